@@ -1,0 +1,150 @@
+// Package device is the one face of a GPU: memory, compiled kernels and
+// launches, the same over the simulator (device/sim) and over CUDA
+// (device/cuda).
+//
+// Students hold a Queue. Streams, events and clocks exist only on Device,
+// which the grader keeps, so that a submission cannot time itself or move work
+// to where the clock does not look.
+package device
+
+import (
+	"errors"
+	"time"
+)
+
+// Kind names an implementation.
+type Kind string
+
+// The two implementations.
+const (
+	Sim  Kind = "sim"
+	CUDA Kind = "cuda"
+)
+
+// Info describes a device.
+type Info struct {
+	Kind           Kind
+	Name           string // "NVIDIA H100 80GB HBM3", "flashlab simulator"
+	Arch           string // "sm_90" on a GPU, "sim" in the simulator
+	Processors     int    // streaming multiprocessors; CPU threads in the simulator
+	WarpSize       int
+	MaxThreads     int   // threads a block
+	MaxShared      int   // bytes of shared memory a block may ask for
+	MemoryBytes    int64 // device memory in all
+	DriverVersion  string
+	ToolkitVersion string // of the compiler that builds the kernels
+}
+
+// Memory is an untyped block of device memory, as its Queue handed it out, or
+// a part of one.
+type Memory struct {
+	Addr  uint64 // device address
+	Bytes int64
+	Name  string // shown in error messages
+}
+
+// Source is the text of a .cu file, with the macros to define before it.
+type Source struct {
+	Name    string // shown in error messages: "kernels.cu"
+	Text    string
+	Defines map[string]string // "BR" → "64"
+}
+
+// Module is a compiled Source.
+type Module interface {
+	// Kernel finds an `extern "C" __global__` function by name.
+	Kernel(name string) (Kernel, error)
+}
+
+// Kernel is a function that Launch can start.
+type Kernel interface {
+	Signature() Signature
+}
+
+// Dim is a size in threads or blocks. Zero counts as one for Y and Z only.
+type Dim struct{ X, Y, Z int }
+
+// D1 is a one-dimensional size.
+func D1(x int) Dim { return Dim{x, 1, 1} }
+
+// D2 is a two-dimensional size.
+func D2(x, y int) Dim { return Dim{x, y, 1} }
+
+// D3 is a three-dimensional size.
+func D3(x, y, z int) Dim { return Dim{x, y, z} }
+
+// Launch says how many threads run a kernel.
+type Launch struct {
+	Grid   Dim // blocks
+	Block  Dim // threads a block, at most Info().MaxThreads
+	Shared int // bytes of dynamic shared memory a block
+}
+
+// Queue is what a student's code is given: everything on it happens in order.
+type Queue interface {
+	Info() Info
+	// Malloc allocates device memory; its bytes hold no value yet.
+	Malloc(name string, bytes int64) (Memory, error)
+	// Free gives back what Malloc handed out.
+	Free(m Memory) error
+	// CopyIn copies len(src) == dst.Bytes bytes to the device.
+	CopyIn(dst Memory, src []byte) error
+	// CopyOut copies len(dst) == src.Bytes bytes from the device, after all
+	// earlier launches have finished.
+	CopyOut(dst []byte, src Memory) error
+	// Set writes the same byte everywhere.
+	Set(dst Memory, value byte) error
+	// Compile builds a .cu file for this device. What is wrong with the
+	// file comes back as a *CompileError.
+	Compile(src Source) (Module, error)
+	// Launch starts a kernel. Arguments are Buffers and Go numbers; they are
+	// checked against the kernel's parameters first.
+	Launch(k Kernel, l Launch, args ...any) error
+}
+
+// Device is a Queue with what only a grader or a test may touch.
+type Device interface {
+	Queue
+	// Poison fills memory with NaN and marks it as never written.
+	Poison(m Memory) error
+	// Sync waits until everything queued has finished, and returns what
+	// went wrong in it.
+	Sync() error
+	// NewEvent makes a point in time on the device's own clock, or
+	// ErrNoClock where there is none.
+	NewEvent() (Event, error)
+	// Close gives back everything; the device cannot be used afterwards.
+	Close() error
+}
+
+// Event is a point in the queue's time.
+type Event interface {
+	// Record queues the event: it happens when all earlier work is done.
+	Record() error
+	// Since returns the time from start to this event, waiting for both.
+	Since(start Event) (time.Duration, error)
+	// Close gives the event back.
+	Close() error
+}
+
+// Errors that callers test for with errors.Is.
+var (
+	// ErrNoClock: the device keeps no time that is worth reporting.
+	ErrNoClock = errors.New("this device keeps no time: a GPU is needed to measure speed")
+	// ErrNoDevice: there is no such device on this machine.
+	ErrNoDevice = errors.New("no such device on this machine")
+	// ErrOutOfMemory: device memory is used up.
+	ErrOutOfMemory = errors.New("out of device memory")
+	// ErrFault: a kernel was stopped (a bad address, a trap, an endless
+	// loop); the device is of no more use until it is opened anew.
+	ErrFault = errors.New("kernel stopped")
+	// ErrLaunch: a launch was refused before anything ran.
+	ErrLaunch = errors.New("launch refused")
+)
+
+// QueueOf narrows a Device to a Queue that cannot be turned back into one.
+func QueueOf(d Device) Queue { return narrow{d} }
+
+// narrow embeds the interface, not the device, so that a type assertion to
+// Device fails.
+type narrow struct{ Queue }

@@ -1,0 +1,18 @@
+module flashlab
+
+go 1.26.0
+
+require (
+	github.com/BurntSushi/toml v1.6.0 // indirect
+	github.com/campoy/embedmd v1.0.0 // indirect
+	github.com/google/uuid v1.1.1 // indirect
+	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+	github.com/sbinet/npyio v0.6.0 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/term v0.47.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+	gorgonia.org/cu v0.9.6 // indirect
+)

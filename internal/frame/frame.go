@@ -1,0 +1,63 @@
+// Package frame is the one format of messages between our processes: a JSON
+// header for what is said, and raw bytes for tensors. Both are bounded before
+// anything is allocated, for the other side may be a stranger's code.
+package frame
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Bounds on one message.
+const (
+	MaxHeader  = 4 << 20   // bytes of JSON
+	MaxPayload = 128 << 20 // raw bytes: tensors up to 64 MB, with room for a .npy header
+)
+
+// Write sends a header and a payload, which may be empty.
+func Write(w io.Writer, header any, payload []byte) error {
+	head, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("frame: %w", err)
+	}
+	if len(head) > MaxHeader || len(payload) > MaxPayload {
+		return fmt.Errorf("frame: %d + %d bytes are more than a message may hold", len(head), len(payload))
+	}
+	lengths := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
+	lengths = binary.LittleEndian.AppendUint32(lengths, uint32(len(payload)))
+	if _, err := w.Write(append(lengths, head...)); err != nil {
+		return err
+	}
+	if len(payload) == 0 {
+		return nil
+	}
+	_, err = w.Write(payload)
+	return err
+}
+
+// Read receives a message: it decodes the header and returns the payload.
+func Read(r io.Reader, header any) ([]byte, error) {
+	var lengths [8]byte
+	if _, err := io.ReadFull(r, lengths[:]); err != nil {
+		return nil, err
+	}
+	headLen := binary.LittleEndian.Uint32(lengths[:4])
+	payloadLen := binary.LittleEndian.Uint32(lengths[4:])
+	if headLen > MaxHeader || payloadLen > MaxPayload {
+		return nil, fmt.Errorf("frame: a message of %d + %d bytes is not one of ours", headLen, payloadLen)
+	}
+	head := make([]byte, headLen)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, fmt.Errorf("frame: cut off in the header: %w", err)
+	}
+	if err := json.Unmarshal(head, header); err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	payload := make([]byte, payloadLen)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return nil, fmt.Errorf("frame: cut off in the payload: %w", err)
+	}
+	return payload, nil
+}

@@ -1,0 +1,109 @@
+package tensor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/sbinet/npyio"
+)
+
+// Bounds on what ReadNPY accepts.
+const (
+	MaxElements  = 16 << 20 // 64 MB of float32
+	maxNPYHeader = 64 << 10
+)
+
+// WriteNPY writes a tensor in NumPy's .npy format, version 1.0. (npyio writes
+// slices as one dimension and matrices as two; we have up to four.)
+func WriteNPY(w io.Writer, t *Tensor) error {
+	dims := make([]string, len(t.Shape))
+	for i, d := range t.Shape {
+		dims[i] = fmt.Sprintf("%d,", d)
+	}
+	dict := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", strings.Join(dims, " "))
+	// Magic, version, length and text together fill a multiple of 64 bytes.
+	pad := 63 - (10+len(dict))%64
+	dict += strings.Repeat(" ", pad) + "\n"
+	head := append([]byte("\x93NUMPY\x01\x00"), byte(len(dict)), byte(len(dict)>>8))
+	if _, err := w.Write(append(head, dict...)); err != nil {
+		return err
+	}
+	return binary.Write(w, binary.LittleEndian, t.Data)
+}
+
+// ReadNPY reads a float32 .npy file of at most MaxElements elements.
+func ReadNPY(r io.Reader) (t *Tensor, err error) {
+	header, err := npyHeader(r)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	// npyio slices a malformed header out of bounds.
+	defer func() {
+		if p := recover(); p != nil {
+			t, err = nil, fmt.Errorf("npy: malformed header: %v", p)
+		}
+	}()
+	reader, err := npyio.NewReader(io.MultiReader(bytes.NewReader(header), r))
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	d := reader.Header.Descr
+	if d.Type != "<f4" || d.Fortran {
+		return nil, fmt.Errorf("npy: elements are %q (Fortran order: %v), want '<f4' (float32), row-major", d.Type, d.Fortran)
+	}
+	n := 1
+	for _, dim := range d.Shape {
+		if dim < 0 || (dim > 0 && n > MaxElements/dim) {
+			return nil, fmt.Errorf("npy: shape %s: want at most %d elements", ShapeString(d.Shape), MaxElements)
+		}
+		n *= dim
+	}
+	t = New(d.Shape...)
+	raw := make([]byte, 4*n)
+	if _, err := io.ReadFull(r, raw); err != nil {
+		return nil, fmt.Errorf("npy: %d bytes of data promised: %w", len(raw), err)
+	}
+	for i := range t.Data {
+		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return t, nil
+}
+
+// npyHeader reads the header's bytes, once its length is known to be sane.
+func npyHeader(r io.Reader) ([]byte, error) {
+	head := make([]byte, 10)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, fmt.Errorf("no .npy file: %w", err)
+	}
+	if string(head[:6]) != "\x93NUMPY" {
+		return nil, fmt.Errorf("no .npy file: it starts with %q", head[:6])
+	}
+	length := int(binary.LittleEndian.Uint16(head[8:]))
+	if head[6] != 1 {
+		more := make([]byte, 2)
+		if _, err := io.ReadFull(r, more); err != nil {
+			return nil, err
+		}
+		head = append(head, more...)
+		length = int(binary.LittleEndian.Uint32(head[8:]))
+	}
+	if length > maxNPYHeader {
+		return nil, fmt.Errorf("a header of %d bytes is too long", length)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, fmt.Errorf("cut off in the header: %w", err)
+	}
+	return append(head, text...), nil
+}
+
+// Bytes is the tensor as a .npy file.
+func (t *Tensor) Bytes() ([]byte, error) {
+	var b bytes.Buffer
+	err := WriteNPY(&b, t)
+	return b.Bytes(), err
+}

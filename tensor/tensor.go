@@ -1,0 +1,55 @@
+// Package tensor holds dense row-major float32 tensors: seeded filling,
+// comparing, and .npy in and out.
+package tensor
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Tensor is a dense row-major array.
+type Tensor struct {
+	Shape []int
+	Data  []float32
+}
+
+// New makes a tensor of zeros.
+func New(shape ...int) *Tensor {
+	return &Tensor{Shape: shape, Data: make([]float32, Elements(shape))}
+}
+
+// Of wraps data in a shape, which must fit it.
+func Of(data []float32, shape ...int) (*Tensor, error) {
+	if Elements(shape) != len(data) {
+		return nil, fmt.Errorf("tensor: %d elements do not fill %s", len(data), ShapeString(shape))
+	}
+	return &Tensor{Shape: shape, Data: data}, nil
+}
+
+// Elements is the product of the dimensions.
+func Elements(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// Index turns an offset into the tensor's coordinates.
+func Index(shape []int, offset int) []int {
+	at := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		at[i] = offset % shape[i]
+		offset /= shape[i]
+	}
+	return at
+}
+
+// ShapeString writes a shape as users read it: [4, 17, 113].
+func ShapeString(shape []int) string {
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = fmt.Sprint(d)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
