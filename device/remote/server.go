@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"flashlab/device"
 	"flashlab/internal/frame"
@@ -24,6 +25,9 @@ type Server struct {
 	Vet func(src device.Source) error
 	// Cubin compiles for a GPU that the client itself drives.
 	Cubin func(src device.Source, arch string) ([]byte, error)
+	// Lock, if given, is held while the device works on a request: its owner
+	// may want it too.
+	Lock sync.Locker
 }
 
 // session is what one client has been given.
@@ -63,6 +67,10 @@ func (c *session) answer(q request, payload []byte) (r response, data []byte, er
 			err = fmt.Errorf("%s: the device failed: %v", cut(q.Op, 20), p)
 		}
 	}()
+	if c.Lock != nil {
+		c.Lock.Lock()
+		defer c.Lock.Unlock()
+	}
 	if q.Op == opCubin {
 		data, err = c.cubin(q)
 		return r, data, err
