@@ -1,0 +1,168 @@
+package nvcc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+
+	"flashlab/device"
+)
+
+// timeLimit bounds one run of nvcc: templates can keep a compiler busy for ever.
+const timeLimit = 3 * time.Minute
+
+// maxOutput bounds what is kept of a compiler's messages.
+const maxOutput = 1 << 20
+
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	plainName  = regexp.MustCompile(`^\w[\w.-]*\.cu$`)
+	archName   = regexp.MustCompile(`^sm_(\d+)[a-z]?$`)
+)
+
+// Compile turns a .cu file into a cubin for arch, "sm_90" say. What is wrong
+// with the file comes back as a *device.CompileError; any other error is the
+// machine's.
+func (tk *Toolkit) Compile(src device.Source, arch string) ([]byte, error) {
+	target, err := gencode(arch)
+	if err != nil {
+		return nil, err
+	}
+	defines, err := header(src)
+	if err != nil {
+		return nil, err
+	}
+	job := job{tk, src, defines, []string{"-cubin", target, "-std=c++17", "-O3", "-lineinfo"}}
+	return cached(job.key(), job.run)
+}
+
+// gencode is the flag for an architecture. Hopper's own instructions (wgmma)
+// need the "a" variant of both names; the short form -arch=sm_90a would compile
+// a plain sm_90 pass as well and fail in it.
+func gencode(arch string) (string, error) {
+	m := archName.FindStringSubmatch(arch)
+	if m == nil {
+		return "", fmt.Errorf("nvcc: %q is no architecture: want sm_90, say", arch)
+	}
+	number := strings.TrimPrefix(arch, "sm_")
+	if number == "90" {
+		number = "90a"
+	}
+	return fmt.Sprintf("-gencode=arch=compute_%s,code=sm_%s", number, number), nil
+}
+
+// header writes the macros as lines of a header. They are not given as -D,
+// because nvcc hands its arguments to a shell: a value such as (1 + 1) fails
+// there, and $(…) would run.
+func header(src device.Source) (string, error) {
+	names := make([]string, 0, len(src.Defines))
+	for name := range src.Defines {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	for _, name := range names {
+		value := src.Defines[name]
+		if !identifier.MatchString(name) {
+			return "", fmt.Errorf("compile %s: %q is no name for a macro", src.Name, name)
+		}
+		if strings.ContainsAny(value, "\r\n\\\x00") {
+			return "", fmt.Errorf("compile %s: the value of the macro %s must stay on one line: %q", src.Name, name, value)
+		}
+		fmt.Fprintf(&b, "#define %s %s\n", name, value)
+	}
+	return b.String(), nil
+}
+
+// job is one run of the compiler.
+type job struct {
+	tk      *Toolkit
+	src     device.Source
+	defines string
+	flags   []string
+}
+
+// key names all that the result depends on.
+func (j job) key() string {
+	return hash("cubin 1", j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
+		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
+		j.src.Name, j.src.Text, j.defines)
+}
+
+// run compiles in a folder of its own, where the file has the name that
+// messages shall show.
+func (j job) run() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "flashlab-nvcc-")
+	if err != nil {
+		return nil, fmt.Errorf("nvcc: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Base(j.src.Name)
+	if !plainName.MatchString(name) { // it reaches a shell, too
+		name = "kernels.cu"
+	}
+	for file, text := range map[string]string{name: j.src.Text, definesName: j.defines} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			return nil, fmt.Errorf("nvcc: %w", err)
+		}
+	}
+	// -keep leaves the PTX for messages that name its lines.
+	args := append(j.flags, "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", name)
+	output, failure := j.tk.call(dir, args)
+	if failure != nil {
+		return nil, j.explain(dir, name, output, failure)
+	}
+	return os.ReadFile(filepath.Join(dir, "kernels.cubin"))
+}
+
+// definesName is the header with the macros.
+const definesName = "defines.h"
+
+// call runs nvcc in dir, within its bounds.
+func (tk *Toolkit) call(dir string, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, tk.Nvcc, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "LC_ALL=C")
+	cmd.WaitDelay = 2 * time.Second
+	ownGroup(cmd)
+	var out bounded
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("nvcc was stopped after %v", timeLimit)
+	}
+	return string(out.text), err
+}
+
+// explain tells the file's faults from the machine's.
+func (j job) explain(dir, name, output string, failure error) error {
+	found := parse(output, name, j.src.Text, ptxLines(dir))
+	for i := range found {
+		if found[i].File == name {
+			found[i].File = j.src.Name
+		}
+	}
+	var exit *exec.ExitError
+	if !errors.As(failure, &exit) || len(found) == 0 || found[0].Severity != "error" {
+		return fmt.Errorf("compile %s: %s: %w\n%s", j.src.Name, j.tk.Nvcc, failure, strings.TrimSpace(output))
+	}
+	return &device.CompileError{File: j.src.Name, Diagnostics: found, Output: output}
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct{ text []byte }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := maxOutput - len(b.text)
+	b.text = append(b.text, p[:min(len(p), room)]...)
+	return len(p), nil
+}

@@ -1,0 +1,146 @@
+package nvcc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+)
+
+// toolkit is the machine's; a test that needs one is skipped without it.
+func toolkit(t *testing.T) *Toolkit {
+	t.Helper()
+	tk, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("FLASHLAB_CACHE", t.TempDir())
+	return tk
+}
+
+const scale = `extern "C" __global__ void scale(float *out) { out[threadIdx.x] *= SCALE; }`
+
+func TestCompileAndCache(t *testing.T) {
+	tk := toolkit(t)
+	src := device.Source{Name: "scale.cu", Text: scale, Defines: map[string]string{"SCALE": "(1 + 1)"}}
+	first, err := tk.Compile(src, "sm_90")
+	require.NoError(t, err)
+	assert.Contains(t, string(first), "scale")
+
+	// The second time needs no compiler.
+	t.Setenv("PATH", "")
+	again, err := tk.Compile(src, "sm_90")
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+
+	for _, p := range entries(t) {
+		assert.True(t, strings.HasSuffix(p, ".cubin"), "left behind: %s", p)
+	}
+}
+
+func TestCompileOnBothSides(t *testing.T) {
+	tk := toolkit(t)
+	src := device.Source{Name: "scale.cu", Text: scale, Defines: map[string]string{"SCALE": "3"}}
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			_, err := tk.Compile(src, "sm_90")
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	assert.Len(t, entries(t), 1)
+}
+
+func entries(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(os.Getenv("FLASHLAB_CACHE") + "/nvcc/*")
+	require.NoError(t, err)
+	return found
+}
+
+func TestDifferentDefinesDifferentCode(t *testing.T) {
+	tk := toolkit(t)
+	one, err := tk.Compile(device.Source{Name: "scale.cu", Text: scale, Defines: map[string]string{"SCALE": "3"}}, "sm_90")
+	require.NoError(t, err)
+	two, err := tk.Compile(device.Source{Name: "scale.cu", Text: scale, Defines: map[string]string{"SCALE": "4"}}, "sm_90")
+	require.NoError(t, err)
+	assert.NotEqual(t, one, two)
+}
+
+func TestDefinesReachNoShell(t *testing.T) {
+	tk := toolkit(t)
+	trap := filepath.Join(t.TempDir(), "ran")
+	for _, value := range []string{"$(touch " + trap + ")", "`touch " + trap + "`", "2;touch " + trap} {
+		_, err := tk.Compile(device.Source{Name: "a;touch " + trap + ".cu", Text: scale, Defines: map[string]string{"SCALE": value}}, "sm_90")
+		assert.Error(t, err)
+		assert.NoFileExists(t, trap)
+	}
+	for name, value := range map[string]string{"A B": "1", "X=1": "1", "OK": "1\n#include \"/etc/passwd\""} {
+		_, err := tk.Compile(device.Source{Name: "a.cu", Text: scale, Defines: map[string]string{name: value}}, "sm_90")
+		assert.ErrorContains(t, err, "macro")
+	}
+}
+
+func TestCompileErrorsNameTheLine(t *testing.T) {
+	tk := toolkit(t)
+	for _, c := range []struct {
+		name, text string
+		line       int
+		says       string
+	}{
+		{"undeclared", "extern \"C\" __global__ void k(float *out) {\n\n  out[0] = nowhere;\n}", 3, "nowhere"},
+		{"a macro's fault", "extern \"C\" __global__ void k(float *out) {\n  out[0] = BAD;\n}", 2, "elsewhere"},
+		{"include", "\n#include \"none.h\"\n", 2, "none.h"},
+		{"unclosed", "extern \"C\" __global__ void k(float *out) {\n  out[0] = 1;\n", 2, "}"},
+		{"PTX", "extern \"C\" __global__ void k(float *out) {\n  out[0] = 1;\n  out[1] = 2;\n  asm volatile(\"bogus.op;\");\n}", 4, "bogus"},
+		{"no such function", "__device__ float f(float);\nextern \"C\" __global__ void k(float *out) {\n  out[0] = f(1);\n}", 0, "_Z1ff"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := tk.Compile(device.Source{Name: "task/kernels.cu", Text: c.text, Defines: map[string]string{"BAD": "elsewhere"}}, "sm_90")
+			var wrong *device.CompileError
+			require.True(t, errors.As(err, &wrong), "%v", err)
+			require.NotEmpty(t, wrong.Diagnostics)
+			first := wrong.Diagnostics[0]
+			assert.Equal(t, fmt.Sprint("task/kernels.cu:", c.line), fmt.Sprint(first.File, ":", first.Line), "%v", err)
+			all := err.Error()
+			assert.Contains(t, all, c.says)
+		})
+	}
+}
+
+func TestMachineFaultsAreNoCompileErrors(t *testing.T) {
+	tk := toolkit(t)
+	var wrong *device.CompileError
+	for _, arch := range []string{"sm_11", "H100"} {
+		_, err := tk.Compile(device.Source{Name: "scale.cu", Text: scale}, arch)
+		require.Error(t, err)
+		assert.False(t, errors.As(err, &wrong), "%v", err)
+	}
+	gone := &Toolkit{Nvcc: filepath.Join(t.TempDir(), "nvcc"), Version: "13.0"}
+	_, err := gone.Compile(device.Source{Name: "scale.cu", Text: scale}, "sm_90")
+	require.Error(t, err)
+	assert.False(t, errors.As(err, &wrong), "%v", err)
+}
+
+func TestGencode(t *testing.T) {
+	for arch, want := range map[string]string{
+		"sm_90":  "-gencode=arch=compute_90a,code=sm_90a",
+		"sm_86":  "-gencode=arch=compute_86,code=sm_86",
+		"sm_120": "-gencode=arch=compute_120,code=sm_120",
+	} {
+		got, err := gencode(arch)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	_, err := gencode("sm_90;ls")
+	assert.Error(t, err)
+}
