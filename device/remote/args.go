@@ -27,10 +27,11 @@ func (h *heap) unpack(sig device.Signature, values []device.Value) ([]any, error
 			args[i] = math.Float32frombits(uint32(v.Bits))
 		case p.Kind == device.Float:
 			args[i] = math.Float64frombits(v.Bits)
-		case p.Size == 8:
+		case p.Unsigned || p.Size < 1 || p.Size > 8:
 			args[i] = v.Bits
 		default:
-			args[i] = int64(v.Bits)
+			unused := 64 - 8*p.Size // extend the sign
+			args[i] = int64(v.Bits<<unused) >> unused
 		}
 	}
 	return args, nil
