@@ -198,6 +198,7 @@ inline __attribute__((always_inline)) void access(Addr a, unsigned n, Op op, Add
   if (UNLIKELY(pending.on)) settlePending(w);
   if (a - w->stackLo < stackSize) return;  // the thread's own local memory
   if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
+  if (UNLIKELY(w->current->full)) makeRoom(w);
   Region* r;
   if (w->shared->holds(a))
     r = w->shared;

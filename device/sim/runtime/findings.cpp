@@ -104,6 +104,7 @@ std::string findingsJson() {
     if (f.bytes) {
       out += ",\"op\":\"" + std::string(opName(f.op)) + "\",\"bytes\":" + std::to_string(f.bytes);
       out += ",\"space\":" + quote(f.place.space) + ",\"name\":" + quote(f.place.name);
+      out += ",\"owner\":" + quote(f.place.owner);
       out += ",\"offset\":" + std::to_string(f.place.offset);
       out += ",\"size\":" + std::to_string(f.place.size) + ",\"note\":" + quote(f.place.note);
     }

@@ -158,14 +158,22 @@ static Place describeShared(Worker* w, Addr a) {
     return p;
   }
   for (auto& s : w->module->symbols)
-    if (s.shared && at >= s.lo && at < s.hi) {
+    if (takesShared(w->module, w->kernel, s) && at >= s.lo && at < s.hi) {
       p.name = s.name;
+      p.owner = s.owner;
       p.offset = at - s.lo;
       p.size = s.hi - s.lo;
       return p;
     }
-  p.name = "no variable";
-  p.offset = at;
+  // Between two variables: beyond the end of the one before.
+  for (auto& s : w->module->symbols)
+    if (takesShared(w->module, w->kernel, s) && s.hi <= at && (p.name.empty() || at - s.lo < p.offset)) {
+      p.name = s.name;
+      p.owner = s.owner;
+      p.offset = at - s.lo;
+      p.size = s.hi - s.lo;
+    }
+  if (p.name.empty()) p.note = "shared memory that this kernel does not have";
   return p;
 }
 

@@ -20,14 +20,15 @@ namespace simt {
 namespace {
 std::vector<Module*> modules;
 
-// plainName turns _ZZ7softmaxE5stage into stage.
-std::string plainName(const char* mangled) {
+// named turns _ZZ7softmaxE5stage into the variable stage of softmax.
+Symbol named(const char* mangled, Addr lo, Addr hi, bool shared) {
   int status = 0;
   char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   std::string name = status == 0 && text ? text : mangled;
   free(text);
   size_t colons = name.rfind("::");
-  return colons == std::string::npos ? name : name.substr(colons + 2);
+  if (colons == std::string::npos) return {name, lo, hi, shared, ""};
+  return {name.substr(colons + 2), lo, hi, shared, name.substr(0, colons)};
 }
 
 // readSegments finds the module's image, its writable data and its
@@ -70,17 +71,15 @@ void readSymbols(Module* m, const std::string& path) {
       const char* name = names + s.st_name;
       if (s.st_shndx == SHN_UNDEF) continue;
       if (type == STT_TLS) {
-        m->symbols.push_back({plainName(name), s.st_value, s.st_value + s.st_size, true});
+        m->symbols.push_back(named(name, s.st_value, s.st_value + s.st_size, true));
         if (!strcmp(name, "simt_dynamic_shared")) m->dynamicAt = s.st_value;
       } else if (type == STT_OBJECT && s.st_size && m->data.holds(m->base + s.st_value)) {
         Addr at = m->base + s.st_value;
-        m->symbols.push_back({plainName(name), at, at + s.st_size, false});
+        m->symbols.push_back(named(name, at, at + s.st_size, false));
       }
     }
   }
   munmap(file, st.st_size);
-  for (auto& s : m->symbols)
-    if (s.shared && s.lo < m->dynamicAt) m->staticEnd = std::max(m->staticEnd, (size_t)s.hi);
 }
 
 // Only named variables are memory that a kernel may touch: the linker's own
@@ -145,6 +144,19 @@ const KernelEntry* findKernel(Module* m, const std::string& name) {
   for (const KernelEntry* k = m->kernels; k->name; k++)
     if (name == k->name) return k;
   return nullptr;
+}
+
+// A kernel takes its own static shared variables, and those of no kernel (a
+// helper function's).
+bool takesShared(Module* m, const KernelEntry* k, const Symbol& s) {
+  return s.shared && s.lo < m->dynamicAt && (s.owner == k->name || !findKernel(m, s.owner));
+}
+
+size_t staticShared(Module* m, const KernelEntry* k) {
+  size_t bytes = 0;
+  for (auto& s : m->symbols)
+    if (takesShared(m, k, s)) bytes += s.hi - s.lo;
+  return bytes;
 }
 
 // prepareShared finds where this OS thread's copy of the module's shared

@@ -69,6 +69,7 @@ struct Symbol {
   std::string name;
   Addr lo, hi;  // absolute for data; offset in the thread-local block for shared
   bool shared;
+  std::string owner;  // of a function's own variable: "softmax"
 };
 
 struct Module {
@@ -79,7 +80,6 @@ struct Module {
   Region data;         // __device__ and __constant__ variables
   size_t tlsModule;    // the loader's number for this module's thread-local block
   size_t tlsSize;      // bytes of that block: all shared memory
-  size_t staticEnd;    // bytes of static shared memory
   size_t dynamicAt;    // offset of the dynamic shared window in it
   Region shared;       // shadow of that block on this OS thread
   void* (*touchShared)();
@@ -104,6 +104,7 @@ struct Fiber {
   const void* in;
   void* out;
   uint32_t* occurrence;  // by site, since the last flush (traffic.cpp)
+  bool full;             // one of them has reached its bound
 };
 
 struct Warp {
@@ -158,7 +159,7 @@ bool firstUninitialised(Addr a, uint64_t bytes, uint64_t* offset);
 void* reserve(size_t bytes);
 
 struct Place {
-  std::string space, name;
+  std::string space, name, owner;
   uint64_t offset = 0, size = 0;
   std::string note;
 };
@@ -169,6 +170,8 @@ Module* loadModule(const std::string& path, const std::vector<std::string>& cons
                    std::string* error);
 Module* moduleById(int id);
 const KernelEntry* findKernel(Module* m, const std::string& name);
+bool takesShared(Module* m, const KernelEntry* k, const Symbol& s);
+size_t staticShared(Module* m, const KernelEntry* k);
 bool prepareShared(Module* m, std::string* error);
 
 // ---- schedule.cpp -----------------------------------------------------------------
@@ -180,10 +183,12 @@ enum class LaunchResult { Done, Stopped, Refused };
 LaunchResult launch(Module* m, const KernelEntry* k, const LaunchShape& s, void** args,
                     std::string* error);
 void initScheduler();
+void yieldThread(Worker* w);  // lets every other thread that can run go first
 
 // ---- traffic.cpp -----------------------------------------------------------------
 void recordTraffic(Worker* w, Addr a, unsigned n, Op op, bool shared, Addr pc);
 void flushWarp(Worker* w, int warp);
+void makeRoom(Worker* w);
 void endTraffic(Worker* w);
 std::string trafficJson();
 void resetTraffic();

@@ -254,7 +254,7 @@ void startBlock(Worker* w, Module* m) {
   size_t used = m->dynamicAt + w->dynamicBytes;
   memset(r.state, 0, m->tlsSize);
   for (auto& s : m->symbols)
-    if (s.shared && s.lo < m->dynamicAt) memset(r.state + s.lo, LIVE, s.hi - s.lo);
+    if (takesShared(m, w->kernel, s)) memset(r.state + s.lo, LIVE, s.hi - s.lo);
   memset(r.state + m->dynamicAt, LIVE, w->dynamicBytes);
   memset((void*)r.lo, 0xff, used);
   for (int i = 0; i * 32 < w->threads; i++) {
@@ -268,6 +268,7 @@ void startBlock(Worker* w, Module* m) {
   for (int i = 0; i < w->threads; i++) {
     Fiber* f = &w->fibers[i];
     f->wait = Wait::None;
+    f->full = false;
     f->sp = freshStack(f->stack, stackSize, threadMain);
     push(w, (uint16_t)i);
   }
@@ -284,6 +285,12 @@ void placeThreads(Worker* w, Index3 block) {
   }
 }
 }  // namespace
+
+void yieldThread(Worker* w) {
+  if (w->head == w->tail) return;
+  push(w, w->current->id);
+  reschedule(w);
+}
 
 void stopKernel(Worker* w) {
   w->stopped = true;
@@ -316,8 +323,9 @@ LaunchResult launch(Module* m, const KernelEntry* k, const LaunchShape& s, void*
     *error = "the block's shape is beyond the device's limits";
     return LaunchResult::Refused;
   }
-  if (m->staticEnd + s.dynamicBytes > maxShared) {
-    *error = std::to_string(m->staticEnd) + " bytes of static and " +
+  size_t fixed = staticShared(m, k);
+  if (fixed + s.dynamicBytes > maxShared) {
+    *error = std::to_string(fixed) + " bytes of static and " +
              std::to_string(s.dynamicBytes) + " of dynamic shared memory are more than the " +
              std::to_string(maxShared) + " that a block may have";
     return LaunchResult::Refused;
@@ -413,13 +421,7 @@ void simt_warp(unsigned mask, int kind, const void* in, void* out, int size, int
 }
 
 // simt_yield lets others run: a thread that spins on an atomic waits for them.
-void simt_yield() {
-  using namespace simt;
-  Worker* w = worker;
-  if (w->head == w->tail) return;
-  push(w, w->current->id);
-  reschedule(w);
-}
+void simt_yield() { simt::yieldThread(simt::worker); }
 
 unsigned simt_lane() { return simt::worker->current->lane; }
 unsigned simt_active() {

@@ -11,6 +11,9 @@ namespace simt {
 
 namespace {
 constexpr unsigned maxSites = 4096, tableSize = 4 * maxSites, sectorBytes = 32;
+// Requests a warp may have open at one instruction: a long loop without a
+// barrier must not fill the host's memory.
+constexpr unsigned maxOpen = 512;
 
 struct Request {
   uint32_t mask;
@@ -105,7 +108,7 @@ void recordTraffic(Worker* w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
   s.bytes += n;
   auto& open = s.open[f->warp];
   uint32_t nth = f->occurrence[index]++;
-  if (nth >= open.size()) open.resize(nth < 16 ? 16 : nth * 2);
+  if (nth >= open.size()) open.resize(nth < 16 ? 16 : std::min(nth * 2, maxOpen));
   Request& r = open[nth];
   if (nth >= s.used[f->warp]) {
     s.used[f->warp] = nth + 1;
@@ -113,6 +116,14 @@ void recordTraffic(Worker* w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
   }
   r.mask |= 1u << f->lane;
   r.at[f->lane] = a;
+  if (nth + 1 == maxOpen) f->full = true;
+}
+
+// makeRoom waits until the other lanes of the warp have come as far (or wait
+// for something else), and counts what is open.
+void makeRoom(Worker* w) {
+  yieldThread(w);
+  if (w->current->full) flushWarp(w, w->current->warp);
 }
 
 void flushWarp(Worker* w, int warp) {
@@ -128,8 +139,10 @@ void flushWarp(Worker* w, int warp) {
     s.used[warp] = 0;
   }
   Fiber* first = w->fibers + warp * 32;
-  for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++)
+  for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
     memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
+    first[lane].full = false;
+  }
 }
 
 void endTraffic(Worker* w) {
