@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-gpu grade lint clean
+.PHONY: help setup grader demo test test-gpu grade lint format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -62,7 +62,7 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
-		{ echo "not formatted (gofmt -w): $$unformatted" >&2; exit 1; }
+		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
 	@if [ -n "$(CLANG_FORMAT)" ]; then \
@@ -70,6 +70,10 @@ lint: ## gofmt, go vet, staticcheck, clang-format
 	else \
 		echo 'lint: no clang-format here, so .cu files were not checked'; \
 	fi
+
+format: ## gofmt and clang-format, written to the files
+	@gofmt -w .
+	@[ -z "$(CLANG_FORMAT)" ] || "$(CLANG_FORMAT)" -i $(CUDA_FILES)
 
 clean: ## remove everything that programs wrote (out/)
 	@rm -rf out
