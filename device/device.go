@@ -9,6 +9,9 @@ package device
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -49,6 +52,24 @@ type Source struct {
 	Text    string
 	Defines map[string]string // "BR" → "64"
 }
+
+// Check refuses names and macros that no compiler should be handed.
+func (s Source) Check() error {
+	if !plainFile.MatchString(s.Name) {
+		return fmt.Errorf("compile: %q is no plain file name", s.Name)
+	}
+	for name, value := range s.Defines {
+		if !plainMacro.MatchString(name) || strings.ContainsAny(value, "\n\x00") {
+			return fmt.Errorf("compile %s: the macro %q = %q is not one", s.Name, name, value)
+		}
+	}
+	return nil
+}
+
+var (
+	plainFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	plainMacro = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+)
 
 // Module is a compiled Source.
 type Module interface {

@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"flashlab/internal/cache"
+)
+
+// The simulator's own C++: the runtime, and the headers that kernels see.
+//
+//go:embed include runtime
+var sources embed.FS
+
+var sourcesKey = sync.OnceValue(func() string {
+	var parts []string
+	_ = fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := sources.ReadFile(name)
+		parts = append(parts, name, string(text))
+		return err
+	})
+	return cache.Key(parts...)
+})
+
+// unpack writes the embedded sources into the cache, once per version of them.
+func unpack(cacheDir string) (string, error) {
+	dir := filepath.Join(cacheDir, "sim-src-"+sourcesKey())
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	temp, err := os.MkdirTemp(cacheDir, ".sim-src-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	if err := os.CopyFS(temp, sources); err != nil {
+		return "", fmt.Errorf("cannot unpack the simulator's sources: %w", err)
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		if _, other := os.Stat(dir); other == nil {
+			return dir, nil // another process was first
+		}
+		return "", err
+	}
+	return dir, nil
+}
+
+func includeDir(cacheDir string) (string, error) {
+	dir, err := unpack(cacheDir)
+	return filepath.Join(dir, "include"), err
+}
+
+// buildRuntime compiles the simulator itself, once per compiler and version.
+func buildRuntime(c *compiler, cacheDir string) (string, error) {
+	binary := filepath.Join(cacheDir, "flashsim-"+cache.Key(c.path, c.version, sourcesKey()))
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	src, err := unpack(cacheDir)
+	if err != nil {
+		return "", err
+	}
+	temp, err := os.MkdirTemp(cacheDir, ".flashsim-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	files, err := fs.Glob(sources, "runtime/*.cpp")
+	if err != nil {
+		return "", err
+	}
+	objects, err := compileAll(c, src, temp, files)
+	if err != nil {
+		return "", err
+	}
+	// -rdynamic: the kernels' modules find the hooks in the executable.
+	args := append([]string{"-rdynamic", "-o", filepath.Join(temp, "flashsim")}, objects...)
+	if out, err := c.run(temp, append(args, "-ldl")...); err != nil {
+		return "", fmt.Errorf("the simulator does not link: %w\n%s", err, out)
+	}
+	return binary, os.Rename(filepath.Join(temp, "flashsim"), binary)
+}
+
+func compileAll(c *compiler, src, temp string, files []string) ([]string, error) {
+	objects := make([]string, len(files))
+	errs := make([]error, len(files))
+	slots := make(chan struct{}, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for i, file := range files {
+		objects[i] = filepath.Join(temp, strings.TrimSuffix(filepath.Base(file), ".cpp")+".o")
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out, err := c.run(temp, "-std=c++17", "-O2", "-c", filepath.Join(src, file), "-o", objects[i])
+			if err != nil {
+				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}

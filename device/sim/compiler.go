@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"flashlab/internal/cache"
+)
+
+// ErrNoCompiler: no C++ compiler on this machine builds kernels.
+var ErrNoCompiler = errors.New("no C++ compiler that builds kernels was found")
+
+// compiler is a C++ compiler that has shown, on a probe kernel, that it
+// understands all the simulator asks of it.
+type compiler struct {
+	path    string
+	version string // its first line of --version: part of every cache key
+	clang   bool
+}
+
+const compileTimeout = 2 * time.Minute
+
+// candidates in the order they are tried; versions are not trusted, the probe is.
+var candidates = []string{"g++", "g++-14", "g++-13", "g++-12", "clang++", "clang++-18", "clang++-17", "clang++-16"}
+
+var (
+	foundMu sync.Mutex
+	found   = map[string]*compiler{}
+)
+
+// findCompiler returns the wanted compiler, or the first that passes the probe.
+func findCompiler(want string) (*compiler, error) {
+	foundMu.Lock()
+	defer foundMu.Unlock()
+	if c := found[want]; c != nil {
+		return c, nil
+	}
+	names := candidates
+	if want != "" {
+		names = []string{want}
+	} else if cxx := os.Getenv("CXX"); cxx != "" {
+		names = append([]string{cxx}, names...)
+	}
+	var tried []string
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		c, err := newCompiler(path)
+		if err == nil {
+			err = probe(c)
+		}
+		if err == nil {
+			found[want] = c
+			return c, nil
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", path, err))
+	}
+	advice := "install one: 'apt-get install g++' on Debian and Ubuntu, 'dnf install gcc-c++' on Fedora, 'pacman -S gcc' on Arch"
+	if len(tried) > 0 {
+		return nil, fmt.Errorf("%w; tried\n  %s\n%s", ErrNoCompiler, strings.Join(tried, "\n  "), advice)
+	}
+	return nil, fmt.Errorf("%w: none of %s is installed; %s", ErrNoCompiler, strings.Join(names, ", "), advice)
+}
+
+func newCompiler(path string) (*compiler, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("--version: %w", err)
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}, nil
+}
+
+// kernelFlags turn an ordinary C++ compiler into one for kernels.
+func (c *compiler) kernelFlags() []string {
+	flags := []string{
+		"-std=c++20", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
+		"-fsanitize=thread", // the hooks in runtime/access.cpp; its library is never linked
+		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
+		// No contraction: a verdict must not depend on the host's processor.
+		"-ffp-contract=off",
+		"-fno-diagnostics-show-caret", "-fno-color-diagnostics",
+	}
+	if c.clang {
+		return append(flags,
+			"-fdeclspec", // the indices' getters
+			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+			"-mllvm", "-tsan-instrument-read-before-write=1",
+			"-mllvm", "-tsan-distinguish-volatile=1",
+			"-mllvm", "-tsan-instrument-func-entry-exit=0")
+	}
+	flags[len(flags)-1] = "-fdiagnostics-color=never"
+	return append(flags,
+		"--param", "tsan-distinguish-volatile=1",
+		"--param", "tsan-instrument-func-entry-exit=0",
+		// Thread-local variables are plain memory here, never lazily initialised.
+		"-fno-extern-tls-init",
+		// Without it, shared arrays of same-named templates would merge across modules.
+		"-fno-gnu-unique",
+		// The accesses that are checked are those that the source asks for.
+		"-fno-tree-vectorize", "-fno-tree-slp-vectorize",
+		"-fno-tree-loop-distribute-patterns", "-fno-store-merging")
+}
+
+// run executes the compiler in a directory, with a bound on its time.
+func (c *compiler) run(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), compileTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.path, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir)
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return string(out), fmt.Errorf("%s took more than %v", c.path, compileTimeout)
+	}
+	return string(out), err
+}
+
+const probeSource = `
+extern "C" __global__ void probe(const float4 *x, float *y) {
+  __shared__ float s[32];
+  s[threadIdx.x] = x[threadIdx.x].x;
+  __syncthreads();
+  y[threadIdx.x] = s[31 - threadIdx.x];
+}
+`
+
+// probe builds a kernel; the result is remembered by compiler and shim.
+func probe(c *compiler) error {
+	dir, err := cache.Dir()
+	if err != nil {
+		return err
+	}
+	include, err := includeDir(dir)
+	if err != nil {
+		return err
+	}
+	stamp := filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".ok")
+	if _, err := os.Stat(stamp); err == nil {
+		return nil
+	}
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
+	if err != nil {
+		return fmt.Errorf("it does not build the probe kernel: %w", err)
+	}
+	return cache.WriteFile(stamp, nil, 0o644)
+}

@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// explain turns a raw finding into words: what, where, who, and what to do.
+func (d *Device) explain(raw rawFinding) Finding {
+	f := Finding{Check: raw.Check, Kind: raw.Kind, Kernel: raw.Kernel, Count: raw.Count, Fatal: raw.Fatal}
+	if raw.Kernel == "" { // found while copying out
+		f.Message = fmt.Sprintf("%s: element %d of the buffer was never written", raw.Name, raw.Offset/4)
+		f.Hint = "does every thread that should write an element do so, at the last rows and columns too?"
+		return f
+	}
+	m := d.module(raw.Module)
+	f.File, f.Line = m.source.Name, raw.Line
+	if raw.PC != 0 {
+		_, at := d.place(raw.Module, raw.PC)
+		f.Line, f.Column = at.line, at.column
+	}
+	f.Source = m.sourceLine(f.Line)
+	if f.Source != "" && strings.TrimSpace(f.Source) == "" {
+		f.Source = ""
+	}
+	what := d.object(m, raw)
+	who := fmt.Sprintf("thread %s of block %s", triple(raw.Thread), triple(raw.Block))
+	switch raw.Kind {
+	case "race":
+		d.explainRace(&f, raw, m, what)
+	case "out of bounds":
+		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "compare the index with the size, in the last block and the last partial tile above all"
+	case "use after free":
+		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+	case "misaligned":
+		f.Message = fmt.Sprintf("misaligned %s of %d bytes: %s", opWord(raw.Op), raw.Bytes, what)
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = fmt.Sprintf("a %d-byte access needs an address that is a multiple of %d", raw.Bytes, raw.Bytes)
+	case "write to constant memory":
+		f.Message = "write to __constant__ memory: " + what
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+	case "uninitialised":
+		f.Message = "read of memory that nothing has written: " + what
+		f.Notes = append(f.Notes, "first by "+who)
+		f.Hint = "shared memory and fresh buffers hold no zeros: write before you read"
+	case "steps":
+		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d memory accesses and barriers", raw.Kernel, d.options.MaxSteps)
+		f.Notes = append(f.Notes, who+" was here")
+	case "time":
+		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %v", raw.Kernel, d.options.Timeout)
+		f.Notes = append(f.Notes, who+" was here")
+	case "stack overflow":
+		f.Message = "local arrays are too large: a thread's stack overflowed"
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "large arrays belong in shared or global memory"
+	case "division by zero":
+		f.Message = "integer division by zero"
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+	case "deadlock":
+		f.Message = "deadlock: threads wait for one another for ever"
+		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
+		f.Hint = "every thread of the block must reach the same __syncthreads(), every lane of the mask the same warp operation"
+	case "divergent barrier":
+		f.Message = "threads of one block wait at different barriers"
+		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
+		f.Hint = "move __syncthreads() out of the branch, so that all threads pass the same one"
+	case "barrier not reached by all":
+		f.Message = "a barrier that part of the block never reaches"
+		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
+		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others wait at"
+	default:
+		f.Message = raw.Kind
+		if raw.Text != "" {
+			f.Message = raw.Text
+		}
+		f.Notes = append(f.Notes, who)
+	}
+	return f
+}
+
+func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string) {
+	f.Message = "race on " + what
+	_, other := d.place(raw.Module, raw.OtherPC)
+	f.Notes = append(f.Notes, fmt.Sprintf("thread %s %s it at %s:%d, thread %s %s it at %s:%d",
+		triple(raw.OtherThread), pastWord(raw.OtherOp), m.source.Name, other.line,
+		triple(raw.Thread), presentWord(raw.Op), m.source.Name, f.Line))
+	if raw.BlocksDiffer {
+		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "let each element have one block that writes it, or use an atomic"
+		return
+	}
+	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
+	switch {
+	case raw.Op == "read":
+		f.Hint = "a barrier is needed between filling shared data and using it"
+	case raw.OtherOp == "read":
+		f.Hint = "a barrier is needed between the last use of shared data and overwriting it"
+	default:
+		f.Hint = "two threads write the same place: one of them should not, or an atomic is meant"
+	}
+}
+
+// object names the memory that was touched: "shared memory tile[3][16] (4 bytes)".
+func (d *Device) object(m *module, raw rawFinding) string {
+	switch raw.Space {
+	case "shared", "module":
+		name := m.debug().element(raw.Name, raw.Offset, raw.Bytes)
+		kind := "shared memory "
+		if raw.Space == "module" {
+			kind = "device variable "
+		}
+		text := fmt.Sprintf("%s%s (%d bytes)", kind, name, raw.Bytes)
+		if raw.Offset >= raw.Size {
+			text += fmt.Sprintf(", which holds %d bytes", raw.Size)
+		}
+		return text
+	case "global":
+		if raw.Name == "" {
+			return "global memory " + raw.Note
+		}
+		text := fmt.Sprintf("global memory %s[%d] (%d bytes)", raw.Name, raw.Offset/max(raw.Bytes, 1), raw.Bytes)
+		if raw.Offset+raw.Bytes > raw.Size {
+			text += fmt.Sprintf(", which holds %d elements of that size", raw.Size/max(raw.Bytes, 1))
+		}
+		return text
+	case "local":
+		return "beyond the thread's local memory"
+	}
+	return raw.Note
+}
+
+func triple(t [3]int) string { return fmt.Sprintf("(%d,%d,%d)", t[0], t[1], t[2]) }
+
+func opWord(op string) string {
+	if op == "atomic" {
+		return "atomic operation"
+	}
+	return op
+}
+
+func pastWord(op string) string {
+	return map[string]string{"read": "read", "write": "wrote", "atomic": "changed"}[op]
+}
+
+func presentWord(op string) string {
+	return map[string]string{"read": "reads", "write": "writes", "atomic": "changes"}[op]
+}

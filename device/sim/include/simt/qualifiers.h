@@ -1,0 +1,31 @@
+// qualifiers.h - where functions and variables live.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+
+// A block's shared memory is the thread-local storage of the OS thread that
+// runs the block. `extern __shared__ T s[];` stays undefined, and is resolved
+// to the dynamic window when the module is linked.
+#ifdef __clang__
+#define __shared__ thread_local
+#else
+// Without __constinit, types with constructors would get a guarded initialiser.
+#define __shared__ __constinit thread_local
+#endif
+
+// Code of the shim itself that the checks must not see.
+#ifdef __clang__
+#define SIMT_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#else
+#define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
+#endif
+#define SIMT_INLINE static inline __attribute__((always_inline))

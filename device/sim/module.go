@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"debug/elf"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/internal/cache"
+)
+
+// moduleSource is a .cu file on its way to a shared object.
+type moduleSource struct {
+	name, text string
+	defines    map[string]string
+	kernels    []string
+}
+
+func (s moduleSource) key(c *compiler) string {
+	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(), " "), s.name, s.text}
+	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
+		parts = append(parts, name, s.defines[name])
+	}
+	return cache.Key(parts...)
+}
+
+// cachedModule builds a module unless it has been built before. Two processes
+// may build the same one at once: each renames its own result into place.
+func (c *compiler) cachedModule(cacheDir string, s moduleSource) (string, error) {
+	dir := filepath.Join(cacheDir, "modules")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	so := filepath.Join(dir, s.key(c)+".so")
+	if _, err := os.Stat(so); err == nil {
+		return so, nil
+	}
+	include, err := includeDir(cacheDir)
+	if err != nil {
+		return "", err
+	}
+	return c.buildModule(include, s, so)
+}
+
+// buildModule compiles and links one .cu file into so.
+func (c *compiler) buildModule(include string, s moduleSource, so string) (string, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, s.name), []byte(s.text), 0o644); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "module.cpp"), []byte(s.wrapper()), 0o644); err != nil {
+		return "", err
+	}
+	// The include directory's path is in the key by sourcesKey; the temporary
+	// one must not be in the debug information.
+	args := append(c.kernelFlags(), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
+	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
+		args = append(args, "-D"+name+"="+s.defines[name])
+	}
+	if out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...); err != nil {
+		return "", compileError(s, out, err)
+	}
+	dynamic, err := checkObject(s, filepath.Join(dir, "module.o"))
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "shared.s"), []byte(sharedWindow(dynamic)), 0o644); err != nil {
+		return "", err
+	}
+	// -Bsymbolic: a module's own functions stay its own. --wrap: see access.cpp.
+	out, err := c.run(dir, "-shared", "-Wl,-Bsymbolic", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove",
+		"-o", "module.so", "module.o", "shared.s", "-lm")
+	if err != nil {
+		return "", compileError(s, out, err)
+	}
+	return so, os.Rename(filepath.Join(dir, "module.so"), so)
+}
+
+func (s moduleSource) wrapper() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#include %q\nSIMT_MODULE(", s.name)
+	for _, k := range s.kernels {
+		fmt.Fprintf(&b, "SIMT_KERNEL(%s) ", k)
+	}
+	b.WriteString(")\n")
+	return b.String()
+}
+
+// sharedWindow is the assembly that gives `extern __shared__` arrays their
+// place: all of them at the start of one window, as CUDA has it.
+func sharedWindow(dynamic []string) string {
+	var b strings.Builder
+	b.WriteString(".section .tbss.zzz,\"awT\",@nobits\n.balign 128\n")
+	for _, name := range append([]string{"simt_dynamic_shared"}, dynamic...) {
+		fmt.Fprintf(&b, ".globl %s\n.type %s,@object\n%s:\n", name, name, name)
+	}
+	fmt.Fprintf(&b, ".zero %d\n.section .note.GNU-stack,\"\",@progbits\n", maxShared)
+	return b.String()
+}
+
+// allowedCalls are the functions outside the file that a kernel may end up
+// calling: the simulator's, and the C library's mathematics.
+var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|` +
+	`(exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|sqrt|cbrt|hypot|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|sincos|` +
+	`erf|erfc|tgamma|lgamma|floor|ceil|round|lround|rint|nearbyint|trunc|fmod|remainder|fma|fmin|fmax|fdim|fabs|copysign|ldexp|frexp|modf|scalbn)f?)$`)
+
+// checkObject lists the dynamic shared arrays of a compiled file, and refuses
+// what a GPU does not have.
+func checkObject(s moduleSource, object string) ([]string, error) {
+	f, err := elf.Open(object)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	var dynamic []string
+	for _, sym := range symbols {
+		if sym.Section != elf.SHN_UNDEF || sym.Name == "" {
+			if size, limit := sym.Size, uint64(48<<10); elf.ST_TYPE(sym.Info) == elf.STT_TLS && size > limit {
+				return nil, oneError(s.name, 0, fmt.Sprintf("a static __shared__ array of %d bytes: CUDA allows %d; use extern __shared__ and give the size at launch", size, limit))
+			}
+			continue
+		}
+		if elf.ST_TYPE(sym.Info) == elf.STT_TLS {
+			if !strings.HasPrefix(sym.Name, "simt_") {
+				dynamic = append(dynamic, sym.Name)
+			}
+			continue
+		}
+		if !allowedCalls.MatchString(sym.Name) {
+			return nil, oneError(s.name, lineOf(s.text, sym.Name), fmt.Sprintf("it uses %q, which is neither in this file nor a function that kernels have", demangle(sym.Name)))
+		}
+	}
+	slices.Sort(dynamic)
+	return dynamic, nil
+}
+
+// demangle shows the name inside a simple mangled symbol: _Z4helpf → help.
+func demangle(symbol string) string {
+	m := mangled.FindStringSubmatch(symbol)
+	if m == nil {
+		return symbol
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || n > len(m[2]) {
+		return symbol
+	}
+	return m[2][:n]
+}
+
+var mangled = regexp.MustCompile(`^_ZL?(\d+)(.+)$`)
+
+func lineOf(text, symbol string) int {
+	re, err := regexp.Compile(`\b` + regexp.QuoteMeta(demangle(symbol)) + `\s*\(`)
+	if err != nil {
+		return 0
+	}
+	if at := re.FindStringIndex(text); at != nil {
+		return 1 + strings.Count(text[:at[0]], "\n")
+	}
+	return 0
+}
+
+func oneError(file string, line int, text string) error {
+	return &device.CompileError{File: file, Output: text,
+		Diagnostics: []device.Diagnostic{{File: file, Line: line, Severity: "error", Text: text}}}
+}
+
+var diagnosticLine = regexp.MustCompile(`^([^:\s][^:]*):(\d+):(?:(\d+):)? (fatal error|error|warning|note): (.*)$`)
+
+// compileError reads a compiler's output. Names of ours become those that the
+// student wrote.
+func compileError(s moduleSource, output string, cause error) error {
+	output = plainWords.Replace(output)
+	e := &device.CompileError{File: s.name, Output: output}
+	for line := range strings.Lines(output) {
+		m := diagnosticLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil || m[4] == "warning" || (m[4] == "note" && len(e.Diagnostics) == 0) {
+			continue
+		}
+		d := device.Diagnostic{File: filepath.Base(m[1]), Severity: strings.TrimPrefix(m[4], "fatal "), Text: m[5]}
+		if d.File == "module.cpp" {
+			d.File = s.name // the table of kernels: no line of the student's
+		} else {
+			d.Line, _ = strconv.Atoi(m[2])
+			d.Column, _ = strconv.Atoi(m[3])
+		}
+		e.Diagnostics = append(e.Diagnostics, d)
+		if len(e.Diagnostics) == 12 {
+			break
+		}
+	}
+	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
+		e.Output = cause.Error()
+	}
+	return e
+}
+
+var plainWords = strings.NewReplacer("simt_threadIdx", "threadIdx", "simt_blockIdx", "blockIdx",
+	"simt_blockDim", "blockDim", "simt_gridDim", "gridDim", "simt_printf", "printf")
+
+var constantVariable = regexp.MustCompile(`\b__constant__\b[^;={(]*?(\w+)\s*(?:\[[^;={]*)?[;={]`)
+
+// constants lists the names of __constant__ variables, which kernels may not write.
+func constants(text string) []string {
+	var names []string
+	for _, m := range constantVariable.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}

@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// places answers, from a module's debug information, which source line an
+// instruction belongs to and how an array is shaped.
+type places struct {
+	rows   []row
+	arrays map[string]array
+}
+
+type row struct {
+	address      uint64
+	file         string
+	line, column int
+	end          bool
+}
+
+type array struct {
+	dims     []int64
+	elemSize int64
+}
+
+func readPlaces(path string) (*places, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := f.DWARF()
+	if err != nil {
+		return nil, err
+	}
+	p := &places{arrays: map[string]array{}}
+	r := data.Reader()
+	for {
+		entry, err := r.Next()
+		if err != nil || entry == nil {
+			break
+		}
+		switch entry.Tag {
+		case dwarf.TagCompileUnit:
+			p.readLines(data, entry)
+		case dwarf.TagVariable:
+			p.readArray(data, entry)
+		}
+	}
+	sort.SliceStable(p.rows, func(i, j int) bool { return p.rows[i].address < p.rows[j].address })
+	return p, nil
+}
+
+func (p *places) readLines(data *dwarf.Data, unit *dwarf.Entry) {
+	lines, err := data.LineReader(unit)
+	if err != nil || lines == nil {
+		return
+	}
+	var e dwarf.LineEntry
+	for lines.Next(&e) == nil {
+		r := row{address: e.Address, line: e.Line, column: e.Column, end: e.EndSequence}
+		if e.File != nil {
+			r.file = filepath.Base(e.File.Name)
+		}
+		p.rows = append(p.rows, r)
+	}
+}
+
+// readArray keeps a variable's dimensions. Two arrays of one name in one file
+// (in two kernels) are told apart by nothing here: the larger stands.
+func (p *places) readArray(data *dwarf.Data, entry *dwarf.Entry) {
+	name, _ := entry.Val(dwarf.AttrName).(string)
+	offset, ok := entry.Val(dwarf.AttrType).(dwarf.Offset)
+	if name == "" || !ok {
+		return
+	}
+	t, err := data.Type(offset)
+	if err != nil {
+		return
+	}
+	var a array
+	for {
+		switch known := t.(type) {
+		case *dwarf.TypedefType:
+			t = known.Type
+			continue
+		case *dwarf.QualType:
+			t = known.Type
+			continue
+		case *dwarf.ArrayType:
+			a.dims = append(a.dims, known.Count)
+			t = known.Type
+			continue
+		}
+		break
+	}
+	a.elemSize = t.Size()
+	if old, seen := p.arrays[name]; len(a.dims) > 0 && a.elemSize > 0 && (!seen || old.bytes() < a.bytes()) {
+		p.arrays[name] = a
+	}
+}
+
+func (a array) bytes() int64 {
+	n := a.elemSize
+	for _, d := range a.dims {
+		n *= d
+	}
+	return n
+}
+
+// line finds the row that an address belongs to. Code that the shim inlined
+// there counts as the student's next line around it.
+func (p *places) line(address uint64, file string) (row, bool) {
+	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].address > address })
+	for i--; i >= 0; i-- {
+		r := p.rows[i]
+		if r.end {
+			break
+		}
+		if r.file == file && r.line > 0 {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+// element writes which element of a variable lies at a byte offset: tile[3][16].
+func (p *places) element(name string, offset, bytes int64) string {
+	a, known := p.arrays[name]
+	if !known || a.bytes() == 0 || a.dims[0] < 0 || offset >= a.bytes() {
+		// A dynamic array, or a scalar: count in units of the access.
+		if offset == 0 && !known {
+			return name
+		}
+		size := bytes
+		if known {
+			size = a.elemSize
+		}
+		if size > 0 && offset%size == 0 {
+			return fmt.Sprintf("%s[%d]", name, offset/size)
+		}
+		return fmt.Sprintf("%s + %d bytes", name, offset)
+	}
+	index := offset / a.elemSize
+	parts := make([]string, len(a.dims))
+	for i := len(a.dims) - 1; i >= 0; i-- {
+		parts[i] = fmt.Sprintf("[%d]", index%a.dims[i])
+		index /= a.dims[i]
+	}
+	return name + strings.Join(parts, "")
+}

@@ -1,0 +1,78 @@
+// Package cache keeps what is slow to make: compiled simulators, kernels and
+// workers, under names that say all that went into them.
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// Root is the directory of the flashlab tree around the working directory.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil && moduleLine.Match(text) {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s lies in no flashlab tree (no go.mod of module flashlab in it or above): cd there first", dir)
+		}
+	}
+}
+
+var moduleLine = regexp.MustCompile(`(?m)^module flashlab$`)
+
+// Dir is where the cache lives: FLASHLAB_CACHE, or out/cache in the tree.
+func Dir() (string, error) {
+	dir := os.Getenv("FLASHLAB_CACHE")
+	if dir == "" {
+		root, err := Root()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(root, "out", "cache")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cache: %w", err)
+	}
+	return filepath.Abs(dir)
+}
+
+// Key names content: equal parts, equal key.
+func Key(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// WriteFile writes a file whole or not at all: readers never see a part, and
+// two writers of the same name do not meet.
+func WriteFile(name string, data []byte, mode os.FileMode) error {
+	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // nothing left to remove once renamed
+	if _, err := temp.Write(data); err != nil {
+		temp.Close()
+		return err
+	}
+	if err := temp.Chmod(mode); err != nil {
+		temp.Close()
+		return err
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), name)
+}
