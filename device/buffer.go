@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -18,17 +19,27 @@ func Alloc[T Scalar](q Queue, name string, n int) (Buffer[T], error) {
 	if n <= 0 {
 		return Buffer[T]{}, fmt.Errorf("alloc %s: %d elements: want at least 1", name, n)
 	}
+	if int64(n) > math.MaxInt64/sizeOf[T]() {
+		return Buffer[T]{}, fmt.Errorf("alloc %s: %d elements: %w", name, n, ErrOutOfMemory)
+	}
 	m, err := q.Malloc(name, int64(n)*sizeOf[T]())
-	return Buffer[T]{m}, err
+	if err != nil {
+		return Buffer[T]{}, err
+	}
+	return Buffer[T]{m}, nil
 }
 
 // Upload allocates a buffer and fills it with data.
 func Upload[T Scalar](q Queue, name string, data []T) (Buffer[T], error) {
 	b, err := Alloc[T](q, name, len(data))
 	if err != nil {
-		return b, err
+		return Buffer[T]{}, err
 	}
-	return b, b.CopyIn(q, data)
+	if err := b.CopyIn(q, data); err != nil {
+		_ = b.Free(q) // the copy's error tells more
+		return Buffer[T]{}, err
+	}
+	return b, nil
 }
 
 // BufferOf views untyped memory as elements of one type.

@@ -3,6 +3,7 @@ package device
 import (
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // Pack checks arguments against a kernel's parameters and lays them out.
@@ -22,68 +23,106 @@ func Pack(sig Signature, args []any) ([]Value, error) {
 }
 
 func packOne(p Param, arg any) (Value, error) {
-	switch a := arg.(type) {
-	case interface{ devicePointer() (Memory, string) }:
-		mem, elem := a.devicePointer()
-		if p.Kind != Pointer {
-			return Value{}, fmt.Errorf("got the buffer %q, want a number", mem.Name)
+	v := reflect.ValueOf(arg) // reflect, so that named types pass too: type Scale float32
+	switch {
+	case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():
+		return Value{}, fmt.Errorf("got nil, want %s", wanted(p))
+	case v.CanInt():
+		return packInt(p, big{v.Int() < 0, uint64(v.Int())})
+	case v.CanUint():
+		return packInt(p, big{false, v.Uint()})
+	case v.CanFloat():
+		return packFloat(p, v.Float())
+	case v.Kind() == reflect.Bool:
+		if v.Bool() {
+			return packInt(p, big{false, 1})
 		}
-		if mem.Addr == 0 {
-			return Value{}, fmt.Errorf("the buffer was never allocated")
-		}
-		if p.Elem != "" && elem != "" && p.Elem != elem {
-			return Value{}, fmt.Errorf("the buffer %q holds %s", mem.Name, elem)
-		}
-		return Value{8, mem.Addr}, nil
-	case float32:
-		return packFloat(p, float64(a), a)
-	case float64:
-		return packFloat(p, a, float32(a))
-	case int:
-		return packInt(p, int64(a))
-	case int32:
-		return packInt(p, int64(a))
-	case int64:
-		return packInt(p, a)
-	case uint32:
-		return packInt(p, int64(a))
-	case uint64:
-		if p.Kind == Int && p.Size == 8 {
-			return Value{8, a}, nil
-		}
-		return Value{}, fmt.Errorf("got the uint64 %d", a)
-	case bool:
-		if a {
-			return packInt(p, 1)
-		}
-		return packInt(p, 0)
+		return packInt(p, big{false, 0})
 	}
-	return Value{}, fmt.Errorf("got a %T: pass a Buffer, an integer or a float", arg)
+	if b, ok := arg.(interface{ devicePointer() (Memory, string) }); ok {
+		mem, elem := b.devicePointer()
+		return packPointer(p, mem, elem)
+	}
+	return Value{}, fmt.Errorf("got a %T, want %s", arg, wanted(p))
 }
 
-func packFloat(p Param, wide float64, narrow float32) (Value, error) {
+func packPointer(p Param, mem Memory, elem string) (Value, error) {
+	if p.Kind != Pointer {
+		return Value{}, fmt.Errorf("got the buffer %q, want %s", mem.Name, wanted(p))
+	}
+	if mem.Addr == 0 {
+		return Value{}, fmt.Errorf("the buffer was never allocated")
+	}
+	if p.Elem != "" && elem != "" && p.Elem != elem {
+		return Value{}, fmt.Errorf("the buffer %q holds %s, want %s", mem.Name, elem, p.Elem)
+	}
+	return Value{8, mem.Addr}, nil
+}
+
+func packFloat(p Param, f float64) (Value, error) {
 	if p.Kind != Float {
-		return Value{}, fmt.Errorf("got the float %v", wide)
+		return Value{}, fmt.Errorf("got the float %v, want %s", f, wanted(p))
 	}
 	if p.Size == 8 {
-		return Value{8, math.Float64bits(wide)}, nil
+		return Value{8, math.Float64bits(f)}, nil
+	}
+	narrow := float32(f)
+	if math.IsInf(float64(narrow), 0) && !math.IsInf(f, 0) {
+		return Value{}, fmt.Errorf("%v does not fit in a float", f)
 	}
 	return Value{4, uint64(math.Float32bits(narrow))}, nil
 }
 
-func packInt(p Param, n int64) (Value, error) {
+// big is a Go integer of any type: its low 64 bits, and whether it is below 0.
+type big struct {
+	negative bool
+	bits     uint64
+}
+
+func (b big) String() string {
+	if b.negative {
+		return fmt.Sprint(int64(b.bits))
+	}
+	return fmt.Sprint(b.bits)
+}
+
+// packInt refuses an integer that does not fit: CUDA would cut it off silently.
+func packInt(p Param, n big) (Value, error) {
 	if p.Kind != Int {
-		return Value{}, fmt.Errorf("got the integer %d", n)
+		return Value{}, fmt.Errorf("got the integer %v, want %s", n, wanted(p))
 	}
-	if p.Size < 8 {
-		// An int that does not fit would be cut off silently in CUDA.
-		bits := uint(8 * p.Size)
-		if n < -(1<<(bits-1)) || n >= 1<<bits {
-			return Value{}, fmt.Errorf("%d does not fit in %d bits", n, bits)
+	bits := 8 * p.Size
+	most := uint64(math.MaxUint64) >> (64 - bits)
+	if !p.Unsigned {
+		most >>= 1
+	}
+	fits := n.bits <= most
+	if n.negative {
+		fits = !p.Unsigned && ^n.bits <= most // -1 - n: as far below 0 as most is above
+	}
+	if !fits {
+		sign := "signed"
+		if p.Unsigned {
+			sign = "unsigned"
 		}
-		return Value{p.Size, uint64(n) & (1<<bits - 1)}, nil
+		return Value{}, fmt.Errorf("%v does not fit in %d bits, %s", n, bits, sign)
 	}
-	return Value{8, uint64(n)}, nil
+	return Value{p.Size, n.bits & (math.MaxUint64 >> (64 - bits))}, nil
+}
+
+// wanted says what may be passed for a parameter.
+func wanted(p Param) string {
+	switch {
+	case p.Kind == Pointer && p.Elem != "":
+		return "a Buffer of " + p.Elem
+	case p.Kind == Pointer:
+		return "a Buffer"
+	case p.Kind == Int:
+		return "an integer"
+	case p.Kind == Float:
+		return "a float, such as float32(1)"
+	}
+	return "nothing: kernels launched from Go take pointers, integers, float and double only"
 }
 
 // CheckLaunch checks a launch's shape against a device's limits, and returns

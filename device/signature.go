@@ -23,6 +23,8 @@ type Param struct {
 	Kind ParamKind
 	Size int    // bytes; 0 where unknown
 	Elem string // of a Pointer: "float"; "" where unknown
+	// Unsigned: an Int that holds no negative number.
+	Unsigned bool
 }
 
 // Signature is a kernel's name and parameters.

@@ -6,6 +6,7 @@ package frame
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -37,7 +38,8 @@ func Write(w io.Writer, header any, payload []byte) error {
 	return err
 }
 
-// Read receives a message: it decodes the header and returns the payload.
+// Read receives a message: it decodes the header and returns the payload. The
+// error is io.EOF only if the other side closed between two messages.
 func Read(r io.Reader, header any) ([]byte, error) {
 	var lengths [8]byte
 	if _, err := io.ReadFull(r, lengths[:]); err != nil {
@@ -50,14 +52,24 @@ func Read(r io.Reader, header any) ([]byte, error) {
 	}
 	head := make([]byte, headLen)
 	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, fmt.Errorf("frame: cut off in the header: %w", err)
+		return nil, fmt.Errorf("frame: cut off in the header: %w", unexpected(err))
 	}
 	if err := json.Unmarshal(head, header); err != nil {
 		return nil, fmt.Errorf("frame: %w", err)
 	}
 	payload := make([]byte, payloadLen)
 	if _, err := io.ReadFull(r, payload); err != nil {
-		return nil, fmt.Errorf("frame: cut off in the payload: %w", err)
+		return nil, fmt.Errorf("frame: cut off in the payload: %w", unexpected(err))
 	}
 	return payload, nil
+}
+
+// unexpected turns the EOF of a reader that had nothing left at all into one
+// that nobody takes for a proper end: io.EOF is kept for the gap between two
+// messages.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

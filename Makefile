@@ -1,0 +1,79 @@
+# flashlab: bare `make` lists what there is.
+
+GRADER := out/bin/grader
+
+# CUDA sources and the C++ of the simulator, as clang-format sees them.
+CUDA_FILES = $(shell find . \( -name '*.cu' -o -path './device/sim/*' \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.git/*')
+CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
+
+GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
+	$(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)') \
+	$(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help setup grader demo test test-gpu grade lint format clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@echo 'flashlab: attention kernels, from a softmax to a talking GPT-2'
+	@echo
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'Variables of make grade:'
+	@echo '  TASK=2               one task (all of them without it)'
+	@echo '  CASE=softmax/17x113  one case of it'
+	@echo '  SEED=7               the inputs of an earlier run (a fresh seed without it)'
+	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
+	@echo '  SOLUTION=1           the reference solution in place of your files'
+	@echo '  MUTANT=name          a known-wrong solution'
+
+setup: ## check Go and the C++ compiler; install or name what is missing
+	@sh scripts/setup.sh
+
+# Built, not `go run`: that turns every exit code into 1.
+grader: setup
+	@go build -o $(GRADER) ./grader
+
+demo: grader ## grade the solution, then show how a bug is reported
+	@echo
+	@echo '== 1 of 2: the reference solution of task 2, graded as yours will be.'
+	@$(GRADER) grade -task 2 -solution
+	@echo
+	@echo '== 2 of 2: the same solution with one __syncthreads() taken out. The results may'
+	@echo '   even be right; the simulator sees the race all the same, and says where it is.'
+	@$(GRADER) grade -task 2 -mutant missing_barrier; \
+		code=$$?; [ $$code -ne 0 ] || echo 'demo: the mutant got full marks, which is a bug of the grader' >&2; \
+		[ $$code -eq 1 ]
+	@echo
+	@echo 'Points were lost, as they should be. Now you: task2_unfused/README.md'
+
+test: grader ## run every test, the tasks with their solutions in place of the stubs
+	@$(GRADER) overlay -o out/solutions.json
+	@go test -overlay=out/solutions.json ./...
+
+test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
+	@$(GRADER) overlay -o out/solutions.json
+	@settings=$$($(GRADER) env) && eval "$$settings" && \
+		go test -tags cuda -overlay=out/solutions.json ./...
+
+grade: grader ## grade your files: TASK=2 (see below)
+	@$(GRADER) grade $(GRADE_FLAGS)
+
+lint: ## gofmt, go vet, staticcheck, clang-format
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
+		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
+	@go vet ./...
+	@go tool staticcheck ./...
+	@if [ -n "$(CLANG_FORMAT)" ]; then \
+		"$(CLANG_FORMAT)" --dry-run -Werror $(CUDA_FILES); \
+	else \
+		echo 'lint: no clang-format here, so .cu files were not checked'; \
+	fi
+
+format: ## gofmt and clang-format, written to the files
+	@gofmt -w .
+	@[ -z "$(CLANG_FORMAT)" ] || "$(CLANG_FORMAT)" -i $(CUDA_FILES)
+
+clean: ## remove everything that programs wrote (out/)
+	@rm -rf out

@@ -1,0 +1,128 @@
+package device
+
+import "strings"
+
+// blankComments replaces comments and the insides of strings by spaces, so
+// that offsets and lines stay as they were.
+func blankComments(text string) string {
+	out := []byte(text)
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch {
+		case strings.HasPrefix(rest, "//"):
+			end := lineEnd(rest)
+			blank(out[i : i+end])
+			i += end
+		case strings.HasPrefix(rest, "/*"):
+			end := len(rest)
+			if close := strings.Index(rest[2:], "*/"); close >= 0 {
+				end = close + 4
+			}
+			blank(out[i : i+end])
+			i += end
+		case isWordByte(rest[0]):
+			i += wordEnd(rest)
+		case rest[0] == '"' || rest[0] == '\'':
+			end := literalEnd(rest)
+			blank(out[i+1 : i+end])
+			i += end + 1
+		default:
+			i++
+		}
+	}
+	return string(out)
+}
+
+// blankDirectives does the same to preprocessor lines, and to what stands
+// between #if 0 and its #else or #endif. Comments are gone already.
+func blankDirectives(code string) string {
+	out := []byte(code)
+	depth, dead := 0, 0 // open #ifs; the depth of the #if 0 we are in, or 0
+	for i := 0; i < len(code); {
+		line := code[i : i+lineEnd(code[i:])] // with its continuation lines
+		directive := strings.TrimSpace(line)
+		if dead > 0 || strings.HasPrefix(directive, "#") {
+			blank(out[i : i+len(line)])
+		}
+		if strings.HasPrefix(directive, "#") {
+			depth, dead = conditional(strings.Fields(directive[1:]), depth, dead)
+		}
+		i += len(line) + 1
+	}
+	return string(out)
+}
+
+// conditional follows one directive through the nesting of #if and #endif.
+func conditional(words []string, depth, dead int) (int, int) {
+	if len(words) == 0 {
+		return depth, dead
+	}
+	switch words[0] {
+	case "if", "ifdef", "ifndef":
+		depth++
+		if dead == 0 && words[0] == "if" && len(words) == 2 && words[1] == "0" {
+			dead = depth
+		}
+	case "else", "elif":
+		if dead == depth {
+			dead = 0
+		}
+	case "endif":
+		if dead == depth {
+			dead = 0
+		}
+		depth = max(depth-1, 0)
+	}
+	return depth, dead
+}
+
+// blank overwrites everything but newlines.
+func blank(text []byte) {
+	for i, c := range text {
+		if c != '\n' {
+			text[i] = ' '
+		}
+	}
+}
+
+// lineEnd is the length of the line that s starts with, without its newline. A
+// backslash at the end joins the next line to it.
+func lineEnd(s string) int {
+	for i := range len(s) {
+		if s[i] == '\n' && !strings.HasSuffix(strings.TrimSuffix(s[:i], "\r"), `\`) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// literalEnd is the index of the quote that closes the string or character
+// which s starts with; where none does, the end of the line.
+func literalEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case s[0], '\n':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(s)
+}
+
+// wordEnd is the length of the word or number that s starts with. A quote may
+// part a number's digits: 1'000.
+func wordEnd(s string) int {
+	number := s[0] >= '0' && s[0] <= '9'
+	for i := 1; i < len(s); i++ {
+		separator := number && s[i] == '\'' && i+1 < len(s) && isWordByte(s[i+1])
+		if !isWordByte(s[i]) && !separator {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

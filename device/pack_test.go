@@ -1,0 +1,134 @@
+package device
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func params(list string) Signature {
+	return ScanKernels(`extern "C" __global__ void k(` + list + `) {}`)[0]
+}
+
+func floats(name string, addr uint64, n int64) Buffer[float32] {
+	return Buffer[float32]{Memory{addr, 4 * n, name}}
+}
+
+func TestPackLaysOutArguments(t *testing.T) {
+	type scale float32
+	x := floats("x", 0x1000, 4)
+	values, err := Pack(params("float *x, int n, long long m, float f, double d, bool b, unsigned char c, size_t s, float g"),
+		[]any{x, -1, int64(-2), 0.5, float32(0.25), true, uint8(255), uint64(math.MaxUint64), scale(2)})
+	require.NoError(t, err)
+	assert.Equal(t, []Value{
+		{8, 0x1000}, {4, 0xffffffff}, {8, math.MaxUint64 - 1},
+		{4, uint64(math.Float32bits(0.5))}, {8, math.Float64bits(0.25)},
+		{1, 1}, {1, 255}, {8, math.MaxUint64}, {4, uint64(math.Float32bits(2))},
+	}, values)
+}
+
+func TestPackTakesIntegersUpToTheirLimits(t *testing.T) {
+	for list, fits := range map[string][]any{
+		"int n":                {math.MaxInt32, math.MinInt32, uint(7), int16(-3), false},
+		"unsigned n":           {math.MaxUint32, 0, uint32(math.MaxUint32)},
+		"long long n":          {math.MaxInt64, math.MinInt64},
+		"unsigned long long n": {uint64(math.MaxUint64), 0},
+		"short n":              {math.MaxInt16, math.MinInt16},
+	} {
+		for _, n := range fits {
+			_, err := Pack(params(list), []any{n})
+			assert.NoError(t, err, "%s ← %v", list, n)
+		}
+	}
+	for list, tooLarge := range map[string][]any{
+		"int n":                {math.MaxInt32 + 1, math.MinInt32 - 1, uint32(math.MaxUint32), uint64(1) << 63},
+		"unsigned n":           {math.MaxUint32 + 1, -1},
+		"long long n":          {uint64(math.MaxInt64) + 1},
+		"unsigned long long n": {-1},
+		"short n":              {math.MaxUint16},
+	} {
+		for _, n := range tooLarge {
+			_, err := Pack(params(list), []any{n})
+			assert.ErrorContains(t, err, "does not fit", "%s ← %v", list, n)
+		}
+	}
+}
+
+func TestPackSaysWhatIsWrong(t *testing.T) {
+	x := floats("x", 0x1000, 4)
+	for _, c := range []struct {
+		list string
+		arg  any
+		want string
+	}{
+		{"float *x", 3, "launch k: argument 1 (float * x): got the integer 3, want a Buffer of float"},
+		{"float *x", Buffer[float32]{}, "launch k: argument 1 (float * x): the buffer was never allocated"},
+		{"float *x", (*Buffer[float32])(nil), "launch k: argument 1 (float * x): got nil, want a Buffer of float"},
+		{"float *x", nil, "launch k: argument 1 (float * x): got nil, want a Buffer of float"},
+		{"void *p", "text", "launch k: argument 1 (void * p): got a string, want a Buffer"},
+		{"int *n", x, `launch k: argument 1 (int * n): the buffer "x" holds float, want int`},
+		{"half *h", x, `launch k: argument 1 (half * h): the buffer "x" holds float, want half`},
+		{"int n", x, `launch k: argument 1 (int n): got the buffer "x", want an integer`},
+		{"int n", 1.5, "launch k: argument 1 (int n): got the float 1.5, want an integer"},
+		{"float f", 1, "launch k: argument 1 (float f): got the integer 1, want a float, such as float32(1)"},
+		{"float f", 1e300, "launch k: argument 1 (float f): 1e+300 does not fit in a float"},
+		{"int n", -3_000_000_000, "launch k: argument 1 (int n): -3000000000 does not fit in 32 bits, signed"},
+	} {
+		_, err := Pack(params(c.list), []any{c.arg})
+		assert.EqualError(t, err, c.want)
+		assert.ErrorIs(t, err, ErrLaunch)
+	}
+	_, err := Pack(params("int n, int m"), []any{1})
+	assert.EqualError(t, err, "launch k: got 1 arguments, the kernel takes 2: k(int n, int m)")
+	_, err = Pack(params("float4 v"), []any{1})
+	assert.ErrorContains(t, err, "float4 v")
+}
+
+func TestPackLeavesUncheckedWhatItCannotKnow(t *testing.T) {
+	x := floats("x", 0x1000, 4)
+	words := Buffer[uint16]{Memory{0x2000, 8, "words"}}
+	for list, arg := range map[string]any{
+		"float4 *v": x, "void *p": x, "half *h": words, "__nv_bfloat16 *h": words, "float *x": &x,
+	} {
+		_, err := Pack(params(list), []any{arg})
+		assert.NoError(t, err, list)
+	}
+}
+
+func TestCheckLaunch(t *testing.T) {
+	info := Info{MaxThreads: 1024, MaxShared: 48 << 10}
+	l, err := CheckLaunch("k", Launch{Grid: Dim{X: 4}, Block: Dim{X: 32}}, info)
+	require.NoError(t, err)
+	assert.Equal(t, Launch{Grid: D3(4, 1, 1), Block: D1(32)}, l)
+
+	for _, good := range []Launch{
+		{Grid: D3(math.MaxInt32, 65535, 65535), Block: D1(1024), Shared: 48 << 10},
+		{Grid: D1(1), Block: D3(4, 4, 64)},
+		{Grid: D2(1, 2), Block: D2(32, 32)},
+	} {
+		_, err := CheckLaunch("k", good, info)
+		assert.NoError(t, err)
+	}
+	for _, bad := range []struct {
+		launch Launch
+		want   string
+	}{
+		{Launch{Block: D1(1)}, "grid 0×1×1 has no blocks"},
+		{Launch{Grid: Dim{1, -1, 1}, Block: D1(1)}, "has no blocks"},
+		{Launch{Grid: D1(math.MaxInt32 + 1), Block: D1(1)}, "at most"},
+		{Launch{Grid: D2(1, 65536), Block: D1(1)}, "at most"},
+		{Launch{Grid: D1(1)}, "block 0×1×1 has no threads"},
+		{Launch{Grid: D1(1), Block: D1(2000)}, "a block holds 1024 at most"},
+		{Launch{Grid: D1(1), Block: D2(64, 32)}, "2048 threads"},
+		{Launch{Grid: D1(1), Block: D3(1, 1, 65)}, "64 in z"},
+		{Launch{Grid: D1(1), Block: D3(1<<31, 1<<31, 1<<31)}, "a block holds"},
+		{Launch{Grid: D1(1), Block: D1(1), Shared: 48<<10 + 1}, "49153 bytes"},
+		{Launch{Grid: D1(1), Block: D1(1), Shared: -4}, "-4 bytes"},
+	} {
+		_, err := CheckLaunch("k", bad.launch, info)
+		assert.ErrorContains(t, err, bad.want)
+		assert.ErrorIs(t, err, ErrLaunch)
+	}
+}
