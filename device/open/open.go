@@ -11,7 +11,7 @@ import (
 	"flashlab/device/sim"
 )
 
-// Options of both; only those of the device that is picked count.
+// Options for either; only those of the device that is picked count.
 type Options struct {
 	Sim  sim.Options
 	CUDA cuda.Options
@@ -20,7 +20,12 @@ type Options struct {
 // Device opens "sim", "cuda" or "auto": the GPU if this program was built for
 // one and finds it, and the simulator otherwise. A GPU that is there but does
 // not work is an error: to fall back silently would report the wrong machine.
-func Device(kind string, o Options) (device.Device, error) {
+// Options may be left out.
+func Device(kind string, options ...Options) (device.Device, error) {
+	var o Options
+	if len(options) > 0 {
+		o = options[0]
+	}
 	switch kind {
 	case "sim":
 		return simulator(o)

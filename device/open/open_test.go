@@ -28,7 +28,7 @@ func TestAuto(t *testing.T) {
 		require.NoError(t, probe.Close())
 		want = device.CUDA
 	}
-	d, err := Device("auto", Options{})
+	d, err := Device("auto")
 	if errors.Is(err, sim.ErrNoCompiler) {
 		t.Skip(err)
 	}
@@ -44,6 +44,6 @@ func TestCudaIsNeverReplaced(t *testing.T) {
 }
 
 func TestUnknownKind(t *testing.T) {
-	_, err := Device("gpu", Options{})
+	_, err := Device("gpu")
 	assert.ErrorContains(t, err, "auto, sim or cuda")
 }
