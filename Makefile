@@ -3,7 +3,7 @@
 GRADER := out/bin/grader
 
 # CUDA sources and the C++ of the simulator, as clang-format sees them.
-CUDA_FILES = $(shell find . -name '*.cu' -not -path './out/*' -not -path './.git/*')
+CUDA_FILES = $(shell find . \( -name '*.cu' -o -path './device/sim/*' \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.git/*')
 CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-gpu grade lint clean
+.PHONY: help setup grader demo test test-gpu grade lint format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -62,7 +62,7 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
-		{ echo "not formatted (gofmt -w): $$unformatted" >&2; exit 1; }
+		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
 	@if [ -n "$(CLANG_FORMAT)" ]; then \
@@ -70,6 +70,10 @@ lint: ## gofmt, go vet, staticcheck, clang-format
 	else \
 		echo 'lint: no clang-format here, so .cu files were not checked'; \
 	fi
+
+format: ## gofmt and clang-format, written to the files
+	@gofmt -w .
+	@[ -z "$(CLANG_FORMAT)" ] || "$(CLANG_FORMAT)" -i $(CUDA_FILES)
 
 clean: ## remove everything that programs wrote (out/)
 	@rm -rf out

@@ -51,8 +51,9 @@ extern "C" __global__ void lookUp(int *out, int factor) {
 }
 
 // passOn: arguments of every size, in an order that needs padding between them.
-extern "C" __global__ void passOn(bool flag, double d, short s, long long ll, float f, unsigned int u,
-                                  unsigned long long ull, int i, double *floats, long long *ints) {
+extern "C" __global__ void passOn(bool flag, double d, short s, long long ll, float f,
+                                  unsigned int u, unsigned long long ull, int i, double *floats,
+                                  long long *ints) {
     floats[0] = d;
     floats[1] = f;
     ints[0] = flag;

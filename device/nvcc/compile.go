@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"flashlab/device"
+	"flashlab/internal/cache"
 )
 
 // timeLimit bounds one run of nvcc: templates can keep a compiler busy for ever.
@@ -21,11 +22,7 @@ const timeLimit = 3 * time.Minute
 // maxOutput bounds what is kept of a compiler's messages.
 const maxOutput = 1 << 20
 
-var (
-	identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	plainName  = regexp.MustCompile(`^\w[\w.-]*\.cu$`)
-	archName   = regexp.MustCompile(`^sm_(\d+)[a-z]?$`)
-)
+var archName = regexp.MustCompile(`^sm_(\d+)[a-z]?$`)
 
 // Compile turns a .cu file into a cubin for arch, "sm_90" say. What is wrong
 // with the file comes back as a *device.CompileError; any other error is the
@@ -62,6 +59,9 @@ func gencode(arch string) (string, error) {
 // because nvcc hands its arguments to a shell: a value such as (1 + 1) fails
 // there, and $(…) would run.
 func header(src device.Source) (string, error) {
+	if err := src.Check(); err != nil {
+		return "", err
+	}
 	names := make([]string, 0, len(src.Defines))
 	for name := range src.Defines {
 		names = append(names, name)
@@ -70,10 +70,7 @@ func header(src device.Source) (string, error) {
 	var b strings.Builder
 	for _, name := range names {
 		value := src.Defines[name]
-		if !identifier.MatchString(name) {
-			return "", fmt.Errorf("compile %s: %q is no name for a macro", src.Name, name)
-		}
-		if strings.ContainsAny(value, "\r\n\\\x00") {
+		if strings.ContainsAny(value, "\r\\") {
 			return "", fmt.Errorf("compile %s: the value of the macro %s must stay on one line: %q", src.Name, name, value)
 		}
 		fmt.Fprintf(&b, "#define %s %s\n", name, value)
@@ -91,33 +88,29 @@ type job struct {
 
 // key names all that the result depends on.
 func (j job) key() string {
-	return hash("cubin 1", j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
+	return cache.Key("cubin 1", j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
 		j.src.Name, j.src.Text, j.defines)
 }
 
-// run compiles in a folder of its own, where the file has the name that
-// messages shall show.
+// run compiles in a folder of its own, where the file has its plain name: that
+// is what messages show.
 func (j job) run() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "flashlab-nvcc-")
 	if err != nil {
 		return nil, fmt.Errorf("nvcc: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	name := filepath.Base(j.src.Name)
-	if !plainName.MatchString(name) { // it reaches a shell, too
-		name = "kernels.cu"
-	}
-	for file, text := range map[string]string{name: j.src.Text, definesName: j.defines} {
+	for file, text := range map[string]string{j.src.Name: j.src.Text, definesName: j.defines} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("nvcc: %w", err)
 		}
 	}
 	// -keep leaves the PTX for messages that name its lines.
-	args := append(j.flags, "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", name)
+	args := append(j.flags, "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", j.src.Name)
 	output, failure := j.tk.call(dir, args)
 	if failure != nil {
-		return nil, j.explain(dir, name, output, failure)
+		return nil, j.explain(dir, output, failure)
 	}
 	return os.ReadFile(filepath.Join(dir, "kernels.cubin"))
 }
@@ -144,13 +137,8 @@ func (tk *Toolkit) call(dir string, args []string) (string, error) {
 }
 
 // explain tells the file's faults from the machine's.
-func (j job) explain(dir, name, output string, failure error) error {
-	found := parse(output, name, j.src.Text, ptxLines(dir))
-	for i := range found {
-		if found[i].File == name {
-			found[i].File = j.src.Name
-		}
-	}
+func (j job) explain(dir, output string, failure error) error {
+	found := parse(output, j.src.Name, j.src.Text, ptxLines(dir))
 	var exit *exec.ExitError
 	if !errors.As(failure, &exit) || len(found) == 0 || found[0].Severity != "error" {
 		return fmt.Errorf("compile %s: %s: %w\n%s", j.src.Name, j.tk.Nvcc, failure, strings.TrimSpace(output))

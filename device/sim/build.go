@@ -64,33 +64,43 @@ func includeDir(cacheDir string) (string, error) {
 
 // buildRuntime compiles the simulator itself, once per compiler and version.
 func buildRuntime(c *compiler, cacheDir string) (string, error) {
-	binary := filepath.Join(cacheDir, "flashsim-"+cache.Key(c.path, c.version, sourcesKey()))
+	name := "flashsim-" + cache.Key(c.path, c.version, sourcesKey())
+	binary := filepath.Join(cacheDir, name)
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
 	}
+	return binary, cache.Once(cacheDir, name, func() error {
+		if _, err := os.Stat(binary); err == nil {
+			return nil // another process has built it meanwhile
+		}
+		return linkRuntime(c, cacheDir, binary)
+	})
+}
+
+func linkRuntime(c *compiler, cacheDir, binary string) error {
 	src, err := unpack(cacheDir)
 	if err != nil {
-		return "", err
+		return err
 	}
 	temp, err := os.MkdirTemp(cacheDir, ".flashsim-*")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.RemoveAll(temp)
 	files, err := fs.Glob(sources, "runtime/*.cpp")
 	if err != nil {
-		return "", err
+		return err
 	}
 	objects, err := compileAll(c, src, temp, files)
 	if err != nil {
-		return "", err
+		return err
 	}
 	// -rdynamic: the kernels' modules find the hooks in the executable.
 	args := append([]string{"-rdynamic", "-o", filepath.Join(temp, "flashsim")}, objects...)
 	if out, err := c.run(temp, append(args, "-ldl")...); err != nil {
-		return "", fmt.Errorf("the simulator does not link: %w\n%s", err, out)
+		return fmt.Errorf("the simulator does not link: %w\n%s", err, out)
 	}
-	return binary, os.Rename(filepath.Join(temp, "flashsim"), binary)
+	return os.Rename(filepath.Join(temp, "flashsim"), binary)
 }
 
 func compileAll(c *compiler, src, temp string, files []string) ([]string, error) {

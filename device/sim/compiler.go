@@ -90,18 +90,18 @@ func (c *compiler) kernelFlags() []string {
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
 		// No contraction: a verdict must not depend on the host's processor.
 		"-ffp-contract=off",
-		"-fno-diagnostics-show-caret", "-fno-color-diagnostics",
 	}
 	if c.clang {
 		return append(flags,
+			"-fno-caret-diagnostics", "-fno-color-diagnostics",
 			"-fdeclspec", // the indices' getters
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
 			"-mllvm", "-tsan-distinguish-volatile=1",
 			"-mllvm", "-tsan-instrument-func-entry-exit=0")
 	}
-	flags[len(flags)-1] = "-fdiagnostics-color=never"
 	return append(flags,
+		"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
 		// Thread-local variables are plain memory here, never lazily initialised.

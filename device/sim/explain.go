@@ -20,6 +20,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Line, f.Column = at.line, at.column
 	}
 	f.Source = m.sourceLine(f.Line)
+	f.variable = raw.Owner + "::" + raw.Name
 	if f.Source != "" && strings.TrimSpace(f.Source) == "" {
 		f.Source = ""
 	}
@@ -84,6 +85,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string) {
 	f.Message = "race on " + what
 	_, other := d.place(raw.Module, raw.OtherPC)
+	f.otherLine, f.reads = other.line, raw.Op == "read"
 	f.Notes = append(f.Notes, fmt.Sprintf("thread %s %s it at %s:%d, thread %s %s it at %s:%d",
 		triple(raw.OtherThread), pastWord(raw.OtherOp), m.source.Name, other.line,
 		triple(raw.Thread), presentWord(raw.Op), m.source.Name, f.Line))
@@ -107,7 +109,10 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 func (d *Device) object(m *module, raw rawFinding) string {
 	switch raw.Space {
 	case "shared", "module":
-		name := m.debug().element(raw.Name, raw.Offset, raw.Bytes)
+		if raw.Name == "" {
+			return raw.Note
+		}
+		name := m.debug().element(raw.Owner, raw.Name, raw.Offset, raw.Bytes)
 		kind := "shared memory "
 		if raw.Space == "module" {
 			kind = "device variable "

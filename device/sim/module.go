@@ -209,7 +209,9 @@ func compileError(s moduleSource, output string, cause error) error {
 	return e
 }
 
-var plainWords = strings.NewReplacer("simt_threadIdx", "threadIdx", "simt_blockIdx", "blockIdx",
+var plainWords = strings.NewReplacer("simt_type_threadIdx", "uint3", "simt_type_blockIdx", "uint3",
+	"simt_type_blockDim", "dim3", "simt_type_gridDim", "dim3",
+	"simt_threadIdx", "threadIdx", "simt_blockIdx", "blockIdx",
 	"simt_blockDim", "blockDim", "simt_gridDim", "gridDim", "simt_printf", "printf")
 
 var constantVariable = regexp.MustCompile(`\b__constant__\b[^;={(]*?(\w+)\s*(?:\[[^;={]*)?[;={]`)

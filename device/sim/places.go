@@ -13,7 +13,7 @@ import (
 // instruction belongs to and how an array is shaped.
 type places struct {
 	rows   []row
-	arrays map[string]array
+	arrays map[string]array // by "function::variable", or the variable alone
 }
 
 type row struct {
@@ -40,16 +40,26 @@ func readPlaces(path string) (*places, error) {
 	}
 	p := &places{arrays: map[string]array{}}
 	r := data.Reader()
+	var open []string // the functions around the entry, "" for other scopes
 	for {
 		entry, err := r.Next()
 		if err != nil || entry == nil {
 			break
 		}
+		name, _ := entry.Val(dwarf.AttrName).(string)
 		switch entry.Tag {
+		case 0: // the end of a scope
+			open = open[:max(len(open)-1, 0)]
 		case dwarf.TagCompileUnit:
 			p.readLines(data, entry)
 		case dwarf.TagVariable:
-			p.readArray(data, entry)
+			p.readArray(data, entry, name, innermost(open))
+		}
+		if entry.Children {
+			if entry.Tag != dwarf.TagSubprogram {
+				name = ""
+			}
+			open = append(open, name)
 		}
 	}
 	sort.SliceStable(p.rows, func(i, j int) bool { return p.rows[i].address < p.rows[j].address })
@@ -71,10 +81,17 @@ func (p *places) readLines(data *dwarf.Data, unit *dwarf.Entry) {
 	}
 }
 
-// readArray keeps a variable's dimensions. Two arrays of one name in one file
-// (in two kernels) are told apart by nothing here: the larger stands.
-func (p *places) readArray(data *dwarf.Data, entry *dwarf.Entry) {
-	name, _ := entry.Val(dwarf.AttrName).(string)
+func innermost(open []string) string {
+	for i := len(open) - 1; i >= 0; i-- {
+		if open[i] != "" {
+			return open[i]
+		}
+	}
+	return ""
+}
+
+// readArray keeps a variable's dimensions.
+func (p *places) readArray(data *dwarf.Data, entry *dwarf.Entry, name, function string) {
 	offset, ok := entry.Val(dwarf.AttrType).(dwarf.Offset)
 	if name == "" || !ok {
 		return
@@ -84,25 +101,35 @@ func (p *places) readArray(data *dwarf.Data, entry *dwarf.Entry) {
 		return
 	}
 	var a array
-	for {
-		switch known := t.(type) {
-		case *dwarf.TypedefType:
-			t = known.Type
-			continue
-		case *dwarf.QualType:
-			t = known.Type
-			continue
-		case *dwarf.ArrayType:
+	for t != nil {
+		known, isArray := t.(*dwarf.ArrayType)
+		if isArray {
 			a.dims = append(a.dims, known.Count)
 			t = known.Type
 			continue
 		}
-		break
+		inner := unwrap(t)
+		if inner == t {
+			break
+		}
+		t = inner
 	}
 	a.elemSize = t.Size()
-	if old, seen := p.arrays[name]; len(a.dims) > 0 && a.elemSize > 0 && (!seen || old.bytes() < a.bytes()) {
+	if len(a.dims) > 0 && a.elemSize > 0 {
 		p.arrays[name] = a
+		p.arrays[function+"::"+name] = a
 	}
+}
+
+// unwrap looks through a typedef or a qualifier.
+func unwrap(t dwarf.Type) dwarf.Type {
+	switch known := t.(type) {
+	case *dwarf.TypedefType:
+		return known.Type
+	case *dwarf.QualType:
+		return known.Type
+	}
+	return t
 }
 
 func (a array) bytes() int64 {
@@ -130,8 +157,11 @@ func (p *places) line(address uint64, file string) (row, bool) {
 }
 
 // element writes which element of a variable lies at a byte offset: tile[3][16].
-func (p *places) element(name string, offset, bytes int64) string {
-	a, known := p.arrays[name]
+func (p *places) element(owner, name string, offset, bytes int64) string {
+	a, known := p.arrays[owner+"::"+name]
+	if !known {
+		a, known = p.arrays[name]
+	}
 	if !known || a.bytes() == 0 || a.dims[0] < 0 || offset >= a.bytes() {
 		// A dynamic array, or a scalar: count in units of the access.
 		if offset == 0 && !known {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,11 @@ type Finding struct {
 	Hint    string
 	Count   int  // how often
 	Fatal   bool // the kernel was stopped
+
+	// For folding.
+	variable  string // "kernel::tile"
+	otherLine int    // of a race
+	reads     bool   // this side of the race reads
 }
 
 // Headline is the finding in one line.
@@ -94,19 +100,19 @@ type rawReport struct {
 }
 
 type rawFinding struct {
-	Check, Kind, Kernel     string
-	Count                   int
-	Fatal                   bool
-	Module                  int
-	Thread, Block           [3]int
-	PC, OtherPC             uint64
-	Line, OtherLine         int
-	Op, OtherOp             string
-	Bytes, Offset, Size     int64
-	Space, Name, Note       string
-	OtherThread, OtherBlock [3]int
-	BlocksDiffer            bool
-	Text                    string
+	Check, Kind, Kernel      string
+	Count                    int
+	Fatal                    bool
+	Module                   int
+	Thread, Block            [3]int
+	PC, OtherPC              uint64
+	Line, OtherLine          int
+	Op, OtherOp              string
+	Bytes, Offset, Size      int64
+	Space, Name, Owner, Note string
+	OtherThread, OtherBlock  [3]int
+	BlocksDiffer             bool
+	Text                     string
 }
 
 type rawCounts struct {
@@ -145,33 +151,52 @@ func (d *Device) Report() (*Report, error) {
 	return r, nil
 }
 
-// fold joins findings that read the same but for the thread: several
-// instructions of one line, or both directions of one race.
+// fold joins findings that say the same: several instructions of one line, both
+// directions of one race, and a read of what another thread had yet to write,
+// which a race on the same variable explains. What stopped a kernel comes first.
 func fold(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		if a.Fatal != b.Fatal { // what stopped the kernel comes first
-			if a.Fatal {
-				return -1
-			}
-			return 1
-		}
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		if c := strings.Compare(a.Kind, b.Kind); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Message, b.Message)
+		return cmp.Or(compareBool(b.Fatal, a.Fatal), cmp.Compare(a.Kernel, b.Kernel),
+			compareBool(b.reads, a.reads), // a read of half-written data is the clearer side
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})
 	var kept []Finding
 	for _, f := range all {
-		if n := len(kept); n > 0 && kept[n-1].Line == f.Line && kept[n-1].Kind == f.Kind && kept[n-1].Kernel == f.Kernel {
-			kept[n-1].Count += f.Count
+		if i := slices.IndexFunc(kept, func(k Finding) bool { return k.covers(f) }); i >= 0 {
+			if kept[i].Kind == f.Kind {
+				kept[i].Count += f.Count
+			}
 			continue
 		}
 		kept = append(kept, f)
 	}
+	slices.SortStableFunc(kept, func(a, b Finding) int {
+		return cmp.Or(compareBool(b.Fatal, a.Fatal), cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.Line, b.Line))
+	})
 	return kept
+}
+
+// covers tells whether a reader who has seen k learns nothing from f.
+func (k Finding) covers(f Finding) bool {
+	switch {
+	case k.Kernel != f.Kernel:
+		return false
+	case k.Kind == "race" && f.Kind == "race":
+		return k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
+	case k.Kind == "race" && f.Kind == "uninitialised":
+		return k.variable == f.variable && k.variable != "::"
+	}
+	return k.Kind == f.Kind && k.Line == f.Line && k.Kernel != ""
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 func (d *Device) sum(raw rawCounts) Counts {

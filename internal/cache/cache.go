@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 )
 
 // Root is the directory of the flashlab tree around the working directory.
@@ -75,4 +76,18 @@ func WriteFile(name string, data []byte, mode os.FileMode) error {
 		return err
 	}
 	return os.Rename(temp.Name(), name)
+}
+
+// Once lets one process at a time make something slow, so that a dozen test
+// binaries that start together do not all build the same simulator. make is
+// called under the lock, and should look first whether the work is done.
+// Without working locks everyone makes it: slower, not wrong.
+func Once(dir, name string, make func() error) error {
+	lock, err := os.OpenFile(filepath.Join(dir, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return make()
+	}
+	defer lock.Close() // gives the lock back, as the end of the process does
+	_ = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	return make()
 }

@@ -14,234 +14,236 @@
 
 namespace simt {
 
-__thread Worker* worker;
+__thread Worker *worker;
 
 namespace {
 
-Finding finding(const char* check, const char* kind, Addr pc, Op op, unsigned n, Place place) {
-  Finding f;
-  f.check = check;
-  f.kind = kind;
-  f.pc = pc;
-  f.op = op;
-  f.bytes = n;
-  f.place = std::move(place);
-  return f;
+Finding finding(const char *check, const char *kind, Addr pc, Op op, unsigned n, Place place) {
+    Finding f;
+    f.check = check;
+    f.kind = kind;
+    f.pc = pc;
+    f.op = op;
+    f.bytes = n;
+    f.place = std::move(place);
+    return f;
 }
 
-COLD void stopAccess(Worker* w, const char* kind, Addr a, unsigned n, Op op, Addr pc) {
-  {
-    Finding f = finding("memcheck", kind, pc, op, n, describe(w, a));
-    f.fatal = true;
+COLD void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Addr pc) {
+    {
+        Finding f = finding("memcheck", kind, pc, op, n, describe(w, a));
+        f.fatal = true;
+        report(w, f);
+    }
+    stopKernel(w);
+}
+
+COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
+    report(w, finding("initcheck", "uninitialised", pc, op, n, describe(w, a)));
+}
+
+COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other, Op otherOp,
+                     bool blocksDiffer) {
+    Finding f = finding("racecheck", "race", pc, op, n, describe(w, a));
+    f.otherPc = w->module->base + other.pc;
+    f.hasOther = true;
+    f.otherOp = otherOp;
+    f.otherThread = other.thread;
+    f.otherBlock = other.block;
+    f.otherBlockDiffers = blocksDiffer;
     report(w, f);
-  }
-  stopKernel(w);
-}
-
-COLD void reportUninitialised(Worker* w, Addr a, unsigned n, Op op, Addr pc) {
-  report(w, finding("initcheck", "uninitialised", pc, op, n, describe(w, a)));
-}
-
-COLD void reportRace(Worker* w, Addr a, unsigned n, Op op, Addr pc, const Access& other,
-                     Op otherOp, bool blocksDiffer) {
-  Finding f = finding("racecheck", "race", pc, op, n, describe(w, a));
-  f.otherPc = w->module->base + other.pc;
-  f.hasOther = true;
-  f.otherOp = otherOp;
-  f.otherThread = other.thread;
-  f.otherBlock = other.block;
-  f.otherBlockDiffers = blocksDiffer;
-  report(w, f);
 }
 
 // Two writes of one value do no harm, and the new value is not there yet when
 // the hook runs: such a pair waits here until the next access.
 struct PendingWrite {
-  bool on;
-  Addr a, pc;
-  unsigned n;
-  unsigned char old[16];
-  Access other;
-  bool blocksDiffer;
+    bool on;
+    Addr a, pc;
+    unsigned n;
+    unsigned char old[16];
+    Access other;
+    bool blocksDiffer;
 } pending;
 
-COLD void settlePending(Worker* w) {
-  pending.on = false;
-  if (memcmp((void*)pending.a, pending.old, pending.n) != 0)
-    reportRace(w, pending.a, pending.n, WRITE, pending.pc, pending.other, WRITE,
-               pending.blocksDiffer);
+COLD void settlePending(Worker *w) {
+    pending.on = false;
+    if (memcmp((void *)pending.a, pending.old, pending.n) != 0)
+        reportRace(w, pending.a, pending.n, WRITE, pending.pc, pending.other, WRITE,
+                   pending.blocksDiffer);
 }
 
-COLD void writeAfterWrite(Worker* w, Addr a, unsigned n, Addr pc, const Access& other,
+COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other,
                           bool blocksDiffer) {
-  if (pending.on) {
-    if (pending.a == a && pending.pc == pc) return;
-    settlePending(w);
-  }
-  pending = {true, a, pc, n > 16 ? 16 : n, {}, other, blocksDiffer};
-  memcpy(pending.old, (void*)a, pending.n);
+    if (pending.on) {
+        if (pending.a == a && pending.pc == pc) return;
+        settlePending(w);
+    }
+    pending = {true, a, pc, n > 16 ? 16 : n, {}, other, blocksDiffer};
+    memcpy(pending.old, (void *)a, pending.n);
 }
 
 // conflict tells how an earlier access stands to this thread's next one:
 // 0 in order, 1 unordered within the block, 2 unordered between blocks.
-inline int conflict(Worker* w, const Access& x, uint8_t mask, bool betweenBlocks) {
-  if (x.epoch < w->launchEpoch || !(x.mask & mask)) return 0;
-  if (x.epoch < w->blockEpoch) return betweenBlocks ? 2 : 0;
-  Fiber* me = w->current;
-  if (x.epoch != w->epoch || x.thread == me->id) return 0;
-  if ((x.thread >> 5) == me->warp && w->warps[me->warp].known[me->lane][x.thread & 31] > x.clock)
-    return 0;  // a __syncwarp lies between
-  return 1;
+inline int conflict(Worker *w, const Access &x, uint8_t mask, bool betweenBlocks) {
+    if (x.epoch < w->launchEpoch || !(x.mask & mask)) return 0;
+    if (x.epoch < w->blockEpoch) return betweenBlocks ? 2 : 0;
+    Fiber *me = w->current;
+    if (x.epoch != w->epoch || x.thread == me->id) return 0;
+    if ((x.thread >> 5) == me->warp && w->warps[me->warp].known[me->lane][x.thread & 31] > x.clock)
+        return 0; // a __syncwarp lies between
+    return 1;
 }
 
 // remember keeps a reader: the first of the interval, and the last other one.
-inline void remember(Worker* w, Cell* c, const Access& now, bool global) {
-  uint32_t since = global ? w->launchEpoch : w->epoch;
-  Access* slot = &c->read1;
-  bool mine = slot->thread == now.thread && slot->epoch >= w->blockEpoch;
-  if (slot->epoch >= since && !mine) slot = &c->read2;
-  uint8_t mask = slot->epoch == now.epoch && slot->thread == now.thread ? slot->mask : 0;
-  *slot = now;
-  slot->mask |= mask;
+inline void remember(Worker *w, Cell *c, const Access &now, bool global) {
+    uint32_t since = global ? w->launchEpoch : w->epoch;
+    Access *slot = &c->read1;
+    bool mine = slot->thread == now.thread && slot->epoch >= w->blockEpoch;
+    if (slot->epoch >= since && !mine) slot = &c->read2;
+    uint8_t mask = slot->epoch == now.epoch && slot->thread == now.thread ? slot->mask : 0;
+    *slot = now;
+    slot->mask |= mask;
 }
 
-inline void checkRace(Worker* w, Region* r, Addr a, unsigned n, Op op, Addr pc) {
-  Fiber* me = w->current;
-  Access now = {w->epoch,
-                (uint32_t)(pc - w->module->base),
-                w->blockIndex,
-                me->id,
-                w->warps[me->warp].known[me->lane][me->lane],
-                0,
-                op == ATOMIC};
-  bool global = r->space != Space::Shared;
-  Addr end = a + n;
-  for (Addr word = a & ~(Addr)3; word < end; word += 4) {
-    Cell* c = r->cells + ((word - r->lo) >> 2);
-    uint8_t mask = 0xF;
-    if (word < a) mask &= 0xF << (a - word);
-    if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
-    now.mask = mask;
-    if (!(op == ATOMIC && c->write.atomic)) {
-      int how = conflict(w, c->write, mask, global);
-      if (UNLIKELY(how)) {
-        if (op == WRITE)
-          writeAfterWrite(w, a, n, pc, c->write, how == 2);
-        else
-          reportRace(w, a, n, op, pc, c->write, c->write.atomic ? ATOMIC : WRITE, how == 2);
-      }
+inline void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+    Fiber *me = w->current;
+    Access now = {w->epoch,
+                  (uint32_t)(pc - w->module->base),
+                  w->blockIndex,
+                  me->id,
+                  w->warps[me->warp].known[me->lane][me->lane],
+                  0,
+                  op == ATOMIC};
+    bool global = r->space != Space::Shared;
+    Addr end = a + n;
+    for (Addr word = a & ~(Addr)3; word < end; word += 4) {
+        Cell *c = r->cells + ((word - r->lo) >> 2);
+        uint8_t mask = 0xF;
+        if (word < a) mask &= 0xF << (a - word);
+        if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
+        now.mask = mask;
+        if (!(op == ATOMIC && c->write.atomic)) {
+            int how = conflict(w, c->write, mask, global);
+            if (UNLIKELY(how)) {
+                if (op == WRITE)
+                    writeAfterWrite(w, a, n, pc, c->write, how == 2);
+                else
+                    reportRace(w, a, n, op, pc, c->write, c->write.atomic ? ATOMIC : WRITE,
+                               how == 2);
+            }
+        }
+        if (op == READ) {
+            remember(w, c, now, global);
+            continue;
+        }
+        for (Access *reader : {&c->read1, &c->read2}) {
+            int how = conflict(w, *reader, mask, global);
+            if (UNLIKELY(how)) reportRace(w, a, n, op, pc, *reader, READ, how == 2);
+        }
+        c->write = now;
     }
-    if (op == READ) {
-      remember(w, c, now, global);
-      continue;
-    }
-    for (Access* reader : {&c->read1, &c->read2}) {
-      int how = conflict(w, *reader, mask, global);
-      if (UNLIKELY(how)) reportRace(w, a, n, op, pc, *reader, READ, how == 2);
-    }
-    c->write = now;
-  }
 }
 
 // all tells whether n state bytes carry a bit; the common sizes in one load.
-inline bool all(const uint8_t* s, unsigned n, uint8_t bit) {
-  const uint64_t every = 0x0101010101010101ull * bit;
-  switch (n) {
+inline bool all(const uint8_t *s, unsigned n, uint8_t bit) {
+    const uint64_t every = 0x0101010101010101ull * bit;
+    switch (n) {
     case 1:
-      return *s & bit;
+        return *s & bit;
     case 2: {
-      uint16_t v;
-      memcpy(&v, s, 2);
-      return (v & (uint16_t)every) == (uint16_t)every;
+        uint16_t v;
+        memcpy(&v, s, 2);
+        return (v & (uint16_t)every) == (uint16_t)every;
     }
     case 4: {
-      uint32_t v;
-      memcpy(&v, s, 4);
-      return (v & (uint32_t)every) == (uint32_t)every;
+        uint32_t v;
+        memcpy(&v, s, 4);
+        return (v & (uint32_t)every) == (uint32_t)every;
     }
     case 8: {
-      uint64_t v;
-      memcpy(&v, s, 8);
-      return (v & every) == every;
+        uint64_t v;
+        memcpy(&v, s, 8);
+        return (v & every) == every;
     }
-  }
-  for (unsigned i = 0; i < n; i++)
-    if (!(s[i] & bit)) return false;
-  return true;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!(s[i] & bit)) return false;
+    return true;
 }
 
-inline void setInitialised(uint8_t* s, unsigned n) {
-  for (unsigned i = 0; i < n; i++) s[i] |= INITIALISED;
+inline void setInitialised(uint8_t *s, unsigned n) {
+    for (unsigned i = 0; i < n; i++) s[i] |= INITIALISED;
 }
 
-COLD void stopSteps(Worker* w, Addr pc) {
-  {
-    Finding f;
-    f.check = "limits";
-    f.kind = "steps";
-    f.pc = pc;
-    f.fatal = true;
-    report(w, f);
-  }
-  stopKernel(w);
+COLD void stopSteps(Worker *w, Addr pc) {
+    {
+        Finding f;
+        f.check = "limits";
+        f.kind = "steps";
+        f.pc = pc;
+        f.fatal = true;
+        report(w, f);
+    }
+    stopKernel(w);
 }
 
 // Accesses to the module's own read-only data (constant tables, strings).
-COLD bool readOnlyData(Worker* w, Addr a, Op op) {
-  return op == READ && a >= w->module->base && a < w->module->end && !w->module->data.holds(a);
+COLD bool readOnlyData(Worker *w, Addr a, Op op) {
+    return op == READ && a >= w->module->base && a < w->module->end && !w->module->data.holds(a);
 }
 
 inline __attribute__((always_inline)) void access(Addr a, unsigned n, Op op, Addr pc,
                                                   bool anyAlignment = false) {
-  Worker* w = worker;
-  if (UNLIKELY(!w)) return;
-  if (UNLIKELY(pending.on)) settlePending(w);
-  if (a - w->stackLo < stackSize) return;  // the thread's own local memory
-  if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
-  Region* r;
-  if (w->shared->holds(a))
-    r = w->shared;
-  else if (LIKELY(arena.holds(a)))
-    r = &arena;
-  else if (w->module->data.holds(a))
-    r = &w->module->data;
-  else if (readOnlyData(w, a, op))
-    return;
-  else
-    return stopAccess(w, "out of bounds", a, n, op, pc);
-  uint8_t* s = r->state + (a - r->lo);
-  unsigned checks = w->checks;
-  if (checks & MEM) {
-    if (UNLIKELY(!all(s, n, LIVE)))
-      return stopAccess(w, (*s & FREED) ? "use after free" : "out of bounds", a, n, op, pc);
-    if (UNLIKELY(!anyAlignment && (n & (n - 1)) == 0 && (a & (n - 1))))
-      return stopAccess(w, "misaligned", a, n, op, pc);
-    if (UNLIKELY(op != READ && (*s & CONSTANT)))
-      return stopAccess(w, "write to constant memory", a, n, op, pc);
-  }
-  if (checks & INIT) {
-    if (op != WRITE && UNLIKELY(!all(s, n, INITIALISED))) reportUninitialised(w, a, n, op, pc);
-    if (op != READ) setInitialised(s, n);
-  }
-  if (checks & RACE) checkRace(w, r, a, n, op, pc);
-  if (checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
+    Worker *w = worker;
+    if (UNLIKELY(!w)) return;
+    if (UNLIKELY(pending.on)) settlePending(w);
+    if (a - w->stackLo < stackSize) return; // the thread's own local memory
+    if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
+    if (UNLIKELY(w->current->full)) makeRoom(w);
+    Region *r;
+    if (w->shared->holds(a))
+        r = w->shared;
+    else if (LIKELY(arena.holds(a)))
+        r = &arena;
+    else if (w->module->data.holds(a))
+        r = &w->module->data;
+    else if (readOnlyData(w, a, op))
+        return;
+    else
+        return stopAccess(w, "out of bounds", a, n, op, pc);
+    uint8_t *s = r->state + (a - r->lo);
+    unsigned checks = w->checks;
+    if (checks & MEM) {
+        if (UNLIKELY(!all(s, n, LIVE)))
+            return stopAccess(w, (*s & FREED) ? "use after free" : "out of bounds", a, n, op, pc);
+        if (UNLIKELY(!anyAlignment && (n & (n - 1)) == 0 && (a & (n - 1))))
+            return stopAccess(w, "misaligned", a, n, op, pc);
+        if (UNLIKELY(op != READ && (*s & CONSTANT)))
+            return stopAccess(w, "write to constant memory", a, n, op, pc);
+    }
+    if (checks & INIT) {
+        if (op != WRITE && UNLIKELY(!all(s, n, INITIALISED))) reportUninitialised(w, a, n, op, pc);
+        if (op != READ) setInitialised(s, n);
+    }
+    if (checks & RACE) checkRace(w, r, a, n, op, pc);
+    if (checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
 }
 
 void range(Addr a, size_t n, Op op, Addr pc) {
-  // g++ reports a scalar that it knows to be misaligned as a range.
-  if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return access(a, (unsigned)n, op, pc);
-  for (; n >= 4; a += 4, n -= 4) access(a, 4, op, pc, true);
-  for (; n; a++, n--) access(a, 1, op, pc, true);
+    // g++ reports a scalar that it knows to be misaligned as a range.
+    if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return access(a, (unsigned)n, op, pc);
+    for (; n >= 4; a += 4, n -= 4) access(a, 4, op, pc, true);
+    for (; n; a++, n--) access(a, 1, op, pc, true);
 }
 
-}  // namespace
+} // namespace
 
 // Called at the end of a launch: the last write may still be pending.
-void settleWrites(Worker* w) {
-  if (pending.on) settlePending(w);
+void settleWrites(Worker *w) {
+    if (pending.on) settlePending(w);
 }
 
-}  // namespace simt
+} // namespace simt
 
 using simt::access;
 using simt::Addr;
@@ -253,22 +255,38 @@ using simt::WRITE;
 extern "C" {
 
 #define HOOKS(n)                                                                                   \
-  void __tsan_read##n(void* p) { access((Addr)p, n, READ, CALLER); }                               \
-  void __tsan_write##n(void* p) { access((Addr)p, n, WRITE, CALLER); }                             \
-  void __tsan_unaligned_read##n(void* p) { access((Addr)p, n, READ, CALLER); }                     \
-  void __tsan_unaligned_write##n(void* p) { access((Addr)p, n, WRITE, CALLER); }                   \
-  void __tsan_volatile_read##n(void* p) { access((Addr)p, n, READ, CALLER); }                      \
-  void __tsan_volatile_write##n(void* p) { access((Addr)p, n, WRITE, CALLER); }                    \
-  void __tsan_unaligned_volatile_read##n(void* p) { access((Addr)p, n, READ, CALLER); }            \
-  void __tsan_unaligned_volatile_write##n(void* p) { access((Addr)p, n, WRITE, CALLER); }          \
-  void __tsan_read_write##n(void* p) {                                                             \
-    access((Addr)p, n, READ, CALLER);                                                              \
-    access((Addr)p, n, WRITE, CALLER);                                                             \
-  }                                                                                                \
-  void __tsan_unaligned_read_write##n(void* p) {                                                   \
-    access((Addr)p, n, READ, CALLER);                                                              \
-    access((Addr)p, n, WRITE, CALLER);                                                             \
-  }
+    void __tsan_read##n(void *p) {                                                                 \
+        access((Addr)p, n, READ, CALLER);                                                          \
+    }                                                                                              \
+    void __tsan_write##n(void *p) {                                                                \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }                                                                                              \
+    void __tsan_unaligned_read##n(void *p) {                                                       \
+        access((Addr)p, n, READ, CALLER);                                                          \
+    }                                                                                              \
+    void __tsan_unaligned_write##n(void *p) {                                                      \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }                                                                                              \
+    void __tsan_volatile_read##n(void *p) {                                                        \
+        access((Addr)p, n, READ, CALLER);                                                          \
+    }                                                                                              \
+    void __tsan_volatile_write##n(void *p) {                                                       \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_read##n(void *p) {                                              \
+        access((Addr)p, n, READ, CALLER);                                                          \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_write##n(void *p) {                                             \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }                                                                                              \
+    void __tsan_read_write##n(void *p) {                                                           \
+        access((Addr)p, n, READ, CALLER);                                                          \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }                                                                                              \
+    void __tsan_unaligned_read_write##n(void *p) {                                                 \
+        access((Addr)p, n, READ, CALLER);                                                          \
+        access((Addr)p, n, WRITE, CALLER);                                                         \
+    }
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)
@@ -276,43 +294,49 @@ HOOKS(8)
 HOOKS(16)
 
 void __tsan_init() {}
-void __tsan_func_entry(void*) {}
+void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
-void __tsan_read_range(void* p, unsigned long n) { range((Addr)p, n, READ, CALLER); }
-void __tsan_write_range(void* p, unsigned long n) { range((Addr)p, n, WRITE, CALLER); }
+void __tsan_read_range(void *p, unsigned long n) {
+    range((Addr)p, n, READ, CALLER);
+}
+void __tsan_write_range(void *p, unsigned long n) {
+    range((Addr)p, n, WRITE, CALLER);
+}
 
-void* __tsan_memcpy(void* to, const void* from, size_t n) {
-  range((Addr)from, n, READ, CALLER);
-  range((Addr)to, n, WRITE, CALLER);
-  return memcpy(to, from, n);
+void *__tsan_memcpy(void *to, const void *from, size_t n) {
+    range((Addr)from, n, READ, CALLER);
+    range((Addr)to, n, WRITE, CALLER);
+    return memcpy(to, from, n);
 }
-void* __tsan_memmove(void* to, const void* from, size_t n) {
-  range((Addr)from, n, READ, CALLER);
-  range((Addr)to, n, WRITE, CALLER);
-  return memmove(to, from, n);
+void *__tsan_memmove(void *to, const void *from, size_t n) {
+    range((Addr)from, n, READ, CALLER);
+    range((Addr)to, n, WRITE, CALLER);
+    return memmove(to, from, n);
 }
-void* __tsan_memset(void* to, int value, size_t n) {
-  range((Addr)to, n, WRITE, CALLER);
-  return memset(to, value, n);
+void *__tsan_memset(void *to, int value, size_t n) {
+    range((Addr)to, n, WRITE, CALLER);
+    return memset(to, value, n);
 }
 
 // The linker sends a module's plain memcpy and the like here (--wrap), so that
 // a structure's copy is checked as the loop it stands for.
-void* __wrap_memcpy(void* to, const void* from, size_t n) {
-  range((Addr)from, n, READ, CALLER);
-  range((Addr)to, n, WRITE, CALLER);
-  return memcpy(to, from, n);
+void *__wrap_memcpy(void *to, const void *from, size_t n) {
+    range((Addr)from, n, READ, CALLER);
+    range((Addr)to, n, WRITE, CALLER);
+    return memcpy(to, from, n);
 }
-void* __wrap_memmove(void* to, const void* from, size_t n) {
-  range((Addr)from, n, READ, CALLER);
-  range((Addr)to, n, WRITE, CALLER);
-  return memmove(to, from, n);
+void *__wrap_memmove(void *to, const void *from, size_t n) {
+    range((Addr)from, n, READ, CALLER);
+    range((Addr)to, n, WRITE, CALLER);
+    return memmove(to, from, n);
 }
-void* __wrap_memset(void* to, int value, size_t n) {
-  range((Addr)to, n, WRITE, CALLER);
-  return memset(to, value, n);
+void *__wrap_memset(void *to, int value, size_t n) {
+    range((Addr)to, n, WRITE, CALLER);
+    return memset(to, value, n);
 }
 
 // The shim's atomics report themselves, then work without instrumentation.
-void simt_atomic(const volatile void* p, int n) { access((Addr)p, (unsigned)n, ATOMIC, CALLER); }
+void simt_atomic(const volatile void *p, int n) {
+    access((Addr)p, (unsigned)n, ATOMIC, CALLER);
+}
 }

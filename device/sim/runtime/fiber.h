@@ -4,15 +4,15 @@
 
 // simt_switch saves the callee-saved registers on the current stack, stores
 // its pointer in *save, and continues on the other stack.
-extern "C" void simt_switch(void** save, void* to);
+extern "C" void simt_switch(void **save, void *to);
 
 namespace simt {
 // freshStack prepares a stack so that the first switch to it calls entry.
-inline void* freshStack(char* low, size_t size, void (*entry)()) {
-  void** sp = (void**)(low + size);
-  *--sp = nullptr;  // entry never returns; keeps the stack 16-byte aligned at its call
-  *--sp = (void*)entry;
-  for (int i = 0; i < 6; i++) *--sp = nullptr;
-  return sp;
+inline void *freshStack(char *low, size_t size, void (*entry)()) {
+    void **sp = (void **)(low + size);
+    *--sp = nullptr; // entry never returns; keeps the stack 16-byte aligned at its call
+    *--sp = (void *)entry;
+    for (int i = 0; i < 6; i++) *--sp = nullptr;
+    return sp;
 }
-}  // namespace simt
+} // namespace simt

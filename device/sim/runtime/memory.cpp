@@ -13,9 +13,9 @@ namespace simt {
 
 namespace {
 struct Allocation {
-  uint64_t bytes;
-  std::string name;
-  bool freed;
+    uint64_t bytes;
+    std::string name;
+    bool freed;
 };
 std::map<Addr, Allocation> allocations;
 Addr top;
@@ -23,189 +23,201 @@ uint64_t inUse, limit;
 // Bytes between allocations, so that an overrun meets memory that is not live.
 constexpr uint64_t gap = 256;
 
-Addr align(Addr a) { return (a + 255) & ~Addr(255); }
+Addr align(Addr a) {
+    return (a + 255) & ~Addr(255);
+}
 
 // gapFor finds room among the freed allocations once the range is used up.
 Addr gapFor(uint64_t bytes) {
-  for (auto it = allocations.begin(); it != allocations.end();)
-    it = it->second.freed ? allocations.erase(it) : std::next(it);
-  Addr from = arena.lo + gap;
-  for (auto& [at, a] : allocations) {
-    if (from + bytes + gap <= at) return from;
-    from = align(at + a.bytes + gap);
-  }
-  return from + bytes + gap <= arena.hi ? from : 0;
+    for (auto it = allocations.begin(); it != allocations.end();)
+        it = it->second.freed ? allocations.erase(it) : std::next(it);
+    Addr from = arena.lo + gap;
+    for (auto &[at, a] : allocations) {
+        if (from + bytes + gap <= at) return from;
+        from = align(at + a.bytes + gap);
+    }
+    return from + bytes + gap <= arena.hi ? from : 0;
 }
-}  // namespace
+} // namespace
 
 Region arena;
 
-void* reserve(size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) {
-    fprintf(stderr, "simulator: cannot reserve %zu MB of address space\n", bytes >> 20);
-    exit(3);
-  }
-  return p;
+void *reserve(size_t bytes) {
+    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "simulator: cannot reserve %zu MB of address space\n", bytes >> 20);
+        exit(3);
+    }
+    return p;
 }
 
 void initMemory(uint64_t memoryLimit) {
-  limit = memoryLimit;
-  size_t bytes = 2 * limit + (64 << 20);
-  arena.lo = (Addr)reserve(bytes);
-  arena.hi = arena.lo + bytes;
-  arena.state = (uint8_t*)reserve(bytes);
-  arena.cells = (Cell*)reserve(bytes / 4 * sizeof(Cell));
-  arena.space = Space::Global;
-  top = arena.lo + gap;
+    limit = memoryLimit;
+    size_t bytes = 2 * limit + (64 << 20);
+    arena.lo = (Addr)reserve(bytes);
+    arena.hi = arena.lo + bytes;
+    arena.state = (uint8_t *)reserve(bytes);
+    arena.cells = (Cell *)reserve(bytes / 4 * sizeof(Cell));
+    arena.space = Space::Global;
+    top = arena.lo + gap;
 }
 
-bool allocate(uint64_t bytes, const std::string& name, Addr* out, std::string* error) {
-  if (bytes == 0 || bytes > limit - inUse) {
-    char text[160];
-    snprintf(text, sizeof text, "%llu bytes asked for, %llu of %llu in use",
-             (unsigned long long)bytes, (unsigned long long)inUse, (unsigned long long)limit);
-    *error = text;
-    return false;
-  }
-  Addr a = align(top);
-  if (a + bytes + gap > arena.hi) {
-    a = gapFor(bytes);
-    if (!a) {
-      *error = "device memory is too fragmented";
-      return false;
+bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *error) {
+    if (bytes == 0 || bytes > limit - inUse) {
+        char text[160];
+        snprintf(text, sizeof text, "%llu bytes asked for, %llu of %llu in use",
+                 (unsigned long long)bytes, (unsigned long long)inUse, (unsigned long long)limit);
+        *error = text;
+        return false;
     }
-  } else {
-    top = a + bytes + gap;
-  }
-  inUse += bytes;
-  memset(arena.state + (a - arena.lo), LIVE, bytes);
-  memset((void*)a, 0xff, bytes);  // NaN: what was never written should look like it
-  allocations[a] = Allocation{bytes, name, false};
-  *out = a;
-  return true;
+    Addr a = align(top);
+    if (a + bytes + gap > arena.hi) {
+        a = gapFor(bytes);
+        if (!a) {
+            *error = "device memory is too fragmented";
+            return false;
+        }
+    } else {
+        top = a + bytes + gap;
+    }
+    inUse += bytes;
+    memset(arena.state + (a - arena.lo), LIVE, bytes);
+    memset((void *)a, 0xff, bytes); // NaN: what was never written should look like it
+    allocations[a] = Allocation{bytes, name, false};
+    *out = a;
+    return true;
 }
 
-bool release(Addr a, std::string* error) {
-  auto it = allocations.find(a);
-  if (it == allocations.end() || it->second.freed) {
-    *error = it == allocations.end() ? "no allocation starts at this address"
-                                     : "'" + it->second.name + "' was freed before";
-    return false;
-  }
-  it->second.freed = true;
-  inUse -= it->second.bytes;
-  memset(arena.state + (a - arena.lo), FREED, it->second.bytes);
-  return true;
+bool release(Addr a, std::string *error) {
+    auto it = allocations.find(a);
+    if (it == allocations.end() || it->second.freed) {
+        *error = it == allocations.end() ? "no allocation starts at this address"
+                                         : "'" + it->second.name + "' was freed before";
+        return false;
+    }
+    it->second.freed = true;
+    inUse -= it->second.bytes;
+    memset(arena.state + (a - arena.lo), FREED, it->second.bytes);
+    return true;
 }
 
 void releaseAll() {
-  if (top > arena.lo) {
-    size_t used = top - arena.lo;
-    // Dropped pages read as zero again: no state, no remembered accesses.
-    madvise((void*)arena.lo, used, MADV_DONTNEED);
-    madvise(arena.state, used, MADV_DONTNEED);
-    madvise(arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
-  }
-  allocations.clear();
-  inUse = 0;
-  top = arena.lo + gap;
+    if (top > arena.lo) {
+        size_t used = top - arena.lo;
+        // Dropped pages read as zero again: no state, no remembered accesses.
+        madvise((void *)arena.lo, used, MADV_DONTNEED);
+        madvise(arena.state, used, MADV_DONTNEED);
+        madvise(arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
+    }
+    allocations.clear();
+    inUse = 0;
+    top = arena.lo + gap;
 }
 
-bool withinAllocation(Addr a, uint64_t bytes, std::string* error) {
-  auto it = allocations.upper_bound(a);
-  if (it != allocations.begin()) {
-    --it;
-    const Allocation& in = it->second;
-    if (!in.freed && a - it->first <= in.bytes && bytes <= in.bytes - (a - it->first)) return true;
-    if (a - it->first < in.bytes || a == it->first) {
-      *error = in.freed ? "'" + in.name + "' was freed"
-                        : "it reaches beyond '" + in.name + "' of " + std::to_string(in.bytes) +
-                              " bytes";
-      return false;
+bool withinAllocation(Addr a, uint64_t bytes, std::string *error) {
+    auto it = allocations.upper_bound(a);
+    if (it != allocations.begin()) {
+        --it;
+        const Allocation &in = it->second;
+        if (!in.freed && a - it->first <= in.bytes && bytes <= in.bytes - (a - it->first))
+            return true;
+        if (a - it->first < in.bytes || a == it->first) {
+            *error = in.freed ? "'" + in.name + "' was freed"
+                              : "it reaches beyond '" + in.name + "' of " +
+                                    std::to_string(in.bytes) + " bytes";
+            return false;
+        }
     }
-  }
-  *error = "the address lies in no allocation";
-  return false;
+    *error = "the address lies in no allocation";
+    return false;
 }
 
 void setState(Addr a, uint64_t bytes, bool initialised) {
-  memset(arena.state + (a - arena.lo), initialised ? LIVE | INITIALISED : LIVE, bytes);
+    memset(arena.state + (a - arena.lo), initialised ? LIVE | INITIALISED : LIVE, bytes);
 }
 
-bool firstUninitialised(Addr a, uint64_t bytes, uint64_t* offset) {
-  const uint8_t* s = arena.state + (a - arena.lo);
-  for (uint64_t i = 0; i < bytes; i++)
-    if (!(s[i] & INITIALISED)) {
-      *offset = i;
-      return true;
+bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset) {
+    const uint8_t *s = arena.state + (a - arena.lo);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (!(s[i] & INITIALISED)) {
+            *offset = i;
+            return true;
+        }
+    return false;
+}
+
+static Place describeShared(Worker *w, Addr a) {
+    Place p;
+    p.space = "shared";
+    size_t at = a - w->shared->lo;
+    if (at >= w->module->dynamicAt) {
+        p.offset = at - w->module->dynamicAt;
+        p.size = w->dynamicBytes;
+        p.name = "dynamic shared memory";
+        for (auto &s : w->module->symbols)
+            if (s.shared && s.lo == w->module->dynamicAt && s.name != "simt_dynamic_shared")
+                p.name = s.name;
+        return p;
     }
-  return false;
+    for (auto &s : w->module->symbols)
+        if (takesShared(w->module, w->kernel, s) && at >= s.lo && at < s.hi) {
+            p.name = s.name;
+            p.owner = s.owner;
+            p.offset = at - s.lo;
+            p.size = s.hi - s.lo;
+            return p;
+        }
+    // Between two variables: beyond the end of the one before.
+    for (auto &s : w->module->symbols)
+        if (takesShared(w->module, w->kernel, s) && s.hi <= at &&
+            (p.name.empty() || at - s.lo < p.offset)) {
+            p.name = s.name;
+            p.owner = s.owner;
+            p.offset = at - s.lo;
+            p.size = s.hi - s.lo;
+        }
+    if (p.name.empty()) p.note = "shared memory that this kernel does not have";
+    return p;
 }
 
-static Place describeShared(Worker* w, Addr a) {
-  Place p;
-  p.space = "shared";
-  size_t at = a - w->shared->lo;
-  if (at >= w->module->dynamicAt) {
-    p.offset = at - w->module->dynamicAt;
-    p.size = w->dynamicBytes;
-    p.name = "dynamic shared memory";
-    for (auto& s : w->module->symbols)
-      if (s.shared && s.lo == w->module->dynamicAt && s.name != "simt_dynamic_shared")
-        p.name = s.name;
-    return p;
-  }
-  for (auto& s : w->module->symbols)
-    if (s.shared && at >= s.lo && at < s.hi) {
-      p.name = s.name;
-      p.offset = at - s.lo;
-      p.size = s.hi - s.lo;
-      return p;
+Place describe(Worker *w, Addr a) {
+    Place p;
+    if (w && w->shared && w->shared->holds(a)) return describeShared(w, a);
+    if (arena.holds(a)) {
+        p.space = "global";
+        auto it = allocations.upper_bound(a);
+        if (it == allocations.begin()) {
+            p.note = "before the first allocation";
+            return p;
+        }
+        --it;
+        p.name = it->second.name;
+        p.offset = a - it->first;
+        p.size = it->second.bytes;
+        if (it->second.freed) p.note = "freed";
+        return p;
     }
-  p.name = "no variable";
-  p.offset = at;
-  return p;
-}
-
-Place describe(Worker* w, Addr a) {
-  Place p;
-  if (w && w->shared && w->shared->holds(a)) return describeShared(w, a);
-  if (arena.holds(a)) {
-    p.space = "global";
-    auto it = allocations.upper_bound(a);
-    if (it == allocations.begin()) {
-      p.note = "before the first allocation";
-      return p;
+    if (w && w->module && w->module->data.holds(a)) {
+        p.space = "module";
+        for (auto &s : w->module->symbols)
+            if (!s.shared && a >= s.lo && a < s.hi) {
+                p.name = s.name;
+                p.offset = a - s.lo;
+                p.size = s.hi - s.lo;
+            }
+        return p;
     }
-    --it;
-    p.name = it->second.name;
-    p.offset = a - it->first;
-    p.size = it->second.bytes;
-    if (it->second.freed) p.note = "freed";
+    if (w && a >= (Addr)w->fibers[0].stack - guardSize &&
+        a < (Addr)w->fibers[0].stack + maxThreads * (stackSize + guardSize)) {
+        p.space = "local";
+        return p;
+    }
+    char text[64];
+    snprintf(text, sizeof text, "0x%zx", (size_t)a);
+    p.space = "none";
+    p.note = a < 4096 ? "a null pointer" : std::string(text) + " is no device address";
     return p;
-  }
-  if (w && w->module && w->module->data.holds(a)) {
-    p.space = "module";
-    for (auto& s : w->module->symbols)
-      if (!s.shared && a >= s.lo && a < s.hi) {
-        p.name = s.name;
-        p.offset = a - s.lo;
-        p.size = s.hi - s.lo;
-      }
-    return p;
-  }
-  if (w && a >= (Addr)w->fibers[0].stack - guardSize &&
-      a < (Addr)w->fibers[0].stack + maxThreads * (stackSize + guardSize)) {
-    p.space = "local";
-    return p;
-  }
-  char text[64];
-  snprintf(text, sizeof text, "0x%zx", (size_t)a);
-  p.space = "none";
-  p.note = a < 4096 ? "a null pointer" : std::string(text) + " is no device address";
-  return p;
 }
 
-}  // namespace simt
+} // namespace simt

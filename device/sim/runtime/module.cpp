@@ -18,152 +18,164 @@
 namespace simt {
 
 namespace {
-std::vector<Module*> modules;
+std::vector<Module *> modules;
 
-// plainName turns _ZZ7softmaxE5stage into stage.
-std::string plainName(const char* mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string name = status == 0 && text ? text : mangled;
-  free(text);
-  size_t colons = name.rfind("::");
-  return colons == std::string::npos ? name : name.substr(colons + 2);
+// named turns _ZZ7softmaxE5stage into the variable stage of softmax.
+Symbol named(const char *mangled, Addr lo, Addr hi, bool shared) {
+    int status = 0;
+    char *text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+    std::string name = status == 0 && text ? text : mangled;
+    free(text);
+    size_t colons = name.rfind("::");
+    if (colons == std::string::npos) return {name, lo, hi, shared, ""};
+    return {name.substr(colons + 2), lo, hi, shared, name.substr(0, colons)};
 }
 
 // readSegments finds the module's image, its writable data and its
 // thread-local block.
-int readSegments(struct dl_phdr_info* info, size_t, void* out) {
-  Module* m = (Module*)out;
-  if (info->dlpi_addr != m->base) return 0;
-  m->tlsModule = info->dlpi_tls_modid;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const auto& segment = info->dlpi_phdr[i];
-    Addr lo = m->base + segment.p_vaddr, hi = lo + segment.p_memsz;
-    if (segment.p_type == PT_TLS) m->tlsSize = segment.p_memsz;
-    if (segment.p_type != PT_LOAD) continue;
-    m->end = std::max(m->end, hi);
-    if (segment.p_flags & PF_W) {
-      m->data.lo = lo;
-      m->data.hi = hi;
+int readSegments(struct dl_phdr_info *info, size_t, void *out) {
+    Module *m = (Module *)out;
+    if (info->dlpi_addr != m->base) return 0;
+    m->tlsModule = info->dlpi_tls_modid;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const auto &segment = info->dlpi_phdr[i];
+        Addr lo = m->base + segment.p_vaddr, hi = lo + segment.p_memsz;
+        if (segment.p_type == PT_TLS) m->tlsSize = segment.p_memsz;
+        if (segment.p_type != PT_LOAD) continue;
+        m->end = std::max(m->end, hi);
+        if (segment.p_flags & PF_W) {
+            m->data.lo = lo;
+            m->data.hi = hi;
+        }
     }
-  }
-  return 1;
+    return 1;
 }
 
-void readSymbols(Module* m, const std::string& path) {
-  int fd = open(path.c_str(), O_RDONLY);
-  struct stat st;
-  if (fd < 0 || fstat(fd, &st)) return;
-  char* file = (char*)mmap(nullptr, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-  close(fd);
-  if (file == MAP_FAILED) return;
-  auto* header = (ElfW(Ehdr)*)file;
-  auto* sections = (ElfW(Shdr)*)(file + header->e_shoff);
-  for (int i = 0; i < header->e_shnum; i++) {
-    if (sections[i].sh_type != SHT_SYMTAB) continue;
-    auto* table = (ElfW(Sym)*)(file + sections[i].sh_offset);
-    const char* names = file + sections[sections[i].sh_link].sh_offset;
-    size_t count = sections[i].sh_size / sizeof *table;
-    for (size_t j = 0; j < count; j++) {
-      const auto& s = table[j];
-      int type = ELF64_ST_TYPE(s.st_info);
-      const char* name = names + s.st_name;
-      if (s.st_shndx == SHN_UNDEF) continue;
-      if (type == STT_TLS) {
-        m->symbols.push_back({plainName(name), s.st_value, s.st_value + s.st_size, true});
-        if (!strcmp(name, "simt_dynamic_shared")) m->dynamicAt = s.st_value;
-      } else if (type == STT_OBJECT && s.st_size && m->data.holds(m->base + s.st_value)) {
-        Addr at = m->base + s.st_value;
-        m->symbols.push_back({plainName(name), at, at + s.st_size, false});
-      }
+void readSymbols(Module *m, const std::string &path) {
+    int fd = open(path.c_str(), O_RDONLY);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st)) return;
+    char *file = (char *)mmap(nullptr, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (file == MAP_FAILED) return;
+    auto *header = (ElfW(Ehdr) *)file;
+    auto *sections = (ElfW(Shdr) *)(file + header->e_shoff);
+    for (int i = 0; i < header->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_SYMTAB) continue;
+        auto *table = (ElfW(Sym) *)(file + sections[i].sh_offset);
+        const char *names = file + sections[sections[i].sh_link].sh_offset;
+        size_t count = sections[i].sh_size / sizeof *table;
+        for (size_t j = 0; j < count; j++) {
+            const auto &s = table[j];
+            int type = ELF64_ST_TYPE(s.st_info);
+            const char *name = names + s.st_name;
+            if (s.st_shndx == SHN_UNDEF) continue;
+            if (type == STT_TLS) {
+                m->symbols.push_back(named(name, s.st_value, s.st_value + s.st_size, true));
+                if (!strcmp(name, "simt_dynamic_shared")) m->dynamicAt = s.st_value;
+            } else if (type == STT_OBJECT && s.st_size && m->data.holds(m->base + s.st_value)) {
+                Addr at = m->base + s.st_value;
+                m->symbols.push_back(named(name, at, at + s.st_size, false));
+            }
+        }
     }
-  }
-  munmap(file, st.st_size);
-  for (auto& s : m->symbols)
-    if (s.shared && s.lo < m->dynamicAt) m->staticEnd = std::max(m->staticEnd, (size_t)s.hi);
+    munmap(file, st.st_size);
 }
 
 // Only named variables are memory that a kernel may touch: the linker's own
 // tables lie in the same segment.
-void shadowData(Module* m, const std::vector<std::string>& constants) {
-  if (!m->data.hi) return;
-  size_t bytes = m->data.hi - m->data.lo;
-  m->data.space = Space::Module;
-  m->data.state = (uint8_t*)reserve(bytes + 16);
-  m->data.cells = (Cell*)reserve((bytes / 4 + 8) * sizeof(Cell));
-  for (auto& s : m->symbols) {
-    if (s.shared) continue;
-    bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
-    memset(m->data.state + (s.lo - m->data.lo), LIVE | INITIALISED | (constant ? CONSTANT : 0),
-           s.hi - s.lo);
-  }
+void shadowData(Module *m, const std::vector<std::string> &constants) {
+    if (!m->data.hi) return;
+    size_t bytes = m->data.hi - m->data.lo;
+    m->data.space = Space::Module;
+    m->data.state = (uint8_t *)reserve(bytes + 16);
+    m->data.cells = (Cell *)reserve((bytes / 4 + 8) * sizeof(Cell));
+    for (auto &s : m->symbols) {
+        if (s.shared) continue;
+        bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
+        memset(m->data.state + (s.lo - m->data.lo), LIVE | INITIALISED | (constant ? CONSTANT : 0),
+               s.hi - s.lo);
+    }
 }
 
 struct Block {
-  size_t module;
-  void* at;
+    size_t module;
+    void *at;
 };
 
-int findBlock(struct dl_phdr_info* info, size_t, void* out) {
-  Block* b = (Block*)out;
-  if (info->dlpi_tls_modid != b->module) return 0;
-  b->at = info->dlpi_tls_data;
-  return 1;
+int findBlock(struct dl_phdr_info *info, size_t, void *out) {
+    Block *b = (Block *)out;
+    if (info->dlpi_tls_modid != b->module) return 0;
+    b->at = info->dlpi_tls_data;
+    return 1;
 }
-}  // namespace
+} // namespace
 
-Module* loadModule(const std::string& path, const std::vector<std::string>& constants,
-                   std::string* error) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    *error = dlerror();
+Module *loadModule(const std::string &path, const std::vector<std::string> &constants,
+                   std::string *error) {
+    void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        *error = dlerror();
+        return nullptr;
+    }
+    auto *m = new Module{};
+    m->id = (int)modules.size();
+    struct link_map *map = nullptr;
+    dlinfo(handle, RTLD_DI_LINKMAP, &map);
+    m->base = map->l_addr;
+    dl_iterate_phdr(readSegments, m);
+    m->kernels = (const KernelEntry *)dlsym(handle, "simt_kernels");
+    m->touchShared = (void *(*)())dlsym(handle, "simt_touch_shared");
+    if (!m->kernels || !m->touchShared) {
+        *error = "the module has no table of kernels";
+        return nullptr;
+    }
+    readSymbols(m, path);
+    shadowData(m, constants);
+    modules.push_back(m);
+    return m;
+}
+
+Module *moduleById(int id) {
+    return id >= 0 && id < (int)modules.size() ? modules[id] : nullptr;
+}
+
+const KernelEntry *findKernel(Module *m, const std::string &name) {
+    for (const KernelEntry *k = m->kernels; k->name; k++)
+        if (name == k->name) return k;
     return nullptr;
-  }
-  auto* m = new Module{};
-  m->id = (int)modules.size();
-  struct link_map* map = nullptr;
-  dlinfo(handle, RTLD_DI_LINKMAP, &map);
-  m->base = map->l_addr;
-  dl_iterate_phdr(readSegments, m);
-  m->kernels = (const KernelEntry*)dlsym(handle, "simt_kernels");
-  m->touchShared = (void* (*)())dlsym(handle, "simt_touch_shared");
-  if (!m->kernels || !m->touchShared) {
-    *error = "the module has no table of kernels";
-    return nullptr;
-  }
-  readSymbols(m, path);
-  shadowData(m, constants);
-  modules.push_back(m);
-  return m;
 }
 
-Module* moduleById(int id) {
-  return id >= 0 && id < (int)modules.size() ? modules[id] : nullptr;
+// A kernel takes its own static shared variables, and those of no kernel (a
+// helper function's).
+bool takesShared(Module *m, const KernelEntry *k, const Symbol &s) {
+    return s.shared && s.lo < m->dynamicAt && (s.owner == k->name || !findKernel(m, s.owner));
 }
 
-const KernelEntry* findKernel(Module* m, const std::string& name) {
-  for (const KernelEntry* k = m->kernels; k->name; k++)
-    if (name == k->name) return k;
-  return nullptr;
+size_t staticShared(Module *m, const KernelEntry *k) {
+    size_t bytes = 0;
+    for (auto &s : m->symbols)
+        if (takesShared(m, k, s)) bytes += s.hi - s.lo;
+    return bytes;
 }
 
 // prepareShared finds where this OS thread's copy of the module's shared
 // memory lies, and gives it a shadow.
-bool prepareShared(Module* m, std::string* error) {
-  if (m->shared.lo) return true;
-  m->touchShared();  // the loader makes the copy at the first use
-  Block b = {m->tlsModule, nullptr};
-  dl_iterate_phdr(findBlock, &b);
-  if (!b.at) {
-    *error = "the module's shared memory was not found";
-    return false;
-  }
-  m->shared.lo = (Addr)b.at;
-  m->shared.hi = m->shared.lo + m->tlsSize;
-  m->shared.space = Space::Shared;
-  m->shared.state = (uint8_t*)reserve(m->tlsSize + 16);
-  m->shared.cells = (Cell*)reserve((m->tlsSize / 4 + 8) * sizeof(Cell));
-  return true;
+bool prepareShared(Module *m, std::string *error) {
+    if (m->shared.lo) return true;
+    m->touchShared(); // the loader makes the copy at the first use
+    Block b = {m->tlsModule, nullptr};
+    dl_iterate_phdr(findBlock, &b);
+    if (!b.at) {
+        *error = "the module's shared memory was not found";
+        return false;
+    }
+    m->shared.lo = (Addr)b.at;
+    m->shared.hi = m->shared.lo + m->tlsSize;
+    m->shared.space = Space::Shared;
+    m->shared.state = (uint8_t *)reserve(m->tlsSize + 16);
+    m->shared.cells = (Cell *)reserve((m->tlsSize / 4 + 8) * sizeof(Cell));
+    return true;
 }
 
-}  // namespace simt
+} // namespace simt

@@ -20,409 +20,426 @@ Worker theWorker;
 namespace {
 constexpr uint32_t queueMask = 2 * maxThreads - 1;
 
-void push(Worker* w, uint16_t id) { w->queue[w->tail++ & queueMask] = id; }
+void push(Worker *w, uint16_t id) {
+    w->queue[w->tail++ & queueMask] = id;
+}
 
-void enter(Worker* w, Fiber* f) {
-  w->current = f;
-  w->stackLo = (Addr)f->stack;
-  simt_threadIdx = f->thread;
+void enter(Worker *w, Fiber *f) {
+    w->current = f;
+    w->stackLo = (Addr)f->stack;
+    simt_threadIdx = f->thread;
 }
 
 // A warp all of whose lanes wait or have gone has no open requests left.
-void laneWaits(Worker* w, int warp) {
-  if (++w->warps[warp].waiting == w->warps[warp].lanes && (w->checks & TRAFFIC))
-    flushWarp(w, warp);
+void laneWaits(Worker *w, int warp) {
+    if (++w->warps[warp].waiting == w->warps[warp].lanes && (w->checks & TRAFFIC))
+        flushWarp(w, warp);
 }
 
-Finding syncFinding(const char* kind, int line) {
-  Finding f;
-  f.check = "synccheck";
-  f.kind = kind;
-  f.line = line;
-  return f;
+Finding syncFinding(const char *kind, int line) {
+    Finding f;
+    f.check = "synccheck";
+    f.kind = kind;
+    f.line = line;
+    return f;
 }
 
-std::string threadName(const Fiber& f) {
-  return "thread (" + std::to_string(f.thread.x) + "," + std::to_string(f.thread.y) + "," +
-         std::to_string(f.thread.z) + ")";
+std::string threadName(const Fiber &f) {
+    return "thread (" + std::to_string(f.thread.x) + "," + std::to_string(f.thread.y) + "," +
+           std::to_string(f.thread.z) + ")";
 }
 
 // Threads that wait for different things, none of which can happen.
-void deadlock(Worker* w) {
-  {
-    std::string text;
-    int line = 0;
-    for (auto [wait, what] : {std::pair{Wait::Block, "__syncthreads()"},
-                              std::pair{Wait::Warp, "a warp-wide operation"}}) {
-      std::map<int, std::pair<int, int>> byLine;  // line → first thread, how many
-      for (int i = 0; i < w->threads; i++)
-        if (w->fibers[i].wait == wait) {
-          auto& e = byLine.emplace(w->fibers[i].line, std::pair{i, 0}).first->second;
-          e.second++;
+void deadlock(Worker *w) {
+    {
+        std::string text;
+        int line = 0;
+        for (auto [wait, what] : {std::pair{Wait::Block, "__syncthreads()"},
+                                  std::pair{Wait::Warp, "a warp-wide operation"}}) {
+            std::map<int, std::pair<int, int>> byLine; // line → first thread, how many
+            for (int i = 0; i < w->threads; i++)
+                if (w->fibers[i].wait == wait) {
+                    auto &e = byLine.emplace(w->fibers[i].line, std::pair{i, 0}).first->second;
+                    e.second++;
+                }
+            for (auto &[at, e] : byLine) {
+                if (!text.empty()) text += "; ";
+                text += std::to_string(e.second) + " thread(s) wait at " + what + " in line " +
+                        std::to_string(at) + ", the first is " + threadName(w->fibers[e.first]);
+                if (!line) line = at;
+            }
         }
-      for (auto& [at, e] : byLine) {
-        if (!text.empty()) text += "; ";
-        text += std::to_string(e.second) + " thread(s) wait at " + what + " in line " +
-                std::to_string(at) + ", the first is " + threadName(w->fibers[e.first]);
-        if (!line) line = at;
-      }
+        if (w->exited) text += "; " + std::to_string(w->exited) + " have returned";
+        Finding f = syncFinding("deadlock", line);
+        f.text = text;
+        f.fatal = true;
+        report(w, f);
     }
-    if (w->exited) text += "; " + std::to_string(w->exited) + " have returned";
-    Finding f = syncFinding("deadlock", line);
-    f.text = text;
-    f.fatal = true;
-    report(w, f);
-  }
-  stopKernel(w);
+    stopKernel(w);
 }
 
-void checkBarrier(Worker* w) {
-  Fiber *first = nullptr, *other = nullptr;
-  for (int i = 0; i < w->threads; i++) {
-    Fiber* f = &w->fibers[i];
-    if (f->wait != Wait::Block) continue;
-    if (!first)
-      first = f;
-    else if (f->line != first->line && !other)
-      other = f;
-  }
-  if (other) {
-    Finding f = syncFinding("divergent barrier", first->line);
-    f.otherLine = other->line;
-    f.text = threadName(*first) + " waits at the barrier in line " + std::to_string(first->line) +
-             ", " + threadName(*other) + " at the one in line " + std::to_string(other->line);
-    report(w, f);
-  }
-  if (w->exited) {
-    Finding f = syncFinding("barrier not reached by all", first->line);
-    int gone = 0;
-    while (w->fibers[gone].wait != Wait::Exited) gone++;
-    f.text = std::to_string(w->alive) + " threads wait at the barrier, " +
-             std::to_string(w->exited) + " have returned without it, the first is " +
-             threadName(w->fibers[gone]);
-    report(w, f);
-  }
+void checkBarrier(Worker *w) {
+    Fiber *first = nullptr, *other = nullptr;
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        if (f->wait != Wait::Block) continue;
+        if (!first)
+            first = f;
+        else if (f->line != first->line && !other)
+            other = f;
+    }
+    if (other) {
+        Finding f = syncFinding("divergent barrier", first->line);
+        f.otherLine = other->line;
+        f.text = threadName(*first) + " waits at the barrier in line " +
+                 std::to_string(first->line) + ", " + threadName(*other) + " at the one in line " +
+                 std::to_string(other->line);
+        report(w, f);
+    }
+    if (w->exited) {
+        Finding f = syncFinding("barrier not reached by all", first->line);
+        int gone = 0;
+        while (w->fibers[gone].wait != Wait::Exited) gone++;
+        f.text = std::to_string(w->alive) + " threads wait at the barrier, " +
+                 std::to_string(w->exited) + " have returned without it, the first is " +
+                 threadName(w->fibers[gone]);
+        report(w, f);
+    }
 }
 
-void releaseBarrier(Worker* w) {
-  if (w->checks & SYNC) checkBarrier(w);
-  int count = 0, every = 1;
-  for (int i = 0; i < w->threads; i++) {
-    if (w->fibers[i].wait != Wait::Block) continue;
-    if (w->fibers[i].predicate)
-      count++;
-    else
-      every = 0;
-  }
-  w->epoch++;  // from here on, everything before is ordered
-  w->barriers++;
-  w->atBarrier = 0;
-  for (int i = 0; i * 32 < w->threads; i++)
-    w->warps[i].waiting = w->warps[i].lanes - (uint32_t)__builtin_popcount(w->warps[i].alive);
-  for (int i = 0; i < w->threads; i++) {
-    Fiber* f = &w->fibers[i];
-    if (f->wait != Wait::Block) continue;
-    f->wait = Wait::None;
-    if (f->voteResult) *f->voteResult = f->vote == 1 ? every : f->vote == 2 ? count > 0 : count;
-    push(w, f->id);
-  }
+void releaseBarrier(Worker *w) {
+    if (w->checks & SYNC) checkBarrier(w);
+    int count = 0, every = 1;
+    for (int i = 0; i < w->threads; i++) {
+        if (w->fibers[i].wait != Wait::Block) continue;
+        if (w->fibers[i].predicate)
+            count++;
+        else
+            every = 0;
+    }
+    w->epoch++; // from here on, everything before is ordered
+    w->barriers++;
+    w->atBarrier = 0;
+    for (int i = 0; i * 32 < w->threads; i++)
+        w->warps[i].waiting = w->warps[i].lanes - (uint32_t)__builtin_popcount(w->warps[i].alive);
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        if (f->wait != Wait::Block) continue;
+        f->wait = Wait::None;
+        if (f->voteResult) *f->voteResult = f->vote == 1 ? every : f->vote == 2 ? count > 0 : count;
+        push(w, f->id);
+    }
 }
 
 // reschedule leaves the current fiber, whose wait is set, for the next one
 // that can run; it returns when the current one can.
-void reschedule(Worker* w) {
-  Fiber* me = w->current;
-  for (;;) {
-    if (w->head != w->tail) {
-      Fiber* next = &w->fibers[w->queue[w->head++ & queueMask]];
-      if (next == me) return;
-      enter(w, next);
-      simt_switch(&me->sp, next->sp);
-      return;
+void reschedule(Worker *w) {
+    Fiber *me = w->current;
+    for (;;) {
+        if (w->head != w->tail) {
+            Fiber *next = &w->fibers[w->queue[w->head++ & queueMask]];
+            if (next == me) return;
+            enter(w, next);
+            simt_switch(&me->sp, next->sp);
+            return;
+        }
+        if (w->alive == 0) {
+            simt_switch(&me->sp, w->mainStack);
+            return;
+        }
+        if (w->atBarrier == w->alive)
+            releaseBarrier(w);
+        else
+            deadlock(w);
     }
-    if (w->alive == 0) {
-      simt_switch(&me->sp, w->mainStack);
-      return;
-    }
-    if (w->atBarrier == w->alive)
-      releaseBarrier(w);
-    else
-      deadlock(w);
-  }
 }
 
 // ---- warp collectives -------------------------------------------------------------
 // Kinds, as include/simt/warp.h numbers them.
 enum { SyncWarp = 1, Shuffle, Ballot, Match };
 
-void joinClocks(Warp* wp, Fiber* const* lane) {
-  uint16_t joined[32] = {};
-  for (int l = 0; l < 32; l++)
-    if (lane[l])
-      for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
-  for (int l = 0; l < 32; l++) {
-    if (!lane[l]) continue;
-    for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
-  }
-}
-
-void shuffle(Worker* w, Fiber* const* lane) {
-  for (int l = 0; l < 32; l++) {
-    Fiber* me = lane[l];
-    if (!me) continue;
-    Fiber* from = me->source >= 0 && me->source < 32 ? lane[me->source] : nullptr;
-    if (!from && (w->checks & SYNC)) {
-      Finding f = syncFinding("absent lane", me->line);
-      f.text = "lane " + std::to_string(l) + " (" + threadName(*me) + ") reads from lane " +
-               std::to_string(me->source) + ", which does not take part";
-      report(w, f);
+void joinClocks(Warp *wp, Fiber *const *lane) {
+    uint16_t joined[32] = {};
+    for (int l = 0; l < 32; l++)
+        if (lane[l])
+            for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
     }
-    memcpy(me->out, from ? from->in : me->in, me->size);
-  }
 }
 
-void ballot(Fiber* const* lane) {
-  unsigned votes = 0;
-  for (int l = 0; l < 32; l++)
-    if (lane[l] && *(const int*)lane[l]->in) votes |= 1u << l;
-  for (int l = 0; l < 32; l++)
-    if (lane[l]) *(unsigned*)lane[l]->out = votes;
+void shuffle(Worker *w, Fiber *const *lane) {
+    for (int l = 0; l < 32; l++) {
+        Fiber *me = lane[l];
+        if (!me) continue;
+        Fiber *from = me->source >= 0 && me->source < 32 ? lane[me->source] : nullptr;
+        if (!from && (w->checks & SYNC)) {
+            Finding f = syncFinding("absent lane", me->line);
+            f.text = "lane " + std::to_string(l) + " (" + threadName(*me) + ") reads from lane " +
+                     std::to_string(me->source) + ", which does not take part";
+            report(w, f);
+        }
+        memcpy(me->out, from ? from->in : me->in, me->size);
+    }
 }
 
-void match(Fiber* const* lane) {
-  for (int l = 0; l < 32; l++) {
-    if (!lane[l]) continue;
-    unsigned same = 0;
-    for (int k = 0; k < 32; k++)
-      if (lane[k] && !memcmp(lane[k]->in, lane[l]->in, lane[l]->size)) same |= 1u << k;
-    *(unsigned*)lane[l]->out = same;
-  }
+void ballot(Fiber *const *lane) {
+    unsigned votes = 0;
+    for (int l = 0; l < 32; l++)
+        if (lane[l] && *(const int *)lane[l]->in) votes |= 1u << l;
+    for (int l = 0; l < 32; l++)
+        if (lane[l]) *(unsigned *)lane[l]->out = votes;
+}
+
+void match(Fiber *const *lane) {
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        unsigned same = 0;
+        for (int k = 0; k < 32; k++)
+            if (lane[k] && !memcmp(lane[k]->in, lane[l]->in, lane[l]->size)) same |= 1u << k;
+        *(unsigned *)lane[l]->out = same;
+    }
 }
 
 // tryWarp runs a collective once all its lanes have arrived.
-bool tryWarp(Worker* w, Fiber* f) {
-  Warp* wp = &w->warps[f->warp];
-  Fiber* lane[32] = {};
-  for (uint32_t need = f->mask & wp->alive; need; need &= need - 1) {
-    int l = __builtin_ctz(need);
-    Fiber* o = &w->fibers[f->warp * 32 + l];
-    if (o->wait != Wait::Warp || o->mask != f->mask || o->kind != f->kind) return false;
-    lane[l] = o;
-  }
-  switch (f->kind) {
-    case SyncWarp: joinClocks(wp, lane); break;
-    case Shuffle: shuffle(w, lane); break;
-    case Ballot: ballot(lane); break;
-    case Match: match(lane); break;
-  }
-  for (int l = 0; l < 32; l++) {
-    if (!lane[l]) continue;
-    lane[l]->wait = Wait::None;
-    if (lane[l] != w->current) push(w, lane[l]->id);
-  }
-  return true;
+bool tryWarp(Worker *w, Fiber *f) {
+    Warp *wp = &w->warps[f->warp];
+    Fiber *lane[32] = {};
+    for (uint32_t need = f->mask & wp->alive; need; need &= need - 1) {
+        int l = __builtin_ctz(need);
+        Fiber *o = &w->fibers[f->warp * 32 + l];
+        if (o->wait != Wait::Warp || o->mask != f->mask || o->kind != f->kind) return false;
+        lane[l] = o;
+    }
+    switch (f->kind) {
+    case SyncWarp:
+        joinClocks(wp, lane);
+        break;
+    case Shuffle:
+        shuffle(w, lane);
+        break;
+    case Ballot:
+        ballot(lane);
+        break;
+    case Match:
+        match(lane);
+        break;
+    }
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        lane[l]->wait = Wait::None;
+        if (lane[l] != w->current) push(w, lane[l]->id);
+    }
+    return true;
 }
 
 // ---- threads -----------------------------------------------------------------------
 void threadMain() {
-  Worker* w = worker;
-  w->kernel->call(w->args);
-  w = worker;
-  Fiber* f = w->current;
-  f->wait = Wait::Exited;
-  w->alive--;
-  w->exited++;
-  Warp* wp = &w->warps[f->warp];
-  wp->alive &= ~(1u << f->lane);
-  laneWaits(w, f->warp);
-  // A lane that is gone no longer holds up its warp's collectives.
-  for (uint32_t rest = wp->alive; rest; rest &= rest - 1) {
-    Fiber* o = &w->fibers[f->warp * 32 + __builtin_ctz(rest)];
-    if (o->wait == Wait::Warp && (o->mask >> f->lane & 1) && tryWarp(w, o)) break;
-  }
-  reschedule(w);
-  __builtin_unreachable();
+    Worker *w = worker;
+    w->kernel->call(w->args);
+    w = worker;
+    Fiber *f = w->current;
+    f->wait = Wait::Exited;
+    w->alive--;
+    w->exited++;
+    Warp *wp = &w->warps[f->warp];
+    wp->alive &= ~(1u << f->lane);
+    laneWaits(w, f->warp);
+    // A lane that is gone no longer holds up its warp's collectives.
+    for (uint32_t rest = wp->alive; rest; rest &= rest - 1) {
+        Fiber *o = &w->fibers[f->warp * 32 + __builtin_ctz(rest)];
+        if (o->wait == Wait::Warp && (o->mask >> f->lane & 1) && tryWarp(w, o)) break;
+    }
+    reschedule(w);
+    __builtin_unreachable();
 }
 
-void startBlock(Worker* w, Module* m) {
-  w->blockEpoch = ++w->epoch;
-  w->alive = w->threads;
-  w->atBarrier = w->exited = 0;
-  w->head = w->tail = 0;
-  // Shared memory starts undefined in every block.
-  Region& r = m->shared;
-  size_t used = m->dynamicAt + w->dynamicBytes;
-  memset(r.state, 0, m->tlsSize);
-  for (auto& s : m->symbols)
-    if (s.shared && s.lo < m->dynamicAt) memset(r.state + s.lo, LIVE, s.hi - s.lo);
-  memset(r.state + m->dynamicAt, LIVE, w->dynamicBytes);
-  memset((void*)r.lo, 0xff, used);
-  for (int i = 0; i * 32 < w->threads; i++) {
-    Warp& wp = w->warps[i];
-    wp.lanes = (uint32_t)std::min(32, w->threads - i * 32);
-    wp.alive = wp.lanes == 32 ? ~0u : (1u << wp.lanes) - 1;
-    wp.waiting = 0;
-    memset(wp.known, 0, sizeof wp.known);
-    for (int l = 0; l < 32; l++) wp.known[l][l] = 1;
-  }
-  for (int i = 0; i < w->threads; i++) {
-    Fiber* f = &w->fibers[i];
-    f->wait = Wait::None;
-    f->sp = freshStack(f->stack, stackSize, threadMain);
-    push(w, (uint16_t)i);
-  }
+void startBlock(Worker *w, Module *m) {
+    w->blockEpoch = ++w->epoch;
+    w->alive = w->threads;
+    w->atBarrier = w->exited = 0;
+    w->head = w->tail = 0;
+    // Shared memory starts undefined in every block.
+    Region &r = m->shared;
+    size_t used = m->dynamicAt + w->dynamicBytes;
+    memset(r.state, 0, m->tlsSize);
+    for (auto &s : m->symbols)
+        if (takesShared(m, w->kernel, s)) memset(r.state + s.lo, LIVE, s.hi - s.lo);
+    memset(r.state + m->dynamicAt, LIVE, w->dynamicBytes);
+    memset((void *)r.lo, 0xff, used);
+    for (int i = 0; i * 32 < w->threads; i++) {
+        Warp &wp = w->warps[i];
+        wp.lanes = (uint32_t)std::min(32, w->threads - i * 32);
+        wp.alive = wp.lanes == 32 ? ~0u : (1u << wp.lanes) - 1;
+        wp.waiting = 0;
+        memset(wp.known, 0, sizeof wp.known);
+        for (int l = 0; l < 32; l++) wp.known[l][l] = 1;
+    }
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        f->wait = Wait::None;
+        f->full = false;
+        f->sp = freshStack(f->stack, stackSize, threadMain);
+        push(w, (uint16_t)i);
+    }
 }
 
-void placeThreads(Worker* w, Index3 block) {
-  w->threads = (int)(block.x * block.y * block.z);
-  for (int i = 0; i < w->threads; i++) {
-    Fiber& f = w->fibers[i];
-    f.id = (uint16_t)i;
-    f.warp = (uint16_t)(i / 32);
-    f.lane = (uint16_t)(i % 32);
-    f.thread = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
-  }
+void placeThreads(Worker *w, Index3 block) {
+    w->threads = (int)(block.x * block.y * block.z);
+    for (int i = 0; i < w->threads; i++) {
+        Fiber &f = w->fibers[i];
+        f.id = (uint16_t)i;
+        f.warp = (uint16_t)(i / 32);
+        f.lane = (uint16_t)(i % 32);
+        f.thread = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
+    }
 }
-}  // namespace
+} // namespace
 
-void stopKernel(Worker* w) {
-  w->stopped = true;
-  void* lost;
-  simt_switch(&lost, w->mainStack);
-  __builtin_unreachable();
+void yieldThread(Worker *w) {
+    if (w->head == w->tail) return;
+    push(w, w->current->id);
+    reschedule(w);
+}
+
+void stopKernel(Worker *w) {
+    w->stopped = true;
+    void *lost;
+    simt_switch(&lost, w->mainStack);
+    __builtin_unreachable();
 }
 
 void initScheduler() {
-  Worker* w = &theWorker;
-  w->fibers = new Fiber[maxThreads]();
-  w->warps = new Warp[maxThreads / 32]();
-  w->queue = new uint16_t[queueMask + 1]();
-  size_t each = stackSize + guardSize;
-  char* stacks = (char*)reserve(each * maxThreads);
-  for (int i = 0; i < maxThreads; i++) {
-    // The guard below each stack turns an overrun into a signal, not into
-    // another thread's wrong answer.
-    mprotect(stacks + i * each, guardSize, PROT_NONE);
-    w->fibers[i].stack = stacks + i * each + guardSize;
-    w->fibers[i].occurrence = (uint32_t*)reserve(4096 * sizeof(uint32_t));
-  }
+    Worker *w = &theWorker;
+    w->fibers = new Fiber[maxThreads]();
+    w->warps = new Warp[maxThreads / 32]();
+    w->queue = new uint16_t[queueMask + 1]();
+    size_t each = stackSize + guardSize;
+    char *stacks = (char *)reserve(each * maxThreads);
+    for (int i = 0; i < maxThreads; i++) {
+        // The guard below each stack turns an overrun into a signal, not into
+        // another thread's wrong answer.
+        mprotect(stacks + i * each, guardSize, PROT_NONE);
+        w->fibers[i].stack = stacks + i * each + guardSize;
+        w->fibers[i].occurrence = (uint32_t *)reserve(4096 * sizeof(uint32_t));
+    }
 }
 
-LaunchResult launch(Module* m, const KernelEntry* k, const LaunchShape& s, void** args,
-                    std::string* error) {
-  Worker* w = &theWorker;
-  uint64_t threads = (uint64_t)s.block.x * s.block.y * s.block.z;
-  if (threads < 1 || threads > maxThreads || s.dynamicBytes > maxShared) {
-    *error = "the block's shape is beyond the device's limits";
-    return LaunchResult::Refused;
-  }
-  if (m->staticEnd + s.dynamicBytes > maxShared) {
-    *error = std::to_string(m->staticEnd) + " bytes of static and " +
-             std::to_string(s.dynamicBytes) + " of dynamic shared memory are more than the " +
-             std::to_string(maxShared) + " that a block may have";
-    return LaunchResult::Refused;
-  }
-  if (!prepareShared(m, error)) return LaunchResult::Refused;
-  w->module = m;
-  w->shared = &m->shared;
-  w->kernel = k;
-  w->args = args;
-  w->stopped = false;
-  w->steps = w->barriers = 0;
-  w->dynamicBytes = s.dynamicBytes;
-  w->launchEpoch = ++w->epoch;
-  simt_gridDim = s.grid;
-  simt_blockDim = s.block;
-  placeThreads(w, s.block);
-  worker = w;
-  uint32_t index = 0;
-  for (unsigned z = 0; z < s.grid.z && !w->stopped; z++)
-    for (unsigned y = 0; y < s.grid.y && !w->stopped; y++)
-      for (unsigned x = 0; x < s.grid.x && !w->stopped; x++) {
-        simt_blockIdx = {x, y, z};
-        w->blockIndex = index++;
-        startBlock(w, m);
-        Fiber* f = &w->fibers[w->queue[w->head++ & queueMask]];
-        enter(w, f);
-        simt_switch(&w->mainStack, f->sp);
-      }
-  settleWrites(w);
-  worker = nullptr;
-  if (w->checks & TRAFFIC) {
-    for (int i = 0; w->stopped && i * 32 < w->threads; i++) flushWarp(w, i);
-    endTraffic(w);
-  }
-  return w->stopped ? LaunchResult::Stopped : LaunchResult::Done;
+LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
+                    std::string *error) {
+    Worker *w = &theWorker;
+    uint64_t threads = (uint64_t)s.block.x * s.block.y * s.block.z;
+    if (threads < 1 || threads > maxThreads || s.dynamicBytes > maxShared) {
+        *error = "the block's shape is beyond the device's limits";
+        return LaunchResult::Refused;
+    }
+    size_t fixed = staticShared(m, k);
+    if (fixed + s.dynamicBytes > maxShared) {
+        *error = std::to_string(fixed) + " bytes of static and " + std::to_string(s.dynamicBytes) +
+                 " of dynamic shared memory are more than the " + std::to_string(maxShared) +
+                 " that a block may have";
+        return LaunchResult::Refused;
+    }
+    if (!prepareShared(m, error)) return LaunchResult::Refused;
+    w->module = m;
+    w->shared = &m->shared;
+    w->kernel = k;
+    w->args = args;
+    w->stopped = false;
+    w->steps = w->barriers = 0;
+    w->dynamicBytes = s.dynamicBytes;
+    w->launchEpoch = ++w->epoch;
+    simt_gridDim = s.grid;
+    simt_blockDim = s.block;
+    placeThreads(w, s.block);
+    worker = w;
+    uint32_t index = 0;
+    for (unsigned z = 0; z < s.grid.z && !w->stopped; z++)
+        for (unsigned y = 0; y < s.grid.y && !w->stopped; y++)
+            for (unsigned x = 0; x < s.grid.x && !w->stopped; x++) {
+                simt_blockIdx = {x, y, z};
+                w->blockIndex = index++;
+                startBlock(w, m);
+                Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
+                enter(w, f);
+                simt_switch(&w->mainStack, f->sp);
+            }
+    settleWrites(w);
+    worker = nullptr;
+    if (w->checks & TRAFFIC) {
+        for (int i = 0; w->stopped && i * 32 < w->threads; i++) flushWarp(w, i);
+        endTraffic(w);
+    }
+    return w->stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }
 
-}  // namespace simt
+} // namespace simt
 
 // ---- what the shim calls ---------------------------------------------------------------
 extern "C" {
 
 // vote: 0 none, 1 and, 2 or, 3 count.
-void simt_barrier(int line, int vote, int predicate, int* result) {
-  using namespace simt;
-  Worker* w = worker;
-  if (++w->steps > w->maxSteps) {
-    {
-      Finding f;
-      f.check = "limits";
-      f.kind = "steps";
-      f.line = line;
-      f.fatal = true;
-      report(w, f);
+void simt_barrier(int line, int vote, int predicate, int *result) {
+    using namespace simt;
+    Worker *w = worker;
+    if (++w->steps > w->maxSteps) {
+        {
+            Finding f;
+            f.check = "limits";
+            f.kind = "steps";
+            f.line = line;
+            f.fatal = true;
+            report(w, f);
+        }
+        stopKernel(w);
     }
-    stopKernel(w);
-  }
-  Fiber* f = w->current;
-  f->wait = Wait::Block;
-  f->line = line;
-  f->vote = vote;
-  f->predicate = predicate;
-  f->voteResult = result;
-  w->atBarrier++;
-  laneWaits(w, f->warp);
-  reschedule(w);
+    Fiber *f = w->current;
+    f->wait = Wait::Block;
+    f->line = line;
+    f->vote = vote;
+    f->predicate = predicate;
+    f->voteResult = result;
+    w->atBarrier++;
+    laneWaits(w, f->warp);
+    reschedule(w);
 }
 
-void simt_warp(unsigned mask, int kind, const void* in, void* out, int size, int source, int line) {
-  using namespace simt;
-  Worker* w = worker;
-  Fiber* f = w->current;
-  uint32_t lanes = w->warps[f->warp].lanes;
-  mask &= lanes == 32 ? ~0u : (1u << lanes) - 1;
-  if (!(mask >> f->lane & 1)) {
-    if (w->checks & SYNC) {
-      Finding x = syncFinding("wrong mask", line);
-      x.text = threadName(*f) + " is lane " + std::to_string(f->lane) +
-               ", which the mask it passes leaves out";
-      report(w, x);
+void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int source, int line) {
+    using namespace simt;
+    Worker *w = worker;
+    Fiber *f = w->current;
+    uint32_t lanes = w->warps[f->warp].lanes;
+    mask &= lanes == 32 ? ~0u : (1u << lanes) - 1;
+    if (!(mask >> f->lane & 1)) {
+        if (w->checks & SYNC) {
+            Finding x = syncFinding("wrong mask", line);
+            x.text = threadName(*f) + " is lane " + std::to_string(f->lane) +
+                     ", which the mask it passes leaves out";
+            report(w, x);
+        }
+        mask |= 1u << f->lane;
     }
-    mask |= 1u << f->lane;
-  }
-  f->wait = Wait::Warp;
-  f->mask = mask;
-  f->kind = kind;
-  f->in = in;
-  f->out = out;
-  f->size = size;
-  f->source = source;
-  f->line = line;
-  if (!tryWarp(w, f)) reschedule(w);
+    f->wait = Wait::Warp;
+    f->mask = mask;
+    f->kind = kind;
+    f->in = in;
+    f->out = out;
+    f->size = size;
+    f->source = source;
+    f->line = line;
+    if (!tryWarp(w, f)) reschedule(w);
 }
 
 // simt_yield lets others run: a thread that spins on an atomic waits for them.
 void simt_yield() {
-  using namespace simt;
-  Worker* w = worker;
-  if (w->head == w->tail) return;
-  push(w, w->current->id);
-  reschedule(w);
+    simt::yieldThread(simt::worker);
 }
 
-unsigned simt_lane() { return simt::worker->current->lane; }
+unsigned simt_lane() {
+    return simt::worker->current->lane;
+}
 unsigned simt_active() {
-  return simt::worker->warps[simt::worker->current->warp].alive;
+    return simt::worker->warps[simt::worker->current->warp].alive;
 }
 }

@@ -11,170 +11,187 @@ namespace simt {
 
 namespace {
 constexpr unsigned maxSites = 4096, tableSize = 4 * maxSites, sectorBytes = 32;
+// Requests a warp may have open at one instruction: a long loop without a
+// barrier must not fill the host's memory.
+constexpr unsigned maxOpen = 512;
 
 struct Request {
-  uint32_t mask;
-  Addr at[32];
+    uint32_t mask;
+    Addr at[32];
 };
 
 struct Site {
-  Addr pc;
-  unsigned size;
-  Op op;
-  bool shared;
-  uint64_t requests, bytes, sectors, wavefronts;
-  uint32_t used[32];               // requests open, by warp
-  std::vector<Request> open[32];  // by warp
+    Addr pc;
+    unsigned size;
+    Op op;
+    bool shared;
+    uint64_t requests, bytes, sectors, wavefronts;
+    uint32_t used[32];             // requests open, by warp
+    std::vector<Request> open[32]; // by warp
 };
 
 struct Line {
-  int module;
-  Addr pc;  // relative
-  Op op;
-  bool shared;
-  uint64_t requests, bytes, sectors, wavefronts;
+    int module;
+    Addr pc; // relative
+    Op op;
+    bool shared;
+    uint64_t requests, bytes, sectors, wavefronts;
 };
 
 struct Total {
-  int launches = 0;
-  uint64_t barriers = 0, steps = 0;
-  std::map<Addr, Line> lines;
+    int launches = 0;
+    uint64_t barriers = 0, steps = 0;
+    std::map<Addr, Line> lines;
 };
 
 std::vector<Site> sites;
 struct Slot {
-  Addr pc;
-  uint32_t site;
+    Addr pc;
+    uint32_t site;
 } table[tableSize];
 std::map<std::string, Total> totals;
 
 uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
-  uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % tableSize;
-  for (; table[h].pc; h = (h + 1) % tableSize)
-    if (table[h].pc == pc) return table[h].site;
-  if (sites.size() == maxSites) return maxSites;
-  table[h] = {pc, (uint32_t)sites.size()};
-  sites.push_back(Site{});
-  Site& s = sites.back();
-  s.pc = pc;
-  s.size = n;
-  s.op = op;
-  s.shared = shared;
-  return table[h].site;
+    uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % tableSize;
+    for (; table[h].pc; h = (h + 1) % tableSize)
+        if (table[h].pc == pc) return table[h].site;
+    if (sites.size() == maxSites) return maxSites;
+    table[h] = {pc, (uint32_t)sites.size()};
+    sites.push_back(Site{});
+    Site &s = sites.back();
+    s.pc = pc;
+    s.size = n;
+    s.op = op;
+    s.shared = shared;
+    return table[h].site;
 }
 
 // sectorsOf counts the 32-byte sectors that a warp's request touches.
-unsigned sectorsOf(const Request& r, unsigned n) {
-  Addr touched[32 * 2];
-  unsigned count = 0;
-  for (int lane = 0; lane < 32; lane++)
-    if (r.mask >> lane & 1)
-      for (Addr s = r.at[lane] / sectorBytes; s <= (r.at[lane] + n - 1) / sectorBytes; s++)
-        if (!count || touched[count - 1] != s) touched[count++] = s;
-  std::sort(touched, touched + count);
-  return (unsigned)(std::unique(touched, touched + count) - touched);
+unsigned sectorsOf(const Request &r, unsigned n) {
+    Addr touched[32 * 2];
+    unsigned count = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (r.mask >> lane & 1)
+            for (Addr s = r.at[lane] / sectorBytes; s <= (r.at[lane] + n - 1) / sectorBytes; s++)
+                if (!count || touched[count - 1] != s) touched[count++] = s;
+    std::sort(touched, touched + count);
+    return (unsigned)(std::unique(touched, touched + count) - touched);
 }
 
 // wavefrontsOf counts the passes that 32 banks of 4 bytes need: as many as
 // the fullest bank has different words. Wide accesses go by halves or quarters
 // of a warp.
-unsigned wavefrontsOf(const Request& r, unsigned n) {
-  unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32, total = 0;
-  for (unsigned from = 0; from < 32; from += group) {
-    Addr words[64];
-    unsigned count = 0;
-    for (unsigned lane = from; lane < from + group; lane++)
-      if (r.mask >> lane & 1)
-        for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++) words[count++] = r.at[lane] / 4 + b;
-    if (!count) continue;
-    std::sort(words, words + count);
-    count = (unsigned)(std::unique(words, words + count) - words);
-    unsigned perBank[32] = {}, most = 0;
-    for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
-    total += most;
-  }
-  return total;
-}
-}  // namespace
-
-void recordTraffic(Worker* w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
-  uint32_t index = siteOf(pc, n, op, shared);
-  if (index == maxSites) return;
-  Fiber* f = w->current;
-  Site& s = sites[index];
-  s.bytes += n;
-  auto& open = s.open[f->warp];
-  uint32_t nth = f->occurrence[index]++;
-  if (nth >= open.size()) open.resize(nth < 16 ? 16 : nth * 2);
-  Request& r = open[nth];
-  if (nth >= s.used[f->warp]) {
-    s.used[f->warp] = nth + 1;
-    r.mask = 0;
-  }
-  r.mask |= 1u << f->lane;
-  r.at[f->lane] = a;
-}
-
-void flushWarp(Worker* w, int warp) {
-  for (Site& s : sites) {
-    for (uint32_t i = 0; i < s.used[warp]; i++) {
-      const Request& r = s.open[warp][i];
-      s.requests++;
-      if (s.shared)
-        s.wavefronts += wavefrontsOf(r, s.size);
-      else
-        s.sectors += sectorsOf(r, s.size);
+unsigned wavefrontsOf(const Request &r, unsigned n) {
+    unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32, total = 0;
+    for (unsigned from = 0; from < 32; from += group) {
+        Addr words[64];
+        unsigned count = 0;
+        for (unsigned lane = from; lane < from + group; lane++)
+            if (r.mask >> lane & 1)
+                for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++)
+                    words[count++] = r.at[lane] / 4 + b;
+        if (!count) continue;
+        std::sort(words, words + count);
+        count = (unsigned)(std::unique(words, words + count) - words);
+        unsigned perBank[32] = {}, most = 0;
+        for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
+        total += most;
     }
-    s.used[warp] = 0;
-  }
-  Fiber* first = w->fibers + warp * 32;
-  for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++)
-    memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
+    return total;
+}
+} // namespace
+
+void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
+    uint32_t index = siteOf(pc, n, op, shared);
+    if (index == maxSites) return;
+    Fiber *f = w->current;
+    Site &s = sites[index];
+    s.bytes += n;
+    auto &open = s.open[f->warp];
+    uint32_t nth = f->occurrence[index]++;
+    if (nth >= open.size()) open.resize(nth < 16 ? 16 : std::min(nth * 2, maxOpen));
+    Request &r = open[nth];
+    if (nth >= s.used[f->warp]) {
+        s.used[f->warp] = nth + 1;
+        r.mask = 0;
+    }
+    r.mask |= 1u << f->lane;
+    r.at[f->lane] = a;
+    if (nth + 1 == maxOpen) f->full = true;
 }
 
-void endTraffic(Worker* w) {
-  Total& t = totals[w->kernel->name];
-  t.launches++;
-  t.barriers += w->barriers;
-  t.steps += w->steps;
-  for (Site& s : sites) {
-    Line& l = t.lines[s.pc];
-    l.module = w->module->id;
-    l.pc = s.pc - w->module->base - 1;
-    l.op = s.op;
-    l.shared = s.shared;
-    l.requests += s.requests;
-    l.bytes += s.bytes;
-    l.sectors += s.sectors;
-    l.wavefronts += s.wavefronts;
-  }
-  sites.clear();
-  memset(table, 0, sizeof table);
+// makeRoom waits until the other lanes of the warp have come as far (or wait
+// for something else), and counts what is open.
+void makeRoom(Worker *w) {
+    yieldThread(w);
+    if (w->current->full) flushWarp(w, w->current->warp);
+}
+
+void flushWarp(Worker *w, int warp) {
+    for (Site &s : sites) {
+        for (uint32_t i = 0; i < s.used[warp]; i++) {
+            const Request &r = s.open[warp][i];
+            s.requests++;
+            if (s.shared)
+                s.wavefronts += wavefrontsOf(r, s.size);
+            else
+                s.sectors += sectorsOf(r, s.size);
+        }
+        s.used[warp] = 0;
+    }
+    Fiber *first = w->fibers + warp * 32;
+    for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
+        memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
+        first[lane].full = false;
+    }
+}
+
+void endTraffic(Worker *w) {
+    Total &t = totals[w->kernel->name];
+    t.launches++;
+    t.barriers += w->barriers;
+    t.steps += w->steps;
+    for (Site &s : sites) {
+        Line &l = t.lines[s.pc];
+        l.module = w->module->id;
+        l.pc = s.pc - w->module->base - 1;
+        l.op = s.op;
+        l.shared = s.shared;
+        l.requests += s.requests;
+        l.bytes += s.bytes;
+        l.sectors += s.sectors;
+        l.wavefronts += s.wavefronts;
+    }
+    sites.clear();
+    memset(table, 0, sizeof table);
 }
 
 std::string trafficJson() {
-  static const char* opNames[] = {"read", "write", "atomic"};
-  std::string out = "[";
-  for (auto& [name, t] : totals) {
-    if (out.size() > 1) out += ",\n";
-    out += "{\"kernel\":\"" + name + "\",\"launches\":" + std::to_string(t.launches) +
-           ",\"barriers\":" + std::to_string(t.barriers) +
-           ",\"steps\":" + std::to_string(t.steps) + ",\"lines\":[";
-    bool first = true;
-    for (auto& [pc, l] : t.lines) {
-      if (!first) out += ",";
-      first = false;
-      out += "{\"module\":" + std::to_string(l.module) + ",\"pc\":" + std::to_string(l.pc) +
-             ",\"op\":\"" + opNames[l.op] + "\",\"shared\":" + (l.shared ? "true" : "false") +
-             ",\"requests\":" + std::to_string(l.requests) +
-             ",\"bytes\":" + std::to_string(l.bytes) + ",\"sectors\":" + std::to_string(l.sectors) +
-             ",\"wavefronts\":" + std::to_string(l.wavefronts) + "}";
+    static const char *opNames[] = {"read", "write", "atomic"};
+    std::string out = "[";
+    for (auto &[name, t] : totals) {
+        if (out.size() > 1) out += ",\n";
+        out += "{\"kernel\":\"" + name + "\",\"launches\":" + std::to_string(t.launches) +
+               ",\"barriers\":" + std::to_string(t.barriers) +
+               ",\"steps\":" + std::to_string(t.steps) + ",\"lines\":[";
+        bool first = true;
+        for (auto &[pc, l] : t.lines) {
+            if (!first) out += ",";
+            first = false;
+            out += "{\"module\":" + std::to_string(l.module) + ",\"pc\":" + std::to_string(l.pc) +
+                   ",\"op\":\"" + opNames[l.op] + "\",\"shared\":" + (l.shared ? "true" : "false") +
+                   ",\"requests\":" + std::to_string(l.requests) +
+                   ",\"bytes\":" + std::to_string(l.bytes) +
+                   ",\"sectors\":" + std::to_string(l.sectors) +
+                   ",\"wavefronts\":" + std::to_string(l.wavefronts) + "}";
+        }
+        out += "]}";
     }
-    out += "]}";
-  }
-  return out + "]";
+    return out + "]";
 }
 
-void resetTraffic() { totals.clear(); }
+void resetTraffic() {
+    totals.clear();
+}
 
-}  // namespace simt
+} // namespace simt

@@ -3,21 +3,23 @@
 
 extern "C" void simt_barrier(int line, int vote, int predicate, int *result);
 
-SIMT_INLINE void __syncthreads(int line = __builtin_LINE()) { simt_barrier(line, 0, 0, nullptr); }
+SIMT_INLINE void __syncthreads(int line = __builtin_LINE()) {
+    simt_barrier(line, 0, 0, nullptr);
+}
 SIMT_INLINE int __syncthreads_and(int p, int line = __builtin_LINE()) {
-  int r;
-  simt_barrier(line, 1, p, &r);
-  return r;
+    int r;
+    simt_barrier(line, 1, p, &r);
+    return r;
 }
 SIMT_INLINE int __syncthreads_or(int p, int line = __builtin_LINE()) {
-  int r;
-  simt_barrier(line, 2, p, &r);
-  return r;
+    int r;
+    simt_barrier(line, 2, p, &r);
+    return r;
 }
 SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
-  int r;
-  simt_barrier(line, 3, p, &r);
-  return r;
+    int r;
+    simt_barrier(line, 3, p, &r);
+    return r;
 }
 
 // One thread runs at a time, in program order: fences have nothing to do.

@@ -5,21 +5,31 @@
 #ifdef __clang__
 // clang instruments reads of thread-local constants; a getter that the
 // compiler knows to be pure is what it uses for real CUDA, too.
-#define SIMT_INDEX(v)                                                            \
-  extern "C" __attribute__((const)) unsigned simt_##v##_x();                     \
-  extern "C" __attribute__((const)) unsigned simt_##v##_y();                     \
-  extern "C" __attribute__((const)) unsigned simt_##v##_z();                     \
-  struct simt_type_##v {                                                         \
-    __declspec(property(get = getX)) unsigned x;                                 \
-    __declspec(property(get = getY)) unsigned y;                                 \
-    __declspec(property(get = getZ)) unsigned z;                                 \
-    SIMT_UNSEEN unsigned getX() const { return simt_##v##_x(); }                 \
-    SIMT_UNSEEN unsigned getY() const { return simt_##v##_y(); }                 \
-    SIMT_UNSEEN unsigned getZ() const { return simt_##v##_z(); }                 \
-    operator uint3() const { return uint3{getX(), getY(), getZ()}; }             \
-    operator dim3() const { return dim3(getX(), getY(), getZ()); }               \
-  };                                                                             \
-  static const simt_type_##v v{};
+#define SIMT_INDEX(v)                                                                              \
+    extern "C" __attribute__((const)) unsigned simt_##v##_x();                                     \
+    extern "C" __attribute__((const)) unsigned simt_##v##_y();                                     \
+    extern "C" __attribute__((const)) unsigned simt_##v##_z();                                     \
+    struct simt_type_##v {                                                                         \
+        __declspec(property(get = getX)) unsigned x;                                               \
+        __declspec(property(get = getY)) unsigned y;                                               \
+        __declspec(property(get = getZ)) unsigned z;                                               \
+        SIMT_UNSEEN unsigned getX() const {                                                        \
+            return simt_##v##_x();                                                                 \
+        }                                                                                          \
+        SIMT_UNSEEN unsigned getY() const {                                                        \
+            return simt_##v##_y();                                                                 \
+        }                                                                                          \
+        SIMT_UNSEEN unsigned getZ() const {                                                        \
+            return simt_##v##_z();                                                                 \
+        }                                                                                          \
+        operator uint3() const {                                                                   \
+            return uint3{getX(), getY(), getZ()};                                                  \
+        }                                                                                          \
+        operator dim3() const {                                                                    \
+            return dim3(getX(), getY(), getZ());                                                   \
+        }                                                                                          \
+    };                                                                                             \
+    static const simt_type_##v v{};
 SIMT_INDEX(threadIdx)
 SIMT_INDEX(blockIdx)
 SIMT_INDEX(blockDim)

@@ -1,0 +1,36 @@
+// Package cuda is device.Device on an NVIDIA GPU, over gorgonia.org/cu. It is
+// the only importer of that package, and only with the build tag cuda: without
+// it, this package compiles anywhere and Open says how to get the real one.
+//
+// All work goes to one stream, in order. Launches return before the kernel has
+// run, so a kernel that is stopped may be reported by a later call: by Sync at
+// the latest.
+package cuda
+
+import (
+	"flashlab/device"
+	"flashlab/device/nvcc"
+)
+
+// Options say which GPU to open, and how.
+type Options struct {
+	// Ordinal numbers the GPUs of this process from 0.
+	Ordinal int
+	// Compile turns a source into a cubin for arch, such as "sm_90". Where it
+	// is nil, nvcc does that on this machine. A worker in a sandbox passes one
+	// that asks the grader.
+	Compile func(src device.Source, arch string) ([]byte, error)
+}
+
+// compiler is the Compile to use, and the version of its toolkit where known.
+func (o Options) compiler() (func(device.Source, string) ([]byte, error), string) {
+	if o.Compile != nil {
+		return o.Compile, ""
+	}
+	tk, err := nvcc.Find()
+	if err != nil {
+		// A program that compiles nothing runs all the same.
+		return func(device.Source, string) ([]byte, error) { return nil, err }, ""
+	}
+	return tk.Compile, tk.Version
+}

@@ -1,0 +1,91 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"flashlab/device"
+)
+
+// unasked is the shared memory, static and dynamic, that every kernel may use.
+const unasked = 48 << 10
+
+// Launch queues a kernel.
+func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
+	ours, ok := k.(*kernel)
+	if !ok || ours == nil || ours.gpu != g {
+		return device.Refuse("(unknown)", "the kernel was not compiled by this device: got a %T", k)
+	}
+	name := ours.sig.Name
+	l, err := device.CheckLaunch(name, l, g.info)
+	if err != nil {
+		return err
+	}
+	if err := ours.fits(l); err != nil {
+		return err
+	}
+	values, err := device.Pack(ours.sig, args)
+	if err != nil {
+		return err
+	}
+	return g.do(func() error {
+		if err := g.alive(ours.sig, values); err != nil {
+			return err
+		}
+		if err := ours.ask(l.Shared); err != nil {
+			return g.failed(fmt.Sprintf("cuFuncSetAttribute(%s, MAX_DYNAMIC_SHARED_SIZE_BYTES, %d)", name, l.Shared), err)
+		}
+		params := make([]unsafe.Pointer, len(values))
+		for i := range values {
+			params[i] = unsafe.Pointer(&values[i].Bits)
+		}
+		err := ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, cu.NoStream, params)
+		if errors.Is(err, cu.InvalidValue) || errors.Is(err, cu.LaunchOutOfResources) {
+			return device.Refuse(name, "grid %v, block %v, %d bytes of dynamic shared memory: %v", l.Grid, l.Block, l.Shared, err)
+		}
+		if err != nil {
+			return g.failed(fmt.Sprintf("cuLaunchKernel(%s, grid %v, block %v, %d bytes shared)", name, l.Grid, l.Block, l.Shared), err)
+		}
+		g.launched(name)
+		return nil
+	})
+}
+
+// fits checks what depends on the compiled kernel, not on the GPU alone.
+func (k *kernel) fits(l device.Launch) error {
+	threads := l.Block.X * l.Block.Y * l.Block.Z
+	if threads > k.maxThreads {
+		return device.Refuse(k.sig.Name, "a block of %d threads: this kernel allows %d at most, by its __launch_bounds__ or the registers that it uses", threads, k.maxThreads)
+	}
+	if k.static+l.Shared > k.gpu.info.MaxShared {
+		return device.Refuse(k.sig.Name, "%d bytes of dynamic shared memory and %d that the kernel declares: a block may have %d at most", l.Shared, k.static, k.gpu.info.MaxShared)
+	}
+	return nil
+}
+
+// ask raises the kernel's limit of dynamic shared memory where needed.
+func (k *kernel) ask(dynamic int) error {
+	if dynamic <= k.allowed || k.static+dynamic <= unasked {
+		return nil
+	}
+	if err := allowShared(k.fn, dynamic); err != nil {
+		return err
+	}
+	k.allowed = dynamic
+	return nil
+}
+
+// alive refuses buffers that were freed.
+func (g *gpu) alive(sig device.Signature, values []device.Value) error {
+	for i, p := range sig.Params {
+		if p.Kind == device.Pointer && g.blocks.find(values[i].Bits, 1) < 0 {
+			return device.Refuse(sig.Name, "argument %d (%s %s): the buffer was freed, or belongs to another device", i+1, p.Type, p.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"gorgonia.org/cu"
+
+	"flashlab/device"
+)
+
+// module is a cubin on the GPU.
+type module struct {
+	gpu     *gpu
+	file    string
+	handle  cu.Module
+	sigs    []device.Signature
+	kernels map[string]*kernel // those asked for; guarded by the gpu's lock
+}
+
+// kernel is a function of a module.
+type kernel struct {
+	gpu        *gpu
+	fn         cu.Function
+	sig        device.Signature
+	static     int // bytes of shared memory that the code itself declares
+	maxThreads int // a block, by its registers and __launch_bounds__
+	allowed    int // bytes of dynamic shared memory that were asked for so far
+}
+
+// Signature is the kernel's name and parameters.
+func (k *kernel) Signature() device.Signature { return k.sig }
+
+// Compile builds a .cu file for this GPU and loads it.
+func (g *gpu) Compile(src device.Source) (device.Module, error) {
+	cubin, err := g.compile(src, g.info.Arch)
+	if err != nil {
+		return nil, err
+	}
+	m := &module{gpu: g, file: src.Name, sigs: device.ScanKernels(src.Text), kernels: map[string]*kernel{}}
+	err = g.do(func() error {
+		if m.handle, err = cu.LoadData(string(cubin)); err != nil {
+			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(cubin), g.info.Arch), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Kernel finds a kernel by name.
+func (m *module) Kernel(name string) (device.Kernel, error) {
+	sig, err := device.FindKernel(m.file, m.sigs, name)
+	if err != nil {
+		return nil, err
+	}
+	var k *kernel
+	err = m.gpu.do(func() error {
+		if k = m.kernels[name]; k == nil {
+			if k, err = m.load(sig); err != nil {
+				return err
+			}
+			m.kernels[name] = k
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (m *module) load(sig device.Signature) (*kernel, error) {
+	k := &kernel{gpu: m.gpu, sig: sig}
+	var err error
+	if k.fn, err = m.handle.Function(sig.Name); errors.Is(err, cu.NotFound) {
+		return nil, fmt.Errorf("%s: the compiled code has no kernel %q: is its definition inside an #if?", m.file, sig.Name)
+	}
+	if err != nil {
+		return nil, m.gpu.failed(fmt.Sprintf("cuModuleGetFunction(%s)", sig.Name), err)
+	}
+	if k.static, err = k.fn.Attribute(cu.SharedSizeBytes); err != nil {
+		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, SHARED_SIZE_BYTES)", sig.Name), err)
+	}
+	if k.maxThreads, err = k.fn.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
+		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, MAX_THREADS_PER_BLOCK)", sig.Name), err)
+	}
+	if sizes, ok := paramSizes(k.fn); ok {
+		if err := agree(sig, sizes); err != nil {
+			return nil, fmt.Errorf("%s:%d: kernel %w", m.file, sig.Line, err)
+		}
+	}
+	return k, nil
+}
+
+// agree compares the parameters as read from the source with those compiled: a
+// macro or a typedef may have made something else of them.
+func agree(sig device.Signature, sizes []int) error {
+	if len(sizes) != len(sig.Params) {
+		return fmt.Errorf("%s was compiled with %d parameters", sig, len(sizes))
+	}
+	for i, p := range sig.Params {
+		if p.Size != 0 && p.Size != sizes[i] {
+			return fmt.Errorf("%s: parameter %d, %s, was compiled to %d bytes and reads like %d: write its type out", sig, i+1, p.Name, sizes[i], p.Size)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package sim
+
+import (
+	_ "embed"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+)
+
+//go:embed testdata/bench.cu
+var benchKernels string
+
+var benchModes = []struct {
+	name   string
+	checks Checks
+}{
+	{"none", Checks{}},
+	{"memcheck", Checks{Mem: true}},
+	{"all", AllChecks()},
+}
+
+// BenchmarkKernels times whole launches; ns/access is the time of one load or
+// store that the hooks saw.
+func BenchmarkKernels(b *testing.B) {
+	for _, mode := range benchModes {
+		d, err := Start(Options{Checks: mode.checks})
+		require.NoError(b, err)
+		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: benchKernels})
+		require.NoError(b, err)
+		data := make([]float32, 512*256)
+		for i := range data {
+			data[i] = float32(i%7) - 3
+		}
+		var x [4]device.Buffer[float32]
+		for i := range x {
+			x[i], err = device.Upload(d, "x", data)
+			require.NoError(b, err)
+		}
+		bench := func(name string, l device.Launch, accesses int, args ...any) {
+			k, err := m.Kernel(name)
+			require.NoError(b, err)
+			b.Run(name+"/"+mode.name, func(b *testing.B) {
+				for b.Loop() {
+					require.NoError(b, d.Launch(k, l, args...))
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(accesses), "ns/access")
+			})
+		}
+		// SGEMM 256³: each multiply-add reads two floats, each tile stores two.
+		bench("sgemm", device.Launch{Grid: device.D2(16, 16), Block: device.D2(16, 16)}, 2*256*256*256+4*16*256*256, x[0], x[1], x[2], 256)
+		// Flash 512 × 64: two reads a key, dimension and query.
+		bench("flash", device.Launch{Grid: device.D1(8), Block: device.D1(64)}, 2*512*512*64, x[0], x[1], x[2], x[3], 512, float32(0.125))
+		bench("barriers", device.Launch{Grid: device.D1(1), Block: device.D1(256)}, 1000*256, 1000)
+		require.NoError(b, d.Close())
+	}
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/internal/cache"
+)
+
+func compile(d *Device, text string) error {
+	_, err := d.Compile(device.Source{Name: "kernels.cu", Text: text})
+	return err
+}
+
+func TestCompileErrorsNameTheStudentsLine(t *testing.T) {
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Compiler: compiler})
+		for text, want := range map[string]struct {
+			line int
+			part string
+		}{
+			"extern \"C\" __global__ void k(float *y) {\n  y[0] = undefined_name;\n}\n":                                               {2, "undefined_name"},
+			"extern \"C\" __global__ void k(float *y) {\n  y[threadIdx.w] = 1;\n}\n":                                                  {2, "'w'"},
+			"#include <nowhere.h>\nextern \"C\" __global__ void k(float *y) {}\n":                                                     {1, "nowhere.h"},
+			"extern \"C\" int system(const char *);\nextern \"C\" __global__ void k(float *y) {\n  y[0] = system(\"ls\");\n}\n":       {1, "system"},
+			"extern \"C\" __global__ void k(float *y) {\n  __shared__ float s[20000];\n  s[threadIdx.x] = y[0];\n  y[1] = s[0];\n}\n": {0, "80000 bytes"},
+		} {
+			err := compile(d, text)
+			var e *device.CompileError
+			require.ErrorAs(t, err, &e, text)
+			require.NotEmpty(t, e.Diagnostics, "%v", err)
+			assert.Equal(t, "kernels.cu", e.Diagnostics[0].File)
+			assert.Equal(t, want.line, e.Diagnostics[0].Line, "%v", err)
+			assert.Contains(t, normalQuotes(err.Error()), want.part)
+			assert.NotContains(t, err.Error(), "simt_")
+		}
+	})
+}
+
+// normalQuotes: g++ and clang++ quote names differently by version.
+func normalQuotes(s string) string {
+	var out []rune
+	for _, r := range s {
+		if r == '‘' || r == '’' {
+			r = '\''
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+func TestNoCompilerSaysWhatToType(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CXX", "")
+	_, err := findCompiler("")
+	if err == nil {
+		t.Skip("the compiler was found before this test")
+	}
+	assert.ErrorIs(t, err, ErrNoCompiler)
+	assert.ErrorContains(t, err, "apt-get install g++")
+}
+
+func TestABrokenCompilerIsToldApart(t *testing.T) {
+	dir := t.TempDir()
+	fake := filepath.Join(dir, "g++-broken")
+	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo 'g++ 99' && exit 0\necho 'internal compiler error'\nexit 1\n"), 0o755))
+	_, err := Start(Options{Compiler: fake})
+	assert.ErrorIs(t, err, ErrNoCompiler)
+	assert.ErrorContains(t, err, "internal compiler error")
+}
+
+func TestACacheThatCannotBeWrittenIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a-file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	_, err := Start(Options{Cache: filepath.Join(file, "cache")})
+	require.Error(t, err)
+	assert.ErrorContains(t, err, "a-file")
+}
+
+func TestTwoBuildersOfOneKernelDoNotMeet(t *testing.T) {
+	shared := t.TempDir()
+	copyRuntime(t, shared)
+	const text = `extern "C" __global__ void k(float *y) { y[threadIdx.x] = 41 + 1; }`
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			d, err := Start(Options{Cache: shared})
+			if assert.NoError(t, err) {
+				assert.NoError(t, compile(d, text))
+				assert.NoError(t, d.Close())
+			}
+		})
+	}
+	wg.Wait()
+	left, err := filepath.Glob(filepath.Join(shared, "modules", "*"))
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+}
+
+// copyRuntime fills a cache with the simulator itself, which takes seconds to build.
+func copyRuntime(t *testing.T, to string) {
+	t.Helper()
+	start(t, Options{})
+	dir, err := cache.Dir()
+	require.NoError(t, err)
+	built, err := filepath.Glob(filepath.Join(dir, "flashsim-*"))
+	require.NoError(t, err)
+	for _, from := range built {
+		data, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, cache.WriteFile(filepath.Join(to, filepath.Base(from)), data, 0o755))
+	}
+}
+
+func TestMemoryHasALimit(t *testing.T) {
+	d := start(t, Options{Memory: 1 << 20})
+	_, err := d.Malloc("big", 1<<21)
+	assert.ErrorIs(t, err, device.ErrOutOfMemory)
+	for range 10 { // freed memory can be had again
+		m, err := d.Malloc("scores", 1<<20)
+		require.NoError(t, err)
+		require.NoError(t, d.Free(m))
+	}
+}
+
+func TestAProcessThatEndsIsAnErrorNotAHang(t *testing.T) {
+	d := start(t, Options{})
+	require.NoError(t, d.process.cmd.Process.Kill())
+	time.Sleep(50 * time.Millisecond)
+	_, err := d.Malloc("x", 4)
+	assert.ErrorIs(t, err, errDied)
+	_, err = d.Malloc("x", 4)
+	assert.ErrorIs(t, err, errDied)
+}
+
+func TestPrintfReachesTheReport(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void k(int n) { if (threadIdx.x == 3) printf("thread %d of %d\n", threadIdx.x, n); }`})
+	require.NoError(t, err)
+	k, err := m.Kernel("k")
+	require.NoError(t, err)
+	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(32)}, 7))
+	r, err := d.Report()
+	require.NoError(t, err)
+	assert.Equal(t, "thread 3 of 7\n", r.Printed)
+}

@@ -1,0 +1,34 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/devicetest"
+)
+
+func start(t *testing.T, o Options) *Device {
+	t.Helper()
+	d, err := Start(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func TestConformance(t *testing.T) {
+	devicetest.Run(t, func(t *testing.T) device.Device { return start(t, Options{Checks: AllChecks()}) })
+}
+
+// forEachCompiler runs a test with the default compiler, and with clang++
+// where there is one besides.
+func forEachCompiler(t *testing.T, test func(t *testing.T, compiler string)) {
+	t.Run("default", func(t *testing.T) { test(t, "") })
+	for _, name := range []string{"clang++", "clang++-18", "clang++-16"} {
+		if _, err := findCompiler(name); err == nil {
+			t.Run(name, func(t *testing.T) { test(t, name) })
+			return
+		}
+	}
+}

@@ -1,0 +1,56 @@
+// The kernels that device/sim/README.md times.
+#define TILE 16
+extern "C" __global__ void sgemm(const float *a, const float *b, float *c, int n) {
+    __shared__ float as[TILE][TILE], bs[TILE][TILE];
+    int ty = threadIdx.y, tx = threadIdx.x;
+    int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+    float sum = 0;
+    for (int t = 0; t < n; t += TILE) {
+        as[ty][tx] = a[row * n + t + tx];
+        bs[ty][tx] = b[(t + ty) * n + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; k++) sum += as[ty][k] * bs[k][tx];
+        __syncthreads();
+    }
+    c[row * n + col] = sum;
+}
+
+// One thread a query, 64 queries a block, keys in tiles of 32; head dimension 64.
+#define DIM 64
+#define KEYS 32
+extern "C" __global__ void flash(const float *q, const float *k, const float *v, float *o, int n,
+                                 float scale) {
+    __shared__ float ks[KEYS][DIM], vs[KEYS][DIM];
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    float query[DIM], out[DIM], largest = -INFINITY, total = 0;
+    for (int i = 0; i < DIM; i++) query[i] = q[row * DIM + i] * scale, out[i] = 0;
+    for (int from = 0; from < n; from += KEYS) {
+        for (int i = threadIdx.x; i < KEYS * DIM; i += blockDim.x) {
+            ks[i / DIM][i % DIM] = k[from * DIM + i];
+            vs[i / DIM][i % DIM] = v[from * DIM + i];
+        }
+        __syncthreads();
+        float score[KEYS], now = largest;
+        for (int j = 0; j < KEYS; j++) {
+            float sum = 0;
+            for (int i = 0; i < DIM; i++) sum += query[i] * ks[j][i];
+            score[j] = sum;
+            now = fmaxf(now, sum);
+        }
+        float keep = expf(largest - now);
+        total *= keep;
+        for (int i = 0; i < DIM; i++) out[i] *= keep;
+        for (int j = 0; j < KEYS; j++) {
+            float p = expf(score[j] - now);
+            total += p;
+            for (int i = 0; i < DIM; i++) out[i] += p * vs[j][i];
+        }
+        largest = now;
+        __syncthreads();
+    }
+    for (int i = 0; i < DIM; i++) o[row * DIM + i] = out[i] / total;
+}
+
+extern "C" __global__ void barriers(int n) {
+    for (int i = 0; i < n; i++) __syncthreads();
+}

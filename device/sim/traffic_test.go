@@ -1,0 +1,86 @@
+package sim
+
+import (
+	_ "embed"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+)
+
+//go:embed testdata/traffic.cu
+var trafficKernels string
+
+// 2 blocks of 64 threads: 128 threads, 4 warps.
+func countTraffic(t *testing.T, d *Device, name string) Counts {
+	t.Helper()
+	require.NoError(t, d.Reset())
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: trafficKernels})
+	require.NoError(t, err)
+	k, err := m.Kernel(name)
+	require.NoError(t, err)
+	x, err := device.Upload(d, "x", make([]float32, 1024))
+	require.NoError(t, err)
+	y, err := device.Upload(d, "y", make([]float32, 1024))
+	require.NoError(t, err)
+	blocks := 2
+	if name == "column" || name == "column_padded" {
+		blocks = 1
+	}
+	var args []any
+	for _, p := range k.Signature().Params {
+		buffer := x
+		if p.Name == "y" {
+			buffer = y
+		}
+		args = append(args, buffer)
+	}
+	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(blocks), Block: device.D1(64)}, args...))
+	r, err := d.Report()
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	require.Len(t, r.Launches, 1)
+	return r.Launches[0]
+}
+
+func TestTrafficIsWhatAHandCounts(t *testing.T) {
+	want := map[string]struct{ read, written, sectorsRead, sectorsWritten uint64 }{
+		// A warp's 32 floats fill 4 sectors of 32 bytes.
+		"copies": {512, 512, 16, 16},
+		// 32 × 16 bytes: 16 sectors a warp.
+		"copies_wide": {2048, 2048, 64, 64},
+		// Every element read lies in a sector of its own: 32 a warp.
+		"strided": {512, 512, 128, 16},
+		// One sector serves the whole warp.
+		"broadcast": {512, 512, 4, 16},
+		// Shifted by one element, a warp touches a fifth sector.
+		"misplaced": {512, 512, 20, 16},
+		// 2000 requests a warp, of which a run of 8 starts 1 in 8 aligned
+		// (4 sectors), the others 5; the wrap at 128 falls on a sector's edge.
+		"loops": {2000 * 512, 512, 4 * (2000/8*4 + 2000*7/8*5), 16},
+	}
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Checks: Checks{Mem: true, Traffic: true}, Compiler: compiler})
+		for name, w := range want {
+			c := countTraffic(t, d, name)
+			assert.Equal(t, w.read, c.GlobalRead, "%s: bytes read", name)
+			assert.Equal(t, w.written, c.GlobalWritten, "%s: bytes written", name)
+			assert.Equal(t, w.sectorsRead, c.SectorsRead, "%s: sectors read", name)
+			assert.Equal(t, w.sectorsWritten, c.SectorsWritten, "%s: sectors written", name)
+		}
+	})
+}
+
+func TestBankConflictsAreCounted(t *testing.T) {
+	d := start(t, Options{Checks: Checks{Mem: true, Traffic: true}})
+	// 32 lanes on one bank: 32 passes for the write and 32 for the read.
+	c := countTraffic(t, d, "column")
+	assert.Equal(t, uint64(64), c.SharedPasses)
+	assert.Equal(t, uint64(2), c.SharedRequests)
+	// A column of padding spreads them over all banks.
+	c = countTraffic(t, d, "column_padded")
+	assert.Equal(t, uint64(2), c.SharedPasses)
+	assert.Equal(t, uint64(1), c.Barriers)
+}
