@@ -78,7 +78,7 @@ func (d *Devices) findGPU() string {
 
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
+	return strings.TrimPrefix(line, device.ErrNoDevice.Error()+": ")
 }
 
 // Name is what correctness is measured on, in words.

@@ -17,9 +17,9 @@ type Result struct {
 	Printed string // what the worker printed until it died, bounded
 }
 
-// grace is what a worker gets beyond a case's own time: the simulator stops a
+// maxGrace is what a worker gets beyond a case's own time: the simulator stops a
 // slow kernel by itself, and its message is the better one.
-const grace = 5 * time.Second
+const maxGrace = 5 * time.Second
 
 // maxDeaths is how many workers in a row may die before the rest of the cases
 // is given up.
@@ -54,7 +54,7 @@ func (r *Runner) Run(c wire.Case) (Result, error) {
 		r.worker = w
 	}
 	var res Result
-	res.Output, res.Error = r.worker.run(c, r.Limit+grace)
+	res.Output, res.Error = r.worker.run(c, r.Limit+min(r.Limit, maxGrace))
 	seen, err := r.Backend.Observe()
 	if err == nil {
 		res.Seen = seen

@@ -46,13 +46,12 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer theirCases.Close()
 	devices, theirDevices, err := socketPair("device")
 	if err != nil {
 		cases.Close()
+		theirCases.Close()
 		return nil, nil, err
 	}
-	defer theirDevices.Close()
 	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: &capped{room: s.Output}}
 	w.cmd.Env = s.Env
 	w.cmd.Dir = filepath.Dir(s.Binary)
@@ -60,7 +59,10 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 	w.cmd.ExtraFiles = []*os.File{theirCases, theirDevices}
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w.cmd.WaitDelay = time.Second
-	if err := w.cmd.Start(); err != nil {
+	err = w.cmd.Start()
+	theirCases.Close() // or we would not see the worker hang up
+	theirDevices.Close()
+	if err != nil {
 		cases.Close()
 		devices.Close()
 		return nil, nil, fmt.Errorf("start the worker: %w", err)
@@ -68,6 +70,9 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 	b.Serve(devices)
 	if failed := w.greet(b); failed != nil {
 		w.stop()
+		if failed.Class != wire.Died { // it says that it cannot open the device
+			return nil, nil, fmt.Errorf("the worker: %w", failed)
+		}
 		return nil, failed, nil
 	}
 	return w, nil, nil
@@ -104,7 +109,7 @@ func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 	var timeout net.Error
 	late := errors.As(cause, &timeout) && timeout.Timeout()
 	if !late {
-		w.await(2 * time.Second) // it may be writing its last words
+		w.await(time.Second) // it may be writing its last words
 	}
 	w.stop()
 	e := &wire.Error{Class: wire.Died}
