@@ -71,18 +71,13 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
 	}
-	files, err := gate.Read(o.Subject.Dir, t.Package, t.Files)
+	files, err := o.files()
 	var refused *gate.Error
 	if errors.As(err, &refused) {
 		return score.Refuse(v, t, refused.Error()), nil
 	}
 	if err != nil {
 		return v, err
-	}
-	if o.Subject.Mutant != nil {
-		if files, err = o.Subject.Mutant.Apply(files); err != nil {
-			return v, err
-		}
 	}
 	builds := filepath.Join(o.Output, "build")
 	if err := os.MkdirAll(builds, 0o755); err != nil {
@@ -105,6 +100,26 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	}
 	v.Checks, v.Warnings = checks, warnings
 	return v, err
+}
+
+// files reads the subject's files through the gate; a mutant's pass it once
+// more.
+func (o Options) files() ([]gate.File, error) {
+	files, err := gate.Read(o.Subject.Dir, o.Task.Package, o.Task.Files)
+	if err != nil || o.Subject.Mutant == nil {
+		return files, err
+	}
+	if files, err = o.Subject.Mutant.Apply(files); err != nil {
+		return nil, err
+	}
+	var refused []gate.Refusal
+	for _, f := range files {
+		refused = append(refused, gate.Check(f, o.Task.Package)...)
+	}
+	if len(refused) > 0 {
+		return nil, &gate.Error{Refusals: refused}
+	}
+	return files, nil
 }
 
 // measure builds for each device, runs the cases there, and scores.

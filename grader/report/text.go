@@ -4,6 +4,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -65,13 +66,15 @@ func (p Printer) table(v score.Verdict) string {
 	}
 	if !p.Terminal {
 		t.SetStyle(plain())
-		return strings.ReplaceAll(t.Render(), " \n", "\n")
+		return trailing.ReplaceAllString(t.Render(), "")
 	}
 	style := table.StyleRounded
 	style.Format.Header = text.FormatDefault
 	t.SetStyle(style)
 	return t.Render()
 }
+
+var trailing = regexp.MustCompile(`(?m) +$`)
 
 // plain is a table without lines, for files and pipes.
 func plain() table.Style {
@@ -110,7 +113,7 @@ func (p Printer) total(v score.Verdict) string {
 	got, most := v.Points()
 	line := fmt.Sprintf("Task %d: %s of %s points", v.Task, Points(got), Points(most))
 	if left := Unmeasured(v); left > 0 {
-		line += fmt.Sprintf(" measured here; %s more need another machine", Points(left))
+		line += fmt.Sprintf(" measured here; %s not measured", Points(left))
 	}
 	colour := text.FgRed
 	if v.Full() {
