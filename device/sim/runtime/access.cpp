@@ -3,6 +3,7 @@
 // __tsan_readN before the access itself, so a bad one is stopped in time.
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime.h"
@@ -42,14 +43,20 @@ COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
     report(w, finding("initcheck", "uninitialised", pc, op, n, describe(w, a)));
 }
 
+// blockOf finds the block that an epoch of this launch belongs to.
+uint32_t blockOf(Worker *w, uint32_t epoch) {
+    auto &starts = w->blockStarts;
+    return (uint32_t)(std::upper_bound(starts.begin(), starts.end(), epoch) - starts.begin() - 1);
+}
+
 COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other, Op otherOp,
                      bool blocksDiffer) {
     Finding f = finding("racecheck", "race", pc, op, n, describe(w, a));
     f.otherPc = w->module->base + other.pc;
     f.hasOther = true;
     f.otherOp = otherOp;
-    f.otherThread = other.thread;
-    f.otherBlock = other.block;
+    f.otherThread = (int)other.thread();
+    f.otherBlock = blockOf(w, other.epoch);
     f.otherBlockDiffers = blocksDiffer;
     report(w, f);
 }
@@ -84,54 +91,61 @@ COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &
 
 // conflict tells how an earlier access stands to this thread's next one:
 // 0 in order, 1 unordered within the block, 2 unordered between blocks.
-inline int conflict(Worker *w, const Access &x, uint8_t mask, bool betweenBlocks) {
-    if (x.epoch < w->launchEpoch || !(x.mask & mask)) return 0;
-    if (x.epoch < w->blockEpoch) return betweenBlocks ? 2 : 0;
+inline int conflict(Worker *w, const Access &x, unsigned mask, bool global) {
+    if (LIKELY(x.epoch < w->blockEpoch))
+        return global && x.epoch >= w->launchEpoch && (x.mask() & mask) ? 2 : 0;
     Fiber *me = w->current;
-    if (x.epoch != w->epoch || x.thread == me->id) return 0;
-    if ((x.thread >> 5) == me->warp && w->warps[me->warp].known[me->lane][x.thread & 31] > x.clock)
+    if (x.epoch != w->epoch || x.thread() == me->id || !(x.mask() & mask)) return 0;
+    if (x.warp() == me->warp && w->warps[me->warp].known[me->lane][x.thread() & 31] > x.clock)
         return 0; // a __syncwarp lies between
     return 1;
+}
+
+// Two readers are enough to convict any later writer, if no order can clear
+// both: readers of this interval in different warps, or one of an earlier block.
+inline bool convicts(Worker *w, const Cell *c, bool global) {
+    const Access &a = c->read1, &b = c->read2;
+    if (global && a.epoch >= w->launchEpoch && a.epoch < w->blockEpoch) return a.mask() == 15;
+    return a.epoch == w->epoch && b.epoch == w->epoch && a.warp() != b.warp() &&
+           (a.mask() & b.mask()) == 15;
 }
 
 // remember keeps a reader: the first of the interval, and the last other one.
 inline void remember(Worker *w, Cell *c, const Access &now, bool global) {
     uint32_t since = global ? w->launchEpoch : w->epoch;
     Access *slot = &c->read1;
-    bool mine = slot->thread == now.thread && slot->epoch >= w->blockEpoch;
+    bool mine = slot->thread() == now.thread() && slot->epoch >= w->blockEpoch;
     if (slot->epoch >= since && !mine) slot = &c->read2;
-    uint8_t mask = slot->epoch == now.epoch && slot->thread == now.thread ? slot->mask : 0;
+    bool again = slot->epoch == now.epoch && slot->thread() == now.thread();
+    unsigned before = again ? slot->mask() : 0;
     *slot = now;
-    slot->mask |= mask;
+    slot->who |= (uint16_t)(before << Access::maskShift);
 }
 
 inline void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
     Fiber *me = w->current;
-    Access now = {w->epoch,
-                  (uint32_t)(pc - w->module->base),
-                  w->blockIndex,
-                  me->id,
-                  w->warps[me->warp].known[me->lane][me->lane],
-                  0,
-                  op == ATOMIC};
     bool global = r->space != Space::Shared;
     Addr end = a + n;
     for (Addr word = a & ~(Addr)3; word < end; word += 4) {
         Cell *c = r->cells + ((word - r->lo) >> 2);
-        uint8_t mask = 0xF;
+        unsigned mask = 0xF;
         if (word < a) mask &= 0xF << (a - word);
         if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
-        now.mask = mask;
-        if (!(op == ATOMIC && c->write.atomic)) {
+        if (!(op == ATOMIC && c->write.atomic())) {
             int how = conflict(w, c->write, mask, global);
             if (UNLIKELY(how)) {
                 if (op == WRITE)
                     writeAfterWrite(w, a, n, pc, c->write, how == 2);
                 else
-                    reportRace(w, a, n, op, pc, c->write, c->write.atomic ? ATOMIC : WRITE,
+                    reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE,
                                how == 2);
             }
         }
+        if (op == READ && convicts(w, c, global)) continue;
+        Access now = {w->epoch, (uint32_t)(pc - w->module->base),
+                      (uint16_t)(me->id | mask << Access::maskShift |
+                                 (unsigned)(op == ATOMIC) << Access::atomicShift),
+                      w->warps[me->warp].known[me->lane][me->lane]};
         if (op == READ) {
             remember(w, c, now, global);
             continue;
@@ -172,6 +186,13 @@ inline bool all(const uint8_t *s, unsigned n, uint8_t bit) {
 }
 
 inline void setInitialised(uint8_t *s, unsigned n) {
+    if (n == 4) {
+        uint32_t v;
+        memcpy(&v, s, 4);
+        v |= 0x01010101u * INITIALISED;
+        memcpy(s, &v, 4);
+        return;
+    }
     for (unsigned i = 0; i < n; i++) s[i] |= INITIALISED;
 }
 

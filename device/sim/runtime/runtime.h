@@ -29,16 +29,20 @@ enum Op : int { READ = 0, WRITE = 1, ATOMIC = 2 };
 // One state byte for each byte of memory.
 enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8 };
 
-// One remembered access. An epoch ends at every block barrier and every block,
-// so equal epochs mean: nothing ordered these two, unless a warp barrier did.
+// One remembered access, in 12 bytes. An epoch ends at every block barrier and
+// every block, so equal epochs mean: nothing ordered these two, unless a warp
+// barrier did.
 struct Access {
     uint32_t epoch;
-    uint32_t pc;     // relative to the module's base
-    uint32_t block;  // linear block index, for the message
-    uint16_t thread; // linear index in its block
-    uint16_t clock;  // the lane's own warp clock then
-    uint8_t mask;    // which of the 4 bytes
-    uint8_t atomic;
+    uint32_t pc;    // relative to the module's base
+    uint16_t who;   // thread's linear index in its block, then mask, then atomic
+    uint16_t clock; // the lane's own warp clock then
+
+    static constexpr int maskShift = 10, atomicShift = 14;
+    unsigned thread() const { return who & 1023u; }
+    unsigned warp() const { return thread() >> 5; }
+    unsigned mask() const { return who >> maskShift & 15u; } // which of the 4 bytes
+    bool atomic() const { return who >> atomicShift & 1u; }
 };
 
 // The race detector's memory of 4 bytes: the last write and two readers.
@@ -128,6 +132,7 @@ struct Worker {
     unsigned checks = 0;
     uint32_t epoch = 1, blockEpoch = 0, launchEpoch = 0;
     uint32_t blockIndex = 0;
+    std::vector<uint32_t> blockStarts; // the first epoch of each block of the launch
     uint64_t steps = 0, maxSteps = 0;
     Fiber *fibers = nullptr;
     Warp *warps = nullptr;

@@ -257,6 +257,7 @@ void threadMain() {
 
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
+    w->blockStarts.push_back(w->blockEpoch);
     w->alive = w->threads;
     w->atBarrier = w->exited = 0;
     w->head = w->tail = 0;
@@ -350,6 +351,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     w->steps = w->barriers = 0;
     w->dynamicBytes = s.dynamicBytes;
     w->launchEpoch = ++w->epoch;
+    w->blockStarts.clear();
     simt_gridDim = s.grid;
     simt_blockDim = s.block;
     placeThreads(w, s.block);

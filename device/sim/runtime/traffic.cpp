@@ -3,6 +3,7 @@
 // time since the last barrier that the lanes of a warp pass one instruction is
 // one request of that warp.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime.h"
@@ -20,14 +21,18 @@ struct Request {
     Addr at[32];
 };
 
+// What one warp has open at one instruction.
+struct Open {
+    Request *requests = nullptr;
+    uint32_t used = 0, capacity = 0;
+};
+
 struct Site {
     Addr pc;
     unsigned size;
     Op op;
     bool shared;
     uint64_t requests, bytes, sectors, wavefronts;
-    uint32_t used[32];             // requests open, by warp
-    std::vector<Request> open[32]; // by warp
 };
 
 struct Line {
@@ -45,6 +50,7 @@ struct Total {
 };
 
 std::vector<Site> sites;
+std::vector<Open> open[32]; // by warp, then by site
 struct Slot {
     Addr pc;
     uint32_t site;
@@ -58,6 +64,8 @@ uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
     if (sites.size() == maxSites) return maxSites;
     table[h] = {pc, (uint32_t)sites.size()};
     sites.push_back(Site{});
+    for (auto &o : open)
+        if (o.size() < sites.size()) o.emplace_back();
     Site &s = sites.back();
     s.pc = pc;
     s.size = n;
@@ -66,23 +74,69 @@ uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
     return table[h].site;
 }
 
+// Most requests are of two shapes, which need no sorting: all lanes at one
+// address, or each lane right behind the one before.
+bool uniform(const Request &r) {
+    if (r.mask != ~0u) return false;
+    Addr differ = 0;
+    for (int lane = 0; lane < 32; lane++) differ |= r.at[lane] ^ r.at[0];
+    return differ == 0;
+}
+
+bool contiguous(const Request &r, unsigned n) {
+    if (r.mask != ~0u) return false;
+    Addr differ = 0;
+    for (unsigned lane = 0; lane < 32; lane++) differ |= r.at[lane] ^ (r.at[0] + lane * n);
+    return differ == 0;
+}
+
+// countDistinct sorts what the caller collected, unless it is in order already.
+unsigned countDistinct(Addr *list, unsigned count) {
+    if (!std::is_sorted(list, list + count)) std::sort(list, list + count);
+    return (unsigned)(std::unique(list, list + count) - list);
+}
+
 // sectorsOf counts the 32-byte sectors that a warp's request touches.
 unsigned sectorsOf(const Request &r, unsigned n) {
+    Addr first = r.at[0] / sectorBytes;
+    if (uniform(r)) return (unsigned)((r.at[0] + n - 1) / sectorBytes - first + 1);
+    if (contiguous(r, n)) return (unsigned)((r.at[31] + n - 1) / sectorBytes - first + 1);
     Addr touched[32 * 2];
     unsigned count = 0;
-    for (int lane = 0; lane < 32; lane++)
-        if (r.mask >> lane & 1)
-            for (Addr s = r.at[lane] / sectorBytes; s <= (r.at[lane] + n - 1) / sectorBytes; s++)
-                if (!count || touched[count - 1] != s) touched[count++] = s;
-    std::sort(touched, touched + count);
-    return (unsigned)(std::unique(touched, touched + count) - touched);
+    for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+        Addr at = r.at[__builtin_ctz(rest)];
+        for (Addr s = at / sectorBytes; s <= (at + n - 1) / sectorBytes; s++)
+            if (!count || touched[count - 1] != s) touched[count++] = s;
+    }
+    return countDistinct(touched, count);
+}
+
+// oneWordABank tells whether no bank is asked for two different words; then one
+// pass serves all lanes.
+bool oneWordABank(const Request &r) {
+    Addr word[32];
+    uint32_t taken = 0;
+    for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+        Addr at = r.at[__builtin_ctz(rest)] / 4;
+        unsigned bank = at % 32;
+        if (taken >> bank & 1) {
+            if (word[bank] != at) return false;
+            continue;
+        }
+        taken |= 1u << bank;
+        word[bank] = at;
+    }
+    return true;
 }
 
 // wavefrontsOf counts the passes that 32 banks of 4 bytes need: as many as
 // the fullest bank has different words. Wide accesses go by halves or quarters
 // of a warp.
 unsigned wavefrontsOf(const Request &r, unsigned n) {
-    unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32, total = 0;
+    unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32;
+    if (uniform(r) || contiguous(r, n)) return 32 / group;
+    if (n <= 4 && oneWordABank(r)) return 1;
+    unsigned total = 0;
     for (unsigned from = 0; from < 32; from += group) {
         Addr words[64];
         unsigned count = 0;
@@ -91,13 +145,18 @@ unsigned wavefrontsOf(const Request &r, unsigned n) {
                 for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++)
                     words[count++] = r.at[lane] / 4 + b;
         if (!count) continue;
-        std::sort(words, words + count);
-        count = (unsigned)(std::unique(words, words + count) - words);
+        count = countDistinct(words, count);
         unsigned perBank[32] = {}, most = 0;
         for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
         total += most;
     }
     return total;
+}
+
+void grow(Open &o) {
+    o.capacity = o.capacity ? std::min(o.capacity * 4, maxOpen) : 8;
+    o.requests = (Request *)realloc(o.requests, o.capacity * sizeof(Request));
+    if (!o.requests) abort();
 }
 } // namespace
 
@@ -105,16 +164,15 @@ void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
     uint32_t index = siteOf(pc, n, op, shared);
     if (index == maxSites) return;
     Fiber *f = w->current;
-    Site &s = sites[index];
-    s.bytes += n;
-    auto &open = s.open[f->warp];
+    sites[index].bytes += n;
+    Open &o = open[f->warp][index];
     uint32_t nth = f->occurrence[index]++;
-    if (nth >= open.size()) open.resize(nth < 16 ? 16 : std::min(nth * 2, maxOpen));
-    Request &r = open[nth];
-    if (nth >= s.used[f->warp]) {
-        s.used[f->warp] = nth + 1;
-        r.mask = 0;
+    if (nth >= o.used) {
+        if (nth >= o.capacity) grow(o);
+        o.used = nth + 1;
+        o.requests[nth].mask = 0;
     }
+    Request &r = o.requests[nth];
     r.mask |= 1u << f->lane;
     r.at[f->lane] = a;
     if (nth + 1 == maxOpen) f->full = true;
@@ -128,16 +186,17 @@ void makeRoom(Worker *w) {
 }
 
 void flushWarp(Worker *w, int warp) {
-    for (Site &s : sites) {
-        for (uint32_t i = 0; i < s.used[warp]; i++) {
-            const Request &r = s.open[warp][i];
-            s.requests++;
+    for (size_t i = 0; i < sites.size(); i++) {
+        Site &s = sites[i];
+        Open &o = open[warp][i];
+        s.requests += o.used;
+        for (uint32_t j = 0; j < o.used; j++) {
             if (s.shared)
-                s.wavefronts += wavefrontsOf(r, s.size);
+                s.wavefronts += wavefrontsOf(o.requests[j], s.size);
             else
-                s.sectors += sectorsOf(r, s.size);
+                s.sectors += sectorsOf(o.requests[j], s.size);
         }
-        s.used[warp] = 0;
+        o.used = 0;
     }
     Fiber *first = w->fibers + warp * 32;
     for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
