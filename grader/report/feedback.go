@@ -47,7 +47,10 @@ func (g Group) Lines() []string {
 	for _, l := range append(strings.Split(limit(g.Reason, maxReason), "\n"), g.Details...) {
 		lines = append(lines, "  "+l)
 	}
-	return append(lines, "  again: "+g.Again)
+	if g.Again != "" {
+		lines = append(lines, "  again: "+g.Again)
+	}
+	return lines
 }
 
 // first keeps the first names, and counts the others.
@@ -80,7 +83,7 @@ func (p Printer) failures(c score.Check) {
 func (p Printer) findings(c score.Check) {
 	for i, f := range c.Findings {
 		if i == maxFindings {
-			fmt.Fprintf(p.W, "\nand %d more findings, in out/results-full.json\n", len(c.Findings)-i)
+			fmt.Fprintf(p.W, "\nand %d more findings, in results-full.json\n", len(c.Findings)-i)
 			break
 		}
 		head, rest, more := strings.Cut(f.String(), "\n")

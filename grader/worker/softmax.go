@@ -1,7 +1,7 @@
 package worker
 
 import (
-	"fmt"
+	"errors"
 
 	"flashlab/attn"
 	"flashlab/device"
@@ -13,10 +13,13 @@ import (
 type softmax struct {
 	make func(device.Queue) (attn.Softmaxer, error)
 
-	made  bool // make is called once, whatever comes of it
-	it    attn.Softmaxer
-	error error
+	made   bool // make is called once, whatever comes of it
+	it     attn.Softmaxer
+	failed error
 }
+
+// errUnfinished stays if the constructor panics.
+var errUnfinished = errors.New("the constructor New did not return")
 
 // Softmax makes an Op of a task's constructor.
 func Softmax(make func(device.Queue) (attn.Softmaxer, error)) Op {
@@ -26,11 +29,11 @@ func Softmax(make func(device.Queue) (attn.Softmaxer, error)) Op {
 func (s *softmax) Run(d device.Device, q device.Queue, c wire.Case) (*tensor.Tensor, error) {
 	if !s.made {
 		s.made = true
-		s.error = fmt.Errorf("New did not return") // stays so if it panics
-		s.it, s.error = s.make(q)
+		s.failed = errUnfinished
+		s.it, s.failed = s.make(q)
 	}
-	if s.error != nil {
-		return nil, s.error
+	if s.failed != nil {
+		return nil, s.failed
 	}
 	shape := attn.SoftmaxShape{Outer: c.Shape[0], Len: c.Shape[1], Inner: c.Shape[2]}
 	x, err := tensor.Random(c.Dist, c.Seed, c.Stream, c.Shape...)
