@@ -47,7 +47,7 @@ func doctorCommand(args []string) (int, error) {
 	if tk, err := nvcc.Find(); err != nil {
 		say("nvcc:      none, so the GPU is not used: %v", err)
 	} else {
-		say("nvcc:      %s", tk)
+		say("nvcc:      %s (%s)", tk.Version, tk.Nvcc)
 	}
 	return exitFull, nil
 }

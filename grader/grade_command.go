@@ -90,6 +90,7 @@ func (g gradeFlags) run() (int, error) {
 	fmt.Printf("Grading on %s (%s), seed %d\n", devices.Name(), devices.Why, g.seed)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
 	printer := report.Printer{W: os.Stdout, Terminal: terminal}
 	var verdicts []score.Verdict
 	code := exitFull
@@ -102,6 +103,9 @@ func (g gradeFlags) run() (int, error) {
 		v, err := grade.Task(ctx, grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
 			Output: filepath.Join(root, "out"), Progress: progress.Case})
 		progress.Stop()
+		if errors.Is(err, context.Canceled) {
+			return exitFailed, errors.New("interrupted; nothing was written")
+		}
 		if err != nil {
 			return exitFailed, fmt.Errorf("task %d: %w", t.Number, err)
 		}

@@ -91,8 +91,11 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	return res, &Error{text}
 }
 
-// maxLines bounds a compiler's output.
-const maxLines = 12
+// Bounds on a compiler's output; a linker's command line is one long line.
+const (
+	maxLines = 12
+	maxWidth = 400
+)
 
 // translate puts the student's own paths for those of the copies. theirs tells
 // whether the output is about the submission at all.
@@ -122,6 +125,9 @@ func translate(out, root, task, dir string, files []gate.File) (text string, the
 		}
 		// What the worker calls and the submission lacks is the submission's.
 		theirs = theirs || strings.HasPrefix(l, "grader/worker/task")
+		if len(l) > maxWidth {
+			l = l[:maxWidth] + "…"
+		}
 		lines = append(lines, l)
 	}
 	if len(lines) > maxLines {

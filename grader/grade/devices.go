@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -48,6 +49,9 @@ func Choose(root, kind string) (Devices, error) {
 		}
 		if s, err := sim.Start(sim.Options{}); err != nil {
 			d.NoSim = firstLine(err)
+			if errors.Is(err, sim.ErrNoCompiler) {
+				d.NoSim = "the simulator needs a C++ compiler (make setup)"
+			}
 		} else {
 			s.Close()
 		}
@@ -83,7 +87,10 @@ func firstLine(err error) string {
 
 // Name is what correctness is measured on, in words.
 func (d Devices) Name() string {
-	if d.Kind == device.CUDA {
+	switch {
+	case d.Kind == device.CUDA && d.NoSim == "":
+		return d.GPU + ", safety and traffic in the simulator"
+	case d.Kind == device.CUDA:
 		return d.GPU
 	}
 	return "the simulator"

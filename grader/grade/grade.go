@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"flashlab/device"
 	"flashlab/grader/build"
@@ -131,18 +132,22 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	done := 0
 	for _, p := range passes {
 		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+		var broken *build.Error
+		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
+			return nil, nil, fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		warnings = nil
+		warnings = nil // the same for each device
 		for _, extra := range res.Extra {
-			warnings = append(warnings, extra+" is left out: only "+fmt.Sprint(o.Task.Files)+" are graded")
+			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(o.Task.Files, " and ")))
 		}
 		backend, err := p.open(o.Task.Limits)
 		if err != nil {
 			return nil, nil, err
 		}
-		runs, err := o.run(s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output}, func(name string) {
+		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output}, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
@@ -166,7 +171,23 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	}
 	var checks []score.Check
 	for i, m := range measured {
+		warnings = append(warnings, disagreement(s.checks[i].ID, m)...)
 		checks = append(checks, score.Score(o.Task, s.checks[i], m))
 	}
 	return checks, warnings, nil
+}
+
+// disagreement names cases that came out right on the GPU and wrong in the
+// simulator, or the other way round.
+func disagreement(check string, m score.Measured) []string {
+	var names []string
+	for i, r := range m.Runs {
+		if i < len(m.Sim) && m.Sim[i].Case.Passed != r.Case.Passed {
+			names = append(names, check+"/"+r.Case.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("right on one of GPU and simulator, and wrong on the other (does it depend on the order in which threads run?): %s", strings.Join(names, ", "))}
 }

@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // run runs all cases of the plan on one device.
-func (o Options) run(s plan, b host.Backend, spec host.Spec, done func(name string)) (runs [][]score.Run, err error) {
+func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec, done func(name string)) (runs [][]score.Run, err error) {
 	r := &host.Runner{Spec: spec, Backend: b, Limit: o.Task.Limits.CaseTime()}
 	defer func() {
 		if closed := r.Close(); err == nil {
@@ -32,7 +33,7 @@ func (o Options) run(s plan, b host.Backend, spec host.Spec, done func(name stri
 			w := o.wireCase(c, k, id)
 			res := host.Result{NotRun: blocked}
 			if blocked == "" {
-				if res, err = r.Run(w); err != nil {
+				if res, err = r.Run(ctx, w); err != nil {
 					return nil, err
 				}
 			}

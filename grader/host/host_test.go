@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -101,7 +102,7 @@ func runner(t *testing.T, mode string, limit time.Duration) (*Runner, *idle) {
 
 func runCase(t *testing.T, r *Runner, id int) Result {
 	t.Helper()
-	res, err := r.Run(wire.Case{ID: id, Op: "softmax", Shape: []int{2, 2}})
+	res, err := r.Run(context.Background(), wire.Case{ID: id, Op: "softmax", Shape: []int{2, 2}})
 	require.NoError(t, err)
 	return res
 }
@@ -146,7 +147,7 @@ func TestAWorkerThatDoesNotStart(t *testing.T) {
 	assert.NotEmpty(t, runCase(t, r, 1).NotRun)
 	r.Spec.Binary = "/nonexistent"
 	r.deaths = 0
-	_, err := r.Run(wire.Case{ID: 1})
+	_, err := r.Run(context.Background(), wire.Case{ID: 1})
 	assert.Error(t, err, "that is the grader's own failure")
 }
 
@@ -155,6 +156,15 @@ func TestPrintingCostsNothing(t *testing.T) {
 	res := runCase(t, r, 2)
 	assert.NotNil(t, res.Output)
 	assert.LessOrEqual(t, r.worker.printed.kept.Len(), 4096)
+}
+
+func TestAnInterruptIsNoVerdict(t *testing.T) {
+	r, _ := runner(t, "hang", time.Minute)
+	runCase(t, r, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := r.Run(ctx, wire.Case{ID: 2, Op: "softmax", Shape: []int{2, 2}})
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestAFaultBringsANewWorker(t *testing.T) {

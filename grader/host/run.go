@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -38,7 +39,7 @@ type Runner struct {
 
 // Run runs one case. The error is the grader's own failure, never the
 // submission's.
-func (r *Runner) Run(c wire.Case) (Result, error) {
+func (r *Runner) Run(ctx context.Context, c wire.Case) (Result, error) {
 	if r.deaths >= maxDeaths {
 		return Result{NotRun: fmt.Sprintf("the program died %d times in a row: %s", r.deaths, r.last.Text)}, nil
 	}
@@ -54,7 +55,12 @@ func (r *Runner) Run(c wire.Case) (Result, error) {
 		r.worker = w
 	}
 	var res Result
-	res.Output, res.Error = r.worker.run(c, r.Limit+min(r.Limit, maxGrace))
+	res.Output, res.Error = r.worker.run(ctx, c, r.Limit+min(r.Limit, maxGrace))
+	if err := ctx.Err(); err != nil { // the case was broken off, so it tells nothing
+		r.worker.stop()
+		r.worker = nil
+		return Result{}, err
+	}
 	seen, err := r.Backend.Observe()
 	if err == nil {
 		res.Seen = seen

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -92,8 +93,10 @@ func (w *worker) greet(b Backend) *wire.Error {
 }
 
 // run sends a case and waits for the answer, for limit at most.
-func (w *worker) run(c wire.Case, limit time.Duration) (*tensor.Tensor, *wire.Error) {
+func (w *worker) run(ctx context.Context, c wire.Case, limit time.Duration) (*tensor.Tensor, *wire.Error) {
 	_ = w.cases.SetDeadline(time.Now().Add(limit))
+	stop := context.AfterFunc(ctx, func() { _ = w.cases.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
 	if err := frame.Write(w.cases, c, nil); err != nil {
 		return nil, w.die(err, limit)
 	}
