@@ -89,14 +89,17 @@ func (c *compiler) kernelFlags() []string {
 		"-fsanitize=thread", // the hooks in runtime/access.cpp; its library is never linked
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
 		// Distributions switch hardening on by default: calls that no GPU has.
-		"-fno-stack-protector", "-fno-stack-clash-protection", "-fcf-protection=none",
-		"-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
+		"-fno-stack-protector", "-fcf-protection=none", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
+		// A large local array must meet the guard page below its thread's stack,
+		// not step over it into another thread's.
+		"-fstack-clash-protection",
 		// No contraction: a verdict must not depend on the host's processor.
 		"-ffp-contract=off",
 	}
 	if c.clang {
 		return append(flags,
 			"-fno-caret-diagnostics", "-fno-color-diagnostics",
+			"-fsanitize=array-bounds",
 			"-fdeclspec", // the indices' getters
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
@@ -105,6 +108,7 @@ func (c *compiler) kernelFlags() []string {
 	}
 	return append(flags,
 		"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+		"-fsanitize=bounds", // indices of arrays of known size, inner dimensions too
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
 		// Thread-local variables are plain memory here, never lazily initialised.
