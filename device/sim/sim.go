@@ -26,7 +26,8 @@ const (
 	quickLimit     = 60 * time.Second // for commands that run no kernel
 )
 
-// Checks says what is looked for while kernels run.
+// Checks says what is looked for while kernels run. With none of them kernels
+// are compiled plain: fast, and a wild address may go unseen.
 type Checks struct {
 	Mem     bool // addresses: bounds, alignment, use after free
 	Race    bool // accesses that no barrier orders
@@ -227,7 +228,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	signatures := device.ScanKernels(src.Text)
-	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines}
+	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checked: d.options.Checks != Checks{}}
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}

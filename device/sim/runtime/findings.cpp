@@ -103,6 +103,7 @@ std::string findingsJson() {
             if (f.otherPc) out += ",\"otherPc\":" + std::to_string(f.otherPc - k.base - 1);
         }
         if (f.line) out += ",\"line\":" + std::to_string(f.line);
+        if (f.column) out += ",\"column\":" + std::to_string(f.column);
         if (f.otherLine) out += ",\"otherLine\":" + std::to_string(f.otherLine);
         if (f.bytes) {
             out += ",\"op\":\"" + std::string(opName(f.op)) +

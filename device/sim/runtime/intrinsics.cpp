@@ -36,6 +36,38 @@ void simt_trap(const char *what, int line) {
     simt::stopKernel(w);
 }
 
+// What the compiler's bounds check calls (-fsanitize=bounds): an index beyond
+// an array of known size, which may still be a valid address, a row further on.
+struct SourceLocation {
+    const char *file;
+    uint32_t line, column;
+};
+struct TypeDescriptor {
+    uint16_t kind, info; // info: bit 0 signed, above it the logarithm of the bits
+    char name[1];
+};
+struct OutOfBoundsData {
+    SourceLocation where;
+    const TypeDescriptor *array, *index;
+};
+
+void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uint64_t index) {
+    simt::Worker *w = simt::worker;
+    {
+        long long value = (long long)index;
+        if (data->index->info == (5 << 1 | 1)) value = (int32_t)index;
+        simt::Finding f;
+        f.check = "memcheck";
+        f.kind = "index out of bounds";
+        f.line = (int)data->where.line;
+        f.column = (int)data->where.column;
+        f.text = "index " + std::to_string(value) + " into an array of type " + data->array->name;
+        f.fatal = true;
+        simt::report(w, f);
+    }
+    simt::stopKernel(w);
+}
+
 // Steps stand for cycles: a clock that runs the same every time.
 long long simt_clock() {
     return (long long)simt::worker->steps;

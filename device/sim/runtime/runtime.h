@@ -202,7 +202,7 @@ void resetTraffic();
 struct Finding {
     std::string check, kind;
     Addr pc = 0, otherPc = 0;
-    int line = 0, otherLine = 0; // where the code told its line (barriers)
+    int line = 0, column = 0, otherLine = 0; // where the code told its line (barriers)
     Op op = READ;
     unsigned bytes = 0;
     Place place;

@@ -15,12 +15,8 @@
 // A block's shared memory is the thread-local storage of the OS thread that
 // runs the block. `extern __shared__ T s[];` stays undefined, and is resolved
 // to the dynamic window when the module is linked.
-#ifdef __clang__
-#define __shared__ thread_local
-#else
-// Without __constinit, types with constructors would get a guarded initialiser.
-#define __shared__ __constinit thread_local
-#endif
+// constinit: types with constructors would get a guarded initialiser without it.
+#define __shared__ constinit thread_local
 
 // Code of the shim itself that the checks must not see.
 #ifdef __clang__
