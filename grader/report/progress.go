@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Progress shows that something happens: a bar in a terminal; nothing in a
 // file, which nobody watches.
 type Progress struct {
+	out     io.Writer
 	writer  progress.Writer
 	tracker *progress.Tracker
+	done    chan struct{} // closed when nothing more is drawn
 }
 
 // NewProgress starts showing a run.
@@ -28,10 +31,14 @@ func NewProgress(w io.Writer, terminal bool, title string) *Progress {
 	pw.Style().Visibility.Value = true
 	pw.Style().Visibility.Speed = false
 	pw.Style().Visibility.TrackerOverall = false
-	t := &progress.Tracker{Message: title + ": building", RemoveOnCompletion: true}
+	t := &progress.Tracker{Message: title + ": building"}
 	pw.AppendTracker(t)
-	go pw.Render()
-	return &Progress{pw, t}
+	done := make(chan struct{})
+	go func() { pw.Render(); close(done) }()
+	for !pw.IsRenderInProgress() { // or a Stop at once would come too early
+		time.Sleep(time.Millisecond)
+	}
+	return &Progress{w, pw, t, done}
 }
 
 // Case notes that a case is done.
@@ -50,7 +57,7 @@ func (p *Progress) Stop() {
 		return
 	}
 	p.tracker.MarkAsDone()
-	for start := time.Now(); p.writer.IsRenderInProgress() && time.Since(start) < time.Second; time.Sleep(5 * time.Millisecond) {
-		p.writer.Stop()
-	}
+	p.writer.Stop()
+	<-p.done
+	fmt.Fprint(p.out, text.CursorUp.Sprint(), text.EraseLine.Sprint())
 }

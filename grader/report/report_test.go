@@ -147,3 +147,16 @@ func TestPoints(t *testing.T) {
 		assert.Equal(t, want, Points(x))
 	}
 }
+
+func TestProgressLeavesTheTerminalFree(t *testing.T) {
+	var b bytes.Buffer
+	p := NewProgress(&b, true, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.True(t, strings.HasSuffix(b.String(), "\x1b[A\x1b[K"), "the bar's line is taken back")
+	b.Reset()
+	p = NewProgress(&b, false, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.Empty(t, b.String())
+}
