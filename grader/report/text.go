@@ -45,8 +45,8 @@ func (p Printer) Verdict(v score.Verdict) {
 	}
 	fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	for _, c := range v.Checks {
+		p.findings(c) // first: a race may be why a case is wrong
 		p.failures(c)
-		p.findings(c)
 	}
 	fmt.Fprintf(p.W, "\n%s\n", p.total(v))
 }
