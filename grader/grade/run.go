@@ -80,7 +80,7 @@ func judge(c rubric.Check, k rubric.Case, w wire.Case, res host.Result) (score.C
 	case "softmax":
 		v, err := judgeSoftmax(v, w, res.Output)
 		if len(res.Seen.Findings) > 0 && !v.Passed {
-			v.Details = append(v.Details, "the simulator found fault with this case (above): look there first")
+			v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
 		}
 		return v, err
 	}
