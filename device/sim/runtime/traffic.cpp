@@ -220,7 +220,6 @@ void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
     uint32_t index = siteOf(pc, n, op, shared);
     if (index == maxSites) return;
     Fiber *f = w->current;
-    sites[index].bytes += n;
     Open &o = open[f->warp][index];
     uint32_t nth = f->occurrence[index]++;
     if (nth >= o.used) {
@@ -245,6 +244,7 @@ void flushWarp(Worker *w, int warp) {
         Open &o = open[warp][i];
         s.requests += o.used;
         for (uint32_t j = 0; j < o.used; j++) {
+            s.bytes += s.size * (uint64_t)__builtin_popcount(o.requests[j].mask);
             Addresses lanes = expand(o.requests[j], irregular[warp]);
             if (s.shared)
                 s.wavefronts += wavefrontsOf(lanes, s.size);
