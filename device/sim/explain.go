@@ -100,6 +100,8 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	}
 	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
 	switch {
+	case other.line == f.Line && raw.Op != raw.OtherOp:
+		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
 	case raw.Op == "read":
 		f.Hint = "a barrier is needed between filling shared data and using it"
 	case raw.OtherOp == "read":

@@ -122,7 +122,7 @@ inline void remember(Worker *w, Cell *c, const Access &now, bool global) {
     slot->who |= (uint16_t)(before << Access::maskShift);
 }
 
-inline void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
     Fiber *me = w->current;
     bool global = r->space != Space::Shared;
     Addr end = a + n;
@@ -141,7 +141,10 @@ inline void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) 
                                how == 2);
             }
         }
-        if (op == READ && convicts(w, c, global)) continue;
+        if (op == READ && convicts(w, c, global)) {
+            if (c->write.epoch != w->epoch) r->settled[(word - r->lo) >> 2] = w->epoch;
+            continue;
+        }
         Access now = {w->epoch, (uint32_t)(pc - w->module->base),
                       (uint16_t)(me->id | mask << Access::maskShift |
                                  (unsigned)(op == ATOMIC) << Access::atomicShift),
@@ -155,6 +158,7 @@ inline void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) 
             if (UNLIKELY(how)) reportRace(w, a, n, op, pc, *reader, READ, how == 2);
         }
         c->write = now;
+        r->settled[(word - r->lo) >> 2] = 0;
     }
 }
 
@@ -246,7 +250,10 @@ inline __attribute__((always_inline)) void access(Addr a, unsigned n, Op op, Add
         if (op != WRITE && UNLIKELY(!all(s, n, INITIALISED))) reportUninitialised(w, a, n, op, pc);
         if (op != READ) setInitialised(s, n);
     }
-    if (checks & RACE) checkRace(w, r, a, n, op, pc);
+    if (checks & RACE) {
+        bool settled = op == READ && n == 4 && r->settled[(a - r->lo) >> 2] == w->epoch;
+        if (!settled) checkRace(w, r, a, n, op, pc);
+    }
     if (checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
 }
 

@@ -59,6 +59,7 @@ void initMemory(uint64_t memoryLimit) {
     arena.hi = arena.lo + bytes;
     arena.state = (uint8_t *)reserve(bytes);
     arena.cells = (Cell *)reserve(bytes / 4 * sizeof(Cell));
+    arena.settled = (uint32_t *)reserve(bytes);
     arena.space = Space::Global;
     top = arena.lo + gap;
 }
@@ -109,6 +110,7 @@ void releaseAll() {
         madvise((void *)arena.lo, used, MADV_DONTNEED);
         madvise(arena.state, used, MADV_DONTNEED);
         madvise(arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
+        madvise(arena.settled, used, MADV_DONTNEED);
     }
     allocations.clear();
     inUse = 0;

@@ -90,6 +90,7 @@ void shadowData(Module *m, const std::vector<std::string> &constants) {
     m->data.space = Space::Module;
     m->data.state = (uint8_t *)reserve(bytes + 16);
     m->data.cells = (Cell *)reserve((bytes / 4 + 8) * sizeof(Cell));
+    m->data.settled = (uint32_t *)reserve(bytes + 32);
     for (auto &s : m->symbols) {
         if (s.shared) continue;
         bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
@@ -175,6 +176,7 @@ bool prepareShared(Module *m, std::string *error) {
     m->shared.space = Space::Shared;
     m->shared.state = (uint8_t *)reserve(m->tlsSize + 16);
     m->shared.cells = (Cell *)reserve((m->tlsSize / 4 + 8) * sizeof(Cell));
+    m->shared.settled = (uint32_t *)reserve(m->tlsSize + 32);
     return true;
 }
 

@@ -56,6 +56,9 @@ struct Region {
     Addr lo = 0, hi = 0;
     uint8_t *state = nullptr;
     Cell *cells = nullptr;
+    // For each 4 bytes the epoch in which no further reader matters: any writer
+    // is convicted already, and no write of this epoch can convict a reader.
+    uint32_t *settled = nullptr;
     Space space = Space::Global;
     bool holds(Addr a) const { return a - lo < hi - lo; }
 };

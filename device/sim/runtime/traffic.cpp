@@ -16,7 +16,17 @@ constexpr unsigned maxSites = 4096, tableSize = 4 * maxSites, sectorBytes = 32;
 // barrier must not fill the host's memory.
 constexpr unsigned maxOpen = 512;
 
+// The addresses of one warp at one passing of an instruction. Nearly always
+// each half of the warp walks in equal steps, which takes 32 bytes instead of
+// 256; the rest is kept in full in `irregular`.
 struct Request {
+    uint32_t mask;
+    uint32_t irregular; // index + 1, or 0
+    Addr base[2];       // of lanes 0 and 16, by extrapolation
+    int32_t step[2];
+};
+
+struct Addresses {
     uint32_t mask;
     Addr at[32];
 };
@@ -50,7 +60,8 @@ struct Total {
 };
 
 std::vector<Site> sites;
-std::vector<Open> open[32]; // by warp, then by site
+std::vector<Open> open[32];           // by warp, then by site
+std::vector<Addresses> irregular[32]; // by warp
 struct Slot {
     Addr pc;
     uint32_t site;
@@ -74,16 +85,61 @@ uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
     return table[h].site;
 }
 
+Addr expected(const Request &r, unsigned lane) {
+    return r.base[lane / 16] + (Addr)((int64_t)r.step[lane / 16] * (lane % 16));
+}
+
+// add notes one lane's address. The first lane of a half sets the base, the
+// second the step; one that does not fit makes the request irregular.
+void add(Request &r, std::vector<Addresses> &full, unsigned lane, Addr a) {
+    unsigned half = lane / 16;
+    uint32_t seen = r.mask >> (16 * half) & 0xFFFF;
+    if (r.irregular) {
+        full[r.irregular - 1].at[lane] = a;
+    } else if (!seen) {
+        r.base[half] = a; // right only for step 0, until there is a step
+        r.step[half] = 0;
+    } else if (!(seen & (seen - 1)) && expected(r, lane) != a) {
+        unsigned first = (unsigned)__builtin_ctz(seen);
+        int64_t apart = (int64_t)(a - r.base[half]), lanes = (int64_t)(lane % 16) - first;
+        int64_t step = lanes ? apart / lanes : 0;
+        if (lanes && step * lanes == apart && step == (int32_t)step) {
+            r.step[half] = (int32_t)step;
+            r.base[half] -= (Addr)(step * first);
+        }
+    }
+    if (!r.irregular && seen && expected(r, lane) != a) {
+        full.emplace_back();
+        r.irregular = (uint32_t)full.size();
+        for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+            unsigned l = (unsigned)__builtin_ctz(rest);
+            full.back().at[l] = expected(r, l);
+        }
+        full.back().at[lane] = a;
+    }
+    r.mask |= 1u << lane;
+}
+
+Addresses expand(const Request &r, const std::vector<Addresses> &full) {
+    Addresses out;
+    if (r.irregular)
+        out = full[r.irregular - 1];
+    else
+        for (unsigned lane = 0; lane < 32; lane++) out.at[lane] = expected(r, lane);
+    out.mask = r.mask;
+    return out;
+}
+
 // Most requests are of two shapes, which need no sorting: all lanes at one
 // address, or each lane right behind the one before.
-bool uniform(const Request &r) {
+bool uniform(const Addresses &r) {
     if (r.mask != ~0u) return false;
     Addr differ = 0;
     for (int lane = 0; lane < 32; lane++) differ |= r.at[lane] ^ r.at[0];
     return differ == 0;
 }
 
-bool contiguous(const Request &r, unsigned n) {
+bool contiguous(const Addresses &r, unsigned n) {
     if (r.mask != ~0u) return false;
     Addr differ = 0;
     for (unsigned lane = 0; lane < 32; lane++) differ |= r.at[lane] ^ (r.at[0] + lane * n);
@@ -97,7 +153,7 @@ unsigned countDistinct(Addr *list, unsigned count) {
 }
 
 // sectorsOf counts the 32-byte sectors that a warp's request touches.
-unsigned sectorsOf(const Request &r, unsigned n) {
+unsigned sectorsOf(const Addresses &r, unsigned n) {
     Addr first = r.at[0] / sectorBytes;
     if (uniform(r)) return (unsigned)((r.at[0] + n - 1) / sectorBytes - first + 1);
     if (contiguous(r, n)) return (unsigned)((r.at[31] + n - 1) / sectorBytes - first + 1);
@@ -113,7 +169,7 @@ unsigned sectorsOf(const Request &r, unsigned n) {
 
 // oneWordABank tells whether no bank is asked for two different words; then one
 // pass serves all lanes.
-bool oneWordABank(const Request &r) {
+bool oneWordABank(const Addresses &r) {
     Addr word[32];
     uint32_t taken = 0;
     for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
@@ -132,7 +188,7 @@ bool oneWordABank(const Request &r) {
 // wavefrontsOf counts the passes that 32 banks of 4 bytes need: as many as
 // the fullest bank has different words. Wide accesses go by halves or quarters
 // of a warp.
-unsigned wavefrontsOf(const Request &r, unsigned n) {
+unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32;
     if (uniform(r) || contiguous(r, n)) return 32 / group;
     if (n <= 4 && oneWordABank(r)) return 1;
@@ -164,17 +220,14 @@ void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
     uint32_t index = siteOf(pc, n, op, shared);
     if (index == maxSites) return;
     Fiber *f = w->current;
-    sites[index].bytes += n;
     Open &o = open[f->warp][index];
     uint32_t nth = f->occurrence[index]++;
     if (nth >= o.used) {
         if (nth >= o.capacity) grow(o);
         o.used = nth + 1;
-        o.requests[nth].mask = 0;
+        o.requests[nth].mask = o.requests[nth].irregular = 0;
     }
-    Request &r = o.requests[nth];
-    r.mask |= 1u << f->lane;
-    r.at[f->lane] = a;
+    add(o.requests[nth], irregular[f->warp], f->lane, a);
     if (nth + 1 == maxOpen) f->full = true;
 }
 
@@ -191,13 +244,16 @@ void flushWarp(Worker *w, int warp) {
         Open &o = open[warp][i];
         s.requests += o.used;
         for (uint32_t j = 0; j < o.used; j++) {
+            s.bytes += s.size * (uint64_t)__builtin_popcount(o.requests[j].mask);
+            Addresses lanes = expand(o.requests[j], irregular[warp]);
             if (s.shared)
-                s.wavefronts += wavefrontsOf(o.requests[j], s.size);
+                s.wavefronts += wavefrontsOf(lanes, s.size);
             else
-                s.sectors += sectorsOf(o.requests[j], s.size);
+                s.sectors += sectorsOf(lanes, s.size);
         }
         o.used = 0;
     }
+    irregular[warp].clear();
     Fiber *first = w->fibers + warp * 32;
     for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
         memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
