@@ -67,7 +67,7 @@ func Choose(root, kind string) (Devices, error) {
 func (d *Devices) findGPU() string {
 	gpus, err := nvcc.GPUs()
 	if err != nil {
-		return "no GPU was found: " + firstLine(err)
+		return "no GPU: " + firstLine(err)
 	}
 	if len(gpus) == 0 {
 		return "no GPU was found"
