@@ -59,30 +59,38 @@ struct Total {
     std::map<Addr, Line> lines;
 };
 
-std::vector<Site> sites;
-std::vector<Open> open[32];           // by warp, then by site
-std::vector<Addresses> irregular[32]; // by warp
 struct Slot {
     Addr pc;
     uint32_t site;
-} table[tableSize];
-std::map<std::string, Total> totals;
+};
 
-uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
+std::map<std::string, Total> totals;
+} // namespace
+
+// What one worker has counted in the running launch.
+struct Traffic {
+    std::vector<Site> sites;
+    std::vector<Open> open[32];           // by warp, then by site
+    std::vector<Addresses> irregular[32]; // by warp
+    Slot table[tableSize];
+};
+
+namespace {
+uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
     uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % tableSize;
-    for (; table[h].pc; h = (h + 1) % tableSize)
-        if (table[h].pc == pc) return table[h].site;
-    if (sites.size() == maxSites) return maxSites;
-    table[h] = {pc, (uint32_t)sites.size()};
-    sites.push_back(Site{});
-    for (auto &o : open)
-        if (o.size() < sites.size()) o.emplace_back();
-    Site &s = sites.back();
+    for (; t->table[h].pc; h = (h + 1) % tableSize)
+        if (t->table[h].pc == pc) return t->table[h].site;
+    if (t->sites.size() == maxSites) return maxSites;
+    t->table[h] = {pc, (uint32_t)t->sites.size()};
+    t->sites.push_back(Site{});
+    for (auto &o : t->open)
+        if (o.size() < t->sites.size()) o.emplace_back();
+    Site &s = t->sites.back();
     s.pc = pc;
     s.size = n;
     s.op = op;
     s.shared = shared;
-    return table[h].site;
+    return t->table[h].site;
 }
 
 Addr expected(const Request &r, unsigned lane) {
@@ -216,18 +224,23 @@ void grow(Open &o) {
 }
 } // namespace
 
+Traffic *newTraffic() {
+    return new Traffic();
+}
+
 void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
-    uint32_t index = siteOf(pc, n, op, shared);
+    Traffic *t = w->traffic;
+    uint32_t index = siteOf(t, pc, n, op, shared);
     if (index == maxSites) return;
     Fiber *f = w->current;
-    Open &o = open[f->warp][index];
+    Open &o = t->open[f->warp][index];
     uint32_t nth = f->occurrence[index]++;
     if (nth >= o.used) {
         if (nth >= o.capacity) grow(o);
         o.used = nth + 1;
         o.requests[nth].mask = o.requests[nth].irregular = 0;
     }
-    add(o.requests[nth], irregular[f->warp], f->lane, a);
+    add(o.requests[nth], t->irregular[f->warp], f->lane, a);
     if (nth + 1 == maxOpen) f->full = true;
 }
 
@@ -239,13 +252,14 @@ void makeRoom(Worker *w) {
 }
 
 void flushWarp(Worker *w, int warp) {
-    for (size_t i = 0; i < sites.size(); i++) {
-        Site &s = sites[i];
-        Open &o = open[warp][i];
+    Traffic *t = w->traffic;
+    for (size_t i = 0; i < t->sites.size(); i++) {
+        Site &s = t->sites[i];
+        Open &o = t->open[warp][i];
         s.requests += o.used;
         for (uint32_t j = 0; j < o.used; j++) {
             s.bytes += s.size * (uint64_t)__builtin_popcount(o.requests[j].mask);
-            Addresses lanes = expand(o.requests[j], irregular[warp]);
+            Addresses lanes = expand(o.requests[j], t->irregular[warp]);
             if (s.shared)
                 s.wavefronts += wavefrontsOf(lanes, s.size);
             else
@@ -253,32 +267,44 @@ void flushWarp(Worker *w, int warp) {
         }
         o.used = 0;
     }
-    irregular[warp].clear();
+    t->irregular[warp].clear();
     Fiber *first = w->fibers + warp * 32;
     for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
-        memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
+        memset(first[lane].occurrence, 0, t->sites.size() * sizeof(uint32_t));
         first[lane].full = false;
     }
 }
 
-void endTraffic(Worker *w) {
-    Total &t = totals[w->kernel->name];
-    t.launches++;
-    t.barriers += w->barriers;
-    t.steps += w->steps;
-    for (Site &s : sites) {
-        Line &l = t.lines[s.pc];
-        l.module = w->module->id;
-        l.pc = s.pc - w->module->base - 1;
-        l.op = s.op;
-        l.shared = s.shared;
-        l.requests += s.requests;
-        l.bytes += s.bytes;
-        l.sectors += s.sectors;
-        l.wavefronts += s.wavefronts;
+void flushOpen(Worker *w) {
+    for (int i = 0; i * 32 < w->threads; i++) flushWarp(w, i);
+}
+
+// endTraffic adds up what the workers counted. Of a kernel that was stopped
+// nothing is kept (k is null): how far it came is chance.
+void endTraffic(Module *m, const KernelEntry *k) {
+    Total *total = k ? &totals[k->name] : nullptr;
+    if (total) total->launches++;
+    for (Worker *w : workers) {
+        Traffic *t = w->traffic;
+        if (total) {
+            total->barriers += w->barriers;
+            total->steps += w->allSteps;
+            for (Site &s : t->sites) {
+                Line &l = total->lines[s.pc];
+                l.module = m->id;
+                l.pc = s.pc - m->base - 1;
+                l.op = s.op;
+                l.shared = s.shared;
+                l.requests += s.requests;
+                l.bytes += s.bytes;
+                l.sectors += s.sectors;
+                l.wavefronts += s.wavefronts;
+            }
+        }
+        if (t->sites.empty()) continue;
+        t->sites.clear();
+        memset(t->table, 0, sizeof t->table);
     }
-    sites.clear();
-    memset(table, 0, sizeof table);
 }
 
 std::string trafficJson() {
