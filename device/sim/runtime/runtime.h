@@ -132,8 +132,11 @@ struct Fiber {
     int kind, source, size;
     const void *in;
     void *out;
-    uint32_t *occurrence; // by site, since the last flush (traffic.cpp)
-    bool full;            // one of them has reached its bound
+    // Where it is in its warp's trace of memory requests (traffic.cpp).
+    uint32_t cursor, counted;
+    uint32_t *occurrence; // by site, of the requests before `counted`
+    uint32_t open;        // its requests in the trace
+    bool full;            // they are at their bound
 };
 
 struct Warp {

@@ -287,6 +287,7 @@ void startBlock(Worker *w, Module *m) {
         Fiber *f = &w->fibers[i];
         f->wait = Wait::None;
         f->full = false;
+        f->cursor = f->counted = f->open = 0;
         f->sp = freshStack(f->stack, stackSize, threadMain);
         push(w, (uint16_t)i);
     }

@@ -242,4 +242,6 @@ static int serve() {
 }
 
 // Without destructors: the workers still wait on what these would take away.
-int main() { _exit(serve()); }
+int main() {
+    _exit(serve());
+}

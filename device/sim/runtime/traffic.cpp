@@ -1,7 +1,8 @@
 // traffic.cpp - counts bytes and memory transactions. The lanes of a warp run
 // one after another here, so their accesses are put together again: the n-th
 // time since the last barrier that the lanes of a warp pass one instruction is
-// one request of that warp.
+// one request of that warp. The first lane writes a trace of its requests, and
+// the others, which mostly do the same, walk along it.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,18 +13,20 @@ namespace simt {
 
 namespace {
 constexpr unsigned maxSites = 4096, tableSize = 4 * maxSites, sectorBytes = 32;
-// Requests a warp may have open at one instruction: a long loop without a
-// barrier must not fill the host's memory.
-constexpr unsigned maxOpen = 512;
+// Requests a lane may have open: a long loop without a barrier must not fill the
+// host's memory.
+constexpr uint32_t maxOpen = 2048;
 
 // The addresses of one warp at one passing of an instruction. Nearly always
-// each half of the warp walks in equal steps, which takes 32 bytes instead of
+// each half of the warp walks in equal steps, which takes 24 bytes instead of
 // 256; the rest is kept in full in `irregular`.
 struct Request {
-    uint32_t mask;
+    Addr pc;
+    uint32_t site;
+    uint32_t mask;      // lanes that have come by
     uint32_t irregular; // index + 1, or 0
-    Addr base[2];       // of lanes 0 and 16, by extrapolation
     int32_t step[2];
+    Addr base[2]; // of lanes 0 and 16, by extrapolation
 };
 
 struct Addresses {
@@ -31,10 +34,11 @@ struct Addresses {
     Addr at[32];
 };
 
-// What one warp has open at one instruction.
-struct Open {
-    Request *requests = nullptr;
-    uint32_t used = 0, capacity = 0;
+// What one warp has open, in the order of its first lane.
+struct Trace {
+    std::vector<Request> requests;
+    std::vector<std::vector<uint32_t>> positions; // by site: its requests in the trace
+    std::vector<Addresses> irregular;
 };
 
 struct Site {
@@ -70,8 +74,7 @@ std::map<std::string, Total> totals;
 // What one worker has counted in the running launch.
 struct Traffic {
     std::vector<Site> sites;
-    std::vector<Open> open[32];           // by warp, then by site
-    std::vector<Addresses> irregular[32]; // by warp
+    Trace warps[32];
     Slot table[tableSize];
 };
 
@@ -83,8 +86,6 @@ uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
     if (t->sites.size() == maxSites) return maxSites;
     t->table[h] = {pc, (uint32_t)t->sites.size()};
     t->sites.push_back(Site{});
-    for (auto &o : t->open)
-        if (o.size() < t->sites.size()) o.emplace_back();
     Site &s = t->sites.back();
     s.pc = pc;
     s.size = n;
@@ -217,10 +218,23 @@ unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     return total;
 }
 
-void grow(Open &o) {
-    o.capacity = o.capacity ? std::min(o.capacity * 4, maxOpen) : 8;
-    o.requests = (Request *)realloc(o.requests, o.capacity * sizeof(Request));
-    if (!o.requests) abort();
+// find looks for a lane's request where it is not the next of the trace: the
+// lane took another way. It counts its passings of each instruction so far, and
+// takes the request of the next one.
+Request *find(Traffic *traffic, Trace &t, Fiber *f, uint32_t site, Addr pc) {
+    for (; f->counted < f->cursor; f->counted++) {
+        const Request &r = t.requests[f->counted];
+        if (r.mask >> f->lane & 1) f->occurrence[r.site]++;
+    }
+    if (t.positions.size() < traffic->sites.size()) t.positions.resize(traffic->sites.size());
+    auto &positions = t.positions[site];
+    uint32_t nth = f->occurrence[site]++;
+    if (nth == positions.size()) {
+        positions.push_back((uint32_t)t.requests.size());
+        t.requests.push_back(Request{pc, site, 0, 0, {}, {}});
+    }
+    f->cursor = f->counted = positions[nth] + 1;
+    return &t.requests[positions[nth]];
 }
 } // namespace
 
@@ -229,19 +243,19 @@ Traffic *newTraffic() {
 }
 
 void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
-    Traffic *t = w->traffic;
-    uint32_t index = siteOf(t, pc, n, op, shared);
-    if (index == maxSites) return;
+    Traffic *traffic = w->traffic;
     Fiber *f = w->current;
-    Open &o = t->open[f->warp][index];
-    uint32_t nth = f->occurrence[index]++;
-    if (nth >= o.used) {
-        if (nth >= o.capacity) grow(o);
-        o.used = nth + 1;
-        o.requests[nth].mask = o.requests[nth].irregular = 0;
+    Trace &t = traffic->warps[f->warp];
+    Request *r = t.requests.data() + f->cursor;
+    if (f->cursor < t.requests.size() && r->pc == pc && !(r->mask >> f->lane & 1)) {
+        f->cursor++;
+    } else {
+        uint32_t site = siteOf(traffic, pc, n, op, shared);
+        if (site == maxSites) return;
+        r = find(traffic, t, f, site, pc);
     }
-    add(o.requests[nth], t->irregular[f->warp], f->lane, a);
-    if (nth + 1 == maxOpen) f->full = true;
+    add(*r, t.irregular, f->lane, a);
+    if (++f->open == maxOpen) f->full = true;
 }
 
 // makeRoom waits until the other lanes of the warp have come as far (or wait
@@ -252,25 +266,25 @@ void makeRoom(Worker *w) {
 }
 
 void flushWarp(Worker *w, int warp) {
-    Traffic *t = w->traffic;
-    for (size_t i = 0; i < t->sites.size(); i++) {
-        Site &s = t->sites[i];
-        Open &o = t->open[warp][i];
-        s.requests += o.used;
-        for (uint32_t j = 0; j < o.used; j++) {
-            s.bytes += s.size * (uint64_t)__builtin_popcount(o.requests[j].mask);
-            Addresses lanes = expand(o.requests[j], t->irregular[warp]);
-            if (s.shared)
-                s.wavefronts += wavefrontsOf(lanes, s.size);
-            else
-                s.sectors += sectorsOf(lanes, s.size);
-        }
-        o.used = 0;
+    Traffic *traffic = w->traffic;
+    Trace &t = traffic->warps[warp];
+    for (const Request &r : t.requests) {
+        Site &s = traffic->sites[r.site];
+        s.requests++;
+        s.bytes += s.size * (uint64_t)__builtin_popcount(r.mask);
+        Addresses lanes = expand(r, t.irregular);
+        if (s.shared)
+            s.wavefronts += wavefrontsOf(lanes, s.size);
+        else
+            s.sectors += sectorsOf(lanes, s.size);
     }
-    t->irregular[warp].clear();
+    t.requests.clear();
+    t.irregular.clear();
+    for (auto &p : t.positions) p.clear();
     Fiber *first = w->fibers + warp * 32;
     for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
-        memset(first[lane].occurrence, 0, t->sites.size() * sizeof(uint32_t));
+        memset(first[lane].occurrence, 0, traffic->sites.size() * sizeof(uint32_t));
+        first[lane].cursor = first[lane].counted = first[lane].open = 0;
         first[lane].full = false;
     }
 }
