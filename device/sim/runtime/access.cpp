@@ -178,7 +178,7 @@ COLD void stopSteps(Worker *w, Addr pc) {
     {
         Finding f;
         f.check = "limits";
-        f.kind = "steps";
+        f.kind = w->maxSteps ? "steps" : "time"; // 0: interrupted by the clock
         f.pc = pc;
         f.fatal = true;
         report(w, f);
@@ -361,5 +361,15 @@ void *__wrap_memset(void *to, int value, size_t n) {
 // The shim's atomics report themselves, then work without instrumentation.
 void simt_atomic(const volatile void *p, int n) {
     access((Addr)p, (unsigned)n, ATOMIC, CALLER);
+    simt::Worker *w = simt::worker;
+    if (w->shared->holds((Addr)p)) return;
+    // Blocks meet through atomics: what was written before a fence and an atomic
+    // is known to a block that comes to an atomic later.
+    if (w->fenced) simt::released(w);
+    w->synchronised = true;
+}
+
+void simt_fence() {
+    simt::worker->fenced = true;
 }
 }

@@ -495,7 +495,7 @@ void simt_barrier(int line, int vote, int predicate, int *result) {
         {
             Finding f;
             f.check = "limits";
-            f.kind = "steps";
+            f.kind = w->maxSteps ? "steps" : "time";
             f.line = line;
             f.fatal = true;
             report(w, f);
