@@ -27,7 +27,8 @@ enum Op : int { READ = 0, WRITE = 1, ATOMIC = 2 };
 
 // ---- shadow memory ----------------------------------------------------------
 // One state byte for each byte of memory.
-enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8 };
+// PENDING: an asynchronous copy into it has not been waited for.
+enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8, PENDING = 16 };
 
 // One remembered access. An epoch ends at every block barrier and every block,
 // so equal epochs mean: nothing ordered these two, unless a warp barrier did.
@@ -88,6 +89,14 @@ struct Module {
 // ---- running threads -----------------------------------------------------------
 enum class Wait : uint8_t { None, Block, Warp, Exited };
 
+// A copy that a thread has asked for and not yet waited for.
+struct AsyncCopy {
+    Addr to, from, pc;
+    unsigned bytes, zeros; // the last bytes that become zero instead
+    int line;
+    size_t group; // how many groups the thread had committed before
+};
+
 struct Fiber {
     void *sp;
     char *stack;
@@ -105,6 +114,9 @@ struct Fiber {
     void *out;
     uint32_t *occurrence; // by site, since the last flush (traffic.cpp)
     bool full;            // one of them has reached its bound
+    // asynchronous copies (asynccopy.cpp)
+    std::vector<AsyncCopy> copies;
+    size_t group; // committed so far
 };
 
 struct Warp {
@@ -213,7 +225,16 @@ std::string findingsJson();
 void resetFindings();
 extern std::string printed; // what kernels printed, bounded
 
+// ---- collective.cpp -------------------------------------------------------------
+bool sameGathering(const Fiber *a, const Fiber *b);
+void gather(Worker *w, Fiber *const *lane);
+
+// ---- asynccopy.cpp ----------------------------------------------------------------
+void endCopies(Worker *w, Fiber *f);
+
 // ---- access.cpp -----------------------------------------------------------------
+void checkAccess(Addr a, unsigned n, Op op, Addr pc);
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);
 void settleWrites(Worker *w);
 
 // ---- signals.cpp ----------------------------------------------------------------

@@ -22,7 +22,19 @@ SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
     return r;
 }
 
-// One thread runs at a time, in program order: fences have nothing to do.
-SIMT_INLINE void __threadfence() {}
-SIMT_INLINE void __threadfence_block() {}
-SIMT_INLINE void __threadfence_system() {}
+namespace simt {
+// A fence keeps the compiler from moving accesses, and the host's processor
+// too, where blocks run on several OS threads.
+SIMT_UNSEEN __attribute__((noinline)) static void fence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+} // namespace simt
+SIMT_INLINE void __threadfence() {
+    simt::fence();
+}
+SIMT_INLINE void __threadfence_block() {
+    simt::fence();
+}
+SIMT_INLINE void __threadfence_system() {
+    simt::fence();
+}

@@ -8,9 +8,12 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+#define __inline_hint__ inline
 #define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
 
 // A block's shared memory is the thread-local storage of the OS thread that
 // runs the block. `extern __shared__ T s[];` stays undefined, and is resolved
@@ -29,3 +32,12 @@
 #define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
 #endif
 #define SIMT_INLINE static inline __attribute__((always_inline))
+
+// A function that has a CUDA name but that the simulator lacks: calling it does
+// not compile, and the message says why.
+#define SIMT_LACKING(message) __attribute__((error(message)))
+
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+#define __assume(condition) __builtin_assume(condition)
