@@ -67,6 +67,9 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		args = append(args, "-D"+name+"="+s.defines[name])
 	}
+	if err := c.checkSupported(dir, args, s); err != nil {
+		return "", err
+	}
 	if out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...); err != nil {
 		return "", compileError(s, out, err)
 	}
@@ -143,7 +146,7 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 			continue
 		}
 		if !allowedCalls.MatchString(sym.Name) {
-			return nil, oneError(s.name, lineOf(s.text, sym.Name), fmt.Sprintf("it uses %q, which is neither in this file nor a function that kernels have", demangle(sym.Name)))
+			return nil, oneError(s.name, lineOf(s.text, sym.Name), refusal(sym.Name))
 		}
 	}
 	slices.Sort(dynamic)
@@ -193,7 +196,7 @@ func compileError(s moduleSource, output string, cause error) error {
 		if m == nil || m[4] == "warning" || (m[4] == "note" && len(e.Diagnostics) == 0) {
 			continue
 		}
-		d := device.Diagnostic{File: filepath.Base(m[1]), Severity: strings.TrimPrefix(m[4], "fatal "), Text: m[5]}
+		d := device.Diagnostic{File: filepath.Base(m[1]), Severity: strings.TrimPrefix(m[4], "fatal "), Text: friendlier(m[5])}
 		if d.File == "module.cpp" {
 			d.File = s.name // the table of kernels: no line of the student's
 		} else {
