@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"sort"
@@ -70,7 +71,8 @@ func (f *format) round(v float64, d direction) uint16 {
 	case v == 0:
 		return f.signed(0, math.Signbit(v))
 	}
-	return f.roundBig(new(big.Float).SetFloat64(v), d)
+	size := math.Abs(v)
+	return f.choose(v < 0, func(x float64) int { return cmp.Compare(size, x) }, d)
 }
 
 func (f *format) signed(code uint16, negative bool) uint16 {
@@ -80,25 +82,22 @@ func (f *format) signed(code uint16, negative bool) uint16 {
 	return code
 }
 
-// roundBig is the code for an exact number that is not 0.
-func (f *format) roundBig(v *big.Float, d direction) uint16 {
-	negative := v.Sign() < 0
-	size := new(big.Float).Abs(v)
+// choose is the code for a number that is not 0, known by how its size compares.
+func (f *format) choose(negative bool, compare func(float64) int, d direction) uint16 {
 	// above: the first code whose value is larger.
-	above := sort.Search(len(f.values), func(i int) bool { return size.Cmp(big.NewFloat(f.values[i])) < 0 })
+	above := sort.Search(len(f.values), func(i int) bool { return compare(f.values[i]) < 0 })
 	below := above - 1
-	low := f.values[below]
-	high := f.beyond
+	low, high := f.values[below], f.beyond
 	if above < len(f.values) {
 		high = f.values[above]
 	}
-	if size.Cmp(big.NewFloat(low)) == 0 {
+	if compare(low) == 0 {
 		return f.signed(uint16(below), negative)
 	}
 	code := below
 	switch d {
 	case nearest:
-		middle := size.Cmp(big.NewFloat(low + (high-low)/2))
+		middle := compare(low + (high-low)/2)
 		if middle > 0 || middle == 0 && below%2 == 1 {
 			code = above
 		}
@@ -126,5 +125,6 @@ func (f *format) fma(a, b, c float64) uint16 {
 	if exact.Sign() == 0 {
 		return f.round(plain, nearest)
 	}
-	return f.roundBig(exact, nearest)
+	size := new(big.Float).Abs(exact)
+	return f.choose(exact.Sign() < 0, func(x float64) int { return size.Cmp(big.NewFloat(x)) }, nearest)
 }

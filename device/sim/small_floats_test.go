@@ -111,7 +111,7 @@ func operands(f *format, n int) (a, b, c []uint16) {
 }
 
 func testOperations(b bench, kernel string, f *format) {
-	const n = 1 << 14
+	const n = 1 << 13
 	x, y, z := operands(f, n)
 	results, relations := alloc[uint16](b, "results", 16*n), alloc[uint32](b, "relations", n)
 	b.launch(kernel, n, upload(b, "a", x), upload(b, "b", y), upload(b, "c", z), results, relations, n)
