@@ -47,7 +47,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = "read of memory that nothing has written: " + what
 		f.Notes = append(f.Notes, "first by "+who)
 		f.Hint = "shared memory and fresh buffers hold no zeros: write before you read"
-	case "not waited for":
+	case notWaitedFor:
 		d.explainCopy(&f, raw, what, who)
 	case "steps":
 		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d memory accesses and barriers", raw.Kernel, d.options.MaxSteps)
@@ -107,6 +107,10 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	}
 }
 
+// notWaitedFor is the kind of finding about asynchronous copies: they come
+// before a race on the same variable, which is their consequence.
+const notWaitedFor = "not waited for"
+
 // explainCopy: shared memory that an asynchronous copy is still filling.
 func (d *Device) explainCopy(f *Finding, raw rawFinding, what, who string) {
 	if raw.Op == "write" { // the thread returned
@@ -116,6 +120,7 @@ func (d *Device) explainCopy(f *Finding, raw rawFinding, what, who string) {
 		return
 	}
 	f.Message = opWord(raw.Op) + " of what an asynchronous copy has yet to fill: " + what
+	f.reads = true
 	f.Notes = append(f.Notes, "first by "+who)
 	f.Hint = "__pipeline_wait_prior(n) waits for all but the last n committed groups, of the calling thread only: then a __syncthreads()"
 }

@@ -80,10 +80,13 @@ void simt_copy_async(void *to, const void *from, size_t bytes, size_t zeros, int
         refuse(w, line,
                "an asynchronous copy of " + std::to_string(bytes) +
                    " bytes needs both addresses to be multiples of " + std::to_string(bytes));
+    // The counts know an instruction by its address, and want one kind and size of
+    // access at each: the bytes of this call serve for several.
     Addr a = (Addr)from, end = a + bytes - zeros;
-    for (unsigned piece = 16; piece; piece /= 2) // 12 bytes are 8 and 4
-        for (; a + piece <= end; a += piece) checkAccess(a, piece, READ, pc);
-    checkAccess(target, (unsigned)bytes, WRITE, pc);
+    unsigned shift = 0;
+    for (unsigned piece = 16; piece; piece /= 2, shift += shift < 2) // 12 bytes are 8 and 4
+        for (; a + piece <= end; a += piece) checkAccess(a, piece, READ, pc - shift);
+    checkAccess(target, (unsigned)bytes, WRITE, pc - 3);
     uint8_t *s = stateOf(w, target);
     for (size_t i = 0; i < bytes; i++) s[i] = (s[i] & ~INITIALISED) | PENDING;
     memset(to, 0xff, bytes);

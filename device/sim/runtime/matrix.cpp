@@ -35,9 +35,12 @@ void simt_check_matrix(const void *p, unsigned stride, int size, int line) {
         refuse(worker, "bad leading dimension", line,
                "wmma: the leading dimension is " + std::to_string(stride) +
                    "; it has to be a multiple of " + std::to_string(step) + " elements (16 bytes)");
-    if ((Addr)p % 32)
+    // CUDA asks for 32 everywhere, but a shared array that nobody aligned lies
+    // where the linker likes it.
+    unsigned multiple = worker->shared->holds((Addr)p) ? 16 : 32;
+    if ((Addr)p % multiple)
         refuse(worker, "misaligned matrix", line,
-               "wmma: the matrix starts " + std::to_string((Addr)p % 32) +
+               "wmma: the matrix starts " + std::to_string((Addr)p % multiple) +
                    " bytes off; its address has to be a multiple of 32");
 }
 }

@@ -6,8 +6,8 @@
 
 namespace cooperative_groups {
 
-template <class G>
-SIMT_INLINE void memcpy_async(const G &group, void *to, const void *from, size_t bytes,
+template <class G, class T>
+SIMT_INLINE void memcpy_async(const G &group, T *to, const T *from, size_t bytes,
                               int line = __builtin_LINE()) {
     size_t piece = 16;
     while (piece > 1 && (((size_t)to | (size_t)from | bytes) & (piece - 1))) piece /= 2;

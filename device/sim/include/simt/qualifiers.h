@@ -13,6 +13,17 @@
 #define __noinline__ __attribute__((noinline))
 #define __inline_hint__ inline
 #define __align__(n) __attribute__((aligned(n)))
+// nvcc takes `__shared__ alignas(16) float s[64];`, C++ would not: a GNU
+// attribute may stand anywhere. The argument is a number or a type.
+namespace simt {
+template <class T> constexpr size_t alignmentOf() {
+    return __alignof__(T);
+}
+template <size_t N> constexpr size_t alignmentOf() {
+    return N;
+}
+} // namespace simt
+#define alignas(x) __attribute__((aligned(simt::alignmentOf<x>())))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
 // A block's shared memory is the thread-local storage of the OS thread that
