@@ -50,11 +50,15 @@ SIMT_INLINE double max(float a, double b) {
     return fmax((double)a, b);
 }
 
-SIMT_INLINE int __popc(unsigned x) {
-    return __builtin_popcount(x);
-}
+// By hand: without the instruction, g++ calls a function of its library. Bits
+// are added in pairs, then in nibbles, then all bytes by one product.
 SIMT_INLINE int __popcll(unsigned long long x) {
-    return __builtin_popcountll(x);
+    x -= x >> 1 & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+    return (int)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56);
+}
+SIMT_INLINE int __popc(unsigned x) {
+    return __popcll(x);
 }
 SIMT_INLINE int __clz(int x) {
     return x ? __builtin_clz((unsigned)x) : 32;
