@@ -184,41 +184,6 @@ func oneError(file string, line int, text string) error {
 		Diagnostics: []device.Diagnostic{{File: file, Line: line, Severity: "error", Text: text}}}
 }
 
-var diagnosticLine = regexp.MustCompile(`^([^:\s][^:]*):(\d+):(?:(\d+):)? (fatal error|error|warning|note): (.*)$`)
-
-// compileError reads a compiler's output. Names of ours become those that the
-// student wrote.
-func compileError(s moduleSource, output string, cause error) error {
-	output = plainWords.Replace(output)
-	e := &device.CompileError{File: s.name, Output: output}
-	for line := range strings.Lines(output) {
-		m := diagnosticLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if m == nil || m[4] == "warning" || (m[4] == "note" && len(e.Diagnostics) == 0) {
-			continue
-		}
-		d := device.Diagnostic{File: filepath.Base(m[1]), Severity: strings.TrimPrefix(m[4], "fatal "), Text: friendlier(m[5])}
-		if d.File == "module.cpp" {
-			d.File = s.name // the table of kernels: no line of the student's
-		} else {
-			d.Line, _ = strconv.Atoi(m[2])
-			d.Column, _ = strconv.Atoi(m[3])
-		}
-		e.Diagnostics = append(e.Diagnostics, d)
-		if len(e.Diagnostics) == 12 {
-			break
-		}
-	}
-	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
-		e.Output = cause.Error()
-	}
-	return e
-}
-
-var plainWords = strings.NewReplacer("simt_type_threadIdx", "uint3", "simt_type_blockIdx", "uint3",
-	"simt_type_blockDim", "dim3", "simt_type_gridDim", "dim3",
-	"simt_threadIdx", "threadIdx", "simt_blockIdx", "blockIdx",
-	"simt_blockDim", "blockDim", "simt_gridDim", "gridDim", "simt_printf", "printf")
-
 var constantVariable = regexp.MustCompile(`\b__constant__\b[^;={(]*?(\w+)\s*(?:\[[^;={]*)?[;={]`)
 
 // constants lists the names of __constant__ variables, which kernels may not write.

@@ -106,16 +106,6 @@ func ownLines(output, file string) string {
 	return strings.Join(own, "\n")
 }
 
-var missingHeader = regexp.MustCompile(`^'?([\w./+-]+\.?\w*)'?(?:: No such file or directory| file not found)$`)
-
-// friendlier adds to a compiler's message what it cannot know.
-func friendlier(text string) string {
-	if m := missingHeader.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf("the simulator has no header %s; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, cuda_pipeline.h, cooperative_groups.h with reduce.h, scan.h and memcpy_async.h, and math_constants.h", m[1])
-	}
-	return text
-}
-
 // refusal is the message for a function that a kernel would have to find in a
 // library.
 func refusal(symbol string) string {
