@@ -7,10 +7,7 @@
 // the latest.
 package cuda
 
-import (
-	"flashlab/device"
-	"flashlab/device/nvcc"
-)
+import "flashlab/device"
 
 // Options say which GPU to open, and how.
 type Options struct {
@@ -20,17 +17,4 @@ type Options struct {
 	// is nil, nvcc does that on this machine. A worker in a sandbox passes one
 	// that asks the grader.
 	Compile func(src device.Source, arch string) ([]byte, error)
-}
-
-// compiler is the Compile to use, and the version of its toolkit where known.
-func (o Options) compiler() (func(device.Source, string) ([]byte, error), string) {
-	if o.Compile != nil {
-		return o.Compile, ""
-	}
-	tk, err := nvcc.Find()
-	if err != nil {
-		// A program that compiles nothing runs all the same.
-		return func(device.Source, string) ([]byte, error) { return nil, err }, ""
-	}
-	return tk.Compile, tk.Version
 }

@@ -18,7 +18,7 @@ var gpuLine = regexp.MustCompile(`(?m)^GPU \d+: (.+?)(?: \(UUID: .*\))?\s*$`)
 func GPUs() ([]string, error) {
 	path, err := exec.LookPath("nvidia-smi")
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no nvidia-smi on the PATH, so no NVIDIA driver is installed", device.ErrNoDevice)
+		return nil, fmt.Errorf("%w: no nvidia-smi on the PATH, so no NVIDIA driver", device.ErrNoDevice)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

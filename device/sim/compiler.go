@@ -82,38 +82,51 @@ func newCompiler(path string) (*compiler, error) {
 	return &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}, nil
 }
 
-// kernelFlags turn an ordinary C++ compiler into one for kernels.
-func (c *compiler) kernelFlags() []string {
+// kernelFlags turn an ordinary C++ compiler into one for kernels. Without
+// checks nothing is instrumented: kernels run at the machine's own speed.
+func (c *compiler) kernelFlags(checked bool) []string {
 	flags := []string{
 		"-std=c++20", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
-		"-fsanitize=thread", // the hooks in runtime/access.cpp; its library is never linked
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
 		// Distributions switch hardening on by default: calls that no GPU has.
-		"-fno-stack-protector", "-fno-stack-clash-protection", "-fcf-protection=none",
-		"-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
+		"-fno-stack-protector", "-fcf-protection=none", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
+		// A large local array must meet the guard page below its thread's stack,
+		// not step over it into another thread's.
+		"-fstack-clash-protection",
 		// No contraction: a verdict must not depend on the host's processor.
 		"-ffp-contract=off",
 	}
 	if c.clang {
-		return append(flags,
-			"-fno-caret-diagnostics", "-fno-color-diagnostics",
-			"-fdeclspec", // the indices' getters
+		flags = append(flags, "-fno-caret-diagnostics", "-fno-color-diagnostics",
+			"-fdeclspec") // the indices' getters
+	} else {
+		flags = append(flags, "-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+			// Thread-local variables are plain memory here, never lazily initialised.
+			"-fno-extern-tls-init",
+			// Without it, shared arrays of same-named templates would merge across modules.
+			"-fno-gnu-unique")
+	}
+	if !checked {
+		return append(flags, "-O2")
+	}
+	return append(flags, c.checkFlags()...)
+}
+
+// checkFlags make the compiler call the hooks in runtime/access.cpp for every
+// access that the source asks for, no more and no fewer.
+func (c *compiler) checkFlags() []string {
+	if c.clang {
+		return []string{"-fsanitize=thread", "-fsanitize=array-bounds",
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
 			"-mllvm", "-tsan-distinguish-volatile=1",
-			"-mllvm", "-tsan-instrument-func-entry-exit=0")
+			"-mllvm", "-tsan-instrument-func-entry-exit=0"}
 	}
-	return append(flags,
-		"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+	return []string{"-fsanitize=thread", "-fsanitize=bounds",
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
-		// Thread-local variables are plain memory here, never lazily initialised.
-		"-fno-extern-tls-init",
-		// Without it, shared arrays of same-named templates would merge across modules.
-		"-fno-gnu-unique",
-		// The accesses that are checked are those that the source asks for.
 		"-fno-tree-vectorize", "-fno-tree-slp-vectorize",
-		"-fno-tree-loop-distribute-patterns", "-fno-store-merging")
+		"-fno-tree-loop-distribute-patterns", "-fno-store-merging"}
 }
 
 // run executes the compiler in a directory, with a bound on its time.
@@ -153,7 +166,7 @@ func probe(c *compiler) error {
 	if _, err := os.Stat(stamp); err == nil {
 		return nil
 	}
-	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checked: true}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
 	if err != nil {
 		return fmt.Errorf("it does not build the probe kernel: %w", err)
 	}

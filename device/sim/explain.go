@@ -14,7 +14,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 		return f
 	}
 	m := d.module(raw.Module)
-	f.File, f.Line = m.source.Name, raw.Line
+	f.File, f.Line, f.Column = m.source.Name, raw.Line, raw.Column
 	if raw.PC != 0 {
 		_, at := d.place(raw.Module, raw.PC)
 		f.Line, f.Column = at.line, at.column
@@ -33,6 +33,10 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "compare the index with the size, in the last block and the last partial tile above all"
+	case "index out of bounds":
+		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "the index leaves its own dimension, even where the address still lies inside the array"
 	case "use after free":
 		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -98,6 +102,8 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	}
 	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
 	switch {
+	case other.line == f.Line && raw.Op != raw.OtherOp:
+		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
 	case raw.Op == "read":
 		f.Hint = "a barrier is needed between filling shared data and using it"
 	case raw.OtherOp == "read":

@@ -20,10 +20,11 @@ type moduleSource struct {
 	name, text string
 	defines    map[string]string
 	kernels    []string
+	checked    bool
 }
 
 func (s moduleSource) key(c *compiler) string {
-	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(), " "), s.name, s.text}
+	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(s.checked), " "), s.name, s.text}
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		parts = append(parts, name, s.defines[name])
 	}
@@ -63,7 +64,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 	}
 	// The include directory's path is in the key by sourcesKey; the temporary
 	// one must not be in the debug information.
-	args := append(c.kernelFlags(), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
+	args := append(c.kernelFlags(s.checked), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		args = append(args, "-D"+name+"="+s.defines[name])
 	}
@@ -113,7 +114,7 @@ func sharedWindow(dynamic []string) string {
 
 // allowedCalls are the functions outside the file that a kernel may end up
 // calling: the simulator's, and the C library's mathematics.
-var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|` +
+var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__ubsan_handle_out_of_bounds|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|` +
 	`_ZTH\w+|` + // clang's initialiser of a thread-local variable: weak, and there is none
 	`(exp|exp2|exp10|expm1|log|log2|log10|log1p|logb|ilogb|pow|sqrt|cbrt|hypot|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|sincos|` +
 	`erf|erfc|tgamma|lgamma|j[01n]|y[01n]|floor|ceil|l?l?round|l?l?rint|nearbyint|trunc|fmod|remainder|remquo|fma|fmin|fmax|fdim|fabs|copysign|` +

@@ -106,7 +106,7 @@ type rawFinding struct {
 	Module                   int
 	Thread, Block            [3]int
 	PC, OtherPC              uint64
-	Line, OtherLine          int
+	Line, Column, OtherLine  int
 	Op, OtherOp              string
 	Bytes, Offset, Size      int64
 	Space, Name, Owner, Note string

@@ -26,7 +26,8 @@ const (
 	quickLimit     = 60 * time.Second // for commands that run no kernel
 )
 
-// Checks says what is looked for while kernels run.
+// Checks says what is looked for while kernels run. With none of them kernels
+// are compiled plain: fast, and a wild address may go unseen.
 type Checks struct {
 	Mem     bool // addresses: bounds, alignment, use after free
 	Race    bool // accesses that no barrier orders
@@ -51,7 +52,8 @@ func (c Checks) bits() int {
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64        // memory accesses and barriers a launch may make
+	MaxSteps uint64        // memory accesses and barriers a block may make
+	Workers  int           // blocks that run at the same time; default: one for each core
 	Timeout  time.Duration // wall clock a launch may take
 	Memory   int64         // bytes of device memory
 	Cache    string        // directory; default: cache.Dir
@@ -77,6 +79,9 @@ func Start(o Options) (*Device, error) {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
+	if o.Workers <= 0 {
+		o.Workers = min(runtime.NumCPU(), 64)
+	}
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
@@ -100,7 +105,7 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, compiler: c, cacheDir: o.Cache, options: o}
-	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory))
+	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers)
 	if _, err := d.quick(opConfigure, body); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -131,7 +136,7 @@ func (d *Device) quick(op byte, body ...[]byte) ([]byte, error) {
 func (d *Device) Info() device.Info {
 	return device.Info{
 		Kind: device.Sim, Name: "flashlab simulator", Arch: "sim",
-		Processors: runtime.NumCPU(), WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
+		Processors: d.options.Workers, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
 		MemoryBytes: d.options.Memory, ToolkitVersion: d.compiler.version,
 	}
 }
@@ -227,7 +232,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	signatures := device.ScanKernels(src.Text)
-	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines}
+	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checked: d.options.Checks != Checks{}}
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}

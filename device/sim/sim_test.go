@@ -21,6 +21,10 @@ func TestConformance(t *testing.T) {
 	devicetest.Run(t, func(t *testing.T) device.Device { return start(t, Options{Checks: AllChecks()}) })
 }
 
+func TestConformanceWithoutChecks(t *testing.T) {
+	devicetest.Suite{FaultIsFinal: true}.Run(t, func(t *testing.T) device.Device { return start(t, Options{}) })
+}
+
 // forEachCompiler runs a test with the default compiler, and with clang++
 // where there is one besides.
 func forEachCompiler(t *testing.T, test func(t *testing.T, compiler string)) {

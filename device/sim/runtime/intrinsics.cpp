@@ -6,18 +6,16 @@
 
 extern "C" {
 
-// A kernel's printf: kept for the host, bounded.
+// A kernel's printf: kept for the host by block, bounded.
 int simt_printf(const char *format, ...) {
-    constexpr size_t most = 64 << 10;
+    constexpr size_t most = 4096; // strings a worker keeps; the host bounds the bytes
     char line[1024];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (simt::printed.size() < most) {
-        simt::printed += line;
-        if (simt::printed.size() >= most) simt::printed += "\n(more was printed; cut off here)\n";
-    }
+    simt::Worker *w = simt::worker;
+    if (w->printed.size() < most) w->printed.emplace_back(w->blockIndex, line);
     return n;
 }
 
@@ -30,6 +28,38 @@ void simt_trap(const char *what, int line) {
         f.kind = "trap";
         f.line = line;
         f.text = what;
+        f.fatal = true;
+        simt::report(w, f);
+    }
+    simt::stopKernel(w);
+}
+
+// What the compiler's bounds check calls (-fsanitize=bounds): an index beyond
+// an array of known size, which may still be a valid address, a row further on.
+struct SourceLocation {
+    const char *file;
+    uint32_t line, column;
+};
+struct TypeDescriptor {
+    uint16_t kind, info; // info: bit 0 signed, above it the logarithm of the bits
+    char name[1];
+};
+struct OutOfBoundsData {
+    SourceLocation where;
+    const TypeDescriptor *array, *index;
+};
+
+void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uint64_t index) {
+    simt::Worker *w = simt::worker;
+    {
+        long long value = (long long)index;
+        if (data->index->info == (5 << 1 | 1)) value = (int32_t)index;
+        simt::Finding f;
+        f.check = "memcheck";
+        f.kind = "index out of bounds";
+        f.line = (int)data->where.line;
+        f.column = (int)data->where.column;
+        f.text = "index " + std::to_string(value) + " into an array of type " + data->array->name;
         f.fatal = true;
         simt::report(w, f);
     }

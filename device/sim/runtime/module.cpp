@@ -89,7 +89,6 @@ void shadowData(Module *m, const std::vector<std::string> &constants) {
     size_t bytes = m->data.hi - m->data.lo;
     m->data.space = Space::Module;
     m->data.state = (uint8_t *)reserve(bytes + 16);
-    m->data.cells = (Cell *)reserve((bytes / 4 + 8) * sizeof(Cell));
     for (auto &s : m->symbols) {
         if (s.shared) continue;
         bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
@@ -159,22 +158,35 @@ size_t staticShared(Module *m, const KernelEntry *k) {
     return bytes;
 }
 
-// prepareShared finds where this OS thread's copy of the module's shared
-// memory lies, and gives it a shadow.
-bool prepareShared(Module *m, std::string *error) {
-    if (m->shared.lo) return true;
-    m->touchShared(); // the loader makes the copy at the first use
-    Block b = {m->tlsModule, nullptr};
-    dl_iterate_phdr(findBlock, &b);
-    if (!b.at) {
-        *error = "the module's shared memory was not found";
-        return false;
+// prepareModule finds where the calling OS thread's copy of the module's shared
+// memory lies, and gives the worker its shadows.
+bool prepareModule(Worker *w, Module *m, std::string *error) {
+    w->module = m;
+    bool races = w->checks & RACE;
+    auto data = w->dataOf.find(m->id);
+    if (data == w->dataOf.end()) {
+        data = w->dataOf.emplace(m->id, m->data).first;
+        if (races && m->data.hi) shadow(&data->second, true);
     }
-    m->shared.lo = (Addr)b.at;
-    m->shared.hi = m->shared.lo + m->tlsSize;
-    m->shared.space = Space::Shared;
-    m->shared.state = (uint8_t *)reserve(m->tlsSize + 16);
-    m->shared.cells = (Cell *)reserve((m->tlsSize / 4 + 8) * sizeof(Cell));
+    w->data = &data->second;
+    auto shared = w->sharedOf.find(m->id);
+    if (shared == w->sharedOf.end()) {
+        m->touchShared(); // the loader makes the copy at the first use
+        Block b = {m->tlsModule, nullptr};
+        dl_iterate_phdr(findBlock, &b);
+        if (!b.at) {
+            *error = "the module's shared memory was not found";
+            return false;
+        }
+        Region r;
+        r.lo = (Addr)b.at;
+        r.hi = r.lo + m->tlsSize;
+        r.space = Space::Shared;
+        r.state = (uint8_t *)reserve(m->tlsSize + 16);
+        if (races) shadow(&r, false);
+        shared = w->sharedOf.emplace(m->id, r).first;
+    }
+    w->shared = &shared->second;
     return true;
 }
 

@@ -38,7 +38,7 @@ extern "C" __global__ void past_the_end(float *y, int n) {
 extern "C" __global__ void past_shared(float *y) {
     __shared__ float s[32];
     int t = threadIdx.x;
-    s[t + 1] = 1; // want: out of bounds
+    s[t + 1] = 1; // want: index out of bounds
     y[t] = s[t];
 }
 
@@ -108,8 +108,27 @@ extern "C" __global__ void divides_by_zero(int *y, int n) {
     y[0] = y[1] / n; // want: division by zero
 }
 
-extern "C" __global__ void stack_too_large(float *y, int n) {
+extern "C" __global__ void stack_too_large(float *y, int n) { // want: stack overflow
     float local[100000];
-    for (int i = 0; i < 100000; i++) local[i] = i * y[0]; // want: stack overflow
+    for (int i = 0; i < 100000; i++) local[i] = i * y[0];
     y[0] = local[n];
+}
+
+extern "C" __global__ void past_dynamic(float *y) {
+    extern __shared__ float row[];
+    row[threadIdx.x] = 1; // want: out of bounds
+    y[threadIdx.x] = row[threadIdx.x];
+}
+
+extern "C" __global__ void inner_dimension(float *y, int n) {
+    __shared__ float s[16][16];
+    int t = threadIdx.x;
+    s[t / 16][n + 16] = 1; // want: index out of bounds
+    y[t] = s[t / 16][0];
+}
+
+extern "C" __global__ void local_array(float *y, int n) {
+    float s[8];
+    for (int i = 0; i < 8; i++) s[i] = y[i];
+    y[0] = s[n + 8]; // want: index out of bounds
 }

@@ -22,19 +22,15 @@ SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
     return r;
 }
 
-namespace simt {
-// A fence keeps the compiler from moving accesses, and the host's processor
-// too, where blocks run on several OS threads.
-SIMT_UNSEEN __attribute__((noinline)) static void fence() {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-} // namespace simt
+// Stores are never held back here; a fence only tells that the block makes what
+// it wrote known (runtime/between.cpp).
+extern "C" void simt_fence();
 SIMT_INLINE void __threadfence() {
-    simt::fence();
+    simt_fence();
 }
 SIMT_INLINE void __threadfence_block() {
-    simt::fence();
+    asm volatile("" ::: "memory"); // the compiler must not move accesses over it
 }
 SIMT_INLINE void __threadfence_system() {
-    simt::fence();
+    simt_fence();
 }

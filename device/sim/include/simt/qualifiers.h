@@ -32,8 +32,9 @@ template <size_t N> constexpr size_t alignmentOf() {
 #ifdef __clang__
 #define __shared__ thread_local
 #else
-// Without __constinit, types with constructors would get a guarded initialiser.
-#define __shared__ __constinit thread_local
+// Types with constructors, such as half, would get a guarded initialiser without
+// constinit; clang++ sees that there is nothing to do, and would not take it.
+#define __shared__ constinit thread_local
 #endif
 
 // Code of the shim itself that the checks must not see.

@@ -1,0 +1,21 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"flashlab/device"
+	"flashlab/device/nvcc"
+)
+
+// compiler is the Compile to use, and the version of its toolkit where known.
+func (o Options) compiler() (func(device.Source, string) ([]byte, error), string) {
+	if o.Compile != nil {
+		return o.Compile, ""
+	}
+	tk, err := nvcc.Find()
+	if err != nil {
+		// A program that compiles nothing runs all the same.
+		return func(device.Source, string) ([]byte, error) { return nil, err }, ""
+	}
+	return tk.Compile, tk.Version
+}

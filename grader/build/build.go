@@ -1,0 +1,137 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"flashlab/grader/gate"
+	"flashlab/grader/rubric"
+)
+
+// Error is a submission that does not build.
+type Error struct{ Text string }
+
+func (e *Error) Error() string { return e.Text }
+
+// Request says what to build.
+type Request struct {
+	Root  string
+	Task  *rubric.Task
+	Files []gate.File
+	Dir   string   // an empty folder for copies and binaries; it must outlive the worker
+	Tags  string   // "cuda" for the GPU
+	Env   []string // added to the environment: cgo's flags
+}
+
+// Result is a worker, ready to start.
+type Result struct {
+	Binary string
+	Extra  []string // files of the task's folder that were left out
+}
+
+// Worker builds the task's worker around the submission. A submission that
+// does not build is an *Error, in the student's own file names and lines.
+func Worker(ctx context.Context, r Request) (Result, error) {
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return Result{}, err
+	}
+	o, extra, err := Submission(r.Root, r.Task, r.Files, dir)
+	if err != nil {
+		return Result{}, fmt.Errorf("overlay: %w", err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := o.WriteFile(overlay); err != nil {
+		return Result{}, fmt.Errorf("overlay: %w", err)
+	}
+	name := "worker"
+	cgo := "CGO_ENABLED=0"
+	if r.Tags != "" {
+		name, cgo = "worker-"+r.Tags, "CGO_ENABLED=1"
+	}
+	res := Result{Binary: filepath.Join(dir, name), Extra: extra}
+	args := []string{"build", "-overlay", overlay, "-buildvcs=false", "-ldflags=-s -w", "-tags", r.Tags,
+		"-o", res.Binary, fmt.Sprintf("./grader/worker/task%d", r.Task.Number)}
+	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = r.Root
+	// A user's GOFLAGS or workspace must not change what is graded.
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off", cgo), r.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() == context.DeadlineExceeded:
+		return res, &Error{fmt.Sprintf("the submission did not build within %v", r.Task.Limits.BuildTime())}
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
+	}
+	text, theirs := translate(out.String(), r.Root, r.Task.Dir, dir, r.Files)
+	if !theirs {
+		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
+	}
+	return res, &Error{text}
+}
+
+// Bounds on a compiler's output; a linker's command line is one long line.
+const (
+	maxLines = 12
+	maxWidth = 400
+)
+
+// translate puts the student's own paths for those of the copies. theirs tells
+// whether the output is about the submission at all.
+func translate(out, root, task, dir string, files []gate.File) (text string, theirs bool) {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil {
+		rel = dir
+	}
+	var pairs []string
+	for _, f := range files {
+		// The longest spelling first: go build shortens paths where it can.
+		for _, d := range []string{dir, "." + string(filepath.Separator) + rel, rel, task} {
+			pairs = append(pairs, filepath.Join(d, f.Name)+":", f.Path+":")
+		}
+		pairs = append(pairs, "."+string(filepath.Separator)+filepath.Join(rel, f.Name)+":", f.Path+":")
+	}
+	replace := strings.NewReplacer(pairs...)
+	var lines []string
+	for _, l := range strings.Split(strings.TrimSpace(out), "\n") {
+		if strings.HasPrefix(l, "# ") {
+			continue
+		}
+		l = strings.TrimPrefix(l, "./")
+		l = replace.Replace(l)
+		for _, f := range files {
+			theirs = theirs || strings.HasPrefix(l, f.Path+":")
+		}
+		// What the worker calls and the submission lacks is the submission's.
+		theirs = theirs || strings.HasPrefix(l, "grader/worker/task")
+		if len(l) > maxWidth {
+			l = l[:maxWidth] + "…"
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) > maxLines {
+		lines = append(lines[:maxLines], fmt.Sprintf("… and %d more lines", len(lines)-maxLines))
+	}
+	return strings.Join(lines, "\n"), theirs
+}

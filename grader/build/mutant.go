@@ -1,0 +1,92 @@
+package build
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"flashlab/grader/gate"
+	"flashlab/grader/rubric"
+)
+
+// Mutant is a solution made wrong on purpose, to show that its mistake costs
+// points.
+type Mutant struct {
+	Name   string `toml:"-"`
+	About  string
+	Edits  []Edit `toml:"edit"`
+	Expect Expect
+}
+
+// Edit replaces a text that occurs exactly once in a file of the solution.
+type Edit struct{ File, Find, Replace string }
+
+// Expect says what a mutant must lose, and what the feedback must say.
+type Expect struct {
+	Lose []string // "softmax correctness"
+	Keep []string
+	Says []string // parts of the feedback
+}
+
+var mutantName = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+func mutantsDir(root string, t *rubric.Task) string {
+	return filepath.Join(root, "grader", "testdata", "mutants", t.Dir)
+}
+
+// Mutants lists the names of a task's mutants.
+func Mutants(root string, t *rubric.Task) []string {
+	files, _ := filepath.Glob(filepath.Join(mutantsDir(root, t), "*.toml"))
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".toml"))
+	}
+	return names
+}
+
+// LoadMutant reads a mutant.
+func LoadMutant(root string, t *rubric.Task, name string) (*Mutant, error) {
+	file := filepath.Join(mutantsDir(root, t), name+".toml")
+	if _, err := os.Stat(file); err != nil || !mutantName.MatchString(name) {
+		return nil, fmt.Errorf("task %d has no mutant %q; it has %s", t.Number, name, strings.Join(Mutants(root, t), ", "))
+	}
+	m := &Mutant{Name: name}
+	meta, err := toml.DecodeFile(file, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("%s: unknown key %q", file, unknown[0].String())
+	}
+	if m.About == "" || len(m.Edits) == 0 || len(m.Expect.Lose) == 0 {
+		return nil, fmt.Errorf("%s: about, [[edit]] and expect.lose must be there", file)
+	}
+	return m, nil
+}
+
+// Apply edits the solution's files.
+func (m *Mutant) Apply(files []gate.File) ([]gate.File, error) {
+	edited := append([]gate.File{}, files...)
+	for _, e := range m.Edits {
+		found := false
+		for i, f := range edited {
+			if f.Name != e.File {
+				continue
+			}
+			found = true
+			if n := bytes.Count(f.Data, []byte(e.Find)); n != 1 {
+				return nil, fmt.Errorf("mutant %s: %q occurs %d times in the solution's %s, want once", m.Name, e.Find, n, e.File)
+			}
+			edited[i].Data = bytes.Replace(f.Data, []byte(e.Find), []byte(e.Replace), 1)
+		}
+		if !found {
+			return nil, fmt.Errorf("mutant %s: the solution has no file %s", m.Name, e.File)
+		}
+	}
+	return edited, nil
+}

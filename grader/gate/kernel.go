@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"flashlab/device"
+)
+
+// allowedHeaders is what a kernel may include: the CUDA headers that the
+// simulator knows as well, and those of C and C++ that only hold numbers.
+var allowedHeaders = map[string]bool{
+	"cuda_runtime.h": true, "cuda_runtime_api.h": true, "cuda_fp16.h": true, "cuda_bf16.h": true, "cuda_fp8.h": true,
+	"mma.h": true, "cooperative_groups.h": true, "cooperative_groups/reduce.h": true,
+	"cuda_pipeline.h": true, "cuda_pipeline_primitives.h": true,
+	"device_launch_parameters.h": true, "math_constants.h": true, "vector_types.h": true,
+	"math.h": true, "float.h": true, "limits.h": true, "stdint.h": true, "stddef.h": true, "stdio.h": true, "assert.h": true,
+	"cmath": true, "cfloat": true, "climits": true, "cstdint": true, "cstddef": true, "cstdio": true, "cassert": true,
+	"limits": true, "type_traits": true,
+}
+
+var (
+	includeForm   = regexp.MustCompile(`^include\s*([<"])([^>"]*)[>"]\s*$`)
+	lineMarker    = regexp.MustCompile(`^(line\b|\d)`)
+	pragmaAllowed = regexp.MustCompile(`^pragma\s+(unroll\b|once\s*$|nv_diag_suppress\b)`)
+	plainHash     = regexp.MustCompile(`^(define|undef|if|ifdef|ifndef|elif|else|endif|error|warning)\b`)
+	nullDirective = regexp.MustCompile(`^\s*$`)
+
+	asmWord      = regexp.MustCompile(`\b(asm|__asm|__asm__)\b`)
+	pragmaWord   = regexp.MustCompile(`\b(_Pragma|__pragma)\b`)
+	attribute    = regexp.MustCompile(`\b__attribute(__)?\b`)
+	alignedOnly  = regexp.MustCompile(`^__attribute(__)?\s*\(\(\s*(__)?aligned(__)?\s*(\(\s*\w+\s*\))?\s*\)\)`)
+	cxxAttribute = regexp.MustCompile(`\[\s*\[`)
+	cxxPlain     = regexp.MustCompile(`^\[\s*\[\s*(maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn)\s*\]\s*\]`)
+	pasting      = regexp.MustCompile(`##`)
+	digraph      = regexp.MustCompile(`%:|<:|<%`)
+	rawString    = regexp.MustCompile(`\b(u8|u|U|L)?R"`)
+	trigraph     = regexp.MustCompile(`\?\?[=/'()!<>-]`)
+)
+
+// CheckKernel looks at the text of a .cu file. It is no parser of C++: it
+// refuses the words by which a kernel could leave the instrumented path
+// (assembly, attributes, headers of the host), wherever they stand but in
+// comments and strings.
+func CheckKernel(path, text string) []Refusal {
+	var refused []Refusal
+	refuse := func(line int, what, do string) {
+		refused = append(refused, Refusal{path, line, what, do})
+	}
+	if at := trigraph.FindStringIndex(text); at != nil {
+		refuse(1+strings.Count(text[:at[0]], "\n"), "holds a trigraph", "write the character itself")
+	}
+	joined := joinLines(text)
+	code := blank(joined)
+	if at := rawString.FindStringIndex(code); at != nil {
+		refuse(1+strings.Count(code[:at[0]], "\n"), "holds a raw string", "a kernel needs none")
+	}
+	plain := strings.Split(joined, "\n")
+	for i, l := range strings.Split(code, "\n") {
+		if hash := strings.TrimLeft(l, " \t\f\v\r"); strings.HasPrefix(hash, "#") {
+			directiveText := strings.TrimSpace(hash[1:])
+			if open := strings.LastIndex(plain[i], "/*"); open >= 0 && !strings.Contains(plain[i][open:], "*/") {
+				refuse(i+1, "a comment that runs on behind a directive", "end it on the same line")
+			}
+			if strings.HasPrefix(directiveText, "include") {
+				directiveText = includeText(plain[i], l)
+			}
+			checkDirective(i+1, directiveText, refuse)
+		}
+		checkWords(i+1, l, refuse)
+	}
+	return refused
+}
+
+// VetSource checks what a program asks the compiler to build, macros among it:
+// Go code can put a kernel together at run time.
+func VetSource(src device.Source) error {
+	refused := CheckKernel(src.Name, src.Text)
+	for name, value := range src.Defines {
+		checkWords(0, name+" "+value, func(_ int, what, do string) {
+			refused = append(refused, Refusal{src.Name, 0, "in a macro: " + what, do})
+		})
+		if !macroName.MatchString(name) || !macroValue.MatchString(value) {
+			refused = append(refused, Refusal{src.Name, 0, fmt.Sprintf("the macro %q = %q", name, value),
+				"Defines take a name, and a number or another name"})
+		}
+	}
+	if len(src.Text) > MaxFile {
+		refused = append(refused, Refusal{src.Name, 0, "is larger than 1 MB", "hand in source text only"})
+	}
+	if len(refused) > 0 {
+		return &Error{refused}
+	}
+	return nil
+}
+
+var (
+	macroName  = regexp.MustCompile(`^[A-Za-z_]\w{0,63}$`)
+	macroValue = regexp.MustCompile(`^[\w.+\-() ]{0,64}$`)
+)
+
+func checkDirective(line int, d string, refuse func(int, string, string)) {
+	switch {
+	case strings.HasPrefix(d, "include"):
+		m := includeForm.FindStringSubmatch(d)
+		if m == nil {
+			refuse(line, "#"+d, "write #include <header.h> with the header's name")
+		} else if !allowedHeaders[m[2]] {
+			refuse(line, "#include "+m[1]+m[2]+closing(m[1]), "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), math.h, float.h, stdint.h and the like; other helpers go into the file itself")
+		}
+	case lineMarker.MatchString(d):
+		refuse(line, "#line", "remove it: messages name your own lines")
+	case strings.HasPrefix(d, "pragma"):
+		if !pragmaAllowed.MatchString(d) {
+			refuse(line, "#"+d, "only #pragma unroll is allowed")
+		}
+	case plainHash.MatchString(d), nullDirective.MatchString(d):
+	default:
+		refuse(line, "#"+d, "this directive is not allowed in a kernel file")
+	}
+}
+
+func checkWords(line int, l string, refuse func(int, string, string)) {
+	if m := asmWord.FindString(l); m != "" {
+		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++")
+	}
+	if m := pragmaWord.FindString(l); m != "" {
+		refuse(line, m, "write #pragma unroll on a line of its own")
+	}
+	for _, at := range attribute.FindAllStringIndex(l, -1) {
+		if !alignedOnly.MatchString(l[at[0]:]) {
+			refuse(line, "__attribute__", "only __attribute__((aligned(n))) is allowed; __align__(n) and __launch_bounds__ are CUDA's own words")
+		}
+	}
+	for _, at := range cxxAttribute.FindAllStringIndex(l, -1) {
+		if !cxxPlain.MatchString(l[at[0]:]) {
+			refuse(line, "a C++ attribute [[…]]", "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed")
+		}
+	}
+	if m := pasting.FindString(l); m != "" {
+		refuse(line, m, "write names out: macros that put words together are not allowed")
+	}
+	if m := digraph.FindString(l); m != "" {
+		refuse(line, "the digraph "+m, "write the character itself, or a space between the two")
+	}
+}
+
+func closing(open string) string {
+	if open == "<" {
+		return ">"
+	}
+	return open
+}

@@ -1,0 +1,136 @@
+package grade
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/device/nvcc"
+	"flashlab/device/sim"
+	"flashlab/grader/host"
+	"flashlab/grader/rubric"
+)
+
+// Devices are where cases run: a GPU or the simulator for correctness, and the
+// simulator, where there is a compiler for it, for safety and traffic.
+type Devices struct {
+	Asked   device.Kind // what the user named; "" for auto
+	Kind    device.Kind // what correctness is measured on
+	Why     string      // one sentence: why this one
+	GPU     string      // its name
+	Toolkit *nvcc.Toolkit
+	NoSim   string // why there is no simulator; "" if there is one
+	Cache   string // the simulator's cache; "" is the usual place
+	root    string
+}
+
+// Choose picks the devices: "auto", "sim" or "cuda".
+func Choose(root, kind string) (Devices, error) {
+	d := Devices{root: root}
+	if kind != "" && kind != "auto" {
+		d.Asked = device.Kind(kind)
+	}
+	switch kind {
+	case "sim":
+		d.Kind, d.Why = device.Sim, "as asked"
+		return d, nil
+	case "", "auto", "cuda":
+	default:
+		return d, fmt.Errorf("-device %s: want auto, sim or cuda", kind)
+	}
+	why := d.findGPU()
+	switch {
+	case why == "":
+		d.Kind, d.Why = device.CUDA, "a GPU and nvcc were found"
+		if kind == "cuda" {
+			d.Why = "as asked"
+		}
+		if s, err := sim.Start(sim.Options{}); err != nil {
+			d.NoSim = firstLine(err)
+			if errors.Is(err, sim.ErrNoCompiler) {
+				d.NoSim = "the simulator needs a C++ compiler (make setup)"
+			}
+		} else {
+			s.Close()
+		}
+		return d, nil
+	case kind == "cuda":
+		return d, fmt.Errorf("-device cuda: %s", why)
+	}
+	d.Kind, d.Why = device.Sim, why
+	return d, nil
+}
+
+// findGPU says why there is none to use; "" if there is.
+func (d *Devices) findGPU() string {
+	gpus, err := nvcc.GPUs()
+	if err != nil {
+		return "no GPU: " + firstLine(err)
+	}
+	if len(gpus) == 0 {
+		return "no GPU was found"
+	}
+	tk, err := nvcc.Find()
+	if err != nil {
+		return "there is a GPU (" + gpus[0] + "), but no nvcc: " + firstLine(err)
+	}
+	d.GPU, d.Toolkit = gpus[0], tk
+	return ""
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(line, device.ErrNoDevice.Error()+": ")
+}
+
+// Name is what correctness is measured on, in words.
+func (d Devices) Name() string {
+	switch {
+	case d.Kind == device.CUDA && d.NoSim == "":
+		return d.GPU + ", safety and traffic in the simulator"
+	case d.Kind == device.CUDA:
+		return d.GPU
+	}
+	return "the simulator"
+}
+
+// pass is one device's turn.
+type pass struct {
+	kind     device.Kind
+	tags     string
+	buildEnv []string
+	runEnv   []string
+	open     func(rubric.Limits) (host.Backend, error)
+}
+
+func (d Devices) passes() []pass {
+	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Cache: d.Cache})
+	}}
+	if d.Kind == device.Sim {
+		return []pass{simulator}
+	}
+	passes := []pass{{
+		kind: device.CUDA, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
+		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
+	}}
+	if d.NoSim == "" {
+		passes = append(passes, simulator)
+	}
+	return passes
+}
+
+// gpuEnv is what the driver's library reads; nothing else of our environment
+// is a worker's business.
+func gpuEnv() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		if name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}

@@ -1,0 +1,83 @@
+package grade
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"flashlab/grader/rubric"
+	"flashlab/grader/wire"
+)
+
+// plan is what will run: the rubric's checks, or those that were asked for.
+type plan struct{ checks []rubric.Check }
+
+// plan applies Only.
+func (o Options) plan() (plan, error) {
+	if o.Only == "" {
+		return plan{o.Task.Checks}, nil
+	}
+	id, name, one := strings.Cut(o.Only, "/")
+	var names []string
+	for _, c := range o.Task.Checks {
+		if c.ID != id {
+			names = append(names, c.ID)
+			continue
+		}
+		c.After = nil // it was asked for by name
+		if !one {
+			return plan{[]rubric.Check{c}}, nil
+		}
+		for _, k := range c.Cases {
+			if k.Name == name {
+				c.Cases = []rubric.Case{k}
+				return plan{[]rubric.Check{c}}, nil
+			}
+			names = append(names, c.ID+"/"+k.Name)
+		}
+	}
+	return plan{}, fmt.Errorf("task %d has no case %q; it has %s", o.Task.Number, o.Only, strings.Join(names, ", "))
+}
+
+func (p plan) cases() int {
+	n := 0
+	for _, c := range p.checks {
+		n += len(c.Cases)
+	}
+	return n
+}
+
+// wireCase is what a worker is told of a case. Its random stream hangs on its
+// name alone, so that it has the same inputs when it runs by itself.
+func (o Options) wireCase(c rubric.Check, k rubric.Case, id int) wire.Case {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s/%s", c.ID, k.Name)
+	return wire.Case{ID: id, Op: c.Op, Shape: k.Shape, Dist: k.Dist, Seed: o.Seed, Stream: h.Sum32()}
+}
+
+// again is the command that repeats the run, or one case of it.
+func (o Options) again(name string) string {
+	parts := []string{"make grade", fmt.Sprintf("TASK=%d", o.Task.Number)}
+	form := "%s=%s"
+	if o.Subject.Submission != "" { // make has no variable for it
+		parts = []string{"go run ./grader grade", fmt.Sprintf("-task %d -submission %s", o.Task.Number, o.Subject.Submission)}
+		form = "-%s %s"
+	}
+	add := func(key, value string) {
+		if o.Subject.Submission != "" {
+			key = strings.ToLower(key)
+		}
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(form, key, value))
+		}
+	}
+	if o.Subject.Mutant != nil {
+		add("MUTANT", o.Subject.Mutant.Name)
+	} else if o.Subject.Solution {
+		add("SOLUTION", "1")
+	}
+	add("CASE", name)
+	add("DEVICE", string(o.Devices.Asked))
+	add("SEED", fmt.Sprint(o.Seed))
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"flashlab/grader/build"
+	"flashlab/grader/grade"
+	"flashlab/grader/report"
+	"flashlab/grader/rubric"
+	"flashlab/grader/score"
+	"flashlab/internal/cache"
+)
+
+// gradeFlags are the command's choices.
+type gradeFlags struct {
+	task, submission, mutant, device, only, out string
+	solution                                    bool
+	seed                                        uint64
+	seeded                                      bool
+}
+
+func gradeCommand(args []string) (int, error) {
+	var g gradeFlags
+	f := flag.NewFlagSet("grade", flag.ContinueOnError)
+	f.StringVar(&g.task, "task", "", "number of the task, `2`; all tasks without it")
+	f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
+	f.BoolVar(&g.solution, "solution", false, "grade the reference solution")
+	f.StringVar(&g.mutant, "mutant", "", "grade a known-wrong solution by its `name`")
+	f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
+	f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
+	f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
+	f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
+	if err := parse(f, args); err != nil {
+		return exitFailed, err
+	}
+	f.Visit(func(set *flag.Flag) { g.seeded = g.seeded || set.Name == "seed" })
+	if chosen := count(g.submission != "", g.solution, g.mutant != ""); chosen > 1 {
+		return exitFailed, errors.New("grade: only one of -submission, -solution and -mutant")
+	}
+	if g.mutant != "" && g.task == "" {
+		return exitFailed, errors.New("grade: -mutant needs -task")
+	}
+	if g.only != "" && g.task == "" {
+		return exitFailed, errors.New("grade: -case needs -task")
+	}
+	if !g.seeded {
+		g.seed = rand.Uint64N(1_000_000_000)
+	}
+	return g.run()
+}
+
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+func (g gradeFlags) run() (int, error) {
+	root, err := cache.Root()
+	if err != nil {
+		return exitFailed, err
+	}
+	all, err := rubric.LoadAll(root)
+	if err != nil {
+		return exitFailed, err
+	}
+	tasks, err := rubric.Find(all, g.task)
+	if err != nil {
+		return exitFailed, err
+	}
+	devices, err := grade.Choose(root, g.device)
+	if err != nil {
+		return exitFailed, err
+	}
+	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	fmt.Printf("Grading on %s (%s), seed %d\n", devices.Name(), devices.Why, g.seed)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	printer := report.Printer{W: os.Stdout, Terminal: terminal}
+	var verdicts []score.Verdict
+	code := exitFull
+	for _, t := range tasks {
+		subject, err := g.subject(root, t)
+		if err != nil {
+			return exitFailed, err
+		}
+		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %d", t.Number))
+		v, err := grade.Task(ctx, grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
+			Output: filepath.Join(root, "out"), Progress: progress.Case})
+		progress.Stop()
+		if errors.Is(err, context.Canceled) {
+			return exitFailed, errors.New("interrupted; nothing was written")
+		}
+		if err != nil {
+			return exitFailed, fmt.Errorf("task %d: %w", t.Number, err)
+		}
+		printer.Verdict(v)
+		if !v.Full() {
+			code = exitLess
+		}
+		verdicts = append(verdicts, v)
+	}
+	return code, g.files(root, verdicts)
+}
+
+func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {
+	switch {
+	case g.mutant != "":
+		m, err := build.LoadMutant(root, t, g.mutant)
+		if err != nil {
+			return grade.Subject{}, err
+		}
+		return grade.Mutant(root, t, m), nil
+	case g.solution:
+		return grade.Solution(root, t), nil
+	}
+	return grade.Submission(root, t, g.submission), nil
+}
+
+// files writes the result files. One case alone leaves them as they are: it is
+// no result of the task.
+func (g gradeFlags) files(root string, verdicts []score.Verdict) error {
+	if g.only != "" {
+		return nil
+	}
+	dir := filepath.Join(root, "out")
+	switch {
+	case g.out != "":
+		dir = g.out
+	case g.solution:
+		dir = filepath.Join(dir, "reference")
+	case g.mutant != "":
+		dir = filepath.Join(dir, "mutants", g.mutant)
+	}
+	if err := report.WriteJSON(dir, verdicts); err != nil {
+		return err
+	}
+	if g.solution || g.mutant != "" || g.submission != "" {
+		fmt.Println("Written:", shown(root, filepath.Join(dir, "results.json")))
+		return nil
+	}
+	if err := report.UpdateResults(filepath.Join(root, "Results.md"), verdicts); err != nil {
+		return err
+	}
+	fmt.Println("Written: Results.md,", shown(root, filepath.Join(dir, "results.json")))
+	return nil
+}
+
+func shown(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil {
+		return rel
+	}
+	return path
+}

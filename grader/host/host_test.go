@@ -1,0 +1,199 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/sim"
+	"flashlab/grader/wire"
+	"flashlab/internal/frame"
+	"flashlab/tensor"
+)
+
+// The test binary plays the worker: this variable says which kind.
+const playVariable = "FLASHLAB_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(playVariable); mode != "" {
+		play(mode)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// play answers as a worker would, until the mode's case comes: ID 2.
+func play(mode string) {
+	conn := os.NewFile(wire.CasesFD, "cases")
+	if mode == "early" {
+		return
+	}
+	var hello wire.Hello
+	if _, err := frame.Read(conn, &hello); err != nil {
+		os.Exit(9)
+	}
+	_ = wire.WriteReply(conn, wire.Reply{}, nil)
+	for {
+		var c wire.Case
+		if _, err := frame.Read(conn, &c); err != nil {
+			return
+		}
+		if c.ID >= 2 {
+			misbehave(mode, conn)
+		}
+		_ = wire.WriteReply(conn, wire.Reply{ID: c.ID}, tensor.New(c.Shape...))
+	}
+}
+
+func misbehave(mode string, conn io.Writer) {
+	switch mode {
+	case "exit0":
+		os.Exit(0)
+	case "exit3":
+		fmt.Println("the last words")
+		os.Exit(3)
+	case "panic":
+		panic("in the middle")
+	case "hang":
+		select {}
+	case "print":
+		line := append(bytes.Repeat([]byte("x"), 1<<20-1), '\n')
+		for range 100 {
+			_, _ = os.Stdout.Write(line)
+		}
+	case "garbage":
+		_, _ = conn.Write([]byte("score: 100 of 100 points, everything is right"))
+		time.Sleep(time.Minute)
+	case "shape":
+		_ = wire.WriteReply(conn, wire.Reply{ID: 2}, tensor.New(1))
+		time.Sleep(time.Minute)
+	case "stale":
+		_ = wire.WriteReply(conn, wire.Reply{ID: 1}, tensor.New(2, 2))
+		time.Sleep(time.Minute)
+	case "fault":
+		_ = wire.WriteReply(conn, wire.Reply{ID: 2, Error: &wire.Error{Class: wire.Fault, Text: "kernel k stopped"}}, nil)
+	}
+}
+
+// idle is a backend without a device.
+type idle struct{ renewed int }
+
+func (*idle) Kind() device.Kind          { return device.Sim }
+func (*idle) Serve(net.Conn)             {}
+func (*idle) Observe() (Observed, error) { return Observed{Measured: true}, nil }
+func (i *idle) Renew() error             { i.renewed++; return nil }
+func (*idle) Close() error               { return nil }
+
+func runner(t *testing.T, mode string, limit time.Duration) (*Runner, *idle) {
+	b := &idle{}
+	r := &Runner{Spec: Spec{Binary: os.Args[0], Env: []string{playVariable + "=" + mode}, Output: 4096}, Backend: b, Limit: limit}
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r, b
+}
+
+func runCase(t *testing.T, r *Runner, id int) Result {
+	t.Helper()
+	res, err := r.Run(context.Background(), wire.Case{ID: id, Op: "softmax", Shape: []int{2, 2}})
+	require.NoError(t, err)
+	return res
+}
+
+func TestAMisbehavingWorkerLosesItsCaseOnly(t *testing.T) {
+	for mode, want := range map[string]string{
+		"exit0":   "ended by itself, with exit code 0, before it had answered",
+		"exit3":   "ended with exit code 3 before it had answered; it printed: the last words",
+		"panic":   "the program crashed: panic: in the middle",
+		"hang":    "no answer within 400ms",
+		"garbage": "broke off",
+		"shape":   "broke off",
+		"stale":   "broke off",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			r, b := runner(t, mode, 200*time.Millisecond)
+			if mode != "hang" {
+				r.Limit = 10 * time.Second
+			}
+			assert.NotNil(t, runCase(t, r, 1).Output)
+			res := runCase(t, r, 2)
+			assert.Nil(t, res.Output)
+			require.NotNil(t, res.Error)
+			assert.Equal(t, wire.Died, res.Error.Class)
+			assert.Contains(t, res.Error.Text, want)
+			assert.Equal(t, 1, b.renewed)
+			assert.NotNil(t, runCase(t, r, 1).Output, "a new worker takes the next case")
+			runCase(t, r, 2)
+			if mode == "exit0" {
+				runCase(t, r, 3)
+				assert.Contains(t, runCase(t, r, 1).NotRun, "died 2 times in a row")
+			}
+		})
+	}
+}
+
+func TestAWorkerThatDoesNotStart(t *testing.T) {
+	r, _ := runner(t, "early", time.Second)
+	assert.Equal(t, wire.Died, runCase(t, r, 1).Error.Class)
+	assert.Equal(t, wire.Died, runCase(t, r, 1).Error.Class)
+	assert.NotEmpty(t, runCase(t, r, 1).NotRun)
+	r.Spec.Binary = "/nonexistent"
+	r.deaths = 0
+	_, err := r.Run(context.Background(), wire.Case{ID: 1})
+	assert.Error(t, err, "that is the grader's own failure")
+}
+
+func TestPrintingCostsNothing(t *testing.T) {
+	r, _ := runner(t, "print", 20*time.Second)
+	res := runCase(t, r, 2)
+	assert.NotNil(t, res.Output)
+	assert.LessOrEqual(t, len(r.worker.printed.String()), 4096+100)
+}
+
+func TestAnInterruptIsNoVerdict(t *testing.T) {
+	r, _ := runner(t, "hang", time.Minute)
+	runCase(t, r, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := r.Run(ctx, wire.Case{ID: 2, Op: "softmax", Shape: []int{2, 2}})
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestAFaultBringsANewWorker(t *testing.T) {
+	r, b := runner(t, "fault", 5*time.Second)
+	first := runCase(t, r, 2)
+	assert.Equal(t, wire.Fault, first.Error.Class)
+	assert.Equal(t, 1, b.renewed)
+	assert.NotNil(t, runCase(t, r, 1).Output)
+}
+
+func TestLastWordsNameTheStudentsLine(t *testing.T) {
+	text, where := lastWords("noise\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1:\nsync.x()\n\t/usr/lib/go/sync.go:3 +0x1\n"+
+		"flashlab/task2_unfused.(*Attention).Softmax(0x1)\n\t/tmp/b/attention.go:44 +0x2\n", nil, io.EOF)
+	assert.Equal(t, "the program crashed: fatal error: all goroutines are asleep - deadlock!", text)
+	assert.Equal(t, "task2_unfused/attention.go:44", where)
+}
+
+func TestOnlyNewFindingsAndCountsAreObserved(t *testing.T) {
+	a := sim.Finding{File: "k.cu", Line: 3, Message: "race", Count: 2}
+	b := sim.Finding{File: "k.cu", Line: 9, Message: "race", Count: 1}
+	more := a
+	more.Count = 5
+	fresh := newFindings([]sim.Finding{a}, []sim.Finding{more, b})
+	require.Len(t, fresh, 2)
+	assert.Equal(t, 3, fresh[0].Count)
+	assert.Empty(t, newFindings([]sim.Finding{a, b}, []sim.Finding{a, b}))
+
+	counts := newCounts([]sim.Counts{{Kernel: "k", Launches: 1, SectorsRead: 10}}, []sim.Counts{{Kernel: "k", Launches: 3, SectorsRead: 25, SectorsWritten: 1}})
+	assert.Equal(t, []sim.Counts{{Kernel: "k", Launches: 2, SectorsRead: 15, SectorsWritten: 1}}, counts)
+	assert.Equal(t, uint64(16*32), Observed{Counts: counts}.Moved())
+	assert.Empty(t, newCounts(counts, counts))
+}

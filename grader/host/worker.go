@@ -1,0 +1,148 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"flashlab/grader/wire"
+	"flashlab/internal/frame"
+	"flashlab/tensor"
+)
+
+// Spec says how to start a worker.
+type Spec struct {
+	Binary string
+	Args   []string
+	Env    []string // all of its environment
+	Output int      // bytes of its printing that are kept
+}
+
+// startTime bounds the greeting, in which a GPU is opened.
+const startTime = 60 * time.Second
+
+// worker is a running worker process.
+type worker struct {
+	cmd     *exec.Cmd
+	cases   net.Conn
+	devices net.Conn
+	printed *capped
+	dead    *wire.Error
+
+	waitOnce sync.Once
+	waited   error
+}
+
+// start runs a worker and greets it. The worker's error is the second result;
+// the grader's own the third.
+func start(s Spec, b Backend) (*worker, *wire.Error, error) {
+	cases, theirCases, err := socketPair("cases")
+	if err != nil {
+		return nil, nil, err
+	}
+	devices, theirDevices, err := socketPair("device")
+	if err != nil {
+		cases.Close()
+		theirCases.Close()
+		return nil, nil, err
+	}
+	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: &capped{room: s.Output}}
+	w.cmd.Env = s.Env
+	w.cmd.Dir = filepath.Dir(s.Binary)
+	w.cmd.Stdout, w.cmd.Stderr = w.printed, w.printed // pipes: a file could be filled
+	w.cmd.ExtraFiles = []*os.File{theirCases, theirDevices}
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w.cmd.WaitDelay = time.Second
+	err = w.cmd.Start()
+	theirCases.Close() // or we would not see the worker hang up
+	theirDevices.Close()
+	if err != nil {
+		cases.Close()
+		devices.Close()
+		return nil, nil, fmt.Errorf("start the worker: %w", err)
+	}
+	b.Serve(devices)
+	if failed := w.greet(b); failed != nil {
+		w.stop()
+		if failed.Class != wire.Died { // it says that it cannot open the device
+			return nil, nil, fmt.Errorf("the worker: %w", failed)
+		}
+		return nil, failed, nil
+	}
+	return w, nil, nil
+}
+
+func (w *worker) greet(b Backend) *wire.Error {
+	_ = w.cases.SetDeadline(time.Now().Add(startTime))
+	err := frame.Write(w.cases, wire.Hello{Device: b.Kind()}, nil)
+	var reply wire.Reply
+	if err == nil {
+		reply, _, err = wire.ReadReply(w.cases, 0, nil)
+	}
+	if err != nil {
+		return w.die(err, startTime)
+	}
+	return reply.Error
+}
+
+// run sends a case and waits for the answer, for limit at most.
+func (w *worker) run(ctx context.Context, c wire.Case, limit time.Duration) (*tensor.Tensor, *wire.Error) {
+	_ = w.cases.SetDeadline(time.Now().Add(limit))
+	stop := context.AfterFunc(ctx, func() { _ = w.cases.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := frame.Write(w.cases, c, nil); err != nil {
+		return nil, w.die(err, limit)
+	}
+	reply, out, err := wire.ReadReply(w.cases, c.ID, c.Shape)
+	if err != nil {
+		return nil, w.die(err, limit)
+	}
+	return out, reply.Error
+}
+
+// die ends a worker that did not answer as it should, and says what happened.
+func (w *worker) die(cause error, limit time.Duration) *wire.Error {
+	var timeout net.Error
+	late := errors.As(cause, &timeout) && timeout.Timeout()
+	if !late {
+		w.await(time.Second) // it may be writing its last words
+	}
+	w.stop()
+	e := &wire.Error{Class: wire.Died}
+	if late {
+		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop?", limit)
+	} else {
+		e.Text, e.Where = lastWords(w.printed.String(), w.cmd.ProcessState, cause)
+	}
+	w.dead = e
+	return e
+}
+
+// await waits for the process to end by itself.
+func (w *worker) await(limit time.Duration) {
+	done := make(chan struct{})
+	go func() { w.wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}
+
+func (w *worker) wait() {
+	w.waitOnce.Do(func() { w.waited = w.cmd.Wait() })
+}
+
+// stop ends the process and all its children.
+func (w *worker) stop() {
+	_ = syscall.Kill(-w.cmd.Process.Pid, syscall.SIGKILL)
+	w.wait()
+	w.cases.Close()
+	w.devices.Close()
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"flashlab/grader/score"
+)
+
+// Group is what went wrong in the same way in one or more cases.
+type Group struct {
+	Names   []string // "softmax/17x113"
+	Reason  string
+	Details []string
+	Again   string // repeats the first of them
+}
+
+// Failures sorts a check's failed cases by what went wrong, in the rubric's
+// order. Hidden cases are counted, not described.
+func Failures(c score.Check) (groups []Group, hidden int) {
+	at := map[string]int{}
+	for _, k := range c.Cases {
+		switch {
+		case k.Passed:
+			continue
+		case k.Hidden:
+			hidden++
+			continue
+		}
+		name := c.ID + "/" + k.Name
+		key := k.Class + k.Reason
+		if i, seen := at[key]; seen && k.Class != "" { // the same error
+			groups[i].Names = append(groups[i].Names, name)
+			continue
+		}
+		at[key] = len(groups)
+		groups = append(groups, Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again})
+	}
+	return groups, hidden
+}
+
+// Lines describes a group in plain text.
+func (g Group) Lines() []string {
+	lines := []string{strings.Join(first(g.Names, 4), ", ")}
+	for _, l := range append(strings.Split(limit(g.Reason, maxReason), "\n"), g.Details...) {
+		lines = append(lines, "  "+l)
+	}
+	if g.Again != "" {
+		lines = append(lines, "  again: "+g.Again)
+	}
+	return lines
+}
+
+// first keeps the first names, and counts the others.
+func first(names []string, n int) []string {
+	if len(names) <= n {
+		return names
+	}
+	return append(append([]string{}, names[:n-1]...), fmt.Sprintf("and %d more", len(names)-n+1))
+}
+
+func (p Printer) failures(c score.Check) {
+	groups, hidden := Failures(c)
+	for i, g := range groups {
+		if i == maxCases {
+			var names []string
+			for _, rest := range groups[i:] {
+				names = append(names, rest.Names...)
+			}
+			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names, ", "))
+			break
+		}
+		lines := g.Lines()
+		fmt.Fprintf(p.W, "\n%s %s\n%s\n", p.colour("✗", text.FgRed), p.colour(lines[0], text.Bold), strings.Join(lines[1:], "\n"))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(p.W, "\n%s hidden cases that failed: %d\n", p.colour("✗", text.FgRed), hidden)
+	}
+}
+
+func (p Printer) findings(c score.Check) {
+	for i, f := range c.Findings {
+		if i == maxFindings {
+			fmt.Fprintf(p.W, "\nand %d more findings, in results-full.json\n", len(c.Findings)-i)
+			break
+		}
+		head, rest, more := strings.Cut(f.String(), "\n")
+		fmt.Fprintf(p.W, "\n%s\n", p.colour(head, text.FgYellow))
+		if more {
+			fmt.Fprintln(p.W, rest)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/score"
+	"flashlab/internal/cache"
+)
+
+// gradescope is the format that Gradescope documents for an autograder's
+// results.json.
+type gradescope struct {
+	Score     float64          `json:"score"`
+	Output    string           `json:"output"`
+	Tests     []gradescopeTest `json:"tests"`
+	ExtraData extraData        `json:"extra_data"`
+}
+
+type gradescopeTest struct {
+	Name       string  `json:"name"`
+	Score      float64 `json:"score"`
+	MaxScore   float64 `json:"max_score"`
+	Output     string  `json:"output"`
+	Visibility string  `json:"visibility"`
+}
+
+// extraData is ours to define; NotMeasured names parts that are in no score.
+type extraData struct {
+	NotMeasured []string `json:"not_measured"`
+	Seed        uint64   `json:"seed"`
+	Device      string   `json:"device"`
+}
+
+// WriteJSON writes results.json and results-full.json into dir.
+func WriteJSON(dir string, verdicts []score.Verdict) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, "results.json"), forGradescope(verdicts)); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "results-full.json"), verdicts)
+}
+
+func writeJSON(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return cache.WriteFile(name, append(data, '\n'), 0o644)
+}
+
+func forGradescope(verdicts []score.Verdict) gradescope {
+	g := gradescope{Tests: []gradescopeTest{}, ExtraData: extraData{NotMeasured: []string{}}}
+	for _, v := range verdicts {
+		g.ExtraData.Seed, g.ExtraData.Device = v.Seed, v.Device
+		if v.Refused != "" {
+			g.Output += fmt.Sprintf("Task %d was not run:\n%s\n", v.Task, v.Refused)
+		}
+		got, _ := v.Points()
+		g.Score += got
+		for _, c := range v.Checks {
+			for _, p := range c.Parts {
+				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)
+				if p.NotMeasured != "" {
+					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
+					continue
+				}
+				g.Tests = append(g.Tests, gradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible"})
+			}
+		}
+	}
+	g.Score = round(g.Score)
+	return g
+}
+
+// round spares readers of JSON the last bits.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// explain is what a student reads about a part.
+func explain(c score.Check, p score.Part) string {
+	lines := []string{p.Note}
+	switch p.Name {
+	case "correctness":
+		groups, hidden := Failures(c)
+		for _, g := range groups {
+			lines = append(lines, g.Lines()...)
+		}
+		if hidden > 0 {
+			lines = append(lines, fmt.Sprintf("hidden cases that failed: %d", hidden))
+		}
+	case "safety":
+		for i, f := range c.Findings {
+			if i == maxFindings {
+				lines = append(lines, fmt.Sprintf("and %d more findings", len(c.Findings)-i))
+				break
+			}
+			lines = append(lines, f.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device/sim"
+	"flashlab/grader/score"
+)
+
+func verdict(task int, points float64) score.Verdict {
+	race := sim.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
+	return score.Verdict{Task: task, Title: "Softmax", Subject: "your files", Device: "the simulator", Seed: 7, Again: "make grade TASK=2 SEED=7",
+		Checks: []score.Check{{
+			ID: "softmax", Title: "Batched softmax",
+			Parts: []score.Part{
+				{Name: "correctness", Score: points, Max: 0.6, Note: "1 of 6 cases right"},
+				{Name: "safety", Max: 0.15, Note: "5 findings"},
+				{Name: "speed", Max: 0.25, NotMeasured: "not measured: needs a GPU"},
+			},
+			Cases: []score.Case{
+				{Name: "good", Passed: true},
+				{Name: "a", Class: "error", Reason: "same", Again: "make grade CASE=softmax/a"},
+				{Name: "b", Class: "error", Reason: "same"},
+				{Name: "c", Reason: "rows were never written", Details: []string{"worst at y[1][2]"}},
+				{Name: "d", Reason: "zeros"},
+				{Name: "e", Reason: "sums"},
+				{Name: "secret", Hidden: true, Reason: "secret reason"},
+			},
+			Findings: []sim.Finding{race, race, race, race, race},
+		}}}
+}
+
+func TestTheVerdictInPlainText(t *testing.T) {
+	var b bytes.Buffer
+	Printer{W: &b}.Verdict(verdict(2, 0.1))
+	out := b.String()
+	for _, want := range []string{
+		"Task 2: Softmax", "your files · on the simulator · seed 7",
+		"0.1 of 0.6", "– of 0.25", "not measured: needs a GPU",
+		"✗ softmax/a, softmax/b\n  same\n  again: make grade CASE=softmax/a",
+		"✗ softmax/c\n  rows were never written\n  worst at y[1][2]",
+		"also: softmax/e", "hidden cases that failed: 1",
+		"kernels.cu:42:17: race on shared memory", "and 2 more findings",
+		"Task 2: 0.1 of 0.75 points measured here; 0.25 not measured",
+	} {
+		assert.Contains(t, out, want)
+	}
+	assert.NotContains(t, out, "secret")
+	assert.NotContains(t, out, "\x1b", "no colours in a file")
+	assert.NotRegexp(t, `(?m) $`, out)
+	assert.Equal(t, 3, strings.Count(out, "race on shared"))
+}
+
+func TestTheTerminalHasColours(t *testing.T) {
+	var b bytes.Buffer
+	Printer{W: &b, Terminal: true}.Verdict(verdict(2, 0.6))
+	assert.Contains(t, b.String(), "╭")
+	refused := score.Verdict{Task: 2, Refused: "attention.go:3: imports \"os\""}
+	b.Reset()
+	Printer{W: &b}.Verdict(refused)
+	assert.Contains(t, b.String(), "The submission was not run:\n  attention.go:3")
+}
+
+func TestResultsKeepWhatIsTheStudents(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	require.NoError(t, UpdateResults(name, []score.Verdict{verdict(4, 0.2)}))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "## Answers")
+
+	mine := "Mine above.\n" + strings.Replace(string(text), "go here.", "go here. My answer: 42.", 1)
+	require.NoError(t, os.WriteFile(name, []byte(mine), 0o644))
+	require.NoError(t, UpdateResults(name, []score.Verdict{verdict(2, 0.1)}))
+	require.NoError(t, UpdateResults(name, []score.Verdict{verdict(4, 0.5)}))
+	text, err = os.ReadFile(name)
+	require.NoError(t, err)
+	got := string(text)
+	assert.True(t, strings.HasPrefix(got, "Mine above.\n# Results"))
+	assert.Contains(t, got, "My answer: 42.")
+	assert.Equal(t, 1, strings.Count(got, "## Task 2:"), "one section a task")
+	assert.Equal(t, 1, strings.Count(got, "## Task 4:"))
+	assert.Less(t, strings.Index(got, "## Task 2:"), strings.Index(got, "## Task 4:"))
+	assert.Contains(t, got, "0.5 of 0.6")
+	before, _, _ := strings.Cut(got, begin)
+	after := got[strings.Index(got, end):]
+	require.NoError(t, UpdateResults(name, []score.Verdict{verdict(2, 0.3)}))
+	text, _ = os.ReadFile(name)
+	assert.True(t, strings.HasPrefix(string(text), before) && strings.HasSuffix(string(text), after))
+}
+
+func TestResultsWithoutMarkers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	require.NoError(t, os.WriteFile(name, []byte("All mine.\n"), 0o644))
+	require.NoError(t, UpdateResults(name, []score.Verdict{verdict(2, 0.1)}))
+	text, _ := os.ReadFile(name)
+	assert.True(t, strings.HasPrefix(string(text), "All mine.\n"))
+	assert.Contains(t, string(text), "## Task 2:")
+
+	require.NoError(t, os.WriteFile(name, []byte("half "+begin), 0o644))
+	require.ErrorContains(t, UpdateResults(name, nil), "not both there")
+	text, _ = os.ReadFile(name)
+	assert.Equal(t, "half "+begin, string(text), "left alone")
+}
+
+func TestSubmissionsCannotForgeMarkers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	v := verdict(2, 0)
+	v.Refused = "```\n" + end + "\n## Task 2: 100 points"
+	require.NoError(t, UpdateResults(name, []score.Verdict{v}))
+	text, _ := os.ReadFile(name)
+	assert.Equal(t, 1, strings.Count(string(text), end))
+}
+
+func TestGradescopesFormat(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, WriteJSON(dir, []score.Verdict{verdict(2, 0.1)}))
+	data, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	require.NoError(t, err)
+	var g map[string]any
+	require.NoError(t, json.Unmarshal(data, &g))
+	assert.Equal(t, 0.1, g["score"])
+	tests := g["tests"].([]any)
+	require.Len(t, tests, 2, "what was not measured is no test")
+	first := tests[0].(map[string]any)
+	assert.Equal(t, "Task 2, Batched softmax: correctness", first["name"])
+	assert.Equal(t, 0.6, first["max_score"])
+	assert.Equal(t, "visible", first["visibility"])
+	assert.Contains(t, first["output"], "again: make grade CASE=softmax/a")
+	assert.NotContains(t, first["output"], "secret")
+	extra := g["extra_data"].(map[string]any)
+	assert.Equal(t, []any{"Task 2, Batched softmax: speed: not measured: needs a GPU"}, extra["not_measured"])
+	full, err := os.ReadFile(filepath.Join(dir, "results-full.json"))
+	require.NoError(t, err)
+	assert.True(t, json.Valid(full))
+}
+
+func TestPoints(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.4667: "0.47", 10: "10", 0.15: "0.15"} {
+		assert.Equal(t, want, Points(x))
+	}
+}
+
+func TestProgressLeavesTheTerminalFree(t *testing.T) {
+	var b bytes.Buffer
+	p := NewProgress(&b, true, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.True(t, strings.HasSuffix(b.String(), "\x1b[A\x1b[K"), "the bar's line is taken back")
+	b.Reset()
+	p = NewProgress(&b, false, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.Empty(t, b.String())
+}

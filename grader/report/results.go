@@ -1,0 +1,116 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"flashlab/grader/score"
+	"flashlab/internal/cache"
+)
+
+// The grader writes between the markers, and nowhere else.
+const (
+	begin = "<!-- flashlab:begin -->"
+	end   = "<!-- flashlab:end -->"
+)
+
+const newResults = `# Results
+
+What ` + "`make grade`" + ` measured stands between the two markers below, and is
+written anew each time. Everything else in this file is yours.
+
+` + begin + "\n" + end + `
+
+## Answers
+
+Your answers to the questions in the handouts go here.
+`
+
+// UpdateResults writes the verdicts into Results.md, which is made if need be.
+// A task that was not graded this time keeps its rows.
+func UpdateResults(name string, verdicts []score.Verdict) error {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		data, err = []byte(newResults), nil
+	}
+	if err != nil {
+		return err
+	}
+	content := string(data)
+	from, to := strings.Index(content, begin), strings.Index(content, end)
+	switch {
+	case from < 0 && to < 0: // a student's own file: add a place at the end
+		content = strings.TrimRight(content, "\n") + "\n\n" + begin + "\n" + end + "\n"
+		from, to = strings.Index(content, begin), strings.Index(content, end)
+	case from < 0 || to < from:
+		return fmt.Errorf("%s: the markers %s and %s are not both there, in this order: restore them, or remove both", name, begin, end)
+	}
+	sections := split(content[from+len(begin) : to])
+	for _, v := range verdicts {
+		sections = put(sections, section(v))
+	}
+	content = content[:from+len(begin)] + "\n" + strings.Join(sections, "") + content[to:]
+	return cache.WriteFile(name, []byte(content), 0o644)
+}
+
+// split cuts what stands between the markers into one section a task.
+func split(s string) []string {
+	var sections []string
+	for i, part := range strings.Split("\n"+strings.TrimSpace(s), "\n## ") {
+		if i > 0 {
+			sections = append(sections, "## "+strings.TrimRight(part, "\n")+"\n\n")
+		}
+	}
+	return sections
+}
+
+// put replaces a task's section, or adds it in its place.
+func put(sections []string, s string) []string {
+	title := heading(s)
+	for i, old := range sections {
+		switch {
+		case heading(old) == title:
+			sections[i] = s
+			return sections
+		case heading(old) > title:
+			return append(sections[:i], append([]string{s}, sections[i:]...)...)
+		}
+	}
+	return append(sections, s)
+}
+
+// heading is "## Task 2", without the title, which may change.
+func heading(s string) string {
+	h, _, _ := strings.Cut(s, ":")
+	return h
+}
+
+// section describes a verdict in Markdown.
+func section(v score.Verdict) string {
+	var b strings.Builder
+	got, most := v.Points()
+	fmt.Fprintf(&b, "## Task %d: %s\n\n", v.Task, v.Title)
+	fmt.Fprintf(&b, "%s of %s points, measured on %s, seed %d (`%s`).\n\n", Points(got), Points(most), v.Device, v.Seed, v.Again)
+	if v.Refused != "" {
+		fmt.Fprintf(&b, "The submission was not run:\n\n```\n%s\n```\n\n", fenced(limit(v.Refused, 40)))
+	}
+	b.WriteString("| check | part | points | |\n| --- | --- | --- | --- |\n")
+	for _, c := range v.Checks {
+		for _, p := range c.Parts {
+			points := Points(p.Score)
+			if p.NotMeasured != "" {
+				points = "–"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s of %s | %s |\n", c.Title, p.Name, points, Points(p.Max), strings.ReplaceAll(note(p), "|", "/"))
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// fenced keeps a text from ending its code block or ours.
+func fenced(s string) string {
+	return strings.NewReplacer("```", "'''", "<!--", "<! --").Replace(s)
+}

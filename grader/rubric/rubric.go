@@ -1,0 +1,175 @@
+// Package rubric reads a task's rubric.toml: which files a student may change,
+// what is checked, and what it is worth. A rubric is checked as strictly as a
+// submission, for a mistake in it costs every student.
+package rubric
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"flashlab/tensor"
+)
+
+// Task is one task's rubric.
+type Task struct {
+	Number   int    `toml:"-"` // 2, from the folder's name
+	Dir      string `toml:"-"` // "task2_unfused", relative to the module's root
+	Package  string
+	Title    string
+	Points   float64
+	Files    []string // a student's own
+	Provided []string // other Go files that the package needs
+	Limits   Limits
+	Shares   Shares
+	Traffic  Curve
+	Checks   []Check `toml:"check"`
+}
+
+// Limits bound what a submission may use.
+type Limits struct {
+	Build  int    // seconds
+	Case   int    // seconds
+	Output int    // bytes of a worker's printing that are kept
+	Steps  uint64 // of one launch in the simulator
+}
+
+// BuildTime and CaseTime are the limits as durations.
+func (l Limits) BuildTime() time.Duration { return time.Duration(l.Build) * time.Second }
+
+// CaseTime bounds one case.
+func (l Limits) CaseTime() time.Duration { return time.Duration(l.Case) * time.Second }
+
+// Shares split a check's points.
+type Shares struct{ Correctness, Safety, Traffic float64 }
+
+// Curve gives full marks at a ratio of Full or less, none at None or more, and
+// is logarithmic in between.
+type Curve struct{ Full, None float64 }
+
+// Check is a group of cases on one operation.
+type Check struct {
+	ID     string
+	Title  string
+	Op     string
+	Points float64
+	After  []string // checks that must have passed at least one case before
+	Cases  []Case   `toml:"case"`
+}
+
+// Case is one input.
+type Case struct {
+	Name    string
+	Shape   []int
+	Dist    tensor.Dist
+	Weight  float64 // 0 in the file counts as 1
+	Hidden  bool    // its feedback is for the instructor
+	Traffic bool    // its memory traffic is scored
+}
+
+// TrafficCases counts the cases whose traffic is scored.
+func (c Check) TrafficCases() int {
+	n := 0
+	for _, k := range c.Cases {
+		if k.Traffic {
+			n++
+		}
+	}
+	return n
+}
+
+var taskDir = regexp.MustCompile(`^task([1-9])_[a-z0-9_]+$`)
+
+// Load reads and checks the rubric in root/dir.
+func Load(root, dir string) (*Task, error) {
+	m := taskDir.FindStringSubmatch(dir)
+	if m == nil {
+		return nil, fmt.Errorf("%s: a task's folder is named like task2_unfused", dir)
+	}
+	t := &Task{Dir: dir}
+	t.Number, _ = strconv.Atoi(m[1])
+	file := filepath.Join(dir, "rubric.toml")
+	meta, err := toml.DecodeFile(filepath.Join(root, file), t)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, fmt.Errorf("%s:%d: %s", file, parse.Position.Line, parse.Message)
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("%s: unknown key %q", file, unknown[0].String())
+	}
+	for i := range t.Checks {
+		for j := range t.Checks[i].Cases {
+			if c := &t.Checks[i].Cases[j]; c.Weight == 0 {
+				c.Weight = 1
+			}
+		}
+	}
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}
+
+// LoadAll reads the rubric of every task under root, in order.
+func LoadAll(root string) ([]*Task, error) {
+	files, err := filepath.Glob(filepath.Join(root, "task*_*", "rubric.toml"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(files)
+	var tasks []*Task
+	for _, f := range files {
+		t, err := Load(root, filepath.Base(filepath.Dir(f)))
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, t)
+	}
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("no task*_*/rubric.toml under %s", root)
+	}
+	return tasks, nil
+}
+
+// Find picks tasks by number ("2") or folder; "" picks all.
+func Find(tasks []*Task, name string) ([]*Task, error) {
+	if name == "" {
+		return tasks, nil
+	}
+	var have []string
+	for _, t := range tasks {
+		if name == strconv.Itoa(t.Number) || strings.TrimSuffix(name, "/") == t.Dir {
+			return []*Task{t}, nil
+		}
+		have = append(have, fmt.Sprintf("%d (%s)", t.Number, t.Dir))
+	}
+	return nil, fmt.Errorf("there is no task %q; there is %s", name, strings.Join(have, ", "))
+}
+
+// Exists tells whether a file is there; the rubric's lists are checked by it.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// MissingFiles lists what the rubric names and the tree lacks.
+func (t *Task) MissingFiles(root string) []string {
+	var missing []string
+	for _, f := range append(append([]string{}, t.Files...), t.Provided...) {
+		if !exists(filepath.Join(root, t.Dir, f)) {
+			missing = append(missing, filepath.Join(t.Dir, f))
+		}
+	}
+	return missing
+}

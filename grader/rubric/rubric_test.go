@@ -1,0 +1,112 @@
+package rubric
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const good = `
+package = "demo"
+title = "Demo"
+points = 2.0
+files = ["a.go", "k.cu"]
+[limits]
+build = 1
+case = 1
+output = 1
+steps = 1
+[shares]
+correctness = 0.6
+safety = 0.15
+traffic = 0.25
+[traffic]
+full = 1.6
+none = 4.0
+[[check]]
+id = "softmax"
+title = "Softmax"
+op = "softmax"
+points = 2.0
+case = [
+  { name = "2x3", shape = [2, 3, 1], dist = "normal", traffic = true },
+  { name = "hid", shape = [2, 3, 1], dist = "large", hidden = true, weight = 2.0 },
+]
+`
+
+func load(t *testing.T, text string) (*Task, error) {
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "task2_demo"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "task2_demo", "rubric.toml"), []byte(text), 0o644))
+	return Load(root, "task2_demo")
+}
+
+func TestLoadReadsARubric(t *testing.T) {
+	task, err := load(t, good)
+	require.NoError(t, err)
+	assert.Equal(t, 2, task.Number)
+	assert.Equal(t, "task2_demo", task.Dir)
+	require.Len(t, task.Checks, 1)
+	assert.Equal(t, 1.0, task.Checks[0].Cases[0].Weight)
+	assert.Equal(t, 2.0, task.Checks[0].Cases[1].Weight)
+	assert.True(t, task.Checks[0].Cases[1].Hidden)
+}
+
+func TestLoadRefusesMistakes(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, want string }{
+		"unknown key":        {`title = "Demo"`, "titel = \"Demo\"\ntitle = \"Demo\"", `unknown key "titel"`},
+		"unknown case key":   {"hidden = true", "hiden = true", "hiden"},
+		"points do not add":  {"points = 2.0\nfiles", "points = 3.0\nfiles", "add up to 2"},
+		"shares do not add":  {"safety = 0.15", "safety = 0.25", "1 in all"},
+		"unknown dist":       {`dist = "large"`, `dist = "gauss"`, `unknown dist "gauss"`},
+		"unknown op":         {`op = "softmax"`, `op = "softmix"`, `unknown op "softmix"`},
+		"same case twice":    {`name = "hid"`, `name = "2x3"`, "taken"},
+		"wrong shape":        {"shape = [2, 3, 1], dist = \"large\"", "shape = [2, 3], dist = \"large\"", "3 dimensions"},
+		"huge shape":         {"shape = [2, 3, 1], dist = \"large\"", "shape = [100000, 100000, 100000], dist = \"large\"", "at most"},
+		"row all masked":     {`dist = "large"`, `dist = "masked"`, "whole row"},
+		"file outside":       {`"k.cu"`, `"../k.cu"`, `"../k.cu"`},
+		"after nothing":      {`op = "softmax"`, "op = \"softmax\"\nafter = [\"x\"]", `after "x"`},
+		"no limit":           {"steps = 1", "steps = 0", "limits"},
+		"curve upside down":  {"full = 1.6", "full = 5.0", "full < none"},
+		"no traffic case":    {", traffic = true", "", "no case says traffic"},
+		"not TOML":           {"[limits]", "[limits", "rubric.toml:"},
+		"negative weight":    {"weight = 2.0", "weight = -2.0", "weight"},
+		"points not numbers": {"points = 2.0\nfiles", "points = nan\nfiles", "points"},
+	} {
+		text := strings.Replace(good, c.old, c.new, 1)
+		require.NotEqual(t, good, text, name)
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, c.want, name)
+	}
+}
+
+func TestTheProjectsOwnRubricsAreSound(t *testing.T) {
+	tasks, err := LoadAll("../..")
+	require.NoError(t, err)
+	for _, task := range tasks {
+		elements := 0
+		for _, c := range task.Checks {
+			for _, k := range c.Cases {
+				n := 1
+				for _, d := range k.Shape {
+					n *= d
+				}
+				elements += n
+			}
+		}
+		assert.Less(t, elements, 400_000, "%s: too much for the simulator", task.Dir)
+	}
+}
+
+func TestFindNamesWhatThereIs(t *testing.T) {
+	tasks := []*Task{{Number: 2, Dir: "task2_unfused"}}
+	found, err := Find(tasks, "2")
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
+	_, err = Find(tasks, "9")
+	assert.ErrorContains(t, err, "task2_unfused")
+}

@@ -1,0 +1,168 @@
+package score
+
+import (
+	"fmt"
+
+	"flashlab/device/sim"
+	"flashlab/grader/host"
+	"flashlab/grader/rubric"
+)
+
+// Run is one case on one device: what came of it, and whether it was right.
+type Run struct {
+	Result host.Result
+	Case   Case
+}
+
+// Measured are a check's runs. Where the cases ran in the simulator, both
+// slices are the same.
+type Measured struct {
+	Runs []Run // they decide on correctness
+	Sim  []Run // they decide on safety and traffic; nil where there are none
+	// NoSim says why Sim is nil.
+	NoSim string
+}
+
+// Score gives a check its points.
+func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
+	c := Check{ID: rc.ID, Title: rc.Title}
+	for i, r := range m.Runs {
+		if i < len(m.Sim) { // a GPU does not count bytes
+			r.Case.Moved = m.Sim[i].Case.Moved
+		}
+		c.Cases = append(c.Cases, r.Case)
+	}
+	for _, s := range shares(t) {
+		if s.of == 0 {
+			continue
+		}
+		p := Part{Name: s.name, Max: rc.Points * s.of}
+		switch {
+		case s.name == "correctness":
+			correctness(&p, m.Runs)
+		case m.Sim == nil:
+			p.NotMeasured = "not measured: " + m.NoSim
+		case s.name == "safety":
+			c.Findings = findings(m.Sim)
+			safety(&p, m.Sim, c.Findings)
+		default:
+			traffic(&p, t.Traffic, m.Sim)
+		}
+		c.Parts = append(c.Parts, p)
+	}
+	return c
+}
+
+func correctness(p *Part, runs []Run) {
+	var passed, all float64
+	n := 0
+	for _, r := range runs {
+		all += r.Case.Weight
+		if r.Case.Passed {
+			passed += r.Case.Weight
+			n++
+		}
+	}
+	if all > 0 {
+		p.Score = p.Max * passed / all
+	}
+	p.Note = fmt.Sprintf("%d of %s right", n, plural(len(runs), "case"))
+}
+
+// safety needs a case that is right: code that does nothing is not safe code.
+func safety(p *Part, runs []Run, found []sim.Finding) {
+	launches, passed := 0, 0
+	for _, r := range runs {
+		launches += r.Result.Seen.Launches()
+		if r.Case.Passed {
+			passed++
+		}
+	}
+	switch {
+	case len(found) > 0:
+		p.Note = plural(len(found), "finding")
+	case launches == 0:
+		p.Note = "no kernel ran"
+	case passed == 0:
+		p.Note = "no findings, but no case is right either"
+	default:
+		p.Score = p.Max
+		p.Note = "no findings"
+	}
+}
+
+// findings folds what was found in several cases at one place into one.
+func findings(runs []Run) []sim.Finding {
+	type place struct {
+		check, kind, kernel, file string
+		line                      int
+	}
+	at := map[place]int{}
+	var all []sim.Finding
+	for _, r := range runs {
+		for _, f := range r.Result.Seen.Findings {
+			p := place{f.Check, f.Kind, f.Kernel, f.File, f.Line}
+			if i, seen := at[p]; seen {
+				all[i].Count += f.Count
+				all[i].Fatal = all[i].Fatal || f.Fatal
+				continue
+			}
+			at[p] = len(all)
+			all = append(all, f)
+		}
+		if f, ok := unreported(r.Result); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// unreported makes a finding of a stopped kernel that left none, because the
+// simulator's process ended with it.
+func unreported(r host.Result) (sim.Finding, bool) {
+	if r.Error == nil || r.Error.Class != "fault" {
+		return sim.Finding{}, false
+	}
+	for _, f := range r.Seen.Findings {
+		if f.Fatal {
+			return sim.Finding{}, false
+		}
+	}
+	return sim.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
+}
+
+// traffic marks the ratios of the cases that count. A wrong case earns nothing
+// by moving little.
+func traffic(p *Part, curve rubric.Curve, runs []Run) {
+	var sum, all, worst float64
+	wrong := 0
+	name := ""
+	for _, r := range runs {
+		c := r.Case
+		if !c.Traffic {
+			continue
+		}
+		all += c.Weight
+		if !c.Passed {
+			wrong++
+			continue
+		}
+		sum += c.Weight * Along(curve, c.Ratio())
+		if c.Ratio() > worst {
+			worst, name = c.Ratio(), c.Name
+		}
+	}
+	if all == 0 {
+		p.NotMeasured = "not measured: no case that ran counts for it"
+		return
+	}
+	p.Score = p.Max * sum / all
+	switch {
+	case worst == 0:
+		p.Note = "no case that counts is right"
+	case wrong > 0:
+		p.Note = fmt.Sprintf("%s wrong; %.2f × the least bytes (%s)", plural(wrong, "case"), worst, name)
+	default:
+		p.Note = fmt.Sprintf("moved %.2f × the least bytes (%s)", worst, name)
+	}
+}

@@ -1,0 +1,91 @@
+package score
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"flashlab/device/sim"
+	"flashlab/grader/host"
+	"flashlab/grader/rubric"
+	"flashlab/grader/wire"
+)
+
+var task = &rubric.Task{
+	Shares:  rubric.Shares{Correctness: 0.6, Safety: 0.15, Traffic: 0.25},
+	Traffic: rubric.Curve{Full: 1.6, None: 4},
+	Checks:  []rubric.Check{{ID: "softmax", Points: 2}},
+}
+
+func one(passed bool, moved uint64, found ...sim.Finding) Run {
+	seen := host.Observed{Measured: true, Findings: found, Counts: []sim.Counts{{Kernel: "k", Launches: 1}}}
+	return Run{host.Result{Seen: seen}, Case{Name: "a", Weight: 1, Passed: passed, Traffic: true, Moved: moved, Least: 100}}
+}
+
+func scores(runs ...Run) Check { return Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs}) }
+
+func TestFullMarks(t *testing.T) {
+	c := scores(one(true, 100), one(true, 150))
+	v := Verdict{Checks: []Check{c}}
+	got, most := v.Points()
+	assert.InDelta(t, 2, got, 1e-9)
+	assert.InDelta(t, 2, most, 1e-9)
+	assert.True(t, v.Full())
+}
+
+func TestPartialCreditFollowsTheWeights(t *testing.T) {
+	heavy := one(true, 100)
+	heavy.Case.Weight = 3
+	c := scores(heavy, one(false, 100))
+	assert.InDelta(t, 1.2*3/4, c.Part("correctness").Score, 1e-9)
+	assert.InDelta(t, 0.5*3/4, c.Part("traffic").Score, 1e-9, "a wrong case earns no traffic points")
+	assert.Equal(t, "1 of 2 cases right", c.Part("correctness").Note)
+}
+
+func TestFindingsCostSafety(t *testing.T) {
+	race := sim.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
+	c := scores(one(true, 100, race), one(true, 100, race))
+	assert.Zero(t, c.Part("safety").Score)
+	assert.Equal(t, "1 finding", c.Part("safety").Note, "one place, however often")
+	assert.Equal(t, 4, c.Findings[0].Count)
+}
+
+func TestSafetyIsNotGivenForNothing(t *testing.T) {
+	assert.Zero(t, scores(one(false, 100)).Part("safety").Score)
+	idle := one(true, 100)
+	idle.Result.Seen.Counts = nil
+	assert.Equal(t, "no kernel ran", scores(idle).Part("safety").Note)
+	died := one(false, 0)
+	died.Result.Error = &wire.Error{Class: wire.Fault, Text: "kernel k stopped: the simulator's process has ended"}
+	c := scores(died, one(true, 100))
+	assert.Zero(t, c.Part("safety").Score)
+	assert.Contains(t, c.Findings[0].Message, "process has ended")
+}
+
+func TestTrafficCurve(t *testing.T) {
+	curve := rubric.Curve{Full: 1.6, None: 4}
+	assert.Equal(t, 1.0, Along(curve, 1))
+	assert.Equal(t, 1.0, Along(curve, 1.6))
+	assert.Equal(t, 0.0, Along(curve, 4))
+	assert.Equal(t, 0.0, Along(curve, 9))
+	assert.InDelta(t, 0.5, Along(curve, 2.5298), 1e-3) // √(1.6 × 4)
+	assert.InDelta(t, 0.25, scores(one(true, 253)).Part("traffic").Score, 1e-2)
+}
+
+func TestWhatIsNotMeasuredIsInNoDenominator(t *testing.T) {
+	c := Score(task, task.Checks[0], Measured{Runs: []Run{one(true, 0)}, NoSim: "no C++ compiler"})
+	v := Verdict{Checks: []Check{c}}
+	got, most := v.Points()
+	assert.InDelta(t, 1.2, got, 1e-9)
+	assert.InDelta(t, 1.2, most, 1e-9)
+	assert.Equal(t, "not measured: no C++ compiler", c.Part("safety").NotMeasured)
+	assert.True(t, v.Full())
+}
+
+func TestARefusedSubmissionGetsNothingOfEverything(t *testing.T) {
+	v := Refuse(Verdict{Task: 2}, task, "kernels.cu:1: asm")
+	got, most := v.Points()
+	assert.Zero(t, got)
+	assert.InDelta(t, 2, most, 1e-9)
+	assert.False(t, v.Full())
+}

@@ -1,0 +1,152 @@
+// Package score turns what was measured into points, and says why.
+package score
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/device/sim"
+	"flashlab/grader/rubric"
+	"flashlab/tensor"
+)
+
+// Verdict is the result of one task.
+type Verdict struct {
+	Task     int
+	Dir      string
+	Title    string
+	Subject  string // "your files", "the reference solution", …
+	Device   string // what the cases ran on
+	Seed     uint64
+	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
+	Warnings []string
+	Refused  string // why nothing ran: the gate's or the compiler's words
+	Checks   []Check
+}
+
+// Check is the result of one check.
+type Check struct {
+	ID       string
+	Title    string
+	Parts    []Part
+	Cases    []Case
+	Findings []sim.Finding // of all cases, repeats folded
+}
+
+// Part is one share of a check's points.
+type Part struct {
+	Name        string // "correctness", "safety", "traffic"
+	Score, Max  float64
+	Note        string
+	NotMeasured string // why there is no score; then Max is what it would be worth
+}
+
+// Case is the result of one case.
+type Case struct {
+	Name    string
+	Shape   []int
+	Dist    tensor.Dist
+	Hidden  bool
+	Weight  float64
+	Passed  bool
+	Class   string   // of the error, if student code returned one or crashed
+	Reason  string   // one sentence, "" if passed
+	Details []string // where it went wrong
+	Again   string   // the command that repeats this case
+	Traffic bool     // its memory traffic counts
+	Moved   uint64   // bytes to and from device memory, where measured
+	Least   uint64   // bytes that any kernel has to move
+	Printed string   // by a worker that died
+}
+
+// Ratio is how much more than necessary was moved; 0 where nobody looked.
+func (c Case) Ratio() float64 {
+	if c.Least == 0 {
+		return 0
+	}
+	return float64(c.Moved) / float64(c.Least)
+}
+
+// Points are the points of what was measured, and how many there were.
+func (v Verdict) Points() (score, most float64) {
+	for _, c := range v.Checks {
+		for _, p := range c.Parts {
+			if p.NotMeasured == "" {
+				score += p.Score
+				most += p.Max
+			}
+		}
+	}
+	return score, most
+}
+
+// Full tells whether all points of what was measured were reached.
+func (v Verdict) Full() bool {
+	got, most := v.Points()
+	return v.Refused == "" && most > 0 && got >= most-1e-9
+}
+
+// Part finds a part by name.
+func (c Check) Part(name string) *Part {
+	for i := range c.Parts {
+		if c.Parts[i].Name == name {
+			return &c.Parts[i]
+		}
+	}
+	return nil
+}
+
+// Passed is the number of cases that passed.
+func (c Check) Passed() int {
+	n := 0
+	for _, k := range c.Cases {
+		if k.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// Refuse is the verdict on a submission of which nothing could run.
+func Refuse(v Verdict, t *rubric.Task, why string) Verdict {
+	v.Refused = why
+	v.Checks = nil
+	for _, rc := range t.Checks {
+		c := Check{ID: rc.ID, Title: rc.Title}
+		for _, share := range shares(t) {
+			if share.of > 0 {
+				c.Parts = append(c.Parts, Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"})
+			}
+		}
+		v.Checks = append(v.Checks, c)
+	}
+	return v
+}
+
+type share struct {
+	name string
+	of   float64
+}
+
+func shares(t *rubric.Task) []share {
+	return []share{{"correctness", t.Shares.Correctness}, {"safety", t.Shares.Safety}, {"traffic", t.Shares.Traffic}}
+}
+
+// Along is where a ratio lies on a curve: 1 at Full or less, 0 at None or more.
+func Along(c rubric.Curve, ratio float64) float64 {
+	switch {
+	case math.IsNaN(ratio) || ratio >= c.None:
+		return 0
+	case ratio <= c.Full:
+		return 1
+	}
+	return math.Log(c.None/ratio) / math.Log(c.None/c.Full)
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

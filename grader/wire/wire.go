@@ -1,0 +1,145 @@
+// Package wire is what the grader and a worker say to each other. A worker
+// holds a student's code, so the grader believes nothing in a reply but that
+// it is an output or an error: every verdict is the grader's own.
+//
+// Messages travel on descriptors that the worker inherits, never on stdout,
+// which a student's prints may fill.
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/internal/frame"
+	"flashlab/tensor"
+)
+
+// The worker's descriptors.
+const (
+	CasesFD  = 3 // Hello and Cases one way, Replies the other
+	DeviceFD = 4 // package device/remote
+)
+
+// Hello is the grader's first message.
+type Hello struct {
+	Device device.Kind
+}
+
+// Case is one input to run on.
+type Case struct {
+	ID     int // comes back in the reply
+	Op     string
+	Shape  []int
+	Dist   tensor.Dist
+	Seed   uint64
+	Stream uint32
+}
+
+// Reply answers a Hello (ID 0) or a Case. Its payload is the output as .npy.
+// What a worker says of its own timing will have its place here.
+type Reply struct {
+	ID    int
+	Error *Error `json:",omitempty"`
+}
+
+// Class sorts the errors of student code.
+type Class string
+
+// The classes.
+const (
+	NotImplemented Class = "not_implemented"
+	Compile        Class = "compile" // of a kernel
+	Fault          Class = "fault"   // a kernel was stopped
+	Panicked       Class = "panic"
+	Failed         Class = "error"
+	// Died is never sent: the grader finds a worker dead or silent.
+	Died Class = "died"
+)
+
+// Error is what went wrong in student code.
+type Error struct {
+	Class Class
+	Text  string
+	Where string `json:",omitempty"` // the student's file and line, of a panic
+}
+
+func (e *Error) Error() string {
+	if e.Where != "" {
+		return e.Where + ": " + e.Text
+	}
+	return e.Text
+}
+
+// maxText bounds the text that a worker may send.
+const maxText = 16 << 10
+
+// ErrorOf classifies an error of student code.
+func ErrorOf(err error) *Error {
+	var compile *device.CompileError
+	class := Failed
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, attn.ErrNotImplemented):
+		class = NotImplemented
+	case errors.As(err, &compile):
+		class = Compile
+	case errors.Is(err, device.ErrFault):
+		class = Fault
+	}
+	return &Error{Class: class, Text: Cut(err.Error(), maxText)}
+}
+
+// Cut bounds a text.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + fmt.Sprintf("… (%d more bytes)", len(s)-n)
+}
+
+// WriteReply sends a reply, with an output if there is one.
+func WriteReply(w io.Writer, r Reply, out *tensor.Tensor) error {
+	var payload []byte
+	if out != nil {
+		data, err := out.Bytes()
+		if err != nil {
+			return err
+		}
+		payload = data
+	}
+	return frame.Write(w, r, payload)
+}
+
+// ReadReply reads the reply to a case, and its output: nil exactly if the
+// reply is an error. It must have the wanted shape.
+func ReadReply(r io.Reader, id int, shape []int) (Reply, *tensor.Tensor, error) {
+	var reply Reply
+	payload, err := frame.Read(r, &reply)
+	if err != nil {
+		return reply, nil, err
+	}
+	if reply.ID != id {
+		return reply, nil, fmt.Errorf("a reply to case %d, want %d", reply.ID, id)
+	}
+	if reply.Error != nil {
+		reply.Error.Text = Cut(reply.Error.Text, 2*maxText)
+		reply.Error.Where = Cut(reply.Error.Where, 256)
+		return reply, nil, nil
+	}
+	if id == 0 {
+		return reply, nil, nil // a greeting has no output
+	}
+	out, err := tensor.ReadNPY(bytes.NewReader(payload))
+	if err != nil {
+		return reply, nil, err
+	}
+	if tensor.ShapeString(out.Shape) != tensor.ShapeString(shape) {
+		return reply, nil, fmt.Errorf("an output %s, want %s", tensor.ShapeString(out.Shape), tensor.ShapeString(shape))
+	}
+	return reply, out, nil
+}

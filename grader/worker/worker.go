@@ -1,0 +1,122 @@
+// Package worker is the half of a grading that holds a student's code: a
+// process of its own, which may crash, hang or print without harm to the
+// grader. It reads a case, fills the inputs on the device, calls the student's
+// function and sends the output back.
+package worker
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"flashlab/device"
+	"flashlab/device/remote"
+	"flashlab/grader/wire"
+	"flashlab/internal/frame"
+	"flashlab/tensor"
+)
+
+// Op runs the cases of one operation.
+type Op interface {
+	// Run returns the output for one case. The device is for preparing
+	// inputs; student code is given the queue.
+	Run(d device.Device, q device.Queue, c wire.Case) (*tensor.Tensor, error)
+}
+
+// Main serves the grader until it hangs up; it is all that a worker's main
+// function does.
+func Main(ops map[string]Op) {
+	if err := serve(ops); err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(ops map[string]Op) error {
+	cases, err := inherited(wire.CasesFD)
+	if err != nil {
+		return fmt.Errorf("this program is started by the grader: make grade: %w", err)
+	}
+	devices, err := inherited(wire.DeviceFD)
+	if err != nil {
+		return err
+	}
+	go endWithParent(os.Getppid())
+	var hello wire.Hello
+	if _, err := frame.Read(cases, &hello); err != nil {
+		return fmt.Errorf("greeting: %w", err)
+	}
+	d, err := open(hello.Device, devices)
+	if err != nil {
+		return wire.WriteReply(cases, wire.Reply{Error: wire.ErrorOf(err)}, nil)
+	}
+	defer d.Close()
+	if err := wire.WriteReply(cases, wire.Reply{}, nil); err != nil {
+		return err
+	}
+	return Loop(cases, d, ops)
+}
+
+// open reaches the device: the simulator in the grader's hands, or the GPU.
+func open(kind device.Kind, conn net.Conn) (device.Device, error) {
+	if kind == device.CUDA {
+		return openCUDA(remote.Cubin(conn))
+	}
+	return remote.Dial(conn)
+}
+
+// Loop answers cases until the grader hangs up.
+func Loop(conn io.ReadWriter, d device.Device, ops map[string]Op) error {
+	q := device.QueueOf(d)
+	for {
+		var c wire.Case
+		if _, err := frame.Read(conn, &c); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		out, failed := run(ops, d, q, c)
+		if err := wire.WriteReply(conn, wire.Reply{ID: c.ID, Error: failed}, out); err != nil {
+			return err
+		}
+	}
+}
+
+// run keeps a panic of student code to its case.
+func run(ops map[string]Op, d device.Device, q device.Queue, c wire.Case) (out *tensor.Tensor, failed *wire.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, failed = nil, panicked(p)
+		}
+	}()
+	op, ok := ops[c.Op]
+	if !ok {
+		return nil, &wire.Error{Class: wire.Failed, Text: fmt.Sprintf("the worker has no operation %q", c.Op)}
+	}
+	out, err := op.Run(d, q, c)
+	if err != nil {
+		return nil, wire.ErrorOf(err)
+	}
+	return out, nil
+}
+
+// inherited opens a socket that the grader left at a descriptor.
+func inherited(fd uintptr) (net.Conn, error) {
+	f := os.NewFile(fd, fmt.Sprintf("descriptor %d", fd))
+	if f == nil {
+		return nil, fmt.Errorf("descriptor %d is not open", fd)
+	}
+	defer f.Close() // FileConn works on a copy
+	return net.FileConn(f)
+}
+
+// endWithParent ends this process when the grader is gone without having said
+// so, whatever student code does meanwhile.
+func endWithParent(parent int) {
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	os.Exit(1)
+}
