@@ -7,6 +7,7 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/sbinet/npyio v0.6.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/arch v0.32.0
 	golang.org/x/term v0.47.0
 	gorgonia.org/cu v0.9.6
 )

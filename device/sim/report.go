@@ -80,6 +80,7 @@ type Counts struct {
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
 	GlobalRequests               uint64 // warp requests
+	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
 	LineCounts                   []LineCounts
 }
 
@@ -120,6 +121,7 @@ type rawCounts struct {
 	Launches int
 	Barriers uint64
 	Steps    uint64
+	Blocks   [][3]uint64 // module, return address of the block's hook, runs
 	Lines    []struct {
 		Module                               int
 		PC                                   uint64
@@ -224,6 +226,7 @@ func (d *Device) sum(raw rawCounts) Counts {
 		c.LineCounts = append(c.LineCounts, LineCounts{File: file, Line: at.line, Op: l.Op, Shared: l.Shared,
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts})
 	}
+	c.FLOPs = d.flops(raw.Blocks)
 	slices.SortStableFunc(c.LineCounts, func(a, b LineCounts) int { return a.Line - b.Line })
 	return c
 }

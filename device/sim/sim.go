@@ -52,7 +52,7 @@ func (c Checks) bits() int {
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64        // memory accesses and barriers a block may make
+	MaxSteps uint64        // memory accesses, barriers and basic blocks that a block may come to
 	Workers  int           // blocks that run at the same time; default: one for each core
 	Timeout  time.Duration // wall clock a launch may take
 	Memory   int64         // bytes of device memory
@@ -266,6 +266,7 @@ type module struct {
 	path       string
 	signatures []device.Signature
 	places     *places // built at the first finding
+	code       *code   // built at the first count of operations
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {

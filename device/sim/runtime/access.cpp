@@ -343,6 +343,17 @@ void *__tsan_memset(void *to, int value, size_t n) {
     return memset(to, value, n);
 }
 
+// The compiler calls this at the start of every basic block: so even a loop that
+// touches no memory takes steps, and arithmetic can be counted.
+void __sanitizer_cov_trace_pc() {
+    simt::Worker *w = simt::worker;
+    if (UNLIKELY(!w)) return;
+    Addr pc = CALLER;
+    if (UNLIKELY(++w->steps > w->maxSteps)) simt::stopSteps(w, pc);
+    uint32_t offset = (uint32_t)(pc - w->module->base);
+    if (UNLIKELY(w->blockRuns[offset]++ == 0)) w->blocksSeen.push_back(offset);
+}
+
 // The linker sends a module's plain memcpy and the like here (--wrap), so that
 // a structure's copy is checked as the loop it stands for.
 void *__wrap_memcpy(void *to, const void *from, size_t n) {

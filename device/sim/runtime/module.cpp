@@ -169,6 +169,9 @@ bool prepareModule(Worker *w, Module *m, std::string *error) {
         if (races && m->data.hi) shadow(&data->second, true);
     }
     w->data = &data->second;
+    uint32_t *&runs = w->blockRunsOf[m->id];
+    if (!runs) runs = (uint32_t *)reserve((m->end - m->base) * sizeof(uint32_t));
+    w->blockRuns = runs;
     auto shared = w->sharedOf.find(m->id);
     if (shared == w->sharedOf.end()) {
         m->touchShared(); // the loader makes the copy at the first use

@@ -228,6 +228,10 @@ struct Worker {
     size_t dynamicBytes = 0;
     PendingWrite pending;
     Traffic *traffic = nullptr;
+    // How often each basic block of the module ran, by its offset (flops.go).
+    uint32_t *blockRuns = nullptr;
+    std::map<int, uint32_t *> blockRunsOf; // by module
+    std::vector<uint32_t> blocksSeen;
     // What the blocks of this launch reported and printed, in their order.
     std::vector<Finding> found;
     size_t foundBefore = 0; // how many of them are of earlier blocks

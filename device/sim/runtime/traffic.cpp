@@ -61,6 +61,7 @@ struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
     std::map<Addr, Line> lines;
+    std::map<std::pair<int, uint32_t>, uint64_t> blocks; // basic blocks: module, offset → runs
 };
 
 struct Slot {
@@ -315,6 +316,11 @@ void endTraffic(Module *m, const KernelEntry *k) {
                 l.wavefronts += s.wavefronts;
             }
         }
+        for (uint32_t offset : w->blocksSeen) {
+            if (total) total->blocks[{m->id, offset}] += w->blockRuns[offset];
+            w->blockRuns[offset] = 0;
+        }
+        w->blocksSeen.clear();
         if (t->sites.empty()) continue;
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
@@ -339,6 +345,14 @@ std::string trafficJson() {
                    ",\"bytes\":" + std::to_string(l.bytes) +
                    ",\"sectors\":" + std::to_string(l.sectors) +
                    ",\"wavefronts\":" + std::to_string(l.wavefronts) + "}";
+        }
+        out += "],\"blocks\":[";
+        first = true;
+        for (auto &[block, runs] : t.blocks) {
+            if (!first) out += ",";
+            first = false;
+            out += "[" + std::to_string(block.first) + "," + std::to_string(block.second) + "," +
+                   std::to_string(runs) + "]";
         }
         out += "]}";
     }
