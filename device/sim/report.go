@@ -185,6 +185,8 @@ func (k Finding) covers(f Finding) bool {
 		return false
 	case k.Kind == "race" && f.Kind == "race":
 		return k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
+	case k.Kind == notWaitedFor && (f.Kind == notWaitedFor || f.Kind == "race"):
+		return k.variable == f.variable && k.variable != "::"
 	case k.Kind == "race" && f.Kind == "uninitialised":
 		return k.variable == f.variable && k.variable != "::"
 	}

@@ -40,7 +40,11 @@ COLD void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Add
 }
 
 COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
-    report(w, finding("initcheck", "uninitialised", pc, op, n, describe(w, a)));
+    const char *kind = "uninitialised";
+    if (w->shared->holds(a))
+        for (unsigned i = 0; i < n; i++)
+            if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
+    report(w, finding("initcheck", kind, pc, op, n, describe(w, a)));
 }
 
 COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
@@ -239,6 +243,15 @@ void range(Addr a, size_t n, Op op, Addr pc) {
 }
 
 } // namespace
+
+// For accesses that the compiler did not see (asynccopy.cpp).
+void checkAccess(Addr a, unsigned n, Op op, Addr pc) {
+    access(a, n, op, pc);
+}
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+    if (w->pending.on) settlePending(w);
+    checkRace(w, r, a, n, op, pc);
+}
 
 PendingWrite &pend(Worker *w) {
     PendingWrite &p = w->pending;

@@ -29,7 +29,8 @@ enum Op : int { READ = 0, WRITE = 1, ATOMIC = 2 };
 
 // ---- shadow memory ----------------------------------------------------------
 // One state byte for each byte of memory.
-enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8 };
+// PENDING: an asynchronous copy into it has not been waited for.
+enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8, PENDING = 16 };
 
 // One remembered access of this block, in 12 bytes. An epoch ends at every block
 // barrier and every block, so equal epochs mean: nothing ordered these two,
@@ -117,6 +118,14 @@ struct Module {
 // ---- running threads -----------------------------------------------------------
 enum class Wait : uint8_t { None, Block, Warp, Exited };
 
+// A copy that a thread has asked for and not yet waited for.
+struct AsyncCopy {
+    Addr to, from, pc;
+    unsigned bytes, zeros; // the last bytes that become zero instead
+    int line;
+    size_t group; // how many groups the thread had committed before
+};
+
 struct Fiber {
     void *sp;
     char *stack;
@@ -137,6 +146,9 @@ struct Fiber {
     uint32_t *occurrence; // by site, of the requests before `counted`
     uint32_t open;        // its requests in the trace
     bool full;            // they are at their bound
+    // asynchronous copies (asynccopy.cpp)
+    std::vector<AsyncCopy> copies;
+    size_t group; // committed so far
 };
 
 struct Warp {
@@ -282,6 +294,13 @@ void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
 extern std::string printed; // what kernels printed, bounded
 
+// ---- collective.cpp -------------------------------------------------------------
+bool sameGathering(const Fiber *a, const Fiber *b);
+void gather(Worker *w, Fiber *const *lane);
+
+// ---- asynccopy.cpp ----------------------------------------------------------------
+void endCopies(Worker *w, Fiber *f);
+
 // ---- between.cpp ----------------------------------------------------------------
 constexpr uint32_t noBlock = ~0u;
 void startBetween(uint32_t blocks);
@@ -290,6 +309,8 @@ void released(Worker *w); // the running block made its writes known to others
 void endBetween(Module *m, const KernelEntry *k, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
+void checkAccess(Addr a, unsigned n, Op op, Addr pc);
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);
 void settleWrites(Worker *w);
 PendingWrite &pend(Worker *w); // the write that is under way
 

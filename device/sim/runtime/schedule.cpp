@@ -160,7 +160,7 @@ void reschedule(Worker *w) {
 
 // ---- warp collectives -------------------------------------------------------------
 // Kinds, as include/simt/warp.h numbers them.
-enum { SyncWarp = 1, Shuffle, Ballot, Match };
+enum { SyncWarp = 1, Shuffle, Ballot, Match, Together };
 
 void joinClocks(Warp *wp, Fiber *const *lane) {
     uint16_t joined[32] = {};
@@ -214,6 +214,7 @@ bool tryWarp(Worker *w, Fiber *f) {
         int l = __builtin_ctz(need);
         Fiber *o = &w->fibers[f->warp * 32 + l];
         if (o->wait != Wait::Warp || o->mask != f->mask || o->kind != f->kind) return false;
+        if (f->kind == Together && !sameGathering(o, f)) return false;
         lane[l] = o;
     }
     switch (f->kind) {
@@ -228,6 +229,9 @@ bool tryWarp(Worker *w, Fiber *f) {
         break;
     case Match:
         match(lane);
+        break;
+    case Together:
+        gather(w, lane);
         break;
     }
     for (int l = 0; l < 32; l++) {
@@ -244,6 +248,7 @@ void threadMain() {
     w->kernel->call(w->args);
     w = worker;
     Fiber *f = w->current;
+    endCopies(w, f);
     f->wait = Wait::Exited;
     w->alive--;
     w->exited++;
@@ -287,6 +292,8 @@ void startBlock(Worker *w, Module *m) {
         Fiber *f = &w->fibers[i];
         f->wait = Wait::None;
         f->full = false;
+        f->copies.clear();
+        f->group = 0;
         f->cursor = f->counted = f->open = 0;
         f->sp = freshStack(f->stack, stackSize, threadMain);
         push(w, (uint16_t)i);

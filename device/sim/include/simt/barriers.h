@@ -28,7 +28,9 @@ extern "C" void simt_fence();
 SIMT_INLINE void __threadfence() {
     simt_fence();
 }
-SIMT_INLINE void __threadfence_block() {}
+SIMT_INLINE void __threadfence_block() {
+    asm volatile("" ::: "memory"); // the compiler must not move accesses over it
+}
 SIMT_INLINE void __threadfence_system() {
     simt_fence();
 }
