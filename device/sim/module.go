@@ -113,8 +113,8 @@ func sharedWindow(dynamic []string) string {
 }
 
 // allowedCalls are the functions outside the file that a kernel may end up
-// calling: the simulator's, and the C library's mathematics.
-var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__ubsan_handle_out_of_bounds|__sanitizer_cov_trace_pc|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|` +
+// calling: the simulator's, libgcc's bit count, and the C library's mathematics.
+var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__ubsan_handle_out_of_bounds|__sanitizer_cov_trace_pc|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|__popcountdi2|` +
 	`_ZTH\w+|` + // clang's initialiser of a thread-local variable: weak, and there is none
 	`(exp|exp2|exp10|expm1|log|log2|log10|log1p|logb|ilogb|pow|sqrt|cbrt|hypot|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|sincos|` +
 	`erf|erfc|tgamma|lgamma|j[01n]|y[01n]|floor|ceil|l?l?round|l?l?rint|nearbyint|trunc|fmod|remainder|remquo|fma|fmin|fmax|fdim|fabs|copysign|` +
