@@ -175,6 +175,16 @@ func (p *places) line(address uint64, file string) (row, bool) {
 			return call, true
 		}
 	}
+	if i > 0 && i < len(p.rows) && p.rows[i-1].line == 0 && !p.rows[i].end && p.rows[i].line > 0 {
+		// Code of the compiler's own, such as its call at the start of a block,
+		// belongs to what it stands before.
+		if p.rows[i].file == file {
+			return p.rows[i], true
+		}
+		if call, ok := p.caller(p.rows[i].address, file); ok {
+			return call, true
+		}
+	}
 	for i--; i >= 0; i-- {
 		r := p.rows[i]
 		if r.end {

@@ -349,7 +349,9 @@ void __sanitizer_cov_trace_pc() {
     simt::Worker *w = simt::worker;
     if (UNLIKELY(!w)) return;
     Addr pc = CALLER;
-    if (UNLIKELY(++w->steps > w->maxSteps)) simt::stopSteps(w, pc);
+    // A loop's own access or barrier shall stop it, for that has a line for certain.
+    constexpr uint64_t grace = 10000;
+    if (UNLIKELY(++w->steps > w->maxSteps + grace)) simt::stopSteps(w, pc);
     uint32_t offset = (uint32_t)(pc - w->module->base);
     if (UNLIKELY(w->blockRuns[offset]++ == 0)) w->blocksSeen.push_back(offset);
 }

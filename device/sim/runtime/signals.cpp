@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -26,6 +27,17 @@ bool inModule(Worker *w, Addr pc) {
 // The timer interrupts a worker with this.
 constexpr int tooLate = SIGUSR1;
 
+// A fault inside a hook belongs to the line that called it: the nearest address
+// on the stack that lies in the module. An overflown stack begins at its guard.
+Addr callerInModule(Worker *w, void *context) {
+    Addr sp = (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    Addr top = w->stackLo + stackSize;
+    if (sp < w->stackLo - guardSize || sp >= top) return 0;
+    for (Addr at = std::max(sp, w->stackLo) & ~(Addr)7; at < top; at += sizeof(Addr))
+        if (inModule(w, *(Addr *)at)) return *(Addr *)at;
+    return 0;
+}
+
 void onSignal(int number, siginfo_t *info, void *context) {
     Worker *w = worker;
     Addr pc = programCounter(context);
@@ -40,7 +52,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
     {
         Finding f;
         f.fatal = true;
-        f.pc = inModule(w, pc) ? pc + 1 : 0;
+        f.pc = inModule(w, pc) ? pc + 1 : callerInModule(w, context);
         Addr at = (Addr)info->si_addr;
         f.check = "memcheck";
         if (number == tooLate) {

@@ -4,16 +4,26 @@
 #pragma once
 
 namespace simt {
+// clang splits a move of integers into those of the members, but not of vectors.
 template <int N> struct WideOf;
 template <> struct WideOf<2> {
     typedef unsigned short type __attribute__((may_alias));
 };
+#ifdef __clang__
+template <> struct WideOf<4> {
+    typedef short type __attribute__((vector_size(4), may_alias));
+};
+template <> struct WideOf<8> {
+    typedef float type __attribute__((vector_size(8), may_alias));
+};
+#else
 template <> struct WideOf<4> {
     typedef unsigned type __attribute__((may_alias));
 };
 template <> struct WideOf<8> {
     typedef long long type __attribute__((may_alias));
 };
+#endif
 template <> struct WideOf<16> {
     typedef float type __attribute__((vector_size(16), may_alias));
 };
