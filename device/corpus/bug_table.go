@@ -34,6 +34,9 @@ var races = []Bug{
 	{Name: "rim_without_barrier", launch: one(64), args: args(in(66), out[float32](64))},
 	{Name: "product_one_barrier", launch: device.Launch{Grid: device.D1(1), Block: device.D2(16, 16)},
 		args: args(in(16*48), in(48*16), out[float32](256), number(48))},
+}
+
+var wideRaces = []Bug{
 	{Name: "exchange_in_warp", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "syncwarp_too_weak", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "halves_apart", launch: one(32), args: args(in(32), out[float32](32))},

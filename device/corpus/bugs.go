@@ -55,7 +55,7 @@ func Bugs() ([]Bug, error) {
 		file string
 		bugs []Bug
 	}{
-		{"bugs/races.cu", races}, {"bugs/memory.cu", memoryBugs}, {"bugs/uninitialised.cu", uninitialised},
+		{"bugs/races.cu", races}, {"bugs/races_wide.cu", wideRaces}, {"bugs/memory.cu", memoryBugs}, {"bugs/uninitialised.cu", uninitialised},
 		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
 		{"bugs/asynchronous.cu", asynchronous},
 	} {
@@ -156,7 +156,7 @@ func (r *Runner) Run(b Bug, twin bool) error {
 	}
 	params := k.Signature().Params
 	if len(params) != len(b.args) {
-		return fmt.Errorf("%s takes %d arguments, bugs.go gives %d", name, len(params), len(b.args))
+		return fmt.Errorf("%s takes %d arguments, its launch gives %d", name, len(params), len(b.args))
 	}
 	var args []any
 	var results []device.Memory

@@ -8,7 +8,6 @@ import (
 	"embed"
 	"fmt"
 	"path"
-	"strings"
 
 	"flashlab/device"
 )
@@ -60,15 +59,4 @@ func (l *loader) kernel(file, name string) (device.Kernel, error) {
 		l.modules[file] = m
 	}
 	return m.Kernel(name)
-}
-
-// lineOf is the number of the first line that holds part, from line from on; 0
-// without one.
-func lineOf(text, part string, from int) int {
-	for i, line := range strings.Split(text, "\n") {
-		if i+1 >= from && strings.Contains(line, part) {
-			return i + 1
-		}
-	}
-	return 0
 }

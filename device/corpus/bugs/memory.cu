@@ -1,5 +1,5 @@
 // Bad addresses, each followed by its twin that is right. Buffers hold what
-// bugs.go says, by default 256 floats.
+// bug_table.go says.
 
 // No guard in the last block.
 extern "C" __global__ void no_guard(const float *x, float *y, int n) {
