@@ -17,10 +17,12 @@ type Run struct {
 // Measured are a check's runs. Where the cases ran in the simulator, both
 // slices are the same.
 type Measured struct {
-	Runs []Run // they decide on correctness
-	Sim  []Run // they decide on safety and traffic; nil where there are none
-	// NoSim says why Sim is nil.
-	NoSim string
+	Runs  []Run  // they decide on correctness
+	Sim   []Run  // they decide on safety and traffic; nil where there are none
+	NoSim string // why Sim is nil
+	// Speed says why there is no time to mark: nobody takes it yet.
+	Speed    string
+	NeedsGPU bool // for speed
 }
 
 // Score gives a check its points.
@@ -40,13 +42,15 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		switch {
 		case s.name == "correctness":
 			correctness(&p, m.Runs)
+		case s.name == "speed":
+			p.NotMeasured, p.NeedsGPU = "not measured: "+m.Speed, m.NeedsGPU
 		case m.Sim == nil:
 			p.NotMeasured = "not measured: " + m.NoSim
 		case s.name == "safety":
 			c.Findings = findings(m.Sim)
 			safety(&p, m.Sim, c.Findings)
 		default:
-			traffic(&p, t.Traffic, m.Sim)
+			traffic(&p, t.Curve(rc), m.Sim)
 		}
 		c.Parts = append(c.Parts, p)
 	}

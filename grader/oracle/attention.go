@@ -1,0 +1,150 @@
+package oracle
+
+import (
+	"math"
+
+	"flashlab/attn"
+)
+
+// Variant is an attention with one thing done otherwise; the zero value is the
+// right one. Feedback compares with those that students write by mistake.
+type Variant struct {
+	Scale        func(dim int) float64             // of the scores; nil means 1/√dim
+	Sees         func(s attn.Shape, i, j int) bool // nil means s.Sees
+	Keys, Values []float32                         // in place of k and v
+	Late         bool                              // masked after the softmax
+	Forget       int                               // tiles of keys whose accumulator is not rescaled
+}
+
+func (c *Variant) fill(k, v []float32, s attn.Shape) {
+	if c.Scale == nil {
+		c.Scale = func(dim int) float64 { return 1 / math.Sqrt(float64(dim)) }
+	}
+	if c.Sees == nil {
+		c.Sees = attn.Shape.Sees
+	}
+	if c.Keys == nil {
+		c.Keys = k
+	}
+	if c.Values == nil {
+		c.Values = v
+	}
+	if c.Forget == 0 {
+		c.Forget = s.SeqK
+	}
+}
+
+// Attention64 is the attention of q [Batch, Heads, SeqQ, Dim] to k and v in
+// float64. scale is, for each row of the output, the size of its elements if
+// the signs of their terms were random.
+func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float64) {
+	c.fill(k, v, s)
+	out = make([]float64, s.QElements())
+	scale = make([]float64, s.QElements()/s.Dim)
+	p := make([]float64, s.SeqK)
+	for row := range scale {
+		i, keys := row%s.SeqQ, keysOf(s, row)
+		if !c.weights(p, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
+			continue // sees nothing: zeros
+		}
+		var squares float64
+		for j := range p {
+			for x := range s.Dim {
+				term := p[j] * float64(c.Values[(keys+j)*s.Dim+x])
+				out[row*s.Dim+x] += term
+				squares += term * term
+			}
+		}
+		scale[row] = math.Sqrt(squares / float64(s.Dim))
+	}
+	return out, scale
+}
+
+// weights are the shares of query i; false says that it sees no key.
+func (c Variant) weights(p []float64, q []float32, keys, i int, s attn.Shape) bool {
+	largest := math.Inf(-1)
+	sofar := make([]float64, s.SeqK) // the maximum when key j's tile is added
+	for j := range p {
+		p[j] = math.Inf(-1)
+		if c.Late || c.Sees(s, i, j) {
+			var dot float64
+			for x := range s.Dim {
+				dot += float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x])
+			}
+			p[j] = dot * c.Scale(s.Dim)
+		}
+		largest = math.Max(largest, p[j])
+		sofar[j] = largest
+	}
+	for j := len(p) - 2; j >= 0; j-- {
+		if (j+1)%c.Forget != 0 { // a tile shares the maximum at its end
+			sofar[j] = sofar[j+1]
+		}
+	}
+	if math.IsInf(largest, -1) {
+		clear(p)
+		return false
+	}
+	var sum float64
+	for j := range p {
+		sum += math.Exp(p[j] - largest)
+	}
+	for j := range p {
+		if p[j] = math.Exp(p[j]-sofar[j]) / sum; math.IsInf(sofar[j], -1) || !c.Sees(s, i, j) {
+			p[j] = 0
+		}
+	}
+	return true
+}
+
+// Attention32 is the same in float32 throughout, in the plainest order.
+func Attention32(q, k, v []float32, s attn.Shape) []float32 {
+	factor := float32(1 / math.Sqrt(float64(s.Dim)))
+	out := make([]float32, s.QElements())
+	p := make([]float32, s.SeqK)
+	for row := range len(out) / s.Dim {
+		i, keys := row%s.SeqQ, keysOf(s, row)
+		largest := float32(math.Inf(-1))
+		for j := range p {
+			p[j] = float32(math.Inf(-1))
+			if !s.Sees(i, j) {
+				continue
+			}
+			var dot float32
+			for x := range s.Dim {
+				dot += q[row*s.Dim+x] * k[(keys+j)*s.Dim+x]
+			}
+			p[j] = dot * factor
+			largest = max(largest, p[j])
+		}
+		if math.IsInf(float64(largest), -1) {
+			continue
+		}
+		var sum float32
+		for j := range p {
+			p[j] = float32(math.Exp(float64(p[j] - largest)))
+			sum += p[j]
+		}
+		for j := range p {
+			p[j] /= sum
+			for x := range s.Dim {
+				out[row*s.Dim+x] += p[j] * v[(keys+j)*s.Dim+x]
+			}
+		}
+	}
+	return out
+}
+
+// keysOf is the first key of a row of q, counted over all of k: query heads
+// share key heads evenly, in order.
+func keysOf(s attn.Shape, row int) int {
+	head := row / s.SeqQ
+	batch, head := head/s.Heads, head%s.Heads
+	return (batch*s.KVHeads + head/(s.Heads/s.KVHeads)) * s.SeqK
+}
+
+// AttentionTruth is what an attention is judged by.
+func AttentionTruth(q, k, v []float32, s attn.Shape) Truth {
+	want, scale := Attention64(q, k, v, s, Variant{})
+	return Truth{Layout: Layout{len(want) / s.Dim, s.Dim, 1}, Want: want, Plain: Attention32(q, k, v, s), Scale: scale}
+}

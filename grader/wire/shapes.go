@@ -1,0 +1,21 @@
+package wire
+
+import "flashlab/attn"
+
+// Softmax is a case's shape as a student's code gets it. Grader and worker read
+// a case's sizes here, and nowhere else.
+func (c Case) Softmax() attn.SoftmaxShape {
+	return attn.SoftmaxShape{Outer: c.Sizes["outer"], Len: c.Sizes["len"], Inner: c.Sizes["inner"]}
+}
+
+// Gemm is the shape of a batched matrix product, of either kind.
+func (c Case) Gemm(transB bool) attn.GemmShape {
+	return attn.GemmShape{Batch: c.Sizes["batch"], M: c.Sizes["m"], N: c.Sizes["n"], K: c.Sizes["k"], TransB: transB}
+}
+
+// Attention is the shape of an attention with as many key as query heads.
+func (c Case) Attention() attn.Shape {
+	heads := c.Sizes["heads"]
+	return attn.Shape{Batch: c.Sizes["batch"], Heads: heads, KVHeads: heads,
+		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
+}
