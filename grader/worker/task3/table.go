@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"flashlab/attn"
 	"flashlab/hbm"
 	tiled "flashlab/task3_tiled_go"
 	"flashlab/tensor"
@@ -22,12 +23,12 @@ const (
 func table(w io.Writer) error {
 	once := 4.0 * tableSeq * tableDim * 4 // q, k, v and o
 	scores := once + 4.0*tableSeq*tableSeq*4
-	for kb := 2.0; kb <= 1024; kb *= math.Sqrt2 {
-		sram := int(kb * 1024)
+	for step := range 19 {
+		kb := math.Round(100*math.Pow(2, 1+float64(step)/2)) / 100
 		for _, causal := range []bool{false, true} {
-			moved, err := measure(sram, causal)
+			moved, err := measure(int(kb*1024), causal)
 			if err != nil {
-				return fmt.Errorf("with %d bytes of SRAM: %w", sram, err)
+				return fmt.Errorf("with %g KB of SRAM: %w", kb, err)
 			}
 			name := "•tiles, full"
 			if causal {
@@ -49,24 +50,20 @@ func measure(sram int, causal bool) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	machine := hbm.New(sram)
-	var in []*hbm.Matrix
-	for stream, name := range []string{"q", "k", "v"} {
+	var in []*tensor.Tensor
+	for stream := range 3 {
 		x, err := tensor.Random(tensor.Normal, 1, uint32(stream), tableSeq, tableDim)
 		if err != nil {
 			return 0, err
 		}
-		m, err := machine.Input(name, tableSeq, tableDim, x.Data)
-		if err != nil {
-			return 0, err
-		}
-		in = append(in, m)
+		in = append(in, x)
 	}
-	o, err := machine.Output("o", tableSeq, tableDim, 0)
+	machine := hbm.New(sram)
+	matrices, o, err := matrices(machine, in, attn.Shape{SeqQ: tableSeq, Dim: tableDim})
 	if err != nil {
 		return 0, err
 	}
-	if err := tiled.Forward(machine.SRAM(), o, in[0], in[1], in[2], br, bc, causal); err != nil {
+	if err := tiled.Forward(machine.SRAM(), o, matrices[0], matrices[1], matrices[2], br, bc, causal); err != nil {
 		return 0, err
 	}
 	return machine.Traffic().Total(), machine.SRAM().Err()
