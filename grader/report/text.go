@@ -102,9 +102,9 @@ func note(part score.Part) string {
 	return part.Note
 }
 
-// Points writes points with two decimals at most.
+// Points writes points with three decimals at most.
 func Points(x float64) string {
-	s := strings.TrimRight(fmt.Sprintf("%.2f", x), "0")
+	s := strings.TrimRight(fmt.Sprintf("%.3f", x), "0")
 	return strings.TrimSuffix(s, ".")
 }
 

@@ -9,6 +9,9 @@ import (
 func main() {
 	it := worker.Once(unfused.New)
 	worker.Main(map[string]worker.Op{
-		"softmax": worker.Softmax(it),
+		"softmax":   worker.Softmax(it),
+		"gemm_nt":   worker.Gemm(it, true),
+		"gemm_nn":   worker.Gemm(it, false),
+		"attention": worker.Attention(it),
 	})
 }
