@@ -55,9 +55,35 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 				squares += term * term
 			}
 		}
+		squares += c.unsettled(p, out[row*s.Dim:(row+1)*s.Dim], q[row*s.Dim:(row+1)*s.Dim], keys, s)
 		scale[row] = math.Sqrt(squares / float64(s.Dim))
 	}
 	return out, scale
+}
+
+// unsettled is how much the rounding of scores can move a row, in the units of
+// its terms' squares. A score's rounding is as large as the score and its terms;
+// it moves the output from its value towards that key's, in proportion to the
+// share. Where scores are large and two shares close, that is all the error
+// there is; elsewhere it is small.
+func (c Variant) unsettled(p, out []float64, q []float32, keys int, s attn.Shape) float64 {
+	var squares float64
+	factor := c.Scale(s.Dim)
+	for j, share := range p {
+		if share < 1e-9 {
+			continue
+		}
+		var dot, terms, apart float64
+		for x := range s.Dim {
+			term := float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x]) * factor
+			dot += term
+			terms += term * term
+			away := float64(c.Values[(keys+j)*s.Dim+x]) - out[x]
+			apart += away * away
+		}
+		squares += share * share * (terms + dot*dot) * apart
+	}
+	return squares
 }
 
 // weights are the shares of query i; false says that it sees no key.
