@@ -12,7 +12,7 @@ import (
 type slip struct {
 	o, l     func(factor float64) float64 // what o and l are multiplied by; nil for the factor itself
 	keys     int                          // only so many keys are seen; 0 for all
-	carry    bool                         // o is not cleared for a new block of queries
+	carry    bool                         // m, l and o go on into the next block of queries
 	diagonal bool                         // every tile is masked as if it began with the same query and key
 }
 
@@ -22,6 +22,7 @@ func (p problem) tiledPattern(t oracle.Truth, got []float32, br, bc int) string 
 	if br < 1 || bc < 1 || t.Same(got, t.Want) {
 		return ""
 	}
+	br, bc = min(br, p.s.SeqQ), min(bc, p.s.SeqK) // a submission may have picked them
 	if _, nan, _ := census(got); nan == len(got) {
 		return "every element is NaN or infinite. In the first round exp(m_old - m_new) is 0: is something divided by it (line 10 of the paper's Algorithm 1 has the inverse, by mistake), or by an l of 0? Is -Inf subtracted from -Inf?"
 	}
@@ -38,7 +39,7 @@ func (p problem) tiledPattern(t oracle.Truth, got []float32, br, bc int) string 
 		{slip{o: invert}, "o is multiplied by the inverse of exp(m_old - m_new), as line 10 of the paper's Algorithm 1 has it by mistake"},
 		{slip{o: invert, l: invert}, "o and l are multiplied by the inverse of exp(m_old - m_new)"},
 		{slip{keys: lastTile}, fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", lastTile)},
-		{slip{carry: true}, "o is carried from one block of queries to the next: each starts at 0"},
+		{slip{carry: true}, "m, l and o are carried from one block of queries to the next: each block starts afresh"},
 		{slip{diagonal: true}, "each tile is masked along its own diagonal: where the mask crosses a tile depends on its first query and its first key"},
 	} {
 		want := p.online(k.slip, br, bc)
@@ -49,42 +50,48 @@ func (p problem) tiledPattern(t oracle.Truth, got []float32, br, bc int) string 
 	return ""
 }
 
+// state is what is kept of one query.
+type state struct {
+	m, l float64
+	o    []float64
+}
+
 // online is attention tile by tile in float64, with a slip.
 func (p problem) online(k slip, br, bc int) []float64 {
 	dim := p.s.Dim
 	result := make([]float64, p.s.SeqQ*dim)
-	carried := make([]float64, br*dim)
+	carried := make([]state, br)
 	for i := range p.s.SeqQ {
-		m, l, o := math.Inf(-1), 0.0, make([]float64, dim)
-		if k.carry {
-			o = carried[i%br*dim:][:dim]
+		at := &carried[i%br]
+		if !k.carry || i < br {
+			*at = state{math.Inf(-1), 0, make([]float64, dim)}
 		}
 		for key := 0; key < p.s.SeqK; key += bc {
 			if !p.s.Sees(i/br*br+br-1, key) {
 				break
 			}
 			scores, largest := p.tileScores(k, i, br, key, min(key+bc, p.s.SeqK))
-			next := math.Max(m, largest)
+			next := math.Max(at.m, largest)
 			if math.IsInf(next, -1) {
 				continue
 			}
-			factor := math.Exp(m - next)
-			m = next
-			l *= k.apply(k.l, factor)
-			for x := range o {
-				o[x] *= k.apply(k.o, factor)
+			factor := math.Exp(at.m - next)
+			at.m = next
+			at.l *= k.apply(k.l, factor)
+			for x := range at.o {
+				at.o[x] *= k.apply(k.o, factor)
 			}
 			for j, s := range scores {
-				w := math.Exp(s - m)
-				l += w
-				for x := range o {
-					o[x] += w * float64(p.v[(key+j)*dim+x])
+				w := math.Exp(s - at.m)
+				at.l += w
+				for x := range at.o {
+					at.o[x] += w * float64(p.v[(key+j)*dim+x])
 				}
 			}
 		}
-		for x := range o {
-			o[x] /= l
-			result[i*dim+x] = o[x]
+		for x := range at.o {
+			at.o[x] /= at.l
+			result[i*dim+x] = at.o[x]
 		}
 	}
 	return result
