@@ -35,24 +35,32 @@ func (c *Variant) fill(k, v []float32, s attn.Shape) {
 }
 
 // Attention64 is the attention of q [Batch, Heads, SeqQ, Dim] to k and v in
-// float64. scale is, for each row of the output, the size of its elements if
-// the signs of their terms were random.
+// float64. scale is, for each row of the output, what a rounding error of 1 in
+// everything would come to: in the terms p·v, the size of the output if their
+// signs were random; and in the scores, which large ones carry into the
+// output of rows that do not belong to one key alone.
 func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float64) {
 	c.fill(k, v, s)
 	out = make([]float64, s.QElements())
 	scale = make([]float64, s.QElements()/s.Dim)
-	p := make([]float64, s.SeqK)
+	p, size := make([]float64, s.SeqK), make([]float64, s.SeqK)
 	for row := range scale {
 		i, keys := row%s.SeqQ, keysOf(s, row)
-		if !c.weights(p, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
+		if !c.weights(p, size, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
 			continue // sees nothing: zeros
+		}
+		y := out[row*s.Dim : (row+1)*s.Dim]
+		for j := range p {
+			for x := range y {
+				y[x] += p[j] * float64(c.Values[(keys+j)*s.Dim+x])
+			}
 		}
 		var squares float64
 		for j := range p {
-			for x := range s.Dim {
-				term := p[j] * float64(c.Values[(keys+j)*s.Dim+x])
-				out[row*s.Dim+x] += term
-				squares += term * term
+			for x := range y {
+				value := float64(c.Values[(keys+j)*s.Dim+x])
+				term, shift := p[j]*value, p[j]*(value-y[x])*size[j]
+				squares += term*term + shift*shift
 			}
 		}
 		scale[row] = math.Sqrt(squares / float64(s.Dim))
@@ -60,18 +68,22 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 	return out, scale
 }
 
-// weights are the shares of query i; false says that it sees no key.
-func (c Variant) weights(p []float64, q []float32, keys, i int, s attn.Shape) bool {
+// weights are the shares of query i, and the size of the numbers that each comes
+// from; false says that it sees no key.
+func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {
 	largest := math.Inf(-1)
 	sofar := make([]float64, s.SeqK) // the maximum when key j's tile is added
 	for j := range p {
 		p[j] = math.Inf(-1)
 		if c.Late || c.Sees(s, i, j) {
-			var dot float64
+			var dot, squares float64
 			for x := range s.Dim {
-				dot += float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x])
+				term := float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x])
+				dot += term
+				squares += term * term
 			}
 			p[j] = dot * c.Scale(s.Dim)
+			size[j] = math.Max(math.Abs(p[j]), math.Sqrt(squares)*c.Scale(s.Dim))
 		}
 		largest = math.Max(largest, p[j])
 		sofar[j] = largest
