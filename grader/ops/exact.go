@@ -23,9 +23,9 @@ var splitHeads = Op{
 	},
 	Judge: func(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 		x, s := in[0].Data, c.Sizes
-		return exact(c, in, out.Tensors[0].Data, split(x, s["batch"], s["seq"], s["heads"], s["dim"]), []lookalike{
+		return judgeExact(c, in, out.Tensors[0].Data, splitUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), []lookalike{
 			{x, "the numbers lie as they did in x: a change of shape alone moves nothing, but each head has to be in one piece"},
-			{transposeAll(split(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["seq"], s["dim"]), "each head is transposed: it is [dim, seq], want [seq, dim]"},
+			{transposeAll(splitUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["seq"], s["dim"]), "each head is transposed: it is [dim, seq], want [seq, dim]"},
 			{every(x, s["batch"], s["seq"], s["heads"], s["dim"]), "head 0 has every heads-th value of each position: it gets the first dim of them in one piece"},
 		})
 	},
@@ -43,8 +43,8 @@ var mergeHeads = Op{
 	},
 	Judge: func(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 		x, s := in[0].Data, c.Sizes
-		swapped := transposeAll(merge(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["heads"], s["dim"])
-		return exact(c, in, out.Tensors[0].Data, merge(x, s["batch"], s["seq"], s["heads"], s["dim"]), []lookalike{
+		swapped := transposeAll(joinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["heads"], s["dim"])
+		return judgeExact(c, in, out.Tensors[0].Data, joinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), []lookalike{
 			{x, "the numbers lie as they did in x: a change of shape alone moves nothing, but each position has to be in one piece"},
 			{swapped, "heads are merged in the wrong order: a position has all of head 0 first, then all of head 1, not one value of each in turn"},
 		})
@@ -66,7 +66,7 @@ var causalMask = Op{
 		hide := func(with float64, sees func(i, j int) bool) []float32 { return hidden(x, s, float32(with), sees) }
 		negInf := math.Inf(-1)
 		last := s.SeqK - s.SeqQ
-		return exact(c, in, out.Tensors[0].Data, hide(negInf, s.Sees), []lookalike{
+		return judgeExact(c, in, out.Tensors[0].Data, hide(negInf, s.Sees), []lookalike{
 			{x, "nothing is masked"},
 			{hide(negInf, func(i, j int) bool { return j <= i+last+1 }), "the mask is off by one: each query sees one key too many"},
 			{hide(negInf, func(i, j int) bool { return j < i+last }), "the mask is off by one: a query sees the key beside it, too"},
@@ -96,8 +96,8 @@ type lookalike struct {
 	says   string
 }
 
-// exact wants every element as it is in want, bit for bit but for the sign of 0.
-func exact(c wire.Case, in []*tensor.Tensor, got, want []float32, known []lookalike) Verdict {
+// judgeExact wants every element as it is in want, bit for bit but for the sign of 0.
+func judgeExact(c wire.Case, in []*tensor.Tensor, got, want []float32, known []lookalike) Verdict {
 	wrong, first := 0, 0
 	for i, w := range want {
 		if got[i] != w { // true for NaN

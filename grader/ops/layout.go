@@ -2,8 +2,8 @@ package ops
 
 import "flashlab/attn"
 
-// split moves [batch, seq, heads, dim] to [batch, heads, seq, dim].
-func split[T any](x []T, batch, seq, heads, dim int) []T {
+// splitUp moves [batch, seq, heads, dim] to [batch, heads, seq, dim].
+func splitUp[T any](x []T, batch, seq, heads, dim int) []T {
 	y := make([]T, 0, len(x))
 	for b := range batch {
 		for h := range heads {
@@ -16,14 +16,14 @@ func split[T any](x []T, batch, seq, heads, dim int) []T {
 	return y
 }
 
-// merge undoes split.
-func merge[T any](x []T, batch, seq, heads, dim int) []T {
-	return split(x, batch, heads, seq, dim)
+// joinUp undoes splitUp.
+func joinUp[T any](x []T, batch, seq, heads, dim int) []T {
+	return splitUp(x, batch, heads, seq, dim)
 }
 
 // every splits by taking every heads-th value of a position: a mistake.
 func every(x []float32, batch, seq, heads, dim int) []float32 {
-	return split(transposeAll(x, dim, heads), batch, seq, heads, dim)
+	return splitUp(transposeAll(x, dim, heads), batch, seq, heads, dim)
 }
 
 // transposeAll transposes all matrices [rows, cols] that lie in x.

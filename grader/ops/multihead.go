@@ -22,7 +22,7 @@ var multihead = Op{
 	},
 	Judge: func(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 		s := c.Attention()
-		apart := func(x []float32, seq int) []float32 { return split(x, s.Batch, seq, s.Heads, s.Dim) }
+		apart := func(x []float32, seq int) []float32 { return splitUp(x, s.Batch, seq, s.Heads, s.Dim) }
 		p := problem{s, apart(in[0].Data, s.SeqQ), apart(in[1].Data, s.SeqK), apart(in[2].Data, s.SeqK)}
 		t := oracle.AttentionTruth(p.q, p.k, p.v, s) // head by head
 		got := out.Tensors[0].Data
@@ -39,9 +39,9 @@ var multihead = Op{
 // merged is a truth about [batch, heads, seq, dim] put side by side: a row is
 // still one head's part of one position.
 func merged(t oracle.Truth, s attn.Shape) oracle.Truth {
-	t.Want = merge(t.Want, s.Batch, s.SeqQ, s.Heads, s.Dim)
-	t.Plain = merge(t.Plain, s.Batch, s.SeqQ, s.Heads, s.Dim)
-	t.Scale = merge(t.Scale, s.Batch, s.SeqQ, s.Heads, 1)
+	t.Want = joinUp(t.Want, s.Batch, s.SeqQ, s.Heads, s.Dim)
+	t.Plain = joinUp(t.Plain, s.Batch, s.SeqQ, s.Heads, s.Dim)
+	t.Scale = joinUp(t.Scale, s.Batch, s.SeqQ, s.Heads, 1)
 	return t
 }
 
@@ -59,7 +59,7 @@ func headsPattern(in []*tensor.Tensor, got []float32, t oracle.Truth, s attn.Sha
 		return "the heads are right but not merged: this is [batch, heads, seq, dim]"
 	case t.Same(got, one):
 		return "this is attention with a single head: hidden is not split"
-	case t.Same(got, reshaped), t.Same(got, merge(reshaped, s.Batch, s.SeqQ, s.Heads, s.Dim)):
+	case t.Same(got, reshaped), t.Same(got, joinUp(reshaped, s.Batch, s.SeqQ, s.Heads, s.Dim)):
 		return "the heads are made by a change of shape alone: splitting moves numbers (see SplitHeads)"
 	}
 	return ""

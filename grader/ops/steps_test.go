@@ -21,14 +21,14 @@ func TestStepsThatMove(t *testing.T) {
 		says    string
 	}{
 		{example{splitHeads, []int{2, 3, 4, 5}, tensor.Normal, false},
-			func(x []float32) []float32 { return split(x, 2, 3, 4, 5) },
+			func(x []float32) []float32 { return splitUp(x, 2, 3, 4, 5) },
 			func(x []float32) []float32 { return x }, "a change of shape alone"},
 		{example{splitHeads, []int{2, 3, 4, 5}, tensor.Normal, false},
-			func(x []float32) []float32 { return split(x, 2, 3, 4, 5) },
+			func(x []float32) []float32 { return splitUp(x, 2, 3, 4, 5) },
 			func(x []float32) []float32 { return every(x, 2, 3, 4, 5) }, "every heads-th"},
 		{example{mergeHeads, []int{2, 4, 3, 5}, tensor.Normal, false},
-			func(x []float32) []float32 { return merge(x, 2, 3, 4, 5) },
-			func(x []float32) []float32 { return transposeAll(merge(x, 2, 3, 4, 5), 4, 5) }, "in the wrong order"},
+			func(x []float32) []float32 { return joinUp(x, 2, 3, 4, 5) },
+			func(x []float32) []float32 { return transposeAll(joinUp(x, 2, 3, 4, 5), 4, 5) }, "in the wrong order"},
 		{example{causalMask, []int{1, 2, 3, 5}, tensor.Normal, false},
 			func(x []float32) []float32 { return hidden(x, s, negInf, s.Sees) },
 			func(x []float32) []float32 { return hidden(x, s, 0, s.Sees) }, "put -Inf there"},
@@ -53,9 +53,9 @@ func TestStepsThatMove(t *testing.T) {
 
 func TestSplitAndMergeUndoEachOther(t *testing.T) {
 	x := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
-	y := split(x, 1, 3, 2, 2)
+	y := splitUp(x, 1, 3, 2, 2)
 	assert.Equal(t, []int{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11}, y)
-	assert.Equal(t, x, merge(y, 1, 3, 2, 2))
+	assert.Equal(t, x, joinUp(y, 1, 3, 2, 2))
 }
 
 // calculated are the steps that round, each with a plain float32 program.
@@ -95,7 +95,7 @@ func plainSum(e example, in []*tensor.Tensor) []float32 {
 func plainHeads(e example, in []*tensor.Tensor) []float32 {
 	b, h, sq, sk, d := e.shape[0], e.shape[1], e.shape[2], e.shape[3], e.shape[4]
 	s := attn.Shape{Batch: b, Heads: h, KVHeads: h, SeqQ: sq, SeqK: sk, Dim: d, Causal: e.causal}
-	return merge(oracle.Attention32(split(in[0].Data, b, sq, h, d), split(in[1].Data, b, sk, h, d), split(in[2].Data, b, sk, h, d), s), b, sq, h, d)
+	return joinUp(oracle.Attention32(splitUp(in[0].Data, b, sq, h, d), splitUp(in[1].Data, b, sk, h, d), splitUp(in[2].Data, b, sk, h, d), s), b, sq, h, d)
 }
 
 func TestStepsThatCalculate(t *testing.T) {
@@ -121,12 +121,12 @@ func TestPatternsOfSteps(t *testing.T) {
 		assert.Contains(t, v.Reason, want)
 	}
 	e := example{scores, []int{2, 3, 7, 7, 5}, tensor.Normal, false}
-	says(e, "not divided", func(in []*tensor.Tensor) []float32 { return times(plainScores(e, in), math.Sqrt(5)) })
-	says(e, "instead of its root", func(in []*tensor.Tensor) []float32 { return times(plainScores(e, in), 1/math.Sqrt(5)) })
+	says(e, "not divided", func(in []*tensor.Tensor) []float32 { return multiplied(plainScores(e, in), math.Sqrt(5)) })
+	says(e, "instead of its root", func(in []*tensor.Tensor) []float32 { return multiplied(plainScores(e, in), 1/math.Sqrt(5)) })
 	says(e, "transposed", func(in []*tensor.Tensor) []float32 { return transposeAll(plainScores(e, in), 7, 7) })
 
 	e = example{multihead, []int{2, 3, 7, 7, 5}, tensor.Normal, true}
-	says(e, "not merged", func(in []*tensor.Tensor) []float32 { return split(plainHeads(e, in), 2, 7, 3, 5) })
+	says(e, "not merged", func(in []*tensor.Tensor) []float32 { return splitUp(plainHeads(e, in), 2, 7, 3, 5) })
 	says(e, "a single head", func(in []*tensor.Tensor) []float32 {
 		one := example{multihead, []int{2, 1, 7, 7, 15}, tensor.Normal, true}
 		return plainHeads(one, in)
@@ -138,7 +138,7 @@ func TestPatternsOfSteps(t *testing.T) {
 	})
 }
 
-func times(x []float32, f float64) []float32 {
+func multiplied(x []float32, f float64) []float32 {
 	y := make([]float32, len(x))
 	for i, v := range x {
 		y[i] = v * float32(f)

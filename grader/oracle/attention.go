@@ -35,69 +35,55 @@ func (c *Variant) fill(k, v []float32, s attn.Shape) {
 }
 
 // Attention64 is the attention of q [Batch, Heads, SeqQ, Dim] to k and v in
-// float64. scale is, for each row of the output, the size of its elements if
-// the signs of their terms were random.
+// float64. scale is, for each row of the output, what a rounding error of 1 in
+// everything would come to: in the terms p·v, the size of the output if their
+// signs were random; and in the scores, which large ones carry into the
+// output of rows that do not belong to one key alone.
 func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float64) {
 	c.fill(k, v, s)
 	out = make([]float64, s.QElements())
 	scale = make([]float64, s.QElements()/s.Dim)
-	p := make([]float64, s.SeqK)
+	p, size := make([]float64, s.SeqK), make([]float64, s.SeqK)
 	for row := range scale {
 		i, keys := row%s.SeqQ, keysOf(s, row)
-		if !c.weights(p, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
+		if !c.weights(p, size, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
 			continue // sees nothing: zeros
+		}
+		y := out[row*s.Dim : (row+1)*s.Dim]
+		for j := range p {
+			for x := range y {
+				y[x] += p[j] * float64(c.Values[(keys+j)*s.Dim+x])
+			}
 		}
 		var squares float64
 		for j := range p {
-			for x := range s.Dim {
-				term := p[j] * float64(c.Values[(keys+j)*s.Dim+x])
-				out[row*s.Dim+x] += term
-				squares += term * term
+			for x := range y {
+				value := float64(c.Values[(keys+j)*s.Dim+x])
+				term, shift := p[j]*value, p[j]*(value-y[x])*size[j]
+				squares += term*term + shift*shift
 			}
 		}
-		squares += c.unsettled(p, out[row*s.Dim:(row+1)*s.Dim], q[row*s.Dim:(row+1)*s.Dim], keys, s)
 		scale[row] = math.Sqrt(squares / float64(s.Dim))
 	}
 	return out, scale
 }
 
-// unsettled is how much the rounding of scores can move a row, in the units of
-// its terms' squares. A score's rounding is as large as the score and its terms;
-// it moves the output from its value towards that key's, in proportion to the
-// share. Where scores are large and two shares close, that is all the error
-// there is; elsewhere it is small.
-func (c Variant) unsettled(p, out []float64, q []float32, keys int, s attn.Shape) float64 {
-	var squares float64
-	factor := c.Scale(s.Dim)
-	for j, share := range p {
-		if share < 1e-9 {
-			continue
-		}
-		var dot, terms, apart float64
-		for x := range s.Dim {
-			term := float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x]) * factor
-			dot += term
-			terms += term * term
-			away := float64(c.Values[(keys+j)*s.Dim+x]) - out[x]
-			apart += away * away
-		}
-		squares += share * share * (terms + dot*dot) * apart
-	}
-	return squares
-}
-
-// weights are the shares of query i; false says that it sees no key.
-func (c Variant) weights(p []float64, q []float32, keys, i int, s attn.Shape) bool {
+// weights are the shares of query i, and the size of the numbers that each comes
+// from; false says that it sees no key.
+func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {
 	largest := math.Inf(-1)
 	sofar := make([]float64, s.SeqK) // the maximum when key j's tile is added
 	for j := range p {
 		p[j] = math.Inf(-1)
 		if c.Late || c.Sees(s, i, j) {
-			var dot float64
+			var dot, squares float64
 			for x := range s.Dim {
-				dot += float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x])
+				term := float64(q[x]) * float64(c.Keys[(keys+j)*s.Dim+x])
+				dot += term
+				squares += term * term
 			}
 			p[j] = dot * c.Scale(s.Dim)
+			size[j] = math.Max(math.Abs(p[j]), math.Sqrt(squares)*c.Scale(s.Dim))
 		}
 		largest = math.Max(largest, p[j])
 		sofar[j] = largest
