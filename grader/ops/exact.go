@@ -46,6 +46,7 @@ var mergeHeads = Op{
 		swapped := transposeAll(joinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["heads"], s["dim"])
 		return judgeExact(c, in, out.Tensors[0].Data, joinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), []lookalike{
 			{x, "the numbers lie as they did in x: a change of shape alone moves nothing, but each position has to be in one piece"},
+			{reversed(x, s["batch"], s["seq"], s["heads"], s["dim"]), "heads are merged in the wrong order: the last head comes first in each position"},
 			{swapped, "heads are merged in the wrong order: a position has all of head 0 first, then all of head 1, not one value of each in turn"},
 		})
 	},

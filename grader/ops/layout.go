@@ -26,6 +26,18 @@ func every(x []float32, batch, seq, heads, dim int) []float32 {
 	return splitUp(transposeAll(x, dim, heads), batch, seq, heads, dim)
 }
 
+// reversed joins the heads in reverse order: a mistake.
+func reversed(x []float32, batch, seq, heads, dim int) []float32 {
+	var y []float32
+	for b := range batch {
+		for h := heads - 1; h >= 0; h-- {
+			first := (b*heads + h) * seq * dim
+			y = append(y, x[first:first+seq*dim]...)
+		}
+	}
+	return joinUp(y, batch, seq, heads, dim)
+}
+
 // transposeAll transposes all matrices [rows, cols] that lie in x.
 func transposeAll(x []float32, rows, cols int) []float32 {
 	y := make([]float32, len(x))

@@ -37,7 +37,7 @@ func chosen(j *worker.Job) (*wire.Output, error) {
 	s, sram := j.Tiled(), j.Sizes["sram"]
 	br, bc, err := tiled.Tiles(sram, s.SeqQ, s.SeqK, s.Dim)
 	if err != nil {
-		return nil, err
+		return nil, worker.Stub("Tiles", err)
 	}
 	if br < 1 || bc < 1 {
 		return nil, fmt.Errorf("Tiles(%d, %d, %d, %d) returned br = %d and bc = %d: want at least 1 of each", sram, s.SeqQ, s.SeqK, s.Dim, br, bc)
@@ -61,7 +61,7 @@ func forward(j *worker.Job, sram, br, bc int) (*wire.Output, error) {
 		return nil, err
 	}
 	if err := tiled.Forward(machine.SRAM(), o, in[0], in[1], in[2], br, bc, s.Causal); err != nil {
-		return nil, err
+		return nil, worker.Stub("Forward", err)
 	}
 	if err := machine.SRAM().Err(); err != nil {
 		return nil, fmt.Errorf("%w (Forward returned nil: let it end with return sram.Err())", err)
