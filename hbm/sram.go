@@ -59,7 +59,7 @@ func (m *Machine) refuse(t *tile) {
 		m.fail("tile %v: want at least 1 row and 1 column", t)
 		return
 	}
-	taken := "nothing is in it yet"
+	taken, again := "nothing is in it yet", ""
 	if len(m.tiles) > 0 {
 		var names []string
 		for i, other := range m.tiles {
@@ -68,9 +68,12 @@ func (m *Machine) refuse(t *tile) {
 				break
 			}
 			names = append(names, other.String())
+			if other.name == t.name {
+				again = ". Tiles are never given back: take each tile once, before the loops"
+			}
 		}
 		taken = fmt.Sprintf("%d bytes are taken by %s", m.used, strings.Join(names, ", "))
 	}
 	bytes := float64(t.rows) * float64(t.cols) * elementSize
-	m.fail("tile %v of %.0f bytes does not fit into the SRAM of %d bytes: %s", t, bytes, m.capacity, taken)
+	m.fail("tile %v of %.0f bytes does not fit into the SRAM of %d bytes: %s%s", t, bytes, m.capacity, taken, again)
 }

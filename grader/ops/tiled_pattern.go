@@ -23,7 +23,7 @@ func (p problem) tiledPattern(t oracle.Truth, got []float32, br, bc int) string 
 		return ""
 	}
 	br, bc = min(br, p.s.SeqQ), min(bc, p.s.SeqK) // a submission may have picked them
-	if _, nan, _ := census(got); nan == len(got) {
+	if _, nan, _ := census(got); nan == len(got) && !p.overflows() {
 		return "every element is NaN or infinite. In the first round exp(m_old - m_new) is 0: is something divided by it (line 10 of the paper's Algorithm 1 has the inverse, by mistake), or by an l of 0? Is -Inf subtracted from -Inf?"
 	}
 	forget := func(float64) float64 { return 1 }
@@ -70,7 +70,11 @@ func (p problem) online(k slip, br, bc int) []float64 {
 			if !p.s.Sees(i/br*br+br-1, key) {
 				break
 			}
-			scores, largest := p.tileScores(k, i, br, key, min(key+bc, p.s.SeqK))
+			end := min(key+bc, p.s.SeqK)
+			if p.s.Causal { // no row of the block sees more
+				end = min(end, min(i/br*br+br, p.s.SeqQ)+p.s.SeqK-p.s.SeqQ)
+			}
+			scores, largest := p.tileScores(k, i, br, key, end)
 			next := math.Max(at.m, largest)
 			if math.IsInf(next, -1) {
 				continue
