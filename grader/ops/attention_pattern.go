@@ -34,7 +34,7 @@ func (p problem) pattern(t oracle.Truth, got []float32, j oracle.Judgement) stri
 	}
 	wrong := anyBatch(wrongRows(t, got, j.Bound), p.s.SeqQ)
 	if p.s.Causal {
-		if wrong[p.s.SeqQ-1] == false && wrong[0] {
+		if wrong[0] && !wrong[p.s.SeqQ-1] {
 			return "the last query, which sees every key, is right, and others are wrong: only where the key lies after the query. Look at the causal mask"
 		}
 	}
@@ -59,6 +59,8 @@ func (p problem) nan(got []float32) string {
 		}
 	}
 	switch {
+	case p.s.Causal && infinite(got):
+		return "some elements are infinite: have masked scores (-Inf) reached the product with v? The causal mask comes before the softmax"
 	case seeing == 0:
 		return fmt.Sprintf("NaN from a row masked entirely, in %d rows: a query that sees no key gets zeros (-Inf minus -Inf is NaN, and so is 0 / 0)", blind)
 	case p.s.Causal && seeing < len(got)/p.s.Dim:
@@ -67,6 +69,15 @@ func (p problem) nan(got []float32) string {
 		return fmt.Sprintf("%d elements are NaN or infinite: did exp overflow? Subtract the row's maximum first", nan)
 	}
 	return ""
+}
+
+func infinite(got []float32) bool {
+	for _, v := range got {
+		if math.IsInf(float64(v), 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // overflows tells whether some score is beyond what exp can take.
@@ -105,7 +116,9 @@ func (p problem) suspects() []suspect {
 		}
 		if tile < p.s.SeqK {
 			list = append(list, suspect{oracle.Variant{Forget: tile},
-				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)})
+				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
+				suspect{oracle.Variant{ForgetSum: tile},
+					fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
 		}
 	}
 	return list

@@ -13,7 +13,8 @@ type Variant struct {
 	Sees         func(s attn.Shape, i, j int) bool // nil means s.Sees
 	Keys, Values []float32                         // in place of k and v
 	Late         bool                              // masked after the softmax
-	Forget       int                               // tiles of keys whose accumulator is not rescaled
+	Forget       int                               // size of tiles of keys whose accumulator is not rescaled
+	ForgetSum    int                               // the same of the sum
 }
 
 func (c *Variant) fill(k, v []float32, s attn.Shape) {
@@ -30,7 +31,10 @@ func (c *Variant) fill(k, v []float32, s attn.Shape) {
 		c.Values = v
 	}
 	if c.Forget == 0 {
-		c.Forget = s.SeqK
+		c.Forget = s.SeqK // one tile: nothing to rescale
+	}
+	if c.ForgetSum == 0 {
+		c.ForgetSum = s.SeqK
 	}
 }
 
@@ -43,7 +47,8 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 	c.fill(k, v, s)
 	out = make([]float64, s.QElements())
 	scale = make([]float64, s.QElements()/s.Dim)
-	p, size := make([]float64, s.SeqK), make([]float64, s.SeqK)
+	p := make([]float64, s.SeqK)
+	size := make([]float64, s.SeqK)
 	for row := range scale {
 		i, keys := row%s.SeqQ, keysOf(s, row)
 		if !c.weights(p, size, q[row*s.Dim:(row+1)*s.Dim], keys, i, s) {
@@ -72,7 +77,6 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 // from; false says that it sees no key.
 func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {
 	largest := math.Inf(-1)
-	sofar := make([]float64, s.SeqK) // the maximum when key j's tile is added
 	for j := range p {
 		p[j] = math.Inf(-1)
 		if c.Late || c.Sees(s, i, j) {
@@ -86,27 +90,45 @@ func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Sha
 			size[j] = math.Max(math.Abs(p[j]), math.Sqrt(squares)*c.Scale(s.Dim))
 		}
 		largest = math.Max(largest, p[j])
-		sofar[j] = largest
-	}
-	for j := len(p) - 2; j >= 0; j-- {
-		if (j+1)%c.Forget != 0 { // a tile shares the maximum at its end
-			sofar[j] = sofar[j+1]
-		}
 	}
 	if math.IsInf(largest, -1) {
-		clear(p)
 		return false
 	}
+	above, below := maxima(p, c.Forget), maxima(p, c.ForgetSum)
 	var sum float64
 	for j := range p {
-		sum += math.Exp(p[j] - largest)
+		sum += exp(p[j] - below[j])
 	}
 	for j := range p {
-		if p[j] = math.Exp(p[j]-sofar[j]) / sum; math.IsInf(sofar[j], -1) || !c.Sees(s, i, j) {
+		if p[j] = exp(p[j]-above[j]) / sum; !c.Sees(s, i, j) {
 			p[j] = 0
 		}
 	}
 	return true
+}
+
+// maxima are, for each score, the largest one up to the end of its tile.
+func maxima(p []float64, tile int) []float64 {
+	m := make([]float64, len(p))
+	largest := math.Inf(-1)
+	for first := 0; first < len(p); first += tile {
+		end := min(first+tile, len(p))
+		for _, score := range p[first:end] {
+			largest = math.Max(largest, score)
+		}
+		for j := first; j < end; j++ {
+			m[j] = largest
+		}
+	}
+	return m
+}
+
+// exp is 0 where there is nothing: -Inf minus -Inf.
+func exp(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return math.Exp(x)
 }
 
 // Attention32 is the same in float32 throughout, in the plainest order.
