@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-gpu grade lint format clean
+.PHONY: help setup grader demo test test-all test-gpu grade lint format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -51,6 +51,10 @@ demo: grader ## grade the solution, then show how a bug is reported
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json
 	@go test -overlay=out/solutions.json ./...
+
+test-all: grader ## the same with every mutant (known-wrong solutions); some minutes
+	@$(GRADER) overlay -o out/solutions.json
+	@FLASHLAB_ALL=1 go test -timeout 45m -overlay=out/solutions.json ./...
 
 test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 	@$(GRADER) overlay -o out/solutions.json

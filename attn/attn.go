@@ -17,7 +17,7 @@ var ErrNotImplemented = errors.New("not implemented")
 type Shape struct {
 	Batch, Heads, KVHeads int
 	SeqQ, SeqK, Dim       int
-	Causal                bool // query i sees keys 0 … i + SeqK − SeqQ
+	Causal                bool // query i sees keys 0 … i + SeqK − SeqQ: the last sees all
 }
 
 func (s Shape) String() string {
@@ -30,45 +30,36 @@ func (s Shape) String() string {
 }
 
 // Kernel is a compiled attention. Run is all that is timed: it works on
-// buffers that the caller allocated, and must write every element of out.
+// buffers that the caller allocated, and must write every element of out. A
+// query that sees no key (causal, with fewer keys than queries) gets zeros.
 type Kernel interface {
 	Run(out, q, k, v device.Buffer[float32], s Shape) error
 }
 
-// SoftmaxShape is one batched softmax: x [Outer, Len, Inner], row-major,
-// normalised along Len. Inner is 1 for a softmax over the last dimension.
-type SoftmaxShape struct {
-	Outer, Len, Inner int
-}
+// QElements is the number of values in q, and in out.
+func (s Shape) QElements() int { return s.Batch * s.Heads * s.SeqQ * s.Dim }
 
-// Elements is the number of values in x.
-func (s SoftmaxShape) Elements() int { return s.Outer * s.Len * s.Inner }
+// KVElements is the number of values in k, and in v.
+func (s Shape) KVElements() int { return s.Batch * s.KVHeads * s.SeqK * s.Dim }
 
-// Rows is the number of independent softmaxes.
-func (s SoftmaxShape) Rows() int { return s.Outer * s.Inner }
-
-func (s SoftmaxShape) String() string {
-	if s.Inner == 1 {
-		return fmt.Sprintf("x [%d, %d], over the last dimension", s.Outer, s.Len)
-	}
-	return fmt.Sprintf("x [%d, %d, %d], over the second-last dimension", s.Outer, s.Len, s.Inner)
-}
+// Sees tells whether query i may attend to key j.
+func (s Shape) Sees(i, j int) bool { return !s.Causal || j <= i+s.SeqK-s.SeqQ }
 
 // Check tells what is wrong with a shape, and with buffers of other sizes.
-func (s SoftmaxShape) Check(buffers ...device.Buffer[float32]) error {
-	if s.Outer < 1 || s.Len < 1 || s.Inner < 1 {
-		return fmt.Errorf("softmax of x [%d, %d, %d]: every dimension must be at least 1", s.Outer, s.Len, s.Inner)
+func (s Shape) Check(out, q, k, v device.Buffer[float32]) error {
+	switch {
+	case min(s.Batch, s.Heads, s.KVHeads, s.SeqQ, s.SeqK, s.Dim) < 1:
+		return fmt.Errorf("attention of %v: every dimension must be at least 1", s)
+	case s.Heads%s.KVHeads != 0:
+		return fmt.Errorf("attention of %v: %d query heads cannot share %d key heads evenly", s, s.Heads, s.KVHeads)
 	}
-	for _, b := range buffers {
-		if b.Len() != s.Elements() {
-			return fmt.Errorf("softmax of %v: the buffer %q holds %d elements, want %d", s, b.Name(), b.Len(), s.Elements())
+	for _, b := range []struct {
+		device.Buffer[float32]
+		want int
+	}{{out, s.QElements()}, {q, s.QElements()}, {k, s.KVElements()}, {v, s.KVElements()}} {
+		if b.Len() != b.want {
+			return fmt.Errorf("attention of %v: the buffer %q holds %d elements, want %d", s, b.Name(), b.Len(), b.want)
 		}
 	}
 	return nil
-}
-
-// Softmaxer is task 2's first step: dst and src may not overlap; every element
-// of dst must be written.
-type Softmaxer interface {
-	Softmax(dst, src device.Buffer[float32], s SoftmaxShape) error
 }

@@ -11,13 +11,14 @@ type Attention struct {
 	queue device.Queue
 }
 
-var _ attn.Softmaxer = (*Attention)(nil)
+var _ attn.Unfused = (*Attention)(nil)
 
 // New prepares the kernels for one device. All compiling belongs here: New is
-// called once, Softmax many times.
+// called once, the other functions many times. The steps are graded one by one,
+// so look up a kernel only when you have it.
 //
 // From the device package you need Queue.Compile (of Source, with macros in
-// Source.Defines if you want any) and Module.Kernel. About 5 lines.
+// Source.Defines if you want any) and Module.Kernel. About 15 lines.
 func New(q device.Queue) (*Attention, error) {
 	return &Attention{queue: q}, nil
 }
@@ -34,5 +35,31 @@ func New(q device.Queue) (*Attention, error) {
 // From the device package you need Queue.Launch. About 25 lines, and about 50
 // in kernels.cu.
 func (a *Attention) Softmax(dst, src device.Buffer[float32], s attn.SoftmaxShape) error {
+	return attn.ErrNotImplemented
+}
+
+// Gemm writes to c [Batch, M, N] the product of x [Batch, M, K] with
+// y [Batch, K, N]; where s.TransB says so, y is stored transposed,
+// [Batch, N, K]. It must
+//   - write every element of c, and leave x and y as they are;
+//   - work for any sizes from 1 on;
+//   - answer a shape it cannot handle with an error (s.Check, again).
+//
+// About 15 lines, and about 60 in kernels.cu for both kinds.
+func (a *Attention) Gemm(c, x, y device.Buffer[float32], s attn.GemmShape) error {
+	return attn.ErrNotImplemented
+}
+
+// Run writes softmax(q·kᵀ/√Dim)·v to out, for each head by itself:
+// q and out [Batch, Heads, SeqQ, Dim], k and v [Batch, Heads, SeqK, Dim]
+// (KVHeads is Heads in this task). With s.Causal, query i sees the keys
+// 0 … i + SeqK − SeqQ only; every query sees at least one.
+//
+// It has no kernels of its own: it launches yours and the Mask of mask.go in
+// order. What lies between them goes to device memory that you allocate
+// (device.Alloc). Run is called often, so keep it for the next call, or free it.
+//
+// About 35 lines.
+func (a *Attention) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
 	return attn.ErrNotImplemented
 }

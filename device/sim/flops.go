@@ -2,6 +2,7 @@ package sim
 
 import (
 	"debug/elf"
+	"strconv"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -164,7 +165,13 @@ func (c *code) operationsFrom(at uint64) uint64 {
 }
 
 func callCost(name string) uint64 {
+	products, isMatrix := strings.CutPrefix(name, "simt_multiply_")
+	n, _ := strconv.ParseUint(products, 10, 64)
 	switch {
+	case isMatrix: // by a tensor core
+		return 2 * n
+	case name == "simt_fma": // of halves
+		return 2
 	case name == "" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, "simt_") || strings.HasPrefix(name, "mem"):
 		return 0
 	case name == "fmaf" || name == "fma":

@@ -80,9 +80,12 @@ type Counts struct {
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
 	GlobalRequests               uint64 // warp requests
+	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in README.md
 	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
 	LineCounts                   []LineCounts
 }
+
+const sectorBytes = 32
 
 // LineCounts is the part of Counts that one source line caused.
 type LineCounts struct {
@@ -117,12 +120,13 @@ type rawFinding struct {
 }
 
 type rawCounts struct {
-	Kernel   string
-	Launches int
-	Barriers uint64
-	Steps    uint64
-	Blocks   [][3]uint64 // module, return address of the block's hook, runs
-	Lines    []struct {
+	Kernel            string
+	Launches          int
+	Barriers          uint64
+	Steps             uint64
+	Fetched, SentBack uint64
+	Blocks            [][3]uint64 // module, return address of the block's hook, runs
+	Lines             []struct {
 		Module                               int
 		PC                                   uint64
 		Op                                   string
@@ -204,7 +208,8 @@ func compareBool(a, b bool) int {
 }
 
 func (d *Device) sum(raw rawCounts) Counts {
-	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps}
+	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps,
+		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
 		switch {

@@ -73,6 +73,17 @@ func TestTrafficIsWhatAHandCounts(t *testing.T) {
 	})
 }
 
+func TestDeviceMemoryIsModelled(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks(), Workers: 3})
+	c := countTraffic(t, d, "loops") // 2000 passes over 128 floats
+	assert.Equal(t, uint64(512), c.DeviceRead)
+	assert.Equal(t, uint64(512), c.DeviceWritten)
+	c = countTraffic(t, d, "strided") // a sector for each of 128 elements
+	assert.Equal(t, uint64(128*32), c.DeviceRead)
+	c = countTraffic(t, d, "broadcast")
+	assert.Equal(t, uint64(32), c.DeviceRead)
+}
+
 func TestLanesThatGoDifferentWaysAreCounted(t *testing.T) {
 	d := start(t, Options{Checks: Checks{Mem: true, Traffic: true}})
 	c := countTraffic(t, d, "diverges")

@@ -153,6 +153,7 @@ func testElements(b bench, r *rand.Rand) {
 	assert.Equal(b.t, uint64(1024+12), c.GlobalWritten)
 	assert.Equal(b.t, uint64(4+8+4+3), c.GlobalRequests)
 	assert.Equal(b.t, uint64(4*8+8*4), c.SectorsRead, "a row of 16 halves is a sector")
+	assert.Equal(b.t, uint64(2*16*16*16+32*16+32*8), c.FLOPs, "the product, and a lane's 16 and 8 elements")
 }
 
 func testGEMM(b bench, r *rand.Rand) {

@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/host"
 	"flashlab/grader/rubric"
 	"flashlab/grader/score"
+	"flashlab/grader/wire"
 )
 
 // Options say what to grade, and on what.
@@ -68,7 +69,7 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	t := o.Task
-	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.Devices.Name(), Seed: o.Seed, Again: o.again("")}
+	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again("")}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
 	}
@@ -103,6 +104,13 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	return v, err
 }
 
+func (o Options) deviceName() string {
+	if !o.Task.OnDevice() {
+		return "this machine's processor"
+	}
+	return o.Devices.Name()
+}
+
 // files reads the subject's files through the gate; a mutant's pass it once
 // more.
 func (o Options) files() ([]gate.File, error) {
@@ -128,6 +136,9 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	var warnings []string
 	measured := make([]score.Measured, len(s.checks))
 	passes := o.Devices.passes()
+	if !o.Task.OnDevice() {
+		passes = []pass{{kind: wire.NoDevice, open: func(rubric.Limits) (host.Backend, error) { return host.None{}, nil }}}
+	}
 	all := s.cases() * len(passes)
 	done := 0
 	for _, p := range passes {
@@ -164,7 +175,11 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 				m.Runs = runs[i] // the first device decides on correctness
 			}
 			m.NoSim = o.Devices.NoSim
-			if p.kind == device.Sim {
+			m.Speed, m.NeedsGPU = "needs a GPU", true
+			if o.Devices.Kind == device.CUDA {
+				m.Speed, m.NeedsGPU = "the course does not time kernels yet", false
+			}
+			if p.kind != device.CUDA { // or the worker itself counted
 				m.Sim = runs[i]
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strings"
 
+	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 	"flashlab/grader/wire"
 )
@@ -49,10 +50,12 @@ func (p plan) cases() int {
 
 // wireCase is what a worker is told of a case. Its random stream hangs on its
 // name alone, so that it has the same inputs when it runs by itself.
-func (o Options) wireCase(c rubric.Check, k rubric.Case, id int) wire.Case {
+func (o Options) wireCase(op ops.Op, c rubric.Check, k rubric.Case, id int) (wire.Case, error) {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s/%s", c.ID, k.Name)
-	return wire.Case{ID: id, Op: c.Op, Shape: k.Shape, Dist: k.Dist, Seed: o.Seed, Stream: h.Sum32()}
+	w, err := op.Case(k.Spec(), o.Seed, h.Sum32())
+	w.ID = id
+	return w, err
 }
 
 // again is the command that repeats the run, or one case of it.

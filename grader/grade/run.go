@@ -3,12 +3,9 @@ package grade
 import (
 	"context"
 	"fmt"
-	"math"
-	"strings"
 
-	"flashlab/attn"
 	"flashlab/grader/host"
-	"flashlab/grader/oracle"
+	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 	"flashlab/grader/score"
 	"flashlab/grader/wire"
@@ -30,18 +27,11 @@ func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec
 		var these []score.Run
 		for _, k := range c.Cases {
 			id++
-			w := o.wireCase(c, k, id)
-			res := host.Result{NotRun: blocked}
-			if blocked == "" {
-				if res, err = r.Run(ctx, w); err != nil {
-					return nil, err
-				}
-			}
-			name := c.ID + "/" + k.Name
-			one, err := judge(c, k, w, res)
+			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
 			if err != nil {
 				return nil, err
 			}
+			name := c.ID + "/" + k.Name
 			one.Again = o.again(name)
 			passed[c.ID] = passed[c.ID] || one.Passed
 			res.Output = nil // judged: no longer needed
@@ -62,61 +52,66 @@ func firstMissing(after []string, passed map[string]bool) string {
 	return ""
 }
 
-// judge decides on one case.
-func judge(c rubric.Check, k rubric.Case, w wire.Case, res host.Result) (score.Case, error) {
-	v := score.Case{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Hidden: k.Hidden, Weight: k.Weight, Traffic: k.Traffic, Printed: res.Printed}
+// runCase runs one case and decides on it.
+func (o Options) runCase(ctx context.Context, r *host.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (host.Result, score.Case, error) {
+	v := score.Case{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Weight: k.Weight, Traffic: k.Traffic}
+	if blocked != "" {
+		v.Class, v.Reason = "not_run", "not run: "+blocked
+		return host.Result{NotRun: blocked}, v, nil
+	}
+	op, err := ops.Find(c.Op)
+	if err != nil {
+		return host.Result{}, v, err // the rubric's validation knows better
+	}
+	w, err := o.wireCase(op, c, k, id)
+	if err != nil {
+		return host.Result{}, v, err
+	}
+	in, err := op.Inputs(w)
+	if err != nil {
+		return host.Result{}, v, err
+	}
+	res, err := r.Run(ctx, w, in)
+	if err != nil {
+		return res, v, err
+	}
+	judge(&v, op, w, in, res)
+	return res, v, nil
+}
+
+// judge decides on what came of a case.
+func judge(v *score.Case, op ops.Op, w wire.Case, in []*tensor.Tensor, res host.Result) {
+	v.Printed = res.Printed
+	v.Least = op.Least(w)
 	if res.Seen.Measured {
 		v.Moved = res.Seen.Moved()
 	}
 	switch {
 	case res.NotRun != "":
 		v.Class, v.Reason = "not_run", "not run: "+res.NotRun
-		return v, nil
+		return
 	case res.Error != nil:
 		v.Class, v.Reason = string(res.Error.Class), res.Error.Error()
-		return v, nil
+		return
 	}
-	switch c.Op {
-	case "softmax":
-		v, err := judgeSoftmax(v, w, res.Output)
-		if len(res.Seen.Findings) > 0 && !v.Passed {
-			v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
-		}
-		return v, err
+	if moved, counted := res.Output.Counts[wire.Moved]; counted && !res.Seen.Measured {
+		v.Moved = moved
 	}
-	return v, fmt.Errorf("no oracle for the operation %q", c.Op) // the rubric's validation knows better
+	j := op.Judge(w, in, *res.Output)
+	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
+	if op.Scratch != nil && v.Passed {
+		tooMuch(v, op.Scratch(w), res.Seen.Peak)
+	}
+	if len(res.Seen.Findings) > 0 && !v.Passed {
+		v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
+	}
 }
 
-func judgeSoftmax(v score.Case, w wire.Case, out *tensor.Tensor) (score.Case, error) {
-	s := attn.SoftmaxShape{Outer: w.Shape[0], Len: w.Shape[1], Inner: w.Shape[2]}
-	x, err := oracle.Case(w.Dist, w.Seed, w.Stream, w.Shape)
-	if err != nil {
-		return v, err
+// tooMuch fails a case that took more device memory than the task allows.
+func tooMuch(v *score.Case, allowed, peak uint64) {
+	// What is read and written once is the inputs and outputs themselves.
+	if scratch := peak - min(peak, v.Least); scratch > allowed {
+		v.Passed = false
+		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides q, k, v and out, and %d are allowed: no matrix with a number for each pair of query and key", scratch, allowed)
 	}
-	v.Least = 2 * 4 * uint64(len(x)) // each element read once and written once
-	j := oracle.JudgeSoftmax(out.Data, x, s.Outer, s.Len, s.Inner)
-	v.Passed = j.Passed
-	if j.Passed {
-		return v, nil
-	}
-	v.Reason = j.Reason
-	at := tensor.Index(w.Shape, j.Worst)
-	if s.Inner == 1 {
-		at = at[:2]
-	}
-	v.Details = []string{
-		fmt.Sprintf("%v, inputs %s", s, w.Dist),
-		fmt.Sprintf("worst at y%s: got %s, want %s", strings.ReplaceAll(tensor.ShapeString(at), ", ", "]["), number(j.Got), number(j.Want)),
-	}
-	if !math.IsInf(j.Error, 0) {
-		v.Details = append(v.Details, fmt.Sprintf("error %.2g of the row's RMS, %.2g allowed (8 × plain float32)", j.Error, j.Bound))
-	}
-	return v, nil
-}
-
-func number(f float64) string {
-	if f != 0 && math.Abs(f) < 1e-4 {
-		return fmt.Sprintf("%.4e", f)
-	}
-	return fmt.Sprintf("%.6g", f)
 }

@@ -29,6 +29,7 @@ type Observed struct {
 	Measured bool // false on a GPU: nobody looked
 	Findings []sim.Finding
 	Counts   []sim.Counts
+	Peak     uint64 // bytes of device memory that were held at once
 }
 
 // Moved is the number of bytes that went to and from device memory.

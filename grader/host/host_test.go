@@ -43,15 +43,24 @@ func play(mode string) {
 	}
 	_ = wire.WriteReply(conn, wire.Reply{}, nil)
 	for {
-		var c wire.Case
-		if _, err := frame.Read(conn, &c); err != nil {
+		c, _, err := wire.ReadCase(conn)
+		if err != nil {
 			return
 		}
 		if c.ID >= 2 {
 			misbehave(mode, conn)
 		}
-		_ = wire.WriteReply(conn, wire.Reply{ID: c.ID}, tensor.New(c.Shape...))
+		_ = wire.WriteReply(conn, wire.Reply{ID: c.ID}, output(c.Outputs[0].Shape...))
 	}
+}
+
+func output(shape ...int) *wire.Output {
+	return &wire.Output{Tensors: []*tensor.Tensor{tensor.New(shape...)}}
+}
+
+// square is a case whose output is a matrix of four.
+func square(id int) wire.Case {
+	return wire.Case{ID: id, Op: "softmax", Outputs: []wire.Tensor{{Name: "y", Shape: []int{2, 2}}}}
 }
 
 func misbehave(mode string, conn io.Writer) {
@@ -74,10 +83,10 @@ func misbehave(mode string, conn io.Writer) {
 		_, _ = conn.Write([]byte("score: 100 of 100 points, everything is right"))
 		time.Sleep(time.Minute)
 	case "shape":
-		_ = wire.WriteReply(conn, wire.Reply{ID: 2}, tensor.New(1))
+		_ = wire.WriteReply(conn, wire.Reply{ID: 2}, output(1))
 		time.Sleep(time.Minute)
 	case "stale":
-		_ = wire.WriteReply(conn, wire.Reply{ID: 1}, tensor.New(2, 2))
+		_ = wire.WriteReply(conn, wire.Reply{ID: 1}, output(2, 2))
 		time.Sleep(time.Minute)
 	case "fault":
 		_ = wire.WriteReply(conn, wire.Reply{ID: 2, Error: &wire.Error{Class: wire.Fault, Text: "kernel k stopped"}}, nil)
@@ -102,7 +111,7 @@ func runner(t *testing.T, mode string, limit time.Duration) (*Runner, *idle) {
 
 func runCase(t *testing.T, r *Runner, id int) Result {
 	t.Helper()
-	res, err := r.Run(context.Background(), wire.Case{ID: id, Op: "softmax", Shape: []int{2, 2}})
+	res, err := r.Run(context.Background(), square(id), nil)
 	require.NoError(t, err)
 	return res
 }
@@ -147,7 +156,7 @@ func TestAWorkerThatDoesNotStart(t *testing.T) {
 	assert.NotEmpty(t, runCase(t, r, 1).NotRun)
 	r.Spec.Binary = "/nonexistent"
 	r.deaths = 0
-	_, err := r.Run(context.Background(), wire.Case{ID: 1})
+	_, err := r.Run(context.Background(), wire.Case{ID: 1}, nil)
 	assert.Error(t, err, "that is the grader's own failure")
 }
 
@@ -163,7 +172,7 @@ func TestAnInterruptIsNoVerdict(t *testing.T) {
 	runCase(t, r, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	_, err := r.Run(ctx, wire.Case{ID: 2, Op: "softmax", Shape: []int{2, 2}})
+	_, err := r.Run(ctx, square(2), nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Result is what came of one case.
 type Result struct {
-	Output  *tensor.Tensor // nil where there is an error
+	Output  *wire.Output // nil where there is an error
 	Error   *wire.Error
 	NotRun  string // why the case was left out; then there is nothing else
 	Seen    Observed
@@ -37,9 +37,9 @@ type Runner struct {
 	last   *wire.Error
 }
 
-// Run runs one case. The error is the grader's own failure, never the
-// submission's.
-func (r *Runner) Run(ctx context.Context, c wire.Case) (Result, error) {
+// Run runs one case on its inputs. The error is the grader's own failure, never
+// the submission's.
+func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Result, error) {
 	if r.deaths >= maxDeaths {
 		return Result{NotRun: fmt.Sprintf("the program died %d times in a row: %s", r.deaths, r.last.Text)}, nil
 	}
@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case) (Result, error) {
 		r.worker = w
 	}
 	var res Result
-	res.Output, res.Error = r.worker.run(ctx, c, r.Limit+min(r.Limit, maxGrace))
+	res.Output, res.Error = r.worker.run(ctx, c, in, r.Limit+min(r.Limit, maxGrace))
 	if err := ctx.Err(); err != nil { // the case was broken off, so it tells nothing
 		r.worker.stop()
 		r.worker = nil

@@ -22,6 +22,7 @@ type Simulator struct {
 type running struct {
 	mu      sync.Mutex // a worker's requests and our questions take turns
 	device  *sim.Device
+	memory  *metered
 	last    *sim.Report
 	serving sync.WaitGroup
 }
@@ -37,7 +38,7 @@ func (s *Simulator) start() error {
 	if err != nil {
 		return err
 	}
-	s.running = &running{device: d, last: &sim.Report{}}
+	s.running = &running{device: d, memory: meter(d), last: &sim.Report{}}
 	return nil
 }
 
@@ -51,7 +52,7 @@ func (s *Simulator) Info() device.Info { return s.device.Info() }
 func (s *Simulator) Serve(conn net.Conn) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.device, Vet: gate.VetSource, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Vet: gate.VetSource, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }
@@ -65,7 +66,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("the simulator's report: %w", err)
 	}
-	o := Observed{Measured: true, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches)}
+	o := Observed{Measured: true, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take()}
 	s.last = r
 	return o, nil
 }
@@ -79,7 +80,7 @@ func (s *Simulator) Renew() error {
 	select {
 	case <-idle:
 		if old.device.Reset() == nil {
-			old.last = &sim.Report{}
+			old.last, old.memory = &sim.Report{}, meter(old.device)
 			return nil
 		}
 	case <-time.After(time.Second):

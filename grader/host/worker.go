@@ -84,7 +84,7 @@ func (w *worker) greet(b Backend) *wire.Error {
 	err := frame.Write(w.cases, wire.Hello{Device: b.Kind()}, nil)
 	var reply wire.Reply
 	if err == nil {
-		reply, _, err = wire.ReadReply(w.cases, 0, nil)
+		reply, _, err = wire.ReadReply(w.cases, wire.Case{})
 	}
 	if err != nil {
 		return w.die(err, startTime)
@@ -93,14 +93,14 @@ func (w *worker) greet(b Backend) *wire.Error {
 }
 
 // run sends a case and waits for the answer, for limit at most.
-func (w *worker) run(ctx context.Context, c wire.Case, limit time.Duration) (*tensor.Tensor, *wire.Error) {
+func (w *worker) run(ctx context.Context, c wire.Case, in []*tensor.Tensor, limit time.Duration) (*wire.Output, *wire.Error) {
 	_ = w.cases.SetDeadline(time.Now().Add(limit))
 	stop := context.AfterFunc(ctx, func() { _ = w.cases.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if err := frame.Write(w.cases, c, nil); err != nil {
+	if err := wire.WriteCase(w.cases, c, in); err != nil {
 		return nil, w.die(err, limit)
 	}
-	reply, out, err := wire.ReadReply(w.cases, c.ID, c.Shape)
+	reply, out, err := wire.ReadReply(w.cases, c)
 	if err != nil {
 		return nil, w.die(err, limit)
 	}

@@ -143,7 +143,7 @@ func TestGradescopesFormat(t *testing.T) {
 }
 
 func TestPoints(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.4667: "0.47", 10: "10", 0.15: "0.15"} {
+	for x, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.4667: "0.467", 10: "10", 0.15: "0.15"} {
 		assert.Equal(t, want, Points(x))
 	}
 }

@@ -102,9 +102,9 @@ func note(part score.Part) string {
 	return part.Note
 }
 
-// Points writes points with two decimals at most.
+// Points writes points with three decimals at most.
 func Points(x float64) string {
-	s := strings.TrimRight(fmt.Sprintf("%.2f", x), "0")
+	s := strings.TrimRight(fmt.Sprintf("%.3f", x), "0")
 	return strings.TrimSuffix(s, ".")
 }
 
@@ -112,9 +112,7 @@ func Points(x float64) string {
 func (p Printer) total(v score.Verdict) string {
 	got, most := v.Points()
 	line := fmt.Sprintf("Task %d: %s of %s points", v.Task, Points(got), Points(most))
-	if left := Unmeasured(v); left > 0 {
-		line += fmt.Sprintf(" measured here; %s not measured", Points(left))
-	}
+	line += left(v)
 	colour := text.FgRed
 	if v.Full() {
 		colour = text.FgGreen
@@ -122,17 +120,35 @@ func (p Printer) total(v score.Verdict) string {
 	return p.colour(line, text.Bold, colour)
 }
 
-// Unmeasured are the points that this run could not measure.
-func Unmeasured(v score.Verdict) float64 {
-	var left float64
+// left says what this run could not measure: " measured here; 3 need a GPU".
+func left(v score.Verdict) string {
+	var gpu, other float64
 	for _, c := range v.Checks {
 		for _, part := range c.Parts {
-			if part.NotMeasured != "" {
-				left += part.Max
+			switch {
+			case part.NotMeasured == "":
+			case part.NeedsGPU:
+				gpu += part.Max
+			default:
+				other += part.Max
 			}
 		}
 	}
-	return left
+	var parts []string
+	if gpu > 0 {
+		need := "need"
+		if gpu <= 1 {
+			need = "needs"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s a GPU", Points(gpu), need))
+	}
+	if other > 0 {
+		parts = append(parts, Points(other)+" not measured")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " measured here; " + strings.Join(parts, ", ")
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"flashlab/grader/ops"
+	"flashlab/grader/wire"
 	"flashlab/tensor"
 )
 
@@ -26,11 +28,12 @@ type Task struct {
 	Package  string
 	Title    string
 	Points   float64
+	Device   string   // "none" for plain Go; "" is a GPU or the simulator
 	Files    []string // a student's own
 	Provided []string // other Go files that the package needs
 	Limits   Limits
 	Shares   Shares
-	Traffic  Curve
+	Traffic  Curve   // of checks without one of their own
 	Checks   []Check `toml:"check"`
 }
 
@@ -49,7 +52,7 @@ func (l Limits) BuildTime() time.Duration { return time.Duration(l.Build) * time
 func (l Limits) CaseTime() time.Duration { return time.Duration(l.Case) * time.Second }
 
 // Shares split a check's points.
-type Shares struct{ Correctness, Safety, Traffic float64 }
+type Shares struct{ Correctness, Safety, Traffic, Speed float64 }
 
 // Curve gives full marks at a ratio of Full or less, none at None or more, and
 // is logarithmic in between.
@@ -62,7 +65,11 @@ type Check struct {
 	Op     string
 	Points float64
 	After  []string // checks that must have passed at least one case before
-	Cases  []Case   `toml:"case"`
+	// TrafficCurve is this check's own, where the task's does not fit.
+	TrafficCurve *Curve `toml:"traffic"`
+	// OwnShares are this check's own, where the task's do not fit.
+	OwnShares *Shares `toml:"shares"`
+	Cases     []Case  `toml:"case"`
 }
 
 // Case is one input.
@@ -70,10 +77,33 @@ type Case struct {
 	Name    string
 	Shape   []int
 	Dist    tensor.Dist
+	Causal  bool
 	Weight  float64 // 0 in the file counts as 1
 	Hidden  bool    // its feedback is for the instructor
 	Traffic bool    // its memory traffic is scored
 }
+
+// Spec is the case as package ops wants it.
+func (k Case) Spec() ops.Spec { return ops.Spec{Shape: k.Shape, Dist: k.Dist, Causal: k.Causal} }
+
+// Curve is what a check's traffic is marked by.
+func (t *Task) Curve(c Check) Curve {
+	if c.TrafficCurve != nil {
+		return *c.TrafficCurve
+	}
+	return t.Traffic
+}
+
+// Split is what a check's points are for.
+func (t *Task) Split(c Check) Shares {
+	if c.OwnShares != nil {
+		return *c.OwnShares
+	}
+	return t.Shares
+}
+
+// OnDevice tells whether the task needs a GPU or the simulator.
+func (t *Task) OnDevice() bool { return t.Device != string(wire.NoDevice) }
 
 // TrafficCases counts the cases whose traffic is scored.
 func (c Check) TrafficCases() int {
@@ -157,7 +187,7 @@ func Find(tasks []*Task, name string) ([]*Task, error) {
 	return nil, fmt.Errorf("there is no task %q; there is %s", name, strings.Join(have, ", "))
 }
 
-// Exists tells whether a file is there; the rubric's lists are checked by it.
+// exists tells whether a file is there; the rubric's lists are checked by it.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

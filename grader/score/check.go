@@ -5,6 +5,7 @@ import (
 
 	"flashlab/device/sim"
 	"flashlab/grader/host"
+	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 )
 
@@ -17,10 +18,12 @@ type Run struct {
 // Measured are a check's runs. Where the cases ran in the simulator, both
 // slices are the same.
 type Measured struct {
-	Runs []Run // they decide on correctness
-	Sim  []Run // they decide on safety and traffic; nil where there are none
-	// NoSim says why Sim is nil.
-	NoSim string
+	Runs  []Run  // they decide on correctness
+	Sim   []Run  // they decide on safety and traffic; nil where there are none
+	NoSim string // why Sim is nil
+	// Speed says why there is no time to mark: nobody takes it yet.
+	Speed    string
+	NeedsGPU bool // for speed
 }
 
 // Score gives a check its points.
@@ -32,7 +35,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
-	for _, s := range shares(t) {
+	for _, s := range shares(t.Split(rc)) {
 		if s.of == 0 {
 			continue
 		}
@@ -40,13 +43,15 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		switch {
 		case s.name == "correctness":
 			correctness(&p, m.Runs)
+		case s.name == "speed":
+			p.NotMeasured, p.NeedsGPU = "not measured: "+m.Speed, m.NeedsGPU
 		case m.Sim == nil:
 			p.NotMeasured = "not measured: " + m.NoSim
 		case s.name == "safety":
 			c.Findings = findings(m.Sim)
 			safety(&p, m.Sim, c.Findings)
 		default:
-			traffic(&p, t.Traffic, m.Sim)
+			traffic(&p, t.Curve(rc), m.Sim, against(rc))
 		}
 		c.Parts = append(c.Parts, p)
 	}
@@ -131,9 +136,17 @@ func unreported(r host.Result) (sim.Finding, bool) {
 	return sim.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
 }
 
+// against is what traffic is compared with, in words.
+func against(rc rubric.Check) string {
+	if op, err := ops.Find(rc.Op); err == nil && op.Against != "" {
+		return op.Against
+	}
+	return "the least bytes"
+}
+
 // traffic marks the ratios of the cases that count. A wrong case earns nothing
 // by moving little.
-func traffic(p *Part, curve rubric.Curve, runs []Run) {
+func traffic(p *Part, curve rubric.Curve, runs []Run, against string) {
 	var sum, all, worst float64
 	wrong := 0
 	name := ""
@@ -161,8 +174,8 @@ func traffic(p *Part, curve rubric.Curve, runs []Run) {
 	case worst == 0:
 		p.Note = "no case that counts is right"
 	case wrong > 0:
-		p.Note = fmt.Sprintf("%s wrong; %.2f × the least bytes (%s)", plural(wrong, "case"), worst, name)
+		p.Note = fmt.Sprintf("%s wrong; %.2f × %s (%s)", plural(wrong, "case"), worst, against, name)
 	default:
-		p.Note = fmt.Sprintf("moved %.2f × the least bytes (%s)", worst, name)
+		p.Note = fmt.Sprintf("moved %.2f × %s (%s)", worst, against, name)
 	}
 }

@@ -35,10 +35,11 @@ type Check struct {
 
 // Part is one share of a check's points.
 type Part struct {
-	Name        string // "correctness", "safety", "traffic"
+	Name        string // "correctness", "safety", "traffic", "speed"
 	Score, Max  float64
 	Note        string
 	NotMeasured string // why there is no score; then Max is what it would be worth
+	NeedsGPU    bool   // a GPU would have measured it
 }
 
 // Case is the result of one case.
@@ -46,6 +47,7 @@ type Case struct {
 	Name    string
 	Shape   []int
 	Dist    tensor.Dist
+	Causal  bool
 	Hidden  bool
 	Weight  float64
 	Passed  bool
@@ -113,9 +115,13 @@ func Refuse(v Verdict, t *rubric.Task, why string) Verdict {
 	v.Checks = nil
 	for _, rc := range t.Checks {
 		c := Check{ID: rc.ID, Title: rc.Title}
-		for _, share := range shares(t) {
+		for _, share := range shares(t.Split(rc)) {
+			part := Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"}
+			if share.name == "speed" {
+				part.NotMeasured = "not measured: nothing ran"
+			}
 			if share.of > 0 {
-				c.Parts = append(c.Parts, Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"})
+				c.Parts = append(c.Parts, part)
 			}
 		}
 		v.Checks = append(v.Checks, c)
@@ -128,8 +134,8 @@ type share struct {
 	of   float64
 }
 
-func shares(t *rubric.Task) []share {
-	return []share{{"correctness", t.Shares.Correctness}, {"safety", t.Shares.Safety}, {"traffic", t.Shares.Traffic}}
+func shares(s rubric.Shares) []share {
+	return []share{{"correctness", s.Correctness}, {"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
 }
 
 // Along is where a ratio lies on a curve: 1 at Full or less, 0 at None or more.

@@ -7,7 +7,6 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,26 +23,54 @@ const (
 	DeviceFD = 4 // package device/remote
 )
 
+// NoDevice is the kind of device that tasks in plain Go run on.
+const NoDevice device.Kind = "none"
+
 // Hello is the grader's first message.
 type Hello struct {
 	Device device.Kind
 }
 
-// Case is one input to run on.
+// Case is one problem to run on.
 type Case struct {
-	ID     int // comes back in the reply
-	Op     string
-	Shape  []int
-	Dist   tensor.Dist
-	Seed   uint64
-	Stream uint32
+	ID      int // comes back in the reply
+	Op      string
+	Sizes   map[string]int // its shape, by the names that the operation gives: "len"
+	Causal  bool           `json:",omitempty"`
+	Dist    tensor.Dist
+	Seed    uint64
+	Inputs  []Tensor
+	Outputs []Tensor
 }
 
-// Reply answers a Hello (ID 0) or a Case. Its payload is the output as .npy.
-// What a worker says of its own timing will have its place here.
+// Tensor names one input or output of a case. An input is made from the seed,
+// its distribution and its stream, on either side with the same bits; one that
+// is Given has its values in the message's payload instead.
+type Tensor struct {
+	Name   string
+	Shape  []int
+	Dist   tensor.Dist `json:",omitempty"`
+	Stream uint32      `json:",omitempty"`
+	Given  bool        `json:",omitempty"`
+}
+
+// Reply answers a Hello (ID 0) or a Case. Its payload is the outputs, one .npy
+// after another. What a worker says of its own timing will have its place here.
 type Reply struct {
 	ID    int
 	Error *Error `json:",omitempty"`
+	// Counts is what the course's own part of a worker counted, where there
+	// is no device to do it: see Moved.
+	Counts map[string]uint64 `json:",omitempty"`
+}
+
+// Moved is the count of bytes that went to and from the large memory.
+const Moved = "moved"
+
+// Output is what came of a case.
+type Output struct {
+	Tensors []*tensor.Tensor
+	Counts  map[string]uint64
 }
 
 // Class sorts the errors of student code.
@@ -103,10 +130,11 @@ func Cut(s string, n int) string {
 }
 
 // WriteReply sends a reply, with an output if there is one.
-func WriteReply(w io.Writer, r Reply, out *tensor.Tensor) error {
+func WriteReply(w io.Writer, r Reply, out *Output) error {
 	var payload []byte
 	if out != nil {
-		data, err := out.Bytes()
+		r.Counts = out.Counts
+		data, err := pack(out.Tensors)
 		if err != nil {
 			return err
 		}
@@ -116,30 +144,24 @@ func WriteReply(w io.Writer, r Reply, out *tensor.Tensor) error {
 }
 
 // ReadReply reads the reply to a case, and its output: nil exactly if the
-// reply is an error. It must have the wanted shape.
-func ReadReply(r io.Reader, id int, shape []int) (Reply, *tensor.Tensor, error) {
+// reply is an error. Its tensors have the shapes that the case asks for.
+func ReadReply(r io.Reader, c Case) (Reply, *Output, error) {
 	var reply Reply
 	payload, err := frame.Read(r, &reply)
 	if err != nil {
 		return reply, nil, err
 	}
-	if reply.ID != id {
-		return reply, nil, fmt.Errorf("a reply to case %d, want %d", reply.ID, id)
+	if reply.ID != c.ID {
+		return reply, nil, fmt.Errorf("a reply to case %d, want %d", reply.ID, c.ID)
 	}
 	if reply.Error != nil {
 		reply.Error.Text = Cut(reply.Error.Text, 2*maxText)
 		reply.Error.Where = Cut(reply.Error.Where, 256)
 		return reply, nil, nil
 	}
-	if id == 0 {
-		return reply, nil, nil // a greeting has no output
-	}
-	out, err := tensor.ReadNPY(bytes.NewReader(payload))
+	tensors, err := unpack(payload, c.Outputs)
 	if err != nil {
 		return reply, nil, err
 	}
-	if tensor.ShapeString(out.Shape) != tensor.ShapeString(shape) {
-		return reply, nil, fmt.Errorf("an output %s, want %s", tensor.ShapeString(out.Shape), tensor.ShapeString(shape))
-	}
-	return reply, out, nil
+	return reply, &Output{Tensors: tensors, Counts: reply.Counts}, nil
 }

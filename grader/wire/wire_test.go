@@ -14,38 +14,69 @@ import (
 	"flashlab/tensor"
 )
 
+// asking is a case with outputs of these shapes.
+func asking(id int, shapes ...[]int) Case {
+	c := Case{ID: id}
+	for _, s := range shapes {
+		c.Outputs = append(c.Outputs, Tensor{Name: "y", Shape: s})
+	}
+	return c
+}
+
+func output(tensors ...*tensor.Tensor) *Output { return &Output{Tensors: tensors} }
+
 func TestRepliesTravel(t *testing.T) {
 	var b bytes.Buffer
 	out, err := tensor.Random(tensor.Normal, 1, 0, 2, 3)
 	require.NoError(t, err)
-	require.NoError(t, WriteReply(&b, Reply{ID: 7}, out))
-	_, back, err := ReadReply(&b, 7, []int{2, 3})
+	sent := &Output{Tensors: []*tensor.Tensor{out, tensor.New(1)}, Counts: map[string]uint64{Moved: 9}}
+	require.NoError(t, WriteReply(&b, Reply{ID: 7}, sent))
+	_, back, err := ReadReply(&b, asking(7, []int{2, 3}, []int{1}))
 	require.NoError(t, err)
-	assert.Equal(t, out, back)
+	assert.Equal(t, sent, back)
 
 	require.NoError(t, WriteReply(&b, Reply{ID: 8, Error: &Error{Class: Failed, Text: "no"}}, nil))
-	reply, back, err := ReadReply(&b, 8, []int{2, 3})
+	reply, back, err := ReadReply(&b, asking(8, []int{2, 3}))
 	require.NoError(t, err)
 	assert.Nil(t, back)
 	assert.Equal(t, Failed, reply.Error.Class)
 }
 
+func TestCasesTravelWithTheirInputs(t *testing.T) {
+	c := Case{ID: 3, Op: "mask", Seed: 5, Inputs: []Tensor{
+		{Name: "a", Shape: []int{2, 3}, Dist: tensor.Normal, Stream: 1},
+		{Name: "b", Shape: []int{4}, Given: true},
+	}}
+	a, err := c.Inputs[0].Random(5)
+	require.NoError(t, err)
+	b := tensor.New(4)
+	b.Data[2] = 7
+	var sent bytes.Buffer
+	require.NoError(t, WriteCase(&sent, c, []*tensor.Tensor{a, b}))
+	assert.Less(t, sent.Len(), 1000)
+	got, in, err := ReadCase(&sent)
+	require.NoError(t, err)
+	assert.Equal(t, c, got)
+	assert.Equal(t, []*tensor.Tensor{a, b}, in)
+}
+
 func TestReadReplyRefuses(t *testing.T) {
-	out := tensor.New(2, 3)
+	out := output(tensor.New(2, 3))
 	for name, c := range map[string]struct {
 		reply Reply
-		out   *tensor.Tensor
+		out   *Output
 	}{
 		"another case":  {Reply{ID: 6}, out},
-		"another shape": {Reply{ID: 7}, tensor.New(3, 2)},
+		"another shape": {Reply{ID: 7}, output(tensor.New(3, 2))},
 		"no output":     {Reply{ID: 7}, nil},
+		"two outputs":   {Reply{ID: 7}, output(tensor.New(2, 3), tensor.New(2, 3))},
 	} {
 		var b bytes.Buffer
 		require.NoError(t, WriteReply(&b, c.reply, c.out))
-		_, _, err := ReadReply(&b, 7, []int{2, 3})
+		_, _, err := ReadReply(&b, asking(7, []int{2, 3}))
 		assert.Error(t, err, name)
 	}
-	_, _, err := ReadReply(bytes.NewReader([]byte("printed where it should not")), 7, []int{2, 3})
+	_, _, err := ReadReply(bytes.NewReader([]byte("printed where it should not")), asking(7, []int{2, 3}))
 	assert.Error(t, err)
 }
 

@@ -18,12 +18,18 @@ import (
 	"flashlab/tensor"
 )
 
-// Op runs the cases of one operation.
-type Op interface {
-	// Run returns the output for one case. The device is for preparing
-	// inputs; student code is given the queue.
-	Run(d device.Device, q device.Queue, c wire.Case) (*tensor.Tensor, error)
+// Job is one case with its inputs.
+type Job struct {
+	wire.Case
+	In []*tensor.Tensor
+	// Device is for preparing inputs; student code is given the queue. Both
+	// are nil in a task without a device.
+	Device device.Device
+	Queue  device.Queue
 }
+
+// Op runs the cases of one operation.
+type Op func(j *Job) (*wire.Output, error)
 
 // Main serves the grader until it hangs up; it is all that a worker's main
 // function does.
@@ -52,16 +58,22 @@ func serve(ops map[string]Op) error {
 	if err != nil {
 		return wire.WriteReply(cases, wire.Reply{Error: wire.ErrorOf(err)}, nil)
 	}
-	defer d.Close()
+	if d != nil {
+		defer d.Close()
+	}
 	if err := wire.WriteReply(cases, wire.Reply{}, nil); err != nil {
 		return err
 	}
 	return Loop(cases, d, ops)
 }
 
-// open reaches the device: the simulator in the grader's hands, or the GPU.
+// open reaches the device: the simulator in the grader's hands, or the GPU; nil
+// for tasks in plain Go.
 func open(kind device.Kind, conn net.Conn) (device.Device, error) {
-	if kind == device.CUDA {
+	switch kind {
+	case wire.NoDevice:
+		return nil, nil
+	case device.CUDA:
 		return openCUDA(remote.Cubin(conn))
 	}
 	return remote.Dial(conn)
@@ -69,15 +81,18 @@ func open(kind device.Kind, conn net.Conn) (device.Device, error) {
 
 // Loop answers cases until the grader hangs up.
 func Loop(conn io.ReadWriter, d device.Device, ops map[string]Op) error {
-	q := device.QueueOf(d)
+	var q device.Queue
+	if d != nil {
+		q = device.QueueOf(d)
+	}
 	for {
-		var c wire.Case
-		if _, err := frame.Read(conn, &c); err == io.EOF {
+		c, in, err := wire.ReadCase(conn)
+		if err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		out, failed := run(ops, d, q, c)
+		out, failed := run(ops, &Job{Case: c, In: in, Device: d, Queue: q})
 		if err := wire.WriteReply(conn, wire.Reply{ID: c.ID, Error: failed}, out); err != nil {
 			return err
 		}
@@ -85,17 +100,17 @@ func Loop(conn io.ReadWriter, d device.Device, ops map[string]Op) error {
 }
 
 // run keeps a panic of student code to its case.
-func run(ops map[string]Op, d device.Device, q device.Queue, c wire.Case) (out *tensor.Tensor, failed *wire.Error) {
+func run(ops map[string]Op, j *Job) (out *wire.Output, failed *wire.Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			out, failed = nil, panicked(p)
 		}
 	}()
-	op, ok := ops[c.Op]
+	op, ok := ops[j.Op]
 	if !ok {
-		return nil, &wire.Error{Class: wire.Failed, Text: fmt.Sprintf("the worker has no operation %q", c.Op)}
+		return nil, &wire.Error{Class: wire.Failed, Text: fmt.Sprintf("the worker has no operation %q", j.Op)}
 	}
-	out, err := op.Run(d, q, c)
+	out, err := op(j)
 	if err != nil {
 		return nil, wire.ErrorOf(err)
 	}

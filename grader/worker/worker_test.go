@@ -10,21 +10,20 @@ import (
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/wire"
-	"flashlab/internal/frame"
 )
 
 func TestTheLoopOutlivesStudentCode(t *testing.T) {
 	calls := 0
 	ops := map[string]Op{
-		"broken": Softmax(func(device.Queue) (attn.Softmaxer, error) { calls++; panic(silent{}) }),
-		"stub":   Softmax(func(device.Queue) (attn.Softmaxer, error) { return nil, attn.ErrNotImplemented }),
+		"broken": Softmax(Once(func(device.Queue) (attn.Softmaxer, error) { calls++; panic(silent{}) })),
+		"stub":   Softmax(Once(func(device.Queue) (attn.Softmaxer, error) { return nil, attn.ErrNotImplemented })),
 	}
 	here, there := net.Pipe()
 	done := make(chan error)
 	go func() { done <- Loop(there, nil, ops) }()
 	ask := func(id int, op string) *wire.Error {
-		require.NoError(t, frame.Write(here, wire.Case{ID: id, Op: op, Shape: []int{1, 1, 1}}, nil))
-		r, out, err := wire.ReadReply(here, id, nil)
+		require.NoError(t, wire.WriteCase(here, wire.Case{ID: id, Op: op}, nil))
+		r, out, err := wire.ReadReply(here, wire.Case{ID: id})
 		require.NoError(t, err)
 		assert.Nil(t, out)
 		return r.Error

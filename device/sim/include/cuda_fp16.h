@@ -15,26 +15,34 @@ struct __half2_raw {
 struct alignas(2) __half {
     unsigned short code;
 
-    // The common case by hand: float to half, nearest.
+    // The common case by hand: float to half, nearest. In integers, as the way back:
+    // a conversion is no arithmetic, and must not be counted as such.
     static constexpr unsigned short nearest(float f) {
         uint32_t u = simt::bits<uint32_t>(f), sign = u >> 16 & 0x8000;
         u &= 0x7fffffff;
         if (u >= 0x477ff000) // 65520 and above, infinity, NaN
             return (unsigned short)(u > 0x7f800000 ? 0x7fff : sign | 0x7c00);
-        if (u < 0x38800000) // below 2^-14: 0.5 has a half's smallest step as its last bit
-            return (unsigned short)(sign | (simt::bits<uint32_t>(simt::bits<float>(u) + 0.5f) -
-                                            0x3f000000));
-        return (unsigned short)(sign | ((u - (112u << 23) + 0xfff + (u >> 13 & 1)) >> 13));
+        if (u >= 0x38800000) // 2^-14
+            return (unsigned short)(sign | ((u - (112u << 23) + 0xfff + (u >> 13 & 1)) >> 13));
+        if (u < 0x33000000) return (unsigned short)sign; // 2^-25, half the smallest
+        uint32_t drop = 126 - (u >> 23), m = (u & 0x7fffff) | 0x800000, kept = m >> drop;
+        return (unsigned short)(sign | ((m + (1u << (drop - 1)) - 1 + (kept & 1)) >> drop));
     }
     static constexpr unsigned short round(double v, simt::Rounding r) {
         return simt::roundSmall<10, -14>(v, r);
     }
-    // Scaling by 2^112 moves the exponent, and makes subnormals normal.
     constexpr __attribute__((always_inline)) float value() const {
-        uint32_t u = (uint32_t)(code & 0x7fff) << 13, sign = (uint32_t)(code & 0x8000) << 16;
-        if (u > 0xf800000) return simt::bits<float>(0x7fffffffu);
-        if (u == 0xf800000) return simt::bits<float>(sign | 0x7f800000u);
-        return simt::bits<float>(sign | simt::bits<uint32_t>(simt::bits<float>(u) * 0x1p112f));
+        uint32_t u = code & 0x7fff, sign = (uint32_t)(code & 0x8000) << 16;
+        if (u - 0x400 < 0x7800) return simt::bits<float>(sign | ((u << 13) + (112u << 23)));
+        return unusual(u, sign);
+    }
+    // Zero, subnormal numbers, infinity and NaN.
+    static constexpr float unusual(uint32_t u, uint32_t sign) {
+        if (u > 0x7c00) return simt::bits<float>(0x7fffffffu);
+        if (u == 0x7c00) return simt::bits<float>(sign | 0x7f800000u);
+        if (u == 0) return simt::bits<float>(sign);
+        uint32_t shift = (uint32_t)__builtin_clz(u) - 21; // until its first bit is the hidden one
+        return simt::bits<float>(sign | ((113 - shift) << 23) | (u << shift & 0x3ff) << 13);
     }
 
     __half() = default;

@@ -10,8 +10,10 @@
 #include "simt/fragments.h"
 
 extern "C" {
-// c += a · b, all row-major; each element is summed in double.
-void simt_multiply(int m, int n, int k, const float *a, const float *b, double *c);
+// c += a · b, all row-major; each element is summed in double. The names tell the
+// counts how many products there are.
+void simt_multiply_4096(int m, int n, int k, const float *a, const float *b, double *c);
+void simt_multiply_2048(int m, int n, int k, const float *a, const float *b, double *c);
 void simt_check_matrix(const void *p, unsigned stride, int size, int line);
 }
 
@@ -96,7 +98,8 @@ template <class A, class B, class C, class D> struct Product {
             for (int i = 0; i < C::own; i++)
                 sum[C::row(l, i) * n + C::column(l, i)] = (float)p.c->x[i];
         }
-        simt_multiply(m, n, k, left, right, sum);
+        static_assert(m * n * k == 4096 || m * n * k == 2048, "a name for each size");
+        (m * n * k == 4096 ? simt_multiply_4096 : simt_multiply_2048)(m, n, k, left, right, sum);
         for (int l = 0; l < 32; l++) {
             Product &p = *(Product *)lanes[l];
             for (int i = 0; i < D::own; i++)

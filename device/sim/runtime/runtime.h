@@ -284,6 +284,7 @@ void makeRoom(Worker *w);
 void flushOpen(Worker *w); // after a kernel was stopped
 void endTraffic(Module *m, const KernelEntry *k);
 Traffic *newTraffic();
+void initTraffic(); // once the arena is there
 std::string trafficJson();
 void resetTraffic();
 

@@ -95,6 +95,7 @@ bool configure(Reader &r) {
     uint64_t memory = r.number<uint64_t>();
     initScheduler((int)r.number<uint32_t>(), checks, steps);
     initMemory(memory, checks & RACE);
+    initTraffic();
     initSignals();
     return answer(OK, "");
 }

@@ -49,6 +49,12 @@ struct Site {
     uint64_t requests, bytes, sectors, wavefronts;
 };
 
+// A model of what reaches device memory: the L2 cache holds all that one launch
+// touches, and nothing of the launch before. So each sector is fetched once if
+// it is read and sent back once if it is written, however often.
+enum Touch : uint8_t { Fetched = 1, SentBack = 2 };
+uint8_t *touched; // by sector of device memory; blocks of all workers share it
+
 struct Line {
     int module;
     Addr pc; // relative
@@ -60,6 +66,7 @@ struct Line {
 struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
+    uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
     std::map<std::pair<int, uint32_t>, uint64_t> blocks; // basic blocks: module, offset → runs
 };
@@ -76,6 +83,8 @@ std::map<std::string, Total> totals;
 struct Traffic {
     std::vector<Site> sites;
     Trace warps[32];
+    uint64_t fetched = 0, sentBack = 0;
+    std::vector<uint32_t> marked; // sectors to forget when the launch is over
     Slot table[tableSize];
 };
 
@@ -162,19 +171,22 @@ unsigned countDistinct(Addr *list, unsigned count) {
     return (unsigned)(std::unique(list, list + count) - list);
 }
 
-// sectorsOf counts the 32-byte sectors that a warp's request touches.
-unsigned sectorsOf(const Addresses &r, unsigned n) {
-    Addr first = r.at[0] / sectorBytes;
-    if (uniform(r)) return (unsigned)((r.at[0] + n - 1) / sectorBytes - first + 1);
-    if (contiguous(r, n)) return (unsigned)((r.at[31] + n - 1) / sectorBytes - first + 1);
-    Addr touched[32 * 2];
+// visitSectors calls visit for each 32-byte sector that a warp's request touches.
+template <class F> void visitSectors(const Addresses &r, unsigned n, F visit) {
+    if (uniform(r) || contiguous(r, n)) {
+        Addr last = std::max(r.at[0], r.at[31]) + n - 1;
+        for (Addr s = r.at[0] / sectorBytes; s <= last / sectorBytes; s++) visit(s);
+        return;
+    }
+    Addr list[32 * 2];
     unsigned count = 0;
     for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
         Addr at = r.at[__builtin_ctz(rest)];
         for (Addr s = at / sectorBytes; s <= (at + n - 1) / sectorBytes; s++)
-            if (!count || touched[count - 1] != s) touched[count++] = s;
+            if (!count || list[count - 1] != s) list[count++] = s;
     }
-    return countDistinct(touched, count);
+    count = countDistinct(list, count);
+    for (unsigned i = 0; i < count; i++) visit(list[i]);
 }
 
 // oneWordABank tells whether no bank is asked for two different words; then one
@@ -219,6 +231,18 @@ unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     return total;
 }
 
+void mark(Traffic *t, Addr sector, Op op) {
+    if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes) return;
+    uint32_t index = (uint32_t)(sector - arena.lo / sectorBytes);
+    uint8_t wanted = op == READ ? Fetched : op == WRITE ? SentBack : Fetched | SentBack;
+    if ((__atomic_load_n(&touched[index], __ATOMIC_RELAXED) & wanted) == wanted) return;
+    uint8_t before = __atomic_fetch_or(&touched[index], wanted, __ATOMIC_RELAXED);
+    uint8_t fresh = wanted & (uint8_t)~before;
+    t->fetched += (fresh & Fetched) != 0;
+    t->sentBack += (fresh & SentBack) != 0;
+    if (!before) t->marked.push_back(index);
+}
+
 // find looks for a lane's request where it is not the next of the trace: the
 // lane took another way. It counts its passings of each instruction so far, and
 // takes the request of the next one.
@@ -238,6 +262,10 @@ Request *find(Traffic *traffic, Trace &t, Fiber *f, uint32_t site, Addr pc) {
     return &t.requests[positions[nth]];
 }
 } // namespace
+
+void initTraffic() {
+    touched = (uint8_t *)reserve((arena.hi - arena.lo) / sectorBytes + 1);
+}
 
 Traffic *newTraffic() {
     return new Traffic();
@@ -277,7 +305,10 @@ void flushWarp(Worker *w, int warp) {
         if (s.shared)
             s.wavefronts += wavefrontsOf(lanes, s.size);
         else
-            s.sectors += sectorsOf(lanes, s.size);
+            visitSectors(lanes, s.size, [&](Addr sector) {
+                s.sectors++;
+                mark(traffic, sector, s.op);
+            });
     }
     t.requests.clear();
     t.irregular.clear();
@@ -304,6 +335,8 @@ void endTraffic(Module *m, const KernelEntry *k) {
         if (total) {
             total->barriers += w->barriers;
             total->steps += w->allSteps;
+            total->fetched += t->fetched;
+            total->sentBack += t->sentBack;
             for (Site &s : t->sites) {
                 Line &l = total->lines[s.pc];
                 l.module = m->id;
@@ -321,6 +354,9 @@ void endTraffic(Module *m, const KernelEntry *k) {
             w->blockRuns[offset] = 0;
         }
         w->blocksSeen.clear();
+        for (uint32_t index : t->marked) touched[index] = 0;
+        t->marked.clear();
+        t->fetched = t->sentBack = 0;
         if (t->sites.empty()) continue;
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
@@ -334,7 +370,9 @@ std::string trafficJson() {
         if (out.size() > 1) out += ",\n";
         out += "{\"kernel\":\"" + name + "\",\"launches\":" + std::to_string(t.launches) +
                ",\"barriers\":" + std::to_string(t.barriers) +
-               ",\"steps\":" + std::to_string(t.steps) + ",\"lines\":[";
+               ",\"steps\":" + std::to_string(t.steps) +
+               ",\"fetched\":" + std::to_string(t.fetched) +
+               ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;
         for (auto &[pc, l] : t.lines) {
             if (!first) out += ",";

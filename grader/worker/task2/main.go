@@ -2,14 +2,16 @@
 package main
 
 import (
-	"flashlab/attn"
-	"flashlab/device"
 	"flashlab/grader/worker"
 	unfused "flashlab/task2_unfused"
 )
 
 func main() {
+	it := worker.Once(unfused.New)
 	worker.Main(map[string]worker.Op{
-		"softmax": worker.Softmax(func(q device.Queue) (attn.Softmaxer, error) { return unfused.New(q) }),
+		"softmax":   worker.Softmax(it),
+		"gemm_nt":   worker.Gemm(it, true),
+		"gemm_nn":   worker.Gemm(it, false),
+		"attention": worker.Attention(it),
 	})
 }

@@ -14,7 +14,7 @@
         return simt::toFloat((double)a * b, direction);                                            \
     }                                                                                              \
     SIMT_UNSEEN static float __fmaf_##suffix(float a, float b, float c) {                          \
-        return simt::toFloat(simt::fmaOdd(a, b, c), direction);                                    \
+        return simt::toFloat(simt_fma(a, b, c), direction);                                        \
     }                                                                                              \
     SIMT_UNSEEN static float __fdiv_##suffix(float a, float b) {                                   \
         return simt::toFloat(simt::divideOdd(a, b), direction);                                    \

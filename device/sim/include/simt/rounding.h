@@ -4,6 +4,9 @@
 // of a tie the true value lies.
 #pragma once
 
+// a · b + c, odd: in the runtime, so that it counts as the two operations it is.
+extern "C" double simt_fma(float a, float b, float c);
+
 namespace simt {
 enum Rounding { Nearest, TowardZero, Upward, Downward };
 
@@ -26,10 +29,6 @@ constexpr double odd(double value, double error) {
 constexpr double addOdd(double a, double b) {
     double sum = a + b, fromB = sum - a;
     return odd(sum, (a - (sum - fromB)) + (b - fromB));
-}
-// Products of floats are exact in double.
-constexpr double fmaOdd(float a, float b, float c) {
-    return addOdd((double)a * (double)b, (double)c);
 }
 SIMT_UNSEEN static double divideOdd(double a, double b) {
     double q = a / b, rest = __builtin_fma(-q, b, a);

@@ -192,7 +192,7 @@ constexpr unsigned short roundSmall(double v, Rounding r) {
     SIMT_SMALL_2(H, H2, __hsub_rn, __hsub2_rn, H::sum(a, __hneg(b)))                               \
     SIMT_SMALL_2(H, H2, __hmul_rn, __hmul2_rn, H::product(a, b))                                   \
     SIMT_SMALL_2(H, H2, __hdiv, __h2div, H::from((double)a.value() / (double)b.value()))           \
-    SIMT_SMALL_3(H, H2, __hfma, __hfma2, H::from(simt::fmaOdd(a.value(), b.value(), c.value())))   \
+    SIMT_SMALL_3(H, H2, __hfma, __hfma2, H::from(simt_fma(a.value(), b.value(), c.value())))       \
     SIMT_SMALL_1(H, H2, simt_saturate, simt_saturate2, H(__saturatef(a.value())))                  \
     SIMT_SMALL_2(H, H2, __hadd_sat, __hadd2_sat, simt_saturate(__hadd(a, b)))                      \
     SIMT_SMALL_2(H, H2, __hsub_sat, __hsub2_sat, simt_saturate(__hsub(a, b)))                      \

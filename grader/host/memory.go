@@ -1,0 +1,42 @@
+package host
+
+import (
+	"flashlab/device"
+)
+
+// metered is a device that knows how much memory was taken of it at most.
+type metered struct {
+	device.Device
+	sizes      map[uint64]uint64 // by address
+	live, peak uint64
+}
+
+func meter(d device.Device) *metered { return &metered{Device: d, sizes: map[uint64]uint64{}} }
+
+// Malloc counts what it hands out.
+func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
+	mem, err := m.Device.Malloc(name, bytes)
+	if err == nil {
+		m.sizes[mem.Addr] = uint64(bytes)
+		m.live += uint64(bytes)
+		m.peak = max(m.peak, m.live)
+	}
+	return mem, err
+}
+
+// Free counts what comes back.
+func (m *metered) Free(mem device.Memory) error {
+	err := m.Device.Free(mem)
+	if err == nil {
+		m.live -= m.sizes[mem.Addr]
+		delete(m.sizes, mem.Addr)
+	}
+	return err
+}
+
+// take returns the most that was held at once since the last call.
+func (m *metered) take() uint64 {
+	peak := m.peak
+	m.peak = m.live
+	return peak
+}

@@ -1,0 +1,141 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/attn"
+	"flashlab/grader/oracle"
+)
+
+// problem is an attention with its inputs.
+type problem struct {
+	s       attn.Shape
+	q, k, v []float32
+}
+
+// suspect is a mistake with the output that it would give.
+type suspect struct {
+	change oracle.Variant
+	says   string
+}
+
+// pattern compares with the attentions that one computes by mistake, then looks
+// at where an output is wrong.
+func (p problem) pattern(t oracle.Truth, got []float32, j oracle.Judgement) string {
+	if why := p.nan(got); why != "" || t.Same(got, t.Want) {
+		return why
+	}
+	for _, m := range p.suspects() {
+		want, _ := oracle.Attention64(p.q, p.k, p.v, p.s, m.change)
+		if !t.Same(t.Plain, want) && t.Same(got, want) {
+			return m.says
+		}
+	}
+	wrong := anyBatch(wrongRows(t, got, j.Bound), p.s.SeqQ)
+	if p.s.Causal {
+		if wrong[0] && !wrong[p.s.SeqQ-1] {
+			return "the last query, which sees every key, is right, and others are wrong: only where the key lies after the query. Look at the causal mask"
+		}
+	}
+	return edge(wrong, "query row")
+}
+
+// nan looks at rows with NaN.
+func (p problem) nan(got []float32) string {
+	_, nan, _ := census(got)
+	if nan == 0 {
+		return ""
+	}
+	blind, seeing := 0, 0 // rows with NaN, by whether they see any key
+	for row := range len(got) / p.s.Dim {
+		_, n, _ := census(got[row*p.s.Dim : (row+1)*p.s.Dim])
+		switch {
+		case n == 0:
+		case p.s.Sees(row%p.s.SeqQ, 0):
+			seeing++
+		default:
+			blind++
+		}
+	}
+	switch {
+	case p.s.Causal && infinite(got):
+		return "some elements are infinite: have masked scores (-Inf) reached the product with v? The causal mask comes before the softmax"
+	case seeing == 0:
+		return fmt.Sprintf("NaN from a row masked entirely, in %d rows: a query that sees no key gets zeros (-Inf minus -Inf is NaN, and so is 0 / 0)", blind)
+	case p.s.Causal && seeing < len(got)/p.s.Dim:
+		return fmt.Sprintf("%d elements are NaN or infinite, in %d rows: is a tile in which a row is masked entirely handled (-Inf minus -Inf is NaN)?", nan, blind+seeing)
+	case p.overflows():
+		return fmt.Sprintf("%d elements are NaN or infinite: did exp overflow? Subtract the row's maximum first", nan)
+	}
+	return ""
+}
+
+func infinite(got []float32) bool {
+	for _, v := range got {
+		if math.IsInf(float64(v), 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// overflows tells whether some score is beyond what exp can take.
+func (p problem) overflows() bool {
+	for i := 0; i < len(p.q); i += p.s.Dim {
+		var square float64
+		for _, x := range p.q[i : i+p.s.Dim] {
+			square += float64(x) * float64(x)
+		}
+		// A score has about the size of |q|, k being normal.
+		if math.Sqrt(square) > 60*math.Sqrt(float64(p.s.Dim)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p problem) suspects() []suspect {
+	constant := func(f func(d float64) float64) func(int) float64 {
+		return func(dim int) float64 { return f(float64(dim)) }
+	}
+	list := []suspect{
+		{oracle.Variant{Scale: constant(func(float64) float64 { return 1 })}, "the scores are off by a factor √d: they are not divided by it"},
+		{oracle.Variant{Scale: constant(func(d float64) float64 { return 1 / d })}, "the scores are off by a factor √d: they are divided by d instead of its root"},
+		{oracle.Variant{Scale: constant(math.Sqrt)}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+		{oracle.Variant{Values: p.k}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
+		{oracle.Variant{Keys: p.v}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
+	}
+	if p.s.Causal {
+		list = append(list, p.masks()...)
+	}
+	for _, tile := range tiles {
+		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 {
+			list = append(list, suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
+				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
+		}
+		if tile < p.s.SeqK {
+			list = append(list, suspect{oracle.Variant{Forget: tile},
+				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
+				suspect{oracle.Variant{ForgetSum: tile},
+					fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+		}
+	}
+	return list
+}
+
+// masks are the causal masks that one writes by mistake.
+func (p problem) masks() []suspect {
+	return []suspect{
+		{oracle.Variant{Sees: func(attn.Shape, int, int) bool { return true }},
+			"wrong only where the key lies after the query: the causal mask is not applied"},
+		{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
+			"the causal mask is off by one: a query sees its own key, too"},
+		{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
+			"the causal mask is off by one: a query sees one key too many"},
+		{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"},
+		{oracle.Variant{Late: true},
+			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"},
+	}
+}

@@ -1,0 +1,145 @@
+// Package ops knows the operations that a check can name: the sizes of a case,
+// its inputs and outputs, what is right, and what a wrong output looks like.
+// One file holds one operation. All of it is on the grader's side; a worker
+// learns what it needs from the case that it is sent.
+package ops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flashlab/grader/wire"
+	"flashlab/tensor"
+)
+
+// Op is one operation.
+type Op struct {
+	Name  string
+	Sizes []string // names of the numbers in a rubric's shape = […]
+	// Causal says that its cases may be causal.
+	Causal bool
+	// Rules refuses cases that would not be fair. Sizes are at least 1.
+	Rules func(c wire.Case) error // may be nil
+	// Tensors lists inputs and outputs. An input without a Dist takes the
+	// case's own; each gets a stream of its own.
+	Tensors func(c wire.Case) (in, out []wire.Tensor)
+	// Prepare fills the inputs that are Given, from those that are not.
+	Prepare func(c wire.Case, in []*tensor.Tensor) error // may be nil
+	// Judge decides on an output, whose tensors have the right shapes.
+	Judge func(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict
+	// Least is how many bytes any kernel has to move.
+	Least func(c wire.Case) uint64
+	// Against says what Least is, if not the least bytes there can be.
+	Against string
+	// Scratch bounds the bytes of device memory that are taken besides inputs
+	// and outputs.
+	Scratch func(c wire.Case) uint64 // nil for no bound
+}
+
+// all lists the operations; a new one is added here.
+var all = []Op{
+	softmax, gemm("gemm_nt", true), gemm("gemm_nn", false), attention, flash,
+	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
+	tiled, chosenTiles, // task 3
+}
+
+// Find looks an operation up.
+func Find(name string) (Op, error) {
+	var names []string
+	for _, o := range all {
+		if o.Name == name {
+			return o, nil
+		}
+		names = append(names, o.Name)
+	}
+	return Op{}, fmt.Errorf("unknown op %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Spec is a case as a rubric writes it.
+type Spec struct {
+	Shape  []int
+	Dist   tensor.Dist
+	Causal bool
+}
+
+// Case makes a case that a worker can be sent. It refuses a Spec that does not
+// fit the operation.
+func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
+	c := wire.Case{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed}
+	switch {
+	case len(s.Shape) != len(o.Sizes):
+		return c, fmt.Errorf("shape %v: op %q takes [%s]", s.Shape, o.Name, strings.Join(o.Sizes, ", "))
+	case !s.Dist.Known():
+		return c, fmt.Errorf("unknown dist %q; there are %v", s.Dist, tensor.Dists)
+	case s.Causal && !o.Causal:
+		return c, fmt.Errorf("causal = true means nothing to op %q", o.Name)
+	}
+	for i, n := range s.Shape {
+		if n < 1 {
+			return c, fmt.Errorf("shape %v: every size is at least 1", s.Shape)
+		}
+		c.Sizes[o.Sizes[i]] = n
+	}
+	c.Inputs, c.Outputs = o.Tensors(c)
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		if in.Dist == "" && !in.Given {
+			in.Dist = s.Dist
+		}
+		in.Stream = stream + uint32(i)
+	}
+	for _, t := range slices.Concat(c.Inputs, c.Outputs) {
+		if !fits(t.Shape) {
+			return c, fmt.Errorf("shape %v: %s %v has more than %d elements, and would not fit in a message", s.Shape, t.Name, t.Shape, tensor.MaxElements)
+		}
+	}
+	if o.Rules != nil {
+		return c, o.Rules(c)
+	}
+	return c, nil
+}
+
+func fits(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if n > tensor.MaxElements/max(d, 1) {
+			return false
+		}
+		n *= d
+	}
+	return true
+}
+
+// Inputs makes a case's inputs: nothing in them came from a worker.
+func (o Op) Inputs(c wire.Case) ([]*tensor.Tensor, error) {
+	var in []*tensor.Tensor
+	for _, t := range c.Inputs {
+		if t.Given {
+			in = append(in, tensor.New(t.Shape...))
+			continue
+		}
+		x, err := t.Random(c.Seed)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, x)
+	}
+	if o.Prepare != nil {
+		return in, o.Prepare(c, in)
+	}
+	return in, nil
+}
+
+// Bytes is the size of float32 tensors.
+func Bytes(tensors ...[]wire.Tensor) uint64 {
+	n := 0
+	for _, t := range slices.Concat(tensors...) {
+		n += tensor.Elements(t.Shape)
+	}
+	return 4 * uint64(n)
+}
+
+// once is the least traffic of most operations: each element of each tensor is
+// read or written once.
+func once(c wire.Case) uint64 { return Bytes(c.Inputs, c.Outputs) }

@@ -1,0 +1,142 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/grader/oracle"
+)
+
+// poison is what the grader fills outputs with before a call.
+const poison = 0xFFFFFFFF
+
+// Elements by what is in them.
+func census(got []float32) (unwritten, nan, zero int) {
+	for _, v := range got {
+		switch {
+		case math.Float32bits(v) == poison:
+			unwritten++
+		case v != v || math.IsInf(float64(v), 0):
+			nan++
+		case v == 0:
+			zero++
+		}
+	}
+	return unwritten, nan, zero
+}
+
+// emptiness recognises outputs that were not written, or are all zero.
+func emptiness(t oracle.Truth, got []float32) string {
+	unwritten, _, zero := census(got)
+	switch {
+	case unwritten == len(got):
+		return "nothing was written: every element is as it was before the call"
+	case unwritten > 0:
+		return missing(t, got, unwritten)
+	case zero == len(got):
+		return "every element is 0"
+	}
+	return ""
+}
+
+// missing says which rows were never written.
+func missing(t oracle.Truth, got []float32, unwritten int) string {
+	var whole, parts int
+	firstWhole, lastWhole := -1, -1
+	for row := range t.Rows() {
+		count := 0
+		for i := range t.Len {
+			if math.Float32bits(got[t.First(row)+i*t.Inner]) == poison {
+				count++
+			}
+		}
+		switch {
+		case count == t.Len:
+			if whole == 0 {
+				firstWhole = row
+			}
+			whole++
+			lastWhole = row
+		case count > 0:
+			parts++
+		}
+	}
+	total := t.Rows()
+	switch {
+	case parts > 0:
+		return fmt.Sprintf("%d elements were never written, in %d of %d rows", unwritten, whole+parts, total)
+	case whole == 1:
+		return fmt.Sprintf("row %d of %d was never written", firstWhole, total) + lastOne(firstWhole, total)
+	case lastWhole-firstWhole+1 == whole:
+		return fmt.Sprintf("rows %d to %d of %d were never written", firstWhole, lastWhole, total)
+	}
+	return fmt.Sprintf("%d of %d rows were never written, the first is row %d", whole, total, firstWhole)
+}
+
+func lastOne(index, total int) string {
+	if index == total-1 {
+		return " (counted from 0): it is the last one. Does the grid have a block for every row?"
+	}
+	return " (counted from 0)"
+}
+
+// general says what can be said of any operation's wrong output.
+func general(t oracle.Truth, got []float32, j oracle.Judgement) string {
+	_, nan, _ := census(got)
+	if nan > 0 {
+		return fmt.Sprintf("%d elements are NaN or infinite", nan)
+	}
+	if j.Error < 1e-2 {
+		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"
+	}
+	return spread(t, got, j.Bound)
+}
+
+// spread says how many rows are wrong.
+func spread(t oracle.Truth, got []float32, bound float64) string {
+	n := 0
+	for _, w := range wrongRows(t, got, bound) {
+		if w {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d rows have wrong values", n, t.Rows())
+}
+
+func wrongRows(t oracle.Truth, got []float32, bound float64) []bool {
+	wrong := make([]bool, t.Rows())
+	for row := range wrong {
+		wrong[row] = t.RowError(got, row) > bound
+	}
+	return wrong
+}
+
+// tiles are the sizes that tiles of rows, columns and keys usually have.
+var tiles = []int{128, 64, 32, 16, 8}
+
+// edge looks at which of n lines (rows or columns) are wrong: all from one on
+// that starts a tile. noun is their name.
+func edge(wrong []bool, noun string) string {
+	first := -1
+	for i, w := range wrong {
+		if w && first < 0 {
+			first = i
+		}
+		if !w && first >= 0 {
+			return "" // right ones behind wrong ones
+		}
+	}
+	if first <= 0 {
+		return ""
+	}
+	for _, tile := range tiles {
+		switch {
+		case first%tile != 0:
+		case len(wrong)-first < tile:
+			return fmt.Sprintf("only the %ss from %d on are wrong: the last partial tile (of %d?). Are its bounds checked right?", noun, first, tile)
+		case first == tile:
+			return fmt.Sprintf("%ss 0 to %d are right, all beyond the first tile are wrong", noun, first-1)
+		}
+	}
+	return fmt.Sprintf("the %ss from %d on are wrong, those before it right", noun, first)
+}

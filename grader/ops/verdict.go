@@ -1,0 +1,57 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"flashlab/grader/oracle"
+	"flashlab/grader/wire"
+	"flashlab/tensor"
+)
+
+// Verdict is what a student reads of one case.
+type Verdict struct {
+	Passed  bool
+	Reason  string   // one sentence, "" if passed
+	Details []string // where it went wrong
+}
+
+// judge compares the first output with the truth. pattern may recognise a
+// mistake that is the operation's own; "" leaves it to what fits every one.
+func judge(c wire.Case, problem fmt.Stringer, t oracle.Truth, got []float32, pattern func(oracle.Judgement) string) Verdict {
+	j := t.Judge(got)
+	if j.Passed {
+		return Verdict{Passed: true}
+	}
+	reason := emptiness(t, got)
+	if reason == "" {
+		reason = pattern(j)
+	}
+	if reason == "" {
+		reason = general(t, got, j)
+	}
+	return explain(c, problem, j, reason)
+}
+
+// explain adds where an output is worst.
+func explain(c wire.Case, problem fmt.Stringer, j oracle.Judgement, reason string) Verdict {
+	v := Verdict{Reason: reason}
+	out := c.Outputs[0]
+	at := tensor.ShapeString(tensor.Index(out.Shape, j.Worst))
+	v.Details = []string{
+		fmt.Sprintf("%v, inputs %s", problem, c.Dist),
+		fmt.Sprintf("worst at %s%s: got %s, want %s", out.Name, strings.ReplaceAll(at, ", ", "]["), number(j.Got), number(j.Want)),
+	}
+	if !math.IsInf(j.Error, 0) {
+		v.Details = append(v.Details, fmt.Sprintf("error %.2g of the row's size, %.2g allowed (8 × plain float32)", j.Error, j.Bound))
+	}
+	return v
+}
+
+func number(f float64) string {
+	if f != 0 && math.Abs(f) < 1e-4 {
+		return fmt.Sprintf("%.4e", f)
+	}
+	return fmt.Sprintf("%.6g", f)
+}

@@ -1,0 +1,13 @@
+// Command task4 runs a submission of task 4 for the grader.
+package main
+
+import (
+	"flashlab/grader/worker"
+	flash "flashlab/task4_flash"
+)
+
+func main() {
+	worker.Main(map[string]worker.Op{
+		"flash": worker.Attention(worker.Once(flash.New)),
+	})
+}

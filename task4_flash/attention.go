@@ -1,0 +1,43 @@
+package flash
+
+import (
+	"flashlab/attn"
+	"flashlab/device"
+)
+
+// DefaultTiles is what New takes. `make tune TASK=4` tries others.
+var DefaultTiles = Tiles{Queries: 64, Keys: 64}
+
+// Flash holds what is prepared once and used by every call.
+type Flash struct {
+	queue device.Queue
+}
+
+var _ attn.Kernel = (*Flash)(nil)
+
+// New prepares the kernel for one device: NewTiled with the tiles that you
+// found best.
+func New(q device.Queue) (*Flash, error) { return NewTiled(q, DefaultTiles) }
+
+// NewTiled prepares it for other tiles; what it cannot do is an error. The two
+// numbers go to kernels.cu as macros, for arrays and loops want sizes that are
+// known when compiling. All compiling belongs here. About 15 lines.
+func NewTiled(q device.Queue, t Tiles) (*Flash, error) {
+	return &Flash{queue: q}, nil
+}
+
+// Run writes softmax(q·kᵀ/√Dim)·v to out, for each head by itself: q and out
+// [Batch, Heads, SeqQ, Dim], k and v [Batch, Heads, SeqK, Dim] (KVHeads is
+// Heads in this task). It must
+//   - write every element of out, and leave q, k and v as they are;
+//   - work for Dim from 1 to 128 and any SeqQ and SeqK from 1 on;
+//   - with s.Causal, let query i see the keys 0 … i + SeqK − SeqQ only, and
+//     give zeros to a query that sees none;
+//   - allocate no device memory that grows with SeqQ · SeqK;
+//   - answer a shape it cannot handle with an error (s.Check does the greater
+//     part).
+//
+// It is one launch. About 25 lines, and about 100 in kernels.cu.
+func (f *Flash) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
+	return attn.ErrNotImplemented
+}
