@@ -36,7 +36,7 @@ one() {
     local name=$1 kind=$2 limit=$3 log="$logs/$1.$2.log" code=0 extra=
     [ "$kind" = initcheck ] && extra=$init
     # shellcheck disable=SC2086 # extra is two words or none
-    timeout -k 2 "$limit" "$tool" --tool "$kind" $extra --target-processes application-only \
+    timeout -k 2 "$limit" "$tool" --tool "$kind" $extra --target-processes application-only --report-api-errors no \
         --show-backtrace no --print-limit 20 out/bin/runbug "$name" >"$log" 2>&1 || code=$?
     echo "exit $code" >>"$log"
 }
