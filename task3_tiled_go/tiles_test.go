@@ -27,7 +27,7 @@ func TestTiles(t *testing.T) {
 			t.Fatalf("Tiles(%d, %d, %d, %d) = %d, %d: want at least 1 of each", p.sram, p.seqQ, p.seqK, p.dim, br, bc)
 		}
 		p.br, p.bc = br, bc
-		got, ok := check(t, p, "add up all tiles that Forward takes: 4 bytes for each element")
+		got, ok := check(t, p, "with these tiles, picked by Tiles; see TestForward first")
 		if !ok {
 			return
 		}

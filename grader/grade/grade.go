@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"flashlab/device"
+	"flashlab/device/sim"
 	"flashlab/grader/build"
 	"flashlab/grader/gate"
 	"flashlab/grader/host"
@@ -185,9 +186,13 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		}
 	}
 	var checks []score.Check
+	var found []sim.Finding
 	for i, m := range measured {
 		warnings = append(warnings, disagreement(s.checks[i].ID, m)...)
-		checks = append(checks, score.Score(o.Task, s.checks[i], m))
+		m.Known = found
+		c := score.Score(o.Task, s.checks[i], m)
+		found = append(found, c.Findings...)
+		checks = append(checks, c)
 	}
 	return checks, warnings, nil
 }

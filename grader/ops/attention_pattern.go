@@ -32,7 +32,11 @@ func (p problem) pattern(t oracle.Truth, got []float32, j oracle.Judgement) stri
 			return m.says
 		}
 	}
-	wrong := anyBatch(wrongRows(t, got, j.Bound), p.s.SeqQ)
+	rows := wrongRows(t, got, j.Bound)
+	if firstOnly(rows, p.s.Batch*p.s.Heads) {
+		return "the first head is right, the others are not: where does head h of q, k, v and out start? (SeqQ and SeqK may differ)"
+	}
+	wrong := anyBatch(rows, p.s.SeqQ)
 	if p.s.Causal {
 		if wrong[0] && !wrong[p.s.SeqQ-1] {
 			return "the last query, which sees every key, is right, and others are wrong: only where the key lies after the query. Look at the causal mask"
@@ -64,9 +68,11 @@ func (p problem) nan(got []float32) string {
 	case seeing == 0:
 		return fmt.Sprintf("NaN from a row masked entirely, in %d rows: a query that sees no key gets zeros (-Inf minus -Inf is NaN, and so is 0 / 0)", blind)
 	case p.s.Causal && seeing < len(got)/p.s.Dim:
-		return fmt.Sprintf("%d elements are NaN or infinite, in %d rows: is a tile in which a row is masked entirely handled (-Inf minus -Inf is NaN)?", nan, blind+seeing)
+		return notNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
 	case p.overflows():
-		return fmt.Sprintf("%d elements are NaN or infinite: did exp overflow? Subtract the row's maximum first", nan)
+		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
+	case nan == len(got):
+		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
 	}
 	return ""
 }

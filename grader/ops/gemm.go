@@ -67,6 +67,10 @@ func gemmPattern(t oracle.Truth, got, a, b []float32, s attn.GemmShape, j oracle
 			return "every batch uses the first one's b: is the batch's stride in the index of b?"
 		}
 	}
+	rows := wrongRows(t, got, j.Bound)
+	if firstOnly(rows, s.Batch) {
+		return "the first product of the batch is right, the others are not: where does each matrix start?"
+	}
 	for _, tile := range tiles {
 		if cut := s.K / tile * tile; cut > 0 && cut < s.K && t.Same(got, product(cutA(a, s, cut), b, s)) {
 			return fmt.Sprintf("the terms from k = %d on are missing: is the last partial tile of k dropped?", cut)
@@ -75,10 +79,7 @@ func gemmPattern(t oracle.Truth, got, a, b []float32, s attn.GemmShape, j oracle
 	if why := edge(wrongColumns(t, got, s), "column"); why != "" {
 		return why
 	}
-	if s.Batch == 1 {
-		return edge(wrongRows(t, got, j.Bound), "row")
-	}
-	return edge(anyBatch(wrongRows(t, got, j.Bound), s.M), "row")
+	return edge(anyBatch(rows, s.M), "row")
 }
 
 // cutA zeroes what a has from k = cut on.

@@ -84,12 +84,35 @@ func lastOne(index, total int) string {
 func general(t oracle.Truth, got []float32, j oracle.Judgement) string {
 	_, nan, _ := census(got)
 	if nan > 0 {
-		return fmt.Sprintf("%d elements are NaN or infinite", nan)
+		return notNumbers(nan)
 	}
 	if j.Error < 1e-2 {
 		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"
 	}
 	return spread(t, got, j.Bound)
+}
+
+func notNumbers(n int) string {
+	if n == 1 {
+		return "1 element is NaN or infinite"
+	}
+	return fmt.Sprintf("%d elements are NaN or infinite", n)
+}
+
+// firstOnly recognises outputs of which the first of several equal parts is
+// right, and each other one wrong somewhere.
+func firstOnly(wrong []bool, parts int) bool {
+	size := len(wrong) / parts
+	for i := range parts {
+		some := false
+		for _, w := range wrong[i*size : (i+1)*size] {
+			some = some || w
+		}
+		if some != (i > 0) {
+			return false
+		}
+	}
+	return parts > 1
 }
 
 // spread says how many rows are wrong.

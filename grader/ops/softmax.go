@@ -55,7 +55,7 @@ func softmaxPattern(t oracle.Truth, got, x []float32, j oracle.Judgement) string
 	_, nan, _ := census(got)
 	switch {
 	case nan > 0 && large(x):
-		return fmt.Sprintf("%d elements are NaN or infinite: did exp overflow? Subtract the row's maximum first", nan)
+		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
 	case nan > 0:
 		return ""
 	case t.Inner > 1 && t.Same(got, oracle.Softmax64(x, rows)):

@@ -120,10 +120,17 @@ var colours = []color.Color{
 
 func picture(all []series) (*plot.Plot, error) {
 	p := plot.New()
+	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle,
+		&p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+		style.Font.Variant = "Sans"
+	}
+	p.Title.Padding, p.X.Label.Padding = 3*vg.Millimeter, vg.Millimeter
+	p.Title.TextStyle.Font.Size = vg.Points(13)
+	p.Legend.TextStyle.Font.Size = vg.Points(11)
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = powers{2}, powers{2}
 	p.Legend.Top = true
-	p.Legend.Padding = vg.Millimeter
+	p.Legend.Padding, p.Legend.XOffs = vg.Millimeter, -3*vg.Millimeter
 	p.Add(plotter.NewGrid())
 	for i, s := range all {
 		line, points, err := plotter.NewLinePoints(s.xys)
@@ -142,6 +149,8 @@ func picture(all []series) (*plot.Plot, error) {
 		p.Add(line)
 		p.Legend.Add(s.name, line)
 	}
+	p.X.Max *= 1.1 // or the last dots would be cut
+	p.Y.Min /= 1.1
 	return p, nil
 }
 

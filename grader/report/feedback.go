@@ -31,7 +31,7 @@ func Failures(c score.Check) (groups []Group, hidden int) {
 		}
 		name := c.ID + "/" + k.Name
 		key := k.Class + k.Reason
-		if i, seen := at[key]; seen && k.Class != "" { // the same error
+		if i, seen := at[key]; seen { // the details of the first will do
 			groups[i].Names = append(groups[i].Names, name)
 			continue
 		}

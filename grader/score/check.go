@@ -21,6 +21,8 @@ type Measured struct {
 	Runs  []Run  // they decide on correctness
 	Sim   []Run  // they decide on safety and traffic; nil where there are none
 	NoSim string // why Sim is nil
+	// Known are findings of the checks before: they cost no second time.
+	Known []sim.Finding
 	// Speed says why there is no time to mark: nobody takes it yet.
 	Speed    string
 	NeedsGPU bool // for speed
@@ -48,8 +50,12 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		case m.Sim == nil:
 			p.NotMeasured = "not measured: " + m.NoSim
 		case s.name == "safety":
-			c.Findings = findings(m.Sim)
+			var known int
+			c.Findings, known = fresh(findings(m.Sim), m.Known)
 			safety(&p, m.Sim, c.Findings)
+			if known > 0 {
+				p.Note += fmt.Sprintf(" beyond the %d of an earlier check", known)
+			}
 		default:
 			traffic(&p, t.Curve(rc), m.Sim, against(rc))
 		}
@@ -96,23 +102,26 @@ func safety(p *Part, runs []Run, found []sim.Finding) {
 	}
 }
 
+// place is where a finding is; several there are one.
+type place struct {
+	check, kind, kernel, file string
+	line                      int
+}
+
+func placeOf(f sim.Finding) place { return place{f.Check, f.Kind, f.Kernel, f.File, f.Line} }
+
 // findings folds what was found in several cases at one place into one.
 func findings(runs []Run) []sim.Finding {
-	type place struct {
-		check, kind, kernel, file string
-		line                      int
-	}
 	at := map[place]int{}
 	var all []sim.Finding
 	for _, r := range runs {
 		for _, f := range r.Result.Seen.Findings {
-			p := place{f.Check, f.Kind, f.Kernel, f.File, f.Line}
-			if i, seen := at[p]; seen {
+			if i, seen := at[placeOf(f)]; seen {
 				all[i].Count += f.Count
 				all[i].Fatal = all[i].Fatal || f.Fatal
 				continue
 			}
-			at[p] = len(all)
+			at[placeOf(f)] = len(all)
 			all = append(all, f)
 		}
 		if f, ok := unreported(r.Result); ok {
@@ -120,6 +129,22 @@ func findings(runs []Run) []sim.Finding {
 		}
 	}
 	return all
+}
+
+// fresh leaves out what was found before, and counts it.
+func fresh(found, known []sim.Finding) (left []sim.Finding, n int) {
+	before := map[place]bool{}
+	for _, f := range known {
+		before[placeOf(f)] = f.Line > 0 // one without a place may be another
+	}
+	for _, f := range found {
+		if before[placeOf(f)] {
+			n++
+			continue
+		}
+		left = append(left, f)
+	}
+	return left, n
 }
 
 // unreported makes a finding of a stopped kernel that left none, because the

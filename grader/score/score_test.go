@@ -50,6 +50,15 @@ func TestFindingsCostSafety(t *testing.T) {
 	assert.Equal(t, 4, c.Findings[0].Count)
 }
 
+func TestAFindingCostsOnce(t *testing.T) {
+	race := sim.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
+	runs := []Run{one(true, 100, race)}
+	c := Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs, Known: []sim.Finding{race}})
+	assert.InDelta(t, 0.3, c.Part("safety").Score, 1e-9)
+	assert.Equal(t, "no findings beyond the 1 of an earlier check", c.Part("safety").Note)
+	assert.Empty(t, c.Findings)
+}
+
 func TestSafetyIsNotGivenForNothing(t *testing.T) {
 	assert.Zero(t, scores(one(false, 100)).Part("safety").Score)
 	idle := one(true, 100)

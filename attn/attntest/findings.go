@@ -1,4 +1,4 @@
-package unfused
+package attntest
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // every case.
 var shown = map[string]bool{}
 
-// report fails the test with what the simulator has found so far: races, bad
+// Findings fails the test with what the simulator has found so far: races, bad
 // addresses, values never written. On a GPU there is no such report.
-func report(t *testing.T, d device.Device) {
+func Findings(t *testing.T, d device.Device) {
 	t.Helper()
 	simulator, ok := d.(*sim.Device)
 	if !ok {
@@ -38,10 +38,10 @@ func report(t *testing.T, d device.Device) {
 	}
 }
 
-// failed reports findings and ends the test with an error, which may be about
+// Fatal reports findings and ends the test with an error, which may be about
 // one of them.
-func failed(t *testing.T, d device.Device, format string, args ...any) {
+func Fatal(t *testing.T, d device.Device, format string, args ...any) {
 	t.Helper()
-	report(t, d)
+	Findings(t, d)
 	t.Fatalf(format, args...)
 }
