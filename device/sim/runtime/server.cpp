@@ -23,6 +23,7 @@ enum Operation : uint8_t {
     LAUNCH,
     REPORT,
     RESET,
+    ATTRIBUTES,
 };
 
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
@@ -188,6 +189,15 @@ bool launchCommand(Reader &r) {
     return answer(result == LaunchResult::Stopped ? STOPPED : OK, "");
 }
 
+bool attributes(Reader &r) {
+    Module *m = moduleById(r.number<int32_t>());
+    std::string name = r.text();
+    const KernelEntry *k = m ? findKernel(m, name) : nullptr;
+    if (!r.ok || !k) return answer(REFUSED, "no such kernel is loaded");
+    uint64_t shared = staticShared(m, k);
+    return answer(OK, &shared, 8);
+}
+
 bool reportCommand() {
     uint32_t n = (uint32_t)printed.size();
     std::string body((const char *)&n, 4);
@@ -221,6 +231,8 @@ bool obey(uint8_t operation, Reader r) {
         resetFindings();
         resetTraffic();
         return answer(OK, "");
+    case ATTRIBUTES:
+        return attributes(r);
     }
     return answer(REFUSED, "unknown operation");
 }
