@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot lint format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -27,6 +27,7 @@ help: ## this list
 	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
+	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE'
 
 setup: ## check Go and the C++ compiler; install or name what is missing
 	@sh scripts/setup.sh
@@ -69,6 +70,9 @@ plot: grader ## task 3: draw what your code moves against the size of the SRAM
 	@go run $(if $(SOLUTION),-overlay=out/solutions.json) ./grader/worker/task3 table >out/traffic.tsv
 	@go run ./grader/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
 		-x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
+
+tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
+	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \

@@ -20,6 +20,7 @@ const usage = `usage: go run ./grader <command> [flags]
 
 commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
+  tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -33,6 +34,7 @@ type command func(args []string) (int, error)
 
 var commands = map[string]command{
 	"grade":   gradeCommand,
+	"tune":    tuneCommand,
 	"doctor":  doctorCommand,
 	"overlay": overlayCommand,
 	"env":     envCommand,

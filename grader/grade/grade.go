@@ -82,11 +82,7 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	builds := filepath.Join(o.Output, "build")
-	if err := os.MkdirAll(builds, 0o755); err != nil {
-		return v, err
-	}
-	dir, err := os.MkdirTemp(builds, t.Dir+"-*")
+	dir, err := o.buildDir()
 	if err != nil {
 		return v, err
 	}

@@ -41,6 +41,29 @@ func (o Observed) Moved() uint64 {
 	return sectors * 32
 }
 
+// Conflicts is how many passes of the shared memory's banks a warp's request
+// took on average: 1 without any conflict, and more for wide requests.
+func (o Observed) Conflicts() float64 {
+	var requests, passes uint64
+	for _, c := range o.Counts {
+		requests += c.SharedRequests
+		passes += c.SharedPasses
+	}
+	if requests == 0 {
+		return 0
+	}
+	return float64(passes) / float64(requests)
+}
+
+// Passes is how many passes of the shared memory's banks there were in all.
+func (o Observed) Passes() uint64 {
+	var passes uint64
+	for _, c := range o.Counts {
+		passes += c.SharedPasses
+	}
+	return passes
+}
+
 // Launches is the number of kernels that ran.
 func (o Observed) Launches() int {
 	n := 0

@@ -143,6 +143,8 @@ func newCounts(old, now []sim.Counts) []sim.Counts {
 		c.SectorsWritten -= b.SectorsWritten
 		c.SharedRead -= b.SharedRead
 		c.SharedWritten -= b.SharedWritten
+		c.SharedRequests -= b.SharedRequests
+		c.SharedPasses -= b.SharedPasses
 		c.Barriers -= b.Barriers
 		if c.Launches > 0 {
 			fresh = append(fresh, c)

@@ -41,7 +41,15 @@ type Case struct {
 	Seed    uint64
 	Inputs  []Tensor
 	Outputs []Tensor
+	// For tuning: sizes that the kernel is made for, and how often it is timed.
+	Tiles  Tiles
+	Repeat int `json:",omitempty"`
 }
+
+// Tiles are what a fused attention takes at a time.
+type Tiles struct{ Queries, Keys int }
+
+func (t Tiles) String() string { return fmt.Sprintf("%d×%d", t.Queries, t.Keys) }
 
 // Tensor names one input or output of a case. An input is made from the seed,
 // its distribution and its stream, on either side with the same bits; one that
@@ -64,8 +72,11 @@ type Reply struct {
 	Counts map[string]uint64 `json:",omitempty"`
 }
 
-// Moved is the count of bytes that went to and from the large memory.
-const Moved = "moved"
+// Names of counts.
+const (
+	Moved       = "moved"       // bytes that went to and from the large memory
+	Nanoseconds = "nanoseconds" // the median of the calls that Repeat asked for
+)
 
 // Output is what came of a case.
 type Output struct {

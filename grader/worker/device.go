@@ -90,7 +90,7 @@ func poisoned(j *Job) (out Buffers, free func(), err error) {
 }
 
 func download(j *Job, out Buffers) (*wire.Output, error) {
-	o := &wire.Output{}
+	o := &wire.Output{Counts: j.Counts}
 	for i, b := range out {
 		values, err := b.CopyOut(j.Device)
 		if err != nil {

@@ -26,6 +26,7 @@ type Job struct {
 	// are nil in a task without a device.
 	Device device.Device
 	Queue  device.Queue
+	Counts map[string]uint64 // goes with the output
 }
 
 // Op runs the cases of one operation.

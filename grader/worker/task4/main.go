@@ -2,6 +2,7 @@
 package main
 
 import (
+	"flashlab/device"
 	"flashlab/grader/worker"
 	flash "flashlab/task4_flash"
 )
@@ -9,5 +10,8 @@ import (
 func main() {
 	worker.Main(map[string]worker.Op{
 		"flash": worker.Attention(worker.Once(flash.New)),
+		"tune": worker.Tiled(func(q device.Queue, queries, keys int) (*flash.Flash, error) {
+			return flash.NewTiled(q, flash.Tiles{Queries: queries, Keys: keys})
+		}),
 	})
 }
