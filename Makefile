@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -61,6 +61,9 @@ test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 	@$(GRADER) overlay -o out/solutions.json
 	@settings=$$($(GRADER) env) && eval "$$settings" && \
 		go test -tags cuda -overlay=out/solutions.json ./...
+
+nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU needed)
+	@scripts/nvcc-check.sh
 
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)

@@ -9,7 +9,8 @@ import (
 	"flashlab/internal/cache"
 )
 
-// envCommand prints what a shell needs for `go test -tags cuda`:
+// envCommand prints what a shell needs for `go test -tags cuda`, and which nvcc
+// was found:
 //
 //	eval "$(go run ./grader env)"
 func envCommand(args []string) (int, error) {
@@ -24,7 +25,7 @@ func envCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	for _, e := range tk.CgoEnv(root) {
+	for _, e := range append(tk.CgoEnv(root), "NVCC="+tk.Nvcc) {
 		name, value, _ := strings.Cut(e, "=")
 		fmt.Printf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
 	}

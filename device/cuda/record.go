@@ -69,7 +69,7 @@ func (g *gpu) record(work func(q device.Queue) error) (*recording, error) {
 		return nil, err
 	}
 	ended := false
-	end := func() (err error) {
+	end := func() error {
 		ended = true
 		return g.do(func() error { return g.end(r) })
 	}

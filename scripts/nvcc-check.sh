@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Checks, without a GPU, what only a machine with one runs: vets and links the
+# build with the tag cuda, and compiles every .cu with nvcc, for Hopper (sm_90a).
+#
+# The compiler is an installed one (CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda)
+# or comes from PyPI, into out/nvcc. Where neither can be had the check is skipped
+# and says so: it never fails for want of a compiler, only for code that is wrong.
+#
+# Usage: out/bin/grader must have been built (make nvcc-check does it).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work=$root/out/nvcc
+mkdir -p "$work"
+
+skip() {
+    echo "nvcc-check: skipped: $*"
+    exit 0
+}
+
+# Macros that the host defines before it compiles a file.
+macros() {
+    case $1 in
+    ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
+    ./task4_flash/solution/*) echo '-DBR=64 -DBC=64' ;;
+    esac
+}
+
+# Files that nvcc refuses, and should.
+refused() {
+    case $1 in
+    ./device/sim/testdata/bugs.cu) echo 'it writes to __constant__, a bug planted for the simulator' ;;
+    *) return 1 ;;
+    esac
+}
+
+# settings prints what `go build -tags cuda` needs, by the rules of nvcc.Find.
+settings() { out/bin/grader env 2>/dev/null; }
+
+# fetch brings a compiler from PyPI: some 400 MB on disk, once.
+fetch() {
+    command -v python3 >/dev/null || { echo 'there is no nvcc here, and no python3 to fetch one'; return 1; }
+    local venv=$work/toolkit
+    if [ ! -e "$venv/complete" ]; then
+        echo 'nvcc-check: no nvcc here: fetching one from PyPI, into out/nvcc' >&2
+        rm -rf "$venv"
+        { python3 -m venv "$venv" &&
+            timeout 180 "$venv/bin/pip" install -q --no-deps --disable-pip-version-check --retries 1 \
+                'nvidia-cuda-runtime==13.*' 'nvidia-cuda-crt==13.*' 'nvidia-cuda-nvcc==13.*' \
+                'nvidia-cuda-cccl==13.*' 'nvidia-nvvm==13.*' &&
+            touch "$venv/complete"; } >"$work/fetch.log" 2>&1 ||
+            { echo "there is no nvcc here, and PyPI gave none ($(tail -n 1 "$work/fetch.log"))"; return 1; }
+    fi
+    echo "$venv"/lib/python3*/site-packages/nvidia/cu13
+}
+
+if ! env=$(settings); then
+    home=$(fetch) || skip "$home"
+    export CUDA_HOME=$home
+    env=$(settings) || skip "the compiler from PyPI does not run here: $(out/bin/grader env 2>&1 || true)"
+fi
+eval "$env"
+echo "nvcc-check: $NVCC"
+
+# compile FILE FLAGS...: silent where all is well.
+compile() {
+    local file=$1 output
+    shift
+    output=$("$NVCC" -cubin "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
+        -allow-unsupported-compiler "$@" -o "$work/kernels.cubin" -x cu "$file" 2>&1) && return
+    printf '%s\n' "$output"
+    return 1
+}
+
+# What fails with this file is no fault of ours. CUDA before 12 knows no sm_90a.
+echo 'extern "C" __global__ void probe(float *x) { x[threadIdx.x] = 1; }' >"$work/probe.cu"
+arch=90a
+compile "$work/probe.cu" >/dev/null || arch=90
+trouble=$(compile "$work/probe.cu") || skip "$NVCC compiles nothing here: $trouble"
+
+build() {
+    # The driver is there only on machines with a GPU: an empty library stands in
+    # for it, and nothing that is linked here is ever run.
+    mkdir -p "$work/stub"
+    echo 'int nothing;' | "${CC:-cc}" -shared -x c - -Wl,-soname,libcuda.so.1 -o "$work/stub/libcuda.so"
+    export CGO_LDFLAGS="-L$work/stub -Wl,--unresolved-symbols=ignore-all"
+    go vet -tags cuda ./...
+    go test -tags cuda -c -o "$work/cuda.test" ./device/cuda
+    echo 'nvcc-check: the build with the tag cuda is well'
+}
+
+if echo '#include <cuda.h>' | eval "${CC:-cc} $CGO_CFLAGS -E -x c -o /dev/null -" 2>/dev/null; then
+    build
+else
+    echo 'nvcc-check: this toolkit has no cuda.h: the build with the tag cuda goes unchecked'
+fi
+
+files=0 failures=0
+while IFS= read -r file; do
+    if reason=$(refused "$file"); then
+        echo "nvcc-check: $file left out: $reason"
+        continue
+    fi
+    files=$((files + 1))
+    # shellcheck disable=SC2046 # several macros
+    compile "$file" $(macros "$file") || failures=$((failures + 1))
+done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' | sort)
+
+if [ "$failures" -ne 0 ]; then
+    echo "nvcc-check: $failures of $files .cu files do not compile for sm_$arch." >&2
+    echo 'nvcc-check: macros that the host defines belong in the list of scripts/nvcc-check.sh' >&2
+    exit 1
+fi
+echo "nvcc-check: $files .cu files compile for sm_$arch"
