@@ -12,7 +12,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup grader demo test test-all test-gpu grade tune lint format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -64,6 +64,12 @@ test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
+
+plot: grader ## task 3: draw what your code moves against the size of the SRAM
+	@$(GRADER) overlay -o out/solutions.json
+	@go run $(if $(SOLUTION),-overlay=out/solutions.json) ./grader/worker/task3 table >out/traffic.tsv
+	@go run ./grader/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
+		-x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
 
 tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')

@@ -134,6 +134,15 @@ type Device interface {
 	// NewEvent makes a point in time on the device's own clock, or
 	// ErrNoClock where there is none.
 	NewEvent() (Event, error)
+	// Record calls work, and keeps what it queues as a graph instead of doing
+	// it. Launch, Set and Poison are kept, on q or on any other Queue of this
+	// device (a kernel that was made earlier holds one); their arguments are
+	// checked now. Nothing else may use the device meanwhile: other calls are
+	// refused with ErrNotRecordable, and Record then fails even where work
+	// ignores that.
+	Record(work func(q Queue) error) (Graph, error)
+	// Attributes tells what compiling made of a kernel of this device.
+	Attributes(k Kernel) (Attributes, error)
 	// Close gives back everything; the device cannot be used afterwards.
 	Close() error
 }

@@ -87,7 +87,7 @@ func (g gradeFlags) run() (int, error) {
 		return exitFailed, err
 	}
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	fmt.Printf("Grading on %s (%s), seed %d\n", devices.Name(), devices.Why, g.seed)
+	fmt.Println(headline(tasks, devices, g.seed))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
@@ -116,6 +116,16 @@ func (g gradeFlags) run() (int, error) {
 		verdicts = append(verdicts, v)
 	}
 	return code, g.files(root, verdicts)
+}
+
+// headline says what is graded on; tasks in plain Go need nothing to be named.
+func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
+	for _, t := range tasks {
+		if t.OnDevice() {
+			return fmt.Sprintf("Grading on %s (%s), seed %d", d.Name(), d.Why, seed)
+		}
+	}
+	return fmt.Sprintf("Grading plain Go, seed %d", seed)
 }
 
 func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {

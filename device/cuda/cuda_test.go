@@ -153,7 +153,7 @@ func TestFaultStaysInItsProcess(t *testing.T) {
 	d := open(t)
 	defer d.Close()
 	works(t, d)
-	for _, name := range []string{"TestChildFault", "TestChildFaultLasts"} {
+	for _, name := range []string{"TestChildFault", "TestChildFaultLasts", "TestChildFaultInGraph"} {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
 		cmd.Env = append(os.Environ(), child+"=1")
 		out, err := cmd.CombinedOutput()
@@ -195,23 +195,4 @@ func TestChildFaultLasts(t *testing.T) {
 		assert.ErrorContains(t, err, "spoil", what)
 	}
 	require.NoError(t, d.Close())
-}
-
-// BenchmarkLaunch is the cost of one launch on the host, and of the kernel.
-func BenchmarkLaunch(b *testing.B) {
-	d, err := Open(Options{})
-	require.NoError(b, err)
-	defer d.Close()
-	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: source})
-	require.NoError(b, err)
-	k, err := m.Kernel("twice")
-	require.NoError(b, err)
-	x, err := device.Alloc[float32](d, "x", 32)
-	require.NoError(b, err)
-	for b.Loop() {
-		if err := d.Launch(k, one(32), x); err != nil {
-			b.Fatal(err)
-		}
-	}
-	require.NoError(b, d.Sync())
 }

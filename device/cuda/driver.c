@@ -10,7 +10,8 @@
 // visible.
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3 };
 
-static void *driver(const char *name) {
+// flashlabDriver finds a function of the driver by name, or NULL.
+void *flashlabDriver(const char *name) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     return library ? dlsym(library, name) : NULL;
 }
@@ -23,7 +24,7 @@ static int initResult = NOT_INITIALIZED;
 // reports success; nothing else of cu runs before Open has looked.
 // Hidden, so that the driver itself never meets it.
 __attribute__((visibility("hidden"))) int cuInit(unsigned int flags) {
-    int (*real)(unsigned int) = (int (*)(unsigned int))driver("cuInit");
+    int (*real)(unsigned int) = (int (*)(unsigned int))flashlabDriver("cuInit");
     if (real) initResult = real(flags);
     return SUCCESS;
 }
@@ -36,7 +37,8 @@ int flashlabParamSize(void *function, size_t index, size_t *size) {
     static int looked;
     size_t offset;
     if (!looked) {
-        real = (int (*)(void *, size_t, size_t *, size_t *))driver("cuFuncGetParamInfo");
+        real = (int (*)(void *, size_t, size_t *, size_t *))flashlabDriver(
+            "cuFuncGetParamInfo");
         looked = 1;
     }
     return real ? real(function, index, &offset, size) : NOT_INITIALIZED;

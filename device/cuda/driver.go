@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"unsafe"
 
@@ -25,6 +26,12 @@ func (r result) Error() string {
 		return "an unknown error of the driver"
 	}
 	return C.GoString(name)
+}
+
+// Is makes it the same as what cu makes of that answer.
+func (r result) Is(target error) bool {
+	v := reflect.ValueOf(target)
+	return v.Type() == reflect.TypeOf(cu.Success) && v.Int() == int64(r)
 }
 
 // check makes an error of a CUresult.

@@ -63,13 +63,16 @@ func (g *gpu) suspects() string {
 }
 
 // launched remembers a kernel until the next time all have finished.
-func (g *gpu) launched(name string) {
-	for _, known := range g.pending {
+func (g *gpu) launched(name string) { g.pending = addName(g.pending, name) }
+
+// addName adds a name that is not there yet.
+func addName(names []string, name string) []string {
+	for _, known := range names {
 		if known == name {
-			return
+			return names
 		}
 	}
-	g.pending = append(g.pending, name)
+	return append(names, name)
 }
 
 // finished: everything that was launched has run.

@@ -38,7 +38,7 @@ func (g *gpu) NewEvent() (device.Event, error) {
 
 // Record queues the event.
 func (e *event) Record() error {
-	return e.gpu.do(func() error {
+	return e.gpu.now("record an event", func() error {
 		if e.closed {
 			return errClosedEvent
 		}
@@ -59,7 +59,7 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 		return 0, fmt.Errorf("time since an event of another device: got a %T", start)
 	}
 	var took time.Duration
-	err := e.gpu.do(func() error {
+	err := e.gpu.now("time between events", func() error {
 		for _, one := range []*event{first, e} {
 			if one.closed {
 				return errClosedEvent

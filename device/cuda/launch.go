@@ -15,14 +15,23 @@ import (
 // unasked is the shared memory, static and dynamic, that every kernel may use.
 const unasked = 48 << 10
 
-// Launch queues a kernel.
-func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
+// own refuses kernels of other devices.
+func (g *gpu) own(k device.Kernel) (*kernel, error) {
 	ours, ok := k.(*kernel)
 	if !ok || ours == nil || ours.gpu != g {
-		return device.Refuse("(unknown)", "the kernel was not compiled by this device: got a %T", k)
+		return nil, device.Refuse("(unknown)", "the kernel was not compiled by this device: got a %T", k)
+	}
+	return ours, nil
+}
+
+// Launch queues a kernel, or makes it part of the graph that is recorded.
+func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
+	ours, err := g.own(k)
+	if err != nil {
+		return err
 	}
 	name := ours.sig.Name
-	l, err := device.CheckLaunch(name, l, g.info)
+	l, err = device.CheckLaunch(name, l, g.info)
 	if err != nil {
 		return err
 	}
@@ -44,12 +53,16 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		for i := range values {
 			params[i] = unsafe.Pointer(&values[i].Bits)
 		}
-		err := ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, cu.NoStream, params)
+		err := ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		if errors.Is(err, cu.InvalidValue) || errors.Is(err, cu.LaunchOutOfResources) {
 			return device.Refuse(name, "grid %v, block %v, %d bytes of dynamic shared memory: %v", l.Grid, l.Block, l.Shared, err)
 		}
 		if err != nil {
 			return g.failed(fmt.Sprintf("cuLaunchKernel(%s, grid %v, block %v, %d bytes shared)", name, l.Grid, l.Block, l.Shared), err)
+		}
+		if g.recording != nil {
+			g.recording.launched(ours.sig, values)
+			return nil
 		}
 		g.launched(name)
 		return nil

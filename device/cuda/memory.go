@@ -49,7 +49,7 @@ func (g *gpu) Malloc(name string, bytes int64) (device.Memory, error) {
 	if bytes <= 0 {
 		return m, fmt.Errorf("alloc %s: %d bytes: want at least 1", name, bytes)
 	}
-	return m, g.do(func() error {
+	err := g.now("alloc "+name, func() error {
 		at, err := cu.MemAlloc(bytes)
 		if errors.Is(err, cu.OutOfMemory) {
 			free, total, _ := cu.MemInfo()
@@ -62,11 +62,12 @@ func (g *gpu) Malloc(name string, bytes int64) (device.Memory, error) {
 		g.blocks.add(m)
 		return nil
 	})
+	return m, err
 }
 
 // Free gives an allocation back, once all that uses it has run.
 func (g *gpu) Free(m device.Memory) error {
-	return g.do(func() error {
+	return g.now("free "+m.Name, func() error {
 		i := g.blocks.find(m.Addr, m.Bytes)
 		if i < 0 {
 			return fmt.Errorf("free %s: it was freed before, or never allocated", m.Name)
@@ -78,6 +79,9 @@ func (g *gpu) Free(m device.Memory) error {
 			return g.failed(fmt.Sprintf("free %s: cuMemFree(%#x)", m.Name, m.Addr), err)
 		}
 		g.blocks.remove(i)
+		for made := range g.graphs {
+			made.lose(m)
+		}
 		return nil
 	})
 }
@@ -87,7 +91,7 @@ func (g *gpu) CopyIn(dst device.Memory, src []byte) error {
 	if int64(len(src)) != dst.Bytes {
 		return fmt.Errorf("copy to %s: got %d bytes, want %d", dst.Name, len(src), dst.Bytes)
 	}
-	return g.do(func() error {
+	return g.now("copy to "+dst.Name, func() error {
 		if err := g.holds("copy to", dst); err != nil {
 			return err
 		}
@@ -103,7 +107,7 @@ func (g *gpu) CopyOut(dst []byte, src device.Memory) error {
 	if int64(len(dst)) != src.Bytes {
 		return fmt.Errorf("copy from %s: got room for %d bytes, want %d", src.Name, len(dst), src.Bytes)
 	}
-	return g.do(func() error {
+	return g.now("copy from "+src.Name, func() error {
 		if err := g.holds("copy from", src); err != nil {
 			return err
 		}
@@ -127,15 +131,18 @@ func (g *gpu) fill(what string, m device.Memory, value byte) error {
 			return err
 		}
 		at := cu.DevicePtr(m.Addr)
+		if g.recording != nil {
+			g.recording.filled(m)
+		}
 		// By words where that goes: bytes are slower on large buffers.
 		if m.Addr%4 == 0 && m.Bytes%4 == 0 {
-			if err := cu.MemsetD32(at, uint32(value)*0x01010101, m.Bytes/4); err != nil {
-				return g.failed(fmt.Sprintf("%s %s: cuMemsetD32(%#x, %d bytes)", what, m.Name, m.Addr, m.Bytes), err)
+			if err := cu.MemsetD32Async(at, uint(value)*0x01010101, m.Bytes/4, g.stream()); err != nil {
+				return g.failed(fmt.Sprintf("%s %s: cuMemsetD32Async(%#x, %d bytes)", what, m.Name, m.Addr, m.Bytes), err)
 			}
 			return nil
 		}
-		if err := cu.MemsetD8(at, value, m.Bytes); err != nil {
-			return g.failed(fmt.Sprintf("%s %s: cuMemsetD8(%#x, %d bytes)", what, m.Name, m.Addr, m.Bytes), err)
+		if err := cu.MemsetD8Async(at, value, m.Bytes, g.stream()); err != nil {
+			return g.failed(fmt.Sprintf("%s %s: cuMemsetD8Async(%#x, %d bytes)", what, m.Name, m.Addr, m.Bytes), err)
 		}
 		return nil
 	})

@@ -35,12 +35,15 @@ func (k *kernel) Signature() device.Signature { return k.sig }
 
 // Compile builds a .cu file for this GPU and loads it.
 func (g *gpu) Compile(src device.Source) (device.Module, error) {
+	if err := g.now("compile "+src.Name, func() error { return nil }); err != nil {
+		return nil, err // before nvcc takes its time
+	}
 	cubin, err := g.compile(src, g.info.Arch)
 	if err != nil {
 		return nil, err
 	}
 	m := &module{gpu: g, file: src.Name, sigs: device.ScanKernels(src.Text), kernels: map[string]*kernel{}}
-	err = g.do(func() error {
+	err = g.now("load "+src.Name, func() error {
 		if m.handle, err = cu.LoadData(string(cubin)); err != nil {
 			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(cubin), g.info.Arch), err)
 		}
@@ -95,6 +98,25 @@ func (m *module) load(sig device.Signature) (*kernel, error) {
 		}
 	}
 	return k, nil
+}
+
+// Attributes asks the driver.
+func (g *gpu) Attributes(k device.Kernel) (device.Attributes, error) {
+	ours, err := g.own(k)
+	if err != nil {
+		return device.Attributes{}, err
+	}
+	a := device.Attributes{SharedBytes: ours.static, MaxThreads: ours.maxThreads}
+	err = g.do(func() error {
+		if a.Registers, err = ours.fn.Attribute(cu.NumRegs); err != nil {
+			return g.failed(fmt.Sprintf("cuFuncGetAttribute(%s, NUM_REGS)", ours.sig.Name), err)
+		}
+		if a.LocalBytes, err = ours.fn.Attribute(cu.LocalSizeBytes); err != nil {
+			return g.failed(fmt.Sprintf("cuFuncGetAttribute(%s, LOCAL_SIZE_BYTES)", ours.sig.Name), err)
+		}
+		return nil
+	})
+	return a, err
 }
 
 // agree compares the parameters as read from the source with those compiled: a

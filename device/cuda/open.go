@@ -26,12 +26,14 @@ type gpu struct {
 	info    device.Info
 	compile func(device.Source, string) ([]byte, error)
 
-	mu      sync.Mutex // guards all below, and the order of calls
-	context cu.CUContext
-	closed  bool
-	fault   error // set for good when a kernel was stopped
-	blocks  blocks
-	pending []string // kernels launched since the last time all had finished
+	mu        sync.Mutex // guards all below, and the order of calls
+	context   cu.CUContext
+	closed    bool
+	fault     error // set for good when a kernel was stopped
+	blocks    blocks
+	pending   []string            // kernels launched since the last time all had finished
+	recording *recording          // nil while no graph is recorded
+	graphs    map[*graph]struct{} // those that are not closed
 }
 
 // Open opens a GPU in a context of its own.
@@ -50,7 +52,7 @@ func Open(o Options) (device.Device, error) {
 	if err != nil {
 		return nil, failed(fmt.Sprintf("cuDeviceGet(%d)", o.Ordinal), err)
 	}
-	g := &gpu{}
+	g := &gpu{graphs: map[*graph]struct{}{}}
 	if g.info, err = describe(handle); err != nil {
 		return nil, err
 	}
@@ -139,9 +141,19 @@ func (g *gpu) do(calls func() error) error {
 	return calls()
 }
 
+// now is do for calls that cannot be part of a graph.
+func (g *gpu) now(call string, calls func() error) error {
+	return g.do(func() error {
+		if err := g.recording.refuse(call); err != nil {
+			return err
+		}
+		return calls()
+	})
+}
+
 // Sync waits for all that was queued.
 func (g *gpu) Sync() error {
-	return g.do(func() error {
+	return g.now("sync", func() error {
 		if err := cu.Synchronize(); err != nil {
 			return g.failed("cuCtxSynchronize()", err)
 		}
@@ -160,6 +172,11 @@ func (g *gpu) Close() error {
 	g.closed = true
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if g.fault == nil && cu.SetCurrentContext(g.context) == nil {
+		for made := range g.graphs {
+			_ = made.destroy()
+		}
+	}
 	if err := g.context.Destroy(); err != nil && g.fault == nil {
 		return failed("cuCtxDestroy()", err)
 	}

@@ -81,6 +81,12 @@ func works(t *testing.T, b bench) {
 		{"UnknownKernel", reportsUnknownKernels},
 		{"LaunchChecks", refusesLaunches},
 		{"Events", keepsTime},
+		{"Graphs", replaysGraphs},
+		{"GraphFills", recordsFills},
+		{"GraphUpdates", updatesGraphs},
+		{"GraphRefusals", refusesRecording},
+		{"GraphChecks", checksRecordings},
+		{"Attributes", tellsAttributes},
 		{"StillWorks", adds},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b) })

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"flashlab/device"
+	"flashlab/device/replay"
 	"flashlab/internal/frame"
 )
 
@@ -16,6 +17,9 @@ type client struct {
 	conn io.ReadWriter
 	info device.Info
 	lost error
+	// A graph is a list of requests here, and each goes over the socket again:
+	// nothing is gained, but the same code runs everywhere.
+	graphs replay.Recorder
 }
 
 // Dial greets the server at the other end of conn and returns its device.
@@ -65,15 +69,27 @@ func (c *client) ask(q request, payload []byte) (response, []byte, error) {
 func (c *client) Info() device.Info { return c.info }
 
 func (c *client) Malloc(name string, bytes int64) (device.Memory, error) {
+	if err := c.graphs.Refuse("malloc " + name); err != nil {
+		return device.Memory{}, err
+	}
 	r, _, err := c.ask(request{Op: opMalloc, Name: name, Bytes: bytes}, nil)
 	return device.Memory{Addr: r.Addr, Bytes: bytes, Name: name}, err
 }
 
-func (c *client) Free(m device.Memory) error { return c.simple(opFree, m, 0) }
+func (c *client) Free(m device.Memory) error {
+	if err := c.graphs.Refuse("free " + m.Name); err != nil {
+		return err
+	}
+	return c.simple(opFree, m, 0)
+}
 
-func (c *client) Set(m device.Memory, value byte) error { return c.simple(opSet, m, value) }
+func (c *client) Set(m device.Memory, value byte) error {
+	return c.graphs.Do(func() error { return c.simple(opSet, m, value) })
+}
 
-func (c *client) Poison(m device.Memory) error { return c.simple(opPoison, m, 0) }
+func (c *client) Poison(m device.Memory) error {
+	return c.graphs.Do(func() error { return c.simple(opPoison, m, 0) })
+}
 
 func (c *client) simple(op string, m device.Memory, value byte) error {
 	_, _, err := c.ask(request{Op: op, Addr: m.Addr, Bytes: m.Bytes, Name: m.Name, Value: value}, nil)
@@ -81,6 +97,9 @@ func (c *client) simple(op string, m device.Memory, value byte) error {
 }
 
 func (c *client) CopyIn(dst device.Memory, src []byte) error {
+	if err := c.graphs.Refuse("copy to " + dst.Name); err != nil {
+		return err
+	}
 	if int64(len(src)) != dst.Bytes {
 		return fmt.Errorf("copy to %s: got %d bytes, want %d", dst.Name, len(src), dst.Bytes)
 	}
@@ -94,6 +113,9 @@ func (c *client) CopyIn(dst device.Memory, src []byte) error {
 }
 
 func (c *client) CopyOut(dst []byte, src device.Memory) error {
+	if err := c.graphs.Refuse("copy from " + src.Name); err != nil {
+		return err
+	}
 	if int64(len(dst)) != src.Bytes {
 		return fmt.Errorf("copy from %s: got room for %d bytes, want %d", src.Name, len(dst), src.Bytes)
 	}
@@ -114,6 +136,9 @@ func (c *client) CopyOut(dst []byte, src device.Memory) error {
 }
 
 func (c *client) Sync() error {
+	if err := c.graphs.Refuse("sync"); err != nil {
+		return err
+	}
 	_, _, err := c.ask(request{Op: opSync}, nil)
 	return err
 }
@@ -131,51 +156,4 @@ func (c *client) Close() error {
 		return closer.Close()
 	}
 	return nil
-}
-
-type module struct {
-	client *client
-	id     int
-}
-
-type kernel struct {
-	client *client
-	id     int
-	sig    device.Signature
-}
-
-func (c *client) Compile(src device.Source) (device.Module, error) {
-	r, _, err := c.ask(request{Op: opCompile, Source: &src}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &module{c, r.ID}, nil
-}
-
-func (m *module) Kernel(name string) (device.Kernel, error) {
-	r, _, err := m.client.ask(request{Op: opKernel, ID: m.id, Name: name}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if r.Signature == nil {
-		return nil, fmt.Errorf("kernel %s: the other side does not say what it takes", name)
-	}
-	return &kernel{m.client, r.ID, *r.Signature}, nil
-}
-
-func (k *kernel) Signature() device.Signature { return k.sig }
-
-// Launch checks the arguments here, where their Go types are known, and sends
-// bare values.
-func (c *client) Launch(k device.Kernel, l device.Launch, args ...any) error {
-	ours, ok := k.(*kernel)
-	if !ok || ours == nil || ours.client != c {
-		return device.Refuse("", "the kernel is not of this device: it was never compiled, or by another one")
-	}
-	values, err := device.Pack(ours.sig, args)
-	if err != nil {
-		return err
-	}
-	_, _, err = c.ask(request{Op: opLaunch, ID: ours.id, Launch: l, Args: values}, nil)
-	return err
 }

@@ -102,3 +102,11 @@ func (f *fake) Launch(k device.Kernel, l device.Launch, args ...any) error {
 func (f *fake) Sync() error                     { return nil }
 func (f *fake) NewEvent() (device.Event, error) { return nil, device.ErrNoClock }
 func (f *fake) Close() error                    { return nil }
+
+func (f *fake) Record(func(q device.Queue) error) (device.Graph, error) {
+	panic("the client records by itself")
+}
+
+func (f *fake) Attributes(device.Kernel) (device.Attributes, error) {
+	return device.Attributes{Registers: 7}, nil
+}

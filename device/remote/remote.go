@@ -19,18 +19,19 @@ const chunk = 64 << 20
 
 // The operations.
 const (
-	opInfo    = "info"
-	opMalloc  = "malloc"
-	opFree    = "free"
-	opCopyIn  = "copyin"
-	opCopyOut = "copyout"
-	opSet     = "set"
-	opPoison  = "poison"
-	opCompile = "compile"
-	opKernel  = "kernel"
-	opLaunch  = "launch"
-	opSync    = "sync"
-	opCubin   = "cubin"
+	opInfo       = "info"
+	opAttributes = "attributes"
+	opMalloc     = "malloc"
+	opFree       = "free"
+	opCopyIn     = "copyin"
+	opCopyOut    = "copyout"
+	opSet        = "set"
+	opPoison     = "poison"
+	opCompile    = "compile"
+	opKernel     = "kernel"
+	opLaunch     = "launch"
+	opSync       = "sync"
+	opCubin      = "cubin"
 )
 
 // request is what the client asks; the bytes of a copy are the payload.
@@ -49,11 +50,12 @@ type request struct {
 
 // response answers one request.
 type response struct {
-	Error     *wireError        `json:",omitempty"`
-	Info      *device.Info      `json:",omitempty"`
-	Addr      uint64            `json:",omitempty"`
-	ID        int               `json:",omitempty"`
-	Signature *device.Signature `json:",omitempty"`
+	Error      *wireError         `json:",omitempty"`
+	Info       *device.Info       `json:",omitempty"`
+	Addr       uint64             `json:",omitempty"`
+	ID         int                `json:",omitempty"`
+	Signature  *device.Signature  `json:",omitempty"`
+	Attributes *device.Attributes `json:",omitempty"`
 }
 
 // wireError carries an error's text and its type, as far as callers may test

@@ -99,6 +99,8 @@ func (c *session) answer(q request, payload []byte) (r response, data []byte, er
 		r.ID, r.Signature, err = c.kernel(q)
 	case opLaunch:
 		err = c.launch(q)
+	case opAttributes:
+		r.Attributes, err = c.attributes(q)
 	default:
 		err = fmt.Errorf("unknown request %q", cut(q.Op, 20))
 	}
@@ -203,11 +205,28 @@ func (c *session) kernel(q request) (int, *device.Signature, error) {
 	return len(c.kernels), &sig, nil
 }
 
-func (c *session) launch(q request) error {
+// known is a kernel that was looked up before.
+func (c *session) known(q request) (device.Kernel, error) {
 	if q.ID < 1 || q.ID > len(c.kernels) {
-		return device.Refuse("", "there is no such kernel")
+		return nil, device.Refuse("", "there is no such kernel")
 	}
-	k := c.kernels[q.ID-1]
+	return c.kernels[q.ID-1], nil
+}
+
+func (c *session) attributes(q request) (*device.Attributes, error) {
+	k, err := c.known(q)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.Device.Attributes(k)
+	return &a, err
+}
+
+func (c *session) launch(q request) error {
+	k, err := c.known(q)
+	if err != nil {
+		return err
+	}
 	if len(q.Args) > maxArgs {
 		return device.Refuse(k.Signature().Name, "%d arguments", len(q.Args))
 	}

@@ -25,7 +25,7 @@ var benchModes = []struct {
 // store that the hooks saw.
 func BenchmarkKernels(b *testing.B) {
 	for _, mode := range benchModes {
-		d, err := Start(Options{Checks: mode.checks})
+		d, err := Start(Options{Checks: mode.checks, Workers: 1}) // figures for one core
 		require.NoError(b, err)
 		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: benchKernels})
 		require.NoError(b, err)

@@ -96,7 +96,7 @@ func linkRuntime(c *compiler, cacheDir, binary string) error {
 		return err
 	}
 	// -rdynamic: the kernels' modules find the hooks in the executable.
-	args := append([]string{"-rdynamic", "-o", filepath.Join(temp, "flashsim")}, objects...)
+	args := append([]string{"-rdynamic", "-pthread", "-o", filepath.Join(temp, "flashsim")}, objects...)
 	if out, err := c.run(temp, append(args, "-ldl")...); err != nil {
 		return fmt.Errorf("the simulator does not link: %w\n%s", err, out)
 	}
@@ -113,7 +113,7 @@ func compileAll(c *compiler, src, temp string, files []string) ([]string, error)
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out, err := c.run(temp, "-std=c++17", "-O2", "-c", filepath.Join(src, file), "-o", objects[i])
+			out, err := c.run(temp, "-std=c++17", "-O2", "-pthread", "-c", filepath.Join(src, file), "-o", objects[i])
 			if err != nil {
 				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)
 			}

@@ -101,7 +101,7 @@ func TestPlantedBugsAreFoundAtTheirLines(t *testing.T) {
 			found := false
 			for _, f := range r.Findings {
 				kinds = append(kinds, f.Headline())
-				if f.Kind == w.Kind && f.Line == w.Line {
+				if f.Kind == w.Kind && (f.Line == w.Line || nearby(f, w, compiler)) {
 					found = true
 					assert.Equal(t, f.Fatal, err != nil, "%s: a fatal finding is an error of Launch: %v", name, err)
 				}
@@ -114,11 +114,20 @@ func TestPlantedBugsAreFoundAtTheirLines(t *testing.T) {
 	})
 }
 
+// nearby: clang gives the hook of an empty loop the line before it.
+func nearby(f, want Finding, compiler string) bool {
+	return compiler != "" && f.Kind == "steps" && f.Line >= want.Line-2 && f.Line < want.Line
+}
+
 func TestRightKernelsAreNotReported(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
 		for _, s := range device.ScanKernels(clean) {
-			r, err := run(t, d, clean, s.Name, 1)
+			blocks := 1
+			if s.Name == "last_block_sums" || s.Name == "all_write_one_value" || s.Name == "atomic_sum" {
+				blocks = 20
+			}
+			r, err := run(t, d, clean, s.Name, blocks)
 			assert.NoError(t, err, s.Name)
 			for _, f := range r.Findings {
 				assert.Fail(t, "a finding on a right kernel", "%s:\n%v", s.Name, f)
@@ -140,6 +149,33 @@ func TestAFindingReadsLikeACompilersMessage(t *testing.T) {
 		"no __syncthreads() between them; first seen in block (0,0,0)", "hint:",
 	} {
 		assert.Contains(t, text, part)
+	}
+}
+
+func TestAKernelIsStoppedAfterItsTime(t *testing.T) {
+	d := start(t, Options{Checks: Checks{Mem: true}, Timeout: 200 * time.Millisecond, Workers: 2})
+	r, err := run(t, d, bugs, "endless_spin", 3)
+	require.ErrorIs(t, err, device.ErrFault)
+	require.NotEmpty(t, r.Findings)
+	assert.Equal(t, "time", r.Findings[0].Kind)
+	assert.ErrorContains(t, err, "endless loop?")
+	_, err = run(t, d, clean, "with_barrier", 1)
+	assert.NoError(t, err, "the simulator goes on")
+}
+
+func TestFindingsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
+	for _, name := range []string{"blocks_race", "past_the_end", "missing_second_barrier"} {
+		var first *Report
+		for _, workers := range []int{1, 2, 3, 7} {
+			d := start(t, Options{Checks: AllChecks(), Workers: workers})
+			for range 3 {
+				r, _ := run(t, d, bugs, name, 40)
+				if first == nil {
+					first = r
+				}
+				assert.Equal(t, first, r, "%s with %d workers", name, workers)
+			}
+		}
 	}
 }
 

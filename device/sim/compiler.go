@@ -116,13 +116,13 @@ func (c *compiler) kernelFlags(checked bool) []string {
 // access that the source asks for, no more and no fewer.
 func (c *compiler) checkFlags() []string {
 	if c.clang {
-		return []string{"-fsanitize=thread", "-fsanitize=array-bounds",
+		return []string{"-fsanitize=thread", "-fsanitize=array-bounds", "-fsanitize-coverage=trace-pc,no-prune",
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
 			"-mllvm", "-tsan-distinguish-volatile=1",
 			"-mllvm", "-tsan-instrument-func-entry-exit=0"}
 	}
-	return []string{"-fsanitize=thread", "-fsanitize=bounds",
+	return []string{"-fsanitize=thread", "-fsanitize=bounds", "-fsanitize-coverage=trace-pc",
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
 		"-fno-tree-vectorize", "-fno-tree-slp-vectorize",

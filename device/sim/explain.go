@@ -51,6 +51,8 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = "read of memory that nothing has written: " + what
 		f.Notes = append(f.Notes, "first by "+who)
 		f.Hint = "shared memory and fresh buffers hold no zeros: write before you read"
+	case notWaitedFor:
+		d.explainCopy(&f, raw, what, who)
 	case "steps":
 		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d memory accesses and barriers", raw.Kernel, d.options.MaxSteps)
 		f.Notes = append(f.Notes, who+" was here")
@@ -109,6 +111,24 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	default:
 		f.Hint = "two threads write the same place: one of them should not, or an atomic is meant"
 	}
+}
+
+// notWaitedFor is the kind of finding about asynchronous copies: they come
+// before a race on the same variable, which is their consequence.
+const notWaitedFor = "not waited for"
+
+// explainCopy: shared memory that an asynchronous copy is still filling.
+func (d *Device) explainCopy(f *Finding, raw rawFinding, what, who string) {
+	if raw.Op == "write" { // the thread returned
+		f.Message = "an asynchronous copy that nobody waited for: " + what
+		f.Notes = append(f.Notes, who+" started it here, and returned")
+		f.Hint = "end with __pipeline_wait_prior(0), after the last __pipeline_commit()"
+		return
+	}
+	f.Message = opWord(raw.Op) + " of what an asynchronous copy has yet to fill: " + what
+	f.reads = true
+	f.Notes = append(f.Notes, "first by "+who)
+	f.Hint = "__pipeline_wait_prior(n) waits for all but the last n committed groups, of the calling thread only: then a __syncthreads()"
 }
 
 // object names the memory that was touched: "shared memory tile[3][16] (4 bytes)".

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -150,4 +151,18 @@ func TestPrintfReachesTheReport(t *testing.T) {
 	r, err := d.Report()
 	require.NoError(t, err)
 	assert.Equal(t, "thread 3 of 7\n", r.Printed)
+}
+
+func TestAFullDiskIsAClearError(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("a small file system needs root: %s", out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", dir).Run() })
+	_, err := Start(Options{Cache: dir})
+	require.Error(t, err)
+	assert.ErrorContains(t, err, "o space left on device") // Go writes it small, compilers large
+	left, err := filepath.Glob(filepath.Join(dir, "flashsim-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing half-written is taken for whole")
 }

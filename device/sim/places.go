@@ -12,8 +12,15 @@ import (
 // places answers, from a module's debug information, which source line an
 // instruction belongs to and how an array is shaped.
 type places struct {
-	rows   []row
-	arrays map[string]array // by "function::variable", or the variable alone
+	rows    []row
+	inlined []inlined
+	arrays  map[string]array // by "function::variable", or the variable alone
+}
+
+// inlined is code of a function that was expanded where it is called.
+type inlined struct {
+	low, high uint64
+	call      row
 }
 
 type row struct {
@@ -40,6 +47,7 @@ func readPlaces(path string) (*places, error) {
 	}
 	p := &places{arrays: map[string]array{}}
 	r := data.Reader()
+	var files []*dwarf.LineFile
 	var open []string // the functions around the entry, "" for other scopes
 	for {
 		entry, err := r.Next()
@@ -51,7 +59,9 @@ func readPlaces(path string) (*places, error) {
 		case 0: // the end of a scope
 			open = open[:max(len(open)-1, 0)]
 		case dwarf.TagCompileUnit:
-			p.readLines(data, entry)
+			files = p.readLines(data, entry)
+		case dwarf.TagInlinedSubroutine:
+			p.readInlined(data, entry, files)
 		case dwarf.TagVariable:
 			p.readArray(data, entry, name, innermost(open))
 		}
@@ -66,10 +76,10 @@ func readPlaces(path string) (*places, error) {
 	return p, nil
 }
 
-func (p *places) readLines(data *dwarf.Data, unit *dwarf.Entry) {
+func (p *places) readLines(data *dwarf.Data, unit *dwarf.Entry) []*dwarf.LineFile {
 	lines, err := data.LineReader(unit)
 	if err != nil || lines == nil {
-		return
+		return nil
 	}
 	var e dwarf.LineEntry
 	for lines.Next(&e) == nil {
@@ -78,6 +88,21 @@ func (p *places) readLines(data *dwarf.Data, unit *dwarf.Entry) {
 			r.file = filepath.Base(e.File.Name)
 		}
 		p.rows = append(p.rows, r)
+	}
+	return lines.Files()
+}
+
+func (p *places) readInlined(data *dwarf.Data, entry *dwarf.Entry, files []*dwarf.LineFile) {
+	file, _ := entry.Val(dwarf.AttrCallFile).(int64)
+	line, _ := entry.Val(dwarf.AttrCallLine).(int64)
+	column, _ := entry.Val(dwarf.AttrCallColumn).(int64)
+	ranges, err := data.Ranges(entry)
+	if err != nil || line == 0 || file < 0 || int(file) >= len(files) || files[file] == nil {
+		return
+	}
+	call := row{file: filepath.Base(files[file].Name), line: int(line), column: int(column)}
+	for _, r := range ranges {
+		p.inlined = append(p.inlined, inlined{r[0], r[1], call})
 	}
 }
 
@@ -140,10 +165,26 @@ func (a array) bytes() int64 {
 	return n
 }
 
-// line finds the row that an address belongs to. Code that the shim inlined
-// there counts as the student's next line around it.
+// line finds the row that an address belongs to. Code of the shim that was
+// inlined there counts as the student's line that calls it; failing that, as the
+// nearest one before it.
 func (p *places) line(address uint64, file string) (row, bool) {
 	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].address > address })
+	if i > 0 && p.rows[i-1].file != file {
+		if call, ok := p.caller(address, file); ok {
+			return call, true
+		}
+	}
+	if i > 0 && i < len(p.rows) && p.rows[i-1].line == 0 && !p.rows[i].end && p.rows[i].line > 0 {
+		// Code of the compiler's own, such as its call at the start of a block,
+		// belongs to what it stands before.
+		if p.rows[i].file == file {
+			return p.rows[i], true
+		}
+		if call, ok := p.caller(p.rows[i].address, file); ok {
+			return call, true
+		}
+	}
 	for i--; i >= 0; i-- {
 		r := p.rows[i]
 		if r.end {
@@ -154,6 +195,21 @@ func (p *places) line(address uint64, file string) (row, bool) {
 		}
 	}
 	return row{}, false
+}
+
+// caller finds the innermost call in a file that was expanded at an address.
+func (p *places) caller(address uint64, file string) (row, bool) {
+	var best *inlined
+	for i, in := range p.inlined {
+		if in.low <= address && address < in.high && in.call.file == file &&
+			(best == nil || in.high-in.low <= best.high-best.low) {
+			best = &p.inlined[i]
+		}
+	}
+	if best == nil {
+		return row{}, false
+	}
+	return best.call, true
 }
 
 // element writes which element of a variable lies at a byte offset: tile[3][16].

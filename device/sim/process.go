@@ -22,6 +22,7 @@ const (
 	opLaunch
 	opReport
 	opReset
+	opAttributes
 )
 
 const (

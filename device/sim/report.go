@@ -80,8 +80,12 @@ type Counts struct {
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
 	GlobalRequests               uint64 // warp requests
+	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in README.md
+	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
 	LineCounts                   []LineCounts
 }
+
+const sectorBytes = 32
 
 // LineCounts is the part of Counts that one source line caused.
 type LineCounts struct {
@@ -116,11 +120,13 @@ type rawFinding struct {
 }
 
 type rawCounts struct {
-	Kernel   string
-	Launches int
-	Barriers uint64
-	Steps    uint64
-	Lines    []struct {
+	Kernel            string
+	Launches          int
+	Barriers          uint64
+	Steps             uint64
+	Fetched, SentBack uint64
+	Blocks            [][3]uint64 // module, return address of the block's hook, runs
+	Lines             []struct {
 		Module                               int
 		PC                                   uint64
 		Op                                   string
@@ -183,6 +189,8 @@ func (k Finding) covers(f Finding) bool {
 		return false
 	case k.Kind == "race" && f.Kind == "race":
 		return k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
+	case k.Kind == notWaitedFor && (f.Kind == notWaitedFor || f.Kind == "race"):
+		return k.variable == f.variable && k.variable != "::"
 	case k.Kind == "race" && f.Kind == "uninitialised":
 		return k.variable == f.variable && k.variable != "::"
 	}
@@ -200,7 +208,8 @@ func compareBool(a, b bool) int {
 }
 
 func (d *Device) sum(raw rawCounts) Counts {
-	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps}
+	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps,
+		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
 		switch {
@@ -222,6 +231,7 @@ func (d *Device) sum(raw rawCounts) Counts {
 		c.LineCounts = append(c.LineCounts, LineCounts{File: file, Line: at.line, Op: l.Op, Shared: l.Shared,
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts})
 	}
+	c.FLOPs = d.flops(raw.Blocks)
 	slices.SortStableFunc(c.LineCounts, func(a, b LineCounts) int { return a.Line - b.Line })
 	return c
 }

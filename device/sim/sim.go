@@ -7,12 +7,12 @@ package sim
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/replay"
 	"flashlab/internal/cache"
 )
 
@@ -52,7 +52,8 @@ func (c Checks) bits() int {
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64        // memory accesses and barriers a launch may make
+	MaxSteps uint64        // memory accesses, barriers and basic blocks that a block may come to
+	Workers  int           // blocks that run at the same time; default: one for each core
 	Timeout  time.Duration // wall clock a launch may take
 	Memory   int64         // bytes of device memory
 	Cache    string        // directory; default: cache.Dir
@@ -66,6 +67,7 @@ type Device struct {
 	cacheDir string
 	options  Options
 	modules  []*module // by the simulator's number
+	graphs   replay.Recorder
 }
 
 var _ device.Device = (*Device)(nil)
@@ -77,6 +79,9 @@ func Start(o Options) (*Device, error) {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
+	}
+	if o.Workers <= 0 {
+		o.Workers = min(runtime.NumCPU(), 64)
 	}
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
@@ -101,7 +106,7 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, compiler: c, cacheDir: o.Cache, options: o}
-	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory))
+	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers)
 	if _, err := d.quick(opConfigure, body); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -132,13 +137,16 @@ func (d *Device) quick(op byte, body ...[]byte) ([]byte, error) {
 func (d *Device) Info() device.Info {
 	return device.Info{
 		Kind: device.Sim, Name: "flashlab simulator", Arch: "sim",
-		Processors: runtime.NumCPU(), WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
+		Processors: d.options.Workers, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
 		MemoryBytes: d.options.Memory, ToolkitVersion: d.compiler.version,
 	}
 }
 
 // Malloc allocates device memory, filled with NaN.
 func (d *Device) Malloc(name string, bytes int64) (device.Memory, error) {
+	if err := d.graphs.Refuse("malloc " + name); err != nil {
+		return device.Memory{}, err
+	}
 	if bytes <= 0 {
 		return device.Memory{}, fmt.Errorf("malloc %s: %d bytes: want at least 1", name, bytes)
 	}
@@ -151,6 +159,9 @@ func (d *Device) Malloc(name string, bytes int64) (device.Memory, error) {
 
 // Free gives memory back; a kernel that still uses it is found out.
 func (d *Device) Free(m device.Memory) error {
+	if err := d.graphs.Refuse("free " + m.Name); err != nil {
+		return err
+	}
 	if _, err := d.quick(opFree, message(nil).u64(m.Addr)); err != nil {
 		return fmt.Errorf("free %s: %w", m.Name, err)
 	}
@@ -162,6 +173,9 @@ const chunk = 64 << 20
 
 // CopyIn copies to the device.
 func (d *Device) CopyIn(dst device.Memory, src []byte) error {
+	if err := d.graphs.Refuse("copy to " + dst.Name); err != nil {
+		return err
+	}
 	if int64(len(src)) != dst.Bytes {
 		return fmt.Errorf("copy to %s: %d bytes for %d", dst.Name, len(src), dst.Bytes)
 	}
@@ -176,6 +190,9 @@ func (d *Device) CopyIn(dst device.Memory, src []byte) error {
 
 // CopyOut copies from the device. Bytes that nothing has written are a finding.
 func (d *Device) CopyOut(dst []byte, src device.Memory) error {
+	if err := d.graphs.Refuse("copy from " + src.Name); err != nil {
+		return err
+	}
 	if int64(len(dst)) != src.Bytes {
 		return fmt.Errorf("copy from %s: %d bytes for %d", src.Name, src.Bytes, len(dst))
 	}
@@ -191,10 +208,14 @@ func (d *Device) CopyOut(dst []byte, src device.Memory) error {
 }
 
 // Set writes one byte everywhere.
-func (d *Device) Set(dst device.Memory, value byte) error { return d.set(dst, value, 0) }
+func (d *Device) Set(dst device.Memory, value byte) error {
+	return d.graphs.Do(func() error { return d.set(dst, value, 0) })
+}
 
 // Poison writes NaN everywhere and marks it as never written.
-func (d *Device) Poison(m device.Memory) error { return d.set(m, 0xff, 1) }
+func (d *Device) Poison(m device.Memory) error {
+	return d.graphs.Do(func() error { return d.set(m, 0xff, 1) })
+}
 
 func (d *Device) set(m device.Memory, value, poison byte) error {
 	body := append(message(nil).u64(m.Addr).u64(uint64(m.Bytes)), value, poison)
@@ -205,7 +226,7 @@ func (d *Device) set(m device.Memory, value, poison byte) error {
 }
 
 // Sync has nothing to wait for: launches return when they are done.
-func (d *Device) Sync() error { return nil }
+func (d *Device) Sync() error { return d.graphs.Refuse("sync") }
 
 // NewEvent refuses: simulated time means nothing.
 func (d *Device) NewEvent() (device.Event, error) { return nil, device.ErrNoClock }
@@ -221,6 +242,9 @@ func (d *Device) Close() error { return d.process.close() }
 
 // Compile builds a .cu file, or finds it in the cache.
 func (d *Device) Compile(src device.Source) (device.Module, error) {
+	if err := d.graphs.Refuse("compile " + src.Name); err != nil {
+		return nil, err
+	}
 	if src.Name == "" {
 		src.Name = "kernels.cu"
 	}
@@ -252,81 +276,4 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	}
 	d.modules[m.id] = m
 	return m, nil
-}
-
-// module is a loaded shared object.
-type module struct {
-	device     *Device
-	id         int
-	source     device.Source
-	path       string
-	signatures []device.Signature
-	places     *places // built at the first finding
-}
-
-func (m *module) Kernel(name string) (device.Kernel, error) {
-	sig, err := device.FindKernel(m.source.Name, m.signatures, name)
-	if err != nil {
-		return nil, err
-	}
-	return &kernel{m, sig}, nil
-}
-
-type kernel struct {
-	module    *module
-	signature device.Signature
-}
-
-func (k *kernel) Signature() device.Signature { return k.signature }
-
-// Launch runs a kernel to its end.
-func (d *Device) Launch(k device.Kernel, l device.Launch, args ...any) error {
-	mine, ok := k.(*kernel)
-	if !ok || mine == nil || mine.module.device != d {
-		return device.Refuse("a kernel", "it was not compiled by this device")
-	}
-	name := mine.signature.Name
-	l, err := device.CheckLaunch(name, l, d.Info())
-	if err != nil {
-		return err
-	}
-	values, err := device.Pack(mine.signature, args)
-	if err != nil {
-		return err
-	}
-	body := message(nil).u32(mine.module.id).text(name)
-	for _, n := range []int{l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z} {
-		body = body.u32(n)
-	}
-	body = body.u64(uint64(l.Shared)).u32(len(values))
-	for _, v := range values {
-		body = body.u32(v.Size).u64(v.Bits)
-	}
-	// The simulator stops a slow kernel itself, and says where it was; the
-	// process is killed only if that fails.
-	status, answer, err := d.process.call(d.options.Timeout+5*time.Second, opLaunch, body)
-	switch {
-	case errors.Is(err, errDied):
-		return &device.FaultError{Kernel: name, Reason: err.Error()}
-	case err != nil:
-		return err
-	case status == statusRefused:
-		return device.Refuse(name, "%s", answer)
-	case status == statusStopped:
-		return &device.FaultError{Kernel: name, Reason: d.whyStopped(name)}
-	}
-	return nil
-}
-
-func (d *Device) whyStopped(kernel string) string {
-	r, err := d.Report()
-	if err != nil {
-		return err.Error()
-	}
-	for _, f := range r.Findings {
-		if f.Fatal && f.Kernel == kernel {
-			return f.Headline()
-		}
-	}
-	return "see the report"
 }

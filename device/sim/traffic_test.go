@@ -73,6 +73,27 @@ func TestTrafficIsWhatAHandCounts(t *testing.T) {
 	})
 }
 
+func TestDeviceMemoryIsModelled(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks(), Workers: 3})
+	c := countTraffic(t, d, "loops") // 2000 passes over 128 floats
+	assert.Equal(t, uint64(512), c.DeviceRead)
+	assert.Equal(t, uint64(512), c.DeviceWritten)
+	c = countTraffic(t, d, "strided") // a sector for each of 128 elements
+	assert.Equal(t, uint64(128*32), c.DeviceRead)
+	c = countTraffic(t, d, "broadcast")
+	assert.Equal(t, uint64(32), c.DeviceRead)
+}
+
+func TestLanesThatGoDifferentWaysAreCounted(t *testing.T) {
+	d := start(t, Options{Checks: Checks{Mem: true, Traffic: true}})
+	c := countTraffic(t, d, "diverges")
+	assert.Equal(t, uint64(64*4*(3000+3001)), c.GlobalRead, "every byte is counted")
+	// A request of half a warp each, all at one address; where the trace is cut
+	// some requests are counted in parts.
+	assert.InEpsilon(t, 4*(3000+3001), float64(c.SectorsRead), 0.2)
+	assert.Equal(t, uint64(16), c.SectorsWritten)
+}
+
 func TestBankConflictsAreCounted(t *testing.T) {
 	d := start(t, Options{Checks: Checks{Mem: true, Traffic: true}})
 	// 32 lanes on one bank: 32 passes for the write and 32 for the read.

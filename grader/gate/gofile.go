@@ -15,7 +15,7 @@ import (
 // allowedImports is what student Go may import: nothing that reaches files,
 // the network, other processes, raw memory or the clock.
 var allowedImports = map[string]bool{
-	"flashlab/attn": true, "flashlab/device": true, "flashlab/tensor": true, "flashlab/nn": true,
+	"flashlab/attn": true, "flashlab/device": true, "flashlab/tensor": true, "flashlab/nn": true, "flashlab/hbm": true,
 	"gonum.org/v1/gonum/blas": true, "gonum.org/v1/gonum/blas/blas32": true,
 	"gonum.org/v1/gonum/blas/blas64": true, "gonum.org/v1/gonum/blas/gonum": true,
 	"errors": true, "fmt": true, "math": true, "math/bits": true, "sort": true,

@@ -67,7 +67,9 @@ type Check struct {
 	After  []string // checks that must have passed at least one case before
 	// TrafficCurve is this check's own, where the task's does not fit.
 	TrafficCurve *Curve `toml:"traffic"`
-	Cases        []Case `toml:"case"`
+	// OwnShares are this check's own, where the task's do not fit.
+	OwnShares *Shares `toml:"shares"`
+	Cases     []Case  `toml:"case"`
 }
 
 // Case is one input.
@@ -90,6 +92,14 @@ func (t *Task) Curve(c Check) Curve {
 		return *c.TrafficCurve
 	}
 	return t.Traffic
+}
+
+// Split is what a check's points are for.
+func (t *Task) Split(c Check) Shares {
+	if c.OwnShares != nil {
+		return *c.OwnShares
+	}
+	return t.Shares
 }
 
 // OnDevice tells whether the task needs a GPU or the simulator.

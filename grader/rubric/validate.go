@@ -47,10 +47,13 @@ func (t *Task) validate() error {
 		if err := c.validate(checks); err != nil {
 			return fmt.Errorf("check %q: %w", c.ID, err)
 		}
-		if t.Shares.Traffic > 0 && c.TrafficCases() == 0 {
+		if err := t.Split(c).validate(t.OnDevice()); err != nil {
+			return fmt.Errorf("check %q: %w", c.ID, err)
+		}
+		if t.Split(c).Traffic > 0 && c.TrafficCases() == 0 {
 			return fmt.Errorf("check %q: traffic has a share, but no case says traffic = true", c.ID)
 		}
-		if curve := t.Curve(c); t.Shares.Traffic > 0 && !(curve.Full >= 1 && curve.None > curve.Full) {
+		if curve := t.Curve(c); t.Split(c).Traffic > 0 && !(curve.Full >= 1 && curve.None > curve.Full) {
 			return fmt.Errorf("check %q: traffic: want 1 ≤ full < none, got full = %v and none = %v", c.ID, curve.Full, curve.None)
 		}
 		checks[c.ID] = true // a check may only come after earlier ones
@@ -66,13 +69,17 @@ func (t *Task) validatePoints() error {
 		}
 		sum += c.Points
 	}
-	s := t.Shares
-	switch {
-	case math.Abs(sum-t.Points) > 1e-9:
+	if math.Abs(sum-t.Points) > 1e-9 {
 		return fmt.Errorf("the checks' points add up to %v, the task's are %v", sum, t.Points)
+	}
+	return nil
+}
+
+func (s Shares) validate(onDevice bool) error {
+	switch {
 	case s.Correctness <= 0 || min(s.Safety, s.Traffic, s.Speed) < 0 || math.Abs(s.Correctness+s.Safety+s.Traffic+s.Speed-1) > 1e-9:
 		return fmt.Errorf("shares %v + %v + %v + %v: want correctness > 0, none negative, and 1 in all", s.Correctness, s.Safety, s.Traffic, s.Speed)
-	case !t.OnDevice() && (s.Safety > 0 || s.Speed > 0):
+	case !onDevice && (s.Safety > 0 || s.Speed > 0):
 		return fmt.Errorf("shares: without a device there is neither safety nor speed to measure")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"flashlab/device/sim"
 	"flashlab/grader/host"
+	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 )
 
@@ -36,7 +37,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
-	for _, s := range shares(t) {
+	for _, s := range shares(t.Split(rc)) {
 		if s.of == 0 {
 			continue
 		}
@@ -56,7 +57,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 				p.Note += fmt.Sprintf(" beyond the %d of an earlier check", known)
 			}
 		default:
-			traffic(&p, t.Curve(rc), m.Sim)
+			traffic(&p, t.Curve(rc), m.Sim, against(rc))
 		}
 		c.Parts = append(c.Parts, p)
 	}
@@ -160,9 +161,17 @@ func unreported(r host.Result) (sim.Finding, bool) {
 	return sim.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
 }
 
+// against is what traffic is compared with, in words.
+func against(rc rubric.Check) string {
+	if op, err := ops.Find(rc.Op); err == nil && op.Against != "" {
+		return op.Against
+	}
+	return "the least bytes"
+}
+
 // traffic marks the ratios of the cases that count. A wrong case earns nothing
 // by moving little.
-func traffic(p *Part, curve rubric.Curve, runs []Run) {
+func traffic(p *Part, curve rubric.Curve, runs []Run, against string) {
 	var sum, all, worst float64
 	wrong := 0
 	name := ""
@@ -190,8 +199,8 @@ func traffic(p *Part, curve rubric.Curve, runs []Run) {
 	case worst == 0:
 		p.Note = "no case that counts is right"
 	case wrong > 0:
-		p.Note = fmt.Sprintf("%s wrong; %.2f × the least bytes (%s)", plural(wrong, "case"), worst, name)
+		p.Note = fmt.Sprintf("%s wrong; %.2f × %s (%s)", plural(wrong, "case"), worst, against, name)
 	default:
-		p.Note = fmt.Sprintf("moved %.2f × the least bytes (%s)", worst, name)
+		p.Note = fmt.Sprintf("moved %.2f × %s (%s)", worst, against, name)
 	}
 }

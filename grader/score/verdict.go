@@ -115,7 +115,7 @@ func Refuse(v Verdict, t *rubric.Task, why string) Verdict {
 	v.Checks = nil
 	for _, rc := range t.Checks {
 		c := Check{ID: rc.ID, Title: rc.Title}
-		for _, share := range shares(t) {
+		for _, share := range shares(t.Split(rc)) {
 			part := Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"}
 			if share.name == "speed" {
 				part.NotMeasured = "not measured: nothing ran"
@@ -134,8 +134,8 @@ type share struct {
 	of   float64
 }
 
-func shares(t *rubric.Task) []share {
-	return []share{{"correctness", t.Shares.Correctness}, {"safety", t.Shares.Safety}, {"traffic", t.Shares.Traffic}, {"speed", t.Shares.Speed}}
+func shares(s rubric.Shares) []share {
+	return []share{{"correctness", s.Correctness}, {"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
 }
 
 // Along is where a ratio lies on a curve: 1 at Full or less, 0 at None or more.

@@ -19,3 +19,21 @@ func (c Case) Attention() attn.Shape {
 	return attn.Shape{Batch: c.Sizes["batch"], Heads: heads, KVHeads: heads,
 		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
 }
+
+// Tiled is the shape of task 3's attention, which has a single head.
+func (c Case) Tiled() attn.Shape {
+	return attn.Shape{Batch: 1, Heads: 1, KVHeads: 1,
+		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
+}
+
+// Names of the counts that task 3's worker sends: the tiles that were chosen.
+const (
+	TileQueries = "br"
+	TileKeys    = "bc"
+)
+
+// TiledRoom is the SRAM, in bytes, that task 3 promises for tiles of br queries
+// and bc keys.
+func (c Case) TiledRoom(br, bc int) int {
+	return 4 * (5*max(br, bc)*c.Sizes["dim"] + 2*br*bc + 8*br)
+}

@@ -40,82 +40,66 @@ COLD void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Add
 }
 
 COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
-    report(w, finding("initcheck", "uninitialised", pc, op, n, describe(w, a)));
+    const char *kind = "uninitialised";
+    if (w->shared->holds(a))
+        for (unsigned i = 0; i < n; i++)
+            if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
+    report(w, finding("initcheck", kind, pc, op, n, describe(w, a)));
 }
 
-// blockOf finds the block that an epoch of this launch belongs to.
-uint32_t blockOf(Worker *w, uint32_t epoch) {
-    auto &starts = w->blockStarts;
-    return (uint32_t)(std::upper_bound(starts.begin(), starts.end(), epoch) - starts.begin() - 1);
-}
-
-COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other, Op otherOp,
-                     bool blocksDiffer) {
+COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
+                     Op otherOp) {
     Finding f = finding("racecheck", "race", pc, op, n, describe(w, a));
     f.otherPc = w->module->base + other.pc;
-    f.hasOther = true;
     f.otherOp = otherOp;
     f.otherThread = (int)other.thread();
-    f.otherBlock = blockOf(w, other.epoch);
-    f.otherBlockDiffers = blocksDiffer;
+    f.otherBlock = w->blockIndex;
     report(w, f);
 }
 
 // Two writes of one value do no harm, and the new value is not there yet when
-// the hook runs: such a pair waits here until the next access.
-struct PendingWrite {
-    bool on;
-    Addr a, pc;
-    unsigned n;
-    unsigned char old[16];
-    Access other;
-    bool blocksDiffer;
-} pending;
-
+// the hook runs: such a pair waits until the next access.
 COLD void settlePending(Worker *w) {
-    pending.on = false;
-    if (memcmp((void *)pending.a, pending.old, pending.n) != 0)
-        reportRace(w, pending.a, pending.n, WRITE, pending.pc, pending.other, WRITE,
-                   pending.blocksDiffer);
+    PendingWrite &p = w->pending;
+    p.on = false;
+    if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
+    if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
+        reportRace(w, p.a, p.n, WRITE, p.pc, p.other, WRITE);
 }
 
-COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other,
-                          bool blocksDiffer) {
-    if (pending.on) {
-        if (pending.a == a && pending.pc == pc) return;
-        settlePending(w);
-    }
-    pending = {true, a, pc, n > 16 ? 16 : n, {}, other, blocksDiffer};
-    memcpy(pending.old, (void *)a, pending.n);
+COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {
+    PendingWrite &p = pend(w);
+    if (p.conflicts) return;
+    p.conflicts = true;
+    p.a = a;
+    p.pc = pc;
+    p.n = n > 16 ? 16 : n;
+    p.other = other;
+    memcpy(p.old, (void *)a, p.n);
 }
 
-// conflict tells how an earlier access stands to this thread's next one:
-// 0 in order, 1 unordered within the block, 2 unordered between blocks.
-inline int conflict(Worker *w, const Access &x, unsigned mask, bool global) {
-    if (LIKELY(x.epoch < w->blockEpoch))
-        return global && x.epoch >= w->launchEpoch && (x.mask() & mask) ? 2 : 0;
+// unordered tells whether nothing orders an earlier access of this block and
+// this thread's next one.
+inline bool unordered(Worker *w, const Access &x, unsigned mask) {
+    if (LIKELY(x.epoch != w->epoch)) return false;
     Fiber *me = w->current;
-    if (x.epoch != w->epoch || x.thread() == me->id || !(x.mask() & mask)) return 0;
-    if (x.warp() == me->warp && w->warps[me->warp].known[me->lane][x.thread() & 31] > x.clock)
-        return 0; // a __syncwarp lies between
-    return 1;
+    if (x.thread() == me->id || !(x.mask() & mask)) return false;
+    // A __syncwarp may lie between.
+    return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
 }
 
-// Two readers are enough to convict any later writer, if no order can clear
-// both: readers of this interval in different warps, or one of an earlier block.
-inline bool convicts(Worker *w, const Cell *c, bool global) {
+// Two readers of this interval in different warps are enough to convict any
+// later writer: no order can clear both.
+inline bool convicts(Worker *w, const Cell *c) {
     const Access &a = c->read1, &b = c->read2;
-    if (global && a.epoch >= w->launchEpoch && a.epoch < w->blockEpoch) return a.mask() == 15;
     return a.epoch == w->epoch && b.epoch == w->epoch && a.warp() != b.warp() &&
            (a.mask() & b.mask()) == 15;
 }
 
 // remember keeps a reader: the first of the interval, and the last other one.
-inline void remember(Worker *w, Cell *c, const Access &now, bool global) {
-    uint32_t since = global ? w->launchEpoch : w->epoch;
+inline void remember(Worker *w, Cell *c, const Access &now) {
     Access *slot = &c->read1;
-    bool mine = slot->thread() == now.thread() && slot->epoch >= w->blockEpoch;
-    if (slot->epoch >= since && !mine) slot = &c->read2;
+    if (slot->epoch == w->epoch && slot->thread() != now.thread()) slot = &c->read2;
     bool again = slot->epoch == now.epoch && slot->thread() == now.thread();
     unsigned before = again ? slot->mask() : 0;
     *slot = now;
@@ -124,24 +108,20 @@ inline void remember(Worker *w, Cell *c, const Access &now, bool global) {
 
 void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
     Fiber *me = w->current;
-    bool global = r->space != Space::Shared;
     Addr end = a + n;
     for (Addr word = a & ~(Addr)3; word < end; word += 4) {
         Cell *c = r->cells + ((word - r->lo) >> 2);
         unsigned mask = 0xF;
         if (word < a) mask &= 0xF << (a - word);
         if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
-        if (!(op == ATOMIC && c->write.atomic())) {
-            int how = conflict(w, c->write, mask, global);
-            if (UNLIKELY(how)) {
-                if (op == WRITE)
-                    writeAfterWrite(w, a, n, pc, c->write, how == 2);
-                else
-                    reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE,
-                               how == 2);
-            }
+        if (r->between) noteBetween(w, r, word, mask, op, pc);
+        if (!(op == ATOMIC && c->write.atomic()) && UNLIKELY(unordered(w, c->write, mask))) {
+            if (op == WRITE)
+                writeAfterWrite(w, a, n, pc, c->write);
+            else
+                reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
         }
-        if (op == READ && convicts(w, c, global)) {
+        if (op == READ && convicts(w, c)) {
             if (c->write.epoch != w->epoch) r->settled[(word - r->lo) >> 2] = w->epoch;
             continue;
         }
@@ -150,13 +130,11 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
                                  (unsigned)(op == ATOMIC) << Access::atomicShift),
                       w->warps[me->warp].known[me->lane][me->lane]};
         if (op == READ) {
-            remember(w, c, now, global);
+            remember(w, c, now);
             continue;
         }
-        for (Access *reader : {&c->read1, &c->read2}) {
-            int how = conflict(w, *reader, mask, global);
-            if (UNLIKELY(how)) reportRace(w, a, n, op, pc, *reader, READ, how == 2);
-        }
+        for (Access *reader : {&c->read1, &c->read2})
+            if (UNLIKELY(unordered(w, *reader, mask))) reportRace(w, a, n, op, pc, *reader, READ);
         c->write = now;
         r->settled[(word - r->lo) >> 2] = 0;
     }
@@ -204,7 +182,7 @@ COLD void stopSteps(Worker *w, Addr pc) {
     {
         Finding f;
         f.check = "limits";
-        f.kind = "steps";
+        f.kind = w->maxSteps ? "steps" : "time"; // 0: interrupted by the clock
         f.pc = pc;
         f.fatal = true;
         report(w, f);
@@ -214,24 +192,24 @@ COLD void stopSteps(Worker *w, Addr pc) {
 
 // Accesses to the module's own read-only data (constant tables, strings).
 COLD bool readOnlyData(Worker *w, Addr a, Op op) {
-    return op == READ && a >= w->module->base && a < w->module->end && !w->module->data.holds(a);
+    return op == READ && a >= w->module->base && a < w->module->end && !w->data->holds(a);
 }
 
 inline __attribute__((always_inline)) void access(Addr a, unsigned n, Op op, Addr pc,
                                                   bool anyAlignment = false) {
     Worker *w = worker;
     if (UNLIKELY(!w)) return;
-    if (UNLIKELY(pending.on)) settlePending(w);
+    if (UNLIKELY(w->pending.on)) settlePending(w);
     if (a - w->stackLo < stackSize) return; // the thread's own local memory
     if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
     if (UNLIKELY(w->current->full)) makeRoom(w);
     Region *r;
     if (w->shared->holds(a))
         r = w->shared;
-    else if (LIKELY(arena.holds(a)))
-        r = &arena;
-    else if (w->module->data.holds(a))
-        r = &w->module->data;
+    else if (LIKELY(w->arena.holds(a)))
+        r = &w->arena;
+    else if (w->data->holds(a))
+        r = w->data;
     else if (readOnlyData(w, a, op))
         return;
     else
@@ -266,9 +244,28 @@ void range(Addr a, size_t n, Op op, Addr pc) {
 
 } // namespace
 
-// Called at the end of a launch: the last write may still be pending.
+// For accesses that the compiler did not see (asynccopy.cpp).
+void checkAccess(Addr a, unsigned n, Op op, Addr pc) {
+    access(a, n, op, pc);
+}
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+    if (w->pending.on) settlePending(w);
+    checkRace(w, r, a, n, op, pc);
+}
+
+PendingWrite &pend(Worker *w) {
+    PendingWrite &p = w->pending;
+    if (!p.on) {
+        p.on = true;
+        p.conflicts = false;
+        p.seen = nullptr;
+    }
+    return p;
+}
+
+// Called at the end of a block: the last write may still be pending.
 void settleWrites(Worker *w) {
-    if (pending.on) settlePending(w);
+    if (w->pending.on) settlePending(w);
 }
 
 } // namespace simt
@@ -346,6 +343,19 @@ void *__tsan_memset(void *to, int value, size_t n) {
     return memset(to, value, n);
 }
 
+// The compiler calls this at the start of every basic block: so even a loop that
+// touches no memory takes steps, and arithmetic can be counted.
+void __sanitizer_cov_trace_pc() {
+    simt::Worker *w = simt::worker;
+    if (UNLIKELY(!w)) return;
+    Addr pc = CALLER;
+    // A loop's own access or barrier shall stop it, for that has a line for certain.
+    constexpr uint64_t grace = 10000;
+    if (UNLIKELY(++w->steps > w->maxSteps + grace)) simt::stopSteps(w, pc);
+    uint32_t offset = (uint32_t)(pc - w->module->base);
+    if (UNLIKELY(w->blockRuns[offset]++ == 0)) w->blocksSeen.push_back(offset);
+}
+
 // The linker sends a module's plain memcpy and the like here (--wrap), so that
 // a structure's copy is checked as the loop it stands for.
 void *__wrap_memcpy(void *to, const void *from, size_t n) {
@@ -366,5 +376,15 @@ void *__wrap_memset(void *to, int value, size_t n) {
 // The shim's atomics report themselves, then work without instrumentation.
 void simt_atomic(const volatile void *p, int n) {
     access((Addr)p, (unsigned)n, ATOMIC, CALLER);
+    simt::Worker *w = simt::worker;
+    if (w->shared->holds((Addr)p)) return;
+    // Blocks meet through atomics: what was written before a fence and an atomic
+    // is known to a block that comes to an atomic later.
+    if (w->fenced) simt::released(w);
+    w->synchronised = true;
+}
+
+void simt_fence() {
+    simt::worker->fenced = true;
 }
 }

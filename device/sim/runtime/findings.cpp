@@ -2,11 +2,9 @@
 // as JSON for the host, which knows source lines and words.
 #include "runtime.h"
 
-#include <cstdarg>
+#include <algorithm>
 #include <cstdio>
 #include <tuple>
-
-extern "C" __thread simt::Index3 simt_gridDim;
 
 namespace simt {
 
@@ -17,11 +15,15 @@ struct Kept {
     int module;
     Addr base;
     Index3 thread, block, otherThread, otherBlock;
-    uint64_t count;
     bool inKernel;
 };
-std::map<std::tuple<std::string, std::string, Addr, Addr, int, int>, Kept> kept;
+typedef std::tuple<std::string, std::string, Addr, Addr, int, int> Key;
+std::map<Key, Kept> kept;
 constexpr size_t maxKept = 4096;
+
+Key keyOf(const Finding &f) {
+    return Key(f.check, f.kind, f.pc, f.otherPc, f.line, f.otherLine);
+}
 
 Index3 split(uint32_t linear, Index3 size) {
     return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
@@ -57,34 +59,73 @@ const char *opName(Op op) {
 
 std::string printed;
 
+// report folds repeats within a block: the first is kept, the others counted.
 void report(Worker *w, Finding f) {
-    auto key = std::make_tuple(f.check, f.kind, f.pc, f.otherPc, f.line, f.otherLine);
-    auto it = kept.find(key);
-    if (it != kept.end()) {
-        it->second.count++;
-        it->second.f.fatal |= f.fatal;
+    if (!w) {
+        kept.emplace(keyOf(f), Kept{std::move(f), "", 0, 0, {}, {}, {}, {}, false});
         return;
     }
-    if (kept.size() >= maxKept) return;
-    Kept k{};
-    k.count = 1;
-    if (w && w->kernel) {
-        Index3 shape = {1, 1, 1};
-        const Fiber &last = w->fibers[w->threads - 1];
-        shape = {last.thread.x + 1, last.thread.y + 1, last.thread.z + 1};
-        k.inKernel = true;
-        k.kernel = w->kernel->name;
-        k.module = w->module->id;
-        k.base = w->module->base;
-        k.thread = w->current ? w->current->thread : Index3{0, 0, 0};
-        k.block = split(w->blockIndex, simt_gridDim);
-        if (f.hasOther) {
-            k.otherThread = split(f.otherThread, shape);
-            k.otherBlock = split(f.otherBlock, simt_gridDim);
+    f.thread = w->current ? w->current->id : 0;
+    f.block = w->blockIndex;
+    Key key = keyOf(f);
+    for (size_t i = w->foundBefore; i < w->found.size(); i++)
+        if (keyOf(w->found[i]) == key) {
+            w->found[i].count++;
+            w->found[i].fatal |= f.fatal;
+            return;
         }
+    if (w->found.size() < maxKept) w->found.push_back(std::move(f));
+}
+
+// endFindings puts the workers' findings together in the order of their blocks.
+// Of blocks behind one that stopped the kernel nothing is told: whether they ran
+// is chance.
+void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
+    std::vector<Finding> all;
+    std::vector<std::pair<uint32_t, std::string>> texts;
+    for (Worker *w : workers) {
+        for (auto &f : w->found)
+            if (f.block <= lastBlock) all.push_back(std::move(f));
+        for (auto &t : w->printed)
+            if (t.first <= lastBlock) texts.push_back(std::move(t));
+        w->found.clear();
+        w->printed.clear();
     }
-    k.f = std::move(f);
-    kept.emplace(key, std::move(k));
+    std::stable_sort(all.begin(), all.end(), [](const Finding &a, const Finding &b) {
+        return std::tie(a.block, a.thread, a.place.offset) <
+               std::tie(b.block, b.thread, b.place.offset);
+    });
+    for (auto &f : all) {
+        auto it = kept.find(keyOf(f));
+        if (it != kept.end()) {
+            it->second.f.count += f.count;
+            it->second.f.fatal |= f.fatal;
+            continue;
+        }
+        if (kept.size() >= maxKept) break;
+        Kept x{};
+        x.inKernel = true;
+        x.kernel = k->name;
+        x.module = m->id;
+        x.base = m->base;
+        x.thread = split((uint32_t)f.thread, s.block);
+        x.block = split(f.block, s.grid);
+        if (f.otherThread >= 0) {
+            x.otherThread = split((uint32_t)f.otherThread, s.block);
+            x.otherBlock = split(f.otherBlock, s.grid);
+        }
+        Key key = keyOf(f);
+        x.f = std::move(f);
+        kept.emplace(key, std::move(x));
+    }
+    std::stable_sort(texts.begin(), texts.end(),
+                     [](const auto &a, const auto &b) { return a.first < b.first; });
+    constexpr size_t most = 64 << 10;
+    for (auto &t : texts) {
+        if (printed.size() >= most) break;
+        printed += t.second;
+        if (printed.size() >= most) printed += "\n(more was printed; cut off here)\n";
+    }
 }
 
 std::string findingsJson() {
@@ -94,7 +135,7 @@ std::string findingsJson() {
         if (out.size() > 1) out += ",\n";
         out += "{\"check\":" + quote(f.check) + ",\"kind\":" + quote(f.kind);
         out +=
-            ",\"count\":" + std::to_string(k.count) + ",\"fatal\":" + (f.fatal ? "true" : "false");
+            ",\"count\":" + std::to_string(f.count) + ",\"fatal\":" + (f.fatal ? "true" : "false");
         if (k.inKernel) {
             out += ",\"kernel\":" + quote(k.kernel) + ",\"module\":" + std::to_string(k.module);
             out += ",\"thread\":" + triple(k.thread) + ",\"block\":" + triple(k.block);
@@ -113,11 +154,11 @@ std::string findingsJson() {
             out += ",\"offset\":" + std::to_string(f.place.offset);
             out += ",\"size\":" + std::to_string(f.place.size) + ",\"note\":" + quote(f.place.note);
         }
-        if (f.hasOther) {
+        if (f.otherThread >= 0) {
             out += ",\"otherOp\":\"" + std::string(opName(f.otherOp)) + "\"";
             out += ",\"otherThread\":" + triple(k.otherThread);
             out += ",\"otherBlock\":" + triple(k.otherBlock);
-            out += std::string(",\"blocksDiffer\":") + (f.otherBlockDiffers ? "true" : "false");
+            out += std::string(",\"blocksDiffer\":") + (f.otherBlock != f.block ? "true" : "false");
         }
         if (!f.text.empty()) out += ",\"text\":" + quote(f.text);
         out += "}";

@@ -6,18 +6,16 @@
 
 extern "C" {
 
-// A kernel's printf: kept for the host, bounded.
+// A kernel's printf: kept for the host by block, bounded.
 int simt_printf(const char *format, ...) {
-    constexpr size_t most = 64 << 10;
+    constexpr size_t most = 4096; // strings a worker keeps; the host bounds the bytes
     char line[1024];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (simt::printed.size() < most) {
-        simt::printed += line;
-        if (simt::printed.size() >= most) simt::printed += "\n(more was printed; cut off here)\n";
-    }
+    simt::Worker *w = simt::worker;
+    if (w->printed.size() < most) w->printed.emplace_back(w->blockIndex, line);
     return n;
 }
 

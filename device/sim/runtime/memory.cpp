@@ -52,16 +52,26 @@ void *reserve(size_t bytes) {
     return p;
 }
 
-void initMemory(uint64_t memoryLimit) {
+void initMemory(uint64_t memoryLimit, bool races) {
     limit = memoryLimit;
     size_t bytes = 2 * limit + (64 << 20);
     arena.lo = (Addr)reserve(bytes);
     arena.hi = arena.lo + bytes;
     arena.state = (uint8_t *)reserve(bytes);
-    arena.cells = (Cell *)reserve(bytes / 4 * sizeof(Cell));
-    arena.settled = (uint32_t *)reserve(bytes);
-    arena.space = Space::Global;
     top = arena.lo + gap;
+    for (Worker *w : workers) {
+        w->arena = arena;
+        if (races) shadow(&w->arena, true);
+    }
+}
+
+void shadow(Region *r, bool betweenBlocks) {
+    size_t words = (r->hi - r->lo) / 4 + 8 + (1 << pageShift) / 4; // whole pages
+    r->cells = (Cell *)reserve(words * sizeof(Cell));
+    r->settled = (uint32_t *)reserve(words * sizeof(uint32_t));
+    if (!betweenBlocks) return;
+    r->between = (Between *)reserve(words * sizeof(Between));
+    r->touched = (uint8_t *)reserve((words * 4 >> pageShift) + 2);
 }
 
 bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *error) {
@@ -109,8 +119,12 @@ void releaseAll() {
         // Dropped pages read as zero again: no state, no remembered accesses.
         madvise((void *)arena.lo, used, MADV_DONTNEED);
         madvise(arena.state, used, MADV_DONTNEED);
-        madvise(arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
-        madvise(arena.settled, used, MADV_DONTNEED);
+        for (Worker *w : workers) {
+            if (!w->arena.cells) continue;
+            madvise(w->arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
+            madvise(w->arena.settled, used, MADV_DONTNEED);
+            madvise(w->arena.between, used / 4 * sizeof(Between), MADV_DONTNEED);
+        }
     }
     allocations.clear();
     inUse = 0;
@@ -200,7 +214,7 @@ Place describe(Worker *w, Addr a) {
         if (it->second.freed) p.note = "freed";
         return p;
     }
-    if (w && w->module && w->module->data.holds(a)) {
+    if (w && w->data && w->data->holds(a)) {
         p.space = "module";
         for (auto &s : w->module->symbols)
             if (!s.shared && a >= s.lo && a < s.hi) {

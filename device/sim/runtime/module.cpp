@@ -89,8 +89,6 @@ void shadowData(Module *m, const std::vector<std::string> &constants) {
     size_t bytes = m->data.hi - m->data.lo;
     m->data.space = Space::Module;
     m->data.state = (uint8_t *)reserve(bytes + 16);
-    m->data.cells = (Cell *)reserve((bytes / 4 + 8) * sizeof(Cell));
-    m->data.settled = (uint32_t *)reserve(bytes + 32);
     for (auto &s : m->symbols) {
         if (s.shared) continue;
         bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
@@ -160,23 +158,38 @@ size_t staticShared(Module *m, const KernelEntry *k) {
     return bytes;
 }
 
-// prepareShared finds where this OS thread's copy of the module's shared
-// memory lies, and gives it a shadow.
-bool prepareShared(Module *m, std::string *error) {
-    if (m->shared.lo) return true;
-    m->touchShared(); // the loader makes the copy at the first use
-    Block b = {m->tlsModule, nullptr};
-    dl_iterate_phdr(findBlock, &b);
-    if (!b.at) {
-        *error = "the module's shared memory was not found";
-        return false;
+// prepareModule finds where the calling OS thread's copy of the module's shared
+// memory lies, and gives the worker its shadows.
+bool prepareModule(Worker *w, Module *m, std::string *error) {
+    w->module = m;
+    bool races = w->checks & RACE;
+    auto data = w->dataOf.find(m->id);
+    if (data == w->dataOf.end()) {
+        data = w->dataOf.emplace(m->id, m->data).first;
+        if (races && m->data.hi) shadow(&data->second, true);
     }
-    m->shared.lo = (Addr)b.at;
-    m->shared.hi = m->shared.lo + m->tlsSize;
-    m->shared.space = Space::Shared;
-    m->shared.state = (uint8_t *)reserve(m->tlsSize + 16);
-    m->shared.cells = (Cell *)reserve((m->tlsSize / 4 + 8) * sizeof(Cell));
-    m->shared.settled = (uint32_t *)reserve(m->tlsSize + 32);
+    w->data = &data->second;
+    uint32_t *&runs = w->blockRunsOf[m->id];
+    if (!runs) runs = (uint32_t *)reserve((m->end - m->base) * sizeof(uint32_t));
+    w->blockRuns = runs;
+    auto shared = w->sharedOf.find(m->id);
+    if (shared == w->sharedOf.end()) {
+        m->touchShared(); // the loader makes the copy at the first use
+        Block b = {m->tlsModule, nullptr};
+        dl_iterate_phdr(findBlock, &b);
+        if (!b.at) {
+            *error = "the module's shared memory was not found";
+            return false;
+        }
+        Region r;
+        r.lo = (Addr)b.at;
+        r.hi = r.lo + m->tlsSize;
+        r.space = Space::Shared;
+        r.state = (uint8_t *)reserve(m->tlsSize + 16);
+        if (races) shadow(&r, false);
+        shared = w->sharedOf.emplace(m->id, r).first;
+    }
+    w->shared = &shared->second;
     return true;
 }
 

@@ -1,11 +1,13 @@
 // runtime.h - what the parts of the simulator share.
 //
-// A CUDA thread is a fiber. The blocks of a launch run one after another on
-// one OS thread, so that findings and counts are the same on every run. The
+// A CUDA thread is a fiber, and a Worker runs whole blocks: one OS thread each.
+// Findings and counts are kept by block and worker, and put together when the
+// launch is over, so that they do not depend on who ran what when. The
 // compiler's thread-sanitizer instrumentation (without its library) calls
 // access.cpp for every load and store of a kernel: that one hook carries all
 // checks and counts.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,11 +29,12 @@ enum Op : int { READ = 0, WRITE = 1, ATOMIC = 2 };
 
 // ---- shadow memory ----------------------------------------------------------
 // One state byte for each byte of memory.
-enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8 };
+// PENDING: an asynchronous copy into it has not been waited for.
+enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8, PENDING = 16 };
 
-// One remembered access, in 12 bytes. An epoch ends at every block barrier and
-// every block, so equal epochs mean: nothing ordered these two, unless a warp
-// barrier did.
+// One remembered access of this block, in 12 bytes. An epoch ends at every block
+// barrier and every block, so equal epochs mean: nothing ordered these two,
+// unless a warp barrier did.
 struct Access {
     uint32_t epoch;
     uint32_t pc;    // relative to the module's base
@@ -45,23 +48,44 @@ struct Access {
     bool atomic() const { return who >> atomicShift & 1u; }
 };
 
-// The race detector's memory of 4 bytes: the last write and two readers.
+// The race detector's memory of 4 bytes within a block: the last write and two
+// readers.
 struct Cell {
     Access write, read1, read2;
 };
 
+// One access as other blocks see it: between.cpp.
+struct Seen {
+    uint32_t stamp; // tells launch and block
+    uint32_t pc;    // relative to the module's base
+    uint32_t value; // that a write left behind
+    uint16_t thread;
+    uint8_t mask;
+    uint8_t synchronised; // the block had met another through an atomic before
+};
+
+// The first accesses to 4 bytes by two different blocks of those a worker ran.
+struct Between {
+    Seen write[2], read[2], atomic;
+};
+
 enum class Space { Global, Shared, Module };
 
+// A range of memory, and one worker's shadow of it.
 struct Region {
     Addr lo = 0, hi = 0;
-    uint8_t *state = nullptr;
+    uint8_t *state = nullptr; // the same for all workers
+    Space space = Space::Global;
     Cell *cells = nullptr;
     // For each 4 bytes the epoch in which no further reader matters: any writer
     // is convicted already, and no write of this epoch can convict a reader.
     uint32_t *settled = nullptr;
-    Space space = Space::Global;
+    Between *between = nullptr;  // null for shared memory
+    uint8_t *touched = nullptr;  // pages of `between` that this launch used
+    std::vector<uint32_t> pages; // the same as a list
     bool holds(Addr a) const { return a - lo < hi - lo; }
 };
+constexpr int pageShift = 12; // of `touched`: 4 KB of memory
 
 // ---- compiled kernels ---------------------------------------------------------
 // The table that the shim writes at the end of every module (include/simt/kernel.h).
@@ -84,16 +108,23 @@ struct Module {
     Addr base, end;
     std::vector<Symbol> symbols;
     const KernelEntry *kernels;
-    Region data;      // __device__ and __constant__ variables
+    Region data;      // __device__ and __constant__ variables; shadows: Worker
     size_t tlsModule; // the loader's number for this module's thread-local block
     size_t tlsSize;   // bytes of that block: all shared memory
     size_t dynamicAt; // offset of the dynamic shared window in it
-    Region shared;    // shadow of that block on this OS thread
     void *(*touchShared)();
 };
 
 // ---- running threads -----------------------------------------------------------
 enum class Wait : uint8_t { None, Block, Warp, Exited };
+
+// A copy that a thread has asked for and not yet waited for.
+struct AsyncCopy {
+    Addr to, from, pc;
+    unsigned bytes, zeros; // the last bytes that become zero instead
+    int line;
+    size_t group; // how many groups the thread had committed before
+};
 
 struct Fiber {
     void *sp;
@@ -110,8 +141,14 @@ struct Fiber {
     int kind, source, size;
     const void *in;
     void *out;
-    uint32_t *occurrence; // by site, since the last flush (traffic.cpp)
-    bool full;            // one of them has reached its bound
+    // Where it is in its warp's trace of memory requests (traffic.cpp).
+    uint32_t cursor, counted;
+    uint32_t *occurrence; // by site, of the requests before `counted`
+    uint32_t open;        // its requests in the trace
+    bool full;            // they are at their bound
+    // asynchronous copies (asynccopy.cpp)
+    std::vector<AsyncCopy> copies;
+    size_t group; // committed so far
 };
 
 struct Warp {
@@ -126,38 +163,89 @@ constexpr size_t stackSize = 256 << 10;
 constexpr size_t guardSize = 4096;
 constexpr size_t maxShared = 227 << 10;
 
+struct Place {
+    std::string space, name, owner;
+    uint64_t offset = 0, size = 0;
+    std::string note;
+};
+
+struct Finding {
+    std::string check, kind;
+    Addr pc = 0, otherPc = 0;
+    int line = 0, column = 0, otherLine = 0; // where the code told its line (barriers)
+    Op op = READ;
+    unsigned bytes = 0;
+    Place place;
+    int thread = -1; // linear index; report fills in the running one
+    uint32_t block = 0;
+    int otherThread = -1;
+    uint32_t otherBlock = 0;
+    Op otherOp = READ;
+    std::string text;
+    bool fatal = false;
+    uint64_t count = 1;
+};
+
+// A write whose value the hook could not see yet, for it runs before the write.
+struct PendingWrite {
+    bool on = false;
+    Seen *seen = nullptr; // wants the value
+    Addr seenAt;
+    bool conflicts = false; // with `other`, if the value changes
+    Addr a, pc;
+    unsigned n;
+    unsigned char old[16];
+    Access other;
+};
+
+struct Traffic; // traffic.cpp
+
 // Worker is one OS thread's share of a launch.
 struct Worker {
+    int id = 0;
     Fiber *current = nullptr;
     Addr stackLo = 0;
-    Region *shared = nullptr;
+    Region arena;                           // this worker's shadow of device memory
+    Region *shared = nullptr;               // of the module's shared memory on this OS thread
+    Region *data = nullptr;                 // of the module's variables
+    std::map<int, Region> sharedOf, dataOf; // by module
     Module *module = nullptr;
     unsigned checks = 0;
-    uint32_t epoch = 1, blockEpoch = 0, launchEpoch = 0;
-    uint32_t blockIndex = 0;
-    std::vector<uint32_t> blockStarts; // the first epoch of each block of the launch
-    uint64_t steps = 0, maxSteps = 0;
+    uint32_t epoch = 1, blockEpoch = 0;
+    uint32_t blockIndex = 0, stamp = 0;
+    bool fenced = false, synchronised = false; // of the running block
+    uint64_t steps = 0, allSteps = 0, barriers = 0;
+    volatile uint64_t maxSteps = 0; // 0 cancels the running block
     Fiber *fibers = nullptr;
     Warp *warps = nullptr;
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;
     void *mainStack = nullptr;
-    bool stopped = false;
+    bool stopped = false; // the running block
     const KernelEntry *kernel = nullptr;
     void **args = nullptr;
     size_t dynamicBytes = 0;
-    uint64_t barriers = 0;
+    PendingWrite pending;
+    Traffic *traffic = nullptr;
+    // How often each basic block of the module ran, by its offset (flops.go).
+    uint32_t *blockRuns = nullptr;
+    std::map<int, uint32_t *> blockRunsOf; // by module
+    std::vector<uint32_t> blocksSeen;
+    // What the blocks of this launch reported and printed, in their order.
+    std::vector<Finding> found;
+    size_t foundBefore = 0; // how many of them are of earlier blocks
+    std::vector<std::pair<uint32_t, std::string>> printed;
 };
 
 extern __thread Worker *worker; // null while no kernel runs
-extern Worker theWorker;
+extern std::vector<Worker *> workers;
 
 [[noreturn]] void stopKernel(Worker *w); // leaves the fiber for good
 
 // ---- memory.cpp -----------------------------------------------------------------
 extern Region arena;
-void initMemory(uint64_t limit);
+void initMemory(uint64_t limit, bool races);
 bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *error);
 bool release(Addr a, std::string *error);
 void releaseAll();
@@ -166,11 +254,7 @@ void setState(Addr a, uint64_t bytes, bool initialised);
 bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset);
 void *reserve(size_t bytes);
 
-struct Place {
-    std::string space, name, owner;
-    uint64_t offset = 0, size = 0;
-    std::string note;
-};
+void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it
 Place describe(Worker *w, Addr a);
 
 // ---- module.cpp -----------------------------------------------------------------
@@ -180,7 +264,7 @@ Module *moduleById(int id);
 const KernelEntry *findKernel(Module *m, const std::string &name);
 bool takesShared(Module *m, const KernelEntry *k, const Symbol &s);
 size_t staticShared(Module *m, const KernelEntry *k);
-bool prepareShared(Module *m, std::string *error);
+bool prepareModule(Worker *w, Module *m, std::string *error);
 
 // ---- schedule.cpp -----------------------------------------------------------------
 struct LaunchShape {
@@ -190,42 +274,51 @@ struct LaunchShape {
 enum class LaunchResult { Done, Stopped, Refused };
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
                     std::string *error);
-void initScheduler();
+void initScheduler(int threads, unsigned checks, uint64_t maxSteps);
 void yieldThread(Worker *w); // lets every other thread that can run go first
 
 // ---- traffic.cpp -----------------------------------------------------------------
 void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc);
 void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
-void endTraffic(Worker *w);
+void flushOpen(Worker *w); // after a kernel was stopped
+void endTraffic(Module *m, const KernelEntry *k);
+Traffic *newTraffic();
+void initTraffic(); // once the arena is there
 std::string trafficJson();
 void resetTraffic();
 
 // ---- findings.cpp -----------------------------------------------------------------
-struct Finding {
-    std::string check, kind;
-    Addr pc = 0, otherPc = 0;
-    int line = 0, column = 0, otherLine = 0; // where the code told its line (barriers)
-    Op op = READ;
-    unsigned bytes = 0;
-    Place place;
-    bool hasOther = false, otherBlockDiffers = false;
-    Op otherOp = READ;
-    uint32_t otherBlock = 0;
-    int otherThread = -1;
-    std::string text;
-    bool fatal = false;
-};
 void report(Worker *w, Finding f);
 std::string findingsJson();
 void resetFindings();
+void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
 extern std::string printed; // what kernels printed, bounded
 
+// ---- collective.cpp -------------------------------------------------------------
+bool sameGathering(const Fiber *a, const Fiber *b);
+void gather(Worker *w, Fiber *const *lane);
+
+// ---- asynccopy.cpp ----------------------------------------------------------------
+void endCopies(Worker *w, Fiber *f);
+
+// ---- between.cpp ----------------------------------------------------------------
+constexpr uint32_t noBlock = ~0u;
+void startBetween(uint32_t blocks);
+void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc);
+void released(Worker *w); // the running block made its writes known to others
+void endBetween(Module *m, const KernelEntry *k, uint32_t lastBlock);
+
 // ---- access.cpp -----------------------------------------------------------------
+void checkAccess(Addr a, unsigned n, Op op, Addr pc);
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);
 void settleWrites(Worker *w);
+PendingWrite &pend(Worker *w); // the write that is under way
 
 // ---- signals.cpp ----------------------------------------------------------------
 void initSignals();
-void armTimer(uint64_t milliseconds); // 0 disarms
+void useSignalStack(); // of the calling OS thread
+void startTimer(uint64_t milliseconds);
+void stopTimer();
 
 } // namespace simt

@@ -23,11 +23,13 @@ enum Operation : uint8_t {
     LAUNCH,
     REPORT,
     RESET,
+    ATTRIBUTES,
 };
 
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
 
 uint64_t timeout; // milliseconds a launch may take
+unsigned checks;
 
 bool readAll(void *to, size_t n) {
     for (char *p = (char *)to; n > 0;) {
@@ -88,11 +90,13 @@ struct Reader {
 };
 
 bool configure(Reader &r) {
-    theWorker.checks = r.number<uint32_t>();
-    theWorker.maxSteps = r.number<uint64_t>();
+    checks = r.number<uint32_t>();
+    uint64_t steps = r.number<uint64_t>();
     timeout = r.number<uint64_t>();
-    initMemory(r.number<uint64_t>());
-    initScheduler();
+    uint64_t memory = r.number<uint64_t>();
+    initScheduler((int)r.number<uint32_t>(), checks, steps);
+    initMemory(memory, checks & RACE);
+    initTraffic();
     initSignals();
     return answer(OK, "");
 }
@@ -125,7 +129,7 @@ bool copyOut(Reader &r) {
     uint64_t n = r.number<uint64_t>(), at;
     std::string error;
     if (!withinAllocation(a, n, &error)) return answer(REFUSED, error);
-    if ((theWorker.checks & INIT) && firstUninitialised(a, n, &at)) {
+    if ((checks & INIT) && firstUninitialised(a, n, &at)) {
         Finding f;
         f.check = "initcheck";
         f.kind = "never written";
@@ -178,13 +182,20 @@ bool launchCommand(Reader &r) {
                           "argument " + std::to_string(i + 1) + " has " + std::to_string(size) +
                               " bytes, the kernel's parameter has " + std::to_string(k->sizes[i]));
     }
-    uint64_t steps = theWorker.maxSteps;
-    armTimer(timeout);
+    startTimer(timeout);
     LaunchResult result = launch(m, k, s, args.data(), &error);
-    armTimer(0);
-    theWorker.maxSteps = steps;
+    stopTimer();
     if (result == LaunchResult::Refused) return answer(REFUSED, error);
     return answer(result == LaunchResult::Stopped ? STOPPED : OK, "");
+}
+
+bool attributes(Reader &r) {
+    Module *m = moduleById(r.number<int32_t>());
+    std::string name = r.text();
+    const KernelEntry *k = m ? findKernel(m, name) : nullptr;
+    if (!r.ok || !k) return answer(REFUSED, "no such kernel is loaded");
+    uint64_t shared = staticShared(m, k);
+    return answer(OK, &shared, 8);
 }
 
 bool reportCommand() {
@@ -220,6 +231,8 @@ bool obey(uint8_t operation, Reader r) {
         resetFindings();
         resetTraffic();
         return answer(OK, "");
+    case ATTRIBUTES:
+        return attributes(r);
     }
     return answer(REFUSED, "unknown operation");
 }
@@ -227,15 +240,21 @@ bool obey(uint8_t operation, Reader r) {
 } // namespace
 } // namespace simt
 
-int main() {
+// serve answers until the host has gone.
+static int serve() {
     std::vector<char> message;
     for (;;) {
         uint32_t length;
-        if (!simt::readAll(&length, 4)) return 0; // the host has gone
+        if (!simt::readAll(&length, 4)) return 0;
         if (length < 1 || length > (1u << 30)) return 2;
         message.resize(length);
         if (!simt::readAll(message.data(), length)) return 2;
         simt::Reader r{message.data() + 1, message.data() + length};
         if (!simt::obey((uint8_t)message[0], r)) return 1;
     }
+}
+
+// Without destructors: the workers still wait on what these would take away.
+int main() {
+    _exit(serve());
 }

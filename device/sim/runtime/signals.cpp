@@ -1,11 +1,15 @@
 // signals.cpp - what the hook cannot see in time: a local array larger than
 // the stack, a division by zero, a loop that touches no memory.
+#include <pthread.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <ucontext.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "runtime.h"
 
@@ -20,25 +24,38 @@ bool inModule(Worker *w, Addr pc) {
     return pc >= w->module->base && pc < w->module->end;
 }
 
+// The timer interrupts a worker with this.
+constexpr int tooLate = SIGUSR1;
+
+// A fault inside a hook belongs to the line that called it: the nearest address
+// on the stack that lies in the module. An overflown stack begins at its guard.
+Addr callerInModule(Worker *w, void *context) {
+    Addr sp = (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    Addr top = w->stackLo + stackSize;
+    if (sp < w->stackLo - guardSize || sp >= top) return 0;
+    for (Addr at = std::max(sp, w->stackLo) & ~(Addr)7; at < top; at += sizeof(Addr))
+        if (inModule(w, *(Addr *)at)) return *(Addr *)at;
+    return 0;
+}
+
 void onSignal(int number, siginfo_t *info, void *context) {
     Worker *w = worker;
     Addr pc = programCounter(context);
-    if (!w || (number == SIGALRM && !inModule(w, pc))) {
-        if (number == SIGALRM) {
-            // Inside the runtime: let the next access stop the kernel.
-            if (w) w->maxSteps = 0;
-            return;
-        }
+    if (number == tooLate && (!w || !inModule(w, pc))) {
+        if (w) w->maxSteps = 0; // inside the runtime: the next access stops the kernel
+        return;
+    }
+    if (!w) {
         signal(number, SIG_DFL);
         return; // the simulator's own fault: it happens again, and ends the process
     }
     {
         Finding f;
         f.fatal = true;
-        f.pc = inModule(w, pc) ? pc + 1 : 0;
+        f.pc = inModule(w, pc) ? pc + 1 : callerInModule(w, context);
         Addr at = (Addr)info->si_addr;
         f.check = "memcheck";
-        if (number == SIGALRM) {
+        if (number == tooLate) {
             f.check = "limits";
             f.kind = "time";
         } else if (number == SIGFPE) {
@@ -54,27 +71,61 @@ void onSignal(int number, siginfo_t *info, void *context) {
     }
     stopKernel(w);
 }
+
+// One thread watches the clock. A worker that is past its time is interrupted
+// again and again, for it may be inside the runtime just then.
+std::mutex clockMutex;
+std::condition_variable clockSet;
+bool running;
+uint64_t limit, turn;
+std::vector<pthread_t> threadIds;
+
+void watchClock() {
+    std::unique_lock<std::mutex> hold(clockMutex);
+    for (;;) {
+        clockSet.wait(hold, [] { return running; });
+        uint64_t mine = turn;
+        auto over = [&] { return !running || turn != mine; };
+        if (clockSet.wait_for(hold, std::chrono::milliseconds(limit), over)) continue;
+        do {
+            for (pthread_t t : threadIds) pthread_kill(t, tooLate);
+        } while (!clockSet.wait_for(hold, std::chrono::milliseconds(10), over));
+    }
+}
 } // namespace
 
-void initSignals() {
+void useSignalStack() {
     stack_t alternate = {};
     alternate.ss_size = 256 << 10;
     alternate.ss_sp = malloc(alternate.ss_size);
     sigaltstack(&alternate, nullptr);
+    std::lock_guard<std::mutex> hold(clockMutex);
+    threadIds.push_back(pthread_self());
+}
+
+void initSignals() {
+    useSignalStack();
     struct sigaction action = {};
     action.sa_sigaction = onSignal;
     // The handler leaves by switching stacks, so it must not keep the signal blocked.
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, tooLate})
         sigaction(number, &action, nullptr);
+    std::thread(watchClock).detach();
 }
 
-void armTimer(uint64_t milliseconds) {
-    struct itimerval t = {};
-    t.it_value.tv_sec = (time_t)(milliseconds / 1000);
-    t.it_value.tv_usec = (suseconds_t)(milliseconds % 1000 * 1000);
-    if (milliseconds) t.it_interval.tv_usec = 10000;
-    setitimer(ITIMER_REAL, &t, nullptr);
+void startTimer(uint64_t milliseconds) {
+    std::lock_guard<std::mutex> hold(clockMutex);
+    running = true;
+    turn++;
+    limit = milliseconds;
+    clockSet.notify_one();
+}
+
+void stopTimer() {
+    std::lock_guard<std::mutex> hold(clockMutex);
+    running = false;
+    clockSet.notify_one();
 }
 
 } // namespace simt

@@ -1,7 +1,8 @@
 // traffic.cpp - counts bytes and memory transactions. The lanes of a warp run
 // one after another here, so their accesses are put together again: the n-th
 // time since the last barrier that the lanes of a warp pass one instruction is
-// one request of that warp.
+// one request of that warp. The first lane writes a trace of its requests, and
+// the others, which mostly do the same, walk along it.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,18 +13,20 @@ namespace simt {
 
 namespace {
 constexpr unsigned maxSites = 4096, tableSize = 4 * maxSites, sectorBytes = 32;
-// Requests a warp may have open at one instruction: a long loop without a
-// barrier must not fill the host's memory.
-constexpr unsigned maxOpen = 512;
+// Requests a lane may have open: a long loop without a barrier must not fill the
+// host's memory.
+constexpr uint32_t maxOpen = 2048;
 
 // The addresses of one warp at one passing of an instruction. Nearly always
-// each half of the warp walks in equal steps, which takes 32 bytes instead of
+// each half of the warp walks in equal steps, which takes 24 bytes instead of
 // 256; the rest is kept in full in `irregular`.
 struct Request {
-    uint32_t mask;
+    Addr pc;
+    uint32_t site;
+    uint32_t mask;      // lanes that have come by
     uint32_t irregular; // index + 1, or 0
-    Addr base[2];       // of lanes 0 and 16, by extrapolation
     int32_t step[2];
+    Addr base[2]; // of lanes 0 and 16, by extrapolation
 };
 
 struct Addresses {
@@ -31,10 +34,11 @@ struct Addresses {
     Addr at[32];
 };
 
-// What one warp has open at one instruction.
-struct Open {
-    Request *requests = nullptr;
-    uint32_t used = 0, capacity = 0;
+// What one warp has open, in the order of its first lane.
+struct Trace {
+    std::vector<Request> requests;
+    std::vector<std::vector<uint32_t>> positions; // by site: its requests in the trace
+    std::vector<Addresses> irregular;
 };
 
 struct Site {
@@ -44,6 +48,12 @@ struct Site {
     bool shared;
     uint64_t requests, bytes, sectors, wavefronts;
 };
+
+// A model of what reaches device memory: the L2 cache holds all that one launch
+// touches, and nothing of the launch before. So each sector is fetched once if
+// it is read and sent back once if it is written, however often.
+enum Touch : uint8_t { Fetched = 1, SentBack = 2 };
+uint8_t *touched; // by sector of device memory; blocks of all workers share it
 
 struct Line {
     int module;
@@ -56,33 +66,42 @@ struct Line {
 struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
+    uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
+    std::map<std::pair<int, uint32_t>, uint64_t> blocks; // basic blocks: module, offset → runs
 };
 
-std::vector<Site> sites;
-std::vector<Open> open[32];           // by warp, then by site
-std::vector<Addresses> irregular[32]; // by warp
 struct Slot {
     Addr pc;
     uint32_t site;
-} table[tableSize];
-std::map<std::string, Total> totals;
+};
 
-uint32_t siteOf(Addr pc, unsigned n, Op op, bool shared) {
+std::map<std::string, Total> totals;
+} // namespace
+
+// What one worker has counted in the running launch.
+struct Traffic {
+    std::vector<Site> sites;
+    Trace warps[32];
+    uint64_t fetched = 0, sentBack = 0;
+    std::vector<uint32_t> marked; // sectors to forget when the launch is over
+    Slot table[tableSize];
+};
+
+namespace {
+uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
     uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % tableSize;
-    for (; table[h].pc; h = (h + 1) % tableSize)
-        if (table[h].pc == pc) return table[h].site;
-    if (sites.size() == maxSites) return maxSites;
-    table[h] = {pc, (uint32_t)sites.size()};
-    sites.push_back(Site{});
-    for (auto &o : open)
-        if (o.size() < sites.size()) o.emplace_back();
-    Site &s = sites.back();
+    for (; t->table[h].pc; h = (h + 1) % tableSize)
+        if (t->table[h].pc == pc) return t->table[h].site;
+    if (t->sites.size() == maxSites) return maxSites;
+    t->table[h] = {pc, (uint32_t)t->sites.size()};
+    t->sites.push_back(Site{});
+    Site &s = t->sites.back();
     s.pc = pc;
     s.size = n;
     s.op = op;
     s.shared = shared;
-    return table[h].site;
+    return t->table[h].site;
 }
 
 Addr expected(const Request &r, unsigned lane) {
@@ -152,19 +171,22 @@ unsigned countDistinct(Addr *list, unsigned count) {
     return (unsigned)(std::unique(list, list + count) - list);
 }
 
-// sectorsOf counts the 32-byte sectors that a warp's request touches.
-unsigned sectorsOf(const Addresses &r, unsigned n) {
-    Addr first = r.at[0] / sectorBytes;
-    if (uniform(r)) return (unsigned)((r.at[0] + n - 1) / sectorBytes - first + 1);
-    if (contiguous(r, n)) return (unsigned)((r.at[31] + n - 1) / sectorBytes - first + 1);
-    Addr touched[32 * 2];
+// visitSectors calls visit for each 32-byte sector that a warp's request touches.
+template <class F> void visitSectors(const Addresses &r, unsigned n, F visit) {
+    if (uniform(r) || contiguous(r, n)) {
+        Addr last = std::max(r.at[0], r.at[31]) + n - 1;
+        for (Addr s = r.at[0] / sectorBytes; s <= last / sectorBytes; s++) visit(s);
+        return;
+    }
+    Addr list[32 * 2];
     unsigned count = 0;
     for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
         Addr at = r.at[__builtin_ctz(rest)];
         for (Addr s = at / sectorBytes; s <= (at + n - 1) / sectorBytes; s++)
-            if (!count || touched[count - 1] != s) touched[count++] = s;
+            if (!count || list[count - 1] != s) list[count++] = s;
     }
-    return countDistinct(touched, count);
+    count = countDistinct(list, count);
+    for (unsigned i = 0; i < count; i++) visit(list[i]);
 }
 
 // oneWordABank tells whether no bank is asked for two different words; then one
@@ -209,26 +231,60 @@ unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     return total;
 }
 
-void grow(Open &o) {
-    o.capacity = o.capacity ? std::min(o.capacity * 4, maxOpen) : 8;
-    o.requests = (Request *)realloc(o.requests, o.capacity * sizeof(Request));
-    if (!o.requests) abort();
+void mark(Traffic *t, Addr sector, Op op) {
+    if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes) return;
+    uint32_t index = (uint32_t)(sector - arena.lo / sectorBytes);
+    uint8_t wanted = op == READ ? Fetched : op == WRITE ? SentBack : Fetched | SentBack;
+    if ((__atomic_load_n(&touched[index], __ATOMIC_RELAXED) & wanted) == wanted) return;
+    uint8_t before = __atomic_fetch_or(&touched[index], wanted, __ATOMIC_RELAXED);
+    uint8_t fresh = wanted & (uint8_t)~before;
+    t->fetched += (fresh & Fetched) != 0;
+    t->sentBack += (fresh & SentBack) != 0;
+    if (!before) t->marked.push_back(index);
+}
+
+// find looks for a lane's request where it is not the next of the trace: the
+// lane took another way. It counts its passings of each instruction so far, and
+// takes the request of the next one.
+Request *find(Traffic *traffic, Trace &t, Fiber *f, uint32_t site, Addr pc) {
+    for (; f->counted < f->cursor; f->counted++) {
+        const Request &r = t.requests[f->counted];
+        if (r.mask >> f->lane & 1) f->occurrence[r.site]++;
+    }
+    if (t.positions.size() < traffic->sites.size()) t.positions.resize(traffic->sites.size());
+    auto &positions = t.positions[site];
+    uint32_t nth = f->occurrence[site]++;
+    if (nth == positions.size()) {
+        positions.push_back((uint32_t)t.requests.size());
+        t.requests.push_back(Request{pc, site, 0, 0, {}, {}});
+    }
+    f->cursor = f->counted = positions[nth] + 1;
+    return &t.requests[positions[nth]];
 }
 } // namespace
 
+void initTraffic() {
+    touched = (uint8_t *)reserve((arena.hi - arena.lo) / sectorBytes + 1);
+}
+
+Traffic *newTraffic() {
+    return new Traffic();
+}
+
 void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
-    uint32_t index = siteOf(pc, n, op, shared);
-    if (index == maxSites) return;
+    Traffic *traffic = w->traffic;
     Fiber *f = w->current;
-    Open &o = open[f->warp][index];
-    uint32_t nth = f->occurrence[index]++;
-    if (nth >= o.used) {
-        if (nth >= o.capacity) grow(o);
-        o.used = nth + 1;
-        o.requests[nth].mask = o.requests[nth].irregular = 0;
+    Trace &t = traffic->warps[f->warp];
+    Request *r = t.requests.data() + f->cursor;
+    if (f->cursor < t.requests.size() && r->pc == pc && !(r->mask >> f->lane & 1)) {
+        f->cursor++;
+    } else {
+        uint32_t site = siteOf(traffic, pc, n, op, shared);
+        if (site == maxSites) return;
+        r = find(traffic, t, f, site, pc);
     }
-    add(o.requests[nth], irregular[f->warp], f->lane, a);
-    if (nth + 1 == maxOpen) f->full = true;
+    add(*r, t.irregular, f->lane, a);
+    if (++f->open == maxOpen) f->full = true;
 }
 
 // makeRoom waits until the other lanes of the warp have come as far (or wait
@@ -239,46 +295,72 @@ void makeRoom(Worker *w) {
 }
 
 void flushWarp(Worker *w, int warp) {
-    for (size_t i = 0; i < sites.size(); i++) {
-        Site &s = sites[i];
-        Open &o = open[warp][i];
-        s.requests += o.used;
-        for (uint32_t j = 0; j < o.used; j++) {
-            s.bytes += s.size * (uint64_t)__builtin_popcount(o.requests[j].mask);
-            Addresses lanes = expand(o.requests[j], irregular[warp]);
-            if (s.shared)
-                s.wavefronts += wavefrontsOf(lanes, s.size);
-            else
-                s.sectors += sectorsOf(lanes, s.size);
-        }
-        o.used = 0;
+    Traffic *traffic = w->traffic;
+    Trace &t = traffic->warps[warp];
+    for (const Request &r : t.requests) {
+        Site &s = traffic->sites[r.site];
+        s.requests++;
+        s.bytes += s.size * (uint64_t)__builtin_popcount(r.mask);
+        Addresses lanes = expand(r, t.irregular);
+        if (s.shared)
+            s.wavefronts += wavefrontsOf(lanes, s.size);
+        else
+            visitSectors(lanes, s.size, [&](Addr sector) {
+                s.sectors++;
+                mark(traffic, sector, s.op);
+            });
     }
-    irregular[warp].clear();
+    t.requests.clear();
+    t.irregular.clear();
+    for (auto &p : t.positions) p.clear();
     Fiber *first = w->fibers + warp * 32;
     for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
-        memset(first[lane].occurrence, 0, sites.size() * sizeof(uint32_t));
+        memset(first[lane].occurrence, 0, traffic->sites.size() * sizeof(uint32_t));
+        first[lane].cursor = first[lane].counted = first[lane].open = 0;
         first[lane].full = false;
     }
 }
 
-void endTraffic(Worker *w) {
-    Total &t = totals[w->kernel->name];
-    t.launches++;
-    t.barriers += w->barriers;
-    t.steps += w->steps;
-    for (Site &s : sites) {
-        Line &l = t.lines[s.pc];
-        l.module = w->module->id;
-        l.pc = s.pc - w->module->base - 1;
-        l.op = s.op;
-        l.shared = s.shared;
-        l.requests += s.requests;
-        l.bytes += s.bytes;
-        l.sectors += s.sectors;
-        l.wavefronts += s.wavefronts;
+void flushOpen(Worker *w) {
+    for (int i = 0; i * 32 < w->threads; i++) flushWarp(w, i);
+}
+
+// endTraffic adds up what the workers counted. Of a kernel that was stopped
+// nothing is kept (k is null): how far it came is chance.
+void endTraffic(Module *m, const KernelEntry *k) {
+    Total *total = k ? &totals[k->name] : nullptr;
+    if (total) total->launches++;
+    for (Worker *w : workers) {
+        Traffic *t = w->traffic;
+        if (total) {
+            total->barriers += w->barriers;
+            total->steps += w->allSteps;
+            total->fetched += t->fetched;
+            total->sentBack += t->sentBack;
+            for (Site &s : t->sites) {
+                Line &l = total->lines[s.pc];
+                l.module = m->id;
+                l.pc = s.pc - m->base - 1;
+                l.op = s.op;
+                l.shared = s.shared;
+                l.requests += s.requests;
+                l.bytes += s.bytes;
+                l.sectors += s.sectors;
+                l.wavefronts += s.wavefronts;
+            }
+        }
+        for (uint32_t offset : w->blocksSeen) {
+            if (total) total->blocks[{m->id, offset}] += w->blockRuns[offset];
+            w->blockRuns[offset] = 0;
+        }
+        w->blocksSeen.clear();
+        for (uint32_t index : t->marked) touched[index] = 0;
+        t->marked.clear();
+        t->fetched = t->sentBack = 0;
+        if (t->sites.empty()) continue;
+        t->sites.clear();
+        memset(t->table, 0, sizeof t->table);
     }
-    sites.clear();
-    memset(table, 0, sizeof table);
 }
 
 std::string trafficJson() {
@@ -288,7 +370,9 @@ std::string trafficJson() {
         if (out.size() > 1) out += ",\n";
         out += "{\"kernel\":\"" + name + "\",\"launches\":" + std::to_string(t.launches) +
                ",\"barriers\":" + std::to_string(t.barriers) +
-               ",\"steps\":" + std::to_string(t.steps) + ",\"lines\":[";
+               ",\"steps\":" + std::to_string(t.steps) +
+               ",\"fetched\":" + std::to_string(t.fetched) +
+               ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;
         for (auto &[pc, l] : t.lines) {
             if (!first) out += ",";
@@ -299,6 +383,14 @@ std::string trafficJson() {
                    ",\"bytes\":" + std::to_string(l.bytes) +
                    ",\"sectors\":" + std::to_string(l.sectors) +
                    ",\"wavefronts\":" + std::to_string(l.wavefronts) + "}";
+        }
+        out += "],\"blocks\":[";
+        first = true;
+        for (auto &[block, runs] : t.blocks) {
+            if (!first) out += ",";
+            first = false;
+            out += "[" + std::to_string(block.first) + "," + std::to_string(block.second) + "," +
+                   std::to_string(runs) + "]";
         }
         out += "]}";
     }

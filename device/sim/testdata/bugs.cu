@@ -95,7 +95,7 @@ extern "C" __global__ void endless_reads(const float *x, float *y) {
 
 extern "C" __global__ void endless_spin(float *y, int n) {
     unsigned i = 1;
-    while (i != 0) asm volatile("" : "+r"(i) : "r"(n)); // want: time
+    while (i != 0) asm volatile("" : "+r"(i) : "r"(n)); // want: steps
     y[0] = i;
 }
 

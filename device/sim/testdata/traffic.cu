@@ -47,3 +47,14 @@ extern "C" __global__ void column_padded(const float *x, float *y) {
     __syncthreads();
     if (t < 32) y[t] = tile[t * 33];
 }
+
+// Lanes that go different ways, each for longer than a trace holds.
+extern "C" __global__ void diverges(const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    if (i % 2)
+        for (int k = 0; k < 3000; k++) sum += x[k % 128];
+    else
+        for (int k = 0; k < 3001; k++) sum -= x[k % 128];
+    y[i] = sum;
+}

@@ -1,6 +1,80 @@
-// arithmetic.h - CUDA's mathematical functions. The fast ones are computed as
-// the GPU does, so that verdicts do not depend on the host's libm.
+// arithmetic.h - float and double arithmetic by name: each operation in IEEE's
+// four directions, and the fast forms as the GPU computes them, so that
+// verdicts do not depend on the host's libm.
 #pragma once
+
+#define SIMT_ROUNDED(suffix, direction)                                                            \
+    SIMT_UNSEEN static float __fadd_##suffix(float a, float b) {                                   \
+        return simt::toFloat(simt::addOdd(a, b), direction);                                       \
+    }                                                                                              \
+    SIMT_UNSEEN static float __fsub_##suffix(float a, float b) {                                   \
+        return simt::toFloat(simt::addOdd(a, -b), direction);                                      \
+    }                                                                                              \
+    SIMT_UNSEEN static float __fmul_##suffix(float a, float b) {                                   \
+        return simt::toFloat((double)a * b, direction);                                            \
+    }                                                                                              \
+    SIMT_UNSEEN static float __fmaf_##suffix(float a, float b, float c) {                          \
+        return simt::toFloat(simt_fma(a, b, c), direction);                                        \
+    }                                                                                              \
+    SIMT_UNSEEN static float __fdiv_##suffix(float a, float b) {                                   \
+        return simt::toFloat(simt::divideOdd(a, b), direction);                                    \
+    }                                                                                              \
+    SIMT_UNSEEN static float __frcp_##suffix(float a) {                                            \
+        return simt::toFloat(simt::divideOdd(1, a), direction);                                    \
+    }                                                                                              \
+    SIMT_UNSEEN static float __fsqrt_##suffix(float a) {                                           \
+        return simt::toFloat(simt::rootOdd(a), direction);                                         \
+    }
+SIMT_ROUNDED(rz, simt::TowardZero)
+SIMT_ROUNDED(ru, simt::Upward)
+SIMT_ROUNDED(rd, simt::Downward)
+
+// Round to nearest is what the processor does.
+SIMT_INLINE float __fadd_rn(float a, float b) {
+    return a + b;
+}
+SIMT_INLINE float __fsub_rn(float a, float b) {
+    return a - b;
+}
+SIMT_INLINE float __fmul_rn(float a, float b) {
+    return a * b;
+}
+SIMT_INLINE float __fmaf_rn(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
+SIMT_INLINE float __fdiv_rn(float a, float b) {
+    return a / b;
+}
+SIMT_INLINE float __frcp_rn(float a) {
+    return 1.f / a;
+}
+SIMT_INLINE float __fsqrt_rn(float a) {
+    return sqrtf(a);
+}
+SIMT_INLINE float __frsqrt_rn(float a) {
+    return (float)(1. / sqrt((double)a));
+}
+SIMT_INLINE double __dadd_rn(double a, double b) {
+    return a + b;
+}
+SIMT_INLINE double __dsub_rn(double a, double b) {
+    return a - b;
+}
+SIMT_INLINE double __dmul_rn(double a, double b) {
+    return a * b;
+}
+SIMT_INLINE double __ddiv_rn(double a, double b) {
+    return a / b;
+}
+SIMT_INLINE double __drcp_rn(double a) {
+    return 1. / a;
+}
+SIMT_INLINE double __dsqrt_rn(double a) {
+    return sqrt(a);
+}
+SIMT_INLINE double __fma_rn(double a, double b, double c) {
+    return fma(a, b, c);
+}
 
 // glibc declares functions of these names: ours get others.
 #define __expf simt_expf
@@ -12,9 +86,8 @@
 #define __cosf simt_cosf
 #define __tanf simt_tanf
 #define __powf simt_powf
-
-#define CUDART_INF_F __builtin_inff()
-#define CUDART_NAN_F __builtin_nanf("")
+#define __tanhf simt_tanhf
+#define __sincosf simt_sincosf
 
 // ex2.approx and lg2.approx are what the hardware has; the rest is built on them.
 SIMT_INLINE float __expf(float x) {
@@ -44,166 +117,37 @@ SIMT_INLINE float __cosf(float x) {
 SIMT_INLINE float __tanf(float x) {
     return sinf(x) / cosf(x);
 }
-
+SIMT_INLINE void __sincosf(float x, float *s, float *c) {
+    *s = sinf(x);
+    *c = cosf(x);
+}
+SIMT_INLINE float __tanhf(float x) {
+    return tanhf(x);
+}
+// The fast division multiplies by a reciprocal, which is 0 for a huge divisor.
 SIMT_INLINE float __fdividef(float a, float b) {
+    float size = __builtin_fabsf(b);
+    if (size > 0x1p126f && size < __builtin_inff()) return a * 0.f;
     return a / b;
 }
-SIMT_INLINE float __frcp_rn(float a) {
-    return 1.f / a;
-}
-SIMT_INLINE float __fsqrt_rn(float a) {
-    return sqrtf(a);
-}
-SIMT_INLINE float __frsqrt_rn(float a) {
-    return 1.f / sqrtf(a);
-}
-SIMT_INLINE float __fmaf_rn(float a, float b, float c) {
-    return fmaf(a, b, c);
-}
-SIMT_INLINE float __fadd_rn(float a, float b) {
-    return a + b;
-}
-SIMT_INLINE float __fsub_rn(float a, float b) {
-    return a - b;
-}
-SIMT_INLINE float __fmul_rn(float a, float b) {
-    return a * b;
-}
-SIMT_INLINE float __fdiv_rn(float a, float b) {
+SIMT_INLINE float fdividef(float a, float b) {
     return a / b;
-}
-SIMT_INLINE float rsqrtf(float x) {
-    return 1.f / sqrtf(x);
-}
-SIMT_INLINE double rsqrt(double x) {
-    return 1. / sqrt(x);
 }
 SIMT_INLINE float __saturatef(float x) {
     return x > 0 ? (x < 1 ? x : 1) : 0;
 }
-
-SIMT_INLINE int __popc(unsigned x) {
-    return __builtin_popcount(x);
-}
-SIMT_INLINE int __popcll(unsigned long long x) {
-    return __builtin_popcountll(x);
-}
-SIMT_INLINE int __clz(int x) {
-    return x ? __builtin_clz((unsigned)x) : 32;
-}
-SIMT_INLINE int __ffs(int x) {
-    return __builtin_ffs(x);
-}
-SIMT_INLINE unsigned __umulhi(unsigned a, unsigned b) {
-    return (unsigned)((unsigned long long)a * b >> 32);
+SIMT_INLINE float saturate(float x) {
+    return __saturatef(x);
 }
 
-namespace simt {
-template <class To, class From> SIMT_INLINE To bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "a bit cast keeps the size");
-    To to;
-    __builtin_memcpy(&to, &from, sizeof to);
-    return to;
-}
-} // namespace simt
-SIMT_INLINE int __float_as_int(float f) {
-    return simt::bits<int>(f);
-}
-SIMT_INLINE unsigned __float_as_uint(float f) {
-    return simt::bits<unsigned>(f);
-}
-SIMT_INLINE float __int_as_float(int i) {
-    return simt::bits<float>(i);
-}
-SIMT_INLINE float __uint_as_float(unsigned i) {
-    return simt::bits<float>(i);
-}
-SIMT_INLINE int __float2int_rn(float f) {
-    return (int)rintf(f);
-}
-SIMT_INLINE int __float2int_rz(float f) {
-    return (int)f;
-}
-SIMT_INLINE int __float2int_rd(float f) {
-    return (int)floorf(f);
-}
-SIMT_INLINE float __int2float_rn(int i) {
-    return (float)i;
-}
-
-#define SIMT_MINMAX(A, B, R)                                                                       \
-    SIMT_INLINE R min(A a, B b) {                                                                  \
-        return (R)a < (R)b ? (R)a : (R)b;                                                          \
-    }                                                                                              \
-    SIMT_INLINE R max(A a, B b) {                                                                  \
-        return (R)a > (R)b ? (R)a : (R)b;                                                          \
-    }
-SIMT_MINMAX(int, int, int)
-SIMT_MINMAX(unsigned, unsigned, unsigned)
-SIMT_MINMAX(int, unsigned, unsigned)
-SIMT_MINMAX(unsigned, int, unsigned)
-SIMT_MINMAX(long, long, long)
-SIMT_MINMAX(long, int, long)
-SIMT_MINMAX(int, long, long)
-SIMT_MINMAX(unsigned long, unsigned long, unsigned long)
-SIMT_MINMAX(unsigned long, int, unsigned long)
-SIMT_MINMAX(int, unsigned long, unsigned long)
-SIMT_MINMAX(long long, long long, long long)
-SIMT_MINMAX(unsigned long long, unsigned long long, unsigned long long)
-// Floating point: a NaN loses, as on the GPU.
-SIMT_INLINE float min(float a, float b) {
-    return fminf(a, b);
-}
-SIMT_INLINE float max(float a, float b) {
-    return fmaxf(a, b);
-}
-SIMT_INLINE double min(double a, double b) {
-    return fmin(a, b);
-}
-SIMT_INLINE double max(double a, double b) {
-    return fmax(a, b);
-}
-SIMT_INLINE double min(double a, float b) {
-    return fmin(a, (double)b);
-}
-SIMT_INLINE double max(double a, float b) {
-    return fmax(a, (double)b);
-}
-SIMT_INLINE double min(float a, double b) {
-    return fmin((double)a, b);
-}
-SIMT_INLINE double max(float a, double b) {
-    return fmax((double)a, b);
-}
-
-// Loads and stores with cache hints.
-template <class T> SIMT_INLINE T __ldg(const T *p) {
-    return *p;
-}
-template <class T> SIMT_INLINE T __ldcs(const T *p) {
-    return *p;
-}
-template <class T> SIMT_INLINE T __ldcg(const T *p) {
-    return *p;
-}
-template <class T, class V> SIMT_INLINE void __stcs(T *p, V v) {
-    *p = v;
-}
-template <class T, class V> SIMT_INLINE void __stcg(T *p, V v) {
-    *p = v;
-}
-
+// Of two numbers the larger: a NaN loses against a number, and +0 wins against -0.
 extern "C" {
-int simt_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void simt_trap(const char *what, int line);
-long long simt_clock();
+extern inline __attribute__((always_inline, gnu_inline)) float fmaxf(float a, float b) noexcept {
+    if (a == b) return simt::bits<float>(simt::bits<unsigned>(a) & simt::bits<unsigned>(b));
+    return a > b || b != b ? a : b;
 }
-#define printf simt_printf
-#undef assert
-#define assert(e) ((e) ? (void)0 : simt_trap("assertion failed: " #e, __LINE__))
-SIMT_INLINE void __trap(int line = __builtin_LINE()) {
-    simt_trap("__trap()", line);
+extern inline __attribute__((always_inline, gnu_inline)) float fminf(float a, float b) noexcept {
+    if (a == b) return simt::bits<float>(simt::bits<unsigned>(a) | simt::bits<unsigned>(b));
+    return a < b || b != b ? a : b;
 }
-SIMT_INLINE long long clock64() {
-    return simt_clock();
 }

@@ -22,7 +22,15 @@ SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
     return r;
 }
 
-// One thread runs at a time, in program order: fences have nothing to do.
-SIMT_INLINE void __threadfence() {}
-SIMT_INLINE void __threadfence_block() {}
-SIMT_INLINE void __threadfence_system() {}
+// Stores are never held back here; a fence only tells that the block makes what
+// it wrote known (runtime/between.cpp).
+extern "C" void simt_fence();
+SIMT_INLINE void __threadfence() {
+    simt_fence();
+}
+SIMT_INLINE void __threadfence_block() {
+    asm volatile("" ::: "memory"); // the compiler must not move accesses over it
+}
+SIMT_INLINE void __threadfence_system() {
+    simt_fence();
+}

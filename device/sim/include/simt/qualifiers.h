@@ -8,15 +8,34 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+#define __inline_hint__ inline
 #define __align__(n) __attribute__((aligned(n)))
+// nvcc takes `__shared__ alignas(16) float s[64];`, C++ would not: a GNU
+// attribute may stand anywhere. The argument is a number or a type.
+namespace simt {
+template <class T> constexpr size_t alignmentOf() {
+    return __alignof__(T);
+}
+template <size_t N> constexpr size_t alignmentOf() {
+    return N;
+}
+} // namespace simt
+#define alignas(x) __attribute__((aligned(simt::alignmentOf<x>())))
+#define __builtin_align__(n) __attribute__((aligned(n)))
 
 // A block's shared memory is the thread-local storage of the OS thread that
 // runs the block. `extern __shared__ T s[];` stays undefined, and is resolved
 // to the dynamic window when the module is linked.
-// constinit: types with constructors would get a guarded initialiser without it.
+#ifdef __clang__
+#define __shared__ thread_local
+#else
+// Types with constructors, such as half, would get a guarded initialiser without
+// constinit; clang++ sees that there is nothing to do, and would not take it.
 #define __shared__ constinit thread_local
+#endif
 
 // Code of the shim itself that the checks must not see.
 #ifdef __clang__
@@ -25,3 +44,12 @@
 #define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
 #endif
 #define SIMT_INLINE static inline __attribute__((always_inline))
+
+// A function that has a CUDA name but that the simulator lacks: calling it does
+// not compile, and the message says why.
+#define SIMT_LACKING(message) __attribute__((error(message)))
+
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+#define __assume(condition) __builtin_assume(condition)

@@ -1,27 +1,51 @@
-// vectors.h - int2, float4 and the like. Copies of 8 and 16 bytes go through
+// vectors.h - int2, float4 and the like. Copies of 2 to 16 bytes go through
 // one wide move, so that the compiler cannot split what a GPU does in one
 // transaction, and the counts see one access.
 #pragma once
 
 namespace simt {
-typedef long long Wide8 __attribute__((may_alias));
-typedef float Wide16 __attribute__((vector_size(16), may_alias));
+// clang splits a move of integers into those of the members, but not of vectors.
 template <int N> struct WideOf;
+template <> struct WideOf<2> {
+    typedef unsigned short type __attribute__((may_alias));
+};
+#ifdef __clang__
+template <> struct WideOf<4> {
+    typedef short type __attribute__((vector_size(4), may_alias));
+};
 template <> struct WideOf<8> {
-    typedef Wide8 type;
+    typedef float type __attribute__((vector_size(8), may_alias));
 };
+#else
+template <> struct WideOf<4> {
+    typedef unsigned type __attribute__((may_alias));
+};
+template <> struct WideOf<8> {
+    typedef long long type __attribute__((may_alias));
+};
+#endif
 template <> struct WideOf<16> {
-    typedef Wide16 type;
+    typedef float type __attribute__((vector_size(16), may_alias));
 };
+
+template <int Bytes> SIMT_INLINE void moveWide(void *to, const void *from) {
+    if constexpr (Bytes <= 16) {
+        typedef typename WideOf<Bytes>::type Wide;
+        *(Wide *)to = *(const Wide *)from;
+    } else { // a GPU's widest access has 16 bytes
+        moveWide<16>(to, from);
+        moveWide<Bytes - 16>((char *)to + 16, (const char *)from + 16);
+    }
+}
 } // namespace simt
 
 #define SIMT_WIDE_COPY(T, bytes)                                                                   \
     T() = default;                                                                                 \
     __attribute__((always_inline)) T(const T &o) {                                                 \
-        *(simt::WideOf<bytes>::type *)this = *(const simt::WideOf<bytes>::type *)&o;               \
+        simt::moveWide<bytes>(this, &o);                                                           \
     }                                                                                              \
     __attribute__((always_inline)) T &operator=(const T &o) {                                      \
-        *(simt::WideOf<bytes>::type *)this = *(const simt::WideOf<bytes>::type *)&o;               \
+        simt::moveWide<bytes>(this, &o);                                                           \
         return *this;                                                                              \
     }
 
@@ -35,9 +59,11 @@ template <> struct WideOf<16> {
 #define SIMT_VECTOR2(T, E)                                                                         \
     struct alignas(2 * sizeof(E)) T {                                                              \
         E x, y;                                                                                    \
+        SIMT_WIDE_COPY(T, 2 * sizeof(E))                                                           \
+        constexpr __attribute__((always_inline)) T(E a, E b = {}) : x(a), y(b) {}                  \
     };                                                                                             \
     SIMT_INLINE T make_##T(E x, E y) {                                                             \
-        return {x, y};                                                                             \
+        return T(x, y);                                                                            \
     }
 #define SIMT_VECTOR3(T, E)                                                                         \
     struct T {                                                                                     \
@@ -47,55 +73,33 @@ template <> struct WideOf<16> {
         return {x, y, z};                                                                          \
     }
 #define SIMT_VECTOR4(T, E)                                                                         \
-    struct alignas(4 * sizeof(E)) T {                                                              \
+    struct alignas(sizeof(E) == 8 ? 16 : 4 * sizeof(E)) T {                                        \
         E x, y, z, w;                                                                              \
-    };                                                                                             \
-    SIMT_INLINE T make_##T(E x, E y, E z, E w) {                                                   \
-        return {x, y, z, w};                                                                       \
-    }
-#define SIMT_WIDE2(T, E, bytes)                                                                    \
-    struct alignas(bytes) T {                                                                      \
-        E x, y;                                                                                    \
-        SIMT_WIDE_COPY(T, bytes)                                                                   \
-        constexpr T(E a, E b = {}) : x(a), y(b) {}                                                 \
-    };                                                                                             \
-    SIMT_INLINE T make_##T(E x, E y) {                                                             \
-        return T(x, y);                                                                            \
-    }
-#define SIMT_WIDE4(T, E, bytes)                                                                    \
-    struct alignas(bytes) T {                                                                      \
-        E x, y, z, w;                                                                              \
-        SIMT_WIDE_COPY(T, bytes)                                                                   \
-        constexpr T(E a, E b = {}, E c = {}, E d = {}) : x(a), y(b), z(c), w(d) {}                 \
+        SIMT_WIDE_COPY(T, 4 * sizeof(E))                                                           \
+        constexpr __attribute__((always_inline)) T(E a, E b = {}, E c = {}, E d = {})              \
+            : x(a), y(b), z(c), w(d) {}                                                            \
     };                                                                                             \
     SIMT_INLINE T make_##T(E x, E y, E z, E w) {                                                   \
         return T(x, y, z, w);                                                                      \
     }
+#define SIMT_VECTORS(name, E)                                                                      \
+    SIMT_VECTOR1(name##1, E)                                                                       \
+    SIMT_VECTOR2(name##2, E)                                                                       \
+    SIMT_VECTOR3(name##3, E)                                                                       \
+    SIMT_VECTOR4(name##4, E)
 
-SIMT_VECTOR1(float1, float)
-SIMT_VECTOR1(int1, int)
-SIMT_VECTOR1(uint1, unsigned)
-SIMT_VECTOR2(char2, signed char)
-SIMT_VECTOR2(uchar2, unsigned char)
-SIMT_VECTOR2(short2, short)
-SIMT_VECTOR2(ushort2, unsigned short)
-SIMT_WIDE2(float2, float, 8)
-SIMT_WIDE2(int2, int, 8)
-SIMT_WIDE2(uint2, unsigned, 8)
-SIMT_WIDE2(double2, double, 16)
-SIMT_WIDE2(longlong2, long long, 16)
-SIMT_WIDE2(ulonglong2, unsigned long long, 16)
-SIMT_VECTOR3(float3, float)
-SIMT_VECTOR3(int3, int)
-SIMT_VECTOR3(uint3, unsigned)
-SIMT_VECTOR3(double3, double)
-SIMT_VECTOR4(char4, signed char)
-SIMT_VECTOR4(uchar4, unsigned char)
-SIMT_WIDE4(short4, short, 8)
-SIMT_WIDE4(ushort4, unsigned short, 8)
-SIMT_WIDE4(float4, float, 16)
-SIMT_WIDE4(int4, int, 16)
-SIMT_WIDE4(uint4, unsigned, 16)
+SIMT_VECTORS(char, signed char)
+SIMT_VECTORS(uchar, unsigned char)
+SIMT_VECTORS(short, short)
+SIMT_VECTORS(ushort, unsigned short)
+SIMT_VECTORS(int, int)
+SIMT_VECTORS(uint, unsigned)
+SIMT_VECTORS(long, long)
+SIMT_VECTORS(ulong, unsigned long)
+SIMT_VECTORS(longlong, long long)
+SIMT_VECTORS(ulonglong, unsigned long long)
+SIMT_VECTORS(float, float)
+SIMT_VECTORS(double, double)
 
 struct dim3 {
     unsigned x, y, z;

@@ -9,24 +9,51 @@ unsigned simt_active();
 }
 
 namespace simt {
-enum { SyncWarp = 1, Shuffle, Ballot, Match };
+enum { SyncWarp = 1, Shuffle, Ballot, Match, Together };
+
+// Gathering is what a lane brings to a meeting of kind Together: the last lane
+// to arrive calls work once, with every lane's `mine`, null for those that take
+// no part. Where all32 names the operation, a missing lane stops the kernel.
+// runtime/collective.cpp knows this layout.
+struct Gathering {
+    void (*work)(void *const *lanes);
+    void *mine;
+    const char *all32;
+};
+SIMT_INLINE void together(unsigned mask, const Gathering &g, int line) {
+    simt_warp(mask, Together, &g, nullptr, 0, 0, line);
+}
 
 template <class T> SIMT_INLINE T shuffle(unsigned mask, T v, int source, int line) {
+    static_assert(sizeof(T) <= 4 || std::is_arithmetic_v<T>,
+                  "CUDA shuffles numbers and half2: shuffle a vector's members one by one");
     T r;
     simt_warp(mask, Shuffle, &v, &r, sizeof(T), source, line);
     return r;
 }
 
-template <class T, class F> SIMT_INLINE T reduce(unsigned mask, T v, F combine, int line) {
-    T all = v;
+template <class T> struct Reduction {
+    T in, out;
+};
+
+template <class F, class T>
+SIMT_UNSEEN __attribute__((noinline)) void reduceLanes(void *const *lanes) {
+    T all{};
     bool first = true;
-    for (int i = 0; i < 32; i++)
-        if (mask >> i & 1) {
-            T other = shuffle(mask, v, i, line);
-            all = first ? other : combine(all, other);
-            first = false;
-        }
-    return all;
+    for (int l = 0; l < 32; l++) {
+        if (!lanes[l]) continue;
+        T v = ((Reduction<T> *)lanes[l])->in;
+        all = first ? v : F::combine(all, v);
+        first = false;
+    }
+    for (int l = 0; l < 32; l++)
+        if (lanes[l]) ((Reduction<T> *)lanes[l])->out = all;
+}
+
+template <class F, class T> SIMT_INLINE T reduce(unsigned mask, T v, int line) {
+    Reduction<T> mine = {v, v};
+    together(mask, {reduceLanes<F, T>, &mine, nullptr}, line);
+    return mine.out;
 }
 } // namespace simt
 
@@ -82,15 +109,30 @@ SIMT_INLINE unsigned __match_any_sync(unsigned mask, T v, int line = __builtin_L
     simt_warp(mask, simt::Match, &v, &r, sizeof(T), 0, line);
     return r;
 }
-SIMT_INLINE unsigned __reduce_add_sync(unsigned mask, unsigned v, int line = __builtin_LINE()) {
-    return simt::reduce(
-        mask, v, [](unsigned a, unsigned b) { return a + b; }, line);
+template <class T>
+SIMT_INLINE unsigned __match_all_sync(unsigned mask, T v, int *all, int line = __builtin_LINE()) {
+    unsigned same = __match_any_sync(mask, v, line);
+    *all = __all_sync(mask, same == (mask & simt_active()), line);
+    return *all ? same : 0;
 }
-SIMT_INLINE unsigned __reduce_max_sync(unsigned mask, unsigned v, int line = __builtin_LINE()) {
-    return simt::reduce(
-        mask, v, [](unsigned a, unsigned b) { return a > b ? a : b; }, line);
-}
-SIMT_INLINE unsigned __reduce_min_sync(unsigned mask, unsigned v, int line = __builtin_LINE()) {
-    return simt::reduce(
-        mask, v, [](unsigned a, unsigned b) { return a < b ? a : b; }, line);
-}
+
+#define SIMT_REDUCE(name, T, expression)                                                           \
+    namespace simt {                                                                               \
+    struct name##_##T {                                                                            \
+        SIMT_UNSEEN static T combine(T a, T b) {                                                   \
+            return expression;                                                                     \
+        }                                                                                          \
+    };                                                                                             \
+    }                                                                                              \
+    SIMT_INLINE T __reduce_##name##_sync(unsigned mask, T v, int line = __builtin_LINE()) {        \
+        return simt::reduce<simt::name##_##T>(mask, v, line);                                      \
+    }
+SIMT_REDUCE(add, unsigned, a + b)
+SIMT_REDUCE(min, unsigned, a < b ? a : b)
+SIMT_REDUCE(max, unsigned, a > b ? a : b)
+SIMT_REDUCE(and, unsigned, a &b)
+SIMT_REDUCE(or, unsigned, a | b)
+SIMT_REDUCE(xor, unsigned, a ^ b)
+SIMT_REDUCE(add, int, (int)((unsigned)a + (unsigned)b))
+SIMT_REDUCE(min, int, a < b ? a : b)
+SIMT_REDUCE(max, int, a > b ? a : b)

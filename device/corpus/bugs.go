@@ -1,0 +1,185 @@
+package corpus
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"flashlab/device"
+)
+
+// Bug is a kernel with one planted bug. Its twin, the same without the bug, is
+// called Name + "_ok", and takes the same launch and arguments.
+type Bug struct {
+	Name   string
+	File   string // "bugs/races.cu"
+	Line   int    // that must be reported
+	Kind   string // of the finding, in the simulator's words
+	Todo   bool   // the simulator cannot see it yet
+	Blind  string // why compute-sanitizer says nothing about it; "" if it should
+	launch device.Launch
+	twin   device.Launch // where its launch is the bug
+	args   []argument
+}
+
+// Twin is the name of the kernel without the bug.
+func (b Bug) Twin() string { return b.Name + "_ok" }
+
+// Endless bugs keep a GPU busy until someone stops it.
+func (b Bug) Endless() bool {
+	return b.Kind == "steps" || b.Kind == "time" || b.Kind == "deadlock"
+}
+
+// Tool is the one of compute-sanitizer's that bugs of this kind belong to.
+func (b Bug) Tool() string {
+	switch b.Kind {
+	case "race":
+		return "racecheck"
+	case "uninitialised", "never written", "not waited for":
+		return "initcheck"
+	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane":
+		return "synccheck"
+	}
+	return "memcheck"
+}
+
+// markers are the comments that say what must be found in a line: want, or todo
+// for what the simulator cannot see yet. Outside of a kernel its name stands in
+// parentheses.
+var marker = regexp.MustCompile(`// (want|todo)(?:\((\w+)\))?: (.*)$`)
+
+// Bugs lists every planted bug.
+func Bugs() ([]Bug, error) {
+	var all []Bug
+	for _, part := range []struct {
+		file string
+		bugs []Bug
+	}{
+		{"bugs/races.cu", races}, {"bugs/races_wide.cu", wideRaces}, {"bugs/memory.cu", memoryBugs}, {"bugs/uninitialised.cu", uninitialised},
+		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
+		{"bugs/asynchronous.cu", asynchronous},
+	} {
+		text, err := Text(part.file)
+		if err != nil {
+			return nil, err
+		}
+		marked, err := readMarkers(part.file, text)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range part.bugs {
+			m, ok := marked[b.Name]
+			if !ok {
+				return nil, fmt.Errorf("%s: no line of %s says what must be found in it", part.file, b.Name)
+			}
+			delete(marked, b.Name)
+			b.File, b.Line, b.Kind, b.Todo = part.file, m.Line, m.Kind, m.Todo
+			all = append(all, b)
+		}
+		for name := range marked {
+			return nil, fmt.Errorf("%s: %s has a marker, but no launch is known for it", part.file, name)
+		}
+	}
+	return all, nil
+}
+
+// FindBug looks a bug up by its name.
+func FindBug(name string) (Bug, error) {
+	all, err := Bugs()
+	if err != nil {
+		return Bug{}, err
+	}
+	for _, b := range all {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	return Bug{}, fmt.Errorf("no bug is called %q", name)
+}
+
+func readMarkers(file, text string) (map[string]Bug, error) {
+	marked := map[string]Bug{}
+	sigs := device.ScanKernels(text)
+	for i, line := range strings.Split(text, "\n") {
+		m := marker.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name := m[2]
+		for _, s := range sigs {
+			if m[2] == "" && s.Line <= i+1 {
+				name = s.Name
+			}
+		}
+		if _, twice := marked[name]; twice {
+			return nil, fmt.Errorf("%s:%d: %s has two markers", file, i+1, name)
+		}
+		marked[name] = Bug{Line: i + 1, Kind: m[3], Todo: m[1] == "todo"}
+	}
+	return marked, nil
+}
+
+// Runner launches bugs on one device.
+type Runner struct{ load *loader }
+
+// NewRunner makes a runner.
+func NewRunner(d device.Device) *Runner { return &Runner{newLoader(d)} }
+
+// Compile builds every file of bugs, so that later runs find them in the cache.
+func (r *Runner) Compile() error {
+	all, err := Bugs()
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		if _, err := r.load.kernel(b.File, b.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run launches a bug, or its twin, waits for it, and copies its results to the
+// host. Memory is not given back: a fault may have ended the device.
+func (r *Runner) Run(b Bug, twin bool) error {
+	name, launch := b.Name, b.launch
+	if twin {
+		name = b.Twin()
+		if b.twin != (device.Launch{}) {
+			launch = b.twin
+		}
+	}
+	d := r.load.device
+	k, err := r.load.kernel(b.File, name)
+	if err != nil {
+		return err
+	}
+	params := k.Signature().Params
+	if len(params) != len(b.args) {
+		return fmt.Errorf("%s takes %d arguments, its launch gives %d", name, len(params), len(b.args))
+	}
+	var args []any
+	var results []device.Memory
+	for i, p := range params {
+		arg, result, err := b.args[i](d, p.Name)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", name, p.Name, err)
+		}
+		args = append(args, arg)
+		if result.Bytes > 0 {
+			results = append(results, result)
+		}
+	}
+	if err := d.Launch(k, launch, args...); err != nil {
+		return err
+	}
+	if err := d.Sync(); err != nil {
+		return err
+	}
+	for _, m := range results {
+		if err := d.CopyOut(make([]byte, m.Bytes), m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Graph is a sequence of launches and fills that was recorded once and starts as
+// one. On a GPU a launch costs some 4 µs from Go, and a launch in a graph less
+// than one; elsewhere a graph only does again what was recorded.
+//
+// It belongs to the Device that recorded it, and holds the addresses that it was
+// recorded with, not the buffers: what it uses must not be freed before it.
+type Graph interface {
+	// Launch queues all that was recorded, in its order.
+	Launch() error
+	// Update records work in place of what there was: the same launches with
+	// other arguments, which is cheap, or anything else. After an error the
+	// graph is what it was before.
+	Update(work func(q Queue) error) error
+	// Close gives the graph back.
+	Close() error
+}
+
+// ErrNotRecordable: a call was made, while a graph was recorded, that cannot
+// become part of one.
+var ErrNotRecordable = errors.New("this cannot be part of a graph")
+
+// NotRecordable refuses a call while a graph is recorded.
+func NotRecordable(call string) error {
+	return fmt.Errorf("%s while a graph is recorded: %w: it holds launches and fills only, so do this before Record", call, ErrNotRecordable)
+}
+
+// Errors that all implementations of Graph share.
+var (
+	ErrGraphClosed = errors.New("the graph is closed")
+	ErrGraphEmpty  = errors.New("record a graph: the work queued nothing on this device")
+)
+
+// Attributes are what compiling made of a kernel. What a device cannot tell is
+// Unknown.
+type Attributes struct {
+	Registers   int // of a thread
+	SharedBytes int // of a block, as the code declares them
+	LocalBytes  int // of a thread: arrays and spilled registers, in device memory
+	MaxThreads  int // that a block may have
+}
+
+// Unknown stands in Attributes for what a device cannot tell.
+const Unknown = -1

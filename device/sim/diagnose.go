@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"flashlab/device"
+)
+
+var (
+	diagnosticLine = regexp.MustCompile(`^([^:\s][^:]*):(\d+):(?:(\d+):)? (fatal error|error|warning|note): (.*)$`)
+	// cameFrom is how g++ says, before an error in a header, where it comes from.
+	cameFrom = regexp.MustCompile(`^(?:([^:\s][^:]*):(\d+):(\d+):\s+required from|\s+inlined from .* at ([^:\s][^:]*):(\d+):(\d+)[:,]$)`)
+)
+
+// compileError reads a compiler's output. Names of ours become those that the
+// student wrote, and an error in a header of ours moves to the line that uses it.
+func compileError(s moduleSource, output string, cause error) error {
+	output = plainWords.Replace(output)
+	e := &device.CompileError{File: s.name, Output: output}
+	var from row // the student's line that the next error comes from
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		if m := cameFrom.FindStringSubmatch(line); m != nil {
+			if at := place(m[1]+m[4], m[2]+m[5], m[3]+m[6]); at.file == s.name {
+				from = at
+			}
+			continue
+		}
+		m := diagnosticLine.FindStringSubmatch(line)
+		if m == nil || m[4] == "warning" {
+			continue
+		}
+		at := place(m[1], m[2], m[3])
+		if m[4] == "note" {
+			e.Diagnostics = note(e.Diagnostics, s.name, at, m[5])
+			continue
+		}
+		switch {
+		case at.file == "module.cpp":
+			at = row{file: s.name} // the table of kernels: no line of the student's
+		case at.file != s.name && from.line > 0:
+			at = from
+		}
+		from = row{}
+		if len(e.Diagnostics) == 12 {
+			break
+		}
+		e.Diagnostics = append(e.Diagnostics, device.Diagnostic{File: at.file, Line: at.line, Column: at.column, Severity: "error", Text: friendlier(m[5])})
+	}
+	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
+		e.Output = cause.Error()
+	}
+	return e
+}
+
+func place(file, line, column string) row {
+	at := row{file: filepath.Base(file)}
+	at.line, _ = strconv.Atoi(line)
+	at.column, _ = strconv.Atoi(column)
+	return at
+}
+
+// note adds what a compiler says of an error. In clang++'s notes an error in a
+// header learns where it comes from; other notes about headers mean nothing to a
+// student.
+func note(all []device.Diagnostic, file string, at row, text string) []device.Diagnostic {
+	if len(all) == 0 || at.file != file {
+		return all
+	}
+	last := &all[len(all)-1]
+	if strings.HasPrefix(text, "in instantiation of") {
+		if last.File != file {
+			last.File, last.Line, last.Column = file, at.line, at.column
+		}
+		return all
+	}
+	return append(all, device.Diagnostic{File: file, Line: at.line, Column: at.column, Severity: "note", Text: text})
+}
+
+var plainWords = strings.NewReplacer("simt_type_threadIdx", "uint3", "simt_type_blockIdx", "uint3",
+	"simt_type_blockDim", "dim3", "simt_type_gridDim", "dim3",
+	"simt_threadIdx", "threadIdx", "simt_blockIdx", "blockIdx",
+	"simt_blockDim", "blockDim", "simt_gridDim", "gridDim", "simt_printf", "printf")
+
+var (
+	missingHeader = regexp.MustCompile(`^'?([\w./+-]+)'?(?:: No such file or directory| file not found)$`)
+	// ours: a message that a header of the simulator holds ready.
+	ours = regexp.MustCompile(`^(?:static assertion failed(?: due to requirement '.*?')?: |call to .* declared with (?:attribute error|'error' attribute): )"?(.*?)"?$`)
+)
+
+// friendlier says in plain words what a compiler cannot.
+func friendlier(text string) string {
+	if m := ours.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	if m := missingHeader.FindStringSubmatch(text); m != nil {
+		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, cuda_pipeline.h, " +
+			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, and math_constants.h"
+	}
+	return text
+}

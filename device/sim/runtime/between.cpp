@@ -1,0 +1,194 @@
+// between.cpp - races between blocks. Nothing orders blocks, so it does not
+// matter when each touched a word: two different blocks, one of them writing,
+// are a race. Every worker keeps, for each word and kind of access, the first
+// two blocks of its own that came by. It runs its blocks in rising order, so
+// these are its two lowest, and the lowest of all workers are the lowest of the
+// launch, whoever ran what when.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime.h"
+
+namespace simt {
+
+namespace {
+// A stamp is firstStamp + the block's index: older ones are of earlier launches.
+uint32_t firstStamp = 1, nextStamp = 1;
+// Blocks that passed a fence and then an atomic: others may know their writes.
+std::vector<uint8_t> releasedBlocks;
+
+uint32_t blockOf(const Seen &s) {
+    return s.stamp - firstStamp;
+}
+
+// keep enters an access among the first two blocks'; it returns the entry if
+// it is new.
+Seen *keep(Seen *slots, int count, const Seen &now) {
+    for (int i = 0; i < count; i++) {
+        if (slots[i].stamp == now.stamp) {
+            slots[i].mask |= now.mask;
+            return nullptr;
+        }
+        if (slots[i].stamp < firstStamp) {
+            slots[i] = now;
+            return &slots[i];
+        }
+    }
+    return nullptr;
+}
+
+// All workers' entries of one kind, the lowest blocks first.
+struct Merged {
+    Seen first[2] = {};
+    void add(const Seen &s) {
+        if (s.stamp < firstStamp) return;
+        Seen entering = s;
+        for (Seen &slot : first) {
+            if (slot.stamp == entering.stamp) return;
+            if (slot.stamp < firstStamp || entering.stamp < slot.stamp) std::swap(slot, entering);
+            if (entering.stamp < firstStamp) return;
+        }
+    }
+    // The lowest block's that is not the other access's own and meets it.
+    const Seen *against(const Seen &x) const {
+        for (const Seen &s : first)
+            if (s.stamp >= firstStamp && s.stamp != x.stamp && (s.mask & x.mask)) return &s;
+        return nullptr;
+    }
+};
+
+// known tells whether one of two blocks had passed a fence and an atomic, and
+// the other came to an atomic before its access: then it may rely on the first.
+bool known(const Seen &a, const Seen &b) {
+    return (releasedBlocks[blockOf(a)] && b.synchronised) ||
+           (releasedBlocks[blockOf(b)] && a.synchronised);
+}
+
+class Judge {
+public:
+    Judge(Module *m, uint32_t lastBlock) : module(m), last(lastBlock) {}
+
+    void judge(Addr at, const std::vector<Between *> &all) {
+        Merged write, read, atomic;
+        for (Between *b : all) {
+            for (const Seen &s : b->write) write.add(s);
+            for (const Seen &s : b->read) read.add(s);
+            atomic.add(b->atomic);
+        }
+        const Seen &w = write.first[0];
+        if (w.stamp >= firstStamp) {
+            const Seen *second = write.against(w);
+            // Equal values do no harm, but of a word that is read as well they may
+            // be equal by chance: the values hang on the race itself.
+            bool harmless = second && second->value == w.value && read.first[0].stamp < firstStamp;
+            if (second && !harmless) race(at, *second, WRITE, w, WRITE);
+            if (const Seen *r = read.against(w)) race(at, *r, READ, w, WRITE);
+            if (const Seen *a = atomic.against(w)) race(at, *a, ATOMIC, w, WRITE);
+        }
+        const Seen &a = atomic.first[0];
+        if (a.stamp >= firstStamp)
+            if (const Seen *r = read.against(a)) race(at, *r, READ, a, ATOMIC);
+    }
+
+private:
+    void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
+        if (blockOf(now) > last || blockOf(other) > last || known(now, other)) return;
+        Worker *w = workers[0];
+        Finding f;
+        f.check = "racecheck";
+        f.kind = "race";
+        f.pc = module->base + now.pc;
+        f.op = op;
+        f.bytes = 4;
+        f.place = describe(w, at);
+        f.thread = now.thread;
+        f.block = blockOf(now);
+        f.otherPc = module->base + other.pc;
+        f.otherOp = otherOp;
+        f.otherThread = other.thread;
+        f.otherBlock = blockOf(other);
+        w->found.push_back(std::move(f));
+    }
+
+    Module *module;
+    uint32_t last;
+};
+
+// judgePages goes through what the workers touched of one region.
+void judgePages(Judge &judge, const std::vector<Region *> &regions) {
+    std::vector<uint32_t> pages;
+    for (Region *r : regions) pages.insert(pages.end(), r->pages.begin(), r->pages.end());
+    std::sort(pages.begin(), pages.end());
+    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+    std::vector<Between *> all;
+    for (uint32_t page : pages) {
+        size_t words = (size_t)1 << (pageShift - 2), from = page * words;
+        for (size_t i = from; i < from + words; i++) {
+            all.clear();
+            for (Region *r : regions)
+                if (r->touched[page]) all.push_back(&r->between[i]);
+            judge.judge(regions[0]->lo + i * 4, all);
+        }
+    }
+    for (Region *r : regions) {
+        for (uint32_t page : r->pages) r->touched[page] = 0;
+        r->pages.clear();
+    }
+}
+} // namespace
+
+void startBetween(uint32_t blocks) {
+    if (nextStamp > ~0u - blocks - 1) { // once in four thousand million blocks
+        fprintf(stderr, "simulator: too many blocks for one process\n");
+        _Exit(3);
+    }
+    firstStamp = nextStamp;
+    nextStamp += blocks;
+    releasedBlocks.assign(blocks, 0);
+    for (Worker *w : workers) w->stamp = firstStamp;
+}
+
+void released(Worker *w) {
+    releasedBlocks[w->blockIndex] = 1;
+}
+
+void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
+    size_t index = (word - r->lo) >> 2;
+    Between &b = r->between[index];
+    uint32_t stamp = firstStamp + w->blockIndex;
+    Seen *slots = op == READ ? b.read : op == WRITE ? b.write : &b.atomic;
+    if (slots->stamp == stamp && (slots->mask & mask) == mask) return;
+    uint32_t page = (uint32_t)((word - r->lo) >> pageShift);
+    if (!r->touched[page]) {
+        r->touched[page] = 1;
+        r->pages.push_back(page);
+    }
+    Seen now = {stamp,          (uint32_t)(pc - w->module->base), 0, w->current->id, (uint8_t)mask,
+                w->synchronised};
+    Seen *fresh = keep(slots, op == ATOMIC ? 1 : 2, now);
+    if (!fresh || op != WRITE) return;
+    // The value is there when the write is done. Of a wide write only the first
+    // word waits for it; the others get one that equals no other block's.
+    PendingWrite &p = pend(w);
+    if (p.seen) {
+        fresh->value = stamp;
+        return;
+    }
+    p.seen = fresh;
+    p.seenAt = word;
+}
+
+void endBetween(Module *m, const KernelEntry *, uint32_t lastBlock) {
+    Judge judge(m, lastBlock);
+    std::vector<Region *> arenas, data;
+    for (Worker *w : workers) {
+        if (w->arena.between) arenas.push_back(&w->arena);
+        auto it = w->dataOf.find(m->id);
+        if (it != w->dataOf.end() && it->second.between) data.push_back(&it->second);
+    }
+    if (!arenas.empty()) judgePages(judge, arenas);
+    if (!data.empty()) judgePages(judge, data);
+}
+
+} // namespace simt

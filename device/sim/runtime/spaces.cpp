@@ -1,0 +1,25 @@
+// spaces.cpp - what a kernel may ask about an address (include/simt/memory.h).
+#include "runtime.h"
+
+using namespace simt;
+
+extern "C" {
+
+long long simt_shared_offset(const void *p) {
+    Worker *w = worker;
+    return w->shared->holds((Addr)p) ? (long long)((Addr)p - w->shared->lo) : -1;
+}
+
+void *simt_shared_address(unsigned long long offset) {
+    return (void *)(worker->shared->lo + offset);
+}
+
+int simt_space(const void *p) {
+    Worker *w = worker;
+    Addr a = (Addr)p;
+    if (w->shared->holds(a)) return 1;
+    if (arena.holds(a)) return 2;
+    if (w->module->data.holds(a)) return 3;
+    return a - w->stackLo < stackSize ? 4 : 0;
+}
+}

@@ -1,0 +1,147 @@
+package ops
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"flashlab/attn"
+	"flashlab/tensor"
+)
+
+// online32 is how a good program computes it: tile by tile in float32, with
+// dot products in four lanes.
+func online32(s attn.Shape, q, k, v []float32, bc int) []float32 {
+	dim := s.Dim
+	out := make([]float32, 0, len(q))
+	scale := float32(1 / math.Sqrt(float64(dim)))
+	for i := range s.SeqQ {
+		m, l, o := float32(math.Inf(-1)), float32(0), make([]float32, dim)
+		for key := 0; key < s.SeqK; key += bc {
+			next := m
+			var scores []float32
+			for j := key; j < min(key+bc, s.SeqK) && s.Sees(i, j); j++ {
+				var lanes [4]float32
+				for x := range dim {
+					lanes[x%4] += q[i*dim+x] * k[j*dim+x]
+				}
+				scores = append(scores, (lanes[0]+lanes[1]+(lanes[2]+lanes[3]))*scale)
+				next = max(next, scores[len(scores)-1])
+			}
+			factor := float32(math.Exp(float64(m - next)))
+			m = next
+			l *= factor
+			for x := range o {
+				o[x] *= factor
+			}
+			for j, score := range scores {
+				w := float32(math.Exp(float64(score - m)))
+				l += w
+				for x := range o {
+					o[x] += w * v[(key+j)*dim+x]
+				}
+			}
+		}
+		for x := range o {
+			out = append(out, o[x]/l)
+		}
+	}
+	return out
+}
+
+var tiledExamples = []example{
+	{tiled, []int{17, 17, 5, 3, 2}, tensor.Normal, true},
+	{tiled, []int{17, 113, 16, 8, 16}, tensor.Normal, false},
+	{tiled, []int{113, 113, 33, 13, 11}, tensor.Large, false},
+	{tiled, []int{113, 113, 33, 11, 13}, tensor.Large, true},
+	{tiled, []int{113, 113, 64, 32, 64}, tensor.OneHot, false},
+	{tiled, []int{200, 113, 64, 32, 64}, tensor.Uniform, false},
+	{tiled, []int{113, 113, 64, 32, 64}, tensor.Equal, false},
+}
+
+func TestFloat32PassesTiled(t *testing.T) {
+	for _, e := range tiledExamples {
+		for seed := range uint64(8) {
+			c, in := e.inputs(t, seed)
+			v := e.judge(c, in, online32(c.Tiled(), in[0].Data, in[1].Data, in[2].Data, e.shape[4]))
+			assert.True(t, v.Passed, "%v seed %d: %v %v", e, seed, v.Reason, v.Details)
+		}
+	}
+}
+
+func roundedAll(x []float32) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = rounded(v)
+	}
+	return y
+}
+
+func TestFewerBitsFailTiled(t *testing.T) {
+	for _, e := range tiledExamples {
+		c, in := e.inputs(t, 1)
+		q, k, v := in[0].Data, in[1].Data, in[2].Data
+		inputs := online32(c.Tiled(), roundedAll(q), roundedAll(k), roundedAll(v), e.shape[4])
+		assert.False(t, e.judge(c, in, inputs).Passed, "inputs of 11 bits, %v", e)
+		assert.False(t, e.judge(c, in, roundedAll(online32(c.Tiled(), q, k, v, e.shape[4]))).Passed, "outputs of 11 bits, %v", e)
+	}
+}
+
+func TestTiledPatterns(t *testing.T) {
+	e := example{tiled, []int{33, 40, 16, 8, 8}, tensor.Normal, true}
+	c, in := e.inputs(t, 1)
+	p := problem{c.Tiled(), in[0].Data, in[1].Data, in[2].Data}
+	nothing := math.Float32frombits(poison)
+	for name, x := range map[string]struct {
+		got  []float32
+		want string
+	}{
+		"o":        {narrow(p.online(slip{o: func(float64) float64 { return 1 }}, 8, 8)), "o is not rescaled"},
+		"l":        {narrow(p.online(slip{l: func(float64) float64 { return 1 }}, 8, 8)), "l is not rescaled"},
+		"inverse":  {narrow(p.online(slip{o: func(f float64) float64 { return 1 / f }}, 8, 8)), "line 10"},
+		"last":     {narrow(p.online(slip{keys: 32}, 8, 8)), "the keys from 32 on are missing"},
+		"carry":    {narrow(p.online(slip{carry: true}, 8, 8)), "carried from one block"},
+		"diagonal": {narrow(p.online(slip{diagonal: true}, 8, 8)), "its own diagonal"},
+		"zeros":    {make([]float32, 33*16), "every element is 0"},
+		"missing":  {append(narrow(p.online(slip{}, 8, 8))[:32*16], slices.Repeat([]float32{nothing}, 16)...), "the last one. Does the loop reach every block"},
+		"all NaN":  {slices.Repeat([]float32{float32(math.NaN())}, 33*16), "the inverse, by mistake"},
+	} {
+		v := e.judge(c, in, x.got)
+		assert.False(t, v.Passed, name)
+		assert.Contains(t, v.Reason, x.want, name)
+		assert.Contains(t, v.Details[0], "q [33, 16], k [40, 16], v [40, 16], causal, br = 8, bc = 8", name)
+	}
+	assert.True(t, e.judge(c, in, narrow(p.online(slip{}, 8, 8))).Passed)
+}
+
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+func TestYardstick(t *testing.T) {
+	s := attn.Shape{SeqQ: 100, SeqK: 100, Dim: 8}
+	ample := 4 * (100*(2*8+4) + 8)
+	assert.EqualValues(t, 4*4*100*8, Yardstick(s, ample), "everything once")
+	assert.EqualValues(t, 4*(2*100*8+2*2*100*8), Yardstick(s, ample-4), "two blocks")
+	s.Causal = true
+	assert.EqualValues(t, 4*(2*100*8+2*50*8+2*100*8), Yardstick(s, ample-4), "the first of two blocks sees half")
+}
+
+func TestTiledRefuses(t *testing.T) {
+	for _, s := range []Spec{
+		{[]int{5, 4, 3, 1, 1}, tensor.Normal, true},
+		{[]int{5, 5, 3, 1, 1}, tensor.Masked, false},
+		{[]int{5, 5, 3, 0, 1}, tensor.Normal, false},
+	} {
+		_, err := tiled.Case(s, 1, 1)
+		assert.Error(t, err, "%v", s)
+	}
+	_, err := chosenTiles.Case(Spec{[]int{5, 5, 16, 319}, tensor.Normal, false}, 1, 1)
+	assert.ErrorContains(t, err, "the task promises 320")
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const table = "•tiles\t2\t100\nprinted by a student\n•tiles\t4\t50\nonce\t2\t1\nonce\t4\t1\n"
+
+func TestATableBecomesAPicture(t *testing.T) {
+	for name, magic := range map[string]string{"p.png": "\x89PNG", "p.svg": "<?xml"} {
+		out := filepath.Join(t.TempDir(), "new", name)
+		require.NoError(t, run(strings.NewReader(table), "title", "x", "y", out))
+		data, err := os.ReadFile(out)
+		require.NoError(t, err)
+		assert.True(t, bytes.HasPrefix(data, []byte(magic)), name)
+	}
+}
+
+func TestBadTables(t *testing.T) {
+	for text, want := range map[string]string{
+		"":             "nothing to draw",
+		"a\t1\t0\n":    "two positive numbers",
+		"a\tone\t2\n":  "two positive numbers",
+		"no tabs here": "nothing to draw",
+	} {
+		assert.ErrorContains(t, run(strings.NewReader(text), "", "", "", filepath.Join(t.TempDir(), "p.png")), want)
+	}
+	assert.Error(t, run(strings.NewReader(table), "", "", "", filepath.Join(t.TempDir(), "p.doc")))
+}

@@ -1,0 +1,121 @@
+// Package hbm simulates the memory of a GPU, in plain Go and without threads:
+// a large slow memory (HBM) that holds matrices, and a small fast one (SRAM)
+// that holds tiles. Arithmetic happens on tiles alone. So a matrix must come
+// through the SRAM piece by piece; every byte that crosses between the two
+// memories is counted, and what does not fit into the SRAM is refused.
+//
+//	┌───────────────────────┐   Load    ┌──────────────────────────┐
+//	│ HBM: Matrix           │ ────────▶ │ SRAM: Tile               │
+//	│ large, slow, counted  │ ◀──────── │ small, fast; MulT, Exp … │
+//	└───────────────────────┘   Store   └──────────────────────────┘
+//
+// Numbers never leave the tiles for Go variables: there is nowhere to keep
+// them but in the SRAM, and no way past the counting.
+//
+// Errors stick, as CUDA's do. An operation returns none; the SRAM keeps the
+// first, and after it nothing happens any more. Ask SRAM.Err when all is done.
+package hbm
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// elementSize is the bytes of one element.
+const elementSize = 4
+
+// Machine is both memories. Whoever measures holds it; the algorithm is given
+// the SRAM and the matrices, which do not lead back here.
+type Machine struct {
+	mu sync.Mutex // one operation at a time, so that counts are exact
+
+	capacity, used int
+	tiles          []*tile // in order of allocation
+	read, written  uint64
+	err            error
+}
+
+// Traffic is what crossed between the memories, in bytes.
+type Traffic struct{ Read, Written uint64 }
+
+// Total is both directions.
+func (t Traffic) Total() uint64 { return t.Read + t.Written }
+
+// New makes a machine with so many bytes of SRAM, and no bound on its HBM.
+func New(sram int) *Machine { return &Machine{capacity: sram} }
+
+// SRAM is the fast memory.
+func (m *Machine) SRAM() *SRAM { return &SRAM{m} }
+
+// Traffic is what was moved so far.
+func (m *Machine) Traffic() Traffic {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Traffic{m.read, m.written}
+}
+
+// Used is how many bytes of the SRAM are taken.
+func (m *Machine) Used() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used
+}
+
+// Input puts a matrix into HBM that can only be read. The data is copied.
+func (m *Machine) Input(name string, rows, cols int, data []float32) (*Matrix, error) {
+	if rows < 1 || cols < 1 || len(data) != rows*cols {
+		return nil, fmt.Errorf("hbm: %s [%d, %d] of %d elements: want at least 1 row and column, and as many elements", name, rows, cols, len(data))
+	}
+	return &Matrix{&matrix{m, name, rows, cols, slices.Clone(data), true}}, nil
+}
+
+// Output makes room in HBM for a result, filled with a value that shows what
+// was never written.
+func (m *Machine) Output(name string, rows, cols int, filled float32) (*Matrix, error) {
+	if rows < 1 || cols < 1 {
+		return nil, fmt.Errorf("hbm: %s [%d, %d]: want at least 1 row and column", name, rows, cols)
+	}
+	return &Matrix{&matrix{m, name, rows, cols, slices.Repeat([]float32{filled}, rows*cols), false}}, nil
+}
+
+// Contents copies a matrix of this machine out, uncounted.
+func (m *Machine) Contents(x *Matrix) ([]float32, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if x == nil || x.in == nil || x.in.machine != m {
+		return nil, fmt.Errorf("hbm: that matrix is not of this machine")
+	}
+	return slices.Clone(x.in.data), nil
+}
+
+// fail keeps the first error. The lock is held.
+func (m *Machine) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf(format, args...)
+	}
+}
+
+// Matrix is a matrix in HBM, row by row. Tiles load from it and store to it;
+// there is no other way in or out.
+type Matrix struct{ in *matrix }
+
+// matrix never changes but for its data. It lies behind a pointer, where not
+// even fmt can print the numbers.
+type matrix struct {
+	machine    *Machine
+	name       string
+	rows, cols int
+	data       []float32
+	readOnly   bool
+}
+
+// Rows is the number of rows.
+func (x *Matrix) Rows() int { return x.in.rows }
+
+// Cols is the number of columns.
+func (x *Matrix) Cols() int { return x.in.cols }
+
+func (x *Matrix) String() string { return x.in.String() }
+
+func (x *matrix) String() string { return fmt.Sprintf("%s [%d, %d]", x.name, x.rows, x.cols) }
