@@ -36,18 +36,18 @@ setup: ## check Go and the C++ compiler; install or name what is missing
 grader: setup
 	@go build -o $(GRADER) ./grader
 
-demo: grader ## grade the solution, then show how a bug is reported
+demo: grader ## grade the reference solutions, then show how a bug is reported
 	@echo
-	@echo '== 1 of 2: the reference solution of task 2, graded as yours will be.'
-	@$(GRADER) grade -task 2 -solution
+	@echo '== 1 of 2: the reference solutions of all tasks, graded as yours will be.'
+	@$(GRADER) grade -solution
 	@echo
-	@echo '== 2 of 2: the same solution with one __syncthreads() taken out. The results may'
+	@echo '== 2 of 2: the softmax of task 2 with one __syncthreads() taken out. The results may'
 	@echo '   even be right; the simulator sees the race all the same, and says where it is.'
-	@$(GRADER) grade -task 2 -mutant missing_barrier; \
+	@$(GRADER) grade -task 2 -mutant missing_barrier -case softmax; \
 		code=$$?; [ $$code -ne 0 ] || echo 'demo: the mutant got full marks, which is a bug of the grader' >&2; \
 		[ $$code -eq 1 ]
 	@echo
-	@echo 'Points were lost, as they should be. Now you: task2_unfused/README.md'
+	@echo 'Points were lost, as they should be. Now you: task1_reference/README.md'
 
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json

@@ -84,7 +84,7 @@ func newCompiler(path string) (*compiler, error) {
 
 // kernelFlags turn an ordinary C++ compiler into one for kernels. Without
 // checks nothing is instrumented: kernels run at the machine's own speed.
-func (c *compiler) kernelFlags(checked bool) []string {
+func (c *compiler) kernelFlags(checks Checks) []string {
 	flags := []string{
 		"-std=c++20", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
@@ -106,23 +106,36 @@ func (c *compiler) kernelFlags(checked bool) []string {
 			// Without it, shared arrays of same-named templates would merge across modules.
 			"-fno-gnu-unique")
 	}
-	if !checked {
+	if checks == (Checks{}) {
 		return append(flags, "-O2")
 	}
+	if checks.Traffic {
+		flags = append(flags, c.countFlags()...)
+	}
 	return append(flags, c.checkFlags()...)
+}
+
+// countFlags make it call a hook at the start of every basic block, for counting
+// arithmetic and the steps of loops that touch no memory. Without them the clock
+// alone stops such a loop.
+func (c *compiler) countFlags() []string {
+	if c.clang {
+		return []string{"-fsanitize-coverage=trace-pc,no-prune"}
+	}
+	return []string{"-fsanitize-coverage=trace-pc"}
 }
 
 // checkFlags make the compiler call the hooks in runtime/access.cpp for every
 // access that the source asks for, no more and no fewer.
 func (c *compiler) checkFlags() []string {
 	if c.clang {
-		return []string{"-fsanitize=thread", "-fsanitize=array-bounds", "-fsanitize-coverage=trace-pc,no-prune",
+		return []string{"-fsanitize=thread", "-fsanitize=array-bounds",
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
 			"-mllvm", "-tsan-distinguish-volatile=1",
 			"-mllvm", "-tsan-instrument-func-entry-exit=0"}
 	}
-	return []string{"-fsanitize=thread", "-fsanitize=bounds", "-fsanitize-coverage=trace-pc",
+	return []string{"-fsanitize=thread", "-fsanitize=bounds",
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
 		"-fno-tree-vectorize", "-fno-tree-slp-vectorize",
@@ -166,7 +179,7 @@ func probe(c *compiler) error {
 	if _, err := os.Stat(stamp); err == nil {
 		return nil
 	}
-	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checked: true}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
 	if err != nil {
 		return fmt.Errorf("it does not build the probe kernel: %w", err)
 	}

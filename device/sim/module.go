@@ -20,11 +20,11 @@ type moduleSource struct {
 	name, text string
 	defines    map[string]string
 	kernels    []string
-	checked    bool
+	checks     Checks
 }
 
 func (s moduleSource) key(c *compiler) string {
-	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(s.checked), " "), s.name, s.text}
+	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		parts = append(parts, name, s.defines[name])
 	}
@@ -64,7 +64,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 	}
 	// The include directory's path is in the key by sourcesKey; the temporary
 	// one must not be in the debug information.
-	args := append(c.kernelFlags(s.checked), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
+	args := append(c.kernelFlags(s.checks), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		args = append(args, "-D"+name+"="+s.defines[name])
 	}

@@ -252,7 +252,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	signatures := device.ScanKernels(src.Text)
-	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checked: d.options.Checks != Checks{}}
+	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checks: d.options.Checks}
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}

@@ -13,15 +13,6 @@ import (
 	"flashlab/tensor"
 )
 
-// narrow is a float64 result as an output holds it.
-func narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
-}
-
 // given is an example with its inputs made.
 type given struct {
 	example

@@ -116,6 +116,15 @@ func TestTiledPatterns(t *testing.T) {
 	assert.True(t, e.judge(c, in, narrow(p.online(slip{}, 8, 8))).Passed)
 }
 
+// narrow is a float64 result as an output holds it.
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
 func TestYardstick(t *testing.T) {
 	s := attn.Shape{SeqQ: 100, SeqK: 100, Dim: 8}
 	ample := 4 * (100*(2*8+4) + 8)

@@ -91,7 +91,9 @@ __device__ void flash(float *shared, const float *q, const float *k, const float
 
     const int blocks = (seqQ + BR - 1) / BR; // of one head
     const size_t head = blockIdx.x / blocks;
-    const int query0 = blockIdx.x % blocks * BR;
+    // The last queries first: with the causal mask they have the most keys, and a
+    // block that starts late should not be a long one.
+    const int query0 = (blocks - 1 - blockIdx.x % blocks) * BR;
     q += head * seqQ * dim, out += head * seqQ * dim;
     k += head * seqK * dim, v += head * seqK * dim;
 
@@ -102,9 +104,11 @@ __device__ void flash(float *shared, const float *q, const float *k, const float
     float largest[ROWS]; // of the scores so far
     float sum[ROWS];     // of 2^(score - largest), this thread's share
     float4 acc[ROWS][PARTS];
+#pragma unroll
     for (int i = 0; i < ROWS; i++) {
         largest[i] = -INFINITY;
         sum[i] = 0.0f;
+#pragma unroll
         for (int part = 0; part < PARTS; part++) acc[i][part] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 
