@@ -266,7 +266,7 @@ bool takesShared(Module *m, const KernelEntry *k, const Symbol &s);
 size_t staticShared(Module *m, const KernelEntry *k);
 bool prepareModule(Worker *w, Module *m, std::string *error);
 
-// ---- schedule.cpp -----------------------------------------------------------------
+// ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
 struct LaunchShape {
     Index3 grid, block;
     uint64_t dynamicBytes;

@@ -1,0 +1,195 @@
+// barriers.cpp - switches between the threads of a block: one runs until it
+// waits at a barrier or ends, then the next one in the queue goes on.
+#include <utility>
+
+#include "fiber.h"
+#include "schedule.h"
+
+extern "C" {
+extern __thread simt::Index3 simt_threadIdx;
+}
+
+namespace simt {
+
+void push(Worker *w, uint16_t id) {
+    w->queue[w->tail++ & queueMask] = id;
+}
+
+void enter(Worker *w, Fiber *f) {
+    w->current = f;
+    w->stackLo = (Addr)f->stack;
+    simt_threadIdx = f->thread;
+}
+
+// A warp all of whose lanes wait or have gone has no open requests left.
+void laneWaits(Worker *w, int warp) {
+    if (++w->warps[warp].waiting == w->warps[warp].lanes && (w->checks & TRAFFIC))
+        flushWarp(w, warp);
+}
+
+Finding syncFinding(const char *kind, int line) {
+    Finding f;
+    f.check = "synccheck";
+    f.kind = kind;
+    f.line = line;
+    return f;
+}
+
+std::string threadName(const Fiber &f) {
+    return "thread (" + std::to_string(f.thread.x) + "," + std::to_string(f.thread.y) + "," +
+           std::to_string(f.thread.z) + ")";
+}
+
+// Threads that wait for different things, none of which can happen.
+static void deadlock(Worker *w) {
+    {
+        std::string text;
+        int line = 0;
+        for (auto [wait, what] : {std::pair{Wait::Block, "__syncthreads()"},
+                                  std::pair{Wait::Warp, "a warp-wide operation"}}) {
+            std::map<int, std::pair<int, int>> byLine; // line → first thread, how many
+            for (int i = 0; i < w->threads; i++)
+                if (w->fibers[i].wait == wait) {
+                    auto &e = byLine.emplace(w->fibers[i].line, std::pair{i, 0}).first->second;
+                    e.second++;
+                }
+            for (auto &[at, e] : byLine) {
+                if (!text.empty()) text += "; ";
+                text += std::to_string(e.second) + " thread(s) wait at " + what + " in line " +
+                        std::to_string(at) + ", the first is " + threadName(w->fibers[e.first]);
+                if (!line) line = at;
+            }
+        }
+        if (w->exited) text += "; " + std::to_string(w->exited) + " have returned";
+        Finding f = syncFinding("deadlock", line);
+        f.text = text;
+        f.fatal = true;
+        report(w, f);
+    }
+    stopKernel(w);
+}
+
+static void checkBarrier(Worker *w) {
+    Fiber *first = nullptr, *other = nullptr;
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        if (f->wait != Wait::Block) continue;
+        if (!first)
+            first = f;
+        else if (f->line != first->line && !other)
+            other = f;
+    }
+    if (other) {
+        Finding f = syncFinding("divergent barrier", first->line);
+        f.otherLine = other->line;
+        f.text = threadName(*first) + " waits at the barrier in line " +
+                 std::to_string(first->line) + ", " + threadName(*other) + " at the one in line " +
+                 std::to_string(other->line);
+        report(w, f);
+    }
+    if (w->exited) {
+        Finding f = syncFinding("barrier not reached by all", first->line);
+        int gone = 0;
+        while (w->fibers[gone].wait != Wait::Exited) gone++;
+        f.text = std::to_string(w->alive) + " threads wait at the barrier, " +
+                 std::to_string(w->exited) + " have returned without it, the first is " +
+                 threadName(w->fibers[gone]);
+        report(w, f);
+    }
+}
+
+static void releaseBarrier(Worker *w) {
+    if (w->checks & SYNC) checkBarrier(w);
+    int count = 0, every = 1;
+    for (int i = 0; i < w->threads; i++) {
+        if (w->fibers[i].wait != Wait::Block) continue;
+        if (w->fibers[i].predicate)
+            count++;
+        else
+            every = 0;
+    }
+    w->epoch++; // from here on, everything before is ordered
+    w->barriers++;
+    w->atBarrier = 0;
+    for (int i = 0; i * 32 < w->threads; i++)
+        w->warps[i].waiting = w->warps[i].lanes - (uint32_t)__builtin_popcount(w->warps[i].alive);
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        if (f->wait != Wait::Block) continue;
+        f->wait = Wait::None;
+        if (f->voteResult) *f->voteResult = f->vote == 1 ? every : f->vote == 2 ? count > 0 : count;
+        push(w, f->id);
+    }
+}
+
+// reschedule leaves the current fiber, whose wait is set, for the next one
+// that can run; it returns when the current one can.
+void reschedule(Worker *w) {
+    Fiber *me = w->current;
+    for (;;) {
+        if (w->head != w->tail) {
+            Fiber *next = &w->fibers[w->queue[w->head++ & queueMask]];
+            if (next == me) return;
+            enter(w, next);
+            simt_switch(&me->sp, next->sp);
+            return;
+        }
+        if (w->alive == 0) {
+            simt_switch(&me->sp, w->mainStack);
+            return;
+        }
+        if (w->atBarrier == w->alive)
+            releaseBarrier(w);
+        else
+            deadlock(w);
+    }
+}
+
+void yieldThread(Worker *w) {
+    if (w->head == w->tail) return;
+    push(w, w->current->id);
+    reschedule(w);
+}
+
+void stopKernel(Worker *w) {
+    w->stopped = true;
+    void *lost;
+    simt_switch(&lost, w->mainStack);
+    __builtin_unreachable();
+}
+
+} // namespace simt
+
+extern "C" {
+
+// vote: 0 none, 1 and, 2 or, 3 count.
+void simt_barrier(int line, int vote, int predicate, int *result) {
+    using namespace simt;
+    Worker *w = worker;
+    if (++w->steps > w->maxSteps) {
+        {
+            Finding f;
+            f.check = "limits";
+            f.kind = w->maxSteps ? "steps" : "time";
+            f.line = line;
+            f.fatal = true;
+            report(w, f);
+        }
+        stopKernel(w);
+    }
+    Fiber *f = w->current;
+    f->wait = Wait::Block;
+    f->line = line;
+    f->vote = vote;
+    f->predicate = predicate;
+    f->voteResult = result;
+    w->atBarrier++;
+    laneWaits(w, f->warp);
+    reschedule(w);
+}
+
+// simt_yield lets others run: a thread that spins on an atomic waits for them.
+void simt_yield() {
+    simt::yieldThread(simt::worker);
+}
+}

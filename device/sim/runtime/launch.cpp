@@ -1,0 +1,257 @@
+// launch.cpp - runs a kernel's blocks on all workers: each takes the next block
+// that nobody has, and runs its threads as fibers.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "fiber.h"
+#include "schedule.h"
+
+extern "C" {
+__thread simt::Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
+}
+
+namespace simt {
+
+std::vector<Worker *> workers;
+
+namespace {
+void threadMain() {
+    Worker *w = worker;
+    w->kernel->call(w->args);
+    w = worker;
+    Fiber *f = w->current;
+    endCopies(w, f);
+    f->wait = Wait::Exited;
+    w->alive--;
+    w->exited++;
+    Warp *wp = &w->warps[f->warp];
+    wp->alive &= ~(1u << f->lane);
+    laneWaits(w, f->warp);
+    // A lane that is gone no longer holds up its warp's collectives.
+    for (uint32_t rest = wp->alive; rest; rest &= rest - 1) {
+        Fiber *o = &w->fibers[f->warp * 32 + __builtin_ctz(rest)];
+        if (o->wait == Wait::Warp && (o->mask >> f->lane & 1) && tryWarp(w, o)) break;
+    }
+    reschedule(w);
+    __builtin_unreachable();
+}
+
+void startBlock(Worker *w, Module *m) {
+    w->blockEpoch = ++w->epoch;
+    w->steps = 0;
+    w->stopped = w->fenced = w->synchronised = false;
+    w->foundBefore = w->found.size();
+    w->alive = w->threads;
+    w->atBarrier = w->exited = 0;
+    w->head = w->tail = 0;
+    // Shared memory starts undefined in every block.
+    Region &r = *w->shared;
+    size_t used = m->dynamicAt + w->dynamicBytes;
+    memset(r.state, 0, m->tlsSize);
+    for (auto &s : m->symbols)
+        if (takesShared(m, w->kernel, s)) memset(r.state + s.lo, LIVE, s.hi - s.lo);
+    memset(r.state + m->dynamicAt, LIVE, w->dynamicBytes);
+    memset((void *)r.lo, 0xff, used);
+    for (int i = 0; i * 32 < w->threads; i++) {
+        Warp &wp = w->warps[i];
+        wp.lanes = (uint32_t)std::min(32, w->threads - i * 32);
+        wp.alive = wp.lanes == 32 ? ~0u : (1u << wp.lanes) - 1;
+        wp.waiting = 0;
+        memset(wp.known, 0, sizeof wp.known);
+        for (int l = 0; l < 32; l++) wp.known[l][l] = 1;
+    }
+    for (int i = 0; i < w->threads; i++) {
+        Fiber *f = &w->fibers[i];
+        f->wait = Wait::None;
+        f->full = false;
+        f->copies.clear();
+        f->group = 0;
+        f->cursor = f->counted = f->open = 0;
+        f->sp = freshStack(f->stack, stackSize, threadMain);
+        push(w, (uint16_t)i);
+    }
+}
+
+void placeThreads(Worker *w, Index3 block) {
+    w->threads = (int)(block.x * block.y * block.z);
+    for (int i = 0; i < w->threads; i++) {
+        Fiber &f = w->fibers[i];
+        f.id = (uint16_t)i;
+        f.warp = (uint16_t)(i / 32);
+        f.lane = (uint16_t)(i % 32);
+        f.thread = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
+    }
+}
+
+// A launch, as the workers share it.
+struct Job {
+    Module *module;
+    LaunchShape shape;
+    std::atomic<uint32_t> next{0}; // the first block that nobody has taken
+    uint32_t blocks;
+    std::atomic<uint32_t> last; // no later block matters: this one stopped the kernel
+    std::string error;          // of a worker that could not begin
+};
+std::mutex jobMutex;
+std::condition_variable jobGiven, jobDone;
+Job *job;
+unsigned jobNumber, busy;
+uint64_t stepLimit;
+
+// stopLater makes the workers on later blocks give up: were the blocks run one
+// by one, these would never have run.
+void stopLater(Job *j, uint32_t block) {
+    uint32_t last = j->last.load();
+    while (block < last && !j->last.compare_exchange_weak(last, block)) {
+    }
+    for (Worker *w : workers)
+        if (w->blockIndex > j->last) w->maxSteps = 0;
+}
+
+void runBlock(Worker *w, Job *j, uint32_t index) {
+    Index3 grid = j->shape.grid;
+    simt_blockIdx = {index % grid.x, index / grid.x % grid.y, index / (grid.x * grid.y)};
+    w->blockIndex = index;
+    w->maxSteps = stepLimit;
+    startBlock(w, j->module);
+    Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
+    enter(w, f);
+    simt_switch(&w->mainStack, f->sp);
+    settleWrites(w);
+    w->allSteps += w->steps;
+    if (!w->stopped) return;
+    if (w->checks & TRAFFIC) flushOpen(w);
+    stopLater(j, index);
+}
+
+void runBlocks(Worker *w, Job *j) {
+    std::string error;
+    w->allSteps = w->barriers = 0;
+    if (!prepareModule(w, j->module, &error)) {
+        std::lock_guard<std::mutex> hold(jobMutex);
+        j->error = error;
+        return;
+    }
+    simt_gridDim = j->shape.grid;
+    simt_blockDim = j->shape.block;
+    placeThreads(w, j->shape.block);
+    worker = w;
+    for (;;) {
+        uint32_t index = j->next++;
+        if (index >= j->blocks || index > j->last) break;
+        runBlock(w, j, index);
+    }
+    worker = nullptr;
+}
+
+// helper is the life of every worker but the first, which is the main thread.
+void helper(Worker *w) {
+    useSignalStack();
+    unsigned seen = 0;
+    for (;;) {
+        Job *mine;
+        {
+            std::unique_lock<std::mutex> hold(jobMutex);
+            jobGiven.wait(hold, [&] { return jobNumber != seen; });
+            seen = jobNumber;
+            mine = job;
+        }
+        runBlocks(w, mine);
+        std::lock_guard<std::mutex> hold(jobMutex);
+        if (--busy == 0) jobDone.notify_one();
+    }
+}
+
+void runEverywhere(Job *j) {
+    {
+        std::lock_guard<std::mutex> hold(jobMutex);
+        job = j;
+        jobNumber++;
+        busy = (unsigned)workers.size() - 1;
+    }
+    jobGiven.notify_all();
+    runBlocks(workers[0], j);
+    std::unique_lock<std::mutex> hold(jobMutex);
+    jobDone.wait(hold, [] { return busy == 0; });
+}
+
+Worker *newWorker(int id, unsigned checks) {
+    auto *w = new Worker();
+    w->id = id;
+    w->checks = checks;
+    w->fibers = new Fiber[maxThreads]();
+    w->warps = new Warp[maxThreads / 32]();
+    w->queue = new uint16_t[queueMask + 1]();
+    w->traffic = newTraffic();
+    size_t each = stackSize + guardSize;
+    char *stacks = (char *)reserve(each * maxThreads);
+    for (int i = 0; i < maxThreads; i++) {
+        // The guard below each stack turns an overrun into a signal, not into
+        // another thread's wrong answer.
+        mprotect(stacks + i * each, guardSize, PROT_NONE);
+        w->fibers[i].stack = stacks + i * each + guardSize;
+        w->fibers[i].occurrence = (uint32_t *)reserve(4096 * sizeof(uint32_t));
+    }
+    return w;
+}
+} // namespace
+
+void initScheduler(int threads, unsigned checks, uint64_t maxSteps) {
+    stepLimit = maxSteps;
+    for (int i = 0; i < threads; i++) workers.push_back(newWorker(i, checks));
+}
+
+LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
+                    std::string *error) {
+    uint64_t threads = (uint64_t)s.block.x * s.block.y * s.block.z;
+    uint64_t blocks = (uint64_t)s.grid.x * s.grid.y * s.grid.z;
+    if (threads < 1 || threads > maxThreads || s.dynamicBytes > maxShared || blocks > noBlock / 2) {
+        *error = "the launch's shape is beyond the device's limits";
+        return LaunchResult::Refused;
+    }
+    size_t fixed = staticShared(m, k);
+    if (fixed + s.dynamicBytes > maxShared) {
+        *error = std::to_string(fixed) + " bytes of static and " + std::to_string(s.dynamicBytes) +
+                 " of dynamic shared memory are more than the " + std::to_string(maxShared) +
+                 " that a block may have";
+        return LaunchResult::Refused;
+    }
+    Job j;
+    j.module = m;
+    j.shape = s;
+    j.blocks = (uint32_t)blocks;
+    j.last = noBlock;
+    for (Worker *w : workers) {
+        w->kernel = k;
+        w->args = args;
+        w->dynamicBytes = s.dynamicBytes;
+    }
+    bool races = workers[0]->checks & RACE;
+    if (races) startBetween(j.blocks);
+    static bool helpersStarted;
+    if (blocks > 1 && workers.size() > 1) {
+        for (size_t i = 1; i < workers.size() && !helpersStarted; i++)
+            std::thread(helper, workers[i]).detach();
+        helpersStarted = true;
+        runEverywhere(&j);
+    } else {
+        runBlocks(workers[0], &j);
+    }
+    if (!j.error.empty()) {
+        *error = j.error;
+        return LaunchResult::Refused;
+    }
+    bool stopped = j.last != noBlock;
+    if (races) endBetween(m, k, j.last);
+    endFindings(m, k, s, j.last);
+    if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
+    return stopped ? LaunchResult::Stopped : LaunchResult::Done;
+}
+
+} // namespace simt

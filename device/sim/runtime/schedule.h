@@ -1,0 +1,17 @@
+// schedule.h - what the scheduler's parts share.
+#pragma once
+#include "runtime.h"
+
+namespace simt {
+
+constexpr uint32_t queueMask = 2 * maxThreads - 1;
+
+void push(Worker *w, uint16_t id);   // lets a thread run again
+void enter(Worker *w, Fiber *f);     // makes it the running one
+void laneWaits(Worker *w, int warp); // at a block barrier, or gone
+void reschedule(Worker *w);          // leaves the running thread, whose wait is set
+bool tryWarp(Worker *w, Fiber *f);   // runs a collective once its lanes are there
+Finding syncFinding(const char *kind, int line);
+std::string threadName(const Fiber &f);
+
+} // namespace simt

@@ -1,0 +1,132 @@
+// warps.cpp - what the lanes of a warp do together: the last to arrive
+// does it for all.
+#include <algorithm>
+#include <cstring>
+
+#include "schedule.h"
+
+namespace simt {
+
+namespace {
+// Kinds, as include/simt/warp.h numbers them.
+enum { SyncWarp = 1, Shuffle, Ballot, Match, Together };
+
+void joinClocks(Warp *wp, Fiber *const *lane) {
+    uint16_t joined[32] = {};
+    for (int l = 0; l < 32; l++)
+        if (lane[l])
+            for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
+    }
+}
+
+void shuffle(Worker *w, Fiber *const *lane) {
+    for (int l = 0; l < 32; l++) {
+        Fiber *me = lane[l];
+        if (!me) continue;
+        Fiber *from = me->source >= 0 && me->source < 32 ? lane[me->source] : nullptr;
+        if (!from && (w->checks & SYNC)) {
+            Finding f = syncFinding("absent lane", me->line);
+            f.text = "lane " + std::to_string(l) + " (" + threadName(*me) + ") reads from lane " +
+                     std::to_string(me->source) + ", which does not take part";
+            report(w, f);
+        }
+        memcpy(me->out, from ? from->in : me->in, me->size);
+    }
+}
+
+void ballot(Fiber *const *lane) {
+    unsigned votes = 0;
+    for (int l = 0; l < 32; l++)
+        if (lane[l] && *(const int *)lane[l]->in) votes |= 1u << l;
+    for (int l = 0; l < 32; l++)
+        if (lane[l]) *(unsigned *)lane[l]->out = votes;
+}
+
+void match(Fiber *const *lane) {
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        unsigned same = 0;
+        for (int k = 0; k < 32; k++)
+            if (lane[k] && !memcmp(lane[k]->in, lane[l]->in, lane[l]->size)) same |= 1u << k;
+        *(unsigned *)lane[l]->out = same;
+    }
+}
+
+} // namespace
+
+// tryWarp runs a collective once all its lanes have arrived.
+bool tryWarp(Worker *w, Fiber *f) {
+    Warp *wp = &w->warps[f->warp];
+    Fiber *lane[32] = {};
+    for (uint32_t need = f->mask & wp->alive; need; need &= need - 1) {
+        int l = __builtin_ctz(need);
+        Fiber *o = &w->fibers[f->warp * 32 + l];
+        if (o->wait != Wait::Warp || o->mask != f->mask || o->kind != f->kind) return false;
+        if (f->kind == Together && !sameGathering(o, f)) return false;
+        lane[l] = o;
+    }
+    switch (f->kind) {
+    case SyncWarp:
+        joinClocks(wp, lane);
+        break;
+    case Shuffle:
+        shuffle(w, lane);
+        break;
+    case Ballot:
+        ballot(lane);
+        break;
+    case Match:
+        match(lane);
+        break;
+    case Together:
+        gather(w, lane);
+        break;
+    }
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        lane[l]->wait = Wait::None;
+        if (lane[l] != w->current) push(w, lane[l]->id);
+    }
+    return true;
+}
+
+} // namespace simt
+
+extern "C" {
+
+void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int source, int line) {
+    using namespace simt;
+    Worker *w = worker;
+    Fiber *f = w->current;
+    uint32_t lanes = w->warps[f->warp].lanes;
+    mask &= lanes == 32 ? ~0u : (1u << lanes) - 1;
+    if (!(mask >> f->lane & 1)) {
+        if (w->checks & SYNC) {
+            Finding x = syncFinding("wrong mask", line);
+            x.text = threadName(*f) + " is lane " + std::to_string(f->lane) +
+                     ", which the mask it passes leaves out";
+            report(w, x);
+        }
+        mask |= 1u << f->lane;
+    }
+    f->wait = Wait::Warp;
+    f->mask = mask;
+    f->kind = kind;
+    f->in = in;
+    f->out = out;
+    f->size = size;
+    f->source = source;
+    f->line = line;
+    if (!tryWarp(w, f)) reschedule(w);
+}
+
+unsigned simt_lane() {
+    return simt::worker->current->lane;
+}
+unsigned simt_active() {
+    return simt::worker->warps[simt::worker->current->warp].alive;
+}
+}
