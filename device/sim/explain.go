@@ -54,7 +54,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 	case notWaitedFor:
 		d.explainCopy(&f, raw, what, who)
 	case "steps":
-		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d memory accesses and barriers", raw.Kernel, d.options.MaxSteps)
+		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d steps of a block (accesses, barriers, basic blocks of code)", raw.Kernel, d.options.MaxSteps)
 		f.Notes = append(f.Notes, who+" was here")
 	case "time":
 		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %v", raw.Kernel, d.options.Timeout)

@@ -42,7 +42,7 @@ type Limits struct {
 	Build  int    // seconds
 	Case   int    // seconds
 	Output int    // bytes of a worker's printing that are kept
-	Steps  uint64 // of one launch in the simulator
+	Steps  uint64 // of one block in the simulator
 }
 
 // BuildTime and CaseTime are the limits as durations.

@@ -146,7 +146,6 @@ void startBetween(uint32_t blocks) {
     firstStamp = nextStamp;
     nextStamp += blocks;
     releasedBlocks.assign(blocks, 0);
-    for (Worker *w : workers) w->stamp = firstStamp;
 }
 
 void released(Worker *w) {
@@ -179,7 +178,7 @@ void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc)
     p.seenAt = word;
 }
 
-void endBetween(Module *m, const KernelEntry *, uint32_t lastBlock) {
+void endBetween(Module *m, uint32_t lastBlock) {
     Judge judge(m, lastBlock);
     std::vector<Region *> arenas, data;
     for (Worker *w : workers) {

@@ -248,7 +248,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         return LaunchResult::Refused;
     }
     bool stopped = j.last != noBlock;
-    if (races) endBetween(m, k, j.last);
+    if (races) endBetween(m, j.last);
     endFindings(m, k, s, j.last);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;

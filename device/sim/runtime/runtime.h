@@ -212,7 +212,7 @@ struct Worker {
     Module *module = nullptr;
     unsigned checks = 0;
     uint32_t epoch = 1, blockEpoch = 0;
-    uint32_t blockIndex = 0, stamp = 0;
+    uint32_t blockIndex = 0;
     bool fenced = false, synchronised = false; // of the running block
     uint64_t steps = 0, allSteps = 0, barriers = 0;
     volatile uint64_t maxSteps = 0; // 0 cancels the running block
@@ -307,7 +307,7 @@ constexpr uint32_t noBlock = ~0u;
 void startBetween(uint32_t blocks);
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc);
 void released(Worker *w); // the running block made its writes known to others
-void endBetween(Module *m, const KernelEntry *k, uint32_t lastBlock);
+void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
 void checkAccess(Addr a, unsigned n, Op op, Addr pc);
