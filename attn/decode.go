@@ -1,0 +1,117 @@
+package attn
+
+import (
+	"fmt"
+	"slices"
+
+	"flashlab/device"
+)
+
+// Counts is one number for each sequence of a batch. Kernels read the device's
+// copy, so that a recorded graph of a whole step stays right while the numbers
+// grow; Host is the same numbers for checks, before anything is launched.
+type Counts struct {
+	Host   []int
+	Device device.Buffer[int32] // [Batch]
+}
+
+// CacheShape is a cache of keys and values: k and v each
+// [Batch, MaxSeq, KVHeads × Dim], row-major. Slot p of a sequence belongs to its
+// token p.
+type CacheShape struct {
+	Batch, MaxSeq, KVHeads, Dim int
+}
+
+func (s CacheShape) String() string {
+	return fmt.Sprintf("a cache [%d, %d, %d × %d]", s.Batch, s.MaxSeq, s.KVHeads, s.Dim)
+}
+
+// Slot is the number of values that one token has in k, and in v.
+func (s CacheShape) Slot() int { return s.KVHeads * s.Dim }
+
+// Elements is the number of values in k, and in v.
+func (s CacheShape) Elements() int { return s.Batch * s.MaxSeq * s.Slot() }
+
+// Cache is keys and values of the tokens so far. Slots that no token has taken
+// yet hold anything, NaN too.
+type Cache struct {
+	K, V device.Buffer[float32] // each [Batch, MaxSeq, KVHeads × Dim]
+	CacheShape
+}
+
+// Check tells what is wrong with a cache's shape, and with buffers of other sizes.
+func (c Cache) Check() error {
+	if min(c.Batch, c.MaxSeq, c.KVHeads, c.Dim) < 1 {
+		return fmt.Errorf("%v: every dimension must be at least 1", c.CacheShape)
+	}
+	return sizes(fmt.Sprint(c.CacheShape), c.Elements(), c.K, c.V)
+}
+
+// CheckCounts wants one number for each sequence, on both sides.
+func (s CacheShape) CheckCounts(what string, n Counts) error {
+	if len(n.Host) != s.Batch || n.Device.Len() != s.Batch {
+		return fmt.Errorf("%s for %v: there are %d (on the device %d), want one for each sequence", what, s, len(n.Host), n.Device.Len())
+	}
+	return nil
+}
+
+// DecodeShape is one step of decoding: a single query for each sequence, q and
+// out [Batch, Heads × Dim], against a cache. Query head h reads the key head
+// h / (Heads / KVHeads).
+type DecodeShape struct {
+	Heads int
+	CacheShape
+}
+
+func (s DecodeShape) String() string {
+	return fmt.Sprintf("q [%d, %d × %d] against %v", s.Batch, s.Heads, s.Dim, s.CacheShape)
+}
+
+// Check tells what is wrong with a step's shape, and with buffers of other
+// sizes. What lengths hold is the kernel's own business.
+func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths Counts) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if s.CacheShape != c.CacheShape {
+		return fmt.Errorf("decoding of %v: the cache given is %v", s, c.CacheShape)
+	}
+	if s.Heads < 1 {
+		return fmt.Errorf("decoding of %v: every dimension must be at least 1", s)
+	}
+	if err := s.CheckCounts("lengths", lengths); err != nil {
+		return err
+	}
+	return sizes("decoding of "+s.String(), s.Batch*s.Heads*s.Dim, out, q)
+}
+
+// Decoder is task 5: attention for one new token at a time.
+type Decoder interface {
+	// Update writes the keys and values of count new tokens of each sequence,
+	// k and v [Batch, count, KVHeads × Dim], to the slots at[b] … at[b] + count − 1,
+	// and leaves all other slots as they are. A token that has no slot is an
+	// error, and then nothing is written.
+	Update(c Cache, k, v device.Buffer[float32], count int, at Counts) error
+	// Decode writes softmax(q·kᵀ/√Dim)·v to out, where sequence b has the keys
+	// and values of its first lengths[b] slots: at least one. A length of 0 or
+	// beyond the cache, and heads that cannot share the key heads evenly, are
+	// errors, and then nothing is written.
+	Decode(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths Counts) error
+}
+
+// SplitDecoder is task 5's optional part: the keys of one head are shared out
+// among several blocks, whose results are then combined.
+type SplitDecoder interface {
+	// DecodeSplit does what Decode does, in splits parts, at least 1; more
+	// parts than keys are no error.
+	DecodeSplit(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths Counts, splits int) error
+}
+
+// sizes wants buffers of n elements.
+func sizes(what string, n int, buffers ...device.Buffer[float32]) error {
+	i := slices.IndexFunc(buffers, func(b device.Buffer[float32]) bool { return b.Len() != n })
+	if i < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: the buffer %q holds %d elements, want %d", what, buffers[i].Name(), buffers[i].Len(), n)
+}
