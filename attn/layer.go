@@ -5,7 +5,9 @@ import (
 )
 
 // Step is what one pass of a model works on: Count new tokens of each of Batch
-// sequences. A pass over a prompt has many, a pass that decodes has one.
+// sequences. A pass over a prompt has many, a pass that decodes has one. Only a
+// prompt has more than one, in one piece and before anything else: then every
+// Before is 0.
 type Step struct {
 	Batch, Count int
 	// Before is how many tokens of each sequence came earlier: the position
