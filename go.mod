@@ -9,6 +9,7 @@ require (
 	github.com/pkoukk/tiktoken-go-loader v0.0.2
 	github.com/sbinet/npyio v0.6.0
 	github.com/stretchr/testify v1.12.1
+	github.com/x448/float16 v0.8.4
 	golang.org/x/arch v0.32.0
 	golang.org/x/term v0.47.0
 	gonum.org/v1/gonum v0.17.0
