@@ -76,13 +76,13 @@ func (g *generation) run(it attn.Decoder, out device.Buffer[float32], in Buffers
 		return err
 	}
 	if err := it.Update(g.cache, in[0], in[1], prompt, g.at); err != nil {
-		return fmt.Errorf("the prompt: %w", err)
+		return fmt.Errorf("the prompt: %w", StubIn("decode.go", "Update", err))
 	}
 	step := func() error {
 		if err := it.Update(g.cache, g.k, g.v, 1, g.at); err != nil {
-			return err
+			return StubIn("decode.go", "Update", err)
 		}
-		return it.Decode(g.y, g.q, g.cache, g.s, g.lengths)
+		return StubIn("decode.go", "Decode", it.Decode(g.y, g.q, g.cache, g.s, g.lengths))
 	}
 	var graph device.Graph
 	for t := range steps {
