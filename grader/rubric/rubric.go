@@ -80,13 +80,17 @@ type Case struct {
 	Shape   []int
 	Dist    tensor.Dist
 	Causal  bool
+	Each    []int   // one number for each sequence: its length, or a position
+	Refused bool    // wrong on purpose: the right answer is an error
 	Weight  float64 // 0 in the file counts as 1
 	Hidden  bool    // its feedback is for the instructor
 	Traffic bool    // its memory traffic is scored
 }
 
 // Spec is the case as package ops wants it.
-func (k Case) Spec() ops.Spec { return ops.Spec{Shape: k.Shape, Dist: k.Dist, Causal: k.Causal} }
+func (k Case) Spec() ops.Spec {
+	return ops.Spec{Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Each: k.Each, Refused: k.Refused}
+}
 
 // Curve is what a check's traffic is marked by.
 func (t *Task) Curve(c Check) Curve {
