@@ -31,6 +31,8 @@ type Model struct {
 	last   nn.F // [Width], of the last token
 	logits nn.F // [Vocabulary]
 
+	memory []device.Memory // to give back
+
 	token  int32 // what stands in tokens[0], if known: see Greedy
 	known  bool
 	steps  int          // single ones so far; the first is not recorded
@@ -38,61 +40,69 @@ type Model struct {
 	Direct error        // why steps are launched one kernel at a time, if they are
 }
 
-// NewModel puts weights on a device and makes the layers' attention. The kernels
-// must be of the same device. Where q is a whole device.Device, decoding steps
-// are recorded as a graph.
-func NewModel(q device.Queue, w Weights, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
+// New puts weights on a device and makes the layers' attention, by newLayer, of
+// the kernels k, which must be of the same device. Where q is a whole
+// device.Device, decoding steps are recorded as a graph.
+func New(q device.Queue, l *nn.Layers, w Weights, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
 	c := w.Config()
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, queue: q, weights: map[string]nn.F{}}
+	m := &Model{config: c, queue: q, nn: l, weights: map[string]nn.F{}}
 	if d, ok := q.(device.Device); ok {
-		m.device, q = d, device.QueueOf(d) // layers hold what cannot be turned back
-		m.queue = q
+		m.device, m.queue = d, device.QueueOf(d) // layers hold what cannot be turned back
 	}
-	var err error
-	if m.nn, err = nn.New(q); err != nil {
+	if err := m.build(w, newLayer, k); err != nil {
+		_ = m.Close() // the first error tells more
 		return nil, err
 	}
-	for _, t := range c.Tensors() {
+	return m, nil
+}
+
+func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
+	if err := m.allocate(); err != nil {
+		return err
+	}
+	for _, t := range m.config.Tensors() {
 		values, err := w.Read(t)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if m.weights[t.Name], err = device.Upload(q, t.Name, values); err != nil {
-			return nil, err
+		if err := m.weights[t.Name].CopyIn(m.queue, values); err != nil {
+			return err
 		}
 	}
-	if err := m.allocate(); err != nil {
-		return nil, err
-	}
-	shape := attn.LayerShape{Heads: c.Heads, MaxRows: c.Positions, CacheShape: m.cache[0].CacheShape}
-	for i := range c.Layers {
-		p := &projections{m, i}
-		l, err := newLayer(q, shape, p, k, m.cache[i])
+	shape := attn.LayerShape{Heads: m.config.Heads, MaxRows: m.config.Positions, CacheShape: m.cache[0].CacheShape}
+	for i := range m.config.Layers {
+		l, err := newLayer(m.queue, shape, &projections{m, i}, k, m.cache[i])
 		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", i, err)
+			return fmt.Errorf("layer %d: %w", i, err)
 		}
 		m.layers = append(m.layers, l)
 	}
-	return m, m.Reset()
+	return m.Reset()
 }
 
-// allocate makes room for the cache and for what passes between the layers.
+// allocate makes room for the weights, the cache, and what passes between the
+// layers.
 func (m *Model) allocate() (err error) {
 	c := m.config
 	floats := func(name string, n int) (b nn.F) {
 		if err == nil {
 			b, err = device.Alloc[float32](m.queue, name, n)
+			m.memory = append(m.memory, b.Memory())
 		}
 		return b
 	}
 	ints := func(name string, n int) (b nn.I) {
 		if err == nil {
 			b, err = device.Alloc[int32](m.queue, name, n)
+			m.memory = append(m.memory, b.Memory())
 		}
 		return b
+	}
+	for _, t := range c.Tensors() {
+		m.weights[t.Name] = floats(t.Name, t.Elements())
 	}
 	shape := attn.CacheShape{Batch: 1, MaxSeq: c.Positions, KVHeads: c.Heads, Dim: c.Dim()}
 	for range c.Layers {
@@ -104,7 +114,23 @@ func (m *Model) allocate() (err error) {
 	m.x, m.y, m.added = floats("x", c.Positions*c.Width), floats("y", c.Positions*c.Width), floats("added", c.Positions*c.Width)
 	m.inner = floats("inner", c.Positions*c.Inner)
 	m.last, m.logits = floats("last", c.Width), floats("logits", c.Vocabulary)
+	if err == nil && m.device != nil {
+		err = m.poison()
+	}
 	return err
+}
+
+// poison fills the cache with NaN, so that a kernel that reads slots which no
+// token has taken yet is found out.
+func (m *Model) poison() error {
+	for _, c := range m.cache {
+		for _, b := range []nn.F{c.K, c.V} {
+			if err := m.device.Poison(b.Memory()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Config is the model's shape.
@@ -248,10 +274,22 @@ func (m *Model) Greedy() (int32, error) {
 	return token[0], nil
 }
 
-// Close gives the graph back; the rest goes with the device.
+// Close gives back the graph and the memory. What the layers hold goes with the
+// device.
 func (m *Model) Close() error {
-	if m.graph == nil {
-		return nil
+	var failed error
+	if m.graph != nil {
+		failed = m.graph.Close()
+		m.graph = nil
 	}
-	return m.graph.Close()
+	for _, b := range m.memory {
+		if b.Bytes == 0 {
+			continue // the one that could not be had
+		}
+		if err := m.queue.Free(b); failed == nil {
+			failed = err
+		}
+	}
+	m.memory = nil
+	return failed
 }

@@ -28,7 +28,7 @@ func newModel(t *testing.T, d device.Device, w Weights) *Model {
 	require.NoError(t, err)
 	k, err := nn.PlainKernels(device.QueueOf(d), l)
 	require.NoError(t, err)
-	m, err := NewModel(d, w, nn.NewLayer, k)
+	m, err := New(d, l, w, nn.NewLayer, k)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
