@@ -42,6 +42,7 @@ var all = []Op{
 	softmax, gemm("gemm_nt", true), gemm("gemm_nn", false), attention, flash,
 	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
 	tiled, chosenTiles, // task 3
+	layer, ragged, recorded, rightKernels, model, fresh, // task 6
 }
 
 // Find looks an operation up.
