@@ -16,9 +16,14 @@ var (
 	recorded = layerOp("recorded")
 	// ragged has sequences of different lengths: all have a prompt of the same
 	// length, but each keeps its own number of tokens of it, and goes on there.
-	ragged = layerOp("ragged")
+	ragged = layerOp(raggedName)
 	// rightKernels wants each kind of pass to use the kernel that is made for it.
-	rightKernels = layerOp("right_kernels")
+	rightKernels = layerOp(rightKernelsName)
+)
+
+const (
+	raggedName       = "ragged"
+	rightKernelsName = "right_kernels"
 )
 
 func layerOp(name string) Op {
@@ -57,15 +62,15 @@ func newLayerCase(c wire.Case, in []*tensor.Tensor) layerCase {
 	s := c.Sizes
 	l := layerCase{Case: c, x: in[0].Data, batch: s["batch"], prompt: s["prompt"], steps: s["steps"]}
 	l.Layer = oracle.Layer{Hidden: s["hidden"], Heads: s["heads"], Dim: s["dim"],
-		Q: scaled(in[1]), K: scaled(in[2]), V: scaled(in[3]), Out: scaled(in[4])}
+		Q: weightsOf(in[1]), K: weightsOf(in[2]), V: weightsOf(in[3]), Out: weightsOf(in[4])}
 	if l.Dim%2 == 0 {
 		l.Rotary = llama.Base // turns pairs: an odd head goes without
 	}
 	return l
 }
 
-// scaled is a projection's weights as the layer gets them.
-func scaled(w *tensor.Tensor) []float32 {
+// weightsOf is a projection's weights as the layer gets them.
+func weightsOf(w *tensor.Tensor) []float32 {
 	factor := wire.ProjectionScale(w.Shape[1])
 	y := make([]float32, len(w.Data))
 	for i, v := range w.Data {
@@ -81,7 +86,7 @@ func (l layerCase) String() string {
 
 // kept is how many tokens of its prompt a sequence goes on from.
 func (l layerCase) kept(b int) int {
-	if l.Op == ragged.Name {
+	if l.Op == raggedName {
 		return l.Kept(b)
 	}
 	return l.prompt
@@ -120,7 +125,7 @@ func judgeLayer(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 		parts: []part{{rows: l.prompt, prompt: true}, {rows: l.steps}}}
 	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return outputs[float64](l, slip) }
 	p.mergesInto = l.Hidden == l.Heads*l.Dim
-	p.strict = c.Op == rightKernels.Name
+	p.strict = c.Op == rightKernelsName
 	return p.judge()
 }
 

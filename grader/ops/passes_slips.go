@@ -2,14 +2,14 @@ package ops
 
 import "flashlab/grader/oracle"
 
-// slip is a mistake in a layer, with what it is called.
-type slip struct {
+// mistake is one in a layer, with what it is called.
+type mistake struct {
 	slip func(prompt int) oracle.Slip
 	says string
 }
 
 // slips are the mistakes that one makes in task 6.
-func (p passes) slips() []slip {
+func (p passes) slips() []mistake {
 	// A step that sees the keys that sees says; prompts are right.
 	step := func(sees func(prompt, i, j int) bool) func(int) oracle.Slip {
 		return func(prompt int) oracle.Slip {
@@ -31,7 +31,7 @@ func (p passes) slips() []slip {
 			}}
 		}
 	}
-	list := []slip{
+	list := []mistake{
 		{func(prompt int) oracle.Slip {
 			return oracle.Slip{Sees: func(i, j int) bool { return j <= i || (i < prompt && j < prompt) }}
 		}, "the mask is missing in the prefill: the tokens of a prompt see those after them (Causal)"},
@@ -65,7 +65,7 @@ func (p passes) slips() []slip {
 	}
 	if p.mergesInto {
 		list = append(list,
-			slip{func(int) oracle.Slip { return oracle.Slip{NoOut: true} }, "this is the attention without the projection: Out comes last"})
+			mistake{func(int) oracle.Slip { return oracle.Slip{NoOut: true} }, "this is the attention without the projection: Out comes last"})
 	}
 	return list
 }
