@@ -50,6 +50,7 @@ var all = []Op{
 	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
 	tiled, chosenTiles, // task 3
 	update, decodeStep, decodeSplit, generate, // task 5
+	layer, ragged, recorded, rightKernels, model, fresh, // task 6
 }
 
 // Find looks an operation up.

@@ -1,0 +1,146 @@
+package ops
+
+import (
+	"fmt"
+
+	"flashlab/grader/oracle"
+	"flashlab/grader/wire"
+	"flashlab/nn/llama"
+	"flashlab/tensor"
+)
+
+// One layer's attention by itself: a prompt, then steps of one token.
+var (
+	layer = layerOp("layer")
+	// recorded has its decoding step recorded as a graph.
+	recorded = layerOp("recorded")
+	// ragged has sequences of different lengths: all have a prompt of the same
+	// length, but each keeps its own number of tokens of it, and goes on there.
+	ragged = layerOp(raggedName)
+	// rightKernels wants each kind of pass to use the kernel that is made for it.
+	rightKernels = layerOp(rightKernelsName)
+)
+
+const (
+	raggedName       = "ragged"
+	rightKernelsName = "right_kernels"
+)
+
+func layerOp(name string) Op {
+	return Op{
+		Name:    name,
+		Sizes:   []string{"batch", "prompt", "steps", "hidden", "heads", "dim"},
+		Tensors: layerTensors,
+		Judge:   judgeLayer,
+		Least:   layerLeast,
+	}
+}
+
+// layerTensors: the weights are normal whatever the case's distribution is; both
+// sides scale them by wire.ProjectionScale.
+func layerTensors(c wire.Case) (in, out []wire.Tensor) {
+	s := c.Sizes
+	width := s["heads"] * s["dim"]
+	x := []int{s["batch"], s["prompt"] + s["steps"], s["hidden"]}
+	in = []wire.Tensor{{Name: "x", Shape: x}}
+	for _, name := range []string{"wq", "wk", "wv"} {
+		in = append(in, wire.Tensor{Name: name, Shape: []int{width, s["hidden"]}, Dist: tensor.Normal})
+	}
+	in = append(in, wire.Tensor{Name: "wo", Shape: []int{s["hidden"], width}, Dist: tensor.Normal})
+	return in, []wire.Tensor{{Name: "out", Shape: x}}
+}
+
+// layerCase is a case with its weights.
+type layerCase struct {
+	wire.Case
+	oracle.Layer
+	x                    []float32
+	batch, prompt, steps int
+}
+
+func newLayerCase(c wire.Case, in []*tensor.Tensor) layerCase {
+	s := c.Sizes
+	l := layerCase{Case: c, x: in[0].Data, batch: s["batch"], prompt: s["prompt"], steps: s["steps"]}
+	l.Layer = oracle.Layer{Hidden: s["hidden"], Heads: s["heads"], Dim: s["dim"],
+		Q: weightsOf(in[1]), K: weightsOf(in[2]), V: weightsOf(in[3]), Out: weightsOf(in[4])}
+	if l.Dim%2 == 0 {
+		l.Rotary = llama.Base // turns pairs: an odd head goes without
+	}
+	return l
+}
+
+// weightsOf is a projection's weights as the layer gets them.
+func weightsOf(w *tensor.Tensor) []float32 {
+	factor := wire.ProjectionScale(w.Shape[1])
+	y := make([]float32, len(w.Data))
+	for i, v := range w.Data {
+		y[i] = v * factor
+	}
+	return y
+}
+
+func (l layerCase) String() string {
+	return fmt.Sprintf("batch %d, a prompt of %d, then %d steps, hidden %d, heads %d × %d",
+		l.batch, l.prompt, l.steps, l.Hidden, l.Heads, l.Dim)
+}
+
+// kept is how many tokens of its prompt a sequence goes on from.
+func (l layerCase) kept(b int) int {
+	if l.Op == raggedName {
+		return l.Kept(b)
+	}
+	return l.prompt
+}
+
+// outputs computes all sequences; slip is asked for with the length that a
+// sequence's prompt has.
+func outputs[T oracle.Real](l layerCase, slip func(prompt int) oracle.Slip) []T {
+	var out []T
+	n := l.prompt + l.steps
+	for b := range l.batch {
+		x := make([]T, n*l.Hidden)
+		for i := range x {
+			x[i] = T(l.x[b*n*l.Hidden+i])
+		}
+		out = append(out, oracle.Forward(l.Layer, x[:l.prompt*l.Hidden], slip(l.prompt))...)
+		if l.steps == 0 {
+			continue
+		}
+		kept := l.kept(b)
+		goesOn := append(append([]T{}, x[:kept*l.Hidden]...), x[l.prompt*l.Hidden:]...)
+		out = append(out, oracle.Forward(l.Layer, goesOn, slip(kept))[kept*l.Hidden:]...)
+	}
+	return out
+}
+
+func (l layerCase) truth() oracle.Truth {
+	right := func(int) oracle.Slip { return oracle.Slip{} }
+	return oracle.Truth{Layout: oracle.Layout{Outer: l.batch * (l.prompt + l.steps), Len: l.Hidden, Inner: 1},
+		Want: outputs[float64](l, right), Plain: outputs[float32](l, right)}
+}
+
+func judgeLayer(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
+	l := newLayerCase(c, in)
+	p := passes{Case: c, problem: l, truth: l.truth(), got: out.Tensors[0].Data, calls: out.Counts,
+		parts: []part{{rows: l.prompt, prompt: true}, {rows: l.steps}}}
+	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return outputs[float64](l, slip) }
+	p.mergesInto = l.Hidden == l.Heads*l.Dim
+	p.strict = c.Op == rightKernelsName
+	return p.judge()
+}
+
+// layerLeast is what any layer moves, pass by pass: weights, x, q, k, v and out
+// once each, and in a step the keys and values so far.
+func layerLeast(c wire.Case) uint64 {
+	s := c.Sizes
+	width := s["heads"] * s["dim"]
+	n := 0
+	pass := func(tokens, past int) {
+		n += 4*s["hidden"]*width + s["batch"]*(tokens*(2*s["hidden"]+4*2*width)+past*2*width)
+	}
+	pass(s["prompt"], 0)
+	for i := range s["steps"] {
+		pass(1, s["prompt"]+i)
+	}
+	return 4 * uint64(n)
+}

@@ -1,0 +1,110 @@
+package ops
+
+import (
+	"fmt"
+
+	"flashlab/grader/oracle"
+	"flashlab/grader/wire"
+	"flashlab/tensor"
+)
+
+var modelSizes = []string{"layers", "heads", "dim", "mlp", "vocabulary"}
+
+// model is a Llama-like model with the student's layers: the logits after a
+// prompt and after each of several steps, with tokens that the seed gives.
+var model = Op{
+	Name:    "model",
+	Sizes:   append([]string{"batch", "prompt", "steps"}, modelSizes...),
+	Rules:   modelRules,
+	Tensors: modelTensors,
+	Judge:   judgeModel,
+	Least:   modelLeast,
+}
+
+// fresh is two sequences, one after the other, in the same cache.
+var fresh = Op{
+	Name:    "fresh",
+	Sizes:   append([]string{"batch", "prompt", "second", "steps"}, modelSizes...),
+	Rules:   modelRules,
+	Tensors: modelTensors,
+	Judge:   judgeModel,
+	Least:   modelLeast,
+}
+
+// prompts are the lengths of the prompts that a model is given.
+func prompts(c wire.Case) []int {
+	if second := c.Sizes["second"]; second > 0 {
+		return []int{c.Sizes["prompt"], second}
+	}
+	return []int{c.Sizes["prompt"]}
+}
+
+func modelRules(c wire.Case) error { return c.Llama().Check() }
+
+func modelTensors(c wire.Case) (in, out []wire.Tensor) {
+	s := c.Sizes
+	tokens := 0
+	for _, p := range prompts(c) {
+		tokens += p + s["steps"]
+	}
+	return []wire.Tensor{{Name: "tokens", Shape: []int{s["batch"], tokens}, Dist: tensor.Uniform}},
+		[]wire.Tensor{{Name: "logits", Shape: []int{s["batch"], len(prompts(c)) * (1 + s["steps"]), s["vocabulary"]}}}
+}
+
+// modelCase is a case with its weights.
+type modelCase struct {
+	*oracle.Llama
+	wire.Case
+	tokens []float32
+}
+
+func (m modelCase) String() string {
+	text := fmt.Sprintf("a model of hidden %d, heads %d × %d, layers %d, MLP %d, vocabulary %d, batch %d, a prompt of %d",
+		m.Hidden, m.Heads, m.Dim(), m.Layers, m.MLP, m.Vocabulary, m.Batch, m.Sizes["prompt"])
+	if second := m.Sizes["second"]; second > 0 {
+		text += fmt.Sprintf(" and, after Reset, one of %d", second)
+	}
+	return text + fmt.Sprintf(", then %d steps", m.Sizes["steps"])
+}
+
+// logits computes all sequences from the start.
+func logits[T oracle.Real](m modelCase, slip func(prompt int) oracle.Slip) []T {
+	var all []T
+	per := len(m.tokens) / m.Batch
+	for b := range m.Batch {
+		rest := m.tokens[b*per : (b+1)*per]
+		for _, prompt := range prompts(m.Case) {
+			var sequence []int
+			for _, x := range rest[:prompt+m.Sizes["steps"]] {
+				sequence = append(sequence, wire.Token(x, m.Vocabulary))
+			}
+			rest = rest[len(sequence):]
+			all = append(all, oracle.Logits[T](m.Llama, sequence, prompt-1, slip(prompt))...)
+		}
+	}
+	return all
+}
+
+func judgeModel(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
+	weights, err := oracle.NewLlama(c.Llama(), c.Seed)
+	if err != nil {
+		return Verdict{Reason: err.Error()}
+	}
+	m := modelCase{weights, c, in[0].Data}
+	right := func(int) oracle.Slip { return oracle.Slip{} }
+	t := oracle.Truth{Layout: oracle.Layout{Outer: len(out.Tensors[0].Data) / m.Vocabulary, Len: m.Vocabulary, Inner: 1},
+		Want: logits[float64](m, right), Plain: logits[float32](m, right)}
+	p := passes{Case: c, problem: m, truth: t, got: out.Tensors[0].Data, calls: out.Counts}
+	for range prompts(c) {
+		p.parts = append(p.parts, part{rows: 1, prompt: true}, part{rows: c.Sizes["steps"]})
+	}
+	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return logits[float64](m, slip) }
+	return p.judge()
+}
+
+// modelLeast is the weights, once in each pass. What belongs to the tokens is
+// little beside them.
+func modelLeast(c wire.Case) uint64 {
+	weights, _, _ := c.Llama().Bytes()
+	return uint64(weights) * uint64(len(prompts(c))*(1+c.Sizes["steps"]))
+}
