@@ -32,7 +32,7 @@ func layerOp(name string) Op {
 		Sizes:   []string{"batch", "prompt", "steps", "hidden", "heads", "dim"},
 		Tensors: layerTensors,
 		Judge:   judgeLayer,
-		Least:   layerLeast,
+		Least:   once,
 	}
 }
 
@@ -127,20 +127,4 @@ func judgeLayer(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	p.mergesInto = l.Hidden == l.Heads*l.Dim
 	p.strict = c.Op == rightKernelsName
 	return p.judge()
-}
-
-// layerLeast is what any layer moves, pass by pass: weights, x, q, k, v and out
-// once each, and in a step the keys and values so far.
-func layerLeast(c wire.Case) uint64 {
-	s := c.Sizes
-	width := s["heads"] * s["dim"]
-	n := 0
-	pass := func(tokens, past int) {
-		n += 4*s["hidden"]*width + s["batch"]*(tokens*(2*s["hidden"]+4*2*width)+past*2*width)
-	}
-	pass(s["prompt"], 0)
-	for i := range s["steps"] {
-		pass(1, s["prompt"]+i)
-	}
-	return 4 * uint64(n)
 }

@@ -18,7 +18,7 @@ var model = Op{
 	Rules:   modelRules,
 	Tensors: modelTensors,
 	Judge:   judgeModel,
-	Least:   modelLeast,
+	Least:   once,
 }
 
 // fresh is two sequences, one after the other, in the same cache.
@@ -28,7 +28,7 @@ var fresh = Op{
 	Rules:   modelRules,
 	Tensors: modelTensors,
 	Judge:   judgeModel,
-	Least:   modelLeast,
+	Least:   once,
 }
 
 // prompts are the lengths of the prompts that a model is given.
@@ -100,11 +100,4 @@ func judgeModel(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	}
 	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return logits[float64](m, slip) }
 	return p.judge()
-}
-
-// modelLeast is the weights, once in each pass. What belongs to the tokens is
-// little beside them.
-func modelLeast(c wire.Case) uint64 {
-	weights, _, _ := c.Llama().Bytes()
-	return uint64(weights) * uint64(len(prompts(c))*(1+c.Sizes["steps"]))
 }
