@@ -51,6 +51,7 @@ var all = []Op{
 	tiled, chosenTiles, // task 3
 	update, decodeStep, decodeSplit, generate, // task 5
 	layer, ragged, recorded, rightKernels, model, fresh, // task 6
+	gpt2Logits, gpt2Text, // task 7
 }
 
 // Find looks an operation up.
