@@ -27,9 +27,9 @@ var gpt2Logits = Op{
 	Least: func(c wire.Case) uint64 { return 4 * uint64(c.GPT2().Parameters()) * uint64(1+c.Sizes["steps"]) },
 }
 
-// gpt2Case is a case with its weights.
+// gpt2Case is a case with its model's shape.
 type gpt2Case struct {
-	*oracle.GPT2
+	gpt2.Config
 	wire.Case
 }
 
@@ -37,16 +37,30 @@ func (g gpt2Case) String() string {
 	return fmt.Sprintf("a GPT-2 of %v; a prompt of %d, then %d steps", g.Config, g.Sizes["prompt"], g.Sizes["steps"])
 }
 
+// gpt2Oracle is a model as the oracle takes it.
+func gpt2Oracle(w gpt2.Weights) (*oracle.GPT2, error) {
+	c := w.Config()
+	m := &oracle.GPT2{Width: c.Width, Heads: c.Heads, Layers: c.Layers, Inner: c.Inner, Epsilon: c.Epsilon, Weights: map[string][]float32{}}
+	for _, t := range c.Tensors() {
+		values, err := w.Read(t)
+		if err != nil {
+			return nil, err
+		}
+		m.Weights[t.Name] = values
+	}
+	return m, nil
+}
+
 func judgeGPT2(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	random, err := gpt2.Random(c.GPT2(), c.Seed)
 	if err != nil {
 		return Verdict{Reason: err.Error()}
 	}
-	weights, err := oracle.NewGPT2(random)
+	weights, err := gpt2Oracle(random)
 	if err != nil {
 		return Verdict{Reason: err.Error()}
 	}
-	g := gpt2Case{weights, c}
+	g := gpt2Case{random.Config(), c}
 	tokens := wire.Tokens(in[0].Data, g.Vocabulary)
 	prompt := c.Sizes["prompt"]
 	p := passes{Case: c, problem: g,

@@ -54,7 +54,8 @@ var gpt2Text = Op{
 
 // bundle is the course's own model.
 type bundle struct {
-	*oracle.GPT2
+	gpt2.Config
+	oracle    *oracle.GPT2
 	tokenizer *bpe.Tokenizer // nil without one
 	held      []int32        // the text that it was not trained on, as tokens
 }
@@ -69,8 +70,8 @@ var bundled = sync.OnceValues(func() (*bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task7_gpt2/model: %w", err)
 	}
-	b := &bundle{}
-	if b.GPT2, err = oracle.NewGPT2(w); err != nil {
+	b := &bundle{Config: w.Config()}
+	if b.oracle, err = gpt2Oracle(w); err != nil {
 		return nil, fmt.Errorf("task7_gpt2/model: %w", err)
 	}
 	text, err := fs.ReadFile(dir, "heldout.txt")
@@ -122,7 +123,7 @@ func judgeText(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 		}
 	}
 	text = append(text, whole(got)...)
-	logits := oracle.GPT2Logits[float64](b.GPT2, text[:len(text)-1], prompt-1, oracle.Slip{})
+	logits := oracle.GPT2Logits[float64](b.oracle, text[:len(text)-1], prompt-1, oracle.Slip{})
 	var wrong []int
 	best := make([]int, len(got))
 	for i := range got {

@@ -1,24 +1,13 @@
 package oracle
 
-import "flashlab/nn/gpt2"
+import "fmt"
 
-// GPT2 is the model of package nn/gpt2, with its weights.
+// GPT2 is that model. It knows nothing of package nn/gpt2, whose tests it serves.
 type GPT2 struct {
-	gpt2.Config
-	weights map[string][]float32
-}
-
-// NewGPT2 reads the weights.
-func NewGPT2(w gpt2.Weights) (*GPT2, error) {
-	m := &GPT2{w.Config(), map[string][]float32{}}
-	for _, t := range m.Tensors() {
-		values, err := w.Read(t)
-		if err != nil {
-			return nil, err
-		}
-		m.weights[t.Name] = values
-	}
-	return m, nil
+	Width, Heads, Layers, Inner int
+	Epsilon                     float64
+	// Weights have the names that Hugging Face gives them; matrices are [out, in].
+	Weights map[string][]float32
 }
 
 // GPT2Logits computes a whole text at once, and gives the logits
@@ -28,20 +17,20 @@ func GPT2Logits[T Real](m *GPT2, tokens []int, from int, s Slip) []T {
 	x := make([]T, 0, len(tokens)*w)
 	for i, token := range tokens {
 		for j := range w {
-			x = append(x, T(m.weights[gpt2.TokenTable][token*w+j])+T(m.weights[gpt2.PositionTable][i*w+j]))
+			x = append(x, T(m.Weights["wte.weight"][token*w+j])+T(m.Weights["wpe.weight"][i*w+j]))
 		}
 	}
 	for i := range m.Layers {
-		in := func(name string) []float32 { return m.weights[gpt2.InLayer(i, name)] }
-		qkv, bias := in(gpt2.QKVWeight), in(gpt2.QKVBias)
-		attention := Layer{Hidden: w, Heads: m.Heads, Dim: m.Dim(),
-			Q: qkv[:w*w], K: qkv[w*w : 2*w*w], V: qkv[2*w*w:], Out: in(gpt2.OutWeight),
-			QB: bias[:w], KB: bias[w : 2*w], VB: bias[2*w:], OutB: in(gpt2.OutBias)}
-		add(x, Forward(attention, layerNorm(x, in(gpt2.Gain1), in(gpt2.Bias1), m.Epsilon), s))
-		inner := affine(layerNorm(x, in(gpt2.Gain2), in(gpt2.Bias2), m.Epsilon), in(gpt2.UpWeight), in(gpt2.UpBias), w)
+		in := func(name string) []float32 { return m.Weights[fmt.Sprintf("h.%d.%s", i, name)] }
+		qkv, bias := in("attn.c_attn.weight"), in("attn.c_attn.bias")
+		attention := Layer{Hidden: w, Heads: m.Heads, Dim: w / m.Heads,
+			Q: qkv[:w*w], K: qkv[w*w : 2*w*w], V: qkv[2*w*w:], Out: in("attn.c_proj.weight"),
+			QB: bias[:w], KB: bias[w : 2*w], VB: bias[2*w:], OutB: in("attn.c_proj.bias")}
+		add(x, Forward(attention, layerNorm(x, in("ln_1.weight"), in("ln_1.bias"), m.Epsilon), s))
+		inner := affine(layerNorm(x, in("ln_2.weight"), in("ln_2.bias"), m.Epsilon), in("mlp.c_fc.weight"), in("mlp.c_fc.bias"), w)
 		gelu(inner)
-		add(x, affine(inner, in(gpt2.DownWeight), in(gpt2.DownBias), m.Inner))
+		add(x, affine(inner, in("mlp.c_proj.weight"), in("mlp.c_proj.bias"), m.Inner))
 	}
-	end := layerNorm(x[from*w:], m.weights[gpt2.FinalGain], m.weights[gpt2.FinalBias], m.Epsilon)
-	return linear(end, m.weights[gpt2.TokenTable], w)
+	end := layerNorm(x[from*w:], m.Weights["ln_f.weight"], m.Weights["ln_f.bias"], m.Epsilon)
+	return linear(end, m.Weights["wte.weight"], w)
 }

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 
@@ -12,7 +14,9 @@ import (
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "gpt2" {
 		if err := write(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "gpt2:", err)
+			if !errors.Is(err, flag.ErrHelp) {
+				fmt.Fprintln(os.Stderr, "gpt2:", err)
+			}
 			os.Exit(1)
 		}
 		return
