@@ -11,8 +11,9 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
 
 MAKEFLAGS += --no-print-directory
+export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune gpt2 lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,6 +29,14 @@ help: ## this list
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE'
+	@echo 'and of make gpt2:'
+	@echo '  MODEL=folder         GPT-2 as Hugging Face has it, any size; the course'"'"'s own without it'
+	@echo '  PROMPT="In optics"   what to go on from'
+	@echo '  KERNELS=given        the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
+	@echo '  TOKENS=200           how many to write'
+	@echo '  TEMPERATURE=0.8 TOPK=40 TOPP=0.95 SEED=3   sampled; without a temperature, greedy'
+	@echo '  REF=1                the same model in plain Go, with the attention of task 1'
+	@echo '  PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch'
 
 setup: ## check Go and the C++ compiler; install or name what is missing
 	@sh scripts/setup.sh
@@ -76,6 +85,14 @@ plot: grader ## task 3: draw what your code moves against the size of the SRAM
 
 tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')
+
+# KERNELS=given needs none of your code: it is built on the solutions, and uses none of these.
+gpt2: grader ## GPT-2 writes, on your kernels (see below)
+	@$(GRADER) run -task 7 $(if $(SOLUTION)$(filter given,$(KERNELS)),-solution) $(if $(DEVICE),-device '$(DEVICE)') gpt2 \
+		$(if $(MODEL),-model '$(MODEL)') $(if $(PROMPT),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
+		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
+		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
+		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \

@@ -5,6 +5,7 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,16 @@ type Op struct {
 	Sizes []string // names of the numbers in a rubric's shape = […]
 	// Causal says that its cases may be causal.
 	Causal bool
+	// Each says what its cases' numbers are that belong to one sequence each:
+	// "length". "" is for none.
+	Each string
 	// Rules refuses cases that would not be fair. Sizes are at least 1.
 	Rules func(c wire.Case) error // may be nil
+	// Fault says what is wrong with a case that is to be refused; "" if nothing.
+	Fault func(c wire.Case) string // may be nil
 	// Tensors lists inputs and outputs. An input without a Dist takes the
-	// case's own; each gets a stream of its own.
+	// case's own; each gets a stream of its own. An output that has the name of
+	// an input is that input after the call.
 	Tensors func(c wire.Case) (in, out []wire.Tensor)
 	// Prepare fills the inputs that are Given, from those that are not.
 	Prepare func(c wire.Case, in []*tensor.Tensor) error // may be nil
@@ -42,7 +49,9 @@ var all = []Op{
 	softmax, gemm("gemm_nt", true), gemm("gemm_nn", false), attention, flash,
 	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
 	tiled, chosenTiles, // task 3
+	update, decodeStep, decodeSplit, generate, // task 5
 	layer, ragged, recorded, rightKernels, model, fresh, // task 6
+	gpt2Logits, gpt2Text, // task 7
 }
 
 // Find looks an operation up.
@@ -62,12 +71,15 @@ type Spec struct {
 	Shape  []int
 	Dist   tensor.Dist
 	Causal bool
+	Each   []int // one for each sequence of the batch
+	// Refused says that the case is wrong on purpose: it asks for an error.
+	Refused bool
 }
 
 // Case makes a case that a worker can be sent. It refuses a Spec that does not
 // fit the operation.
 func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
-	c := wire.Case{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed}
+	c := wire.Case{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed, Each: s.Each, Refused: s.Refused}
 	switch {
 	case len(s.Shape) != len(o.Sizes):
 		return c, fmt.Errorf("shape %v: op %q takes [%s]", s.Shape, o.Name, strings.Join(o.Sizes, ", "))
@@ -81,6 +93,9 @@ func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
 			return c, fmt.Errorf("shape %v: every size is at least 1", s.Shape)
 		}
 		c.Sizes[o.Sizes[i]] = n
+	}
+	if want := o.numbers(c); len(s.Each) != want {
+		return c, fmt.Errorf("each = %v: op %q takes %d of them, the %ss of the sequences", s.Each, o.Name, want, cmp.Or(o.Each, "number"))
 	}
 	c.Inputs, c.Outputs = o.Tensors(c)
 	for i := range c.Inputs {
@@ -96,9 +111,34 @@ func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
 		}
 	}
 	if o.Rules != nil {
-		return c, o.Rules(c)
+		if err := o.Rules(c); err != nil {
+			return c, err
+		}
 	}
-	return c, nil
+	return c, o.refuses(c)
+}
+
+// refuses wants a case to be wrong where it says so, and only there.
+func (o Op) refuses(c wire.Case) error {
+	why := ""
+	if o.Fault != nil {
+		why = o.Fault(c)
+	}
+	switch {
+	case c.Refused && why == "":
+		return fmt.Errorf("refused = true, but nothing is wrong with it")
+	case !c.Refused && why != "":
+		return fmt.Errorf("%s: refused = true is missing, or a number is wrong", why)
+	}
+	return nil
+}
+
+// numbers is how many numbers of single sequences a case has.
+func (o Op) numbers(c wire.Case) int {
+	if o.Each == "" {
+		return 0
+	}
+	return c.Sizes["batch"]
 }
 
 func fits(shape []int) bool {

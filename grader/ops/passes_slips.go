@@ -2,14 +2,14 @@ package ops
 
 import "flashlab/grader/oracle"
 
-// mistake is one in a layer, with what it is called.
-type mistake struct {
+// namedSlip is a mistake in a layer, with what it is called.
+type namedSlip struct {
 	slip func(prompt int) oracle.Slip
 	says string
 }
 
 // slips are the mistakes that one makes in task 6.
-func (p passes) slips() []mistake {
+func (p passes) slips() []namedSlip {
 	// A step that sees the keys that sees says; prompts are right.
 	step := func(sees func(prompt, i, j int) bool) func(int) oracle.Slip {
 		return func(prompt int) oracle.Slip {
@@ -31,7 +31,7 @@ func (p passes) slips() []mistake {
 			}}
 		}
 	}
-	list := []mistake{
+	list := []namedSlip{
 		{func(prompt int) oracle.Slip {
 			return oracle.Slip{Sees: func(i, j int) bool { return j <= i || (i < prompt && j < prompt) }}
 		}, "the mask is missing in the prefill: the tokens of a prompt see those after them (Causal)"},
@@ -75,7 +75,7 @@ func (p passes) slips() []mistake {
 	}
 	if p.mergesInto {
 		list = append(list,
-			mistake{func(int) oracle.Slip { return oracle.Slip{NoOut: true} }, "this is the attention without the projection: Out comes last"})
+			namedSlip{func(int) oracle.Slip { return oracle.Slip{NoOut: true} }, "this is the attention without the projection: Out comes last"})
 	}
 	return list
 }

@@ -27,7 +27,7 @@ func (e example) String() string {
 
 // inputs makes the case with a seed.
 func (e example) inputs(t *testing.T, seed uint64) (wire.Case, []*tensor.Tensor) {
-	c, err := e.op.Case(Spec{e.shape, e.dist, e.causal}, seed, 1)
+	c, err := e.op.Case(Spec{Shape: e.shape, Dist: e.dist, Causal: e.causal}, seed, 1)
 	require.NoError(t, err, e.String())
 	in, err := e.op.Inputs(c)
 	require.NoError(t, err)

@@ -136,13 +136,13 @@ func TestYardstick(t *testing.T) {
 
 func TestTiledRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{[]int{5, 4, 3, 1, 1}, tensor.Normal, true},
-		{[]int{5, 5, 3, 1, 1}, tensor.Masked, false},
-		{[]int{5, 5, 3, 0, 1}, tensor.Normal, false},
+		{Shape: []int{5, 4, 3, 1, 1}, Dist: tensor.Normal, Causal: true},
+		{Shape: []int{5, 5, 3, 1, 1}, Dist: tensor.Masked, Causal: false},
+		{Shape: []int{5, 5, 3, 0, 1}, Dist: tensor.Normal, Causal: false},
 	} {
 		_, err := tiled.Case(s, 1, 1)
 		assert.Error(t, err, "%v", s)
 	}
-	_, err := chosenTiles.Case(Spec{[]int{5, 5, 16, 319}, tensor.Normal, false}, 1, 1)
+	_, err := chosenTiles.Case(Spec{Shape: []int{5, 5, 16, 319}, Dist: tensor.Normal, Causal: false}, 1, 1)
 	assert.ErrorContains(t, err, "the task promises 320")
 }

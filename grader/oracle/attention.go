@@ -15,6 +15,8 @@ type Variant struct {
 	Late         bool                              // masked after the softmax
 	Forget       int                               // size of tiles of keys whose accumulator is not rescaled
 	ForgetSum    int                               // the same of the sum
+	Part         func(j, keys int) int             // of key j: each part is relative to its own largest score
+	Mean         bool                              // of the parts, instead of the sum
 }
 
 func (c *Variant) fill(k, v []float32, s attn.Shape) {
@@ -95,6 +97,10 @@ func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Sha
 		return false
 	}
 	above, below := maxima(p, c.Forget), maxima(p, c.ForgetSum)
+	if c.Part != nil {
+		above = c.ownMaxima(p)
+		below = above
+	}
 	var sum float64
 	for j := range p {
 		sum += exp(p[j] - below[j])
@@ -118,6 +124,31 @@ func maxima(p []float64, tile int) []float64 {
 		}
 		for j := first; j < end; j++ {
 			m[j] = largest
+		}
+	}
+	return m
+}
+
+// ownMaxima are, for each score, the largest one of its part. For a mean the sum of
+// the part's exponentials is in it.
+func (c Variant) ownMaxima(p []float64) []float64 {
+	largest, sum := map[int]float64{}, map[int]float64{}
+	for j, score := range p {
+		part := c.Part(j, len(p))
+		if before, seen := largest[part]; !seen || score > before {
+			largest[part] = score
+		}
+	}
+	for j, score := range p {
+		part := c.Part(j, len(p))
+		sum[part] += exp(score - largest[part])
+	}
+	m := make([]float64, len(p))
+	for j := range p {
+		part := c.Part(j, len(p))
+		m[j] = largest[part]
+		if c.Mean {
+			m[j] += math.Log(sum[part])
 		}
 	}
 	return m

@@ -3,11 +3,13 @@ package oracle
 import "math"
 
 // Layer is the attention of one layer of a model, on one sequence: its weights
-// are q, k and v [Heads × Dim, Hidden] and out [Hidden, Heads × Dim].
+// are q, k and v [Heads × Dim, Hidden] and out [Hidden, Heads × Dim]. Biases may
+// be nil.
 type Layer struct {
 	Hidden, Heads, Dim int
 	Rotary             float64 // RoPE's base; 0 for none
 	Q, K, V, Out       []float32
+	QB, KB, VB, OutB   []float32
 }
 
 // Slip is a layer with something done otherwise; the zero value is the right
@@ -26,7 +28,7 @@ type Slip struct {
 // there is no cache that could be wrong.
 func Forward[T Real](l Layer, x []T, s Slip) []T {
 	n, width := len(x)/l.Hidden, l.Heads*l.Dim
-	q, k, v := linear(x, l.Q, l.Hidden), linear(x, l.K, l.Hidden), linear(x, l.V, l.Hidden)
+	q, k, v := affine(x, l.Q, l.QB, l.Hidden), affine(x, l.K, l.KB, l.Hidden), affine(x, l.V, l.VB, l.Hidden)
 	for i := range n {
 		if l.Rotary == 0 {
 			break
@@ -59,7 +61,7 @@ func Forward[T Real](l Layer, x []T, s Slip) []T {
 	if s.NoOut {
 		return y
 	}
-	return linear(y, l.Out, width)
+	return affine(y, l.Out, l.OutB, width)
 }
 
 func (s Slip) sees(i, j int) bool {

@@ -23,6 +23,17 @@ func linear[T Real](x []T, w []float32, in int) []T {
 	return y
 }
 
+// affine is linear plus a bias [width] in each row, if there is one.
+func affine[T Real](x []T, w, bias []float32, in int) []T {
+	y := linear(x, w, in)
+	for i := range y {
+		if bias != nil {
+			y[i] += T(bias[i%len(bias)])
+		}
+	}
+	return y
+}
+
 // layerNorm normalises each row of x [n, len(gain)].
 func layerNorm[T Real](x []T, gain, bias []float32, epsilon float64) []T {
 	y := make([]T, len(x))
@@ -67,6 +78,14 @@ func swiGLU[T Real](gate, up []T) []T {
 		y[i] = g / (1 + T(math.Exp(float64(-g)))) * up[i]
 	}
 	return y
+}
+
+// gelu is GPT-2's form of it.
+func gelu[T Real](x []T) {
+	for i, v := range x {
+		inside := T(math.Sqrt(2/math.Pi)) * (v + T(0.044715)*v*v*v)
+		x[i] = v / 2 * (1 + T(math.Tanh(float64(inside))))
+	}
 }
 
 // add is x + y, written to x.

@@ -26,6 +26,26 @@ func (c Case) Tiled() attn.Shape {
 		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
 }
 
+// Cache is the shape of a cache of keys and values.
+func (c Case) Cache() attn.CacheShape {
+	return attn.CacheShape{Batch: c.Sizes["batch"], MaxSeq: c.Sizes["slots"], KVHeads: c.Sizes["kvheads"], Dim: c.Sizes["dim"]}
+}
+
+// Decode is the shape of a step of decoding.
+func (c Case) Decode() attn.DecodeShape {
+	return attn.DecodeShape{Heads: c.Sizes["heads"], CacheShape: c.Cache()}
+}
+
+// Generate is the shape of the last step of a generation, which fills the cache.
+func (c Case) Generate() attn.DecodeShape {
+	s := c.Decode()
+	s.MaxSeq = c.Sizes["prompt"] + c.Sizes["steps"]
+	return s
+}
+
+// Replayed is the first step of a generation that comes from a recorded graph.
+func (c Case) Replayed() int { return c.Sizes["steps"] / 2 }
+
 // Names of the counts that task 3's worker sends: the tiles that were chosen.
 const (
 	TileQueries = "br"

@@ -37,6 +37,8 @@ type Case struct {
 	Op      string
 	Sizes   map[string]int // its shape, by the names that the operation gives: "len"
 	Causal  bool           `json:",omitempty"`
+	Each    []int          `json:",omitempty"` // a number for each sequence: its length, or a position
+	Refused bool           `json:",omitempty"` // something is wrong with the case: the right answer is an error
 	Dist    tensor.Dist
 	Seed    uint64
 	Inputs  []Tensor
@@ -76,6 +78,7 @@ type Reply struct {
 const (
 	Moved       = "moved"       // bytes that went to and from the large memory
 	Nanoseconds = "nanoseconds" // the median of the calls that Repeat asked for
+	Errors      = "errors"      // 1 where a case that is Refused was answered with an error
 )
 
 // Output is what came of a case.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"slices"
 
 	"flashlab/device"
 	"flashlab/grader/wire"
@@ -48,12 +49,12 @@ func OnDevice[T any](m *Maker[T], call func(it T, c wire.Case, out, in Buffers) 
 		if err != nil {
 			return nil, err
 		}
-		out, free, err := poisoned(j)
+		out, free, err := outputs(j, in)
 		defer free()
 		if err != nil {
 			return nil, err
 		}
-		if err := call(it, j.Case, out, in); err != nil {
+		if err := j.answered(call(it, j.Case, out, in)); err != nil {
 			return nil, err
 		}
 		if err := j.Device.Sync(); err != nil {
@@ -75,19 +76,50 @@ func upload(j *Job) (in Buffers, free func(), err error) {
 	return in, free, nil
 }
 
-func poisoned(j *Job) (out Buffers, free func(), err error) {
-	free = func() { release(j, out) }
+// outputs are poisoned, but for those that are inputs as well.
+func outputs(j *Job, in Buffers) (out Buffers, free func(), err error) {
+	var own Buffers
+	free = func() { release(j, own) }
 	for _, t := range j.Outputs {
+		if i := slices.IndexFunc(j.Inputs, func(i wire.Tensor) bool { return i.Name == t.Name }); i >= 0 {
+			out = append(out, in[i])
+			continue
+		}
 		b, err := device.Alloc[float32](j.Device, t.Name, tensor.Elements(t.Shape))
 		if err != nil {
 			return out, free, err
 		}
-		out = append(out, b)
-		if err := j.Device.Poison(b.Memory()); err != nil {
+		own, out = append(own, b), append(out, b)
+		if err := j.poison(b.Memory()); err != nil {
 			return out, free, err
 		}
 	}
 	return out, free, nil
+}
+
+// poison fills memory with NaN. What an error is to leave unwritten is read all the
+// same, so there it must not count as uninitialised.
+func (j *Job) poison(m device.Memory) error {
+	if j.Refused {
+		return j.Device.Set(m, 0xFF)
+	}
+	return j.Device.Poison(m)
+}
+
+// answered looks at what a call returned: of a case that is to be refused an error
+// is the right answer, and becomes a count. A stub's is not, nor is a kernel that
+// was stopped.
+func (j *Job) answered(err error) error {
+	if class := wire.ErrorOf(err); !j.Refused || (class != nil && class.Class != wire.Failed) {
+		return err
+	}
+	if j.Counts == nil {
+		j.Counts = map[string]uint64{}
+	}
+	if err != nil {
+		j.Counts[wire.Errors] = 1
+	}
+	return nil
 }
 
 func download(j *Job, out Buffers) (*wire.Output, error) {

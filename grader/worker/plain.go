@@ -35,9 +35,12 @@ func OnTensors(name string, call func(c wire.Case, in []*tensor.Tensor) (*tensor
 }
 
 // Stub says which function is not implemented; other errors stay as they are.
-func Stub(name string, err error) error {
+func Stub(name string, err error) error { return StubIn("attention.go", name, err) }
+
+// StubIn is Stub for a function in another file.
+func StubIn(file, name string, err error) error {
 	if errors.Is(err, attn.ErrNotImplemented) {
-		return fmt.Errorf("%w: %s in attention.go is still the stub", err, name)
+		return fmt.Errorf("%w: %s in %s is still the stub", err, name, file)
 	}
 	return err
 }

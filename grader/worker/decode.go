@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/grader/wire"
+)
+
+// Update writes new tokens to the cache that a case gives.
+func Update[T attn.Decoder](m *Maker[T]) Op {
+	return withEach("Update", m, func(it T, c wire.Case, out, in Buffers, at attn.Counts) error {
+		cache := attn.Cache{K: in[0], V: in[1], CacheShape: c.Cache()}
+		return it.Update(cache, in[2], in[3], c.Sizes["count"], at)
+	})
+}
+
+// Decode is one step of decoding against the cache that a case gives.
+func Decode[T attn.Decoder](m *Maker[T]) Op {
+	return withEach("Decode", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
+		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
+		return it.Decode(out[0], in[0], cache, c.Decode(), lengths)
+	})
+}
+
+// DecodeSplit is the same in parts. A submission need not have it.
+func DecodeSplit[T attn.Decoder](m *Maker[T]) Op {
+	return withEach("DecodeSplit", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
+		s, ok := any(it).(attn.SplitDecoder)
+		if !ok {
+			return attn.ErrNotImplemented
+		}
+		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
+		return s.DecodeSplit(out[0], in[0], cache, c.Decode(), lengths, c.Sizes["parts"])
+	})
+}
+
+// withEach is OnDevice for a method that takes a number for each sequence.
+func withEach[T any](name string, m *Maker[T], call func(it T, c wire.Case, out, in Buffers, each attn.Counts) error) Op {
+	return func(j *Job) (*wire.Output, error) {
+		each, err := counts(j.Device, j.Each)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = each.Device.Free(j.Device) }()
+		return OnDevice(m, func(it T, c wire.Case, out, in Buffers) error {
+			return StubIn("decode.go", name, call(it, c, out, in, each))
+		})(j)
+	}
+}
+
+// counts puts one number for each sequence on the device.
+func counts(d device.Device, numbers []int) (attn.Counts, error) {
+	b, err := device.Upload(d, "one number for each sequence", as32(numbers))
+	return attn.Counts{Host: numbers, Device: b}, err
+}
+
+func as32(numbers []int) []int32 {
+	narrow := make([]int32, len(numbers))
+	for i, n := range numbers {
+		narrow[i] = int32(n)
+	}
+	return narrow
+}

@@ -1,0 +1,28 @@
+// Command task5 runs a submission of task 5 for the grader. With the argument table
+// it compares decoding with and without splitting, for `make plot TASK=5`.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"flashlab/grader/worker"
+	decode "flashlab/task5_decode"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "table" {
+		if err := table(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "table:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	it := worker.Once(decode.New)
+	worker.Main(map[string]worker.Op{
+		"update":   worker.Update(it),
+		"decode":   worker.Decode(it),
+		"split":    worker.DecodeSplit(it),
+		"generate": worker.Generate(it),
+	})
+}
