@@ -32,6 +32,9 @@ type part struct {
 	prompt bool
 }
 
+// nearly is an error that is no mistake of a layer's, but of rounding.
+const nearly = 1e-2
+
 func (p passes) judge() Verdict {
 	j := p.truth.Judge(p.got)
 	misused := p.misused()
@@ -47,12 +50,14 @@ func (p passes) judge() Verdict {
 	reasons := append(p.never(), p.mistakes()...)
 	reasons = append(reasons, p.wrongCalls()...)
 	reasons = append(reasons, misused...)
-	if where := p.where(j.Bound); where != "" {
-		reasons = append(reasons, where)
+	if len(reasons) == 0 && j.Error >= nearly {
+		reasons = p.where(j.Bound)
 	}
-	reasons = append(reasons, general(p.truth, p.got, j))
+	if len(reasons) == 0 {
+		reasons = []string{general(p.truth, p.got, j)}
+	}
 	v := explain(p.Case, p.problem, j, reasons[0])
-	for _, also := range reasons[1 : len(reasons)-1] {
+	for _, also := range reasons[1:] {
 		v.Details = append(v.Details, "and "+also)
 	}
 	return v
@@ -82,7 +87,7 @@ func narrowed(x []float64) []float32 {
 }
 
 // where tells which pass is the first to be wrong.
-func (p passes) where(bound float64) string {
+func (p passes) where(bound float64) []string {
 	per := 0
 	for _, part := range p.parts {
 		per += part.rows
@@ -105,13 +110,13 @@ func (p passes) where(bound float64) string {
 	for ; first < per && !wrong[first]; first++ {
 	}
 	if first == per {
-		return ""
+		return nil
 	}
 	text := p.whereOf(first, wrong)
 	if batch > 1 && len(sequences) > 0 && sequences[0] > 0 {
 		text += fmt.Sprintf("; only sequences from %d on are wrong (counted from 0): does each start where the batch's shape says?", sequences[0])
 	}
-	return text
+	return []string{text}
 }
 
 func (p passes) whereOf(first int, wrong []bool) string {

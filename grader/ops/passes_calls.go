@@ -14,20 +14,26 @@ func (p passes) any(call string) uint64 {
 	return p.count(wire.PromptPass, call) + p.count(wire.FirstPass, call) + p.count(wire.StepPass, call)
 }
 
-// never names what every layer has to call, and none did.
+// kinds of passes, as one says them.
+var kinds = []struct{ pass, name string }{
+	{wire.PromptPass, "a prompt"}, {wire.FirstPass, "a prompt of one token"}, {wire.StepPass, "a decoding step"},
+}
+
+// never names what every pass has to call, and none of a kind did.
 func (p passes) never() []string {
-	if p.any(wire.CallForward) == 0 {
-		return nil
-	}
+	var says []string
 	for _, c := range []struct{ call, says string }{
-		{wire.CallQKV, "QKV is never called: it makes q, k and v of x"},
-		{wire.CallOut, "Out is never called: it makes the layer's output of the attention's"},
+		{wire.CallQKV, "QKV is never called in %s: it makes q, k and v of x"},
+		{wire.CallOut, "Out is never called in %s: it makes the layer's output of the attention's"},
+		{wire.CallUpdate, "the cache is not updated in %s: every later step needs the new keys and values, and Decode in the same one"},
 	} {
-		if p.any(c.call) == 0 {
-			return []string{c.says}
+		for _, k := range kinds {
+			if p.count(k.pass, wire.CallForward) > 0 && p.count(k.pass, c.call) == 0 {
+				says = append(says, fmt.Sprintf(c.says, k.name))
+			}
 		}
 	}
-	return nil
+	return says
 }
 
 // ownWay says that a layer leaves the kernels that it is given aside.
@@ -36,7 +42,7 @@ func (p passes) ownWay() string {
 	used := func(pass string) bool {
 		return p.count(pass, wire.CallPrefill)+p.count(pass, wire.CallDecode) > 0
 	}
-	if (prompts > 0 && !used(wire.PromptPass)) || (steps > 0 && !used(wire.StepPass)) {
+	if p.any(wire.CallForward) == 0 || (prompts > 0 && !used(wire.PromptPass)) || (steps > 0 && !used(wire.StepPass)) {
 		return "not by the kernels that New is given: attention is to be k.Prefill's and k.Decode's"
 	}
 	return ""
@@ -46,16 +52,11 @@ func (p passes) ownWay() string {
 // wrong values.
 func (p passes) wrongCalls() []string {
 	var says []string
-	add := func(is bool, text string, args ...any) {
+	add := func(is bool, text string) {
 		if is {
-			says = append(says, fmt.Sprintf(text, args...))
+			says = append(says, text)
 		}
 	}
-	lacks := func(pass string) bool {
-		return p.count(pass, wire.CallForward) > 0 && p.count(pass, wire.CallUpdate) == 0
-	}
-	add(lacks(wire.PromptPass) || lacks(wire.FirstPass), "the cache is not updated in the prompt: its keys and values are needed by every later step")
-	add(lacks(wire.StepPass), "the cache is not updated in a decoding step: the new token's key and value belong there before Decode")
 	add(p.any(wire.LateUpdate) > 0, "Decode came before Update: is the cache updated before it is read?")
 	add(p.any(wire.WrongSlots) > 0, "Update was given other slots than s.Before: the first new token of a sequence has as many before it")
 	add(p.any(wire.WrongCount) > 0, "Update was given another count than s.Count")
@@ -68,10 +69,17 @@ func (p passes) wrongCalls() []string {
 func (p passes) misused() []string {
 	var says []string
 	if n := p.count(wire.StepPass, wire.CallPrefill); n > 0 {
-		says = append(says, fmt.Sprintf("the prefill kernel is used for decoding, %d times: with one new token, Decode reads the cache as it lies", n))
+		says = append(says, fmt.Sprintf("the prefill kernel is used for decoding, %s: with one new token, Decode reads the cache as it lies", often(n)))
 	}
 	if n := p.count(wire.PromptPass, wire.CallDecode); n > 0 {
-		says = append(says, fmt.Sprintf("the decoding kernel is used for a prompt, %d times: Prefill.Run takes all of its tokens at once", n))
+		says = append(says, fmt.Sprintf("the decoding kernel is used for a prompt, %s: Prefill.Run takes all of its tokens at once", often(n)))
 	}
 	return says
+}
+
+func often(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

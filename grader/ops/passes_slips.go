@@ -55,9 +55,19 @@ func (p passes) slips() []namedSlip {
 			return oracle.Slip{KeyAsValue: func(i int) bool { return i >= prompt }}
 		}, "decoded tokens read keys where values belong: Update takes k, then v"},
 		{func(int) oracle.Slip { return oracle.Slip{KeyAsValue: func(int) bool { return true }} },
-			"V is confused with K"},
+			"V is confused with K: keys are taken for values, too"},
+		{func(int) oracle.Slip { return oracle.Slip{Swapped: true} },
+			"V is confused with K: keys and values are swapped"},
+		{func(prompt int) oracle.Slip {
+			return oracle.Slip{Position: func(i int) int {
+				if i < prompt {
+					return prompt + i
+				}
+				return i + 1
+			}}
+		}, "RoPE: tokens are rotated by s.After; their positions begin at s.Before. QKV does it, with the step that it is given"},
 		{position(func(_, i int) int { return i + 1 }),
-			"RoPE: decoded tokens are rotated by s.After; their positions begin at s.Before. QKV does it, with the step that it is given"},
+			"RoPE: decoded tokens are rotated by one position too much; QKV does it, with the step that it is given"},
 		{position(func(prompt, i int) int { return i - prompt }),
 			"RoPE: decoded tokens are rotated as if the sequence began with them; QKV does it, with the step that it is given"},
 		{position(func(int, int) int { return 0 }),

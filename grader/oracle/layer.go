@@ -20,6 +20,7 @@ type Slip struct {
 	KeyAsValue func(i int) bool    // whether token i takes the keys for values
 	Unsplit    int                 // so many first tokens lie in rows, and are read as if they lay by heads
 	Unmerged   int                 // so many first tokens' results are left lying by heads
+	Swapped    bool                // keys are taken for values, and values for keys
 	NoOut      bool                // the projection to the output is left out
 }
 
@@ -38,6 +39,9 @@ func Forward[T Real](l Layer, x []T, s Slip) []T {
 		}
 		rotate(q[i*width:(i+1)*width], l.Dim, position, l.Rotary)
 		rotate(k[i*width:(i+1)*width], l.Dim, position, l.Rotary)
+	}
+	if s.Swapped {
+		k, v = v, k
 	}
 	y := make([]T, n*width)
 	for i := range n {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -146,10 +147,18 @@ func (r *layerRun) passes() []pass {
 func runSteps(r *layerRun) error {
 	for _, p := range r.passes() {
 		if err := r.do(p, r.layer.Forward); err != nil {
-			return fmt.Errorf("Forward of %v: %w", p, err)
+			return during(fmt.Sprintf("Forward of %v", p), err)
 		}
 	}
 	return nil
+}
+
+// during says in which pass an error came up. A stub is one in all of them.
+func during(what string, err error) error {
+	if errors.Is(err, attn.ErrNotImplemented) {
+		return attn.ErrNotImplemented
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // do prepares a pass, has work queue it, and fetches what came of it.
@@ -190,7 +199,7 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 		return err
 	}
 	if !slices.Equal(in, after) {
-		return fmt.Errorf("it changed its input x: the model needs that once more")
+		return errors.New("it changed its input x")
 	}
 	got, err := out.CopyOut(r.Device)
 	if err != nil {

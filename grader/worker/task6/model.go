@@ -79,7 +79,7 @@ func generate(m *llama.Model, tokens [][]int32, prompt int) (all [][]float32, er
 		}
 	}
 	if err := m.Prefill(prompts); err != nil {
-		return nil, fmt.Errorf("a prompt of %d tokens: %w", prompt, err)
+		return nil, during(fmt.Sprintf("a prompt of %d tokens", prompt), err)
 	}
 	for _, next := range append(slices.Clone(tokens[prompt:]), nil) {
 		logits, err := m.Logits()
@@ -95,7 +95,7 @@ func generate(m *llama.Model, tokens [][]int32, prompt int) (all [][]float32, er
 		}
 		at := m.Position()
 		if err := m.Step(); err != nil {
-			return nil, fmt.Errorf("a decoded token with %d before it: %w", at, err)
+			return nil, during(fmt.Sprintf("a decoded token with %d before it", at), err)
 		}
 	}
 	return all, nil

@@ -98,7 +98,7 @@ func (p prefill) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
 func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
 	d.count(wire.CallUpdate)
 	d.countIf(d.decoded, wire.LateUpdate)
-	d.countIf(c != d.cache, wire.OtherCache)
+	d.countIf(!within(c, d.cache), wire.OtherCache)
 	d.countIf(count != d.step.Count, wire.WrongCount)
 	d.countIf(!same(at, d.step.Before), wire.WrongSlots)
 	return d.kernels.Decode.Update(c, k, v, count, at)
@@ -107,9 +107,19 @@ func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
 	d.count(wire.CallDecode)
 	d.decoded = true
-	d.countIf(c != d.cache, wire.OtherCache)
+	d.countIf(!within(c, d.cache), wire.OtherCache)
 	d.countIf(!same(lengths, d.step.After), wire.WrongKeys)
 	return d.kernels.Decode.Decode(out, q, c, s, lengths)
 }
 
-func same(a, b attn.Counts) bool { return slices.Equal(a.Host, b.Host) }
+// same leaves counts of a part of the batch alone: a layer may go through its
+// sequences one by one.
+func same(a, b attn.Counts) bool { return len(a.Host) != len(b.Host) || slices.Equal(a.Host, b.Host) }
+
+// within tells whether a cache is the given one, or a part of it.
+func within(c, given attn.Cache) bool {
+	in := func(part, whole device.Memory) bool {
+		return part.Addr >= whole.Addr && part.Addr+uint64(part.Bytes) <= whole.Addr+uint64(whole.Bytes)
+	}
+	return in(c.K.Memory(), given.K.Memory()) && in(c.V.Memory(), given.V.Memory())
+}
