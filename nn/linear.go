@@ -44,7 +44,7 @@ func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
 func (l *Layers) few(out, x, w, bias F, rows, in, width int, hasBias, aligned bool) error {
 	const warps = linearBlock / 32
 	outputs := 1
-	if width >= 2*warps*l.processors {
+	if aligned && width >= 2*warps*l.processors {
 		outputs = 2
 	}
 	kernel, atOnce := "linear_8", 8 // rows that share one reading of the weights
