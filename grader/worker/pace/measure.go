@@ -145,9 +145,9 @@ func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int) error {
 		mean += 32 * float64(n) / float64(tokens)
 	}
 	fmt.Fprintf(w, "prompt of %d × %d tokens: %s moved to and from device memory, in %d launches\n",
-		m.Batch, m.Prompt, bytes(32*moved[0]), launches[0])
+		m.Batch, m.Prompt, amount(32*moved[0]), launches[0])
 	fmt.Fprintf(w, "a decoded token, mean of %d: %s (the weights alone are %s), in %d launches\n",
-		tokens, bytes(uint64(mean)), bytes(weights), launches[len(launches)-1])
+		tokens, amount(uint64(mean)), amount(weights), launches[len(launches)-1])
 	recorded(w, m)
 	fmt.Fprintln(w, "times mean nothing in the simulator: TTFT and TBT need a GPU")
 	return nil

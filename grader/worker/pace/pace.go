@@ -153,10 +153,10 @@ func (d *metered) Free(m device.Memory) error {
 func (d *metered) memory(c llama.Config) string {
 	weights, cache, _ := c.Bytes()
 	return fmt.Sprintf("%s of device memory: weights %s, cache %s, the rest is room for activations",
-		bytes(d.held), bytes(weights), bytes(cache))
+		amount(d.held), amount(weights), amount(cache))
 }
 
-func bytes[N int64 | uint64](n N) string {
+func amount[N int64 | uint64](n N) string {
 	switch {
 	case n >= 1e9:
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
