@@ -30,6 +30,7 @@ func main() {
 	g := worker.Once(newGiven)
 	op := func(run func(r *layerRun) error) worker.Op { return layerOp(g, e2e.New, run) }
 	worker.Main(map[string]worker.Op{
+		"prompt":        op(runSteps),
 		"layer":         op(runSteps),
 		"ragged":        op(runSteps),
 		"right_kernels": op(runSteps),
