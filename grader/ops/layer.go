@@ -87,9 +87,16 @@ func weightsOf(w *tensor.Tensor) []float32 {
 func (l layerCase) String() string {
 	text := fmt.Sprintf("batch %d, hidden %d, heads %d × %d, a prompt of %d", l.batch, l.Hidden, l.Heads, l.Dim, l.prompt)
 	if l.steps > 0 {
-		text += fmt.Sprintf(", then %d steps", l.steps)
+		text += ", then " + inSteps(l.steps)
 	}
 	return text
+}
+
+func inSteps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
 
 // kept is how many tokens of its prompt a sequence goes on from.
