@@ -67,9 +67,8 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
 
     // 4. Divide by the sum over the block. A query that sees no key gets zeros.
     const float ofWarp = sumOfWarp(sum);
-    __syncthreads(); // all have read partial
-    if (thread % WARP == 0) partial[warp] = ofWarp;
-    __syncthreads(); // each warp's sum is in place
+    if (thread % WARP == 0) partial[warp] = ofWarp; // all are done with it since stage 2
+    __syncthreads();                                // each warp's sum is in place
     float whole = 0.0f;
     for (int i = 0; i < BLOCK / WARP; i++) whole += partial[i];
 #pragma unroll

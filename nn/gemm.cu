@@ -11,7 +11,8 @@
 #define DEPTH 16
 #define QUADS (DEPTH / 4) // float4s of a line of a slab
 
-// Four neighbours of a line, zeros where there is none: they add nothing.
+// Four neighbours of a line, zeros where there is none: they add nothing. wide says
+// that lines start at multiples of 16 bytes; wideOut says it of out's.
 __device__ float4 load(const float *matrix, int line, int lines, int k, int in, int wide) {
     if (line >= lines || k >= in) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     const float *from = matrix + (size_t)line * in + k;
@@ -53,7 +54,7 @@ __device__ void take(float *d, const float *from) {
 
 template <int PARTS>
 __device__ void multiply(const float *x, const float *w, const float *bias, float *out, int rows,
-                         int in, int width, int hasBias, int wide) {
+                         int in, int width, int hasBias, int wide, int wideOut) {
     constexpr int TILE = 64 * PARTS; // 16 x 16 threads, 4 results a side, PARTS times
     constexpr int LOADS = TILE * QUADS / BLOCK;
     constexpr int PER = 4 * PARTS;
@@ -111,28 +112,43 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
         }
     }
 
-    // 4. Write what lies within out.
+    // 4. Write what lies within out, four columns at a time where they may be.
 #pragma unroll
-    for (int i = 0; i < PER; i++)
+    for (int p = 0; p < PARTS; p++) {
+        const int column = column0 + p * 64 + threadColumn * 4;
+        float add[4];
 #pragma unroll
-        for (int j = 0; j < PER; j++) {
+        for (int j = 0; j < 4; j++)
+            add[j] = hasBias && column + j < width ? bias[column + j] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < PER; i++) {
             const int row = row0 + i / 4 * 64 + threadRow * 4 + i % 4;
-            const int column = column0 + j / 4 * 64 + threadColumn * 4 + j % 4;
-            if (row < rows && column < width)
-                out[(size_t)row * width + column] = sum[i][j] + (hasBias ? bias[column] : 0.0f);
+            if (row >= rows || column >= width) continue;
+            float *to = out + (size_t)row * width + column;
+            float *d = sum[i] + 4 * p;
+#pragma unroll
+            for (int j = 0; j < 4; j++) d[j] += add[j];
+            if (wideOut) {
+                *(float4 *)to = make_float4(d[0], d[1], d[2], d[3]);
+                continue;
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                if (column + j < width) to[j] = d[j];
         }
+    }
 }
 
 // Tiles of 128 x 128, for layers with enough of them to fill the device.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     gemm_128(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide) {
-    multiply<2>(x, w, bias, out, rows, in, width, hasBias, wide);
+             int width, int hasBias, int wide, int wideOut) {
+    multiply<2>(x, w, bias, out, rows, in, width, hasBias, wide, wideOut);
 }
 
 // Tiles of 64 x 64.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     gemm_64(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-            int width, int hasBias, int wide) {
-    multiply<1>(x, w, bias, out, rows, in, width, hasBias, wide);
+            int width, int hasBias, int wide, int wideOut) {
+    multiply<1>(x, w, bias, out, rows, in, width, hasBias, wide, wideOut);
 }

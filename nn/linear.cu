@@ -3,37 +3,42 @@
 // x [rows, in], w [width, in], out [rows, width]. Every weight is read once and
 // serves all rows, so the time is that of reading w: what counts is to have
 // enough loads in flight. A warp has OUTPUTS columns of out. Its lanes read the
-// weights four at a time, neighbours reading neighbours, and each lane asks for
-// BATCH of them before it uses the first. x is small, and comes from the caches.
+// weights VEC at a time, neighbours reading neighbours, and each lane asks for
+// BATCH such pieces before it uses the first. x is small, and comes from the caches.
 
 #define WARP 32
 #define BLOCK 256 // threads; linear.go knows it
-#define BATCH 8   // loads of weights that a lane has in flight, 16 bytes each
+#define BATCH 8   // loads of weights that a lane has in flight
 
-// Four neighbours of a row of length in, from x on. wide says that rows start at
-// multiples of 16 bytes; otherwise a row may end amid the four.
-__device__ float4 load(const float *row, int x, int in, int wide) {
-    if (x >= in) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (wide) return *(const float4 *)(row + x);
-    return make_float4(row[x], x + 1 < in ? row[x + 1] : 0.0f, x + 2 < in ? row[x + 2] : 0.0f,
-                       x + 3 < in ? row[x + 3] : 0.0f);
+// VEC neighbours: 16 bytes at once where rows start at multiples of 16 bytes.
+template <int VEC> __device__ void load(float (&d)[VEC], const float *from) {
+    if (VEC == 4) {
+        const float4 v = *(const float4 *)from;
+        d[0] = v.x, d[1] = v.y, d[2] = v.z, d[3] = v.w;
+    } else {
+        d[0] = *from;
+    }
 }
 
 // The same of weights, which nobody reads again: the caches need not keep them.
-__device__ float4 loadOnce(const float *row, int x, int in, int wide) {
-    return wide && x < in ? __ldcs((const float4 *)(row + x)) : load(row, x, in, wide);
+// Beyond the row's end they are zeros.
+template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, bool inside) {
+    if (VEC == 4) {
+        float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (inside) v = __ldcs((const float4 *)from);
+        d[0] = v.x, d[1] = v.y, d[2] = v.z, d[3] = v.w;
+    } else {
+        d[0] = inside ? __ldcs(from) : 0.0f;
+    }
 }
 
-__device__ float dot(float sum, float4 a, float4 b) {
-    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
-
-// ROWS rows at most, from row0 on. A row too many repeats the last one, so that no
-// load needs a condition, and is not written.
-template <int ROWS, int OUTPUTS>
+// ROWS rows, from row0 on, times OUTPUTS columns. A row or column too many repeats
+// the last one, and is not written.
+template <int ROWS, int OUTPUTS, int VEC>
 __device__ void multiply(const float *x, const float *w, const float *bias, float *out, int row0,
-                         int rows, int in, int width, int hasBias, int wide, int column0) {
-    constexpr int STEPS = BATCH / OUTPUTS; // of four terms, in flight for each column
+                         int rows, int in, int width, int hasBias, int column0) {
+    constexpr int STEPS = BATCH / OUTPUTS; // pieces in flight for each column
+    constexpr int STRIDE = WARP * VEC;     // terms that a warp reads at a time
     const int lane = threadIdx.x % WARP;
     const float *xs[ROWS], *ws[OUTPUTS];
 #pragma unroll
@@ -41,26 +46,39 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
 #pragma unroll
     for (int o = 0; o < OUTPUTS; o++) ws[o] = w + (size_t)min(column0 + o, width - 1) * in;
 
-    // 1. Each lane's share of the sums.
+    // 1. Ask for the first weights.
+    float weight[STEPS][OUTPUTS][VEC];
+    int k = lane * VEC;
+#pragma unroll
+    for (int s = 0; s < STEPS; s++)
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o++)
+            loadOnce<VEC>(weight[s][o], ws[o] + k + s * STRIDE, k + s * STRIDE < in);
+
+    // 2. Each lane's share of the sums. A weight that was used makes room for the
+    //    one a batch further on: so the loads never cease, and the compiler cannot
+    //    move them down to where they are used.
     float sum[ROWS][OUTPUTS] = {};
-    for (int k0 = lane * 4; k0 < in; k0 += STEPS * WARP * 4) {
-        float4 weight[STEPS][OUTPUTS];
+    while (k < in) {
 #pragma unroll
-        for (int s = 0; s < STEPS; s++)
-#pragma unroll
-            for (int o = 0; o < OUTPUTS; o++)
-                weight[s][o] = loadOnce(ws[o], k0 + s * WARP * 4, in, wide);
-#pragma unroll
-        for (int s = 0; s < STEPS; s++)
+        for (int s = 0; s < STEPS; s++, k += STRIDE) {
+            const int here = min(k, in - VEC); // beyond the end weights are zeros
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                const float4 value = load(xs[r], k0 + s * WARP * 4, in, wide);
+                float value[VEC];
+                load<VEC>(value, xs[r] + here);
 #pragma unroll
-                for (int o = 0; o < OUTPUTS; o++) sum[r][o] = dot(sum[r][o], value, weight[s][o]);
+                for (int o = 0; o < OUTPUTS; o++)
+#pragma unroll
+                    for (int i = 0; i < VEC; i++) sum[r][o] += value[i] * weight[s][o][i];
             }
+            const int next = k + STEPS * STRIDE;
+#pragma unroll
+            for (int o = 0; o < OUTPUTS; o++) loadOnce<VEC>(weight[s][o], ws[o] + next, next < in);
+        }
     }
 
-    // 2. Add the shares up. Every lane has the whole sums then; lane n writes the
+    // 3. Add the shares up. Every lane has the whole sums then; lane n writes the
     //    n-th of them.
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -79,7 +97,7 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
 // A block is 8 warps, side by side in the columns. Blocks that share columns and
 // differ in their rows are neighbours, so that the second finds the weights in the
 // L2 cache. Narrow layers give a warp one column: they would not fill the device
-// otherwise.
+// otherwise; so do rows that do not allow 16 bytes at once.
 template <int ROWS>
 __device__ void linear(const float *x, const float *w, const float *bias, float *out, int rows,
                        int in, int width, int hasBias, int wide, int outputs) {
@@ -87,10 +105,12 @@ __device__ void linear(const float *x, const float *w, const float *bias, float 
     const int row0 = blockIdx.x % groups * ROWS;
     const int warp = blockIdx.x / groups * (BLOCK / WARP) + threadIdx.x / WARP;
     if (warp * outputs >= width) return; // the whole warp
-    if (outputs == 1)
-        multiply<ROWS, 1>(x, w, bias, out, row0, rows, in, width, hasBias, wide, warp);
+    if (!wide)
+        multiply<ROWS, 1, 1>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
+    else if (outputs == 1)
+        multiply<ROWS, 1, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
     else
-        multiply<ROWS, 2>(x, w, bias, out, row0, rows, in, width, hasBias, wide, warp * 2);
+        multiply<ROWS, 2, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp * 2);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -36,7 +36,7 @@ func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
 		kernel, tile = "gemm_64", smallTile
 	}
 	return l.launch(kernel, tiles(rows, tile)*tiles(width, tile), linearBlock,
-		x, w, bias, out, rows, in, width, hasBias, aligned)
+		x, w, bias, out, rows, in, width, hasBias, aligned, wide(width, out))
 }
 
 // few is for decoding. Two columns a warp halve what is read of x; but as long as
@@ -44,7 +44,7 @@ func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
 func (l *Layers) few(out, x, w, bias F, rows, in, width int, hasBias, aligned bool) error {
 	const warps = linearBlock / 32
 	outputs := 1
-	if width >= 2*warps*l.processors {
+	if aligned && width >= 2*warps*l.processors {
 		outputs = 2
 	}
 	kernel, atOnce := "linear_8", 8 // rows that share one reading of the weights

@@ -33,7 +33,7 @@ func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec
 			}
 			name := c.ID + "/" + k.Name
 			one.Again = o.again(name)
-			passed[c.ID] = passed[c.ID] || one.Passed
+			passed[c.ID] = passed[c.ID] || (one.Passed && !one.Refused)
 			res.Output = nil // judged: no longer needed
 			these = append(these, score.Run{Result: res, Case: one})
 			done(name)
@@ -54,7 +54,7 @@ func firstMissing(after []string, passed map[string]bool) string {
 
 // runCase runs one case and decides on it.
 func (o Options) runCase(ctx context.Context, r *host.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (host.Result, score.Case, error) {
-	v := score.Case{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Weight: k.Weight, Traffic: k.Traffic}
+	v := score.Case{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Refused: k.Refused, Weight: k.Weight, Traffic: k.Traffic}
 	if blocked != "" {
 		v.Class, v.Reason = "not_run", "not run: "+blocked
 		return host.Result{NotRun: blocked}, v, nil

@@ -67,10 +67,8 @@ func decodeFault(c wire.Case) string {
 	return ""
 }
 
-// nothing is NaN with the bits of memory that was never written.
-var nothing = math.Float32frombits(poison)
-
-// fillCache fills the first slots of each sequence; the rest holds NaN.
+// fillCache fills the first slots of each sequence; the rest holds NaN, with other
+// bits than what was never written.
 func fillCache(c wire.Case, in []*tensor.Tensor) error {
 	s := c.Decode()
 	for i := 1; i < 3; i++ {
@@ -79,7 +77,7 @@ func fillCache(c wire.Case, in []*tensor.Tensor) error {
 		}
 		for at := range in[i].Data {
 			if token := at / s.Slot(); token%s.MaxSeq >= c.Each[token/s.MaxSeq] {
-				in[i].Data[at] = nothing
+				in[i].Data[at] = float32(math.NaN())
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"flashlab/grader/wire"
@@ -46,5 +47,5 @@ func sizesOf(c wire.Case) string {
 	return fmt.Sprintf("%sfor each sequence %v", text, c.Each)
 }
 
-// noNumbers is what was there before the call: NaN.
-func noNumbers(n int) []float32 { return slices.Repeat([]float32{nothing}, n) }
+// noNumbers is what an output holds that was never written.
+func noNumbers(n int) []float32 { return slices.Repeat([]float32{math.Float32frombits(poison)}, n) }

@@ -80,12 +80,13 @@ func correctness(p *Part, runs []Run) {
 	p.Note = fmt.Sprintf("%d of %s right", n, plural(len(runs), "case"))
 }
 
-// safety needs a case that is right: code that does nothing is not safe code.
+// safety needs a case that is right: code that does nothing, or refuses everything,
+// is not safe code.
 func safety(p *Part, runs []Run, found []sim.Finding) {
 	launches, passed := 0, 0
 	for _, r := range runs {
 		launches += r.Result.Seen.Launches()
-		if r.Case.Passed {
+		if r.Case.Passed && !r.Case.Refused {
 			passed++
 		}
 	}

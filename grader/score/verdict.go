@@ -49,6 +49,7 @@ type Case struct {
 	Dist    tensor.Dist
 	Causal  bool
 	Hidden  bool
+	Refused bool // wrong on purpose: an error is the right answer
 	Weight  float64
 	Passed  bool
 	Class   string   // of the error, if student code returned one or crashed

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"flashlab/attn"
 	"flashlab/device"
@@ -56,7 +58,7 @@ func newGeneration(j *Job) (g *generation, free func(), err error) {
 			return g, free, err
 		}
 		mine = append(mine, b.at.Memory())
-		if err := j.Device.Set(b.at.Memory(), 0xFF); err != nil { // NaN
+		if err := b.at.CopyIn(j.Device, stale(b.n)); err != nil {
 			return g, free, err
 		}
 	}
@@ -66,8 +68,12 @@ func newGeneration(j *Job) (g *generation, free func(), err error) {
 		}
 		mine = append(mine, n.Device.Memory())
 	}
-	return g, free, nil
+	return g, free, j.Device.Set(g.y.Memory(), 0xFF)
 }
+
+// stale is what slots hold that no token has taken: NaN, with other bits than memory
+// that was never written.
+func stale(n int) []float32 { return slices.Repeat([]float32{float32(math.NaN())}, n) }
 
 // run has in = prompt's k and v, then q, k and v of all steps.
 func (g *generation) run(it attn.Decoder, out device.Buffer[float32], in Buffers) error {

@@ -1,12 +1,10 @@
 // Attention with a cache of keys and values, float32, one new query at a time.
 //
-// The cache is k and v, each [batch, slots, kvHeads * dim]: what one token has lies
-// in one piece, and the next token's key of the same head is a pitch of kvHeads * dim
-// numbers further on. `heads / kvHeads` query heads share a key head.
+// The cache is k and v, each [batch, slots, kvHeads * dim]: the next token's key of the
+// same head is kvHeads * dim numbers further on. heads / kvHeads query heads share it.
 //
-// Decoding reads every key and every value once and does two multiplications with
-// each number: it is as fast as memory is. So all that counts is that no thread
-// waits with empty hands: each asks for 2 * KEYS float4s before it uses the first.
+// Decoding reads each key and value once and does little with it: it is as fast as
+// memory is. So a thread asks for 2 * KEYS float4s before it uses the first.
 //
 // A block has one key head of one sequence, and up to HEADS of the query heads that
 // share it. LANES neighbouring threads form a group, which takes a key at a time:
@@ -16,9 +14,9 @@
 #define THREADS 256
 #define KEYS 4 // that a group loads at a time
 
-// The four numbers of a row that are this lane's. wide says that rows start at
-// multiples of 16 bytes: then they are neighbours, else LANES apart, so that
-// neighbouring lanes read neighbouring numbers either way. Beyond dim it has zeros.
+// The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
+// if rows start at multiples of 16 bytes (wide), else LANES apart: either way
+// neighbouring lanes read neighbouring numbers.
 template <int LANES> __device__ float4 load(const float *row, int lane, int dim, int wide) {
     float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (wide) {
@@ -44,10 +42,6 @@ template <int LANES> __device__ void store(float *row, int lane, int wide, float
     row[lane + 3 * LANES] = value.w;
 }
 
-__device__ float dot(float4 a, float4 b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
-
 __device__ void scale(float4 &sum, float by) {
     sum.x *= by, sum.y *= by, sum.z *= by, sum.w *= by;
 }
@@ -64,8 +58,7 @@ template <int LANES> __device__ float groupSum(float value) {
     return value;
 }
 
-// exp2f(x - base(m)) with x = m = -INFINITY is 0: nothing has been seen yet, and
-// -INFINITY minus itself would be NaN.
+// Before the first key x = m = -INFINITY: x - m would be NaN, exp2f(x - base(m)) is 0.
 __device__ float base(float largest) {
     return largest == -INFINITY ? 0.0f : largest;
 }
@@ -93,8 +86,7 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     const int count = min(HEADS, share - firstOfShare); // of this block's query heads
     const size_t head0 = (size_t)sequence * heads + kvHead * share + firstOfShare;
 
-    const int parts = gridDim.y;
-    const int part = blockIdx.y;
+    const int parts = gridDim.y, part = blockIdx.y;
     const int length = min(lengths[sequence], slots);
     const int perPart = (length + parts - 1) / parts;
     const int begin = min(part * perPart, length); // an empty part has begin == end
@@ -138,7 +130,8 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
             float newLargest = largest[h];
 #pragma unroll
             for (int j = 0; j < KEYS; j++) {
-                score[j] = groupSum<LANES>(dot(query[h], key[j]));
+                const float4 a = query[h], b = key[j];
+                score[j] = groupSum<LANES>(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
                 if (tile + j * GROUPS + group >= end) score[j] = -INFINITY;
                 newLargest = fmaxf(newLargest, score[j]);
             }
@@ -170,10 +163,9 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 
     // 6. Merge them, each rescaled to the largest score of all. A thread has one
     //    number of a head.
-    for (int i = threadIdx.x; i < count * WIDTH; i += THREADS) {
-        const int h = i / WIDTH;
-        const int x = i % WIDTH;
-        if (x >= dim) continue;
+    for (int i = threadIdx.x; i < count * dim; i += THREADS) {
+        const int h = i / dim;
+        const int x = i % dim;
         float most = -INFINITY;
         for (int g = 0; g < GROUPS; g++) most = fmaxf(most, largestOf[h][g]);
         float weights = 0.0f, weighted = 0.0f;
@@ -218,8 +210,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // Combines the parts of a head, [batch, heads, parts, dim + 2], to out
-// [batch, heads, dim]: one block a head. Each part is relative to its own largest
-// score, which makes the same correction necessary as a new tile does.
+// [batch, heads, dim]: one block a head. Each is relative to a largest score of its own.
 extern "C" __global__ void combine(const float *from, float *out, int parts, int dim) {
     from += (size_t)blockIdx.x * parts * (dim + 2);
     for (int x = threadIdx.x; x < dim; x += blockDim.x) {
@@ -237,7 +228,7 @@ extern "C" __global__ void combine(const float *from, float *out, int parts, int
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to
-// the slots from at[sequence] on. They lie in one piece there as well: a thread moves
+// the slots from at[sequence] on, where they lie in one piece as well. A thread moves
 // one number of each, or four (wide). blockIdx.y is the sequence.
 extern "C" __global__ void update(const float *k, const float *v, const int *at, float *cacheK,
                                   float *cacheV, int count, int slots, int width, int wide) {

@@ -63,7 +63,11 @@ func (m *mending) Error() string {
 	if errors.Is(m.err, attn.ErrNotImplemented) {
 		return fmt.Sprintf("%v: %s is still the stub, and the model runs on it: finish it first (make grade TASK=%d)", m.err, dirs[m.task], m.task)
 	}
-	return fmt.Sprintf("%s: %v (make grade TASK=%d looks at it by itself)", dirs[m.task], m.err, m.task)
+	where := dirs[m.task]
+	if m.task < 6 {
+		where += ", as the layer of task6_e2e calls it"
+	}
+	return fmt.Sprintf("%s: %v (make grade TASK=%d looks at it by itself)", where, m.err, m.task)
 }
 
 // mend names the task that an error is of, unless it is named already: the layer
