@@ -10,6 +10,11 @@ const (
 	largeTile   = 128
 )
 
+// Kernels of our own, not cuBLAS: they run on the simulator too, so a model has one
+// code path, and they go to the queue (and into a recorded graph) like all others,
+// where gorgonia's cuBLAS would bring a handle and a stream of its own. README.md
+// says more.
+
 // Linear writes out [rows, width] = x [rows, in] · wᵀ + bias [width], where w is
 // [width, in]; the zero Buffer means no bias. out may not overlap the others.
 func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
