@@ -20,7 +20,7 @@ type bench struct {
 }
 
 // openDevice opens a GPU where there is one, else the simulator, with all its checks.
-func openDevice(t *testing.T) device.Device {
+func openDevice(t testing.TB) device.Device {
 	t.Helper()
 	d, err := open.Device("auto", open.Options{Sim: sim.Options{Checks: sim.AllChecks()}})
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func openDevice(t *testing.T) device.Device {
 	return d
 }
 
-func start(t *testing.T) bench {
+func start(t testing.TB) bench {
 	t.Helper()
 	d := openDevice(t)
 	l, err := New(device.QueueOf(d))
@@ -48,7 +48,7 @@ func normal(t *testing.T, n int) []float32 {
 }
 
 // on puts numbers on the device.
-func on[T device.Scalar](t *testing.T, d device.Device, name string, values []T) device.Buffer[T] {
+func on[T device.Scalar](t testing.TB, d device.Device, name string, values []T) device.Buffer[T] {
 	t.Helper()
 	b, err := device.Upload(d, name, values)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func on[T device.Scalar](t *testing.T, d device.Device, name string, values []T)
 }
 
 // output makes room, poisoned.
-func output[T device.Scalar](t *testing.T, d device.Device, name string, n int) device.Buffer[T] {
+func output[T device.Scalar](t testing.TB, d device.Device, name string, n int) device.Buffer[T] {
 	t.Helper()
 	b, err := device.Alloc[T](d, name, n)
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import "fmt"
 // What linear.cu and gemm.cu are written for.
 const (
 	linearBlock = 256 // threads
-	fewRows     = 16  // from there on arithmetic costs more than reading the weights
+	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
 	smallTile   = 64
 	largeTile   = 128
 )
