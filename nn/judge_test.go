@@ -7,8 +7,6 @@ import (
 
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/device/open"
-	"flashlab/device/sim"
 	"flashlab/grader/oracle"
 	"flashlab/tensor"
 )
@@ -19,18 +17,9 @@ type bench struct {
 	*Layers
 }
 
-// openDevice opens a GPU where there is one, else the simulator, with all its checks.
-func openDevice(t testing.TB) device.Device {
-	t.Helper()
-	d, err := open.Device("auto", open.Options{Sim: sim.Options{Checks: sim.AllChecks()}})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
-	return d
-}
-
 func start(t testing.TB) bench {
 	t.Helper()
-	d := openDevice(t)
+	d := attntest.Device(t)
 	l, err := New(device.QueueOf(d))
 	require.NoError(t, err)
 	return bench{d, l}
