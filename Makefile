@@ -13,7 +13,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune gpt2 lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune e2e gpt2 lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,6 +29,10 @@ help: ## this list
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE'
+	@echo 'and of make e2e:'
+	@echo '  SIZE=small           tiny, small, medium, large or full; the largest that fits without it'
+	@echo '  KERNELS=given        your layer on the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
+	@echo '  TOKENS=100           how many are timed'
 	@echo 'and of make gpt2:'
 	@echo '  MODEL=folder         GPT-2 as Hugging Face has it, any size; the course'"'"'s own without it'
 	@echo '  PROMPT="In optics"   what to go on from'
@@ -91,6 +95,11 @@ plot: grader ## task 3: draw what your code moves against the size of the SRAM
 
 tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')
+
+# The worker of task 7 holds your kernels of tasks 4 and 5, too.
+e2e: grader ## task 6's model on your kernels: time to the first token, and between tokens
+	@$(GRADER) run -task $(if $(filter given,$(KERNELS)),6,7) $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') e2e \
+		$(if $(SIZE),-size '$(SIZE)') $(if $(TOKENS),-tokens '$(TOKENS)')
 
 # KERNELS=given needs none of your code: it is built on the solutions, and uses none of these.
 gpt2: grader ## GPT-2 writes, on your kernels (see below)

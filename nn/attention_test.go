@@ -17,7 +17,7 @@ import (
 
 func startAttention(t *testing.T) (device.Device, *Attention) {
 	t.Helper()
-	d := openDevice(t)
+	d := attntest.Device(t)
 	a, err := NewAttention(device.QueueOf(d))
 	require.NoError(t, err)
 	return d, a

@@ -7,8 +7,6 @@ import (
 
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/device/open"
-	"flashlab/device/sim"
 	"flashlab/grader/oracle"
 	"flashlab/tensor"
 )
@@ -19,18 +17,9 @@ type bench struct {
 	*Layers
 }
 
-// openDevice opens a GPU where there is one, else the simulator, with all its checks.
-func openDevice(t *testing.T) device.Device {
+func start(t testing.TB) bench {
 	t.Helper()
-	d, err := open.Device("auto", open.Options{Sim: sim.Options{Checks: sim.AllChecks()}})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
-	return d
-}
-
-func start(t *testing.T) bench {
-	t.Helper()
-	d := openDevice(t)
+	d := attntest.Device(t)
 	l, err := New(device.QueueOf(d))
 	require.NoError(t, err)
 	return bench{d, l}
@@ -48,7 +37,7 @@ func normal(t *testing.T, n int) []float32 {
 }
 
 // on puts numbers on the device.
-func on[T device.Scalar](t *testing.T, d device.Device, name string, values []T) device.Buffer[T] {
+func on[T device.Scalar](t testing.TB, d device.Device, name string, values []T) device.Buffer[T] {
 	t.Helper()
 	b, err := device.Upload(d, name, values)
 	require.NoError(t, err)
@@ -57,7 +46,7 @@ func on[T device.Scalar](t *testing.T, d device.Device, name string, values []T)
 }
 
 // output makes room, poisoned.
-func output[T device.Scalar](t *testing.T, d device.Device, name string, n int) device.Buffer[T] {
+func output[T device.Scalar](t testing.TB, d device.Device, name string, n int) device.Buffer[T] {
 	t.Helper()
 	b, err := device.Alloc[T](d, name, n)
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func NewLayer(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kern
 	}
 	l := &plainLayer{LayerShape: s, Projections: p, cache: c}
 	var err error
-	if own, ok := k.Decode.(*Attention); ok && own.queue == q {
+	if own, ok := k.Decode.(*Attention); ok {
 		l.attention = own
 	} else if l.attention, err = NewAttention(q); err != nil {
 		return nil, err

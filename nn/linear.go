@@ -5,10 +5,15 @@ import "fmt"
 // What linear.cu and gemm.cu are written for.
 const (
 	linearBlock = 256 // threads
-	fewRows     = 16  // from there on arithmetic costs more than reading the weights
+	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
 	smallTile   = 64
 	largeTile   = 128
 )
+
+// Kernels of our own, not cuBLAS: they run on the simulator too, so a model has one
+// code path, and they go to the queue (and into a recorded graph) like all others,
+// where gorgonia's cuBLAS would bring a handle and a stream of its own. README.md
+// says more.
 
 // Linear writes out [rows, width] = x [rows, in] · wᵀ + bias [width], where w is
 // [width, in]; the zero Buffer means no bias. out may not overlap the others.

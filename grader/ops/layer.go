@@ -9,16 +9,19 @@ import (
 	"flashlab/tensor"
 )
 
-// One layer's attention by itself: a prompt, then steps of one token.
+// One layer's attention by itself.
 var (
-	layer = layerOp("layer")
+	// prompt is a prompt alone.
+	prompt = layerOp("prompt", "batch", "prompt", "hidden", "heads", "dim")
+	// layer is a prompt, then steps of one token.
+	layer = layerOp("layer", layerSizes...)
 	// recorded has its decoding step recorded as a graph.
-	recorded = layerOp("recorded")
+	recorded = layerOp("recorded", layerSizes...)
 	// ragged has sequences of different lengths: all have a prompt of the same
 	// length, but each keeps its own number of tokens of it, and goes on there.
-	ragged = layerOp(raggedName)
+	ragged = layerOp(raggedName, layerSizes...)
 	// rightKernels wants each kind of pass to use the kernel that is made for it.
-	rightKernels = layerOp(rightKernelsName)
+	rightKernels = layerOp(rightKernelsName, layerSizes...)
 )
 
 const (
@@ -26,10 +29,12 @@ const (
 	rightKernelsName = "right_kernels"
 )
 
-func layerOp(name string) Op {
+var layerSizes = []string{"batch", "prompt", "steps", "hidden", "heads", "dim"}
+
+func layerOp(name string, sizes ...string) Op {
 	return Op{
 		Name:    name,
-		Sizes:   []string{"batch", "prompt", "steps", "hidden", "heads", "dim"},
+		Sizes:   sizes,
 		Tensors: layerTensors,
 		Judge:   judgeLayer,
 		Least:   once,
@@ -80,8 +85,18 @@ func weightsOf(w *tensor.Tensor) []float32 {
 }
 
 func (l layerCase) String() string {
-	return fmt.Sprintf("batch %d, a prompt of %d, then %d steps, hidden %d, heads %d × %d",
-		l.batch, l.prompt, l.steps, l.Hidden, l.Heads, l.Dim)
+	text := fmt.Sprintf("batch %d, hidden %d, heads %d × %d, a prompt of %d", l.batch, l.Hidden, l.Heads, l.Dim, l.prompt)
+	if l.steps > 0 {
+		text += ", then " + inSteps(l.steps)
+	}
+	return text
+}
+
+func inSteps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
 
 // kept is how many tokens of its prompt a sequence goes on from.

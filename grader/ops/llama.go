@@ -64,7 +64,7 @@ func (m modelCase) String() string {
 	if second := m.Sizes["second"]; second > 0 {
 		text += fmt.Sprintf(" and, after Reset, one of %d", second)
 	}
-	return text + fmt.Sprintf(", then %d steps", m.Sizes["steps"])
+	return text + ", then " + inSteps(m.Sizes["steps"])
 }
 
 // logits computes all sequences from the start.

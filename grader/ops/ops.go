@@ -50,7 +50,7 @@ var all = []Op{
 	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
 	tiled, chosenTiles, // task 3
 	update, decodeStep, decodeSplit, generate, // task 5
-	layer, ragged, recorded, rightKernels, model, fresh, // task 6
+	prompt, layer, ragged, recorded, rightKernels, model, fresh, // task 6
 	gpt2Logits, gpt2Text, // task 7
 }
 

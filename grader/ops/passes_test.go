@@ -16,6 +16,7 @@ var layers = []example{
 	{layer, []int{3, 17, 3, 20, 2, 17}, tensor.Normal, false},
 	{layer, []int{1, 113, 2, 8, 1, 4}, tensor.Uniform, false},
 	{ragged, []int{3, 5, 4, 24, 3, 8}, tensor.Normal, false},
+	{prompt, []int{3, 17, 20, 2, 17}, tensor.Normal, false},
 }
 
 var models = []example{

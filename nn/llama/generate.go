@@ -66,7 +66,8 @@ func (m *Model) Prefill(prompts [][]int32) error {
 // the most likely ones unless SetNext has said otherwise. What there is to do is
 // the same in every step, and all that changes lies in device memory; so the
 // second step is recorded as a graph (the first may still allocate), and from
-// then on launched.
+// then on launched. Where that is refused, Direct says why, and steps go on
+// without.
 func (m *Model) Step() error {
 	switch at := m.before.Host[0]; {
 	case at == 0:
@@ -83,12 +84,16 @@ func (m *Model) Step() error {
 
 func (m *Model) decode() error {
 	one := func(device.Queue) error { return m.pass(m.next, 1) }
-	if m.device == nil || !m.warm {
+	if m.device == nil || !m.warm || m.Direct != nil {
 		m.warm = true
 		return one(nil)
 	}
 	if m.step == nil {
 		step, err := m.device.Record(one)
+		if errors.Is(err, device.ErrNotRecordable) {
+			m.Direct = err
+			return one(nil)
+		}
 		if err != nil {
 			return fmt.Errorf("record a decoding step: %w", err)
 		}

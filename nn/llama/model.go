@@ -12,6 +12,8 @@ import (
 // Model is a model on a device, with a cache for one batch of sequences.
 type Model struct {
 	Config
+	Direct error // why steps are not recorded as a graph, where that was tried
+
 	queue  device.Queue
 	device device.Device // nil where steps cannot be recorded
 	layers *nn.Layers

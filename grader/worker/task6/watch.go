@@ -28,7 +28,7 @@ func (t *trace) watch(newLayer attn.NewLayer) attn.NewLayer {
 		kernels := attn.Kernels{Prefill: prefill{w}, Decode: decoder{w}, Rearranger: k.Rearranger}
 		inner, err := newLayer(t.queue, s, projections{w}, kernels, c)
 		if err == nil && inner == nil {
-			err = errors.New("New returned neither a layer nor an error")
+			err = errors.New("the function New returned neither a layer nor an error")
 		}
 		w.inner = inner
 		return w, err

@@ -73,7 +73,7 @@ func (m *mending) Unwrap() error { return m.err }
 
 func (m *mending) Error() string {
 	if errors.Is(m.err, attn.ErrNotImplemented) {
-		return fmt.Sprintf("%v: %s is still the stub, and GPT-2 runs on it: finish it first (make grade TASK=%d)", m.err, dirs[m.task], m.task)
+		return fmt.Sprintf("%v: %s is still the stub, and the model runs on it: finish it first (make grade TASK=%d)", m.err, dirs[m.task], m.task)
 	}
 	where := dirs[m.task]
 	if m.task < 6 {

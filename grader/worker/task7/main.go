@@ -1,5 +1,6 @@
 // Command task7 runs GPT-2 on a submission of tasks 4, 5 and 6 for the grader.
-// With the argument gpt2 it writes text, for `make gpt2`.
+// With the argument gpt2 it writes text, for `make gpt2`; with e2e it measures task
+// 6's model, for `make e2e`.
 package main
 
 import (
@@ -8,14 +9,16 @@ import (
 	"fmt"
 	"os"
 
+	"flashlab/device"
 	"flashlab/grader/worker"
+	"flashlab/grader/worker/pace"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "gpt2" {
-		if err := write(os.Args[2:]); err != nil {
+	if len(os.Args) > 1 {
+		if err := alone(os.Args[1], os.Args[2:]); err != nil {
 			if !errors.Is(err, flag.ErrHelp) {
-				fmt.Fprintln(os.Stderr, "gpt2:", err)
+				fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[1], err)
 			}
 			os.Exit(1)
 		}
@@ -23,4 +26,21 @@ func main() {
 	}
 	kit := worker.Once(newKit)
 	worker.Main(map[string]worker.Op{"gpt2": logits(kit), "gpt2_text": text(kit)})
+}
+
+// alone is what it does besides grading.
+func alone(what string, args []string) error {
+	switch what {
+	case "gpt2":
+		return write(args)
+	case "e2e":
+		return pace.Main(os.Stdout, args, parts)
+	}
+	return errors.New("it can do gpt2 and e2e")
+}
+
+// parts are those of the model that e2e measures.
+func parts(q device.Queue) (pace.Parts, error) {
+	k, err := newKit(q)
+	return pace.Parts{Layers: k.layers, Layer: newLayer, Kernels: k.own, About: "the kernels of tasks 4 and 5 and the layer of task 6"}, err
 }
