@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
 	"flashlab/grader/oracle"
 	"flashlab/grader/wire"
@@ -107,36 +108,59 @@ func (l layerCase) kept(b int) int {
 	return l.prompt
 }
 
+// sequence is what one sequence of a batch is, x [tokens, hidden], and from which
+// token on its output is looked at.
+type sequence struct {
+	x            []float32
+	prompt, from int
+}
+
+// sequences are, for each of the batch, the prompt alone, and what goes on from
+// that part of it that is kept.
+func (l layerCase) sequences() []sequence {
+	var all []sequence
+	size := (l.prompt + l.steps) * l.Hidden
+	for b := range l.batch {
+		x, kept := l.x[b*size:(b+1)*size], l.kept(b)
+		all = append(all, sequence{x[:l.prompt*l.Hidden], l.prompt, 0})
+		if l.steps > 0 {
+			all = append(all, sequence{slices.Concat(x[:kept*l.Hidden], x[l.prompt*l.Hidden:]), kept, kept})
+		}
+	}
+	return all
+}
+
 // outputs computes all sequences; slip is asked for with the length that a
 // sequence's prompt has.
 func outputs[T oracle.Real](l layerCase, slip func(prompt int) oracle.Slip) []T {
 	var out []T
-	n := l.prompt + l.steps
-	for b := range l.batch {
-		x := make([]T, n*l.Hidden)
-		for i := range x {
-			x[i] = T(l.x[b*n*l.Hidden+i])
-		}
-		out = append(out, oracle.Forward(l.Layer, x[:l.prompt*l.Hidden], slip(l.prompt))...)
-		if l.steps == 0 {
-			continue
-		}
-		kept := l.kept(b)
-		goesOn := append(append([]T{}, x[:kept*l.Hidden]...), x[l.prompt*l.Hidden:]...)
-		out = append(out, oracle.Forward(l.Layer, goesOn, slip(kept))[kept*l.Hidden:]...)
+	for _, s := range l.sequences() {
+		out = append(out, oracle.Forward(l.Layer, as[T](s.x), slip(s.prompt))[s.from*l.Hidden:]...)
 	}
 	return out
 }
 
+func as[T oracle.Real](x []float32) []T {
+	y := make([]T, len(x))
+	for i, v := range x {
+		y[i] = T(v)
+	}
+	return y
+}
+
 func (l layerCase) truth() oracle.Truth {
 	right := func(int) oracle.Slip { return oracle.Slip{} }
-	return oracle.Truth{Layout: oracle.Layout{Outer: l.batch * (l.prompt + l.steps), Len: l.Hidden, Inner: 1},
+	t := oracle.Truth{Layout: oracle.Layout{Outer: l.batch * (l.prompt + l.steps), Len: l.Hidden, Inner: 1},
 		Want: outputs[float64](l, right), Plain: outputs[float32](l, right)}
+	for _, s := range l.sequences() {
+		t.Scale = append(t.Scale, l.Scale(as[float64](s.x))[s.from:]...)
+	}
+	return t
 }
 
 func judgeLayer(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	l := newLayerCase(c, in)
-	p := passes{Case: c, problem: l, truth: l.truth(), got: out.Tensors[0].Data, calls: out.Counts,
+	p := passes{Case: c, problem: l, truth: l.truth(), got: out.Tensors[0].Data, calls: out.Counts, watched: true,
 		parts: []part{{rows: l.prompt, prompt: true}, {rows: l.steps}}}
 	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return outputs[float64](l, slip) }
 	p.mergesInto = l.Hidden == l.Heads*l.Dim

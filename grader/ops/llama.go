@@ -5,6 +5,7 @@ import (
 
 	"flashlab/grader/oracle"
 	"flashlab/grader/wire"
+	"flashlab/nn/llama"
 	"flashlab/tensor"
 )
 
@@ -53,9 +54,25 @@ func modelTensors(c wire.Case) (in, out []wire.Tensor) {
 
 // modelCase is a case with its weights.
 type modelCase struct {
-	*oracle.Llama
 	wire.Case
+	llama.Config
+	oracle *oracle.Llama
 	tokens []float32
+}
+
+func newModelCase(c wire.Case, in []*tensor.Tensor) (m modelCase, err error) {
+	m = modelCase{Case: c, Config: c.Llama(), tokens: in[0].Data}
+	var values [][]float32
+	for _, w := range m.Weights() {
+		v, err := w.Values(c.Seed)
+		if err != nil {
+			return m, err
+		}
+		values = append(values, v)
+	}
+	m.oracle = oracle.NewLlama(oracle.LlamaShape{Hidden: m.Hidden, Heads: m.Heads, Layers: m.Layers, MLP: m.MLP,
+		Rotary: llama.Base, Epsilon: llama.Epsilon}, values)
+	return m, nil
 }
 
 func (m modelCase) String() string {
@@ -79,22 +96,21 @@ func logits[T oracle.Real](m modelCase, slip func(prompt int) oracle.Slip) []T {
 				sequence = append(sequence, wire.Token(x, m.Vocabulary))
 			}
 			rest = rest[len(sequence):]
-			all = append(all, oracle.Logits[T](m.Llama, sequence, prompt-1, slip(prompt))...)
+			all = append(all, oracle.Logits[T](m.oracle, sequence, prompt-1, slip(prompt))...)
 		}
 	}
 	return all
 }
 
 func judgeModel(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
-	weights, err := oracle.NewLlama(c.Llama(), c.Seed)
+	m, err := newModelCase(c, in)
 	if err != nil {
 		return Verdict{Reason: err.Error()}
 	}
-	m := modelCase{weights, c, in[0].Data}
 	right := func(int) oracle.Slip { return oracle.Slip{} }
 	t := oracle.Truth{Layout: oracle.Layout{Outer: len(out.Tensors[0].Data) / m.Vocabulary, Len: m.Vocabulary, Inner: 1},
 		Want: logits[float64](m, right), Plain: logits[float32](m, right)}
-	p := passes{Case: c, problem: m, truth: t, got: out.Tensors[0].Data, calls: out.Counts}
+	p := passes{Case: c, problem: m, truth: t, got: out.Tensors[0].Data, calls: out.Counts, watched: true}
 	for range prompts(c) {
 		p.parts = append(p.parts, part{rows: 1, prompt: true}, part{rows: c.Sizes["steps"]})
 	}

@@ -91,9 +91,9 @@ func TestFewerBitsFailPasses(t *testing.T) {
 }
 
 func exampleModel(t *testing.T, c wire.Case, in []*tensor.Tensor) modelCase {
-	weights, err := oracle.NewLlama(c.Llama(), c.Seed)
+	m, err := newModelCase(c, in)
 	require.NoError(t, err)
-	return modelCase{weights, c, in[0].Data}
+	return m
 }
 
 // TestEverySlipIsCalledByItsName, in a layer and in a model.

@@ -1,6 +1,10 @@
 package oracle
 
-import "math"
+import (
+	"math"
+
+	"flashlab/attn"
+)
 
 // Layer is the attention of one layer of a model, on one sequence: its weights
 // are q, k and v [Heads × Dim, Hidden] and out [Hidden, Heads × Dim]. Biases may
@@ -24,11 +28,10 @@ type Slip struct {
 	NoOut      bool                // the projection to the output is left out
 }
 
-// Forward computes the layer for all tokens of a sequence at once, x [n, Hidden]:
-// there is no cache that could be wrong.
-func Forward[T Real](l Layer, x []T, s Slip) []T {
+// project makes q, k and v [n, Heads × Dim] of x, rotated.
+func project[T Real](l Layer, x []T, s Slip) (q, k, v []T) {
 	n, width := len(x)/l.Hidden, l.Heads*l.Dim
-	q, k, v := affine(x, l.Q, l.QB, l.Hidden), affine(x, l.K, l.KB, l.Hidden), affine(x, l.V, l.VB, l.Hidden)
+	q, k, v = linear(x, l.Q, l.Hidden), linear(x, l.K, l.Hidden), linear(x, l.V, l.Hidden)
 	for i := range n {
 		if l.Rotary == 0 {
 			break
@@ -40,6 +43,14 @@ func Forward[T Real](l Layer, x []T, s Slip) []T {
 		rotate(q[i*width:(i+1)*width], l.Dim, position, l.Rotary)
 		rotate(k[i*width:(i+1)*width], l.Dim, position, l.Rotary)
 	}
+	return q, k, v
+}
+
+// Forward computes the layer for all tokens of a sequence at once, x [n, Hidden]:
+// there is no cache that could be wrong.
+func Forward[T Real](l Layer, x []T, s Slip) []T {
+	n, width := len(x)/l.Hidden, l.Heads*l.Dim
+	q, k, v := project(l, x, s)
 	if s.Swapped {
 		k, v = v, k
 	}
@@ -62,6 +73,34 @@ func Forward[T Real](l Layer, x []T, s Slip) []T {
 		return y
 	}
 	return affine(y, l.Out, l.OutB, width)
+}
+
+// Scale is what the rounding errors of each token's output are relative to: the
+// size that it would have if the signs of its terms were random. A mix of many
+// values may be small by cancelling, and its errors are not.
+func (l Layer) Scale(x []float64) []float64 {
+	n, width := len(x)/l.Hidden, l.Heads*l.Dim
+	q, k, v := project(l, x, Slip{})
+	byHeads := func(x []float64) []float32 {
+		y := make([]float32, len(x))
+		for i := range x {
+			row, h, d := i/width, i%width/l.Dim, i%l.Dim
+			y[(h*n+row)*l.Dim+d] = float32(x[i])
+		}
+		return y
+	}
+	shape := attn.Shape{Batch: 1, Heads: l.Heads, KVHeads: l.Heads, SeqQ: n, SeqK: n, Dim: l.Dim, Causal: true}
+	_, heads := Attention64(byHeads(q), byHeads(k), byHeads(v), shape, Variant{})
+	scale := make([]float64, n)
+	for i := range scale {
+		var squares float64
+		for at, weight := range l.Out {
+			term := float64(weight) * heads[at%width/l.Dim*n+i]
+			squares += term * term
+		}
+		scale[i] = math.Sqrt(squares / float64(l.Hidden))
+	}
+	return scale
 }
 
 func (s Slip) sees(i, j int) bool {

@@ -1,12 +1,14 @@
 package oracle
 
-import (
-	"flashlab/nn/llama"
-)
+// LlamaShape is the size of a Llama-like model, and its constants.
+type LlamaShape struct {
+	Hidden, Heads, Layers, MLP int
+	Rotary, Epsilon            float64
+}
 
-// Llama is the model of package nn/llama, with its weights.
+// Llama is the model of package nn/llama, which this one does not look at.
 type Llama struct {
-	llama.Config
+	LlamaShape
 	embedding, head []float32
 	blocks          []block
 	last            norm
@@ -20,22 +22,15 @@ type block struct {
 	gate, up, down []float32
 }
 
-// NewLlama makes the weights of a seed.
-func NewLlama(c llama.Config, seed uint64) (*Llama, error) {
-	var values [][]float32
-	for _, w := range c.Weights() {
-		v, err := w.Values(seed)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, v)
-	}
-	// In the order of Config.Weights.
+// NewLlama takes the weights in their order: embedding; for each layer the gain
+// and bias of a norm, wq, wk, wv, wo, gain and bias, gate, up, down; gain and bias
+// of the last norm; head. Matrices are [out, in].
+func NewLlama(c LlamaShape, values [][]float32) *Llama {
 	take := func() (v []float32) { v, values = values[0], values[1:]; return v }
-	m := &Llama{Config: c, embedding: take()}
+	m := &Llama{LlamaShape: c, embedding: take()}
 	for range c.Layers {
 		b := block{norm1: norm{take(), take()}}
-		b.attention = Layer{Hidden: c.Hidden, Heads: c.Heads, Dim: c.Dim(), Rotary: llama.Base,
+		b.attention = Layer{Hidden: c.Hidden, Heads: c.Heads, Dim: c.Hidden / c.Heads, Rotary: c.Rotary,
 			Q: take(), K: take(), V: take(), Out: take()}
 		b.norm2 = norm{take(), take()}
 		b.gate, b.up, b.down = take(), take(), take()
@@ -43,7 +38,7 @@ func NewLlama(c llama.Config, seed uint64) (*Llama, error) {
 	}
 	m.last = norm{take(), take()}
 	m.head = take()
-	return m, nil
+	return m
 }
 
 // Logits computes a whole sequence at once, and gives the logits
@@ -56,12 +51,14 @@ func Logits[T Real](m *Llama, tokens []int, from int, s Slip) []T {
 		}
 	}
 	for _, b := range m.blocks {
-		add(x, Forward(b.attention, normed(x, b.norm1), s))
-		h := normed(x, b.norm2)
+		add(x, Forward(b.attention, normed(x, b.norm1, m.Epsilon), s))
+		h := normed(x, b.norm2, m.Epsilon)
 		inner := swiGLU(linear(h, b.gate, m.Hidden), linear(h, b.up, m.Hidden))
 		add(x, linear(inner, b.down, m.MLP))
 	}
-	return linear(normed(x[from*m.Hidden:], m.last), m.head, m.Hidden)
+	return linear(normed(x[from*m.Hidden:], m.last, m.Epsilon), m.head, m.Hidden)
 }
 
-func normed[T Real](x []T, n norm) []T { return layerNorm(x, n.gain, n.bias, llama.Epsilon) }
+func normed[T Real](x []T, n norm, epsilon float64) []T {
+	return layerNorm(x, n.gain, n.bias, epsilon)
+}

@@ -61,8 +61,14 @@ func TestAgainstFloat64(t *testing.T) {
 			attntest.Findings(t, d)
 			assert.True(t, m.Recorded())
 
-			weights, err := oracle.NewLlama(c, seed)
-			require.NoError(t, err)
+			var values [][]float32
+			for _, w := range c.Weights() {
+				v, err := w.Values(seed)
+				require.NoError(t, err)
+				values = append(values, v)
+			}
+			weights := oracle.NewLlama(oracle.LlamaShape{Hidden: c.Hidden, Heads: c.Heads, Layers: c.Layers, MLP: c.MLP,
+				Rotary: llama.Base, Epsilon: llama.Epsilon}, values)
 			for b := range got {
 				truth := oracle.Truth{Layout: oracle.Layout{Outer: steps + 1, Len: c.Vocabulary, Inner: 1},
 					Want:  oracle.Logits[float64](weights, whole[b], c.Prompt-1, oracle.Slip{}),
