@@ -31,7 +31,7 @@ type Slip struct {
 // project makes q, k and v [n, Heads × Dim] of x, rotated.
 func project[T Real](l Layer, x []T, s Slip) (q, k, v []T) {
 	n, width := len(x)/l.Hidden, l.Heads*l.Dim
-	q, k, v = linear(x, l.Q, l.Hidden), linear(x, l.K, l.Hidden), linear(x, l.V, l.Hidden)
+	q, k, v = affine(x, l.Q, l.QB, l.Hidden), affine(x, l.K, l.KB, l.Hidden), affine(x, l.V, l.VB, l.Hidden)
 	for i := range n {
 		if l.Rotary == 0 {
 			break
