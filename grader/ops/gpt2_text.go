@@ -22,12 +22,12 @@ var gpt2Text = Op{
 	Name:  "gpt2_text",
 	Sizes: []string{"prompt", "tokens"},
 	Rules: func(c wire.Case) error {
-		b, err := bundled()
+		w, err := bundledWeights()
 		if err != nil {
 			return err
 		}
-		if n := c.Sizes["prompt"] + c.Sizes["tokens"]; n > b.Positions {
-			return fmt.Errorf("a text of %d tokens: the model has %d positions", n, b.Positions)
+		if n := c.Sizes["prompt"] + c.Sizes["tokens"]; n > w.Config().Positions {
+			return fmt.Errorf("a text of %d tokens: the model has %d positions", n, w.Config().Positions)
 		}
 		return nil
 	},
@@ -44,11 +44,11 @@ var gpt2Text = Op{
 	},
 	Judge: judgeText,
 	Least: func(c wire.Case) uint64 {
-		b, err := bundled()
+		w, err := bundledWeights()
 		if err != nil {
 			return 0
 		}
-		return 4 * uint64(b.Parameters()) * uint64(c.Sizes["tokens"])
+		return 4 * uint64(w.Config().Parameters()) * uint64(c.Sizes["tokens"])
 	},
 }
 
@@ -60,15 +60,36 @@ type bundle struct {
 	held      []int32        // the text that it was not trained on, as tokens
 }
 
-var bundled = sync.OnceValues(func() (*bundle, error) {
+// bundledFolder is where it lies.
+func bundledFolder() (fs.FS, error) {
 	root, err := cache.Root()
 	if err != nil {
 		return nil, err
 	}
-	dir := os.DirFS(filepath.Join(root, "task7_gpt2", "model"))
+	return os.DirFS(filepath.Join(root, "task7_gpt2", "model")), nil
+}
+
+// bundledWeights opens the file; nothing of it is read but what it holds.
+var bundledWeights = sync.OnceValues(func() (gpt2.Weights, error) {
+	dir, err := bundledFolder()
+	if err != nil {
+		return nil, err
+	}
 	w, err := gpt2.Bundled(dir)
 	if err != nil {
 		return nil, fmt.Errorf("task7_gpt2/model: %w", err)
+	}
+	return w, nil
+})
+
+var bundled = sync.OnceValues(func() (*bundle, error) {
+	dir, err := bundledFolder()
+	if err != nil {
+		return nil, err
+	}
+	w, err := bundledWeights()
+	if err != nil {
+		return nil, err
 	}
 	b := &bundle{Config: w.Config()}
 	if b.oracle, err = gpt2Oracle(w); err != nil {

@@ -145,7 +145,7 @@ type layer struct {
 func (c *calls) newLayer(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kernels, cache attn.Cache) (attn.Layer, error) {
 	l, err := e2e.New(q, s, projections{p, c}, k, cache)
 	if err == nil && l == nil {
-		err = errors.New("New returned neither a layer nor an error")
+		err = errors.New("its New returned neither a layer nor an error")
 	}
 	return layer{l, c}, mend(6, err)
 }

@@ -82,6 +82,16 @@ func inGo(w gpt2.Weights) (*runner, error) {
 	return &runner{LM: m, about: about, close: func() {}}, nil
 }
 
+// warm runs a few tokens on a GPU before any are timed: it loads kernels when they
+// are first launched, and the second step is recorded.
+func (r *runner) warm(prompt []int32) error {
+	if r.memory == nil || r.memory.Info().Kind != device.CUDA {
+		return nil
+	}
+	_, err := gpt2.Generate(r.LM, gpt2.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }})
+	return err
+}
+
 // report says how long it took.
 func (r *runner) report(t gpt2.Timing, prompt int) {
 	if t.Why != "" {

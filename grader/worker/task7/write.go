@@ -176,6 +176,9 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 		defer func() { _ = text.Close() }()
 		g.Emit = text.Token
 	}
+	if err := r.warm(prompt); err != nil {
+		return err
+	}
 	timing, err := gpt2.Generate(r, g)
 	fmt.Println()
 	if err != nil {
