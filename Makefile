@@ -104,7 +104,7 @@ e2e: grader ## task 6's model on your kernels: time to the first token, and betw
 # KERNELS=given needs none of your code: it is built on the solutions, and uses none of these.
 gpt2: grader ## GPT-2 writes, on your kernels (see below)
 	@$(GRADER) run -task 7 $(if $(SOLUTION)$(filter given,$(KERNELS)),-solution) $(if $(DEVICE),-device '$(DEVICE)') gpt2 \
-		$(if $(MODEL),-model '$(MODEL)') $(if $(PROMPT),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
+		$(if $(MODEL),-model '$(MODEL)') $(if $(findstring command,$(origin PROMPT)),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
