@@ -49,18 +49,24 @@ setup: ## check Go and the C++ compiler; install or name what is missing
 grader: setup
 	@go build -o $(GRADER) ./grader
 
-demo: grader ## grade the reference solutions, then show how a bug is reported
+demo: grader ## grade the reference solutions, show how a bug is reported, let GPT-2 write
 	@echo
-	@echo '== 1 of 2: the reference solutions of all tasks, graded as yours will be.'
+	@echo '== 1 of 3: the reference solutions of all tasks, graded as yours will be.'
 	@$(GRADER) grade -solution
 	@echo
-	@echo '== 2 of 2: the softmax of task 2 with one __syncthreads() taken out. The results may'
+	@echo '== 2 of 3: the softmax of task 2 with one __syncthreads() taken out. The results may'
 	@echo '   even be right; the simulator sees the race all the same, and says where it is.'
 	@$(GRADER) grade -task 2 -mutant missing_barrier -case softmax; \
 		code=$$?; [ $$code -ne 0 ] || echo 'demo: the mutant got full marks, which is a bug of the grader' >&2; \
 		[ $$code -eq 1 ]
 	@echo
-	@echo 'Points were lost, as they should be. Now you: task1_reference/README.md'
+	@echo 'Points were lost, as they should be.'
+	@echo
+	@echo '== 3 of 3: what it comes to. A small GPT-2, with the attention kernels of tasks 4 and 5 and'
+	@echo '   the layer of task 6. Without a GPU it runs in the simulator, a token at a time.'
+	@$(GRADER) run -task 7 -solution gpt2 -tokens 60
+	@echo
+	@echo 'Now you: task1_reference/README.md'
 
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json

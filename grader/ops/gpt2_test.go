@@ -29,12 +29,21 @@ func TestGPT2InFloat32IsRight(t *testing.T) {
 		p := prepare(t, gpt2Logits, Spec{Shape: []int{2, 2, 8, 33, 5, 3}, Dist: tensor.Normal}, seed)
 		answer := gpt2Answers(t, p)
 		right := answer(oracle.Slip{})
-		v := p.judge(t, right, right, right)
+		v := p.answer(t, used, right, right, right)
 		assert.True(t, v.Passed, v.Reason)
 		off := append([]float32{}, right...)
 		off[40] *= 1.001
-		assert.False(t, p.judge(t, off, right, right).Passed)
+		assert.False(t, p.answer(t, used, off, right, right).Passed)
+		assert.Contains(t, p.judge(t, right, right, right).Reason, "not by the kernels")
 	}
+}
+
+// used are the calls of a layer that takes the right kernels.
+var used = map[string]uint64{
+	wire.CallName(wire.PromptPass, wire.CallForward): 1, wire.CallName(wire.PromptPass, wire.CallPrefill): 1,
+	wire.CallName(wire.StepPass, wire.CallForward): 1, wire.CallName(wire.StepPass, wire.CallDecode): 1,
+	wire.CallName(wire.PromptPass, wire.CallQKV): 1, wire.CallName(wire.PromptPass, wire.CallUpdate): 1, wire.CallName(wire.PromptPass, wire.CallOut): 1,
+	wire.CallName(wire.StepPass, wire.CallQKV): 1, wire.CallName(wire.StepPass, wire.CallUpdate): 1, wire.CallName(wire.StepPass, wire.CallOut): 1,
 }
 
 // TestGPT2NamesTheTask: of the three ways to run the model, the first that is
@@ -54,7 +63,7 @@ func TestGPT2NamesTheTask(t *testing.T) {
 		{[3][]float32{wrong, right, right}, []string{"task 5's kernels", "does not see itself"}},
 		{[3][]float32{make([]float32, len(right)), right, right}, []string{"task 5's kernels", "every element is 0"}},
 	} {
-		v := p.judge(t, c.outputs[0], c.outputs[1], c.outputs[2])
+		v := p.answer(t, used, c.outputs[0], c.outputs[1], c.outputs[2])
 		assert.False(t, v.Passed)
 		for _, want := range c.want {
 			assert.Contains(t, v.Reason, want)

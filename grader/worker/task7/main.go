@@ -42,5 +42,8 @@ func alone(what string, args []string) error {
 // parts are those of the model that e2e measures.
 func parts(q device.Queue) (pace.Parts, error) {
 	k, err := newKit(q)
-	return pace.Parts{Layers: k.layers, Layer: newLayer, Kernels: k.own, About: "the kernels of tasks 4 and 5 and the layer of task 6"}, err
+	if err != nil {
+		return pace.Parts{}, err
+	}
+	return pace.Parts{Layers: k.layers, Layer: k.calls.newLayer, Kernels: k.own, About: "the kernels of tasks 4 and 5 and the layer of task 6"}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 
 	"flashlab/attn"
@@ -24,10 +25,11 @@ func logits(m *worker.Maker[kit]) worker.Op {
 		if err != nil {
 			return nil, err
 		}
+		clear(k.calls.count)
 		tokens := narrow(wire.Tokens(j.In[0].Data, w.Config().Vocabulary))
 		mixed := k.plain
 		mixed.Prefill = k.own.Prefill
-		out := &wire.Output{Counts: j.Counts}
+		out := &wire.Output{}
 		for i, kernels := range []attn.Kernels{k.own, k.plain, mixed} {
 			rows, err := forced(j, k, w, kernels, tokens)
 			if err != nil {
@@ -38,6 +40,9 @@ func logits(m *worker.Maker[kit]) worker.Op {
 				return nil, err
 			}
 			out.Tensors = append(out.Tensors, t)
+			if i == 0 {
+				out.Counts = maps.Clone(k.calls.count)
+			}
 		}
 		return out, nil
 	}
@@ -46,7 +51,7 @@ func logits(m *worker.Maker[kit]) worker.Op {
 // forced are the logits behind a prompt and behind each token that follows it in
 // the case. Another text comes first, so that the cache is not fresh.
 func forced(j *worker.Job, k kit, w gpt2.Weights, kernels attn.Kernels, tokens []int32) ([]float32, error) {
-	m, err := gpt2.New(j.Device, k.layers, w, newLayer, kernels)
+	m, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, kernels)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +97,7 @@ func text(m *worker.Maker[kit]) worker.Op {
 		if err != nil {
 			return nil, err
 		}
-		lm, err := gpt2.New(j.Device, k.layers, w, newLayer, k.own)
+		lm, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, k.own)
 		if err != nil {
 			return nil, err
 		}
