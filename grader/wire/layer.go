@@ -22,12 +22,11 @@ const (
 	CallDecode  = "decode"
 	CallOut     = "out"
 	// Calls that are not what they should be.
-	LateUpdate = "late update"  // Decode came first
-	WrongSlots = "wrong slots"  // Update at other slots than Before
-	WrongKeys  = "wrong keys"   // Decode with other lengths than After
-	OtherCache = "other cache"  // not the one that New was given
-	WrongCount = "wrong count"  // Update of more or fewer tokens than the pass has
-	Allocated  = "device calls" // Forward allocated or copied
+	LateUpdate = "late update" // Decode came first
+	WrongSlots = "wrong slots" // Update at other slots than Before
+	WrongKeys  = "wrong keys"  // Decode with other lengths than After
+	OtherCache = "other cache" // not the one that New was given
+	WrongCount = "wrong count" // Update of more or fewer tokens than the pass has
 )
 
 // CallName is the name of the count of calls in passes of one kind.

@@ -127,3 +127,17 @@ func TestWeights(t *testing.T) {
 		assert.InDelta(t, float64(w.Scale)*deviation, math.Sqrt(squares/float64(len(values))), 0.5*float64(w.Scale), w.Name)
 	}
 }
+
+func TestFitting(t *testing.T) {
+	for free, want := range map[int64]string{80 << 30: "full", 24 << 30: "large", 8 << 30: "medium", 1 << 30: "small"} {
+		name, err := Fitting(free)
+		require.NoError(t, err)
+		assert.Equal(t, want, name)
+	}
+	_, err := Fitting(1 << 20)
+	assert.ErrorContains(t, err, `the smallest model, "small", takes`)
+	for name, c := range Sizes {
+		assert.NoError(t, c.Check(), name)
+		t.Logf("%s: %.1f GB", name, float64(c.Total())/1e9)
+	}
+}
