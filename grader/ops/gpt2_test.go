@@ -100,7 +100,7 @@ func TestGPT2TextIsTheLikeliest(t *testing.T) {
 	}
 	next := func(i int) float32 { return float32((int(right[i]) + 1) % b.Vocabulary) }
 	assert.Contains(t, p.judge(t, other(0, next(0))).Reason, "from token 0 on: the prompt's pass is wrong")
-	assert.Contains(t, p.judge(t, other(3, next(3))).Reason, "from token 3 on: the prompt's pass is right")
+	assert.Contains(t, p.judge(t, other(3, next(3))).Reason, "from token 3 on")
 	assert.Contains(t, p.judge(t, other(2, -1)).Reason, "token 2 is -1")
 	assert.Contains(t, p.judge(t, other(2, 1e9)).Reason, "token 2 is 1e+09")
 }

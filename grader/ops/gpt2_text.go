@@ -167,13 +167,12 @@ func judgeText(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	first := wrong[0]
 	v := Verdict{Reason: fmt.Sprintf("%d of %d tokens are not the likeliest, from token %d on", len(wrong), len(got), first)}
 	if first == 0 {
-		v.Reason += ": the prompt's pass is wrong already (the layer of task 6, or task 4's kernel)"
-	} else {
-		v.Reason += ": the prompt's pass is right, and decoding is not (the layer of task 6, or task 5's kernels)"
+		v.Reason += ": the prompt's pass is wrong already"
 	}
 	v.Details = []string{
 		fmt.Sprintf("the course's model (%v), a prompt of %d tokens", b.Config, prompt),
 		fmt.Sprintf("token %d: got %s, want %s", first, b.show(text[prompt+first]), b.show(best[first])),
+		"whose mistake it is can be told of random models: make grade TASK=7 CASE=random",
 	}
 	return v
 }
