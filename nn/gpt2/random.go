@@ -1,9 +1,11 @@
 package gpt2
 
 import (
+	"errors"
 	"hash/fnv"
 	"math"
 	"strings"
+	"sync"
 
 	"flashlab/tensor"
 )
@@ -30,9 +32,6 @@ func (r random) Read(t Tensor) ([]float32, error) {
 	h := fnv.New32a()
 	h.Write([]byte(t.Name))
 	x := make([]float32, t.Elements())
-	if err := tensor.Fill(x, tensor.Normal, r.seed, h.Sum32(), 0); err != nil {
-		return nil, err
-	}
 	scale, shift := float32(0.1), float32(0) // biases
 	switch {
 	case strings.Contains(t.Name, "ln_") && strings.HasSuffix(t.Name, ".weight"):
@@ -42,8 +41,21 @@ func (r random) Read(t Tensor) ([]float32, error) {
 	case len(t.Shape) == 2: // the tables; logits are sums over the width
 		scale = float32(1 / math.Sqrt(float64(t.Shape[1])))
 	}
-	for i := range x {
-		x[i] = x[i]*scale + shift
+	var all sync.WaitGroup
+	errs := make([]error, (len(x)+piece-1)/piece)
+	for n := range errs {
+		all.Go(func() {
+			from := n * piece
+			part := x[from:min(from+piece, len(x))]
+			errs[n] = tensor.Fill(part, tensor.Normal, r.seed, h.Sum32(), from)
+			for i := range part {
+				part[i] = part[i]*scale + shift
+			}
+		})
 	}
-	return x, nil
+	all.Wait()
+	return x, errors.Join(errs...)
 }
+
+// piece is how many numbers one goroutine makes.
+const piece = 1 << 18

@@ -89,12 +89,18 @@ type Weights interface {
 	Read(t Tensor) ([]float32, error)
 }
 
-// transposed turns [rows, cols] into [cols, rows].
+// transposed turns [rows, cols] into [cols, rows], in squares that stay in a
+// processor's cache: GPT-2 XL has 1.5 billion of these numbers.
 func transposed(x []float32, rows, cols int) []float32 {
+	const side = 32
 	y := make([]float32, len(x))
-	for i := range rows {
-		for j := range cols {
-			y[j*rows+i] = x[i*cols+j]
+	for top := 0; top < rows; top += side {
+		for left := 0; left < cols; left += side {
+			for i := top; i < min(top+side, rows); i++ {
+				for j := left; j < min(left+side, cols); j++ {
+					y[j*rows+i] = x[i*cols+j]
+				}
+			}
 		}
 	}
 	return y
