@@ -87,11 +87,8 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
-plot: grader ## task 3: draw what your code moves against the size of the SRAM
-	@$(GRADER) overlay -o out/solutions.json
-	@go run $(if $(SOLUTION),-overlay=out/solutions.json) ./grader/worker/task3 table >out/traffic.tsv
-	@go run ./grader/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
-		-x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
+plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
+	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh
 
 tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')

@@ -79,6 +79,7 @@ type Counts struct {
 	SharedRead, SharedWritten    uint64 // bytes
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
+	LongestBlock                 uint64 // steps of each launch's longest block
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in README.md
 	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
@@ -124,6 +125,7 @@ type rawCounts struct {
 	Launches          int
 	Barriers          uint64
 	Steps             uint64
+	LongestBlock      uint64
 	Fetched, SentBack uint64
 	Blocks            [][3]uint64 // module, return address of the block's hook, runs
 	Lines             []struct {
@@ -208,7 +210,7 @@ func compareBool(a, b bool) int {
 }
 
 func (d *Device) sum(raw rawCounts) Counts {
-	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps,
+	c := Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"

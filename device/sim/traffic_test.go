@@ -105,3 +105,35 @@ func TestBankConflictsAreCounted(t *testing.T) {
 	assert.Equal(t, uint64(2), c.SharedPasses)
 	assert.Equal(t, uint64(1), c.Barriers)
 }
+
+// TestTheLongestBlockIsFound: block b of 3 goes round b + 1 times, on two workers; then
+// a launch of one block leaves a worker idle.
+func TestTheLongestBlockIsFound(t *testing.T) {
+	d := start(t, Options{Checks: Checks{Traffic: true}, Workers: 2})
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void rounds(float *x) {
+    for (int i = 0; i <= blockIdx.x; i++) x[blockIdx.x * 100 + i] = 1.0f;
+}`})
+	require.NoError(t, err)
+	k, err := m.Kernel("rounds")
+	require.NoError(t, err)
+	x, err := device.Alloc[float32](d, "x", 1000)
+	require.NoError(t, err)
+	var last Counts
+	grow := func(blocks int) (steps, longest uint64) {
+		require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(blocks), Block: device.D1(1)}, x))
+		r, err := d.Report()
+		require.NoError(t, err)
+		c := r.Launches[0]
+		steps, longest = c.Steps-last.Steps, c.LongestBlock-last.LongestBlock
+		last = c
+		return steps, longest
+	}
+	steps, one := grow(1)
+	assert.Equal(t, steps, one)
+	steps, three := grow(3)
+	assert.Greater(t, three, one)
+	assert.Less(t, three, steps)
+	again, longest := grow(1)
+	assert.Equal(t, one, again, "an idle worker's last launch does not count again")
+	assert.Equal(t, one, longest)
+}

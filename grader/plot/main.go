@@ -1,10 +1,12 @@
 // Command plot draws a table of measurements: lines of a series' name, x and y
 // with tabs between. A series whose name begins with • gets dots. Both axes are
-// logarithmic. It is a program of its own, so that grading need not build it.
+// logarithmic. A line of a flag's name and a text, title, x or y, stands for the
+// flag. It is a program of its own, so that grading need not build it.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"flag"
 	"fmt"
 	"image/color"
@@ -43,7 +45,7 @@ type series struct {
 }
 
 func run(table io.Reader, title, x, y, out string) error {
-	all, err := read(table)
+	all, labels, err := read(table)
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func run(table io.Reader, title, x, y, out string) error {
 	if err != nil {
 		return err
 	}
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = cmp.Or(title, labels["title"]), cmp.Or(x, labels["x"]), cmp.Or(y, labels["y"])
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
@@ -83,18 +85,21 @@ func save(p *plot.Plot, name string) error {
 	return os.Rename(f.Name(), name)
 }
 
-func read(table io.Reader) ([]series, error) {
-	var all []series
+func read(table io.Reader) (all []series, labels map[string]string, err error) {
+	labels = map[string]string{}
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), "\t")
+		if len(fields) == 2 {
+			labels[fields[0]] = fields[1]
+		}
 		if len(fields) != 3 {
 			continue // a student's own prints
 		}
 		x, errX := strconv.ParseFloat(fields[1], 64)
 		y, errY := strconv.ParseFloat(fields[2], 64)
 		if errX != nil || errY != nil || !(x > 0) || !(y > 0) {
-			return nil, fmt.Errorf("%q: want a name and two positive numbers", lines.Text())
+			return nil, nil, fmt.Errorf("%q: want a name and two positive numbers", lines.Text())
 		}
 		name, dots := strings.CutPrefix(fields[0], "•")
 		at := slices.IndexFunc(all, func(s series) bool { return s.name == name })
@@ -105,12 +110,12 @@ func read(table io.Reader) ([]series, error) {
 		all[at].xys = append(all[at].xys, plotter.XY{X: x, Y: y})
 	}
 	if err := lines.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("there is nothing to draw")
+		return nil, nil, fmt.Errorf("there is nothing to draw")
 	}
-	return all, nil
+	return all, labels, nil
 }
 
 var colours = []color.Color{

@@ -19,7 +19,7 @@ func Tiled[T attn.Kernel](make func(q device.Queue, queries, keys int) (T, error
 			if c.Repeat == 0 {
 				return run()
 			}
-			took, err := median(j.Device, c.Repeat, run)
+			took, err := Median(j.Device, c.Repeat, run)
 			if j.Counts == nil {
 				j.Counts = map[string]uint64{}
 			}
@@ -29,8 +29,8 @@ func Tiled[T attn.Kernel](make func(q device.Queue, queries, keys int) (T, error
 	}
 }
 
-// median times calls by the device's own clock, after a few that warm it up.
-func median(d device.Device, repeat int, run func() error) (time.Duration, error) {
+// Median times calls by the device's own clock, after a few that warm it up.
+func Median(d device.Device, repeat int, run func() error) (time.Duration, error) {
 	start, err := d.NewEvent()
 	if err != nil {
 		return 0, err

@@ -125,6 +125,7 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     simt_switch(&w->mainStack, f->sp);
     settleWrites(w);
     w->allSteps += w->steps;
+    w->longest = std::max(w->longest, w->steps);
     if (!w->stopped) return;
     if (w->checks & TRAFFIC) flushOpen(w);
     stopLater(j, index);
@@ -132,7 +133,6 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
 
 void runBlocks(Worker *w, Job *j) {
     std::string error;
-    w->allSteps = w->barriers = 0;
     if (!prepareModule(w, j->module, &error)) {
         std::lock_guard<std::mutex> hold(jobMutex);
         j->error = error;
@@ -231,6 +231,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
+        w->allSteps = w->longest = w->barriers = 0; // of those that get no block, too
     }
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);

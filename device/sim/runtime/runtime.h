@@ -215,6 +215,7 @@ struct Worker {
     uint32_t blockIndex = 0;
     bool fenced = false, synchronised = false; // of the running block
     uint64_t steps = 0, allSteps = 0, barriers = 0;
+    uint64_t longest = 0;           // steps of the longest block of this launch
     volatile uint64_t maxSteps = 0; // 0 cancels the running block
     Fiber *fibers = nullptr;
     Warp *warps = nullptr;

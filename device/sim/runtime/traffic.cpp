@@ -66,6 +66,7 @@ struct Line {
 struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
+    uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
     std::map<std::pair<int, uint32_t>, uint64_t> blocks; // basic blocks: module, offset → runs
@@ -330,11 +331,13 @@ void flushOpen(Worker *w) {
 void endTraffic(Module *m, const KernelEntry *k) {
     Total *total = k ? &totals[k->name] : nullptr;
     if (total) total->launches++;
+    uint64_t longest = 0;
     for (Worker *w : workers) {
         Traffic *t = w->traffic;
         if (total) {
             total->barriers += w->barriers;
             total->steps += w->allSteps;
+            longest = std::max(longest, w->longest);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
             for (Site &s : t->sites) {
@@ -361,6 +364,7 @@ void endTraffic(Module *m, const KernelEntry *k) {
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
     }
+    if (total) total->longest += longest;
 }
 
 std::string trafficJson() {
@@ -371,6 +375,7 @@ std::string trafficJson() {
         out += "{\"kernel\":\"" + name + "\",\"launches\":" + std::to_string(t.launches) +
                ",\"barriers\":" + std::to_string(t.barriers) +
                ",\"steps\":" + std::to_string(t.steps) +
+               ",\"longestBlock\":" + std::to_string(t.longest) +
                ",\"fetched\":" + std::to_string(t.fetched) +
                ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Draws what a task measures: `make plot TASK=3` or TASK=5. SOLUTION=1 draws the
+# reference. Task 5 is measured on a GPU where there is one (DEVICE=sim: not there).
+#
+# Usage: out/bin/grader must have been built (make plot does it).
+set -eu
+cd "$(dirname "$0")/.."
+
+overlay=
+if [ -n "${SOLUTION:-}" ]; then
+    out/bin/grader overlay -o out/solutions.json
+    overlay=-overlay=out/solutions.json
+fi
+
+case ${TASK:-3} in
+3)
+    go run $overlay ./grader/worker/task3 table >out/traffic.tsv
+    go run ./grader/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
+        -x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
+    ;;
+5)
+    tags=
+    if [ "${DEVICE:-auto}" = sim ]; then
+        :
+    elif settings=$(out/bin/grader env 2>/dev/null); then # there is an nvcc
+        eval "$settings"
+        tags='-tags cuda'
+    elif [ "${DEVICE:-auto}" = cuda ]; then
+        out/bin/grader env # says what is missing
+    fi
+    go run $tags $overlay ./grader/worker/task5 table "${DEVICE:-auto}" >out/split.tsv
+    go run ./grader/plot -x 'tokens in the cache' -o out/split.png <out/split.tsv
+    ;;
+*)
+    echo "plot: task ${TASK} has nothing to draw; 3 and 5 have" >&2
+    exit 2
+    ;;
+esac
