@@ -63,7 +63,7 @@ func judgeGPT2(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	g := gpt2Case{random.Config(), c}
 	tokens := wire.Tokens(in[0].Data, g.Vocabulary)
 	prompt := c.Sizes["prompt"]
-	p := passes{Case: c, problem: g, calls: out.Counts, watched: true,
+	p := passes{Case: c, problem: g, calls: out.Counts,
 		truth: oracle.Truth{Layout: oracle.Layout{Outer: 1 + c.Sizes["steps"], Len: g.Vocabulary, Inner: 1},
 			Want:  oracle.GPT2Logits[float64](weights, tokens, prompt-1, oracle.Slip{}),
 			Plain: oracle.GPT2Logits[float32](weights, tokens, prompt-1, oracle.Slip{})},

@@ -160,7 +160,7 @@ func (l layerCase) truth() oracle.Truth {
 
 func judgeLayer(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	l := newLayerCase(c, in)
-	p := passes{Case: c, problem: l, truth: l.truth(), got: out.Tensors[0].Data, calls: out.Counts, watched: true,
+	p := passes{Case: c, problem: l, truth: l.truth(), got: out.Tensors[0].Data, calls: out.Counts,
 		parts: []part{{rows: l.prompt, prompt: true}, {rows: l.steps}}}
 	p.try = func(slip func(prompt int) oracle.Slip) []float64 { return outputs[float64](l, slip) }
 	p.mergesInto = l.Hidden == l.Heads*l.Dim

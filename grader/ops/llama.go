@@ -110,7 +110,7 @@ func judgeModel(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict {
 	right := func(int) oracle.Slip { return oracle.Slip{} }
 	t := oracle.Truth{Layout: oracle.Layout{Outer: len(out.Tensors[0].Data) / m.Vocabulary, Len: m.Vocabulary, Inner: 1},
 		Want: logits[float64](m, right), Plain: logits[float32](m, right)}
-	p := passes{Case: c, problem: m, truth: t, got: out.Tensors[0].Data, calls: out.Counts, watched: true}
+	p := passes{Case: c, problem: m, truth: t, got: out.Tensors[0].Data, calls: out.Counts}
 	for range prompts(c) {
 		p.parts = append(p.parts, part{rows: 1, prompt: true}, part{rows: c.Sizes["steps"]})
 	}
