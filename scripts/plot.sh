@@ -22,11 +22,11 @@ case ${TASK:-3} in
     tags=
     if [ "${DEVICE:-auto}" = sim ]; then
         :
-    elif settings=$(out/bin/grader env 2>/dev/null); then # there is an nvcc
+    elif command -v nvidia-smi >/dev/null && settings=$(out/bin/grader env 2>/dev/null); then # a GPU and nvcc
         eval "$settings"
         tags='-tags cuda'
     elif [ "${DEVICE:-auto}" = cuda ]; then
-        out/bin/grader env # says what is missing
+        out/bin/grader env >/dev/null # says what is missing
     fi
     go run $tags $overlay ./grader/worker/task5 table "${DEVICE:-auto}" >out/split.tsv
     go run ./grader/plot -x 'tokens in the cache' -o out/split.png <out/split.tsv

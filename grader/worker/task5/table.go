@@ -42,7 +42,7 @@ func table(w io.Writer, on string) error {
 		cost, y = microseconds, "time of a step, µs"
 	}
 	fmt.Fprintf(w, "y\t%s\n", y)
-	fmt.Fprintf(w, "title\tOne step of decoding: %d query and %d key heads of %d, %s\n", c.shape.Heads, c.shape.KVHeads, c.shape.Dim, d.Info().Name)
+	fmt.Fprintf(w, "title\tOne step of decoding: query heads %d, key heads %d, dimension %d (%s)\n", c.shape.Heads, c.shape.KVHeads, c.shape.Dim, d.Info().Name)
 	for tokens := c.from; tokens <= c.to; tokens *= 2 {
 		if err := c.row(w, d, it, cost, tokens); err != nil {
 			return fmt.Errorf("with %d tokens in the cache: %w", tokens, err)
