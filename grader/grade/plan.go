@@ -3,8 +3,10 @@ package grade
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
+	"flashlab/device"
 	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 	"flashlab/grader/wire"
@@ -13,10 +15,15 @@ import (
 // plan is what will run: the rubric's checks, or those that were asked for.
 type plan struct{ checks []rubric.Check }
 
-// plan applies Only.
+// plan applies Only, and leaves out what no device here can run.
 func (o Options) plan() (plan, error) {
 	if o.Only == "" {
-		return plan{o.Task.Checks}, nil
+		var p plan
+		for _, c := range o.Task.Checks {
+			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
+			p.checks = append(p.checks, c)
+		}
+		return p, nil
 	}
 	id, name, one := strings.Cut(o.Only, "/")
 	var names []string
@@ -27,9 +34,13 @@ func (o Options) plan() (plan, error) {
 		}
 		c.After = nil // it was asked for by name
 		if !one {
+			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
 			return plan{[]rubric.Check{c}}, nil
 		}
 		for _, k := range c.Cases {
+			if k.Name == name && o.needsGPU(k) {
+				return plan{}, fmt.Errorf("the case %s needs a GPU", o.Only)
+			}
 			if k.Name == name {
 				c.Cases = []rubric.Case{k}
 				return plan{[]rubric.Check{c}}, nil
@@ -39,6 +50,9 @@ func (o Options) plan() (plan, error) {
 	}
 	return plan{}, fmt.Errorf("task %d has no case %q; it has %s", o.Task.Number, o.Only, strings.Join(names, ", "))
 }
+
+// needsGPU tells whether a case cannot run here for want of a GPU.
+func (o Options) needsGPU(k rubric.Case) bool { return k.GPU && o.Devices.Kind != device.CUDA }
 
 func (p plan) cases() int {
 	n := 0

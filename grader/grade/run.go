@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"flashlab/device"
 	"flashlab/grader/host"
 	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
@@ -27,6 +28,10 @@ func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec
 		var these []score.Run
 		for _, k := range c.Cases {
 			id++
+			blocked := blocked
+			if k.GPU && b.Kind() != device.CUDA {
+				blocked = "it is too much for the simulator"
+			}
 			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
 			if err != nil {
 				return nil, err

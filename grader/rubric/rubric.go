@@ -85,6 +85,7 @@ type Case struct {
 	Weight  float64 // 0 in the file counts as 1
 	Hidden  bool    // its feedback is for the instructor
 	Traffic bool    // its memory traffic is scored
+	GPU     bool    // too much for the simulator: it runs on a GPU or not at all
 }
 
 // Spec is the case as package ops wants it.

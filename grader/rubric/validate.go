@@ -134,6 +134,8 @@ func (k Case) validate(op ops.Op) error {
 	switch {
 	case !caseForm.MatchString(k.Name):
 		return fmt.Errorf("want a name of lower-case letters, digits, dots and dashes")
+	case k.GPU && k.Traffic:
+		return fmt.Errorf("gpu = true and traffic = true: only the simulator counts bytes")
 	case k.Weight < 0 || math.IsNaN(k.Weight) || math.IsInf(k.Weight, 0):
 		return fmt.Errorf("weight = %v: want a positive number", k.Weight)
 	}
