@@ -27,7 +27,7 @@ help: ## this list
 	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
-	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE'
+	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 
 setup: ## check Go and the C++ compiler; install or name what is missing
 	@sh scripts/setup.sh
