@@ -11,8 +11,9 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
 
 MAKEFLAGS += --no-print-directory
+export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade plot tune e2e gpt2 lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,6 +29,18 @@ help: ## this list
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
+	@echo 'and of make e2e:'
+	@echo '  SIZE=small           tiny, small, medium, large or full; the largest that fits without it'
+	@echo '  KERNELS=given        your layer on the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
+	@echo '  TOKENS=100           how many are timed'
+	@echo 'and of make gpt2:'
+	@echo '  MODEL=folder         GPT-2 as Hugging Face has it, any size; the course'"'"'s own without it'
+	@echo '  PROMPT="In optics"   what to go on from'
+	@echo '  KERNELS=given        the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
+	@echo '  TOKENS=200           how many to write'
+	@echo '  TEMPERATURE=0.8 TOPK=40 TOPP=0.95 SEED=3   sampled; without a temperature, greedy'
+	@echo '  REF=1                the same model in plain Go, with the attention of task 1'
+	@echo '  PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch'
 
 setup: ## check Go and the C++ compiler; install or name what is missing
 	@sh scripts/setup.sh
@@ -36,18 +49,24 @@ setup: ## check Go and the C++ compiler; install or name what is missing
 grader: setup
 	@go build -o $(GRADER) ./grader
 
-demo: grader ## grade the reference solutions, then show how a bug is reported
+demo: grader ## grade the reference solutions, show how a bug is reported, let GPT-2 write
 	@echo
-	@echo '== 1 of 2: the reference solutions of all tasks, graded as yours will be.'
+	@echo '== 1 of 3: the reference solutions of all tasks, graded as yours will be.'
 	@$(GRADER) grade -solution
 	@echo
-	@echo '== 2 of 2: the softmax of task 2 with one __syncthreads() taken out. The results may'
+	@echo '== 2 of 3: the softmax of task 2 with one __syncthreads() taken out. The results may'
 	@echo '   even be right; the simulator sees the race all the same, and says where it is.'
 	@$(GRADER) grade -task 2 -mutant missing_barrier -case softmax; \
 		code=$$?; [ $$code -ne 0 ] || echo 'demo: the mutant got full marks, which is a bug of the grader' >&2; \
 		[ $$code -eq 1 ]
 	@echo
-	@echo 'Points were lost, as they should be. Now you: task1_reference/README.md'
+	@echo 'Points were lost, as they should be.'
+	@echo
+	@echo '== 3 of 3: what it comes to. A small GPT-2, with the attention kernels of tasks 4 and 5 and'
+	@echo '   the layer of task 6. Without a GPU it runs in the simulator, a token at a time.'
+	@$(GRADER) run -task 7 -solution gpt2 -tokens 60
+	@echo
+	@echo 'Now you: task1_reference/README.md'
 
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json
@@ -73,6 +92,19 @@ plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (T
 
 tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')
+
+# The worker of task 7 holds your kernels of tasks 4 and 5, too.
+e2e: grader ## task 6's model on your kernels: time to the first token, and between tokens
+	@$(GRADER) run -task $(if $(filter given,$(KERNELS)),6,7) $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') e2e \
+		$(if $(SIZE),-size '$(SIZE)') $(if $(TOKENS),-tokens '$(TOKENS)')
+
+# KERNELS=given needs none of your code: it is built on the solutions, and uses none of these.
+gpt2: grader ## GPT-2 writes, on your kernels (see below)
+	@$(GRADER) run -task 7 $(if $(SOLUTION)$(filter given,$(KERNELS)),-solution) $(if $(DEVICE),-device '$(DEVICE)') gpt2 \
+		$(if $(MODEL),-model '$(MODEL)') $(if $(findstring command,$(origin PROMPT)),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
+		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
+		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
+		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \

@@ -36,7 +36,10 @@ func WriteNPY(w io.Writer, t *Tensor) error {
 }
 
 // ReadNPY reads a float32 .npy file of at most MaxElements elements.
-func ReadNPY(r io.Reader) (t *Tensor, err error) {
+func ReadNPY(r io.Reader) (*Tensor, error) { return ReadLargeNPY(r, MaxElements) }
+
+// ReadLargeNPY reads one of at most so many elements.
+func ReadLargeNPY(r io.Reader, most int) (t *Tensor, err error) {
 	header, err := npyHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
@@ -57,8 +60,8 @@ func ReadNPY(r io.Reader) (t *Tensor, err error) {
 	}
 	n := 1
 	for _, dim := range d.Shape {
-		if dim < 0 || (dim > 0 && n > MaxElements/dim) {
-			return nil, fmt.Errorf("npy: shape %s: want at most %d elements", ShapeString(d.Shape), MaxElements)
+		if dim < 0 || (dim > 0 && n > most/dim) {
+			return nil, fmt.Errorf("npy: shape %s: want at most %d elements", ShapeString(d.Shape), most)
 		}
 		n *= dim
 	}

@@ -10,13 +10,14 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/open"
+	"flashlab/device/sim"
 )
 
 // Device opens a device for a test: a GPU where there is one, else the
-// simulator.
-func Device(t *testing.T) device.Device {
+// simulator, with all its checks: without them Findings would have none to show.
+func Device(t testing.TB) device.Device {
 	t.Helper()
-	d, err := open.Device("auto")
+	d, err := open.Device("auto", open.Options{Sim: sim.Options{Checks: sim.AllChecks()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d

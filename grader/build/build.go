@@ -84,7 +84,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
-	text, theirs := translate(out.String(), r.Root, r.Task.Dir, dir, r.Files)
+	text, theirs := translate(out.String(), r.Root, dir, r.Files)
 	if !theirs {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
@@ -99,7 +99,7 @@ const (
 
 // translate puts the student's own paths for those of the copies. theirs tells
 // whether the output is about the submission at all.
-func translate(out, root, task, dir string, files []gate.File) (text string, theirs bool) {
+func translate(out, root, dir string, files []gate.File) (text string, theirs bool) {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {
 		rel = dir
@@ -107,10 +107,10 @@ func translate(out, root, task, dir string, files []gate.File) (text string, the
 	var pairs []string
 	for _, f := range files {
 		// The longest spelling first: go build shortens paths where it can.
-		for _, d := range []string{dir, "." + string(filepath.Separator) + rel, rel, task} {
-			pairs = append(pairs, filepath.Join(d, f.Name)+":", f.Path+":")
+		for _, d := range []string{dir, rel, ""} {
+			pairs = append(pairs, filepath.Join(d, f.Task, f.Name)+":", f.Path+":")
 		}
-		pairs = append(pairs, "."+string(filepath.Separator)+filepath.Join(rel, f.Name)+":", f.Path+":")
+		pairs = append(pairs, "."+string(filepath.Separator)+filepath.Join(rel, f.Task, f.Name)+":", f.Path+":")
 	}
 	replace := strings.NewReplacer(pairs...)
 	var lines []string

@@ -46,41 +46,68 @@ func TestSubmissionHidesWhatIsNotGraded(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, nil, 0o644))
 	}
 	dir := t.TempDir()
-	o, extra, err := Submission(root, task, []gate.File{{Name: "a.go", Data: []byte("package x\n")}}, dir)
+	o, extra, err := Submission(root, task, []gate.File{{Task: task.Dir, Name: "a.go", Data: []byte("package x\n")}}, dir)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"task2_x/helper.go", "task2_x/asm.s"}, extra)
 	in := func(f string) string { return filepath.Join(root, task.Dir, f) }
-	assert.Equal(t, Overlay{in("a.go"): filepath.Join(dir, "a.go"), in("helper.go"): "", in("asm.s"): "", in("solution/a.go"): ""}, o)
-	_, _, err = Submission(root, task, []gate.File{{Name: "source.go"}}, dir)
+	assert.Equal(t, Overlay{in("a.go"): filepath.Join(dir, task.Dir, "a.go"), in("helper.go"): "", in("asm.s"): "", in("solution/a.go"): ""}, o)
+	_, _, err = Submission(root, task, []gate.File{{Task: task.Dir, Name: "source.go"}}, dir)
 	assert.Error(t, err, "not a student's file")
 }
 
+func TestSubmissionHoldsTheTasksThatAreUsed(t *testing.T) {
+	root := t.TempDir()
+	used := &rubric.Task{Dir: "task2_x", Files: []string{"a.go"}}
+	task := &rubric.Task{Dir: "task3_y", Uses: []int{2}, Used: []*rubric.Task{used}}
+	for _, f := range []string{"task2_x/a.go", "task2_x/helper.go", "task3_y/source.go"} {
+		path := filepath.Join(root, f)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, nil, 0o644))
+	}
+	dir := t.TempDir()
+	files := []gate.File{{Task: "task2_x", Name: "a.go", Data: []byte("package x // old\n")}}
+	mutant := &Mutant{Name: "m", Edits: []Edit{{File: "task2_x/a.go", Find: "old", Replace: "new"}}}
+	files, err := mutant.Apply(task, files)
+	require.NoError(t, err)
+	o, extra, err := Submission(root, task, files, dir)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"task2_x/helper.go", "task3_y/source.go"}, extra)
+	copied, err := os.ReadFile(o[filepath.Join(root, "task2_x", "a.go")])
+	require.NoError(t, err)
+	assert.Equal(t, "package x // new\n", string(copied))
+	_, _, err = Submission(root, task, []gate.File{{Task: "task3_y", Name: "a.go"}}, dir)
+	assert.ErrorContains(t, err, "not among the files")
+}
+
 func TestCompilerMessagesNameTheStudentsFile(t *testing.T) {
-	files := []gate.File{{Name: "attention.go", Path: "mine/attention.go"}}
-	for _, shown := range []string{"/r/out/b1/attention.go", "./out/b1/attention.go", "out/b1/attention.go", "task2_x/attention.go", "./task2_x/attention.go"} {
-		text, theirs := translate("# flashlab/task2_x\n"+shown+":3:4: undefined: y\n", "/r", "task2_x", "/r/out/b1", files)
+	files := []gate.File{{Task: "task2_x", Name: "attention.go", Path: "mine/attention.go"}}
+	for _, shown := range []string{"/r/out/b1/task2_x/attention.go", "./out/b1/task2_x/attention.go", "out/b1/task2_x/attention.go", "task2_x/attention.go", "./task2_x/attention.go"} {
+		text, theirs := translate("# flashlab/task2_x\n"+shown+":3:4: undefined: y\n", "/r", "/r/out/b1", files)
 		assert.Equal(t, "mine/attention.go:3:4: undefined: y", text, shown)
 		assert.True(t, theirs)
 	}
-	_, theirs := translate("device/device.go:1:1: broken\n", "/r", "task2_x", "/r/out/b1", files)
+	_, theirs := translate("device/device.go:1:1: broken\n", "/r", "/r/out/b1", files)
 	assert.False(t, theirs)
 }
 
 func TestMutantsFitTheSolution(t *testing.T) {
 	root, task := tree(t)
 	files, err := gate.Read(filepath.Join(root, task.Dir, "solution"), task.Package, task.Files)
+	for i := range files {
+		files[i].Task = task.Dir
+	}
 	require.NoError(t, err)
 	names := Mutants(root, task)
 	assert.GreaterOrEqual(t, len(names), 3)
 	for _, name := range names {
 		m, err := LoadMutant(root, task, name)
 		require.NoError(t, err, name)
-		edited, err := m.Apply(files)
+		edited, err := m.Apply(task, files)
 		require.NoError(t, err, name)
 		assert.NotEqual(t, files, edited)
 	}
 	_, err = LoadMutant(root, task, "../../x")
 	assert.ErrorContains(t, err, "missing_barrier")
-	_, err = (&Mutant{Name: "x", Edits: []Edit{{File: "kernels.cu", Find: "float", Replace: ""}}}).Apply(files)
+	_, err = (&Mutant{Name: "x", Edits: []Edit{{File: "kernels.cu", Find: "float", Replace: ""}}}).Apply(task, files)
 	assert.ErrorContains(t, err, "times in the solution's kernels.cu, want once")
 }

@@ -23,7 +23,9 @@ type Mutant struct {
 	Expect Expect
 }
 
-// Edit replaces a text that occurs exactly once in a file of the solution.
+// Edit replaces a text that occurs exactly once in a file of the solution. The
+// file of a task that is only used is named with its folder,
+// "task4_flash/kernels.cu".
 type Edit struct{ File, Find, Replace string }
 
 // Expect says what a mutant must lose, and what the feedback must say.
@@ -69,13 +71,16 @@ func LoadMutant(root string, t *rubric.Task, name string) (*Mutant, error) {
 	return m, nil
 }
 
-// Apply edits the solution's files.
-func (m *Mutant) Apply(files []gate.File) ([]gate.File, error) {
+// Apply edits the files of a task's solution, and of the tasks that it uses.
+func (m *Mutant) Apply(t *rubric.Task, files []gate.File) ([]gate.File, error) {
 	edited := append([]gate.File{}, files...)
 	for _, e := range m.Edits {
-		found := false
+		file, found := e.File, false
+		if !strings.Contains(file, "/") {
+			file = t.Dir + "/" + file
+		}
 		for i, f := range edited {
-			if f.Name != e.File {
+			if f.Task+"/"+f.Name != file {
 				continue
 			}
 			found = true

@@ -45,19 +45,23 @@ func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 }
 
 // Submission copies the checked files to dir and puts the copies over the
-// task's own. Solutions are hidden, and so are all files of the task's folder
-// that belong neither to the course nor to the submission; extra names them.
+// task's own, and over those of the tasks that it uses. Solutions are hidden,
+// and so are all files of these tasks' folders that belong neither to the
+// course nor to the submission; extra names them.
 func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o Overlay, extra []string, err error) {
 	o = Overlay{}
 	for _, f := range files {
-		if !slices.Contains(t.Files, f.Name) {
-			return nil, nil, fmt.Errorf("%s is not among the files that %s permits", f.Name, t.Dir)
+		if !slices.ContainsFunc(t.All(), func(one *rubric.Task) bool { return one.Dir == f.Task && slices.Contains(one.Files, f.Name) }) {
+			return nil, nil, fmt.Errorf("%s of %q is not among the files that %s permits", f.Name, f.Task, t.Dir)
 		}
-		copied := filepath.Join(dir, f.Name)
+		copied := filepath.Join(dir, f.Task, f.Name)
+		if err := os.MkdirAll(filepath.Dir(copied), 0o755); err != nil {
+			return nil, nil, err
+		}
 		if err := os.WriteFile(copied, f.Data, 0o644); err != nil {
 			return nil, nil, err
 		}
-		o[filepath.Join(root, t.Dir, f.Name)] = copied
+		o[filepath.Join(root, f.Task, f.Name)] = copied
 	}
 	solutions, err := filepath.Glob(filepath.Join(root, "task*_*", "solution", "*.go"))
 	if err != nil {
@@ -66,19 +70,33 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 	for _, f := range solutions {
 		o[f] = ""
 	}
+	for _, one := range t.All() {
+		left, err := leftOut(root, one)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range left {
+			o[filepath.Join(root, name)] = ""
+		}
+		extra = append(extra, left...)
+	}
+	return o, extra, nil
+}
+
+// leftOut lists files of a task's folder that a build would take, and that are
+// none of the task's.
+func leftOut(root string, t *rubric.Task) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(root, t.Dir))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() || !built(name) || slices.Contains(t.Files, name) || slices.Contains(t.Provided, name) {
-			continue
+		if !e.IsDir() && built(name) && !slices.Contains(t.Files, name) && !slices.Contains(t.Provided, name) {
+			names = append(names, filepath.Join(t.Dir, name))
 		}
-		o[filepath.Join(root, t.Dir, name)] = ""
-		extra = append(extra, filepath.Join(t.Dir, name))
 	}
-	return o, extra, nil
+	return names, nil
 }
 
 // built tells whether `go build` would take a file of this name.

@@ -20,6 +20,7 @@ const MaxFile = 1 << 20
 // File is one file of a submission, read once: what was checked is what is
 // built.
 type File struct {
+	Task string // the folder of the task that it belongs to: "task2_unfused"
 	Name string // as the rubric lists it: "attention.go"
 	Path string // where the student finds it, for messages
 	Data []byte

@@ -35,9 +35,9 @@ type Options struct {
 
 // Subject is what is graded: a folder's files, maybe edited.
 type Subject struct {
-	Name       string // "your files", "the reference solution", "the mutant …"
-	Dir        string
-	Submission string // the folder as the user named it
+	Name       string   // "your files", "the reference solution", "the mutant …"
+	Dirs       []string // of the task's files, and of those of each task that it uses
+	Submission string   // the folder as the user named it
 	Solution   bool
 	Mutant     *build.Mutant
 }
@@ -45,18 +45,35 @@ type Subject struct {
 // Submission is a student's files: the task's own folder, or another.
 func Submission(root string, t *rubric.Task, dir string) Subject {
 	if dir == "" {
-		return Subject{Name: "your files in " + t.Dir, Dir: filepath.Join(root, t.Dir)}
+		var names []string
+		for _, one := range t.All() {
+			if len(one.Files) > 0 {
+				names = append(names, one.Dir)
+			}
+		}
+		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(name string) string { return filepath.Join(root, name) })}
 	}
-	s := Subject{Name: "the files in " + dir, Dir: dir, Submission: dir}
-	if info, err := os.Stat(filepath.Join(dir, t.Dir)); err == nil && info.IsDir() {
-		s.Dir = filepath.Join(dir, t.Dir)
+	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(name string) string {
+		inside := filepath.Join(dir, name)
+		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
+			return inside
+		}
+		return dir // the task's own files may lie there as they are
+	})}
+}
+
+// under tells where the files of the task, and of those that it uses, lie.
+func under(t *rubric.Task, where func(name string) string) (dirs []string) {
+	for _, one := range t.All() {
+		dirs = append(dirs, where(one.Dir))
 	}
-	return s
+	return dirs
 }
 
 // Solution is the reference solution.
 func Solution(root string, t *rubric.Task) Subject {
-	return Subject{Name: "the reference solution", Dir: filepath.Join(root, t.Dir, "solution"), Solution: true}
+	return Subject{Name: "the reference solution", Solution: true,
+		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
 }
 
 // Mutant is the reference solution with a known mistake.
@@ -101,6 +118,16 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	return v, err
 }
 
+// filesOf is what may be handed in of a task, or of one that it uses.
+func filesOf(t *rubric.Task, dir string) []string {
+	for _, one := range t.All() {
+		if one.Dir == dir {
+			return one.Files
+		}
+	}
+	return nil
+}
+
 func (o Options) deviceName() string {
 	if !o.Task.OnDevice() {
 		return "this machine's processor"
@@ -111,16 +138,34 @@ func (o Options) deviceName() string {
 // files reads the subject's files through the gate; a mutant's pass it once
 // more.
 func (o Options) files() ([]gate.File, error) {
-	files, err := gate.Read(o.Subject.Dir, o.Task.Package, o.Task.Files)
-	if err != nil || o.Subject.Mutant == nil {
-		return files, err
-	}
-	if files, err = o.Subject.Mutant.Apply(files); err != nil {
-		return nil, err
-	}
+	var files []gate.File
 	var refused []gate.Refusal
-	for _, f := range files {
-		refused = append(refused, gate.Check(f, o.Task.Package)...)
+	packages := map[string]string{}
+	for i, one := range o.Task.All() {
+		packages[one.Dir] = one.Package
+		read, err := gate.Read(o.Subject.Dirs[i], one.Package, one.Files)
+		var e *gate.Error
+		if errors.As(err, &e) {
+			refused = append(refused, e.Refusals...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range read {
+			f.Task = one.Dir
+			files = append(files, f)
+		}
+	}
+	if m := o.Subject.Mutant; m != nil && len(refused) == 0 {
+		edited, err := m.Apply(o.Task, files)
+		if err != nil {
+			return nil, err
+		}
+		files = edited
+		for _, f := range files {
+			refused = append(refused, gate.Check(f, packages[f.Task])...)
+		}
 	}
 	if len(refused) > 0 {
 		return nil, &gate.Error{Refusals: refused}
@@ -149,7 +194,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		}
 		warnings = nil // the same for each device
 		for _, extra := range res.Extra {
-			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(o.Task.Files, " and ")))
+			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(filesOf(o.Task, filepath.Dir(extra)), " and ")))
 		}
 		backend, err := p.open(o.Task.Limits)
 		if err != nil {

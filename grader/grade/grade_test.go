@@ -164,11 +164,11 @@ func TestASubmissionFolder(t *testing.T) {
 	t.Parallel()
 	root, task := setup(t)
 	dir := t.TempDir()
-	assert.Equal(t, dir, Submission(root, task, dir).Dir)
+	assert.Equal(t, dir, Submission(root, task, dir).Dirs[0])
 	v := gradeOn(t, root, task, Submission(root, task, dir), "")
 	assert.Contains(t, v.Refused, "attention.go: is missing")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, task.Dir), 0o755))
-	assert.Equal(t, filepath.Join(dir, task.Dir), Submission(root, task, dir).Dir)
+	assert.Equal(t, filepath.Join(dir, task.Dir), Submission(root, task, dir).Dirs[0])
 	assert.Contains(t, Options{Task: task, Subject: Submission(root, task, dir), Seed: 3}.again("softmax/1x1"),
 		"go run ./grader grade -task 2 -submission "+dir+" -case softmax/1x1 -seed 3")
 }

@@ -50,6 +50,8 @@ var all = []Op{
 	splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead, // task 1
 	tiled, chosenTiles, // task 3
 	update, decodeStep, decodeSplit, generate, // task 5
+	prompt, layer, ragged, recorded, rightKernels, model, fresh, // task 6
+	gpt2Logits, gpt2Text, // task 7
 }
 
 // Find looks an operation up.

@@ -29,8 +29,10 @@ type Task struct {
 	Title    string
 	Points   float64
 	Device   string   // "none" for plain Go; "" is a GPU or the simulator
-	Files    []string // a student's own
+	Files    []string // a student's own; none where all are of the tasks it uses
 	Provided []string // other Go files that the package needs
+	Uses     []int    // earlier tasks whose files its worker holds too
+	Used     []*Task  `toml:"-"` // these tasks
 	Limits   Limits
 	Shares   Shares
 	Traffic  Curve   // of checks without one of their own
@@ -153,8 +155,30 @@ func Load(root, dir string) (*Task, error) {
 	if err := t.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	for _, n := range t.Uses {
+		used, err := loadNumber(root, n)
+		if err != nil {
+			return nil, fmt.Errorf("%s: uses %d: %w", file, n, err)
+		}
+		t.Used = append(t.Used, used)
+	}
 	return t, nil
 }
+
+// loadNumber loads a task that another one uses.
+func loadNumber(root string, n int) (*Task, error) {
+	files, err := filepath.Glob(filepath.Join(root, fmt.Sprintf("task%d_*", n), "rubric.toml"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) != 1 {
+		return nil, fmt.Errorf("there are %d files task%d_*/rubric.toml, want one", len(files), n)
+	}
+	return Load(root, filepath.Base(filepath.Dir(files[0])))
+}
+
+// All is the task with those that it uses, itself first: what a worker holds.
+func (t *Task) All() []*Task { return append([]*Task{t}, t.Used...) }
 
 // LoadAll reads the rubric of every task under root, in order.
 func LoadAll(root string) ([]*Task, error) {
@@ -201,9 +225,11 @@ func exists(path string) bool {
 // MissingFiles lists what the rubric names and the tree lacks.
 func (t *Task) MissingFiles(root string) []string {
 	var missing []string
-	for _, f := range append(append([]string{}, t.Files...), t.Provided...) {
-		if !exists(filepath.Join(root, t.Dir, f)) {
-			missing = append(missing, filepath.Join(t.Dir, f))
+	for _, one := range t.All() {
+		for _, f := range append(append([]string{}, one.Files...), one.Provided...) {
+			if !exists(filepath.Join(root, one.Dir, f)) {
+				missing = append(missing, filepath.Join(one.Dir, f))
+			}
 		}
 	}
 	return missing

@@ -84,6 +84,9 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"after nothing":      {`op = "softmax"`, "op = \"softmax\"\nafter = [\"x\"]", `after "x"`},
 		"no such device":     {"package =", "device = \"tpu\"\npackage =", `device = "tpu"`},
 		"no device's safety": {"package =", "device = \"none\"\npackage =", "without a device"},
+		"uses itself":        {"package =", "uses = [2]\npackage =", "earlier tasks"},
+		"uses one twice":     {"package =", "uses = [1, 1]\npackage =", "earlier tasks"},
+		"uses nothing there": {"package =", "uses = [1]\npackage =", "uses 1: there are 0 files"},
 		"not causal":         {"hidden = true", "causal = true", "means nothing"},
 		"no limit":           {"steps = 1", "steps = 0", "limits"},
 		"curve upside down":  {"full = 1.6", "full = 5.0", "full < none"},
@@ -97,6 +100,20 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, c.want, name)
 	}
+}
+
+func TestATaskMayUseEarlierOnes(t *testing.T) {
+	root := t.TempDir()
+	whole := strings.Replace(good, `files = ["a.go", "k.cu"]`, "uses = [2]", 1)
+	for dir, text := range map[string]string{"task2_demo": good, "task3_whole": whole} {
+		require.NoError(t, os.Mkdir(filepath.Join(root, dir), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, dir, "rubric.toml"), []byte(text), 0o644))
+	}
+	task, err := Load(root, "task3_whole")
+	require.NoError(t, err)
+	require.Len(t, task.Used, 1)
+	assert.Equal(t, "task2_demo", task.Used[0].Dir)
+	assert.Equal(t, []string{"task2_demo/a.go", "task2_demo/k.cu"}, task.MissingFiles(root))
 }
 
 func TestTheProjectsOwnRubricsAreSound(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"flashlab/grader/ops"
 )
@@ -23,7 +24,7 @@ func (t *Task) validate() error {
 		return fmt.Errorf("title is missing")
 	case !(t.Points > 0):
 		return fmt.Errorf("points = %v: want more than 0", t.Points)
-	case len(t.Files) == 0:
+	case len(t.Files) == 0 && len(t.Uses) == 0:
 		return fmt.Errorf("files is empty: a student could change nothing")
 	case len(t.Checks) == 0:
 		return fmt.Errorf("there is no [[check]]")
@@ -31,6 +32,9 @@ func (t *Task) validate() error {
 		return fmt.Errorf("limits: build, case, output and steps must all be set")
 	case t.Device != "" && t.OnDevice():
 		return fmt.Errorf("device = %q: want \"none\", or nothing for a GPU or the simulator", t.Device)
+	}
+	if err := t.validateUses(); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for _, f := range append(append([]string{}, t.Files...), t.Provided...) {
@@ -57,6 +61,15 @@ func (t *Task) validate() error {
 			return fmt.Errorf("check %q: traffic: want 1 ≤ full < none, got full = %v and none = %v", c.ID, curve.Full, curve.None)
 		}
 		checks[c.ID] = true // a check may only come after earlier ones
+	}
+	return nil
+}
+
+func (t *Task) validateUses() error {
+	for i, n := range t.Uses {
+		if n < 1 || n >= t.Number || slices.Contains(t.Uses[:i], n) {
+			return fmt.Errorf("uses = %v: want the numbers of earlier tasks, each once", t.Uses)
+		}
 	}
 	return nil
 }

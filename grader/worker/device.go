@@ -27,7 +27,8 @@ type Maker[T any] struct {
 // errUnfinished stays if the constructor panics.
 var errUnfinished = errors.New("the constructor New did not return")
 
-func (m *Maker[T]) get(q device.Queue) (T, error) {
+// Get makes it, or tells what came of that.
+func (m *Maker[T]) Get(q device.Queue) (T, error) {
 	if !m.called {
 		m.called, m.failed = true, errUnfinished
 		m.it, m.failed = m.make(q)
@@ -39,7 +40,7 @@ func (m *Maker[T]) get(q device.Queue) (T, error) {
 // the device, outputs are poisoned before the call and copied back after it.
 func OnDevice[T any](m *Maker[T], call func(it T, c wire.Case, out, in Buffers) error) Op {
 	return func(j *Job) (*wire.Output, error) {
-		it, err := m.get(j.Queue)
+		it, err := m.Get(j.Queue)
 		if err != nil {
 			return nil, err
 		}

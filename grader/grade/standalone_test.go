@@ -1,0 +1,31 @@
+package grade
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/grader/build"
+	"flashlab/grader/rubric"
+	"flashlab/internal/cache"
+)
+
+// TestAWorkerByItself: make gpt2 is a mode of task 7's worker.
+func TestAWorkerByItself(t *testing.T) {
+	root, err := cache.Root()
+	require.NoError(t, err)
+	task, err := rubric.Load(root, "task7_gpt2")
+	require.NoError(t, err)
+	o := Options{Root: root, Task: task, Subject: Solution(root, task), Devices: Devices{Kind: device.Sim, root: root}, Output: t.TempDir()}
+	assert.NoError(t, Standalone(context.Background(), o, "gpt2", []string{"-ref", "-tokens", "2"}))
+	assert.ErrorIs(t, Standalone(context.Background(), o, "gpt2", []string{"-ref", "-model", "no such folder"}), ErrSaid)
+
+	// A used task that does not compile is named, with its line.
+	o.Subject = edited(root, task, build.Edit{File: "task5_decode/decode.go", Find: "func New(", Replace: "var _ = undefinedThing\n\nfunc New("})
+	err = Standalone(context.Background(), o, "gpt2", nil)
+	assert.ErrorContains(t, err, "task5_decode/solution/decode.go:")
+	assert.ErrorContains(t, err, "undefined: undefinedThing")
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/device/open"
+	"flashlab/device/sim"
+	"flashlab/nn"
+	"flashlab/nn/gpt2"
+	reference "flashlab/task1_reference"
+	"flashlab/tensor"
+)
+
+// runner is a model that can write, and what to say of it.
+type runner struct {
+	gpt2.LM
+	about  string
+	memory *counting // nil in plain Go
+	model  *gpt2.Model
+	close  func()
+}
+
+// runner makes the model as the flags ask.
+func (c choices) runner(w gpt2.Weights) (*runner, error) {
+	if c.reference {
+		return inGo(w)
+	}
+	d, err := openDevice(c.device)
+	if err != nil {
+		return nil, err
+	}
+	made, k, about, err := c.parts(d)
+	if err == nil {
+		var m *gpt2.Model
+		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil {
+			return &runner{m, fmt.Sprintf("on %s, with %s", d.Info().Name, about), d, m, func() { _ = m.Close(); _ = d.Close() }}, nil
+		}
+	}
+	_ = d.Close()
+	return nil, err
+}
+
+// parts are what the layers' attention is made of.
+func (c choices) parts(d device.Device) (attn.NewLayer, kit, string, error) {
+	q := device.QueueOf(d)
+	if c.kernels == "given" {
+		k, err := newPlain(q)
+		k.own = k.plain
+		return nn.NewLayer, k, "the course's own kernels", err
+	}
+	k, err := newKit(q)
+	return k.calls.newLayer, k, "the kernels of tasks 4 and 5 and the layer of task 6", err
+}
+
+// openDevice opens the simulator without its checks: they are for grading, and
+// slow.
+func openDevice(kind string) (*counting, error) {
+	d, err := open.Device(kind, open.Options{Sim: sim.Options{Memory: 64 << 30}})
+	if err != nil {
+		return nil, err
+	}
+	return &counting{Device: d}, nil
+}
+
+// inGo is the model in plain Go, with task 1's attention if that is written.
+func inGo(w gpt2.Weights) (*runner, error) {
+	about := "in plain Go, with the attention of task 1"
+	attend := gpt2.Attend(reference.Attention)
+	one := tensor.New(1, 1, 1)
+	if _, err := attend(one, one, one, 1, true); errors.Is(err, attn.ErrNotImplemented) {
+		attend, about = nil, "in plain Go (task1_reference is still the stub, so the attention is the course's)"
+	}
+	m, err := gpt2.NewReference(w, attend)
+	if err != nil {
+		return nil, err
+	}
+	return &runner{LM: m, about: about, close: func() {}}, nil
+}
+
+// warm runs a few tokens on a GPU before any are timed: it loads kernels when they
+// are first launched, and the second step is recorded.
+func (r *runner) warm(prompt []int32) error {
+	if r.memory == nil || r.memory.Info().Kind != device.CUDA {
+		return nil
+	}
+	_, err := gpt2.Generate(r.LM, gpt2.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }})
+	return err
+}
+
+// report says how long it took.
+func (r *runner) report(t gpt2.Timing, prompt int) {
+	if t.Why != "" {
+		fmt.Printf("(ended: %s)\n", t.Why)
+	}
+	fmt.Printf("\nprompt of %d tokens, first token after %s", prompt, short(t.First))
+	if n := len(t.Each); n > 0 {
+		times := slices.Sorted(slices.Values(t.Each))
+		var sum time.Duration
+		for _, one := range times {
+			sum += one
+		}
+		fmt.Printf("; then %s a token (mean; median %s, 95 %% within %s), %.4g tokens/s",
+			short(sum/time.Duration(n)), short(times[n/2]), short(times[min(n*95/100, n-1)]), float64(n)/sum.Seconds())
+	}
+	fmt.Println()
+	if r.memory == nil {
+		return
+	}
+	fmt.Printf("device memory: %.1f MB", float64(r.memory.most)/1e6)
+	if r.memory.Info().Kind == device.Sim {
+		fmt.Print("; times are this machine's, not a GPU's")
+	}
+	if r.model.Direct != nil {
+		fmt.Printf("\na decoding step is not recorded as a graph: %v", r.model.Direct)
+	}
+	fmt.Println()
+}
+
+// short rounds a time to three digits or so.
+func short(d time.Duration) string {
+	for unit := time.Second; unit >= time.Microsecond; unit /= 10 {
+		if d >= unit {
+			return d.Round(unit / 100).String()
+		}
+	}
+	return d.String()
+}
+
+// counting is a device that knows how much memory was taken.
+type counting struct {
+	device.Device
+	now, most int64
+}
+
+func (c *counting) Malloc(name string, bytes int64) (device.Memory, error) {
+	m, err := c.Device.Malloc(name, bytes)
+	if err == nil {
+		c.now += m.Bytes
+		c.most = max(c.most, c.now)
+	}
+	return m, err
+}
+
+func (c *counting) Free(m device.Memory) error {
+	err := c.Device.Free(m)
+	if err == nil {
+		c.now -= m.Bytes
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+
+	"flashlab/tensor"
+)
+
+// GELU writes out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))). out may be x.
+func (l *Layers) GELU(out, x F) error {
+	return l.apply("gelu", out, x)
+}
+
+// SwiGLU writes out = silu(gate) · up, where silu(g) = g / (1 + exp(−g)). out may be
+// either of them.
+func (l *Layers) SwiGLU(out, gate, up F) error {
+	return l.apply("swiglu", out, gate, up)
+}
+
+// Add writes out = a + b. out may be either of them.
+func (l *Layers) Add(out, a, b F) error {
+	return l.apply("add", out, a, b)
+}
+
+// apply launches a kernel of elementwise.cu.
+func (l *Layers) apply(kernel string, out F, in ...F) error {
+	n := out.Len()
+	what := func() string { return fmt.Sprintf("%s to %q, of %d elements", kernel, out.Name(), n) }
+	args := make([]any, 0, 5)
+	for i, x := range in {
+		if err := check(what, []int{n}, of(fmt.Sprintf("input %d", i+1), x, n)); err != nil {
+			return err
+		}
+		args = append(args, x)
+	}
+	args = append(args, out, n, wide(4, append(in, out)...))
+	return l.each(kernel, tiles(n, 4), args...)
+}
+
+// Fill writes the numbers of tensor.Fill, from its first on, times scale: the same
+// bits as in Go.
+func (l *Layers) Fill(dst F, d tensor.Dist, seed uint64, stream uint32, scale float32) error {
+	what := func() string { return fmt.Sprintf("fill %q", dst.Name()) }
+	if err := check(what, []int{dst.Len()}); err != nil {
+		return err
+	}
+	dist := slices.Index(tensor.Dists, d)
+	if dist < 0 {
+		return fmt.Errorf("%s: unknown distribution %q", what(), d)
+	}
+	const most = 1 << 16 // blocks: a thread has several numbers beyond 16 million
+	return l.launch("fill", min(tiles(dst.Len(), block), most), block, dst, dst.Len(), dist, seed, stream, scale)
+}

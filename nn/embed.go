@@ -1,0 +1,58 @@
+package nn
+
+import (
+	"fmt"
+)
+
+// Embed writes the row of the table for each token: out [rows, width] of table
+// [vocabulary, width]. A token that is not in the table gives NaN.
+func (l *Layers) Embed(out F, tokens I, table F, rows, width int) error {
+	what := func() string { return fmt.Sprintf("embedding of %d tokens, width %d", rows, width) }
+	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("tokens", tokens, rows)); err != nil {
+		return err
+	}
+	vocabulary, err := tableRows(what, "table", table, width)
+	if err != nil {
+		return err
+	}
+	return l.each("embed", rows*width, out, tokens, table, rows, width, vocabulary)
+}
+
+// EmbedPositions adds learned positions, as GPT-2 has them: out [batch, count,
+// width] is the table's row of each token and the positions' row before[b] + i.
+// What is not in its table gives NaN.
+func (l *Layers) EmbedPositions(out F, tokens I, table, positions F, before I, batch, count, width int) error {
+	what := func() string { return fmt.Sprintf("embedding of %d × %d tokens, width %d", batch, count, width) }
+	rows := batch * count
+	if err := check(what, []int{batch, count, width}, of("out", out, rows*width), of("tokens", tokens, rows),
+		of("before", before, batch)); err != nil {
+		return err
+	}
+	vocabulary, err := tableRows(what, "table", table, width)
+	if err != nil {
+		return err
+	}
+	longest, err := tableRows(what, "positions", positions, width)
+	if err != nil {
+		return err
+	}
+	return l.each("embed_positions", rows*width, out, tokens, table, positions, before, batch, count, width, vocabulary, longest)
+}
+
+// Advance adds the same number to all counts, so that a recorded step moves on by
+// itself.
+func (l *Layers) Advance(counts I, by int) error {
+	what := func() string { return fmt.Sprintf("advance %q", counts.Name()) }
+	if err := check(what, []int{counts.Len()}); err != nil {
+		return err
+	}
+	return l.each("advance", counts.Len(), counts, counts.Len(), by)
+}
+
+// tableRows is how many rows of a width a table has.
+func tableRows(what func() string, name string, table F, width int) (int, error) {
+	if n := table.Len(); n == 0 || n%width != 0 {
+		return 0, fmt.Errorf("%s: %s holds %d elements, want a whole number of rows", what(), name, n)
+	}
+	return table.Len() / width, nil
+}

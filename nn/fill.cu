@@ -1,0 +1,56 @@
+// The numbers of tensor.Fill, bit for bit, times a scale. Each depends only on the
+// seed, the stream and its own index; package tensor says how, and what the
+// distributions are.
+
+enum { Normal, Uniform, Large, OneHot, Equal, Masked }; // in the order of tensor.Dists
+
+__device__ unsigned mix(unsigned x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+struct Key {
+    unsigned a, b;
+};
+
+__device__ unsigned hash(Key key, unsigned long long i, unsigned lane) {
+    const unsigned h = mix((unsigned)i ^ key.a);
+    // Go's ^ binds as + does, from left to right.
+    return mix((h + (unsigned)(i >> 32) * 0x9e3779b9u + lane * 0x85ebca6bu) ^ key.b);
+}
+
+// A sum of four uniform 16-bit numbers, centred.
+__device__ float normal(Key key, unsigned long long i) {
+    const unsigned a = hash(key, i, 0), b = hash(key, i, 1);
+    const int sum = (int)(a & 0xffff) + (int)(a >> 16) + (int)(b & 0xffff) + (int)(b >> 16);
+    return (float)(sum - 2 * 65535) * 0x1p-15f;
+}
+
+__device__ float number(int dist, Key key, unsigned long long i) {
+    switch (dist) {
+    case Uniform:
+        return (float)((int)hash(key, i, 0) >> 8) * 0x1p-23f;
+    case Large:
+        return normal(key, i) * 64.0f;
+    case OneHot:
+        return normal(key, i) + (hash(key, i, 2) % 16 == 0 ? 1000.0f : 0.0f);
+    case Equal:
+        return normal(key, 0);
+    case Masked:
+        if (i % 64 != 0 && hash(key, i, 2) % 2 == 0) return -INFINITY;
+    }
+    return normal(key, i);
+}
+
+extern "C" __global__ void fill(float *dst, long long n, int dist, unsigned long long seed,
+                                unsigned stream, float scale) {
+    const unsigned a = mix((unsigned)seed + 0x9e3779b9u * (stream + 1));
+    const Key key = {a, mix((unsigned)(seed >> 32) ^ a)};
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        dst[i] = number(dist, key, i) * scale;
+}

@@ -1,0 +1,144 @@
+package gpt2
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"flashlab/nn"
+)
+
+// LM is what text can be generated with: a Model or a Reference.
+type LM interface {
+	Config() Config
+	// Room is how many tokens more the text may have.
+	Room() int
+	// Prefill begins a text with a prompt.
+	Prefill(prompt []int32) error
+	// Step goes on by one token.
+	Step(token int32) error
+	// Logits are those of the token that comes next, Greedy the best of them.
+	Logits() ([]float32, error)
+	Greedy() (int32, error)
+	// Each does what Prefill does, and calls f for each position with its
+	// logits, which are f's only until it returns.
+	Each(text []int32, f func(position int, logits []float32) error) error
+}
+
+var (
+	_ LM = (*Model)(nil)
+	_ LM = (*Reference)(nil)
+)
+
+// Generation says what to generate.
+type Generation struct {
+	Prompt  []int32
+	Tokens  int // how many at most
+	Sampler nn.Sampler
+	Stop    int32                   // a token that ends the text; -1 for none
+	Emit    func(token int32) error // is told of each as it comes
+}
+
+// Timing is how long the tokens of a generation took.
+type Timing struct {
+	First time.Duration   // from the prompt to the first token
+	Each  []time.Duration // from one token to the next
+	Why   string          // it ended: "" where all tokens were generated
+}
+
+// Generate writes a text on from a prompt.
+func Generate(m LM, g Generation) (Timing, error) {
+	var t Timing
+	if g.Tokens < 1 {
+		return t, fmt.Errorf("%d tokens to generate: want 1 at least", g.Tokens)
+	}
+	if err := g.Sampler.Check(); err != nil {
+		return t, err
+	}
+	last := time.Now()
+	if err := m.Prefill(g.Prompt); err != nil {
+		return t, fmt.Errorf("the prompt: %w", err)
+	}
+	for n := 0; ; n++ {
+		token, err := next(m, &g.Sampler)
+		if err != nil {
+			return t, fmt.Errorf("token %d: %w", n+1, err)
+		}
+		now := time.Now()
+		if n == 0 {
+			t.First = now.Sub(last)
+		} else {
+			t.Each = append(t.Each, now.Sub(last))
+		}
+		last = now
+		if token == g.Stop && g.Stop >= 0 {
+			t.Why = "the model ended the text"
+			return t, nil
+		}
+		if err := g.Emit(token); err != nil || n+1 == g.Tokens {
+			return t, err
+		}
+		last = time.Now() // showing a token is not the model's time
+		err = m.Step(token)
+		if errors.Is(err, ErrFull) {
+			t.Why = fmt.Sprintf("the model has %d positions", m.Config().Positions)
+			return t, nil
+		}
+		if err != nil {
+			return t, fmt.Errorf("token %d: %w", n+2, err)
+		}
+	}
+}
+
+func next(m LM, s *nn.Sampler) (int32, error) {
+	if s.Temperature == 0 {
+		return m.Greedy() // the logits may stay where they are
+	}
+	logits, err := m.Logits()
+	if err != nil {
+		return 0, err
+	}
+	token, err := s.Next(logits)
+	return int32(token), err
+}
+
+// Perplexity is how many tokens the model wavers between, on average, at each
+// token of a text: e to the mean of −log p. The text is cut into pieces as long
+// as the model's positions, of which each begins anew; its first token is not
+// counted.
+func Perplexity(m LM, text []int32) (float64, error) {
+	var sum float64
+	counted := 0
+	size := m.Config().Positions
+	for from := 0; from < len(text)-1; from += size {
+		piece := text[from:min(from+size, len(text))]
+		err := m.Each(piece, func(i int, logits []float32) error {
+			if i+1 < len(piece) {
+				sum += surprise(logits, piece[i+1])
+				counted++
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if counted == 0 {
+		return 0, errors.New("a perplexity needs a text of two tokens at least")
+	}
+	return math.Exp(sum / float64(counted)), nil
+}
+
+// surprise is −log of the probability of a token.
+func surprise(logits []float32, token int32) float64 {
+	largest := math.Inf(-1)
+	for _, v := range logits {
+		largest = max(largest, float64(v))
+	}
+	var sum float64
+	for _, v := range logits {
+		sum += math.Exp(float64(v) - largest)
+	}
+	return math.Log(sum) + largest - float64(logits[token])
+}

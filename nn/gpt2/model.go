@@ -1,0 +1,295 @@
+package gpt2
+
+import (
+	"errors"
+	"fmt"
+
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/nn"
+)
+
+// ErrFull: the text is as long as the model has positions.
+var ErrFull = errors.New("the model's positions are used up")
+
+// Model is GPT-2 on a device, for one text at a time.
+type Model struct {
+	config  Config
+	queue   device.Queue
+	device  device.Device // the same, if it can record graphs; else nil
+	nn      *nn.Layers
+	weights map[string]nn.F
+	layers  []attn.Layer
+	cache   []attn.Cache
+
+	before, after attn.Counts // positions of this step's first token, and of the next step's
+
+	tokens nn.I // [Positions]; a decoding step takes the first, and puts the next there
+	x, y   nn.F // [Positions, Width]
+	added  nn.F // [Positions, Width], what attention adds to x
+	inner  nn.F // [Positions, Inner]
+	last   nn.F // [Width], of the last token
+	logits nn.F // [Vocabulary]
+
+	memory []device.Memory // to give back
+
+	token  int32 // what stands in tokens[0], if known: see Greedy
+	known  bool
+	steps  int          // single ones so far; the first is not recorded
+	graph  device.Graph // a decoding step; nil until it is recorded
+	Direct error        // why steps are launched one kernel at a time, if they are
+}
+
+// New puts weights on a device and makes the layers' attention, by newLayer, of
+// the kernels k, which must be of the same device. Where q is a whole
+// device.Device, decoding steps are recorded as a graph.
+func New(q device.Queue, l *nn.Layers, w Weights, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
+	c := w.Config()
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	m := &Model{config: c, queue: q, nn: l, weights: map[string]nn.F{}}
+	if d, ok := q.(device.Device); ok {
+		m.device, m.queue = d, device.QueueOf(d) // layers hold what cannot be turned back
+	}
+	if err := m.build(w, newLayer, k); err != nil {
+		_ = m.Close() // the first error tells more
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
+	if err := m.allocate(); err != nil {
+		return err
+	}
+	for _, t := range m.config.Tensors() {
+		values, err := w.Read(t)
+		if err != nil {
+			return err
+		}
+		if err := m.weights[t.Name].CopyIn(m.queue, values); err != nil {
+			return err
+		}
+	}
+	shape := attn.LayerShape{Heads: m.config.Heads, MaxRows: m.config.Positions, CacheShape: m.cache[0].CacheShape}
+	for i := range m.config.Layers {
+		l, err := newLayer(m.queue, shape, &projections{m, i}, k, m.cache[i])
+		if err != nil {
+			return fmt.Errorf("layer %d: %w", i, err)
+		}
+		m.layers = append(m.layers, l)
+	}
+	return m.Reset()
+}
+
+// allocate makes room for the weights, the cache, and what passes between the
+// layers.
+func (m *Model) allocate() (err error) {
+	c := m.config
+	floats := func(name string, n int) (b nn.F) {
+		if err == nil {
+			b, err = device.Alloc[float32](m.queue, name, n)
+			m.memory = append(m.memory, b.Memory())
+		}
+		return b
+	}
+	ints := func(name string, n int) (b nn.I) {
+		if err == nil {
+			b, err = device.Alloc[int32](m.queue, name, n)
+			m.memory = append(m.memory, b.Memory())
+		}
+		return b
+	}
+	for _, t := range c.Tensors() {
+		m.weights[t.Name] = floats(t.Name, t.Elements())
+	}
+	shape := attn.CacheShape{Batch: 1, MaxSeq: c.Positions, KVHeads: c.Heads, Dim: c.Dim()}
+	for range c.Layers {
+		m.cache = append(m.cache, attn.Cache{K: floats("cache k", shape.Elements()), V: floats("cache v", shape.Elements()), CacheShape: shape})
+	}
+	m.tokens = ints("tokens", c.Positions)
+	m.before = attn.Counts{Host: []int{0}, Device: ints("before", 1)}
+	m.after = attn.Counts{Host: []int{0}, Device: ints("after", 1)}
+	m.x, m.y, m.added = floats("x", c.Positions*c.Width), floats("y", c.Positions*c.Width), floats("added", c.Positions*c.Width)
+	m.inner = floats("inner", c.Positions*c.Inner)
+	m.last, m.logits = floats("last", c.Width), floats("logits", c.Vocabulary)
+	if err == nil && m.device != nil {
+		err = m.poison()
+	}
+	return err
+}
+
+// poison fills the cache with NaN, so that a kernel that reads slots which no
+// token has taken yet is found out.
+func (m *Model) poison() error {
+	for _, c := range m.cache {
+		for _, b := range []nn.F{c.K, c.V} {
+			if err := m.device.Poison(b.Memory()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Config is the model's shape.
+func (m *Model) Config() Config { return m.config }
+
+// Room is how many tokens more the text may have.
+func (m *Model) Room() int { return m.config.Positions - m.before.Host[0] }
+
+// Reset forgets the text. What the cache holds need not be erased: a text never
+// looks behind its own end.
+func (m *Model) Reset() error { return m.at(0, 1) }
+
+// at says where the next step begins, and where it ends.
+func (m *Model) at(before, after int) error {
+	m.before.Host[0], m.after.Host[0] = before, after
+	if err := m.before.Device.CopyIn(m.queue, []int32{int32(before)}); err != nil {
+		return err
+	}
+	return m.after.Device.CopyIn(m.queue, []int32{int32(after)})
+}
+
+// Prefill begins a text with a prompt.
+func (m *Model) Prefill(prompt []int32) error { return m.prefill(prompt, nil) }
+
+// Each does what Prefill does, and calls f for each position with its logits.
+func (m *Model) Each(text []int32, f func(position int, logits []float32) error) error {
+	return m.prefill(text, f)
+}
+
+func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
+	n := len(prompt)
+	if err := m.config.checkText(prompt); err != nil {
+		return err
+	}
+	tokens, _ := m.tokens.Slice(0, n) // checked just now
+	if err := tokens.CopyIn(m.queue, prompt); err != nil {
+		return err
+	}
+	if err := m.at(0, n); err != nil {
+		return err
+	}
+	x, err := m.pass(n)
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		if err := m.eachRow(x, n, f); err != nil {
+			return err
+		}
+	}
+	last, _ := x.Slice((n-1)*m.config.Width, n*m.config.Width)
+	if err := m.head(last); err != nil {
+		return err
+	}
+	m.known = false
+	return m.at(n, n+1)
+}
+
+// checkText tells what is wrong with a prompt.
+func (c Config) checkText(text []int32) error {
+	switch n := len(text); {
+	case n == 0:
+		return errors.New("the prompt is empty: a model needs one token at least")
+	case n > c.Positions:
+		return fmt.Errorf("the prompt has %d tokens, and the model %d positions: %w", n, c.Positions, ErrFull)
+	}
+	for i, token := range text {
+		if token < 0 || int(token) >= c.Vocabulary {
+			return fmt.Errorf("token %d of the prompt is %d: the model knows 0 to %d; does the vocabulary belong to it?", i, token, c.Vocabulary-1)
+		}
+	}
+	return nil
+}
+
+// Step goes on by one token.
+func (m *Model) Step(token int32) error {
+	if m.Room() < 1 {
+		return ErrFull
+	}
+	if err := m.config.checkText([]int32{token}); err != nil {
+		return err
+	}
+	if !m.known || m.token != token {
+		first, _ := m.tokens.Slice(0, 1)
+		if err := first.CopyIn(m.queue, []int32{token}); err != nil {
+			return err
+		}
+	}
+	if err := m.step(); err != nil {
+		return err
+	}
+	m.known = false
+	m.steps++
+	m.before.Host[0]++
+	m.after.Host[0]++
+	return nil
+}
+
+// step launches one token's work: the recorded graph, where there is one. The
+// first step is not recorded, so that kernels may prepare what they like.
+func (m *Model) step() error {
+	if m.graph == nil && m.device != nil && m.Direct == nil && m.steps > 0 {
+		m.graph, m.Direct = m.device.Record(func(device.Queue) error { return m.decode() })
+	}
+	if m.graph != nil {
+		return m.graph.Launch()
+	}
+	return m.decode()
+}
+
+// decode is a step as kernels see it: everything that differs from one to the
+// next is in device memory, and moves on by itself.
+func (m *Model) decode() error {
+	x, err := m.pass(1)
+	if err != nil {
+		return err
+	}
+	if err := m.head(x); err != nil {
+		return err
+	}
+	if err := m.nn.Advance(m.before.Device, 1); err != nil {
+		return err
+	}
+	return m.nn.Advance(m.after.Device, 1)
+}
+
+// Logits are those of the token that comes next.
+func (m *Model) Logits() ([]float32, error) { return m.logits.CopyOut(m.queue) }
+
+// Greedy is the token with the largest of them: the device has picked it.
+func (m *Model) Greedy() (int32, error) {
+	first, _ := m.tokens.Slice(0, 1)
+	token, err := first.CopyOut(m.queue)
+	if err != nil {
+		return 0, err
+	}
+	if token[0] < 0 {
+		return 0, errors.New("the model's logits hold NaN: a kernel is wrong")
+	}
+	m.token, m.known = token[0], true
+	return token[0], nil
+}
+
+// Close gives back the graph and the memory. What the layers hold goes with the
+// device.
+func (m *Model) Close() error {
+	var failed error
+	if m.graph != nil {
+		failed = m.graph.Close()
+		m.graph = nil
+	}
+	for _, b := range m.memory {
+		if b.Bytes == 0 {
+			continue // the one that could not be had
+		}
+		if err := m.queue.Free(b); failed == nil {
+			failed = err
+		}
+	}
+	m.memory = nil
+	return failed
+}

@@ -1,0 +1,121 @@
+// Package nn is the rest of a transformer, on a device: what stands between and
+// around the attention kernels. README.md tells of its layouts and choices.
+//
+// Tensors are dense and row-major. No method but New and the constructors
+// allocates, and what changes from step to step (tokens, positions) is read from
+// device memory: so whatever is called here can be recorded in a graph.
+package nn
+
+import (
+	"embed"
+	"fmt"
+
+	"flashlab/device"
+)
+
+// F and I are what the methods work on.
+type (
+	F = device.Buffer[float32]
+	I = device.Buffer[int32]
+)
+
+//go:embed *.cu
+var sources embed.FS
+
+// Layers holds the compiled kernels of one device.
+type Layers struct {
+	queue      device.Queue
+	kernels    map[string]device.Kernel
+	processors int // of the device: how many blocks it takes to fill it
+}
+
+// New compiles the kernels.
+func New(q device.Queue) (*Layers, error) {
+	kernels, err := compile(q, map[string][]string{
+		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
+		"gemm.cu":        {"gemm_64", "gemm_128"},
+		"norm.cu":        {"layer_norm"},
+		"rope.cu":        {"rope"},
+		"elementwise.cu": {"gelu", "swiglu", "add"},
+		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
+		"argmax.cu":      {"argmax"},
+		"fill.cu":        {"fill"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Layers{q, kernels, q.Info().Processors}, nil
+}
+
+// compile makes the named kernels of each file.
+func compile(q device.Queue, files map[string][]string) (map[string]device.Kernel, error) {
+	kernels := map[string]device.Kernel{}
+	for file, names := range files {
+		text, err := sources.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		module, err := q.Compile(device.Source{Name: file, Text: string(text)})
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if kernels[name], err = module.Kernel(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return kernels, nil
+}
+
+// block is the number of threads where a thread works by itself.
+const block = 256
+
+// each launches a kernel with a thread for each of n things.
+func (l *Layers) each(kernel string, n int, args ...any) error {
+	return l.launch(kernel, (n+block-1)/block, block, args...)
+}
+
+func (l *Layers) launch(kernel string, blocks, threads int, args ...any) error {
+	return l.queue.Launch(l.kernels[kernel], device.Launch{Grid: device.D1(blocks), Block: device.D1(threads)}, args...)
+}
+
+// size is a buffer and the number of elements it should have.
+type size struct {
+	name string
+	len  int
+	want int
+}
+
+func of[T device.Scalar](name string, b device.Buffer[T], want int) size {
+	if b.Name() != "" && b.Name() != name {
+		name = fmt.Sprintf("%s (the buffer %q)", name, b.Name())
+	}
+	return size{name, b.Len(), want}
+}
+
+// check tells what is wrong with an operation's dimensions, or with the sizes of
+// its buffers. The text is made only where something is.
+func check(what func() string, dimensions []int, sizes ...size) error {
+	for _, d := range dimensions {
+		if d < 1 {
+			return fmt.Errorf("%s: every dimension must be at least 1", what())
+		}
+	}
+	for _, s := range sizes {
+		if s.len != s.want {
+			return fmt.Errorf("%s: %s holds %d elements, want %d", what(), s.name, s.len, s.want)
+		}
+	}
+	return nil
+}
+
+// wide tells whether rows of a width may be read 16 bytes at a time.
+func wide(width int, buffers ...F) bool {
+	for _, b := range buffers {
+		if b.Memory().Addr%16 != 0 {
+			return false
+		}
+	}
+	return width%4 == 0
+}

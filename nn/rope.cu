@@ -1,0 +1,30 @@
+// Rotary positions: x [batch, count, heads * dim], in place. Token i of sequence b
+// has position p = before[b] + i; the pair (x[j], x[j + dim / 2]) of each of its
+// heads is turned by the angle p / base^(2 j / dim).
+
+#define HEADS 4 // that a thread turns by one angle; rope.go knows it
+
+extern "C" __global__ void rope(float *x, const int *before, int batch, int count, int heads,
+                                int dim, double log2Base) {
+    const int half = dim / 2;
+    const int groups = (heads + HEADS - 1) / HEADS;
+    const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= (size_t)batch * count * groups * half) return;
+    const int j = at % half;
+    const int head0 = at / half % groups * HEADS;
+    const size_t token = at / half / groups; // of all sequences
+
+    // The angle in turns, in double: in float a position of 10 000 leaves an error
+    // of some thousandths. Whole turns do not count.
+    const double position = before[token / count] + (int)(token % count);
+    const double turns = position * exp2(-2.0 * j / dim * log2Base) * 0.15915494309189535;
+    float sine, cosine;
+    sincospif((float)(2.0 * (turns - rint(turns))), &sine, &cosine);
+
+    float *pair = x + (token * heads + head0) * dim + j;
+    for (int head = head0; head < min(head0 + HEADS, heads); head++, pair += dim) {
+        const float a = pair[0], b = pair[half];
+        pair[0] = a * cosine - b * sine;
+        pair[half] = b * cosine + a * sine;
+    }
+}

@@ -1,0 +1,63 @@
+// What copies rows about: embeddings, the last token of each sequence, and heads
+// moved together or apart. A thread has one number of the result.
+//
+// Tokens and positions come from device memory, where no host has checked them. One
+// that is not in the table becomes NaN, which no later step can hide.
+
+#define MISSING __int_as_float(0x7fc00000) // NaN
+
+__device__ size_t thisThread() {
+    return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ float lookUp(const float *table, int row, int rows, int width, int column) {
+    return 0 <= row && row < rows ? table[(size_t)row * width + column] : MISSING;
+}
+
+// out [rows, width] from table [vocabulary, width].
+extern "C" __global__ void embed(float *out, const int *tokens, const float *table, int rows,
+                                 int width, int vocabulary) {
+    const size_t i = thisThread();
+    if (i >= (size_t)rows * width) return;
+    out[i] = lookUp(table, tokens[i / width], vocabulary, width, i % width);
+}
+
+// out [batch, count, width]; token i of sequence b has position before[b] + i, and
+// positions is [longest, width].
+extern "C" __global__ void embed_positions(float *out, const int *tokens, const float *table,
+                                           const float *positions, const int *before, int batch,
+                                           int count, int width, int vocabulary, int longest) {
+    const size_t i = thisThread();
+    if (i >= (size_t)batch * count * width) return;
+    const size_t row = i / width;
+    const int column = i % width;
+    const int position = before[row / count] + (int)(row % count);
+    out[i] = lookUp(table, tokens[row], vocabulary, width, column) +
+             lookUp(positions, position, longest, width, column);
+}
+
+// out [batch, width] from x [batch, count, width].
+extern "C" __global__ void last_rows(float *out, const float *x, int batch, int count, int width) {
+    const size_t i = thisThread();
+    if (i >= (size_t)batch * width) return;
+    const size_t sequence = i / width;
+    out[i] = x[(sequence * count + count - 1) * width + i % width];
+}
+
+// counts [batch], each more by the same number.
+extern "C" __global__ void advance(int *counts, int batch, int by) {
+    const size_t i = thisThread();
+    if (i < batch) counts[i] += by;
+}
+
+// dst [batch, inner, outer, dim] from src [batch, outer, inner, dim].
+extern "C" __global__ void swap_middle(float *dst, const float *src, int batch, int outer,
+                                       int inner, int dim) {
+    const size_t i = thisThread();
+    if (i >= (size_t)batch * outer * inner * dim) return;
+    const size_t line = i / dim; // of dst
+    const size_t o = line % outer;
+    const size_t n = line / outer % inner;
+    const size_t sequence = line / outer / inner;
+    dst[i] = src[((sequence * outer + o) * inner + n) * dim + i % dim];
+}

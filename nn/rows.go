@@ -1,0 +1,89 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/attn"
+)
+
+// What norm.cu, argmax.cu and rope.cu are written for.
+const (
+	normBlock   = 256
+	argmaxBlock = 1024
+	ropeHeads   = 4 // that a thread turns
+)
+
+var _ attn.Rearranger = (*Layers)(nil)
+
+// LayerNorm writes out [rows, width] = (x − mean) / √(variance + eps) · gain + bias,
+// each row by itself; gain and bias are [width]. out may be x.
+func (l *Layers) LayerNorm(out, x, gain, bias F, rows, width int, eps float32) error {
+	what := func() string { return fmt.Sprintf("layer norm of x [%d, %d]", rows, width) }
+	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width),
+		of("gain", gain, width), of("bias", bias, width)); err != nil {
+		return err
+	}
+	return l.launch("layer_norm", rows, normBlock, x, gain, bias, out, width, eps)
+}
+
+// RoPE turns x [batch, count, heads × dim] in place: in token i of sequence b, the
+// pair of elements j and j + dim/2 of each head by (before[b] + i) · base^(−2j/dim).
+// That is the convention of Llama's published weights and GPT-NeoX.
+func (l *Layers) RoPE(x F, before I, batch, count, heads, dim int, base float32) error {
+	what := func() string { return fmt.Sprintf("RoPE of x [%d, %d, %d × %d]", batch, count, heads, dim) }
+	if err := check(what, []int{batch, count, heads, dim}, of("x", x, batch*count*heads*dim), of("before", before, batch)); err != nil {
+		return err
+	}
+	if dim%2 != 0 {
+		return fmt.Errorf("%s: the head dimension must be even, to fall into pairs", what())
+	}
+	if !(base > 0) {
+		return fmt.Errorf("%s: the base is %v, want more than 0", what(), base)
+	}
+	threads := batch * count * tiles(heads, ropeHeads) * dim / 2
+	return l.each("rope", threads, x, before, batch, count, heads, dim, math.Log2(float64(base)))
+}
+
+// LastRows writes the row of each sequence's last token, out [batch, width] of
+// x [batch, count, width].
+func (l *Layers) LastRows(out, x F, batch, count, width int) error {
+	what := func() string { return fmt.Sprintf("last rows of x [%d, %d, %d]", batch, count, width) }
+	if err := check(what, []int{batch, count, width}, of("out", out, batch*width), of("x", x, batch*count*width)); err != nil {
+		return err
+	}
+	return l.each("last_rows", batch*width, out, x, batch, count, width)
+}
+
+// Argmax writes the column of the largest element of each row of x [rows, width]:
+// the lowest where several are largest, and −1 where the row has a NaN.
+func (l *Layers) Argmax(out I, x F, rows, width int) error {
+	what := func() string { return fmt.Sprintf("argmax of x [%d, %d]", rows, width) }
+	if err := check(what, []int{rows, width}, of("out", out, rows), of("x", x, rows*width)); err != nil {
+		return err
+	}
+	threads := min(argmaxBlock, tiles(width, 32)*32)
+	return l.launch("argmax", rows, threads, out, x, width)
+}
+
+// SplitHeads turns rows of tokens, src [batch, count, heads × dim], into a piece for
+// each head, dst [batch, heads, count, dim].
+func (l *Layers) SplitHeads(dst, src F, batch, count, heads, dim int) error {
+	return l.swapMiddle("split heads", dst, src, batch, count, heads, dim)
+}
+
+// MergeHeads turns src [batch, heads, count, dim] back into rows of tokens, dst
+// [batch, count, heads × dim].
+func (l *Layers) MergeHeads(dst, src F, batch, count, heads, dim int) error {
+	return l.swapMiddle("merge heads", dst, src, batch, heads, count, dim)
+}
+
+// swapMiddle writes dst [batch, inner, outer, dim] of src [batch, outer, inner, dim].
+func (l *Layers) swapMiddle(name string, dst, src F, batch, outer, inner, dim int) error {
+	what := func() string { return fmt.Sprintf("%s of src [%d, %d, %d, %d]", name, batch, outer, inner, dim) }
+	n := batch * outer * inner * dim
+	if err := check(what, []int{batch, outer, inner, dim}, of("dst", dst, n), of("src", src, n)); err != nil {
+		return err
+	}
+	return l.each("swap_middle", n, dst, src, batch, outer, inner, dim)
+}
