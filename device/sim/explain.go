@@ -20,6 +20,10 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Line, f.Column = at.line, at.column
 	}
 	f.Source = m.sourceLine(f.Line)
+	f.Block = &raw.Block
+	if raw.Check != "synccheck" { // a barrier is a matter of many threads
+		f.Thread = &raw.Thread
+	}
 	f.variable = raw.Owner + "::" + raw.Name
 	if f.Source != "" && strings.TrimSpace(f.Source) == "" {
 		f.Source = ""

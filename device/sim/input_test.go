@@ -147,18 +147,6 @@ func TestAProcessThatEndsIsAnErrorNotAHang(t *testing.T) {
 	assert.ErrorIs(t, err, errDied)
 }
 
-func TestPrintfReachesTheReport(t *testing.T) {
-	d := start(t, Options{Checks: AllChecks()})
-	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void k(int n) { if (threadIdx.x == 3) printf("thread %d of %d\n", threadIdx.x, n); }`})
-	require.NoError(t, err)
-	k, err := m.Kernel("k")
-	require.NoError(t, err)
-	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(32)}, 7))
-	r, err := d.Report()
-	require.NoError(t, err)
-	assert.Equal(t, "thread 3 of 7\n", r.Printed)
-}
-
 func TestAFullDiskIsAClearError(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", dir).CombinedOutput(); err != nil {

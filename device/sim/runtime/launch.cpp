@@ -250,6 +250,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     bool stopped = j.last != noBlock;
     if (races) endBetween(m, j.last);
     endFindings(m, k, s, j.last);
+    endPrints(k, s, j.last);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }

@@ -200,6 +200,14 @@ struct PendingWrite {
 
 struct Traffic; // traffic.cpp
 
+constexpr uint32_t noBlock = ~0u;
+
+struct Print {
+    uint32_t block; // linear
+    uint16_t thread;
+    std::string text;
+};
+
 // Worker is one OS thread's share of a launch.
 struct Worker {
     int id = 0;
@@ -232,10 +240,13 @@ struct Worker {
     uint32_t *blockRuns = nullptr;
     std::map<int, uint32_t *> blockRunsOf; // by module
     std::vector<uint32_t> blocksSeen;
-    // What the blocks of this launch reported and printed, in their order.
+    // What the blocks of this launch reported, in their order.
     std::vector<Finding> found;
     size_t foundBefore = 0; // how many of them are of earlier blocks
-    std::vector<std::pair<uint32_t, std::string>> printed;
+    // What they printed (prints.cpp), and the first block that lost some of it.
+    std::vector<Print> printed;
+    size_t printedBytes = 0;
+    uint32_t unprinted = noBlock;
 };
 
 extern __thread Worker *worker; // null while no kernel runs
@@ -293,7 +304,18 @@ void report(Worker *w, Finding f);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
-extern std::string printed; // what kernels printed, bounded
+
+// ---- prints.cpp -----------------------------------------------------------------
+// Whose printf the host wants to see; everybody's without it.
+struct ShowOnly {
+    bool byThread = false, byBlock = false;
+    Index3 thread{}, block{};
+};
+void showOnly(const ShowOnly &s);
+void print(Worker *w, Index3 block, const char *text);
+void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
+std::string takePrints();
+void resetPrints();
 
 // ---- collective.cpp -------------------------------------------------------------
 bool sameGathering(const Fiber *a, const Fiber *b);
@@ -303,7 +325,6 @@ void gather(Worker *w, Fiber *const *lane);
 void endCopies(Worker *w, Fiber *f);
 
 // ---- between.cpp ----------------------------------------------------------------
-constexpr uint32_t noBlock = ~0u;
 void startBetween(uint32_t blocks);
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc);
 void released(Worker *w); // the running block made its writes known to others
