@@ -21,8 +21,9 @@ type Devices struct {
 	Why     string      // one sentence: why this one
 	GPU     string      // its name
 	Toolkit *nvcc.Toolkit
-	NoSim   string // why there is no simulator; "" if there is one
-	Cache   string // the simulator's cache; "" is the usual place
+	NoSim   string   // why there is no simulator; "" if there is one
+	Cache   string   // the simulator's cache; "" is the usual place
+	Show    sim.Show // whose printf the simulator keeps
 	root    string
 }
 
@@ -107,7 +108,7 @@ type pass struct {
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
-		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Cache: d.Cache})
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Cache: d.Cache, Show: d.Show})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}

@@ -70,7 +70,8 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	t := o.Task
-	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again("")}
+	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again(""),
+		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
 	}
@@ -182,12 +183,17 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		}
 	}
 	var checks []score.Check
-	var found []sim.Finding
+	var found []score.Found
 	for i, m := range measured {
 		warnings = append(warnings, disagreement(s.checks[i].ID, m)...)
 		m.Known = found
 		c := score.Score(o.Task, s.checks[i], m)
 		found = append(found, c.Findings...)
+		for i, f := range c.Findings {
+			if f.Case != "" && f.Thread != nil {
+				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, sim.Show{Thread: f.Thread, Block: f.Block})
+			}
+		}
 		checks = append(checks, c)
 	}
 	return checks, warnings, nil

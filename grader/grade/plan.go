@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strings"
 
+	"flashlab/device/sim"
 	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 	"flashlab/grader/wire"
@@ -59,7 +60,10 @@ func (o Options) wireCase(op ops.Op, c rubric.Check, k rubric.Case, id int) (wir
 }
 
 // again is the command that repeats the run, or one case of it.
-func (o Options) again(name string) string {
+func (o Options) again(name string) string { return o.againAt(name, o.Devices.Show) }
+
+// againAt is the same, with the printf of some threads only.
+func (o Options) againAt(name string, show sim.Show) string {
 	parts := []string{"make grade", fmt.Sprintf("TASK=%d", o.Task.Number)}
 	form := "%s=%s"
 	if o.Subject.Submission != "" { // make has no variable for it
@@ -82,5 +86,7 @@ func (o Options) again(name string) string {
 	add("CASE", name)
 	add("DEVICE", string(o.Devices.Asked))
 	add("SEED", fmt.Sprint(o.Seed))
+	add("THREAD", index(show.Thread))
+	add("BLOCK", index(show.Block))
 	return strings.Join(parts, " ")
 }

@@ -76,12 +76,12 @@ func (o Options) runCase(ctx context.Context, r *host.Runner, c rubric.Check, k 
 		return res, v, err
 	}
 	judge(&v, op, w, in, res)
+	o.keepPrints(&v, res)
 	return res, v, nil
 }
 
 // judge decides on what came of a case.
 func judge(v *score.Case, op ops.Op, w wire.Case, in []*tensor.Tensor, res host.Result) {
-	v.Printed = res.Printed
 	v.Least = op.Least(w)
 	if res.Seen.Measured {
 		v.Moved = res.Seen.Moved()

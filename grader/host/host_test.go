@@ -164,7 +164,9 @@ func TestPrintingCostsNothing(t *testing.T) {
 	r, _ := runner(t, "print", 20*time.Second)
 	res := runCase(t, r, 2)
 	assert.NotNil(t, res.Output)
-	assert.LessOrEqual(t, len(r.worker.printed.String()), 4096+100)
+	assert.LessOrEqual(t, len(res.Printed), 4096+100)
+	assert.Contains(t, res.Printed, "bytes are left out here")
+	assert.Empty(t, runCase(t, r, 1).Printed, "a case has its own prints only")
 }
 
 func TestAnInterruptIsNoVerdict(t *testing.T) {

@@ -15,7 +15,7 @@ type Result struct {
 	Error   *wire.Error
 	NotRun  string // why the case was left out; then there is nothing else
 	Seen    Observed
-	Printed string // what the worker printed until it died, bounded
+	Printed string // what the worker printed meanwhile, bounded
 }
 
 // maxGrace is what a worker gets beyond a case's own time: the simulator stops a
@@ -61,6 +61,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 		r.worker = nil
 		return Result{}, err
 	}
+	res.Printed = r.worker.words
 	seen, err := r.Backend.Observe()
 	if err == nil {
 		res.Seen = seen
@@ -69,7 +70,6 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 	}
 	gone := r.worker.dead != nil
 	if gone {
-		res.Printed = r.worker.printed.String()
 		r.died(res.Error)
 	} else {
 		r.deaths = 0

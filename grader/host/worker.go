@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -33,7 +34,8 @@ type worker struct {
 	cmd     *exec.Cmd
 	cases   net.Conn
 	devices net.Conn
-	printed *capped
+	printed *printed
+	words   string // that the current case printed
 	dead    *wire.Error
 
 	waitOnce sync.Once
@@ -53,17 +55,25 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 		theirCases.Close()
 		return nil, nil, err
 	}
-	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: &capped{room: s.Output}}
+	out, theirOut, err := startPrinted(s.Output)
+	if err != nil {
+		for _, c := range []io.Closer{cases, theirCases, devices, theirDevices} {
+			c.Close()
+		}
+		return nil, nil, err
+	}
+	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: out}
 	w.cmd.Env = s.Env
 	w.cmd.Dir = filepath.Dir(s.Binary)
-	w.cmd.Stdout, w.cmd.Stderr = w.printed, w.printed // pipes: a file could be filled
+	w.cmd.Stdout, w.cmd.Stderr = theirOut, theirOut
 	w.cmd.ExtraFiles = []*os.File{theirCases, theirDevices}
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	w.cmd.WaitDelay = time.Second
 	err = w.cmd.Start()
 	theirCases.Close() // or we would not see the worker hang up
 	theirDevices.Close()
+	theirOut.Close()
 	if err != nil {
+		out.finish(0)
 		cases.Close()
 		devices.Close()
 		return nil, nil, fmt.Errorf("start the worker: %w", err)
@@ -104,6 +114,8 @@ func (w *worker) run(ctx context.Context, c wire.Case, in []*tensor.Tensor, limi
 	if err != nil {
 		return nil, w.die(err, limit)
 	}
+	w.printed.flush()
+	w.words = w.printed.take()
 	return out, reply.Error
 }
 
@@ -115,11 +127,12 @@ func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 		w.await(time.Second) // it may be writing its last words
 	}
 	w.stop()
+	w.words = w.printed.take()
 	e := &wire.Error{Class: wire.Died}
 	if late {
 		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop?", limit)
 	} else {
-		e.Text, e.Where = lastWords(w.printed.String(), w.cmd.ProcessState, cause)
+		e.Text, e.Where = lastWords(w.words, w.cmd.ProcessState, cause)
 	}
 	w.dead = e
 	return e
@@ -136,7 +149,10 @@ func (w *worker) await(limit time.Duration) {
 }
 
 func (w *worker) wait() {
-	w.waitOnce.Do(func() { w.waited = w.cmd.Wait() })
+	w.waitOnce.Do(func() {
+		w.waited = w.cmd.Wait()
+		w.printed.finish(time.Second)
+	})
 }
 
 // stop ends the process and all its children.

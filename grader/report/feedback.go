@@ -91,5 +91,8 @@ func (p Printer) findings(c score.Check) {
 		if more {
 			fmt.Fprintln(p.W, rest)
 		}
+		if f.Again != "" {
+			fmt.Fprintln(p.W, "    again, with what this thread prints: "+f.Again)
+		}
 	}
 }

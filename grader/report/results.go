@@ -107,7 +107,37 @@ func section(v score.Verdict) string {
 		}
 	}
 	b.WriteString("\n")
+	if lines := wrong(v); len(lines) > 0 {
+		fmt.Fprintf(&b, "```text\n%s\n```\n\n", fenced(strings.Join(lines, "\n")))
+	}
 	return b.String()
+}
+
+// wrong lists what the terminal says at length: findings, failures and prints.
+func wrong(v score.Verdict) []string {
+	var lines []string
+	for _, c := range v.Checks {
+		for i, f := range c.Findings {
+			if i == maxFindings {
+				lines = append(lines, fmt.Sprintf("and %d more findings, in out/results-full.json", len(c.Findings)-i))
+				break
+			}
+			lines = append(lines, f.Headline())
+		}
+		groups, hidden := Failures(c)
+		for i, g := range groups {
+			if i == maxCases {
+				lines = append(lines, fmt.Sprintf("and %d more kinds of failures, in out/results-full.json", len(groups)-i))
+				break
+			}
+			lines = append(lines, g.Lines()...)
+		}
+		if hidden > 0 {
+			lines = append(lines, fmt.Sprintf("hidden cases that failed: %d", hidden))
+		}
+		lines = append(lines, printLines(v, c)...)
+	}
+	return lines
 }
 
 // fenced keeps a text from ending its code block or ours.

@@ -47,6 +47,7 @@ func (p Printer) Verdict(v score.Verdict) {
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
 		p.failures(c)
+		p.prints(v, c)
 	}
 	fmt.Fprintf(p.W, "\n%s\n", p.total(v))
 }
