@@ -106,9 +106,13 @@ type pass struct {
 	open     func(rubric.Limits) (host.Backend, error)
 }
 
+// simulated is the device memory in the simulator, far above what a case needs:
+// each byte of it costs the machine several.
+const simulated = 1 << 30
+
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
-		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Cache: d.Cache, Show: d.Show})
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}

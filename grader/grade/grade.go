@@ -156,7 +156,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if err != nil {
 			return nil, nil, err
 		}
-		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output}, func(name string) {
+		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}

@@ -44,7 +44,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 		return Result{NotRun: fmt.Sprintf("the program died %d times in a row: %s", r.deaths, r.last.Text)}, nil
 	}
 	if r.worker == nil {
-		w, failed, err := start(r.Spec, r.Backend)
+		w, failed, err := start(r.Spec, r.Backend, r.limit())
 		if err != nil {
 			return Result{}, err
 		}
@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 		r.worker = w
 	}
 	var res Result
-	res.Output, res.Error = r.worker.run(ctx, c, in, r.Limit+min(r.Limit, maxGrace))
+	res.Output, res.Error = r.worker.run(ctx, c, in, r.limit())
 	if err := ctx.Err(); err != nil { // the case was broken off, so it tells nothing
 		r.worker.stop()
 		r.worker = nil
@@ -80,6 +80,9 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 	}
 	return res, nil
 }
+
+// limit is when a worker is given up.
+func (r *Runner) limit() time.Duration { return r.Limit + min(r.Limit, maxGrace) }
 
 func (r *Runner) died(e *wire.Error) {
 	r.deaths++

@@ -38,7 +38,7 @@ func printLines(v score.Verdict, c score.Check) []string {
 	others := 0
 	silent := v.Shown != ""
 	for _, k := range c.Cases {
-		all := ofCase(k, v.One)
+		all := ofCase(k)
 		silent = silent && len(k.Prints) == 0
 		switch {
 		case len(all) == 0:
@@ -72,13 +72,14 @@ func printLines(v score.Verdict, c score.Check) []string {
 	return lines
 }
 
-// crash is where Go's own last words begin, which the case's reason sums up.
-var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |goroutine \d+ \[)`)
+// crash is where Go's own last words begin. The case's reason sums them up; all of
+// them stand in results-full.json.
+var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |runtime: goroutine stack exceeds)`)
 
 // ofCase are the lines that one case printed: the program's, then its kernels'.
-func ofCase(k score.Case, whole bool) []string {
+func ofCase(k score.Case) []string {
 	printed := k.Printed
-	if at := crash.FindStringIndex(printed); at != nil && !whole {
+	if at := crash.FindStringIndex(printed); at != nil {
 		printed = printed[:at[0]]
 	}
 	lines := splitLines(printed)
