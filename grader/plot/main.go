@@ -1,6 +1,7 @@
 // Command plot draws a table of measurements: lines of a series' name, x and y
-// with tabs between. A series whose name begins with • gets dots. Both axes are
-// logarithmic. It is a program of its own, so that grading need not build it.
+// with tabs between, and a word to write at the dot, if there should be one. A
+// series whose name begins with • gets dots. Both axes are logarithmic. It is a
+// program of its own, so that grading need not build it.
 package main
 
 import (
@@ -37,9 +38,10 @@ func main() {
 
 // series are points in order.
 type series struct {
-	name string
-	dots bool
-	xys  plotter.XYs
+	name  string
+	dots  bool
+	xys   plotter.XYs
+	words []string // as many as xys
 }
 
 func run(table io.Reader, title, x, y, out string) error {
@@ -88,7 +90,7 @@ func read(table io.Reader) ([]series, error) {
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 3 {
+		if len(fields) != 3 && len(fields) != 4 {
 			continue // a student's own prints
 		}
 		x, errX := strconv.ParseFloat(fields[1], 64)
@@ -103,6 +105,7 @@ func read(table io.Reader) ([]series, error) {
 			all = append(all, series{name: name, dots: dots})
 		}
 		all[at].xys = append(all[at].xys, plotter.XY{X: x, Y: y})
+		all[at].words = append(all[at].words, strings.Join(fields[3:], ""))
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -141,7 +144,17 @@ func picture(all []series) (*plot.Plot, error) {
 		line.Color, line.Width = colour, vg.Points(1.5)
 		points.Color, points.Shape, points.Radius = colour, draw.CircleGlyph{}, vg.Points(2.5)
 		if s.dots {
-			p.Add(line, points)
+			words, err := plotter.NewLabels(plotter.XYLabels{XYs: s.xys, Labels: s.words})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			for i := range words.TextStyle {
+				words.TextStyle[i].Font.Variant = "Sans"
+				words.TextStyle[i].Font.Size = vg.Points(8)
+				words.TextStyle[i].Color = colour
+			}
+			words.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
+			p.Add(line, points, words)
 			p.Legend.Add(s.name, line, points)
 			continue
 		}
@@ -157,8 +170,11 @@ func picture(all []series) (*plot.Plot, error) {
 // powers ticks an axis at every power of a base.
 type powers struct{ base float64 }
 
-// Ticks implements plot.Ticker.
+// Ticks implements plot.Ticker. An axis that spans few powers gets smaller steps.
 func (t powers) Ticks(low, high float64) []plot.Tick {
+	if high < low*t.base*t.base*t.base {
+		return plot.DefaultTicks{}.Ticks(low, high)
+	}
 	var ticks []plot.Tick
 	const slack = 1e-9
 	for e := math.Ceil(math.Log(low)/math.Log(t.base) - slack); ; e++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const table = "•tiles\t2\t100\nprinted by a student\n•tiles\t4\t50\nonce\t2\t1\nonce\t4\t1\n"
+const table = "•tiles\t2\t100\nprinted by a student\n•tiles\t4\t50\tword\nonce\t2\t1\nonce\t4\t1\n"
 
 func TestATableBecomesAPicture(t *testing.T) {
 	for name, magic := range map[string]string{"p.png": "\x89PNG", "p.svg": "<?xml"} {
