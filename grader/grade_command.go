@@ -124,6 +124,7 @@ func (g gradeFlags) run() (int, error) {
 		}
 		verdicts = append(verdicts, v)
 	}
+	printer.Summary(verdicts)
 	return code, g.files(root, verdicts)
 }
 

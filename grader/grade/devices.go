@@ -104,6 +104,15 @@ type pass struct {
 	buildEnv []string
 	runEnv   []string
 	open     func(rubric.Limits) (host.Backend, error)
+	version  string // of the compiler, where the backend does not know
+}
+
+// tool is the compiler that kernels are compiled with.
+func (p pass) tool(b host.Backend) string {
+	if s, ok := b.(*host.Simulator); ok {
+		return s.Info().ToolkitVersion
+	}
+	return p.version
 }
 
 // simulated is the device memory in the simulator, far above what a case needs:
@@ -118,7 +127,7 @@ func (d Devices) passes() []pass {
 		return []pass{simulator}
 	}
 	passes := []pass{{
-		kind: device.CUDA, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
 	}}
 	if d.NoSim == "" {

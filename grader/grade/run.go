@@ -99,6 +99,7 @@ func judge(v *score.Case, op ops.Op, w wire.Case, in []*tensor.Tensor, res host.
 	}
 	j := op.Judge(w, in, *res.Output)
 	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
+	v.Error, v.Bound = j.Error, j.Bound
 	if op.Scratch != nil && v.Passed {
 		tooMuch(v, op.Scratch(w), res.Seen.Peak)
 	}

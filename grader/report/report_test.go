@@ -161,3 +161,16 @@ func TestProgressLeavesTheTerminalFree(t *testing.T) {
 	p.Stop()
 	assert.Empty(t, b.String())
 }
+
+func TestASummaryAddsUp(t *testing.T) {
+	var b bytes.Buffer
+	refused := verdict(3, 0)
+	refused.Refused = "attention.go:1: no"
+	Printer{W: &b}.Summary([]score.Verdict{verdict(2, 0.1), refused})
+	for _, want := range []string{"2     Softmax  0.1 of 0.75", "3     Softmax  0 of 0.75    was not run", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
+		assert.Contains(t, b.String(), want)
+	}
+	b.Reset()
+	Printer{W: &b}.Summary([]score.Verdict{verdict(2, 0.1)})
+	assert.Empty(t, b.String(), "one task says it itself")
+}

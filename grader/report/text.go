@@ -65,6 +65,11 @@ func (p Printer) table(v score.Verdict) string {
 			t.AppendRow(table.Row{title, part.Name, p.points(part), note(part)})
 		}
 	}
+	return p.draw(t)
+}
+
+// draw renders a table: with lines in a terminal, without them elsewhere.
+func (p Printer) draw(t table.Writer) string {
 	if !p.Terminal {
 		t.SetStyle(plain())
 		return trailing.ReplaceAllString(t.Render(), "")

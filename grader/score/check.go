@@ -73,6 +73,9 @@ func correctness(p *Part, runs []Run) {
 		if r.Case.Passed {
 			passed += r.Case.Weight
 			n++
+			if r.Case.Bound > 0 {
+				p.Error = max(p.Error, r.Case.Error/r.Case.Bound)
+			}
 		}
 	}
 	if all > 0 {

@@ -17,6 +17,7 @@ type Verdict struct {
 	Title    string
 	Subject  string // "your files", "the reference solution", …
 	Device   string // what the cases ran on
+	Versions string // of Go, the compiler, the machine
 	Seed     uint64
 	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
 	One      bool   // one case alone was asked for: all that it prints is shown
@@ -47,8 +48,9 @@ type Part struct {
 	Name        string // "correctness", "safety", "traffic", "speed"
 	Score, Max  float64
 	Note        string
-	NotMeasured string // why there is no score; then Max is what it would be worth
-	NeedsGPU    bool   // a GPU would have measured it
+	Error       float64 // of correctness: the largest that passed, over what is allowed
+	NotMeasured string  // why there is no score; then Max is what it would be worth
+	NeedsGPU    bool    // a GPU would have measured it
 }
 
 // Case is the result of one case.
@@ -63,6 +65,8 @@ type Case struct {
 	Class   string      // of the error, if student code returned one or crashed
 	Reason  string      // one sentence, "" if passed
 	Details []string    // where it went wrong
+	Error   float64     // of its worst row, relative to the row's size, if passed
+	Bound   float64     // what that may be; 0 where bits are compared
 	Again   string      // the command that repeats this case
 	Traffic bool        // its memory traffic counts
 	Moved   uint64      // bytes to and from device memory, where measured
