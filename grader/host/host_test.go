@@ -85,7 +85,7 @@ func misbehave(mode string, conn io.Writer) {
 		select {}
 	case "memory":
 		var all [][]byte
-		for {
+		for len(all) < 1<<20 {
 			block := make([]byte, 8<<20)
 			for i := 0; i < len(block); i += 4096 {
 				block[i] = 1
