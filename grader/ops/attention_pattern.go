@@ -114,6 +114,12 @@ func (p problem) suspects() []suspect {
 	}
 	if p.s.Causal {
 		list = append(list, p.masks()...)
+	} else {
+		list = append(list,
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
+				"the causal mask is applied where none is asked for"},
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+				"a causal mask is applied where none is asked for"})
 	}
 	for _, tile := range tiles {
 		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 {

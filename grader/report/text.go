@@ -42,8 +42,9 @@ func (p Printer) Verdict(v score.Verdict) {
 	}
 	if v.Refused != "" {
 		fmt.Fprintf(p.W, "\n%s\n%s\n", p.colour("The submission was not run:", text.FgRed), indent(limit(v.Refused, 40)))
+	} else {
+		fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	}
-	fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
 		p.failures(c)
