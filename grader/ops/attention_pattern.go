@@ -70,7 +70,7 @@ func (p problem) nan(got []float32) string {
 	case p.s.Causal && seeing < len(got)/p.s.Dim:
 		return notNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
 	case p.overflows():
-		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
+		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first, and begin it at -Inf or a score, not at 0"
 	case nan == len(got):
 		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
 	}
