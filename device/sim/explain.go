@@ -108,6 +108,8 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	switch {
 	case other.line == f.Line && raw.Op != raw.OtherOp:
 		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
+	case raw.Op == "read" && other.line > f.Line:
+		f.Hint = fmt.Sprintf("a barrier is needed between this use of shared data and the write in line %d (or, around a loop, between that and this)", other.line)
 	case raw.Op == "read":
 		f.Hint = "a barrier is needed between filling shared data and using it"
 	case raw.OtherOp == "read":

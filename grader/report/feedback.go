@@ -19,7 +19,7 @@ type Group struct {
 }
 
 // digits may differ between failures of the same kind: "index out of range [17]".
-var digits = regexp.MustCompile(`\d+`)
+var digits = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]?\d+)?`)
 
 // Failures sorts a check's failed cases by what went wrong, in the rubric's
 // order. Hidden cases are counted, not described.
@@ -88,10 +88,18 @@ func (p Printer) failures(c score.Check) {
 	}
 }
 
+// andMore stands for findings that are not shown.
+func andMore(n int) string {
+	if n == 1 {
+		return "and 1 more finding, which may well come from these"
+	}
+	return fmt.Sprintf("and %d more findings, which may well come from these", n)
+}
+
 func (p Printer) findings(c score.Check) {
 	for i, f := range c.Findings {
 		if i == maxFindings {
-			fmt.Fprintf(p.W, "\nand %d more findings, in results-full.json\n", len(c.Findings)-i)
+			fmt.Fprintf(p.W, "\n%s\n", andMore(len(c.Findings)-i))
 			break
 		}
 		head, rest, more := strings.Cut(f.String(), "\n")

@@ -128,7 +128,7 @@ func wrong(v score.Verdict) []string {
 	for _, c := range v.Checks {
 		for i, f := range c.Findings {
 			if i == maxFindings {
-				lines = append(lines, fmt.Sprintf("and %d more findings, in out/results-full.json", len(c.Findings)-i))
+				lines = append(lines, andMore(len(c.Findings)-i))
 				break
 			}
 			lines = append(lines, f.Headline())
