@@ -37,6 +37,9 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "compare the index with the size, in the last block and the last partial tile above all"
+		if raw.Space == "shared" && raw.Name != "" && raw.Size == 0 {
+			f.Hint = "an extern __shared__ array has the bytes that the launch asks for: device.Launch{Shared: …}"
+		}
 	case "index out of bounds":
 		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")

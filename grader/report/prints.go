@@ -53,8 +53,12 @@ func printLines(v score.Verdict, c score.Check) []string {
 		}
 		switch {
 		case len(all) <= most && !k.CutOff:
+		case v.One && len(k.Prints) == 0:
+			lines = append(lines, "  … and more")
 		case v.One:
 			lines = append(lines, "  … and more: THREAD=0,0,0 BLOCK=0,0,0, say, shows one thread's printf only")
+		case len(k.Prints) == 0:
+			lines = append(lines, fmt.Sprintf("  … and more: CASE=%s/%s shows it", c.ID, k.Name))
 		default:
 			lines = append(lines, fmt.Sprintf("  … and more: CASE=%s/%s shows it, with THREAD=0,0,0, say, of one thread only", c.ID, k.Name))
 		}

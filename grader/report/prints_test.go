@@ -43,6 +43,9 @@ func TestAFloodIsCutShort(t *testing.T) {
 	assert.Contains(t, lines[len(lines)-1], "CASE=softmax/a")
 	lines = printLines(score.Verdict{One: true}, c)
 	assert.Len(t, lines, 2+allPrints)
+	assert.Equal(t, "  … and more", lines[len(lines)-1])
+	c.Cases[0].Prints, c.Cases[0].CutOff = []sim.Print{print(3, "x")}, true
+	lines = printLines(score.Verdict{One: true}, c)
 	assert.Contains(t, lines[len(lines)-1], "THREAD=0,0,0")
 }
 
