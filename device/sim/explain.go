@@ -114,7 +114,7 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	case raw.Op == "read" && other.line > f.Line:
 		f.Hint = fmt.Sprintf("a barrier is needed between this use of shared data and the write in line %d (or, around a loop, between that and this)", other.line)
 	case raw.Op == "read":
-		f.Hint = "a barrier is needed between filling shared data and using it"
+		f.Hint = "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again"
 	case raw.OtherOp == "read":
 		f.Hint = "a barrier is needed between the last use of shared data and overwriting it"
 	default:

@@ -119,10 +119,12 @@ func (p problem) suspects() []suspect {
 			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
 				"the causal mask is applied where none is asked for"},
 			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
-				"a causal mask is applied where none is asked for"})
+				"a causal mask is applied where none is asked for"},
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
+				"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
 	}
 	for _, tile := range tiles {
-		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 {
+		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 && (p.s.Causal || cut < p.s.SeqK-1) {
 			list = append(list, suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
 				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
 		}

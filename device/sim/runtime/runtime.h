@@ -162,6 +162,7 @@ constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
 constexpr size_t guardSize = 4096;
 constexpr size_t maxShared = 227 << 10;
+constexpr size_t maxStatic = 48 << 10; // of it, in arrays of a fixed size
 
 struct Place {
     std::string space, name, owner;
@@ -275,6 +276,7 @@ Module *moduleById(int id);
 const KernelEntry *findKernel(Module *m, const std::string &name);
 bool takesShared(Module *m, const KernelEntry *k, const Symbol &s);
 size_t staticShared(Module *m, const KernelEntry *k);
+size_t ownShared(Module *m, const KernelEntry *k); // without the arrays of functions it may call
 bool prepareModule(Worker *w, Module *m, std::string *error);
 
 // ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
