@@ -18,11 +18,14 @@ type tunePicture struct{ title, x, y, table string }
 // the time over the tile of queries, in the simulator the two counts against each
 // other, so that the best lies in the lower left corner.
 func pictureOf(tried []score.Tuned, dim int, gpu bool) tunePicture {
-	p := tunePicture{x: "bytes moved, × the least", y: "passes of shared memory's banks, millions"}
+	p := tunePicture{x: "bytes moved, × the least", y: "bank passes, millions"}
 	if gpu {
 		p.x, p.y = "queries in a tile", "time, µs"
 	}
 	p.title = fmt.Sprintf("Tiles at head dimension %d: queries at the dots, keys by colour", dim)
+	if gpu {
+		p.title = fmt.Sprintf("Tiles at head dimension %d", dim)
+	}
 	right := slices.DeleteFunc(slices.Clone(tried), func(t score.Tuned) bool { return t.Wrong != "" })
 	slices.SortFunc(right, func(a, b score.Tuned) int {
 		if a.Tiles.Keys != b.Tiles.Keys {
@@ -37,7 +40,11 @@ func pictureOf(tried []score.Tuned, dim int, gpu bool) tunePicture {
 			x, y = float64(t.Tiles.Queries), float64(t.Time.Nanoseconds())/1e3
 		}
 		if x > 0 && y > 0 { // the axes are logarithmic
-			fmt.Fprintf(&table, "•%d keys\t%g\t%g\t%d\n", t.Tiles.Keys, x, y, t.Tiles.Queries)
+			fmt.Fprintf(&table, "•%d keys\t%g\t%g", t.Tiles.Keys, x, y)
+			if !gpu {
+				fmt.Fprintf(&table, "\t%d", t.Tiles.Queries)
+			}
+			table.WriteString("\n")
 		}
 	}
 	p.table = table.String()
@@ -50,7 +57,7 @@ func (p tunePicture) draw(ctx context.Context, root string) error {
 		return nil // no tiles are right
 	}
 	cmd := exec.CommandContext(ctx, "go", "run", "./grader/plot", "-title", p.title, "-x", p.x, "-y", p.y,
-		"-o", filepath.Join("out", "tune.png"))
+		"-o", filepath.Join("out", "tune.png"), "-room")
 	cmd.Dir = root
 	cmd.Stdin = strings.NewReader(p.table)
 	out, err := cmd.CombinedOutput()

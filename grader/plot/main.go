@@ -27,9 +27,10 @@ func main() {
 	title := flag.String("title", "", "the picture's title")
 	x := flag.String("x", "", "what x is")
 	y := flag.String("y", "", "what y is")
+	room := flag.Bool("room", false, "leave room for the legend above everything else")
 	out := flag.String("o", "out/plot.png", "the `file` to write, .png or .svg")
 	flag.Parse()
-	if err := run(os.Stdin, *title, *x, *y, *out); err != nil {
+	if err := run(os.Stdin, *title, *x, *y, *out, *room); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
@@ -44,7 +45,7 @@ type series struct {
 	words []string // as many as xys
 }
 
-func run(table io.Reader, title, x, y, out string) error {
+func run(table io.Reader, title, x, y, out string, room bool) error {
 	all, err := read(table)
 	if err != nil {
 		return err
@@ -52,6 +53,9 @@ func run(table io.Reader, title, x, y, out string) error {
 	p, err := picture(all)
 	if err != nil {
 		return err
+	}
+	if room {
+		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, 0.4)
 	}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
@@ -173,7 +177,7 @@ type powers struct{ base float64 }
 // Ticks implements plot.Ticker. An axis that spans few powers gets smaller steps.
 func (t powers) Ticks(low, high float64) []plot.Tick {
 	if high < low*t.base*t.base*t.base {
-		return plot.DefaultTicks{}.Ticks(low, high)
+		return steps(low, high)
 	}
 	var ticks []plot.Tick
 	const slack = 1e-9
@@ -184,4 +188,21 @@ func (t powers) Ticks(low, high float64) []plot.Tick {
 		}
 		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
 	}
+}
+
+// steps are some ticks at round numbers: 1, 2 or 5 times a power of ten apart.
+func steps(low, high float64) []plot.Tick {
+	const wanted = 4
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/wanted)))
+	for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
+		if (high-low)/step <= wanted {
+			break
+		}
+		step *= times
+	}
+	var ticks []plot.Tick
+	for n := math.Ceil(low / step); n*step <= high; n++ {
+		ticks = append(ticks, plot.Tick{Value: n * step, Label: strconv.FormatFloat(n*step, 'g', 4, 64)})
+	}
+	return ticks
 }
