@@ -12,23 +12,37 @@ import (
 
 // watchEvery is how often a worker's memory is looked at. A process takes some
 // 2 GB a second and core at most, so it gets little beyond its limit.
-const watchEvery = 20 * time.Millisecond
+var watchEvery = 20 * time.Millisecond
 
 // watchdog ends a worker that takes too much memory. RLIMIT_AS would not do: Go
 // and CUDA reserve far more address space than they ever use.
 type watchdog struct {
 	limit  int64 // bytes
+	group  *cgroup
 	barked atomic.Bool
 	stop   chan struct{}
 }
 
-// watch looks after a process group until stop is closed; 0 is no limit.
+// watch looks after a process group until it is released; 0 is no limit.
 func watch(pid int, limit int64) *watchdog {
 	d := &watchdog{limit: affordable(limit), stop: make(chan struct{})}
 	if limit > 0 {
+		if d.group = newCgroup(d.limit); !d.group.add(pid) {
+			d.group.remove()
+			d.group = nil
+		}
 		go d.run(pid)
 	}
 	return d
+}
+
+// release is for when the process has ended: its number may soon be another's.
+func (d *watchdog) release() {
+	close(d.stop)
+	if d.group.ended() {
+		d.barked.Store(true)
+	}
+	d.group.remove()
 }
 
 func (d *watchdog) run(pid int) {

@@ -176,7 +176,7 @@ func (w *worker) await(limit time.Duration) bool {
 func (w *worker) wait() {
 	w.waitOnce.Do(func() {
 		w.waited = w.cmd.Wait()
-		close(w.memory.stop) // its number may soon be another's
+		w.memory.release()
 		w.printed.finish(time.Second)
 	})
 }
