@@ -122,29 +122,40 @@ func section(v score.Verdict) string {
 	return b.String()
 }
 
-// wrong lists what the terminal says at length: findings, failures and prints.
+// wrong lists what the terminal says at length, findings, failures and prints,
+// with an empty line between one and the next.
 func wrong(v score.Verdict) []string {
 	var lines []string
+	add := func(more ...string) {
+		if len(lines) > 0 && len(more) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, more...)
+	}
 	for _, c := range v.Checks {
 		for i, f := range c.Findings {
 			if i == maxFindings {
-				lines = append(lines, andMore(len(c.Findings)-i))
+				add(andMore(len(c.Findings) - i))
 				break
 			}
-			lines = append(lines, f.Headline())
+			add(f.Headline())
 		}
 		groups, hidden := Failures(c)
 		for i, g := range groups {
 			if i == maxCases {
-				lines = append(lines, fmt.Sprintf("and %d more kinds of failures, in out/results-full.json", len(groups)-i))
+				var names []string
+				for _, rest := range groups[i:] {
+					names = append(names, rest.Names...)
+				}
+				add("also: " + strings.Join(first(names, 8), ", "))
 				break
 			}
-			lines = append(lines, g.Lines()...)
+			add(g.Lines()...)
 		}
 		if hidden > 0 {
-			lines = append(lines, fmt.Sprintf("hidden cases that failed: %d", hidden))
+			add(fmt.Sprintf("hidden cases that failed: %d", hidden))
 		}
-		lines = append(lines, printLines(v, c)...)
+		add(printLines(v, c)...)
 	}
 	return lines
 }
