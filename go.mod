@@ -2,6 +2,8 @@ module flashlab
 
 go 1.26.0
 
+ignore ./out
+
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3

@@ -57,8 +57,6 @@ const char *opName(Op op) {
 }
 } // namespace
 
-std::string printed;
-
 // report folds repeats within a block: the first is kept, the others counted.
 void report(Worker *w, Finding f) {
     if (!w) {
@@ -82,14 +80,10 @@ void report(Worker *w, Finding f) {
 // is chance.
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
     std::vector<Finding> all;
-    std::vector<std::pair<uint32_t, std::string>> texts;
     for (Worker *w : workers) {
         for (auto &f : w->found)
             if (f.block <= lastBlock) all.push_back(std::move(f));
-        for (auto &t : w->printed)
-            if (t.first <= lastBlock) texts.push_back(std::move(t));
         w->found.clear();
-        w->printed.clear();
     }
     std::stable_sort(all.begin(), all.end(), [](const Finding &a, const Finding &b) {
         return std::tie(a.block, a.thread, a.place.offset) <
@@ -117,14 +111,6 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         Key key = keyOf(f);
         x.f = std::move(f);
         kept.emplace(key, std::move(x));
-    }
-    std::stable_sort(texts.begin(), texts.end(),
-                     [](const auto &a, const auto &b) { return a.first < b.first; });
-    constexpr size_t most = 64 << 10;
-    for (auto &t : texts) {
-        if (printed.size() >= most) break;
-        printed += t.second;
-        if (printed.size() >= most) printed += "\n(more was printed; cut off here)\n";
     }
 }
 
@@ -168,7 +154,6 @@ std::string findingsJson() {
 
 void resetFindings() {
     kept.clear();
-    printed.clear();
 }
 
 } // namespace simt

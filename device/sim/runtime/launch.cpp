@@ -216,6 +216,12 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         return LaunchResult::Refused;
     }
     size_t fixed = staticShared(m, k);
+    if (size_t own = ownShared(m, k); own > maxStatic) { // nvcc refuses to compile it
+        *error = "its static __shared__ arrays take " + std::to_string(own) +
+                 " bytes in all: CUDA allows " + std::to_string(maxStatic) +
+                 "; make them extern __shared__, and give their size at launch";
+        return LaunchResult::Refused;
+    }
     if (fixed + s.dynamicBytes > maxShared) {
         *error = std::to_string(fixed) + " bytes of static and " + std::to_string(s.dynamicBytes) +
                  " of dynamic shared memory are more than the " + std::to_string(maxShared) +
@@ -251,6 +257,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     bool stopped = j.last != noBlock;
     if (races) endBetween(m, j.last);
     endFindings(m, k, s, j.last);
+    endPrints(k, s, j.last);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }

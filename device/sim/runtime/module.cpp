@@ -158,6 +158,13 @@ size_t staticShared(Module *m, const KernelEntry *k) {
     return bytes;
 }
 
+size_t ownShared(Module *m, const KernelEntry *k) {
+    size_t bytes = 0;
+    for (auto &s : m->symbols)
+        if (takesShared(m, k, s) && s.owner == k->name) bytes += s.hi - s.lo;
+    return bytes;
+}
+
 // prepareModule finds where the calling OS thread's copy of the module's shared
 // memory lies, and gives the worker its shadows.
 bool prepareModule(Worker *w, Module *m, std::string *error) {

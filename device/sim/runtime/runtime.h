@@ -162,6 +162,7 @@ constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
 constexpr size_t guardSize = 4096;
 constexpr size_t maxShared = 227 << 10;
+constexpr size_t maxStatic = 48 << 10; // of it, in arrays of a fixed size
 
 struct Place {
     std::string space, name, owner;
@@ -200,6 +201,14 @@ struct PendingWrite {
 
 struct Traffic; // traffic.cpp
 
+constexpr uint32_t noBlock = ~0u;
+
+struct Print {
+    uint32_t block; // linear
+    uint16_t thread;
+    std::string text;
+};
+
 // Worker is one OS thread's share of a launch.
 struct Worker {
     int id = 0;
@@ -233,10 +242,13 @@ struct Worker {
     uint32_t *blockRuns = nullptr;
     std::map<int, uint32_t *> blockRunsOf; // by module
     std::vector<uint32_t> blocksSeen;
-    // What the blocks of this launch reported and printed, in their order.
+    // What the blocks of this launch reported, in their order.
     std::vector<Finding> found;
     size_t foundBefore = 0; // how many of them are of earlier blocks
-    std::vector<std::pair<uint32_t, std::string>> printed;
+    // What they printed (prints.cpp), and the first block that lost some of it.
+    std::vector<Print> printed;
+    size_t printedBytes = 0;
+    uint32_t unprinted = noBlock;
 };
 
 extern __thread Worker *worker; // null while no kernel runs
@@ -265,6 +277,7 @@ Module *moduleById(int id);
 const KernelEntry *findKernel(Module *m, const std::string &name);
 bool takesShared(Module *m, const KernelEntry *k, const Symbol &s);
 size_t staticShared(Module *m, const KernelEntry *k);
+size_t ownShared(Module *m, const KernelEntry *k); // without the arrays of functions it may call
 bool prepareModule(Worker *w, Module *m, std::string *error);
 
 // ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
@@ -294,7 +307,18 @@ void report(Worker *w, Finding f);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
-extern std::string printed; // what kernels printed, bounded
+
+// ---- prints.cpp -----------------------------------------------------------------
+// Whose printf the host wants to see; everybody's without it.
+struct ShowOnly {
+    bool byThread = false, byBlock = false;
+    Index3 thread{}, block{};
+};
+void showOnly(const ShowOnly &s);
+void print(Worker *w, Index3 block, const char *text);
+void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
+std::string takePrints();
+void resetPrints();
 
 // ---- collective.cpp -------------------------------------------------------------
 bool sameGathering(const Fiber *a, const Fiber *b);
@@ -304,7 +328,6 @@ void gather(Worker *w, Fiber *const *lane);
 void endCopies(Worker *w, Fiber *f);
 
 // ---- between.cpp ----------------------------------------------------------------
-constexpr uint32_t noBlock = ~0u;
 void startBetween(uint32_t blocks);
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc);
 void released(Worker *w); // the running block made its writes known to others
