@@ -6,20 +6,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime.h"
+#include "races.h"
+#include "traffic.h"
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define COLD [[gnu::noinline, gnu::cold]]
 #define CALLER ((simt::Addr)__builtin_return_address(0))
 
 namespace simt {
 
 __thread Worker *worker;
 
-namespace {
-
-Finding finding(const char *check, const char *kind, Addr pc, Op op, unsigned n, Place place) {
+Finding accessFinding(const char *check, const char *kind, Addr pc, Op op, unsigned n,
+                      Place place) {
     Finding f;
     f.check = check;
     f.kind = kind;
@@ -30,9 +27,11 @@ Finding finding(const char *check, const char *kind, Addr pc, Op op, unsigned n,
     return f;
 }
 
+namespace {
+
 COLD void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Addr pc) {
     {
-        Finding f = finding("memcheck", kind, pc, op, n, describe(w, a));
+        Finding f = accessFinding("memcheck", kind, pc, op, n, describe(w, a));
         f.fatal = true;
         report(w, f);
     }
@@ -44,138 +43,30 @@ COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
     if (w->shared->holds(a))
         for (unsigned i = 0; i < n; i++)
             if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
-    report(w, finding("initcheck", kind, pc, op, n, describe(w, a)));
+    report(w, accessFinding("initcheck", kind, pc, op, n, describe(w, a)));
 }
 
-COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
-                     Op otherOp) {
-    Finding f = finding("racecheck", "race", pc, op, n, describe(w, a));
-    f.otherPc = w->module->base + other.pc;
-    f.otherOp = otherOp;
-    f.otherThread = (int)other.thread();
-    f.otherBlock = w->blockIndex;
-    report(w, f);
-}
+// The state bytes of an access of n bytes, as one number.
+template <unsigned n> struct StateOf;
+template <> struct StateOf<1> {
+    typedef uint8_t type;
+};
+template <> struct StateOf<2> {
+    typedef uint16_t type;
+};
+template <> struct StateOf<4> {
+    typedef uint32_t type;
+};
+template <> struct StateOf<8> {
+    typedef uint64_t type;
+};
+template <> struct StateOf<16> {
+    typedef unsigned __int128 type;
+};
 
-// Two writes of one value do no harm, and the new value is not there yet when
-// the hook runs: such a pair waits until the next access.
-COLD void settlePending(Worker *w) {
-    PendingWrite &p = w->pending;
-    p.on = false;
-    if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
-    if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
-        reportRace(w, p.a, p.n, WRITE, p.pc, p.other, WRITE);
-}
-
-COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {
-    PendingWrite &p = pend(w);
-    if (p.conflicts) return;
-    p.conflicts = true;
-    p.a = a;
-    p.pc = pc;
-    p.n = n > 16 ? 16 : n;
-    p.other = other;
-    memcpy(p.old, (void *)a, p.n);
-}
-
-// unordered tells whether nothing orders an earlier access of this block and
-// this thread's next one.
-inline bool unordered(Worker *w, const Access &x, unsigned mask) {
-    if (LIKELY(x.epoch != w->epoch)) return false;
-    Fiber *me = w->current;
-    if (x.thread() == me->id || !(x.mask() & mask)) return false;
-    // A __syncwarp may lie between.
-    return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
-}
-
-// Two readers of this interval in different warps are enough to convict any
-// later writer: no order can clear both.
-inline bool convicts(Worker *w, const Cell *c) {
-    const Access &a = c->read1, &b = c->read2;
-    return a.epoch == w->epoch && b.epoch == w->epoch && a.warp() != b.warp() &&
-           (a.mask() & b.mask()) == 15;
-}
-
-// remember keeps a reader: the first of the interval, and the last other one.
-inline void remember(Worker *w, Cell *c, const Access &now) {
-    Access *slot = &c->read1;
-    if (slot->epoch == w->epoch && slot->thread() != now.thread()) slot = &c->read2;
-    bool again = slot->epoch == now.epoch && slot->thread() == now.thread();
-    unsigned before = again ? slot->mask() : 0;
-    *slot = now;
-    slot->who |= (uint16_t)(before << Access::maskShift);
-}
-
-void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
-    Fiber *me = w->current;
-    Addr end = a + n;
-    for (Addr word = a & ~(Addr)3; word < end; word += 4) {
-        Cell *c = r->cells + ((word - r->lo) >> 2);
-        unsigned mask = 0xF;
-        if (word < a) mask &= 0xF << (a - word);
-        if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
-        if (r->between) noteBetween(w, r, word, mask, op, pc);
-        if (!(op == ATOMIC && c->write.atomic()) && UNLIKELY(unordered(w, c->write, mask))) {
-            if (op == WRITE)
-                writeAfterWrite(w, a, n, pc, c->write);
-            else
-                reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
-        }
-        if (op == READ && convicts(w, c)) {
-            if (c->write.epoch != w->epoch) r->settled[(word - r->lo) >> 2] = w->epoch;
-            continue;
-        }
-        Access now = {w->epoch, (uint32_t)(pc - w->module->base),
-                      (uint16_t)(me->id | mask << Access::maskShift |
-                                 (unsigned)(op == ATOMIC) << Access::atomicShift),
-                      w->warps[me->warp].known[me->lane][me->lane]};
-        if (op == READ) {
-            remember(w, c, now);
-            continue;
-        }
-        for (Access *reader : {&c->read1, &c->read2})
-            if (UNLIKELY(unordered(w, *reader, mask))) reportRace(w, a, n, op, pc, *reader, READ);
-        c->write = now;
-        r->settled[(word - r->lo) >> 2] = 0;
-    }
-}
-
-// all tells whether n state bytes carry a bit; the common sizes in one load.
-inline bool all(const uint8_t *s, unsigned n, uint8_t bit) {
-    const uint64_t every = 0x0101010101010101ull * bit;
-    switch (n) {
-    case 1:
-        return *s & bit;
-    case 2: {
-        uint16_t v;
-        memcpy(&v, s, 2);
-        return (v & (uint16_t)every) == (uint16_t)every;
-    }
-    case 4: {
-        uint32_t v;
-        memcpy(&v, s, 4);
-        return (v & (uint32_t)every) == (uint32_t)every;
-    }
-    case 8: {
-        uint64_t v;
-        memcpy(&v, s, 8);
-        return (v & every) == every;
-    }
-    }
-    for (unsigned i = 0; i < n; i++)
-        if (!(s[i] & bit)) return false;
-    return true;
-}
-
-inline void setInitialised(uint8_t *s, unsigned n) {
-    if (n == 4) {
-        uint32_t v;
-        memcpy(&v, s, 4);
-        v |= 0x01010101u * INITIALISED;
-        memcpy(s, &v, 4);
-        return;
-    }
-    for (unsigned i = 0; i < n; i++) s[i] |= INITIALISED;
+// spread repeats what is wanted of eight bytes' states.
+template <class T> constexpr T spread(uint64_t wanted) {
+    return sizeof(T) == 16 ? (T)((unsigned __int128)wanted << 64 | wanted) : (T)wanted;
 }
 
 COLD void stopSteps(Worker *w, Addr pc) {
@@ -190,82 +81,96 @@ COLD void stopSteps(Worker *w, Addr pc) {
     stopKernel(w);
 }
 
-// Accesses to the module's own read-only data (constant tables, strings).
-COLD bool readOnlyData(Worker *w, Addr a, Op op) {
-    return op == READ && a >= w->module->base && a < w->module->end && !w->data->holds(a);
+// judge says what is wrong with an access that has not all that it needs, the
+// worst first. What it does not stop may be done.
+template <class T>
+COLD void judge(Worker *w, const uint8_t *s, T state, Addr a, Op op, Addr pc, bool crooked) {
+    auto lacks = [&](State bit) { return (T)~state & spread<T>(eachByte(bit)); };
+    unsigned n = sizeof(T);
+    if (w->checks & MEM) {
+        if (lacks(LIVE))
+            stopAccess(w, (*s & FREED) ? "use after free" : "out of bounds", a, n, op, pc);
+        if (crooked) stopAccess(w, "misaligned", a, n, op, pc);
+        if (op != READ && (*s & CONSTANT)) stopAccess(w, "write to constant memory", a, n, op, pc);
+    }
+    if ((w->checks & INIT) && op != WRITE && lacks(INITIALISED))
+        reportUninitialised(w, a, n, op, pc);
 }
 
-inline __attribute__((always_inline)) void access(Addr a, unsigned n, Op op, Addr pc,
-                                                  bool anyAlignment = false) {
+// elsewhere finds the region of an address outside of shared and device memory;
+// null for the module's own read-only data (constant tables, strings).
+COLD Region *elsewhere(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
+    if (w->data->holds(a)) return w->data;
+    if (op != READ || a < w->module->base || a >= w->module->end)
+        stopAccess(w, "out of bounds", a, n, op, pc);
+    return nullptr;
+}
+
+// attend does what had to wait for this access.
+COLD void attend(Worker *w, Addr a) {
+    // Others run first, and may leave a write of their own.
+    bool local = a - w->stackLo < stackSize;
+    settleWrites(w);
+    if ((w->attention & TraceFull) && !local && w->steps < w->maxSteps) makeRoom(w);
+    settleWrites(w);
+}
+
+template <unsigned n, Op op, bool anyAlignment = false>
+inline __attribute__((always_inline)) void access(Addr a, Addr pc) {
+    typedef typename StateOf<n>::type T;
     Worker *w = worker;
     if (UNLIKELY(!w)) return;
-    if (UNLIKELY(w->pending.on)) settlePending(w);
+    if (UNLIKELY(w->attention)) attend(w, a);
     if (a - w->stackLo < stackSize) return; // the thread's own local memory
     if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
-    if (UNLIKELY(w->current->full)) makeRoom(w);
-    Region *r;
-    if (w->shared->holds(a))
-        r = w->shared;
-    else if (LIKELY(w->arena.holds(a)))
+    Region *r = w->shared;
+    if (!r->holds(a)) {
         r = &w->arena;
-    else if (w->data->holds(a))
-        r = w->data;
-    else if (readOnlyData(w, a, op))
-        return;
-    else
-        return stopAccess(w, "out of bounds", a, n, op, pc);
+        if (UNLIKELY(!r->holds(a)) && !(r = elsewhere(w, a, n, op, pc))) return;
+    }
     uint8_t *s = r->state + (a - r->lo);
+    T state, need = spread<T>(op == WRITE ? w->writeNeeds : w->readNeeds);
+    memcpy(&state, s, n);
+    bool crooked = a & (n - 1), constant = op != READ && (state & CONSTANT);
+    if (UNLIKELY((state & need) != need || constant || (crooked && !anyAlignment)))
+        judge(w, s, state, a, op, pc, crooked && !anyAlignment);
     unsigned checks = w->checks;
-    if (checks & MEM) {
-        if (UNLIKELY(!all(s, n, LIVE)))
-            return stopAccess(w, (*s & FREED) ? "use after free" : "out of bounds", a, n, op, pc);
-        if (UNLIKELY(!anyAlignment && (n & (n - 1)) == 0 && (a & (n - 1))))
-            return stopAccess(w, "misaligned", a, n, op, pc);
-        if (UNLIKELY(op != READ && (*s & CONSTANT)))
-            return stopAccess(w, "write to constant memory", a, n, op, pc);
+    if (op != READ && (checks & INIT)) {
+        state |= spread<T>(eachByte(INITIALISED));
+        memcpy(s, &state, n);
     }
-    if (checks & INIT) {
-        if (op != WRITE && UNLIKELY(!all(s, n, INITIALISED))) reportUninitialised(w, a, n, op, pc);
-        if (op != READ) setInitialised(s, n);
-    }
-    if (checks & RACE) {
-        bool settled = op == READ && n == 4 && r->settled[(a - r->lo) >> 2] == w->epoch;
-        if (!settled) checkRace(w, r, a, n, op, pc);
-    }
+    if (checks & RACE)
+        if (op != READ || n != 4 || crooked || !wordRead(w, r, a, pc))
+            checkRace(w, r, a, n, op, pc);
     if (checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
 }
 
-void range(Addr a, size_t n, Op op, Addr pc) {
-    // g++ reports a scalar that it knows to be misaligned as a range.
-    if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return access(a, (unsigned)n, op, pc);
-    for (; n >= 4; a += 4, n -= 4) access(a, 4, op, pc, true);
-    for (; n; a++, n--) access(a, 1, op, pc, true);
+template <Op op> void sized(Addr a, unsigned n, Addr pc) {
+    switch (n) {
+    case 1:
+        return access<1, op>(a, pc);
+    case 2:
+        return access<2, op>(a, pc);
+    case 4:
+        return access<4, op>(a, pc);
+    case 8:
+        return access<8, op>(a, pc);
+    case 16:
+        return access<16, op>(a, pc);
+    }
 }
 
+template <Op op> void range(Addr a, size_t n, Addr pc) {
+    // g++ reports a scalar that it knows to be misaligned as a range.
+    if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return sized<op>(a, (unsigned)n, pc);
+    for (; n >= 4; a += 4, n -= 4) access<4, op, true>(a, pc);
+    for (; n; a++, n--) access<1, op, true>(a, pc);
+}
 } // namespace
 
 // For accesses that the compiler did not see (asynccopy.cpp).
 void checkAccess(Addr a, unsigned n, Op op, Addr pc) {
-    access(a, n, op, pc);
-}
-void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
-    if (w->pending.on) settlePending(w);
-    checkRace(w, r, a, n, op, pc);
-}
-
-PendingWrite &pend(Worker *w) {
-    PendingWrite &p = w->pending;
-    if (!p.on) {
-        p.on = true;
-        p.conflicts = false;
-        p.seen = nullptr;
-    }
-    return p;
-}
-
-// Called at the end of a block: the last write may still be pending.
-void settleWrites(Worker *w) {
-    if (w->pending.on) settlePending(w);
+    op == READ ? sized<READ>(a, n, pc) : sized<WRITE>(a, n, pc);
 }
 
 } // namespace simt
@@ -281,36 +186,36 @@ extern "C" {
 
 #define HOOKS(n)                                                                                   \
     void __tsan_read##n(void *p) {                                                                 \
-        access((Addr)p, n, READ, CALLER);                                                          \
+        access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_write##n(void *p) {                                                                \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_unaligned_read##n(void *p) {                                                       \
-        access((Addr)p, n, READ, CALLER);                                                          \
+        access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_unaligned_write##n(void *p) {                                                      \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_volatile_read##n(void *p) {                                                        \
-        access((Addr)p, n, READ, CALLER);                                                          \
+        access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_volatile_write##n(void *p) {                                                       \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_unaligned_volatile_read##n(void *p) {                                              \
-        access((Addr)p, n, READ, CALLER);                                                          \
+        access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_unaligned_volatile_write##n(void *p) {                                             \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_read_write##n(void *p) {                                                           \
-        access((Addr)p, n, READ, CALLER);                                                          \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, READ>((Addr)p, CALLER);                                                          \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_unaligned_read_write##n(void *p) {                                                 \
-        access((Addr)p, n, READ, CALLER);                                                          \
-        access((Addr)p, n, WRITE, CALLER);                                                         \
+        access<n, READ>((Addr)p, CALLER);                                                          \
+        access<n, WRITE>((Addr)p, CALLER);                                                         \
     }
 HOOKS(1)
 HOOKS(2)
@@ -322,24 +227,24 @@ void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
 void __tsan_read_range(void *p, unsigned long n) {
-    range((Addr)p, n, READ, CALLER);
+    range<READ>((Addr)p, n, CALLER);
 }
 void __tsan_write_range(void *p, unsigned long n) {
-    range((Addr)p, n, WRITE, CALLER);
+    range<WRITE>((Addr)p, n, CALLER);
 }
 
 void *__tsan_memcpy(void *to, const void *from, size_t n) {
-    range((Addr)from, n, READ, CALLER);
-    range((Addr)to, n, WRITE, CALLER);
+    range<READ>((Addr)from, n, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memcpy(to, from, n);
 }
 void *__tsan_memmove(void *to, const void *from, size_t n) {
-    range((Addr)from, n, READ, CALLER);
-    range((Addr)to, n, WRITE, CALLER);
+    range<READ>((Addr)from, n, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memmove(to, from, n);
 }
 void *__tsan_memset(void *to, int value, size_t n) {
-    range((Addr)to, n, WRITE, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memset(to, value, n);
 }
 
@@ -352,30 +257,30 @@ void __sanitizer_cov_trace_pc() {
     // A loop's own access or barrier shall stop it, for that has a line for certain.
     constexpr uint64_t grace = 10000;
     if (UNLIKELY(++w->steps > w->maxSteps + grace)) simt::stopSteps(w, pc);
-    uint32_t offset = (uint32_t)(pc - w->module->base);
+    uint32_t offset = (uint32_t)(pc - w->codeBase);
     if (UNLIKELY(w->blockRuns[offset]++ == 0)) w->blocksSeen.push_back(offset);
 }
 
 // The linker sends a module's plain memcpy and the like here (--wrap), so that
 // a structure's copy is checked as the loop it stands for.
 void *__wrap_memcpy(void *to, const void *from, size_t n) {
-    range((Addr)from, n, READ, CALLER);
-    range((Addr)to, n, WRITE, CALLER);
+    range<READ>((Addr)from, n, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memcpy(to, from, n);
 }
 void *__wrap_memmove(void *to, const void *from, size_t n) {
-    range((Addr)from, n, READ, CALLER);
-    range((Addr)to, n, WRITE, CALLER);
+    range<READ>((Addr)from, n, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memmove(to, from, n);
 }
 void *__wrap_memset(void *to, int value, size_t n) {
-    range((Addr)to, n, WRITE, CALLER);
+    range<WRITE>((Addr)to, n, CALLER);
     return memset(to, value, n);
 }
 
 // The shim's atomics report themselves, then work without instrumentation.
 void simt_atomic(const volatile void *p, int n) {
-    access((Addr)p, (unsigned)n, ATOMIC, CALLER);
+    simt::sized<ATOMIC>((Addr)p, (unsigned)n, CALLER);
     simt::Worker *w = simt::worker;
     if (w->shared->holds((Addr)p)) return;
     // Blocks meet through atomics: what was written before a fence and an atomic

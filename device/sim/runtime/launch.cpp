@@ -11,6 +11,7 @@
 
 #include "fiber.h"
 #include "schedule.h"
+#include "traffic.h"
 
 extern "C" {
 __thread simt::Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
@@ -43,7 +44,7 @@ void threadMain() {
 }
 
 void startBlock(Worker *w, Module *m) {
-    w->blockEpoch = ++w->epoch;
+    w->epoch++;
     w->steps = 0;
     w->stopped = w->fenced = w->synchronised = false;
     w->foundBefore = w->found.size();
@@ -69,10 +70,10 @@ void startBlock(Worker *w, Module *m) {
     for (int i = 0; i < w->threads; i++) {
         Fiber *f = &w->fibers[i];
         f->wait = Wait::None;
-        f->full = false;
+        f->clock = 1;
+        startTrace(w, f);
         f->copies.clear();
         f->group = 0;
-        f->cursor = f->counted = f->open = 0;
         f->sp = freshStack(f->stack, stackSize, threadMain);
         push(w, (uint16_t)i);
     }
@@ -118,6 +119,7 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     Index3 grid = j->shape.grid;
     simt_blockIdx = {index % grid.x, index / grid.x % grid.y, index / (grid.x * grid.y)};
     w->blockIndex = index;
+    w->stamp = stampOf(index);
     w->maxSteps = stepLimit;
     startBlock(w, j->module);
     Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
@@ -132,7 +134,6 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
 
 void runBlocks(Worker *w, Job *j) {
     std::string error;
-    w->allSteps = w->barriers = 0;
     if (!prepareModule(w, j->module, &error)) {
         std::lock_guard<std::mutex> hold(jobMutex);
         j->error = error;
@@ -185,6 +186,8 @@ Worker *newWorker(int id, unsigned checks) {
     auto *w = new Worker();
     w->id = id;
     w->checks = checks;
+    w->writeNeeds = eachByte(checks & MEM ? LIVE : 0);
+    w->readNeeds = w->writeNeeds | eachByte(checks & INIT ? INITIALISED : 0);
     w->fibers = new Fiber[maxThreads]();
     w->warps = new Warp[maxThreads / 32]();
     w->queue = new uint16_t[queueMask + 1]();
@@ -196,7 +199,7 @@ Worker *newWorker(int id, unsigned checks) {
         // another thread's wrong answer.
         mprotect(stacks + i * each, guardSize, PROT_NONE);
         w->fibers[i].stack = stacks + i * each + guardSize;
-        w->fibers[i].occurrence = (uint32_t *)reserve(4096 * sizeof(uint32_t));
+        w->fibers[i].occurrence = (uint32_t *)reserve(maxSites * sizeof(uint32_t));
     }
     return w;
 }
@@ -231,6 +234,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
+        w->allSteps = w->barriers = 0; // of those that get no block, too
     }
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);

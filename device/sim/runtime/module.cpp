@@ -162,6 +162,7 @@ size_t staticShared(Module *m, const KernelEntry *k) {
 // memory lies, and gives the worker its shadows.
 bool prepareModule(Worker *w, Module *m, std::string *error) {
     w->module = m;
+    w->codeBase = m->base;
     bool races = w->checks & RACE;
     auto data = w->dataOf.find(m->id);
     if (data == w->dataOf.end()) {
