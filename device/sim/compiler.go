@@ -125,7 +125,7 @@ func (c *compiler) countFlags() []string {
 	return []string{"-fsanitize-coverage=trace-pc"}
 }
 
-// checkFlags make the compiler call the hooks in runtime/access.cpp for every
+// checkFlags make the compiler call the hooks in runtime/hooks.cpp for every
 // access that the source asks for, no more and no fewer.
 func (c *compiler) checkFlags() []string {
 	if c.clang {

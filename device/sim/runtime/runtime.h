@@ -4,7 +4,7 @@
 // Findings and counts are kept by block and worker, and put together when the
 // launch is over, so that they do not depend on who ran what when. The
 // compiler's thread-sanitizer instrumentation (without its library) calls
-// access.cpp for every load and store of a kernel: that one hook carries all
+// hooks.cpp for every load and store of a kernel: that one hook carries all
 // checks and counts.
 #pragma once
 #include <atomic>
