@@ -2,6 +2,7 @@ package sim
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,8 @@ func BenchmarkKernels(b *testing.B) {
 			require.NoError(b, err)
 		}
 		bench := func(name string, l device.Launch, accesses int, args ...any) {
-			k, err := m.Kernel(name)
+			kernel, _, _ := strings.Cut(name, " ")
+			k, err := m.Kernel(kernel)
 			require.NoError(b, err)
 			b.Run(name+"/"+mode.name, func(b *testing.B) {
 				began := processorTime(b, d)
@@ -65,6 +67,11 @@ func BenchmarkKernels(b *testing.B) {
 		// Flash 512 × 64: two reads a key, dimension and query.
 		bench("flash", device.Launch{Grid: device.D1(8), Block: device.D1(64)}, 2*512*512*64, x[0], x[1], x[2], x[3], 512, float32(0.125))
 		bench("barriers", device.Launch{Grid: device.D1(1), Block: device.D1(256)}, 1000*256, 1000)
+		// The same without races and with one or two at each access.
+		const rounds = 1000
+		for apart, name := range []string{"exchange clean", "exchange racing"} {
+			bench(name, device.Launch{Grid: device.D1(4), Block: device.D1(256)}, 4*256*(3*rounds+1), rounds, apart)
+		}
 		require.NoError(b, d.Close())
 	}
 }

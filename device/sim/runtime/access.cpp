@@ -31,6 +31,7 @@ COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
     if (w->shared->holds(a))
         for (unsigned i = 0; i < n; i++)
             if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
+    if (seenBefore(w, kind, pc, 0)) return;
     report(w, accessFinding("initcheck", kind, pc, op, n, describe(w, a)));
 }
 

@@ -37,10 +37,13 @@ template <unsigned n> inline void setInitialised(uint8_t *s) {
     }
 }
 
+template <unsigned n, Op op> inline bool quickly(Worker *w, Region *r, Addr a, Addr pc) {
+    if (n != 4 || (a & 3) || op == ATOMIC) return false;
+    return op == READ ? wordRead(w, r, a, pc) : wordWrite(w, r, a, pc);
+}
+
 template <unsigned n, Op op> [[gnu::noinline]] void watched(Worker *w, Region *r, Addr a, Addr pc) {
-    if (w->checks & RACE)
-        if (op != READ || n != 4 || (a & 3) || !wordRead(w, r, a, pc))
-            return countRaced(w, r, a, n, op, pc);
+    if ((w->checks & RACE) && !quickly<n, op>(w, r, a, pc)) return countRaced(w, r, a, n, op, pc);
     if (w->checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
 }
 

@@ -51,6 +51,13 @@ bool known(const Seen &a, const Seen &b) {
            (releasedBlocks[blockOf(b)] && a.synchronised);
 }
 
+struct Race {
+    Addr at;
+    Seen now, other;
+    Op op, otherOp;
+    uint64_t count = 0;
+};
+
 class Judge {
 public:
     Judge(Module *m, uint32_t lastBlock) : module(m), last(lastBlock) {}
@@ -77,26 +84,41 @@ public:
             if (const Seen *r = read.against(a)) race(at, *r, READ, a, ATOMIC);
     }
 
+    void tell() const {
+        for (auto &[pcs, race] : races) workers[0]->found.push_back(finding(race));
+    }
+
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
         if (blockOf(now) > last || blockOf(other) > last || known(now, other)) return;
-        Worker *w = workers[0];
+        auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
+        Race &r = it->second;
+        uint64_t count = r.count + 1;
+        if (std::tie(now.stamp, now.thread, at) < std::tie(r.now.stamp, r.now.thread, r.at))
+            r = Race{at, now, other, op, otherOp};
+        r.count = count;
+    }
+
+    Finding finding(const Race &r) const {
         Finding f;
         f.check = "racecheck";
         f.kind = "race";
-        f.pc = module->base + now.pc;
-        f.op = op;
+        f.pc = module->base + r.now.pc;
+        f.op = r.op;
         f.bytes = 4;
-        f.place = describe(w, at);
-        f.thread = now.thread;
-        f.block = blockOf(now);
-        f.otherPc = module->base + other.pc;
-        f.otherOp = otherOp;
-        f.otherThread = other.thread;
-        f.otherBlock = blockOf(other);
-        w->found.push_back(std::move(f));
+        f.place = describe(workers[0], r.at);
+        f.thread = r.now.thread;
+        f.block = blockOf(r.now);
+        f.otherPc = module->base + r.other.pc;
+        f.otherOp = r.otherOp;
+        f.otherThread = r.other.thread;
+        f.otherBlock = blockOf(r.other);
+        f.count = r.count;
+        return f;
     }
 
+    // The first of each pair of instructions, and how many words have it.
+    std::map<std::pair<uint32_t, uint32_t>, Race> races;
     Module *module;
     uint32_t last;
 };
@@ -152,6 +174,7 @@ void endBetween(Module *m, uint32_t lastBlock) {
     }
     if (!arenas.empty()) judgePages(judge, arenas);
     if (!data.empty()) judgePages(judge, data);
+    judge.tell();
 }
 
 } // namespace simt

@@ -44,10 +44,9 @@ void threadMain() {
 }
 
 void startBlock(Worker *w, Module *m) {
-    w->epoch++;
+    w->blockEpoch = ++w->epoch;
     w->steps = 0;
     w->stopped = w->fenced = w->synchronised = false;
-    w->foundBefore = w->found.size();
     w->alive = w->threads;
     w->atBarrier = w->exited = 0;
     w->head = w->tail = 0;

@@ -20,8 +20,10 @@ PendingWrite &pend(Worker *w) {
 
 COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
                      Op otherOp) {
+    Addr otherPc = w->codeBase + other.pc;
+    if (seenBefore(w, "race", pc, otherPc)) return;
     Finding f = accessFinding("racecheck", "race", pc, op, n, describe(w, a));
-    f.otherPc = w->module->base + other.pc;
+    f.otherPc = otherPc;
     f.otherOp = otherOp;
     f.otherThread = (int)other.thread();
     f.otherBlock = w->blockIndex;
@@ -124,6 +126,7 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
         if (word < a) mask &= 0xF << (a - word);
         if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
         if (op == READ && mask == 0xF && wordRead(w, r, word, pc)) continue;
+        if (op == WRITE && mask == 0xF && wordWrite(w, r, word, pc)) continue;
         size_t i = (word - r->lo) >> 2;
         Cell *c = r->cells + i;
         if (r->between) noteBetween(w, r, word, mask, op, pc);

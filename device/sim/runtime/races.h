@@ -1,5 +1,5 @@
-// races.h - the race detector's answer to the commonest access, the reading of one
-// aligned word; races.cpp has the rest.
+// races.h - the race detector's answer to the commonest accesses, those of one aligned
+// word; races.cpp has the rest.
 #pragma once
 #include "runtime.h"
 
@@ -34,22 +34,38 @@ inline bool convicts(const Worker *w, const Cell *c) {
            (a.mask() & b.mask()) == 15;
 }
 
-// wordRead deals with the reading of a whole word that this block has not written
+// alone tells whether no other thread is known to have made this access since the
+// last block barrier.
+inline bool alone(const Worker *w, const Access &x) {
+    return x.epoch != w->epoch || x.thread() == w->current->id;
+}
+
+// wordRead deals with the reading of a whole word that no other thread has written
 // since the last barrier. It returns false if that is not the case.
 inline bool wordRead(Worker *w, Region *r, Addr a, Addr pc) {
     size_t i = (a - r->lo) >> 2;
     if (r->settled[i] == w->epoch) return true;
     Cell *c = r->cells + i;
-    if (UNLIKELY(c->write.epoch == w->epoch)) return false;
+    if (UNLIKELY(!alone(w, c->write))) return false;
     if (r->between && UNLIKELY(!knownBetween(w, r->between[i].read, 2, 15))) return false;
     if (convicts(w, c)) {
-        r->settled[i] = w->epoch;
+        if (c->write.epoch != w->epoch) r->settled[i] = w->epoch;
         return true;
     }
     // The first reader of the interval is kept, and the last other one.
-    Access *slot = &c->read1;
-    if (slot->epoch == w->epoch && slot->thread() != w->current->id) slot = &c->read2;
+    Access *slot = alone(w, c->read1) ? &c->read1 : &c->read2;
     *slot = accessOf(w, 15, READ, pc);
+    return true;
+}
+
+// wordWrite is the same for writing a word that no other thread has touched.
+inline bool wordWrite(Worker *w, Region *r, Addr a, Addr pc) {
+    size_t i = (a - r->lo) >> 2;
+    Cell *c = r->cells + i;
+    if (!alone(w, c->write) || !alone(w, c->read1) || !alone(w, c->read2)) return false;
+    if (r->between && !knownBetween(w, r->between[i].write, 2, 15)) return false;
+    c->write = accessOf(w, 15, WRITE, pc);
+    r->settled[i] = 0;
     return true;
 }
 

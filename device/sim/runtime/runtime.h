@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "shadow.h"
@@ -133,6 +134,21 @@ struct Finding {
     uint64_t count = 1;
 };
 
+// What makes two findings one: check, kind, both instructions, both lines.
+typedef std::tuple<std::string, std::string, Addr, Addr, int, int> FindingKey;
+
+// A finding that a worker has from an earlier block, in a further one.
+struct Repeat {
+    uint32_t block, finding;
+    uint64_t count;
+};
+
+// Where the running block counts a finding: in `repeats`, or in `found` itself.
+struct Again {
+    uint32_t blockEpoch, index;
+    bool earlier;
+};
+
 // What keeps a worker from going straight through the hook.
 enum Attention : uint32_t { PendingValue = 1, TraceFull = 2 };
 
@@ -174,7 +190,10 @@ struct alignas(64) Worker {
     std::vector<uint32_t> blocksSeen;
     // What the blocks of this launch reported and printed, in their order.
     std::vector<Finding> found;
-    size_t foundBefore = 0; // how many of them are of earlier blocks
+    std::map<FindingKey, size_t> foundBy;
+    std::vector<Repeat> repeats;
+    Again again[64] = {}; // by a hash: the latest
+    uint32_t blockEpoch = 0;
     std::vector<std::pair<uint32_t, std::string>> printed;
 };
 
@@ -230,6 +249,7 @@ void resetTraffic();
 
 // ---- findings.cpp -----------------------------------------------------------------
 void report(Worker *w, Finding f);
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
