@@ -25,7 +25,7 @@ var benchModes = []struct {
 
 // processorTime is what the simulator's process has used so far, in ns: other
 // work on the machine disturbs it less than the clock on the wall.
-func processorTime(b *testing.B, d *Device) int64 {
+func processorTime(b testing.TB, d *Device) int64 {
 	const ofProcess = 2 // CPUCLOCK_SCHED of a process that is not the caller
 	var now unix.Timespec
 	require.NoError(b, unix.ClockGettime(int32(^d.process.cmd.Process.Pid<<3|ofProcess), &now))
