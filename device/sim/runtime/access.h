@@ -128,6 +128,7 @@ template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {
 }
 
 template <Op op> inline void range(Addr a, size_t n, Addr pc) {
+    if (worker && a - worker->stackLo < stackSize) return; // a local array, filled or copied
     // g++ reports a scalar that it knows to be misaligned as a range.
     if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return sized<op>(a, (unsigned)n, pc);
     for (; n >= 4; a += 4, n -= 4) access<4, op, true>(a, pc);
