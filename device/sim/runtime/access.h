@@ -9,8 +9,6 @@
 #include "races.h"
 #include "traffic.h"
 
-#define INLINE inline __attribute__((always_inline))
-
 namespace simt {
 
 // ---- access.cpp -----------------------------------------------------------------
@@ -37,24 +35,32 @@ template <unsigned n> inline void setInitialised(uint8_t *s) {
     }
 }
 
-template <unsigned n, Op op> inline bool quickly(Worker *w, Region *r, Addr a, Addr pc) {
+template <unsigned n, Op op> INLINE bool quickly(Worker *w, Region *r, Addr a, Addr pc) {
     if (n != 4 || (a & 3) || op == ATOMIC) return false;
     return op == READ ? wordRead(w, r, a, pc) : wordWrite(w, r, a, pc);
 }
 
-template <unsigned n, Op op> [[gnu::noinline]] void watched(Worker *w, Region *r, Addr a, Addr pc) {
-    if ((w->checks & RACE) && !quickly<n, op>(w, r, a, pc)) return countRaced(w, r, a, n, op, pc);
-    if (w->checks & TRAFFIC) recordTraffic(w, a, n, op, r == w->shared, pc);
-}
+// What of an access the compiler knows. Watched ones are for the race detector or the
+// counts; the others have a shorter way of their own.
+template <unsigned size, Op operation, bool any, bool watch> struct Kind {
+    static constexpr unsigned n = size;
+    static constexpr Op op = operation;
+    static constexpr bool anyAlignment = any, watched = watch;
+};
 
-template <unsigned n, Op op> INLINE void allowed(Worker *w, Region *r, Addr a, Addr pc) {
-    if (op != READ && (w->checks & INIT)) setInitialised<n>(r->state + (a - r->lo));
-    if (w->checks & (RACE | TRAFFIC)) watched<n, op>(w, r, a, pc);
+template <class K> INLINE void allowed(Worker *w, Region *r, Addr a, Addr pc) {
+    if (K::op != READ && (w->checks & INIT)) setInitialised<K::n>(r->state + (a - r->lo));
+    if (!K::watched) return;
+    if ((w->checks & RACE) && !quickly<K::n, K::op>(w, r, a, pc))
+        return countRaced(w, r, a, K::n, K::op, pc);
+    if (w->checks & TRAFFIC) recordTraffic(w, a, K::n, K::op, r == w->shared, pc);
 }
 
 // judge says what is wrong with an access that has not all that it needs, the
 // worst first. What it does not stop is done.
-template <unsigned n, Op op> COLD void judge(Worker *w, Region *r, Addr a, Addr pc, bool crooked) {
+template <class K> COLD void judge(Worker *w, Region *r, Addr a, Addr pc, bool crooked) {
+    constexpr unsigned n = K::n;
+    constexpr Op op = K::op;
     const uint8_t *s = r->state + (a - r->lo);
     if (w->checks & MEM) {
         if (lacks<n>(s, eachByte(LIVE)))
@@ -64,52 +70,56 @@ template <unsigned n, Op op> COLD void judge(Worker *w, Region *r, Addr a, Addr 
     }
     if ((w->checks & INIT) && op != WRITE && lacks<n>(s, eachByte(INITIALISED)))
         reportUninitialised(w, a, n, op, pc);
-    allowed<n, op>(w, r, a, pc);
+    allowed<K>(w, r, a, pc);
 }
 
-template <unsigned n, Op op, bool anyAlignment>
-INLINE void within(Worker *w, Region *r, Addr a, Addr pc) {
+template <class K> INLINE void within(Worker *w, Region *r, Addr a, Addr pc) {
     const uint8_t *s = r->state + (a - r->lo);
-    bool crooked = !anyAlignment && (a & (n - 1));
-    if (UNLIKELY(lacks<n>(s, op == WRITE ? w->writeNeeds : w->readNeeds) || crooked ||
-                 (op != READ && (*s & CONSTANT))))
-        return judge<n, op>(w, r, a, pc, crooked);
-    allowed<n, op>(w, r, a, pc);
+    bool crooked = !K::anyAlignment && (a & (K::n - 1));
+    if (UNLIKELY(lacks<K::n>(s, K::op == WRITE ? w->writeNeeds : w->readNeeds) || crooked ||
+                 (K::op != READ && (*s & CONSTANT))))
+        return judge<K>(w, r, a, pc, crooked);
+    allowed<K>(w, r, a, pc);
 }
 
 // elsewhere is for addresses outside of shared and device memory.
-template <unsigned n, Op op, bool anyAlignment> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
-    if (w->data->holds(a)) return within<n, op, anyAlignment>(w, w->data, a, pc);
+template <class K> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
+    if (w->data->holds(a)) return within<K>(w, w->data, a, pc);
     // The module's own read-only data (constant tables, strings) is nobody's business.
-    if (op != READ || a < w->module->base || a >= w->module->end)
-        stopAccess(w, "out of bounds", a, n, op, pc);
+    if (K::op != READ || a < w->module->base || a >= w->module->end)
+        stopAccess(w, "out of bounds", a, K::n, K::op, pc);
 }
 
-template <unsigned n, Op op, bool anyAlignment> INLINE void through(Worker *w, Addr a, Addr pc) {
+template <class K> INLINE void through(Worker *w, Addr a, Addr pc) {
     if (a - w->stackLo < stackSize) return; // the thread's own local memory
     if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
     Region *r = w->shared;
     if (!r->holds(a)) r = &w->arena;
-    if (UNLIKELY(!r->holds(a))) return elsewhere<n, op, anyAlignment>(w, a, pc);
-    within<n, op, anyAlignment>(w, r, a, pc);
+    if (UNLIKELY(!r->holds(a))) return elsewhere<K>(w, a, pc);
+    within<K>(w, r, a, pc);
 }
 
 // attend does first what has waited for this access.
-template <unsigned n, Op op, bool anyAlignment> COLD void attend(Worker *w, Addr a, Addr pc) {
+template <class K> COLD void attend(Worker *w, Addr a, Addr pc) {
     settleWrites(w);
     bool local = a - w->stackLo < stackSize;
     if ((w->attention & TraceFull) && !local && w->steps < w->maxSteps) {
         makeRoom(w);
         settleWrites(w); // others ran meanwhile
     }
-    through<n, op, anyAlignment>(w, a, pc);
+    through<K>(w, a, pc);
+}
+
+template <class K> [[gnu::noinline]] void watched(Worker *w, Addr a, Addr pc) {
+    if (UNLIKELY(w->attention)) return attend<K>(w, a, pc);
+    through<K>(w, a, pc);
 }
 
 template <unsigned n, Op op, bool anyAlignment = false> INLINE void access(Addr a, Addr pc) {
     Worker *w = worker;
     if (UNLIKELY(!w)) return;
-    if (UNLIKELY(w->attention)) return attend<n, op, anyAlignment>(w, a, pc);
-    through<n, op, anyAlignment>(w, a, pc);
+    if (w->checks & (RACE | TRAFFIC)) return watched<Kind<n, op, anyAlignment, true>>(w, a, pc);
+    through<Kind<n, op, anyAlignment, false>>(w, a, pc);
 }
 
 template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {

@@ -42,7 +42,7 @@ inline bool alone(const Worker *w, const Access &x) {
 
 // wordRead deals with the reading of a whole word that no other thread has written
 // since the last barrier. It returns false if that is not the case.
-inline bool wordRead(Worker *w, Region *r, Addr a, Addr pc) {
+INLINE bool wordRead(Worker *w, Region *r, Addr a, Addr pc) {
     size_t i = (a - r->lo) >> 2;
     if (r->settled[i] == w->epoch) return true;
     Cell *c = r->cells + i;
@@ -59,7 +59,7 @@ inline bool wordRead(Worker *w, Region *r, Addr a, Addr pc) {
 }
 
 // wordWrite is the same for writing a word that no other thread has touched.
-inline bool wordWrite(Worker *w, Region *r, Addr a, Addr pc) {
+INLINE bool wordWrite(Worker *w, Region *r, Addr a, Addr pc) {
     size_t i = (a - r->lo) >> 2;
     Cell *c = r->cells + i;
     if (!alone(w, c->write) || !alone(w, c->read1) || !alone(w, c->read2)) return false;

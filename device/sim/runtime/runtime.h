@@ -20,6 +20,7 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define COLD [[gnu::noinline, gnu::cold]]
+#define INLINE inline __attribute__((always_inline))
 
 namespace simt {
 

@@ -95,7 +95,7 @@ inline void countOpen(Worker *w, Fiber *f) {
 
 // recordTraffic notes one lane's access. What is next in the trace, and at the
 // address that the lanes before let expect, is dealt with here.
-inline void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
+INLINE void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
     Fiber *f = w->current;
     Request *r = f->next;
     uint32_t bit = 1u << f->lane;
