@@ -46,8 +46,11 @@ Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr pc, unsigned n, Op op, 
     if (t.positions.size() < traffic->sites.size()) t.positions.resize(traffic->sites.size());
     for (; t.indexed < t.count(); t.indexed++)
         t.positions[t.requests[t.indexed].site].push_back(t.indexed);
-    uint32_t nth = f->occurrence[site]++;
     auto &positions = t.positions[site];
+    uint32_t nth = f->occurrence[site];
+    // Where it left requests out before, it is further along than it has counted.
+    while (nth < positions.size() && (t.requests[positions[nth]].mask >> f->lane & 1)) nth++;
+    f->occurrence[site] = nth + 1;
     Request *r = nth < positions.size() ? t.requests + positions[nth]
                                         : append(traffic, t, pc, n, op, shared);
     f->counted = r + 1;
@@ -64,8 +67,8 @@ void add(Request &r, std::vector<Addresses> &full, unsigned lane, Addr a) {
     } else if (!r.irregular && !(seen & (seen - 1))) {
         unsigned first = (unsigned)__builtin_ctz(seen);
         int64_t apart = (int64_t)(a - r.base[half]), lanes = (int64_t)(lane % 16) - first;
-        int64_t step = lanes ? apart / lanes : 0;
-        if (lanes && step * lanes == apart && step == (int32_t)step) {
+        int64_t step = apart / lanes;
+        if (step * lanes == apart && step == (int32_t)step) {
             r.step[half] = (int32_t)step;
             r.base[half] -= (Addr)(step * first);
         }
