@@ -169,6 +169,7 @@ size_t ownShared(Module *m, const KernelEntry *k) {
 // memory lies, and gives the worker its shadows.
 bool prepareModule(Worker *w, Module *m, std::string *error) {
     w->module = m;
+    w->codeBase = m->base;
     bool races = w->checks & RACE;
     auto data = w->dataOf.find(m->id);
     if (data == w->dataOf.end()) {
