@@ -8,6 +8,7 @@ CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)') \
+	$(if $(THREAD),-thread '$(THREAD)') $(if $(BLOCK),-block '$(BLOCK)') \
 	$(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
 
 MAKEFLAGS += --no-print-directory
@@ -25,10 +26,11 @@ help: ## this list
 	@echo '  TASK=2               one task (all of them without it)'
 	@echo '  CASE=softmax/17x113  one case of it'
 	@echo '  SEED=7               the inputs of an earlier run (a fresh seed without it)'
+	@echo '  THREAD=3,0,0         with CASE: only this thread'\''s printf; BLOCK=1,0,0 likewise'
 	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  MUTANT=name          a known-wrong solution'
-	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE'
+	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 	@echo 'and of make e2e:'
 	@echo '  SIZE=small           tiny, small, medium, large or full; the largest that fits without it'
 	@echo '  KERNELS=given        your layer on the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'

@@ -24,6 +24,7 @@ import (
 // gradeFlags are the command's choices.
 type gradeFlags struct {
 	task, submission, mutant, device, only, out string
+	thread, block                               string
 	solution                                    bool
 	seed                                        uint64
 	seeded                                      bool
@@ -38,6 +39,8 @@ func gradeCommand(args []string) (int, error) {
 	f.StringVar(&g.mutant, "mutant", "", "grade a known-wrong solution by its `name`")
 	f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
+	f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
+	f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
 	f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
 	f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
 	if err := parse(f, args); err != nil {
@@ -52,6 +55,9 @@ func gradeCommand(args []string) (int, error) {
 	}
 	if g.only != "" && g.task == "" {
 		return exitFailed, errors.New("grade: -case needs -task")
+	}
+	if (g.thread != "" || g.block != "") && g.only == "" {
+		return exitFailed, errors.New("grade: -thread and -block (THREAD=, BLOCK=) need -case (CASE=): of all cases it would be too much")
 	}
 	if !g.seeded {
 		g.seed = rand.Uint64N(1_000_000_000)
@@ -83,6 +89,9 @@ func (g gradeFlags) run() (int, error) {
 		return exitFailed, err
 	}
 	devices, err := grade.Choose(root, g.device)
+	if err == nil {
+		devices, err = devices.Only(g.thread, g.block)
+	}
 	if err != nil {
 		return exitFailed, err
 	}
@@ -115,6 +124,7 @@ func (g gradeFlags) run() (int, error) {
 		}
 		verdicts = append(verdicts, v)
 	}
+	printer.Summary(verdicts)
 	return code, g.files(root, verdicts)
 }
 

@@ -14,6 +14,7 @@ func TestMistypedCommandsExitWithTwo(t *testing.T) {
 		{}, {"grad"}, {"grade", "-tsk", "2"}, {"grade", "2"}, {"grade", "-task", "99"}, {"grade", "-task", "2", "-device", "tpu"},
 		{"grade", "-solution", "-mutant", "x", "-task", "2"}, {"grade", "-mutant", "missing_barrier"}, {"grade", "-case", "softmax/1x1"},
 		{"grade", "-task", "2", "-device", "sim", "-mutant", "nothing"}, {"grade", "-task", "2", "-device", "sim", "-solution", "-case", "softmax/nothing"},
+		{"grade", "-task", "2", "-thread", "3,0,0"}, {"grade", "-task", "2", "-device", "sim", "-case", "softmax", "-thread", "x"},
 		{"overlay"}, {"doctor", "now"},
 	} {
 		assert.Equal(t, exitFailed, run(args), "%q", args)

@@ -72,5 +72,8 @@ func tuneCommand(args []string) (int, error) {
 		return exitFailed, fmt.Errorf("tune: %w", err)
 	}
 	report.Printer{W: os.Stdout, Terminal: terminal}.Tuning(tried, gpu)
+	if err := pictureOf(tried, tuning.Dim, gpu).draw(ctx, root); err != nil {
+		return exitFailed, fmt.Errorf("tune: %w", err)
+	}
 	return exitFull, nil
 }

@@ -77,6 +77,11 @@ var memoryBugs = []Bug{
 	{Name: "past_a_variable", launch: one(64), args: args(in(64), out[float32](64), number(64))},
 }
 
+var wideMemoryBugs = []Bug{
+	{Name: "stage_unguarded", launch: one(64), args: args(in(7*32), out[float32](64), number(7))},
+	{Name: "stage_by_ones", launch: one(64), args: args(in(8*32), out[float32](64), number(8))},
+}
+
 var uninitialised = []Bug{
 	{Name: "tile_partly_filled", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "tail_not_zeroed", launch: one(64), args: args(in(64), out[float32](64), number(50))},

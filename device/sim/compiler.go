@@ -20,10 +20,16 @@ var ErrNoCompiler = errors.New("no C++ compiler that builds kernels was found")
 // compiler is a C++ compiler that has shown, on a probe kernel, that it
 // understands all the simulator asks of it.
 type compiler struct {
-	path    string
-	version string // its first line of --version: part of every cache key
-	clang   bool
+	path        string
+	version     string // its first line of --version: part of every cache key
+	clang       bool
+	fillsLocals bool // it understands fillLocals
 }
+
+// fillLocals fills variables that their declaration leaves undefined with large
+// numbers or NaN: nobody sees whether local memory was written before it is read,
+// but what was read shall not look right by chance, nor differ from run to run.
+const fillLocals = "-ftrivial-auto-var-init=pattern"
 
 const compileTimeout = 2 * time.Minute
 
@@ -79,7 +85,10 @@ func newCompiler(path string) (*compiler, error) {
 		return nil, fmt.Errorf("--version: %w", err)
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
-	return &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}, nil
+	c := &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}
+	// g++ before 12 has no such thing.
+	c.fillsLocals = exec.CommandContext(ctx, path, fillLocals, "-fsyntax-only", "-x", "c++", os.DevNull).Run() == nil
+	return c, nil
 }
 
 // kernelFlags turn an ordinary C++ compiler into one for kernels. Without
@@ -112,6 +121,9 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 	if checks.Traffic {
 		flags = append(flags, c.countFlags()...)
 	}
+	if c.fillsLocals {
+		flags = append(flags, fillLocals)
+	}
 	return append(flags, c.checkFlags()...)
 }
 
@@ -125,7 +137,7 @@ func (c *compiler) countFlags() []string {
 	return []string{"-fsanitize-coverage=trace-pc"}
 }
 
-// checkFlags make the compiler call the hooks in runtime/access.cpp for every
+// checkFlags make the compiler call the hooks in runtime/hooks.cpp for every
 // access that the source asks for, no more and no fewer.
 func (c *compiler) checkFlags() []string {
 	if c.clang {

@@ -20,6 +20,10 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Line, f.Column = at.line, at.column
 	}
 	f.Source = m.sourceLine(f.Line)
+	f.Block = &raw.Block
+	if raw.Check != "synccheck" { // a barrier is a matter of many threads
+		f.Thread = &raw.Thread
+	}
 	f.variable = raw.Owner + "::" + raw.Name
 	if f.Source != "" && strings.TrimSpace(f.Source) == "" {
 		f.Source = ""
@@ -33,6 +37,9 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "compare the index with the size, in the last block and the last partial tile above all"
+		if raw.Space == "shared" && raw.Name != "" && raw.Size == 0 {
+			f.Hint = "an extern __shared__ array has the bytes that the launch asks for: device.Launch{Shared: …}"
+		}
 	case "index out of bounds":
 		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -104,8 +111,10 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 	switch {
 	case other.line == f.Line && raw.Op != raw.OtherOp:
 		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
+	case raw.Op == "read" && other.line > f.Line:
+		f.Hint = fmt.Sprintf("a barrier is needed between this use of shared data and the write in line %d (or, around a loop, between that and this)", other.line)
 	case raw.Op == "read":
-		f.Hint = "a barrier is needed between filling shared data and using it"
+		f.Hint = "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again"
 	case raw.OtherOp == "read":
 		f.Hint = "a barrier is needed between the last use of shared data and overwriting it"
 	default:

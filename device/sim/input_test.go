@@ -147,18 +147,6 @@ func TestAProcessThatEndsIsAnErrorNotAHang(t *testing.T) {
 	assert.ErrorIs(t, err, errDied)
 }
 
-func TestPrintfReachesTheReport(t *testing.T) {
-	d := start(t, Options{Checks: AllChecks()})
-	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void k(int n) { if (threadIdx.x == 3) printf("thread %d of %d\n", threadIdx.x, n); }`})
-	require.NoError(t, err)
-	k, err := m.Kernel("k")
-	require.NoError(t, err)
-	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(32)}, 7))
-	r, err := d.Report()
-	require.NoError(t, err)
-	assert.Equal(t, "thread 3 of 7\n", r.Printed)
-}
-
 func TestAFullDiskIsAClearError(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", dir).CombinedOutput(); err != nil {
@@ -171,4 +159,25 @@ func TestAFullDiskIsAClearError(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "flashsim-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left, "nothing half-written is taken for whole")
+}
+
+func TestStaticSharedMemoryIsLimitedInAll(t *testing.T) {
+	d := start(t, Options{})
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `
+extern "C" __global__ void much(float *y, int i) { __shared__ float a[8192], b[8192]; a[i] = b[i] = 1; y[0] = a[0] + b[0]; }
+extern "C" __global__ void half(float *y, int i) { __shared__ float c[8192]; c[i] = 1; y[0] = c[0]; }
+extern "C" __global__ void other(float *y, int i) { __shared__ float e[8192]; e[i] = 1; y[0] = e[0]; }`})
+	require.NoError(t, err)
+	y, err := device.Alloc[float32](d, "y", 1)
+	require.NoError(t, err)
+	for name, want := range map[string]string{"much": "65536 bytes in all: CUDA allows 49152", "half": "", "other": ""} {
+		k, err := m.Kernel(name)
+		require.NoError(t, err)
+		err = d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(1)}, y, 0)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
 }

@@ -81,7 +81,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 	if err := os.WriteFile(filepath.Join(dir, "shared.s"), []byte(sharedWindow(dynamic)), 0o644); err != nil {
 		return "", err
 	}
-	// -Bsymbolic: a module's own functions stay its own. --wrap: see access.cpp.
+	// -Bsymbolic: a module's own functions stay its own. --wrap: see hooks.cpp.
 	out, err := c.run(dir, "-shared", "-Wl,-Bsymbolic", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove",
 		"-o", "module.so", "module.o", "shared.s", "-lm")
 	if err != nil {

@@ -23,6 +23,7 @@ const (
 	opReport
 	opReset
 	opAttributes
+	opPrints
 )
 
 const (

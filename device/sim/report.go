@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,7 +12,6 @@ import (
 type Report struct {
 	Findings []Finding
 	Launches []Counts
-	Printed  string // by kernels
 }
 
 // Finding is one defect in a kernel, repeats folded.
@@ -28,6 +26,8 @@ type Finding struct {
 	Message string
 	Notes   []string
 	Hint    string
+	Thread  *[3]int // the first that did it; nil where no thread is meant
+	Block   *[3]int
 	Count   int  // how often
 	Fatal   bool // the kernel was stopped
 
@@ -143,10 +143,9 @@ func (d *Device) Report() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := binary.LittleEndian.Uint32(answer)
-	r := &Report{Printed: string(answer[4 : 4+n])}
+	r := &Report{}
 	var raw rawReport
-	if err := json.Unmarshal(answer[4+n:], &raw); err != nil {
+	if err := json.Unmarshal(answer, &raw); err != nil {
 		return nil, fmt.Errorf("the simulator's report: %w", err)
 	}
 	for _, f := range raw.Findings {

@@ -58,6 +58,7 @@ type Options struct {
 	Memory   int64         // bytes of device memory
 	Cache    string        // directory; default: cache.Dir
 	Compiler string        // default: the first that builds a probe kernel
+	Show     Show          // whose printf is kept; default: every thread's
 }
 
 // Device is a running simulator.
@@ -106,7 +107,7 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, compiler: c, cacheDir: o.Cache, options: o}
-	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers)
+	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers).show(o.Show)
 	if _, err := d.quick(opConfigure, body); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)

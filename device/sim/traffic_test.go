@@ -92,6 +92,9 @@ func TestLanesThatGoDifferentWaysAreCounted(t *testing.T) {
 	// some requests are counted in parts.
 	assert.InEpsilon(t, 4*(3000+3001), float64(c.SectorsRead), 0.2)
 	assert.Equal(t, uint64(16), c.SectorsWritten)
+
+	c = countTraffic(t, d, "makes_up")
+	assert.Equal(t, uint64(128*4*8), c.GlobalRead, "every byte is counted")
 }
 
 func TestBankConflictsAreCounted(t *testing.T) {

@@ -21,8 +21,9 @@ type Devices struct {
 	Why     string      // one sentence: why this one
 	GPU     string      // its name
 	Toolkit *nvcc.Toolkit
-	NoSim   string // why there is no simulator; "" if there is one
-	Cache   string // the simulator's cache; "" is the usual place
+	NoSim   string   // why there is no simulator; "" if there is one
+	Cache   string   // the simulator's cache; "" is the usual place
+	Show    sim.Show // whose printf the simulator keeps
 	root    string
 }
 
@@ -103,17 +104,30 @@ type pass struct {
 	buildEnv []string
 	runEnv   []string
 	open     func(rubric.Limits) (host.Backend, error)
+	version  string // of the compiler, where the backend does not know
 }
+
+// tool is the compiler that kernels are compiled with.
+func (p pass) tool(b host.Backend) string {
+	if s, ok := b.(*host.Simulator); ok {
+		return s.Info().ToolkitVersion
+	}
+	return p.version
+}
+
+// simulated is the device memory in the simulator, far above what a case needs:
+// each byte of it costs the machine several.
+const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
-		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Cache: d.Cache})
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
 	passes := []pass{{
-		kind: device.CUDA, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
 	}}
 	if d.NoSim == "" {

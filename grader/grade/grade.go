@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"flashlab/device"
@@ -87,7 +88,8 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	t := o.Task
-	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again("")}
+	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again(""),
+		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
 	}
@@ -109,12 +111,11 @@ func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	checks, warnings, err := o.measure(ctx, files, dir, s)
+	err = o.measure(ctx, files, dir, s, &v)
 	var broken *build.Error
 	if errors.As(err, &broken) {
 		return score.Refuse(v, t, broken.Error()), nil
 	}
-	v.Checks, v.Warnings = checks, warnings
 	return v, err
 }
 
@@ -174,23 +175,24 @@ func (o Options) files() ([]gate.File, error) {
 }
 
 // measure builds for each device, runs the cases there, and scores.
-func (o Options) measure(ctx context.Context, files []gate.File, dir string, s plan) ([]score.Check, []string, error) {
+func (o Options) measure(ctx context.Context, files []gate.File, dir string, s plan, v *score.Verdict) error {
 	var warnings []string
 	measured := make([]score.Measured, len(s.checks))
 	passes := o.Devices.passes()
 	if !o.Task.OnDevice() {
 		passes = []pass{{kind: wire.NoDevice, open: func(rubric.Limits) (host.Backend, error) { return host.None{}, nil }}}
 	}
+	v.Versions = fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	all := s.cases() * len(passes)
 	done := 0
 	for _, p := range passes {
 		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
 		var broken *build.Error
 		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
-			return nil, nil, fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
+			return fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
 		}
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		warnings = nil // the same for each device
 		for _, extra := range res.Extra {
@@ -198,9 +200,12 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		}
 		backend, err := p.open(o.Task.Limits)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output}, func(name string) {
+		if tool := p.tool(backend); tool != "" {
+			v.Versions += "; " + tool
+		}
+		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
@@ -209,7 +214,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 			err = closed
 		}
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		for i := range runs {
 			m := &measured[i]
@@ -227,15 +232,21 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		}
 	}
 	var checks []score.Check
-	var found []sim.Finding
+	var found []score.Found
 	for i, m := range measured {
 		warnings = append(warnings, disagreement(s.checks[i].ID, m)...)
 		m.Known = found
 		c := score.Score(o.Task, s.checks[i], m)
 		found = append(found, c.Findings...)
+		for i, f := range c.Findings {
+			if f.Case != "" && f.Thread != nil {
+				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, sim.Show{Thread: f.Thread, Block: f.Block})
+			}
+		}
 		checks = append(checks, c)
 	}
-	return checks, warnings, nil
+	v.Checks, v.Warnings = checks, warnings
+	return nil
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"flashlab/device"
+	"flashlab/device/sim"
 	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
 	"flashlab/grader/wire"
@@ -73,7 +74,10 @@ func (o Options) wireCase(op ops.Op, c rubric.Check, k rubric.Case, id int) (wir
 }
 
 // again is the command that repeats the run, or one case of it.
-func (o Options) again(name string) string {
+func (o Options) again(name string) string { return o.againAt(name, o.Devices.Show) }
+
+// againAt is the same, with the printf of some threads only.
+func (o Options) againAt(name string, show sim.Show) string {
 	parts := []string{"make grade", fmt.Sprintf("TASK=%d", o.Task.Number)}
 	form := "%s=%s"
 	if o.Subject.Submission != "" { // make has no variable for it
@@ -96,5 +100,7 @@ func (o Options) again(name string) string {
 	add("CASE", name)
 	add("DEVICE", string(o.Devices.Asked))
 	add("SEED", fmt.Sprint(o.Seed))
+	add("THREAD", index(show.Thread))
+	add("BLOCK", index(show.Block))
 	return strings.Join(parts, " ")
 }

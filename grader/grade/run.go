@@ -3,8 +3,12 @@ package grade
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
+	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/device/sim"
 	"flashlab/grader/host"
 	"flashlab/grader/ops"
 	"flashlab/grader/rubric"
@@ -26,15 +30,22 @@ func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec
 	for _, c := range s.checks {
 		blocked := firstMissing(c.After, passed)
 		var these []score.Run
+		endless := 0
 		for _, k := range c.Cases {
 			id++
 			blocked := blocked
 			if k.GPU && b.Kind() != device.CUDA {
 				blocked = "it is too much for the simulator"
 			}
+			if endless == maxEndless {
+				blocked = fmt.Sprintf("%d cases in a row did not end", endless)
+			}
 			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
 			if err != nil {
 				return nil, err
+			}
+			if endless++; !didNotEnd(res) {
+				endless = 0
 			}
 			name := c.ID + "/" + k.Name
 			one.Again = o.again(name)
@@ -46,6 +57,14 @@ func (o Options) run(ctx context.Context, s plan, b host.Backend, spec host.Spec
 		runs = append(runs, these)
 	}
 	return runs, nil
+}
+
+// maxEndless is how many cases of a check may run into the simulator's limits, one
+// after the other, before the rest of it is given up: each takes seconds.
+const maxEndless = 3
+
+func didNotEnd(res host.Result) bool {
+	return slices.ContainsFunc(res.Seen.Findings, func(f sim.Finding) bool { return f.Fatal && f.Check == "limits" })
 }
 
 func firstMissing(after []string, passed map[string]bool) string {
@@ -81,12 +100,15 @@ func (o Options) runCase(ctx context.Context, r *host.Runner, c rubric.Check, k 
 		return res, v, err
 	}
 	judge(&v, op, w, in, res)
+	if v.Reason == attn.ErrNotImplemented.Error() {
+		v.Reason += fmt.Sprintf(": still the stub (%s says where to start)", filepath.Join(o.Task.Dir, "README.md"))
+	}
+	o.keepPrints(&v, res)
 	return res, v, nil
 }
 
 // judge decides on what came of a case.
 func judge(v *score.Case, op ops.Op, w wire.Case, in []*tensor.Tensor, res host.Result) {
-	v.Printed = res.Printed
 	v.Least = op.Least(w)
 	if res.Seen.Measured {
 		v.Moved = res.Seen.Moved()
@@ -104,6 +126,7 @@ func judge(v *score.Case, op ops.Op, w wire.Case, in []*tensor.Tensor, res host.
 	}
 	j := op.Judge(w, in, *res.Output)
 	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
+	v.Error, v.Bound = j.Error, j.Bound
 	if op.Scratch != nil && v.Passed {
 		tooMuch(v, op.Scratch(w), res.Seen.Peak)
 	}

@@ -30,6 +30,8 @@ type Observed struct {
 	Findings []sim.Finding
 	Counts   []sim.Counts
 	Peak     uint64 // bytes of device memory that were held at once
+	Prints   []sim.Print
+	CutOff   bool // kernels printed more than is kept
 }
 
 // Moved is the number of bytes that went to and from device memory.

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,6 +82,22 @@ func misbehave(mode string, conn io.Writer) {
 		for range 100 {
 			_, _ = os.Stdout.Write(line)
 		}
+	case "killed":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "memory":
+		var all [][]byte
+		for len(all) < 1<<20 {
+			block := make([]byte, 8<<20)
+			for i := 0; i < len(block); i += 4096 {
+				block[i] = 1
+			}
+			all = append(all, block)
+		}
+	case "reserve": // of address space any amount may be taken
+		block := make([]byte, 2<<30)
+		block[1<<30] = 1
+		fmt.Println(len(block))
 	case "garbage":
 		_, _ = conn.Write([]byte("score: 100 of 100 points, everything is right"))
 		time.Sleep(time.Minute)
@@ -121,14 +140,15 @@ func TestAMisbehavingWorkerLosesItsCaseOnly(t *testing.T) {
 		"exit0":   "ended by itself, with exit code 0, before it had answered",
 		"exit3":   "ended with exit code 3 before it had answered; it printed: the last words",
 		"panic":   "the program crashed: panic: in the middle",
-		"hang":    "no answer within 400ms",
+		"hang":    "no answer within 1s",
 		"garbage": "broke off",
 		"shape":   "broke off",
 		"stale":   "broke off",
+		"killed":  "killed from outside",
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			r, b := runner(t, mode, 200*time.Millisecond)
+			r, b := runner(t, mode, 500*time.Millisecond)
 			if mode != "hang" {
 				r.Limit = 10 * time.Second
 			}
@@ -164,7 +184,23 @@ func TestPrintingCostsNothing(t *testing.T) {
 	r, _ := runner(t, "print", 20*time.Second)
 	res := runCase(t, r, 2)
 	assert.NotNil(t, res.Output)
-	assert.LessOrEqual(t, len(r.worker.printed.String()), 4096+100)
+	assert.LessOrEqual(t, len(res.Printed), 4096+100)
+	assert.Contains(t, res.Printed, "bytes are left out here")
+	assert.Empty(t, runCase(t, r, 1).Printed, "a case has its own prints only")
+}
+
+func TestMemoryIsLimited(t *testing.T) {
+	r, _ := runner(t, "memory", time.Minute)
+	r.Spec.Memory = 200 << 20
+	res := runCase(t, r, 2)
+	require.NotNil(t, res.Error)
+	assert.Equal(t, wire.Died, res.Error.Class)
+	assert.Contains(t, res.Error.Text, "it took more than 0.195 GB of memory")
+	assert.NotNil(t, runCase(t, r, 1).Output, "a new worker takes the next case")
+
+	r, _ = runner(t, "reserve", time.Minute)
+	r.Spec.Memory = 200 << 20
+	assert.NotNil(t, runCase(t, r, 2).Output)
 }
 
 func TestAnInterruptIsNoVerdict(t *testing.T) {
@@ -205,4 +241,35 @@ func TestOnlyNewFindingsAndCountsAreObserved(t *testing.T) {
 	assert.Equal(t, []sim.Counts{{Kernel: "k", Launches: 2, SectorsRead: 15, SectorsWritten: 1}}, counts)
 	assert.Equal(t, uint64(16*32), Observed{Counts: counts}.Moved())
 	assert.Empty(t, newCounts(counts, counts))
+}
+
+func TestPlacesForControlGroups(t *testing.T) {
+	mount := t.TempDir()
+	scope := filepath.Join(mount, "user", "term.scope")
+	require.NoError(t, os.MkdirAll(scope, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(mount, "user", "cgroup.subtree_control"), []byte("cpu memory\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(scope, "cgroup.subtree_control"), []byte("\n"), 0o644))
+	var parents []string
+	for _, p := range cgroupPlaces("4:cpu,memory:/a/b\n1:name=systemd:/\n0::/user/term.scope\nnonsense\n", mount) {
+		parents = append(parents, p.parent)
+	}
+	assert.Equal(t, []string{filepath.Join(mount, "memory/a/b"), filepath.Join(mount, "user")}, parents)
+}
+
+func TestAControlGroupLimitsMemoryByItself(t *testing.T) {
+	const limit = 200 << 20
+	g := newCgroup(limit)
+	if g == nil {
+		t.Skip("no control group can be made here")
+	}
+	g.remove()
+	every := watchEvery
+	watchEvery = time.Hour
+	defer func() { watchEvery = every }()
+	r, _ := runner(t, "memory", time.Minute)
+	r.Spec.Memory = limit
+	assert.Contains(t, runCase(t, r, 2).Error.Text, "it took more than 0.195 GB of memory")
+	left, err := filepath.Glob(g.dir[:strings.LastIndexByte(g.dir, '-')] + "-*")
+	require.NoError(t, err)
+	assert.Empty(t, left, "no group stays behind")
 }

@@ -15,7 +15,7 @@ type Result struct {
 	Error   *wire.Error
 	NotRun  string // why the case was left out; then there is nothing else
 	Seen    Observed
-	Printed string // what the worker printed until it died, bounded
+	Printed string // what the worker printed meanwhile, bounded
 }
 
 // maxGrace is what a worker gets beyond a case's own time: the simulator stops a
@@ -44,7 +44,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 		return Result{NotRun: fmt.Sprintf("the program died %d times in a row: %s", r.deaths, r.last.Text)}, nil
 	}
 	if r.worker == nil {
-		w, failed, err := start(r.Spec, r.Backend)
+		w, failed, err := start(r.Spec, r.Backend, r.limit())
 		if err != nil {
 			return Result{}, err
 		}
@@ -55,12 +55,13 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 		r.worker = w
 	}
 	var res Result
-	res.Output, res.Error = r.worker.run(ctx, c, in, r.Limit+min(r.Limit, maxGrace))
+	res.Output, res.Error = r.worker.run(ctx, c, in, r.limit())
 	if err := ctx.Err(); err != nil { // the case was broken off, so it tells nothing
 		r.worker.stop()
 		r.worker = nil
 		return Result{}, err
 	}
+	res.Printed = r.worker.words
 	seen, err := r.Backend.Observe()
 	if err == nil {
 		res.Seen = seen
@@ -69,7 +70,6 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 	}
 	gone := r.worker.dead != nil
 	if gone {
-		res.Printed = r.worker.printed.String()
 		r.died(res.Error)
 	} else {
 		r.deaths = 0
@@ -80,6 +80,9 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 	}
 	return res, nil
 }
+
+// limit is when a worker is given up.
+func (r *Runner) limit() time.Duration { return r.Limit + min(r.Limit, maxGrace) }
 
 func (r *Runner) died(e *wire.Error) {
 	r.deaths++

@@ -66,7 +66,11 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("the simulator's report: %w", err)
 	}
-	o := Observed{Measured: true, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take()}
+	prints, cutOff, err := s.device.Prints()
+	if err != nil {
+		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
+	}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take()}
 	s.last = r
 	return o, nil
 }

@@ -1,44 +1,14 @@
 package host
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 
 	"flashlab/grader/wire"
 )
-
-// capped keeps the first bytes that are written to it, and drops the rest: a
-// worker may print as much as it likes.
-type capped struct {
-	mu      sync.Mutex
-	room    int
-	kept    bytes.Buffer
-	dropped int64
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	keep := min(len(p), c.room-c.kept.Len())
-	c.kept.Write(p[:keep])
-	c.dropped += int64(len(p) - keep)
-	return len(p), nil
-}
-
-func (c *capped) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text := strings.ToValidUTF8(c.kept.String(), "?")
-	if c.dropped > 0 {
-		text += fmt.Sprintf("\n… (%d more bytes)", c.dropped)
-	}
-	return text
-}
 
 var (
 	crashLine = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*|runtime: .*exceeds .* limit)$`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"flashlab/device"
 	"flashlab/grader/wire"
 	"flashlab/internal/frame"
 	"flashlab/tensor"
@@ -23,17 +25,24 @@ type Spec struct {
 	Args   []string
 	Env    []string // all of its environment
 	Output int      // bytes of its printing that are kept
+	Memory int64    // bytes that it may take; 0 is no limit
 }
 
-// startTime bounds the greeting, in which a GPU is opened.
-const startTime = 60 * time.Second
+// The greeting may take as long as a case, or this: a process starts in it, on a
+// machine that may be busy, or a GPU is opened.
+const (
+	startTime = 10 * time.Second
+	startGPU  = 60 * time.Second
+)
 
 // worker is a running worker process.
 type worker struct {
 	cmd     *exec.Cmd
 	cases   net.Conn
 	devices net.Conn
-	printed *capped
+	printed *printed
+	words   string // that the current case printed
+	memory  *watchdog
 	dead    *wire.Error
 
 	waitOnce sync.Once
@@ -42,7 +51,7 @@ type worker struct {
 
 // start runs a worker and greets it. The worker's error is the second result;
 // the grader's own the third.
-func start(s Spec, b Backend) (*worker, *wire.Error, error) {
+func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error) {
 	cases, theirCases, err := socketPair("cases")
 	if err != nil {
 		return nil, nil, err
@@ -53,23 +62,36 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 		theirCases.Close()
 		return nil, nil, err
 	}
-	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: &capped{room: s.Output}}
+	out, theirOut, err := startPrinted(s.Output)
+	if err != nil {
+		for _, c := range []io.Closer{cases, theirCases, devices, theirDevices} {
+			c.Close()
+		}
+		return nil, nil, err
+	}
+	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: out}
 	w.cmd.Env = s.Env
 	w.cmd.Dir = filepath.Dir(s.Binary)
-	w.cmd.Stdout, w.cmd.Stderr = w.printed, w.printed // pipes: a file could be filled
+	w.cmd.Stdout, w.cmd.Stderr = theirOut, theirOut
 	w.cmd.ExtraFiles = []*os.File{theirCases, theirDevices}
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	w.cmd.WaitDelay = time.Second
 	err = w.cmd.Start()
 	theirCases.Close() // or we would not see the worker hang up
 	theirDevices.Close()
+	theirOut.Close()
 	if err != nil {
+		out.finish(0)
 		cases.Close()
 		devices.Close()
 		return nil, nil, fmt.Errorf("start the worker: %w", err)
 	}
+	w.memory = watch(w.cmd.Process.Pid, s.Memory)
 	b.Serve(devices)
-	if failed := w.greet(b); failed != nil {
+	limit = max(limit, startTime)
+	if b.Kind() == device.CUDA {
+		limit = max(limit, startGPU)
+	}
+	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
 		if failed.Class != wire.Died { // it says that it cannot open the device
 			return nil, nil, fmt.Errorf("the worker: %w", failed)
@@ -79,15 +101,15 @@ func start(s Spec, b Backend) (*worker, *wire.Error, error) {
 	return w, nil, nil
 }
 
-func (w *worker) greet(b Backend) *wire.Error {
-	_ = w.cases.SetDeadline(time.Now().Add(startTime))
+func (w *worker) greet(b Backend, limit time.Duration) *wire.Error {
+	_ = w.cases.SetDeadline(time.Now().Add(limit))
 	err := frame.Write(w.cases, wire.Hello{Device: b.Kind()}, nil)
 	var reply wire.Reply
 	if err == nil {
 		reply, _, err = wire.ReadReply(w.cases, wire.Case{})
 	}
 	if err != nil {
-		return w.die(err, startTime)
+		return w.die(err, limit)
 	}
 	return reply.Error
 }
@@ -104,6 +126,8 @@ func (w *worker) run(ctx context.Context, c wire.Case, in []*tensor.Tensor, limi
 	if err != nil {
 		return nil, w.die(err, limit)
 	}
+	w.printed.flush()
+	w.words = w.printed.take()
 	return out, reply.Error
 }
 
@@ -111,32 +135,50 @@ func (w *worker) run(ctx context.Context, c wire.Case, in []*tensor.Tensor, limi
 func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 	var timeout net.Error
 	late := errors.As(cause, &timeout) && timeout.Timeout()
+	alone := false
 	if !late {
-		w.await(time.Second) // it may be writing its last words
+		alone = w.await(time.Second) // it may be writing its last words
 	}
 	w.stop()
+	w.words = w.printed.take()
 	e := &wire.Error{Class: wire.Died}
-	if late {
+	switch why := w.memory.why(); {
+	case why != "":
+		e.Text = why
+	case late:
 		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop?", limit)
-	} else {
-		e.Text, e.Where = lastWords(w.printed.String(), w.cmd.ProcessState, cause)
+	case alone && killed(w.cmd.ProcessState):
+		e.Text = "the program was killed from outside, as the system does when memory runs out"
+	default:
+		e.Text, e.Where = lastWords(w.words, w.cmd.ProcessState, cause)
 	}
 	w.dead = e
 	return e
 }
 
-// await waits for the process to end by itself.
-func (w *worker) await(limit time.Duration) {
+func killed(p *os.ProcessState) bool {
+	status, ok := p.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// await waits for the process to end by itself, and tells whether it did.
+func (w *worker) await(limit time.Duration) bool {
 	done := make(chan struct{})
 	go func() { w.wait(); close(done) }()
 	select {
 	case <-done:
+		return true
 	case <-time.After(limit):
+		return false
 	}
 }
 
 func (w *worker) wait() {
-	w.waitOnce.Do(func() { w.waited = w.cmd.Wait() })
+	w.waitOnce.Do(func() {
+		w.waited = w.cmd.Wait()
+		w.memory.release()
+		w.printed.finish(time.Second)
+	})
 }
 
 // stop ends the process and all its children.

@@ -70,7 +70,7 @@ func (p problem) nan(got []float32) string {
 	case p.s.Causal && seeing < len(got)/p.s.Dim:
 		return notNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
 	case p.overflows():
-		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
+		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first, and begin it at -Inf or a score, not at 0"
 	case nan == len(got):
 		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
 	}
@@ -114,9 +114,17 @@ func (p problem) suspects() []suspect {
 	}
 	if p.s.Causal {
 		list = append(list, p.masks()...)
+	} else {
+		list = append(list,
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
+				"the causal mask is applied where none is asked for"},
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+				"a causal mask is applied where none is asked for"},
+			suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
+				"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
 	}
 	for _, tile := range tiles {
-		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 {
+		if cut := (p.s.SeqK - 1) / tile * tile; cut > 0 && (p.s.Causal || cut < p.s.SeqK-1) {
 			list = append(list, suspect{oracle.Variant{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
 				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
 		}

@@ -28,13 +28,30 @@ func (d decoding) pattern(t oracle.Truth, got []float32, j oracle.Judgement) str
 	}
 	wrong := wrongRows(t, got, j.Bound)
 	switch {
-	case j.Error < 1e-2: // everything is nearly right
+	case j.Error < 1e-2, math.IsInf(j.Error, 1):
+		return "" // everything is nearly right, or NaN is in it
 	case firstOnly(wrong, d.s.Batch):
 		return "the first sequence is right, the others are not: where does sequence b begin in q, out and the cache?"
 	case d.s.Batch == 1 && firstOnly(wrong, d.s.Heads):
 		return "the first head is right, the others are not: where does head h begin in q, out and a slot?"
 	}
-	return ""
+	return d.byLength(wrong)
+}
+
+// byLength recognises outputs that are right up to some length, and wrong beyond.
+func (d decoding) byLength(wrong []bool) string {
+	right, longer := 0, math.MaxInt
+	for b, n := range d.lengths {
+		if slices.Contains(wrong[b*d.s.Heads:(b+1)*d.s.Heads], true) {
+			longer = min(longer, n)
+		} else {
+			right = max(right, n)
+		}
+	}
+	if right == 0 || right >= longer {
+		return ""
+	}
+	return fmt.Sprintf("lengths up to %d are right here, from %d on they are wrong: what happens when a later tile of keys raises the maximum? l and acc must be rescaled", right, longer)
 }
 
 // made tells whether a mistake explains an output. Queries that it leaves without

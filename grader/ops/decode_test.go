@@ -136,6 +136,9 @@ func TestDecodePatterns(t *testing.T) {
 		}
 		p.says(t, "every element is 0", make([]float32, len(right)))
 		p.says(t, "the first sequence is right, the others are not", changed(right, func(i int) bool { return i >= len(right)/3 }))
+		if p.op.Name == "split" { // its lengths differ
+			p.says(t, "lengths up to 103 are right here, from 150 on they are wrong", changed(right, func(i int) bool { return i/54 == 1 }))
+		}
 		p.says(t, "rows have wrong values", changed(right, func(i int) bool { return i%2 == 0 }))
 		p.says(t, "nearly right", roundedAll(right))
 	}

@@ -54,6 +54,8 @@ func softmaxPattern(t oracle.Truth, got, x []float32, j oracle.Judgement) string
 	whole.Outer, whole.Len, whole.Inner = 1, len(x), 1
 	_, nan, _ := census(got)
 	switch {
+	case nan > 0 && farBelow(t, got, x):
+		return notNumbers(nan) + ", in rows far below 0: does the maximum begin at 0? It begins at a score of the row"
 	case nan > 0 && large(x):
 		return notNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
 	case nan > 0:
@@ -75,6 +77,23 @@ func softmaxPattern(t oracle.Truth, got, x []float32, j oracle.Judgement) string
 		return "its row adds up to 1, but the values in it are wrong"
 	}
 	return ""
+}
+
+// farBelow tells whether the rows with NaN are those whose exponentials all
+// vanish, if nothing or 0 is subtracted.
+func farBelow(t oracle.Truth, got, x []float32) bool {
+	for row := range t.Rows() {
+		nan, largest := false, float32(math.Inf(-1))
+		for i := range t.Len {
+			at := t.First(row) + i*t.Inner
+			nan = nan || got[at] != got[at]
+			largest = max(largest, x[at])
+		}
+		if nan && largest >= -80 {
+			return false
+		}
+	}
+	return true
 }
 
 func large(x []float32) bool {

@@ -189,3 +189,16 @@ func TestTheOracleKnowsHandComputedValues(t *testing.T) {
 	y = oracle.Softmax64([]float32{1, 5, 1, 5}, oracle.Layout{Outer: 1, Len: 2, Inner: 2})
 	assert.Equal(t, []float64{0.5, 0.5, 0.5, 0.5}, y)
 }
+
+func TestSoftmaxPatternsOfNaN(t *testing.T) {
+	nan := float32(math.NaN())
+	for largest, want := range map[float32]string{-200: "does the maximum begin at 0?", 200: "did exp overflow?"} {
+		e := example{softmax, []int{2, 3, 1}, tensor.Normal, false}
+		c, in := e.inputs(t, 1)
+		for i := range 3 {
+			in[0].Data[3+i] = largest - float32(i)
+		}
+		got := append(oracle.Softmax32(in[0].Data[:3], oracle.Layout{Outer: 1, Len: 3, Inner: 1}), nan, nan, nan)
+		assert.Contains(t, e.judge(c, in, got).Reason, want)
+	}
+}

@@ -15,6 +15,9 @@ type Verdict struct {
 	Passed  bool
 	Reason  string   // one sentence, "" if passed
 	Details []string // where it went wrong
+	// Error is that of the worst row of a case that passed, relative to the
+	// row's size, and Bound what it might have been; 0 where bits are compared.
+	Error, Bound float64
 }
 
 // judge compares the first output with the truth. pattern may recognise a
@@ -22,7 +25,7 @@ type Verdict struct {
 func judge(c wire.Case, problem fmt.Stringer, t oracle.Truth, got []float32, pattern func(oracle.Judgement) string) Verdict {
 	j := t.Judge(got)
 	if j.Passed {
-		return Verdict{Passed: true}
+		return Verdict{Passed: true, Error: j.Error, Bound: j.Bound}
 	}
 	reason := emptiness(t, got)
 	if reason == "" {

@@ -1,7 +1,8 @@
 // Command plot draws a table of measurements: lines of a series' name, x and y
-// with tabs between. A series whose name begins with • gets dots. Both axes are
-// logarithmic. A line of a flag's name and a text, title, x or y, stands for the
-// flag. It is a program of its own, so that grading need not build it.
+// with tabs between, and a word to write at the dot, if there should be one. A
+// series whose name begins with • gets dots. Both axes are logarithmic. A line of a
+// flag's name and a text, title, x or y, stands for the flag. It is a program of its
+// own, so that grading need not build it.
 package main
 
 import (
@@ -28,9 +29,10 @@ func main() {
 	title := flag.String("title", "", "the picture's title")
 	x := flag.String("x", "", "what x is")
 	y := flag.String("y", "", "what y is")
+	room := flag.Bool("room", false, "leave room for the legend above everything else")
 	out := flag.String("o", "out/plot.png", "the `file` to write, .png or .svg")
 	flag.Parse()
-	if err := run(os.Stdin, *title, *x, *y, *out); err != nil {
+	if err := run(os.Stdin, *title, *x, *y, *out, *room); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
@@ -39,12 +41,13 @@ func main() {
 
 // series are points in order.
 type series struct {
-	name string
-	dots bool
-	xys  plotter.XYs
+	name  string
+	dots  bool
+	xys   plotter.XYs
+	words []string // as many as xys
 }
 
-func run(table io.Reader, title, x, y, out string) error {
+func run(table io.Reader, title, x, y, out string, room bool) error {
 	all, labels, err := read(table)
 	if err != nil {
 		return err
@@ -52,6 +55,9 @@ func run(table io.Reader, title, x, y, out string) error {
 	p, err := picture(all)
 	if err != nil {
 		return err
+	}
+	if room {
+		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, 0.4)
 	}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = cmp.Or(title, labels["title"]), cmp.Or(x, labels["x"]), cmp.Or(y, labels["y"])
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
@@ -93,7 +99,7 @@ func read(table io.Reader) (all []series, labels map[string]string, err error) {
 		if len(fields) == 2 {
 			labels[fields[0]] = fields[1]
 		}
-		if len(fields) != 3 {
+		if len(fields) != 3 && len(fields) != 4 {
 			continue // a student's own prints
 		}
 		x, errX := strconv.ParseFloat(fields[1], 64)
@@ -108,6 +114,7 @@ func read(table io.Reader) (all []series, labels map[string]string, err error) {
 			all = append(all, series{name: name, dots: dots})
 		}
 		all[at].xys = append(all[at].xys, plotter.XY{X: x, Y: y})
+		all[at].words = append(all[at].words, strings.Join(fields[3:], ""))
 	}
 	if err := lines.Err(); err != nil {
 		return nil, nil, err
@@ -146,7 +153,17 @@ func picture(all []series) (*plot.Plot, error) {
 		line.Color, line.Width = colour, vg.Points(1.5)
 		points.Color, points.Shape, points.Radius = colour, draw.CircleGlyph{}, vg.Points(2.5)
 		if s.dots {
-			p.Add(line, points)
+			words, err := plotter.NewLabels(plotter.XYLabels{XYs: s.xys, Labels: s.words})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			for i := range words.TextStyle {
+				words.TextStyle[i].Font.Variant = "Sans"
+				words.TextStyle[i].Font.Size = vg.Points(8)
+				words.TextStyle[i].Color = colour
+			}
+			words.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
+			p.Add(line, points, words)
 			p.Legend.Add(s.name, line, points)
 			continue
 		}
@@ -162,8 +179,11 @@ func picture(all []series) (*plot.Plot, error) {
 // powers ticks an axis at every power of a base.
 type powers struct{ base float64 }
 
-// Ticks implements plot.Ticker.
+// Ticks implements plot.Ticker. An axis that spans few powers gets smaller steps.
 func (t powers) Ticks(low, high float64) []plot.Tick {
+	if high < low*t.base*t.base*t.base {
+		return steps(low, high)
+	}
 	var ticks []plot.Tick
 	const slack = 1e-9
 	for e := math.Ceil(math.Log(low)/math.Log(t.base) - slack); ; e++ {
@@ -173,4 +193,21 @@ func (t powers) Ticks(low, high float64) []plot.Tick {
 		}
 		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
 	}
+}
+
+// steps are some ticks at round numbers: 1, 2 or 5 times a power of ten apart.
+func steps(low, high float64) []plot.Tick {
+	const wanted = 4
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/wanted)))
+	for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
+		if (high-low)/step <= wanted {
+			break
+		}
+		step *= times
+	}
+	var ticks []plot.Tick
+	for n := math.Ceil(low / step); n*step <= high; n++ {
+		ticks = append(ticks, plot.Tick{Value: n * step, Label: strconv.FormatFloat(n*step, 'g', 4, 64)})
+	}
+	return ticks
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -17,6 +18,9 @@ type Group struct {
 	Again   string // repeats the first of them
 }
 
+// digits may differ between failures of the same kind: "index out of range [17]".
+var digits = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]?\d+)?`)
+
 // Failures sorts a check's failed cases by what went wrong, in the rubric's
 // order. Hidden cases are counted, not described.
 func Failures(c score.Check) (groups []Group, hidden int) {
@@ -30,13 +34,17 @@ func Failures(c score.Check) (groups []Group, hidden int) {
 			continue
 		}
 		name := c.ID + "/" + k.Name
-		key := k.Class + k.Reason
+		key := k.Class + digits.ReplaceAllString(k.Reason, "0")
 		if i, seen := at[key]; seen { // the details of the first will do
 			groups[i].Names = append(groups[i].Names, name)
 			continue
 		}
 		at[key] = len(groups)
-		groups = append(groups, Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again})
+		g := Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again}
+		if k.Class == "not_implemented" || k.Class == "not_run" {
+			g.Again = "" // to run it again tells nothing
+		}
+		groups = append(groups, g)
 	}
 	return groups, hidden
 }
@@ -80,16 +88,27 @@ func (p Printer) failures(c score.Check) {
 	}
 }
 
+// andMore stands for findings that are not shown.
+func andMore(n int) string {
+	if n == 1 {
+		return "and 1 more finding, which may well come from these"
+	}
+	return fmt.Sprintf("and %d more findings, which may well come from these", n)
+}
+
 func (p Printer) findings(c score.Check) {
 	for i, f := range c.Findings {
 		if i == maxFindings {
-			fmt.Fprintf(p.W, "\nand %d more findings, in results-full.json\n", len(c.Findings)-i)
+			fmt.Fprintf(p.W, "\n%s\n", andMore(len(c.Findings)-i))
 			break
 		}
 		head, rest, more := strings.Cut(f.String(), "\n")
 		fmt.Fprintf(p.W, "\n%s\n", p.colour(head, text.FgYellow))
 		if more {
 			fmt.Fprintln(p.W, rest)
+		}
+		if f.Again != "" {
+			fmt.Fprintln(p.W, "    again, with what this thread prints: "+f.Again)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func explain(c score.Check, p score.Part) string {
 	case "safety":
 		for i, f := range c.Findings {
 			if i == maxFindings {
-				lines = append(lines, fmt.Sprintf("and %d more findings", len(c.Findings)-i))
+				lines = append(lines, andMore(len(c.Findings)-i))
 				break
 			}
 			lines = append(lines, f.String())

@@ -17,6 +17,7 @@ import (
 
 func verdict(task int, points float64) score.Verdict {
 	race := sim.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
+	race2 := score.Found{Finding: race}
 	return score.Verdict{Task: task, Title: "Softmax", Subject: "your files", Device: "the simulator", Seed: 7, Again: "make grade TASK=2 SEED=7",
 		Checks: []score.Check{{
 			ID: "softmax", Title: "Batched softmax",
@@ -34,7 +35,7 @@ func verdict(task int, points float64) score.Verdict {
 				{Name: "e", Reason: "sums"},
 				{Name: "secret", Hidden: true, Reason: "secret reason"},
 			},
-			Findings: []sim.Finding{race, race, race, race, race},
+			Findings: []score.Found{{Finding: race, Again: "make grade THREAD=1,0,0"}, race2, race2, race2, race2},
 		}}}
 }
 
@@ -83,6 +84,9 @@ func TestResultsKeepWhatIsTheStudents(t *testing.T) {
 	text, err = os.ReadFile(name)
 	require.NoError(t, err)
 	got := string(text)
+	assert.Contains(t, got, "kernels.cu:42:17: race on shared memory tile[3] (4 bytes)\n\n")
+	assert.Contains(t, got, "softmax/c\n  rows were never written\n")
+	assert.NotContains(t, got, "secret")
 	assert.True(t, strings.HasPrefix(got, "Mine above.\n# Results"))
 	assert.Contains(t, got, "My answer: 42.")
 	assert.Equal(t, 1, strings.Count(got, "## Task 2:"), "one section a task")
@@ -159,4 +163,17 @@ func TestProgressLeavesTheTerminalFree(t *testing.T) {
 	p.Case(1, 2, "softmax/1x1")
 	p.Stop()
 	assert.Empty(t, b.String())
+}
+
+func TestASummaryAddsUp(t *testing.T) {
+	var b bytes.Buffer
+	refused := verdict(3, 0)
+	refused.Refused = "attention.go:1: no"
+	Printer{W: &b}.Summary([]score.Verdict{verdict(2, 0.1), refused})
+	for _, want := range []string{"2     Softmax  0.1 of 0.75", "3     Softmax  0 of 0.75    was not run", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
+		assert.Contains(t, b.String(), want)
+	}
+	b.Reset()
+	Printer{W: &b}.Summary([]score.Verdict{verdict(2, 0.1)})
+	assert.Empty(t, b.String(), "one task says it itself")
 }

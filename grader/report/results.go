@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 
@@ -92,7 +93,11 @@ func section(v score.Verdict) string {
 	var b strings.Builder
 	got, most := v.Points()
 	fmt.Fprintf(&b, "## Task %d: %s\n\n", v.Task, v.Title)
-	fmt.Fprintf(&b, "%s of %s points, measured on %s, seed %d (`%s`).\n\n", Points(got), Points(most), v.Device, v.Seed, v.Again)
+	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), left(v), v.Device, v.Seed, v.Again)
+	if v.Versions != "" {
+		fmt.Fprintf(&b, "%s.\n", v.Versions)
+	}
+	b.WriteString("\n")
 	if v.Refused != "" {
 		fmt.Fprintf(&b, "The submission was not run:\n\n```\n%s\n```\n\n", fenced(limit(v.Refused, 40)))
 	}
@@ -103,14 +108,59 @@ func section(v score.Verdict) string {
 			if p.NotMeasured != "" {
 				points = "–"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s of %s | %s |\n", c.Title, p.Name, points, Points(p.Max), strings.ReplaceAll(note(p), "|", "/"))
+			words := strings.ReplaceAll(note(p), "|", "/")
+			if p.Error > 0 {
+				words += fmt.Sprintf(", errors up to %.0f%% of what is allowed", math.Ceil(100*p.Error))
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s of %s | %s |\n", c.Title, p.Name, points, Points(p.Max), words)
 		}
 	}
 	b.WriteString("\n")
+	if lines := wrong(v); len(lines) > 0 {
+		fmt.Fprintf(&b, "```text\n%s\n```\n\n", fenced(strings.Join(lines, "\n")))
+	}
 	return b.String()
+}
+
+// wrong lists what the terminal says at length, findings, failures and prints,
+// with an empty line between one and the next.
+func wrong(v score.Verdict) []string {
+	var lines []string
+	add := func(more ...string) {
+		if len(lines) > 0 && len(more) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, more...)
+	}
+	for _, c := range v.Checks {
+		for i, f := range c.Findings {
+			if i == maxFindings {
+				add(andMore(len(c.Findings) - i))
+				break
+			}
+			add(f.Headline())
+		}
+		groups, hidden := Failures(c)
+		for i, g := range groups {
+			if i == maxCases {
+				var names []string
+				for _, rest := range groups[i:] {
+					names = append(names, rest.Names...)
+				}
+				add("also: " + strings.Join(first(names, 8), ", "))
+				break
+			}
+			add(g.Lines()...)
+		}
+		if hidden > 0 {
+			add(fmt.Sprintf("hidden cases that failed: %d", hidden))
+		}
+		add(printLines(v, c)...)
+	}
+	return lines
 }
 
 // fenced keeps a text from ending its code block or ours.
 func fenced(s string) string {
-	return strings.NewReplacer("```", "'''", "<!--", "<! --").Replace(s)
+	return strings.NewReplacer("```", "'''", "<!--", "<! --", "\n## ", "\n ## ").Replace(s)
 }

@@ -42,11 +42,13 @@ func (p Printer) Verdict(v score.Verdict) {
 	}
 	if v.Refused != "" {
 		fmt.Fprintf(p.W, "\n%s\n%s\n", p.colour("The submission was not run:", text.FgRed), indent(limit(v.Refused, 40)))
+	} else {
+		fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	}
-	fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
 		p.failures(c)
+		p.prints(v, c)
 	}
 	fmt.Fprintf(p.W, "\n%s\n", p.total(v))
 }
@@ -64,6 +66,11 @@ func (p Printer) table(v score.Verdict) string {
 			t.AppendRow(table.Row{title, part.Name, p.points(part), note(part)})
 		}
 	}
+	return p.draw(t)
+}
+
+// draw renders a table: with lines in a terminal, without them elsewhere.
+func (p Printer) draw(t table.Writer) string {
 	if !p.Terminal {
 		t.SetStyle(plain())
 		return trailing.ReplaceAllString(t.Render(), "")

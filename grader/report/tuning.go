@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"flashlab/grader/score"
 )
@@ -34,13 +33,7 @@ func (p Printer) Tuning(tried []score.Tuned, gpu bool) {
 				fmt.Sprintf("%.2f million", float64(one.Passes)/1e6), fmt.Sprintf("%.2f", one.Conflicts), ""})
 		}
 	}
-	style := plain()
-	if p.Terminal {
-		style = table.StyleRounded
-		style.Format.Header = text.FormatDefault
-	}
-	t.SetStyle(style)
-	fmt.Fprintf(p.W, "\n%s\n", trailing.ReplaceAllString(t.Render(), ""))
+	fmt.Fprintf(p.W, "\n%s\n", p.draw(t))
 }
 
 // short is a message's first line, or the first words of it.

@@ -45,7 +45,13 @@ type Limits struct {
 	Case   int    // seconds
 	Output int    // bytes of a worker's printing that are kept
 	Steps  uint64 // of one block in the simulator
+	Memory int    // megabytes that a worker may take; defaultMemory without it
 }
+
+const defaultMemory = 4096
+
+// MemoryBytes is the limit in bytes.
+func (l Limits) MemoryBytes() int64 { return int64(l.Memory) << 20 }
 
 // BuildTime and CaseTime are the limits as durations.
 func (l Limits) BuildTime() time.Duration { return time.Duration(l.Build) * time.Second }
@@ -144,6 +150,9 @@ func Load(root, dir string) (*Task, error) {
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, fmt.Errorf("%s: unknown key %q", file, unknown[0].String())
+	}
+	if t.Limits.Memory == 0 {
+		t.Limits.Memory = defaultMemory
 	}
 	for i := range t.Checks {
 		for j := range t.Checks[i].Cases {

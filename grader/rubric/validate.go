@@ -30,6 +30,8 @@ func (t *Task) validate() error {
 		return fmt.Errorf("there is no [[check]]")
 	case t.Limits.Build < 1 || t.Limits.Case < 1 || t.Limits.Output < 1 || (t.OnDevice() && t.Limits.Steps < 1):
 		return fmt.Errorf("limits: build, case, output and steps must all be set")
+	case t.Limits.Memory < 64:
+		return fmt.Errorf("limits: memory = %d: want the megabytes that a program may take, at least 64", t.Limits.Memory)
 	case t.Device != "" && t.OnDevice():
 		return fmt.Errorf("device = %q: want \"none\", or nothing for a GPU or the simulator", t.Device)
 	}

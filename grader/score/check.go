@@ -22,7 +22,7 @@ type Measured struct {
 	Sim   []Run  // they decide on safety and traffic; nil where there are none
 	NoSim string // why Sim is nil
 	// Known are findings of the checks before: they cost no second time.
-	Known []sim.Finding
+	Known []Found
 	// Speed says why there is no time to mark: nobody takes it yet.
 	Speed    string
 	NeedsGPU bool // for speed
@@ -33,7 +33,8 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 	c := Check{ID: rc.ID, Title: rc.Title}
 	for i, r := range m.Runs {
 		if i < len(m.Sim) { // a GPU does not count bytes
-			r.Case.Moved = m.Sim[i].Case.Moved
+			in := m.Sim[i].Case
+			r.Case.Moved, r.Case.Prints, r.Case.CutOff = in.Moved, in.Prints, in.CutOff
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
@@ -72,6 +73,9 @@ func correctness(p *Part, runs []Run) {
 		if r.Case.Passed {
 			passed += r.Case.Weight
 			n++
+			if r.Case.Bound > 0 {
+				p.Error = max(p.Error, r.Case.Error/r.Case.Bound)
+			}
 		}
 	}
 	if all > 0 {
@@ -82,7 +86,7 @@ func correctness(p *Part, runs []Run) {
 
 // safety needs a case that is right: code that does nothing, or refuses everything,
 // is not safe code.
-func safety(p *Part, runs []Run, found []sim.Finding) {
+func safety(p *Part, runs []Run, found []Found) {
 	launches, passed := 0, 0
 	for _, r := range runs {
 		launches += r.Result.Seen.Launches()
@@ -112,10 +116,14 @@ type place struct {
 func placeOf(f sim.Finding) place { return place{f.Check, f.Kind, f.Kernel, f.File, f.Line} }
 
 // findings folds what was found in several cases at one place into one.
-func findings(runs []Run) []sim.Finding {
+func findings(runs []Run) []Found {
 	at := map[place]int{}
-	var all []sim.Finding
+	var all []Found
 	for _, r := range runs {
+		name := r.Case.Name
+		if r.Case.Hidden {
+			name = ""
+		}
 		for _, f := range r.Result.Seen.Findings {
 			if i, seen := at[placeOf(f)]; seen {
 				all[i].Count += f.Count
@@ -123,23 +131,23 @@ func findings(runs []Run) []sim.Finding {
 				continue
 			}
 			at[placeOf(f)] = len(all)
-			all = append(all, f)
+			all = append(all, Found{Finding: f, Case: name})
 		}
 		if f, ok := unreported(r.Result); ok {
-			all = append(all, f)
+			all = append(all, Found{Finding: f, Case: name})
 		}
 	}
 	return all
 }
 
 // fresh leaves out what was found before, and counts it.
-func fresh(found, known []sim.Finding) (left []sim.Finding, n int) {
+func fresh(found, known []Found) (left []Found, n int) {
 	before := map[place]bool{}
 	for _, f := range known {
-		before[placeOf(f)] = f.Line > 0 // one without a place may be another
+		before[placeOf(f.Finding)] = f.Line > 0 // one without a place may be another
 	}
 	for _, f := range found {
-		if before[placeOf(f)] {
+		if before[placeOf(f.Finding)] {
 			n++
 			continue
 		}

@@ -53,7 +53,7 @@ func TestFindingsCostSafety(t *testing.T) {
 func TestAFindingCostsOnce(t *testing.T) {
 	race := sim.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
 	runs := []Run{one(true, 100, race)}
-	c := Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs, Known: []sim.Finding{race}})
+	c := Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs, Known: []Found{{Finding: race}}})
 	assert.InDelta(t, 0.3, c.Part("safety").Score, 1e-9)
 	assert.Equal(t, "no findings beyond the 1 of an earlier check", c.Part("safety").Note)
 	assert.Empty(t, c.Findings)

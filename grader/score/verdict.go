@@ -17,8 +17,11 @@ type Verdict struct {
 	Title    string
 	Subject  string // "your files", "the reference solution", …
 	Device   string // what the cases ran on
+	Versions string // of Go, the compiler, the machine
 	Seed     uint64
 	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
+	One      bool   // one case alone was asked for: all that it prints is shown
+	Shown    string // the thread whose printf is shown, in words; "" for all
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
@@ -30,7 +33,14 @@ type Check struct {
 	Title    string
 	Parts    []Part
 	Cases    []Case
-	Findings []sim.Finding // of all cases, repeats folded
+	Findings []Found // of all cases, repeats folded
+}
+
+// Found is a finding, and the case that it was first met in.
+type Found struct {
+	sim.Finding
+	Case  string `json:",omitempty"` // its name; "" for a hidden one
+	Again string `json:",omitempty"` // the command that shows what its thread prints
 }
 
 // Part is one share of a check's points.
@@ -38,8 +48,9 @@ type Part struct {
 	Name        string // "correctness", "safety", "traffic", "speed"
 	Score, Max  float64
 	Note        string
-	NotMeasured string // why there is no score; then Max is what it would be worth
-	NeedsGPU    bool   // a GPU would have measured it
+	Error       float64 // of correctness: the largest that passed, over what is allowed
+	NotMeasured string  // why there is no score; then Max is what it would be worth
+	NeedsGPU    bool    // a GPU would have measured it
 }
 
 // Case is the result of one case.
@@ -52,14 +63,18 @@ type Case struct {
 	Refused bool // wrong on purpose: an error is the right answer
 	Weight  float64
 	Passed  bool
-	Class   string   // of the error, if student code returned one or crashed
-	Reason  string   // one sentence, "" if passed
-	Details []string // where it went wrong
-	Again   string   // the command that repeats this case
-	Traffic bool     // its memory traffic counts
-	Moved   uint64   // bytes to and from device memory, where measured
-	Least   uint64   // bytes that any kernel has to move
-	Printed string   // by a worker that died
+	Class   string      // of the error, if student code returned one or crashed
+	Reason  string      // one sentence, "" if passed
+	Details []string    // where it went wrong
+	Error   float64     // of its worst row, relative to the row's size, if passed
+	Bound   float64     // what that may be; 0 where bits are compared
+	Again   string      // the command that repeats this case
+	Traffic bool        // its memory traffic counts
+	Moved   uint64      // bytes to and from device memory, where measured
+	Least   uint64      // bytes that any kernel has to move
+	Printed string      // by the program, bounded
+	Prints  []sim.Print // by its kernels
+	CutOff  bool        // they printed more
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.

@@ -18,6 +18,7 @@ void push(Worker *w, uint16_t id) {
 void enter(Worker *w, Fiber *f) {
     w->current = f;
     w->stackLo = (Addr)f->stack;
+    w->attention = (w->attention & PendingValue) | (f->full ? (uint32_t)TraceFull : 0);
     simt_threadIdx = f->thread;
 }
 

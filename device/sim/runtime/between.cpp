@@ -8,34 +8,20 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime.h"
+#include "races.h"
 
 namespace simt {
 
+// A stamp is firstStamp + the block's index.
+uint32_t firstStamp = 1;
+
 namespace {
-// A stamp is firstStamp + the block's index: older ones are of earlier launches.
-uint32_t firstStamp = 1, nextStamp = 1;
+uint32_t nextStamp = 1;
 // Blocks that passed a fence and then an atomic: others may know their writes.
 std::vector<uint8_t> releasedBlocks;
 
 uint32_t blockOf(const Seen &s) {
     return s.stamp - firstStamp;
-}
-
-// keep enters an access among the first two blocks'; it returns the entry if
-// it is new.
-Seen *keep(Seen *slots, int count, const Seen &now) {
-    for (int i = 0; i < count; i++) {
-        if (slots[i].stamp == now.stamp) {
-            slots[i].mask |= now.mask;
-            return nullptr;
-        }
-        if (slots[i].stamp < firstStamp) {
-            slots[i] = now;
-            return &slots[i];
-        }
-    }
-    return nullptr;
 }
 
 // All workers' entries of one kind, the lowest blocks first.
@@ -65,6 +51,13 @@ bool known(const Seen &a, const Seen &b) {
            (releasedBlocks[blockOf(b)] && a.synchronised);
 }
 
+struct Race {
+    Addr at;
+    Seen now, other;
+    Op op, otherOp;
+    uint64_t count = 0;
+};
+
 class Judge {
 public:
     Judge(Module *m, uint32_t lastBlock) : module(m), last(lastBlock) {}
@@ -91,26 +84,41 @@ public:
             if (const Seen *r = read.against(a)) race(at, *r, READ, a, ATOMIC);
     }
 
+    void tell() const {
+        for (auto &[pcs, race] : races) workers[0]->found.push_back(finding(race));
+    }
+
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
         if (blockOf(now) > last || blockOf(other) > last || known(now, other)) return;
-        Worker *w = workers[0];
+        auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
+        Race &r = it->second;
+        uint64_t count = r.count + 1;
+        if (std::tie(now.stamp, now.thread, at) < std::tie(r.now.stamp, r.now.thread, r.at))
+            r = Race{at, now, other, op, otherOp};
+        r.count = count;
+    }
+
+    Finding finding(const Race &r) const {
         Finding f;
         f.check = "racecheck";
         f.kind = "race";
-        f.pc = module->base + now.pc;
-        f.op = op;
+        f.pc = module->base + r.now.pc;
+        f.op = r.op;
         f.bytes = 4;
-        f.place = describe(w, at);
-        f.thread = now.thread;
-        f.block = blockOf(now);
-        f.otherPc = module->base + other.pc;
-        f.otherOp = otherOp;
-        f.otherThread = other.thread;
-        f.otherBlock = blockOf(other);
-        w->found.push_back(std::move(f));
+        f.place = describe(workers[0], r.at);
+        f.thread = r.now.thread;
+        f.block = blockOf(r.now);
+        f.otherPc = module->base + r.other.pc;
+        f.otherOp = r.otherOp;
+        f.otherThread = r.other.thread;
+        f.otherBlock = blockOf(r.other);
+        f.count = r.count;
+        return f;
     }
 
+    // The first of each pair of instructions, and how many words have it.
+    std::map<std::pair<uint32_t, uint32_t>, Race> races;
     Module *module;
     uint32_t last;
 };
@@ -148,34 +156,12 @@ void startBetween(uint32_t blocks) {
     releasedBlocks.assign(blocks, 0);
 }
 
-void released(Worker *w) {
-    releasedBlocks[w->blockIndex] = 1;
+uint32_t stampOf(uint32_t block) {
+    return firstStamp + block;
 }
 
-void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
-    size_t index = (word - r->lo) >> 2;
-    Between &b = r->between[index];
-    uint32_t stamp = firstStamp + w->blockIndex;
-    Seen *slots = op == READ ? b.read : op == WRITE ? b.write : &b.atomic;
-    if (slots->stamp == stamp && (slots->mask & mask) == mask) return;
-    uint32_t page = (uint32_t)((word - r->lo) >> pageShift);
-    if (!r->touched[page]) {
-        r->touched[page] = 1;
-        r->pages.push_back(page);
-    }
-    Seen now = {stamp,          (uint32_t)(pc - w->module->base), 0, w->current->id, (uint8_t)mask,
-                w->synchronised};
-    Seen *fresh = keep(slots, op == ATOMIC ? 1 : 2, now);
-    if (!fresh || op != WRITE) return;
-    // The value is there when the write is done. Of a wide write only the first
-    // word waits for it; the others get one that equals no other block's.
-    PendingWrite &p = pend(w);
-    if (p.seen) {
-        fresh->value = stamp;
-        return;
-    }
-    p.seen = fresh;
-    p.seenAt = word;
+void released(Worker *w) {
+    releasedBlocks[w->blockIndex] = 1;
 }
 
 void endBetween(Module *m, uint32_t lastBlock) {
@@ -188,6 +174,7 @@ void endBetween(Module *m, uint32_t lastBlock) {
     }
     if (!arenas.empty()) judgePages(judge, arenas);
     if (!data.empty()) judgePages(judge, data);
+    judge.tell();
 }
 
 } // namespace simt

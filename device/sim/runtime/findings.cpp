@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <tuple>
 
 namespace simt {
 
@@ -17,9 +16,9 @@ struct Kept {
     Index3 thread, block, otherThread, otherBlock;
     bool inKernel;
 };
-typedef std::tuple<std::string, std::string, Addr, Addr, int, int> Key;
+typedef FindingKey Key;
 std::map<Key, Kept> kept;
-constexpr size_t maxKept = 4096;
+constexpr size_t maxKept = 4096, maxRepeats = 1 << 22;
 
 Key keyOf(const Finding &f) {
     return Key(f.check, f.kind, f.pc, f.otherPc, f.line, f.otherLine);
@@ -57,24 +56,58 @@ const char *opName(Op op) {
 }
 } // namespace
 
-std::string printed;
+namespace {
+Again &placeOf(Worker *w, Addr pc, Addr otherPc) {
+    constexpr size_t places = sizeof w->again / sizeof w->again[0];
+    return w->again[(pc * 31 + otherPc) % places];
+}
 
-// report folds repeats within a block: the first is kept, the others counted.
+uint64_t &countOf(Worker *w, const Again &a) {
+    return a.earlier ? w->repeats[a.index].count : w->found[a.index].count;
+}
+
+// entry finds the running block's count of a finding, or makes one.
+Again entry(Worker *w, Finding &&f) {
+    auto [it, fresh] = w->foundBy.try_emplace(keyOf(f), w->found.size());
+    uint32_t first = (uint32_t)it->second, block = f.block;
+    if (fresh) {
+        w->found.push_back(std::move(f));
+        w->found.back().count = 0;
+    }
+    w->found[first].fatal |= f.fatal;
+    if (w->found[first].block == block) return {w->blockEpoch, first, false};
+    for (size_t i = w->repeats.size(); i-- && w->repeats[i].block == block;)
+        if (w->repeats[i].finding == first) return {w->blockEpoch, (uint32_t)i, true};
+    w->repeats.push_back({block, first, 0});
+    return {w->blockEpoch, (uint32_t)w->repeats.size() - 1, true};
+}
+} // namespace
+
+// seenBefore counts what the running block has reported of late, so that nobody
+// need describe it again.
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc) {
+    Again &a = placeOf(w, pc, otherPc);
+    if (a.blockEpoch != w->blockEpoch) return false;
+    const Finding &f = w->found[a.earlier ? w->repeats[a.index].finding : a.index];
+    if (f.pc != pc || f.otherPc != otherPc || f.kind != kind) return false;
+    countOf(w, a)++;
+    return true;
+}
+
+// report folds repeats: a worker keeps the first of its own, and counts by block
+// how often it came again.
 void report(Worker *w, Finding f) {
     if (!w) {
         kept.emplace(keyOf(f), Kept{std::move(f), "", 0, 0, {}, {}, {}, {}, false});
         return;
     }
+    bool full = w->found.size() >= maxKept && !w->foundBy.count(keyOf(f));
+    if (full || w->repeats.size() >= maxRepeats) return;
     f.thread = w->current ? w->current->id : 0;
     f.block = w->blockIndex;
-    Key key = keyOf(f);
-    for (size_t i = w->foundBefore; i < w->found.size(); i++)
-        if (keyOf(w->found[i]) == key) {
-            w->found[i].count++;
-            w->found[i].fatal |= f.fatal;
-            return;
-        }
-    if (w->found.size() < maxKept) w->found.push_back(std::move(f));
+    Again &place = placeOf(w, f.pc, f.otherPc);
+    place = entry(w, std::move(f));
+    countOf(w, place)++;
 }
 
 // endFindings puts the workers' findings together in the order of their blocks.
@@ -82,14 +115,14 @@ void report(Worker *w, Finding f) {
 // is chance.
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
     std::vector<Finding> all;
-    std::vector<std::pair<uint32_t, std::string>> texts;
     for (Worker *w : workers) {
+        for (const Repeat &r : w->repeats)
+            if (r.block <= lastBlock) w->found[r.finding].count += r.count;
         for (auto &f : w->found)
             if (f.block <= lastBlock) all.push_back(std::move(f));
-        for (auto &t : w->printed)
-            if (t.first <= lastBlock) texts.push_back(std::move(t));
         w->found.clear();
-        w->printed.clear();
+        w->foundBy.clear();
+        w->repeats.clear();
     }
     std::stable_sort(all.begin(), all.end(), [](const Finding &a, const Finding &b) {
         return std::tie(a.block, a.thread, a.place.offset) <
@@ -117,14 +150,6 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         Key key = keyOf(f);
         x.f = std::move(f);
         kept.emplace(key, std::move(x));
-    }
-    std::stable_sort(texts.begin(), texts.end(),
-                     [](const auto &a, const auto &b) { return a.first < b.first; });
-    constexpr size_t most = 64 << 10;
-    for (auto &t : texts) {
-        if (printed.size() >= most) break;
-        printed += t.second;
-        if (printed.size() >= most) printed += "\n(more was printed; cut off here)\n";
     }
 }
 
@@ -168,7 +193,6 @@ std::string findingsJson() {
 
 void resetFindings() {
     kept.clear();
-    printed.clear();
 }
 
 } // namespace simt

@@ -1,23 +1,7 @@
 // intrinsics.cpp - the few CUDA functions that need the runtime.
-#include <cstdarg>
-#include <cstdio>
-
 #include "runtime.h"
 
 extern "C" {
-
-// A kernel's printf: kept for the host by block, bounded.
-int simt_printf(const char *format, ...) {
-    constexpr size_t most = 4096; // strings a worker keeps; the host bounds the bytes
-    char line[1024];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    simt::Worker *w = simt::worker;
-    if (w->printed.size() < most) w->printed.emplace_back(w->blockIndex, line);
-    return n;
-}
 
 // A failed assert, or __trap().
 void simt_trap(const char *what, int line) {

@@ -11,6 +11,7 @@
 
 #include "fiber.h"
 #include "schedule.h"
+#include "traffic.h"
 
 extern "C" {
 __thread simt::Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
@@ -46,7 +47,6 @@ void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
     w->stopped = w->fenced = w->synchronised = false;
-    w->foundBefore = w->found.size();
     w->alive = w->threads;
     w->atBarrier = w->exited = 0;
     w->head = w->tail = 0;
@@ -69,10 +69,10 @@ void startBlock(Worker *w, Module *m) {
     for (int i = 0; i < w->threads; i++) {
         Fiber *f = &w->fibers[i];
         f->wait = Wait::None;
-        f->full = false;
+        f->clock = 1;
+        startTrace(w, f);
         f->copies.clear();
         f->group = 0;
-        f->cursor = f->counted = f->open = 0;
         f->sp = freshStack(f->stack, stackSize, threadMain);
         push(w, (uint16_t)i);
     }
@@ -118,6 +118,7 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     Index3 grid = j->shape.grid;
     simt_blockIdx = {index % grid.x, index / grid.x % grid.y, index / (grid.x * grid.y)};
     w->blockIndex = index;
+    w->stamp = stampOf(index);
     w->maxSteps = stepLimit;
     startBlock(w, j->module);
     Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
@@ -185,6 +186,8 @@ Worker *newWorker(int id, unsigned checks) {
     auto *w = new Worker();
     w->id = id;
     w->checks = checks;
+    w->writeNeeds = eachByte(checks & MEM ? LIVE : 0);
+    w->readNeeds = w->writeNeeds | eachByte(checks & INIT ? INITIALISED : 0);
     w->fibers = new Fiber[maxThreads]();
     w->warps = new Warp[maxThreads / 32]();
     w->queue = new uint16_t[queueMask + 1]();
@@ -196,7 +199,7 @@ Worker *newWorker(int id, unsigned checks) {
         // another thread's wrong answer.
         mprotect(stacks + i * each, guardSize, PROT_NONE);
         w->fibers[i].stack = stacks + i * each + guardSize;
-        w->fibers[i].occurrence = (uint32_t *)reserve(4096 * sizeof(uint32_t));
+        w->fibers[i].occurrence = (uint32_t *)reserve(maxSites * sizeof(uint32_t));
     }
     return w;
 }
@@ -216,6 +219,12 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         return LaunchResult::Refused;
     }
     size_t fixed = staticShared(m, k);
+    if (size_t own = ownShared(m, k); own > maxStatic) { // nvcc refuses to compile it
+        *error = "its static __shared__ arrays take " + std::to_string(own) +
+                 " bytes in all: CUDA allows " + std::to_string(maxStatic) +
+                 "; make them extern __shared__, and give their size at launch";
+        return LaunchResult::Refused;
+    }
     if (fixed + s.dynamicBytes > maxShared) {
         *error = std::to_string(fixed) + " bytes of static and " + std::to_string(s.dynamicBytes) +
                  " of dynamic shared memory are more than the " + std::to_string(maxShared) +
@@ -251,6 +260,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     bool stopped = j.last != noBlock;
     if (races) endBetween(m, j.last);
     endFindings(m, k, s, j.last);
+    endPrints(k, s, j.last);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }

@@ -158,10 +158,18 @@ size_t staticShared(Module *m, const KernelEntry *k) {
     return bytes;
 }
 
+size_t ownShared(Module *m, const KernelEntry *k) {
+    size_t bytes = 0;
+    for (auto &s : m->symbols)
+        if (takesShared(m, k, s) && s.owner == k->name) bytes += s.hi - s.lo;
+    return bytes;
+}
+
 // prepareModule finds where the calling OS thread's copy of the module's shared
 // memory lies, and gives the worker its shadows.
 bool prepareModule(Worker *w, Module *m, std::string *error) {
     w->module = m;
+    w->codeBase = m->base;
     bool races = w->checks & RACE;
     auto data = w->dataOf.find(m->id);
     if (data == w->dataOf.end()) {

@@ -4,7 +4,7 @@
 // Findings and counts are kept by block and worker, and put together when the
 // launch is over, so that they do not depend on who ran what when. The
 // compiler's thread-sanitizer instrumentation (without its library) calls
-// access.cpp for every load and store of a kernel: that one hook carries all
+// hooks.cpp for every load and store of a kernel: that one hook carries all
 // checks and counts.
 #pragma once
 #include <atomic>
@@ -12,11 +12,17 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
-namespace simt {
+#include "shadow.h"
 
-typedef uintptr_t Addr;
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define COLD [[gnu::noinline, gnu::cold]]
+#define INLINE inline __attribute__((always_inline))
+
+namespace simt {
 
 struct Index3 {
     unsigned x, y, z;
@@ -24,68 +30,6 @@ struct Index3 {
 
 // ---- checks, set by the host ------------------------------------------------
 enum Check : unsigned { MEM = 1, RACE = 2, INIT = 4, SYNC = 8, TRAFFIC = 16 };
-
-enum Op : int { READ = 0, WRITE = 1, ATOMIC = 2 };
-
-// ---- shadow memory ----------------------------------------------------------
-// One state byte for each byte of memory.
-// PENDING: an asynchronous copy into it has not been waited for.
-enum State : uint8_t { LIVE = 1, INITIALISED = 2, FREED = 4, CONSTANT = 8, PENDING = 16 };
-
-// One remembered access of this block, in 12 bytes. An epoch ends at every block
-// barrier and every block, so equal epochs mean: nothing ordered these two,
-// unless a warp barrier did.
-struct Access {
-    uint32_t epoch;
-    uint32_t pc;    // relative to the module's base
-    uint16_t who;   // thread's linear index in its block, then mask, then atomic
-    uint16_t clock; // the lane's own warp clock then
-
-    static constexpr int maskShift = 10, atomicShift = 14;
-    unsigned thread() const { return who & 1023u; }
-    unsigned warp() const { return thread() >> 5; }
-    unsigned mask() const { return who >> maskShift & 15u; } // which of the 4 bytes
-    bool atomic() const { return who >> atomicShift & 1u; }
-};
-
-// The race detector's memory of 4 bytes within a block: the last write and two
-// readers.
-struct Cell {
-    Access write, read1, read2;
-};
-
-// One access as other blocks see it: between.cpp.
-struct Seen {
-    uint32_t stamp; // tells launch and block
-    uint32_t pc;    // relative to the module's base
-    uint32_t value; // that a write left behind
-    uint16_t thread;
-    uint8_t mask;
-    uint8_t synchronised; // the block had met another through an atomic before
-};
-
-// The first accesses to 4 bytes by two different blocks of those a worker ran.
-struct Between {
-    Seen write[2], read[2], atomic;
-};
-
-enum class Space { Global, Shared, Module };
-
-// A range of memory, and one worker's shadow of it.
-struct Region {
-    Addr lo = 0, hi = 0;
-    uint8_t *state = nullptr; // the same for all workers
-    Space space = Space::Global;
-    Cell *cells = nullptr;
-    // For each 4 bytes the epoch in which no further reader matters: any writer
-    // is convicted already, and no write of this epoch can convict a reader.
-    uint32_t *settled = nullptr;
-    Between *between = nullptr;  // null for shared memory
-    uint8_t *touched = nullptr;  // pages of `between` that this launch used
-    std::vector<uint32_t> pages; // the same as a list
-    bool holds(Addr a) const { return a - lo < hi - lo; }
-};
-constexpr int pageShift = 12; // of `touched`: 4 KB of memory
 
 // ---- compiled kernels ---------------------------------------------------------
 // The table that the shim writes at the end of every module (include/simt/kernel.h).
@@ -118,6 +62,9 @@ struct Module {
 // ---- running threads -----------------------------------------------------------
 enum class Wait : uint8_t { None, Block, Warp, Exited };
 
+struct Request; // traffic.h
+struct Traffic;
+
 // A copy that a thread has asked for and not yet waited for.
 struct AsyncCopy {
     Addr to, from, pc;
@@ -127,11 +74,18 @@ struct AsyncCopy {
 };
 
 struct Fiber {
+    uint16_t id, warp, lane;
+    uint16_t clock; // its warp clock: how often it has met others of its warp
+    // Where it is in its warp's trace of memory requests (traffic.h).
+    Request *next;
+    uint32_t open; // its requests in the trace
+    bool full;     // they are at their bound
+    Wait wait;
+    Request *counted;     // up to here `occurrence` is right
+    uint32_t *occurrence; // by site
     void *sp;
     char *stack;
     Index3 thread;
-    uint16_t id, warp, lane;
-    Wait wait;
     int line; // of the barrier it waits at
     // block barrier
     int vote, predicate;
@@ -141,11 +95,6 @@ struct Fiber {
     int kind, source, size;
     const void *in;
     void *out;
-    // Where it is in its warp's trace of memory requests (traffic.cpp).
-    uint32_t cursor, counted;
-    uint32_t *occurrence; // by site, of the requests before `counted`
-    uint32_t open;        // its requests in the trace
-    bool full;            // they are at their bound
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
     size_t group; // committed so far
@@ -162,6 +111,7 @@ constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
 constexpr size_t guardSize = 4096;
 constexpr size_t maxShared = 227 << 10;
+constexpr size_t maxStatic = 48 << 10; // of it, in arrays of a fixed size
 
 struct Place {
     std::string space, name, owner;
@@ -186,39 +136,59 @@ struct Finding {
     uint64_t count = 1;
 };
 
-// A write whose value the hook could not see yet, for it runs before the write.
-struct PendingWrite {
-    bool on = false;
-    Seen *seen = nullptr; // wants the value
-    Addr seenAt;
-    bool conflicts = false; // with `other`, if the value changes
-    Addr a, pc;
-    unsigned n;
-    unsigned char old[16];
-    Access other;
+// What makes two findings one: check, kind, both instructions, both lines.
+typedef std::tuple<std::string, std::string, Addr, Addr, int, int> FindingKey;
+
+// A finding that a worker has from an earlier block, in a further one.
+struct Repeat {
+    uint32_t block, finding;
+    uint64_t count;
 };
 
-struct Traffic; // traffic.cpp
+// Where the running block counts a finding: in `repeats`, or in `found` itself.
+struct Again {
+    uint32_t blockEpoch, index;
+    bool earlier;
+};
 
-// Worker is one OS thread's share of a launch.
-struct Worker {
-    int id = 0;
-    Fiber *current = nullptr;
+constexpr uint32_t noBlock = ~0u;
+
+struct Print {
+    uint32_t block; // linear
+    uint16_t thread;
+    std::string text;
+};
+
+// What keeps a worker from going straight through the hook.
+enum Attention : uint32_t { PendingValue = 1, TraceFull = 2 };
+
+// Worker is one OS thread's share of a launch. What the hook needs at every
+// access stands first.
+struct alignas(64) Worker {
     Addr stackLo = 0;
-    Region arena;                           // this worker's shadow of device memory
-    Region *shared = nullptr;               // of the module's shared memory on this OS thread
-    Region *data = nullptr;                 // of the module's variables
+    uint64_t steps = 0;             // of the running block
+    volatile uint64_t maxSteps = 0; // 0 cancels the running block
+    Region *shared = nullptr;       // of the module's shared memory on this OS thread
+    Fiber *current = nullptr;
+    uint32_t attention = 0; // a set of Attention
+    unsigned checks = 0;
+    uint64_t readNeeds = 0, writeNeeds = 0; // state bits, of each of eight bytes
+    uint32_t epoch = 1, stamp = 0;          // of the interval between barriers; of the block
+    Addr codeBase = 0;                      // of the module
+    uint32_t *blockRuns = nullptr; // how often each basic block ran, by its offset (flops.go)
+    Region arena;                  // this worker's shadow of device memory
+    Warp *warps = nullptr;
+    Traffic *traffic = nullptr;
+    Region *data = nullptr; // of the module's variables
+    PendingWrite pending;
+    int id = 0;
     std::map<int, Region> sharedOf, dataOf; // by module
     Module *module = nullptr;
-    unsigned checks = 0;
-    uint32_t epoch = 1, blockEpoch = 0;
     uint32_t blockIndex = 0;
     bool fenced = false, synchronised = false; // of the running block
-    uint64_t steps = 0, allSteps = 0, barriers = 0;
-    uint64_t longest = 0;           // steps of the longest block of this launch
-    volatile uint64_t maxSteps = 0; // 0 cancels the running block
+    uint64_t allSteps = 0, barriers = 0;
+    uint64_t longest = 0; // steps of the longest block of this launch
     Fiber *fibers = nullptr;
-    Warp *warps = nullptr;
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;
@@ -227,16 +197,18 @@ struct Worker {
     const KernelEntry *kernel = nullptr;
     void **args = nullptr;
     size_t dynamicBytes = 0;
-    PendingWrite pending;
-    Traffic *traffic = nullptr;
-    // How often each basic block of the module ran, by its offset (flops.go).
-    uint32_t *blockRuns = nullptr;
     std::map<int, uint32_t *> blockRunsOf; // by module
     std::vector<uint32_t> blocksSeen;
-    // What the blocks of this launch reported and printed, in their order.
+    // What the blocks of this launch reported, in their order.
     std::vector<Finding> found;
-    size_t foundBefore = 0; // how many of them are of earlier blocks
-    std::vector<std::pair<uint32_t, std::string>> printed;
+    // What they printed (prints.cpp), and the first block that lost some of it.
+    std::vector<Print> printed;
+    size_t printedBytes = 0;
+    uint32_t unprinted = noBlock;
+    std::map<FindingKey, size_t> foundBy;
+    std::vector<Repeat> repeats;
+    Again again[64] = {}; // by a hash: the latest
+    uint32_t blockEpoch = 0;
 };
 
 extern __thread Worker *worker; // null while no kernel runs
@@ -265,6 +237,7 @@ Module *moduleById(int id);
 const KernelEntry *findKernel(Module *m, const std::string &name);
 bool takesShared(Module *m, const KernelEntry *k, const Symbol &s);
 size_t staticShared(Module *m, const KernelEntry *k);
+size_t ownShared(Module *m, const KernelEntry *k); // without the arrays of functions it may call
 bool prepareModule(Worker *w, Module *m, std::string *error);
 
 // ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
@@ -278,8 +251,8 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
 void initScheduler(int threads, unsigned checks, uint64_t maxSteps);
 void yieldThread(Worker *w); // lets every other thread that can run go first
 
-// ---- traffic.cpp -----------------------------------------------------------------
-void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc);
+// ---- trace.cpp, traffic.cpp -----------------------------------------------------------------
+void startTrace(Worker *w, Fiber *f);
 void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
 void flushOpen(Worker *w); // after a kernel was stopped
@@ -291,10 +264,22 @@ void resetTraffic();
 
 // ---- findings.cpp -----------------------------------------------------------------
 void report(Worker *w, Finding f);
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
-extern std::string printed; // what kernels printed, bounded
+
+// ---- prints.cpp -----------------------------------------------------------------
+// Whose printf the host wants to see; everybody's without it.
+struct ShowOnly {
+    bool byThread = false, byBlock = false;
+    Index3 thread{}, block{};
+};
+void showOnly(const ShowOnly &s);
+void print(Worker *w, Index3 block, const char *text);
+void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
+std::string takePrints();
+void resetPrints();
 
 // ---- collective.cpp -------------------------------------------------------------
 bool sameGathering(const Fiber *a, const Fiber *b);
@@ -304,17 +289,18 @@ void gather(Worker *w, Fiber *const *lane);
 void endCopies(Worker *w, Fiber *f);
 
 // ---- between.cpp ----------------------------------------------------------------
-constexpr uint32_t noBlock = ~0u;
 void startBetween(uint32_t blocks);
-void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc);
+uint32_t stampOf(uint32_t block);
 void released(Worker *w); // the running block made its writes known to others
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
 void checkAccess(Addr a, unsigned n, Op op, Addr pc);
+Finding accessFinding(const char *check, const char *kind, Addr pc, Op op, unsigned n, Place place);
+
+// ---- races.cpp --------------------------------------------------------------------
 void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);
 void settleWrites(Worker *w);
-PendingWrite &pend(Worker *w); // the write that is under way
 
 // ---- signals.cpp ----------------------------------------------------------------
 void initSignals();

@@ -24,6 +24,7 @@ enum Operation : uint8_t {
     REPORT,
     RESET,
     ATTRIBUTES,
+    PRINTS,
 };
 
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
@@ -96,6 +97,12 @@ bool configure(Reader &r) {
     uint64_t memory = r.number<uint64_t>();
     initScheduler((int)r.number<uint32_t>(), checks, steps);
     initMemory(memory, checks & RACE);
+    ShowOnly only;
+    only.byThread = r.number<uint8_t>();
+    only.thread = r.number<Index3>();
+    only.byBlock = r.number<uint8_t>();
+    only.block = r.number<Index3>();
+    showOnly(only);
     initTraffic();
     initSignals();
     return answer(OK, "");
@@ -199,11 +206,7 @@ bool attributes(Reader &r) {
 }
 
 bool reportCommand() {
-    uint32_t n = (uint32_t)printed.size();
-    std::string body((const char *)&n, 4);
-    body += printed;
-    return answer(OK,
-                  body + "{\"findings\":" + findingsJson() + ",\"kernels\":" + trafficJson() + "}");
+    return answer(OK, "{\"findings\":" + findingsJson() + ",\"kernels\":" + trafficJson() + "}");
 }
 
 bool obey(uint8_t operation, Reader r) {
@@ -230,9 +233,12 @@ bool obey(uint8_t operation, Reader r) {
         releaseAll();
         resetFindings();
         resetTraffic();
+        resetPrints();
         return answer(OK, "");
     case ATTRIBUTES:
         return attributes(r);
+    case PRINTS:
+        return answer(OK, takePrints());
     }
     return answer(REFUSED, "unknown operation");
 }

@@ -62,6 +62,9 @@ void onSignal(int number, siginfo_t *info, void *context) {
             f.kind = "division by zero";
         } else if (number == SIGSEGV && at < w->stackLo && at >= w->stackLo - guardSize) {
             f.kind = "stack overflow";
+        } else if (number == SIGSEGV && info->si_code == SI_KERNEL) { // the processor gives none
+            f.kind = "bad address";
+            f.text = "a misaligned address, or one that cannot exist: Checks.Mem tells which";
         } else {
             f.kind = "out of bounds";
             f.bytes = 1;

@@ -19,6 +19,7 @@ void joinClocks(Warp *wp, Fiber *const *lane) {
     for (int l = 0; l < 32; l++) {
         if (!lane[l]) continue;
         for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
+        lane[l]->clock = wp->known[l][l];
     }
 }
 

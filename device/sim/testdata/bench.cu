@@ -54,3 +54,13 @@ extern "C" __global__ void flash(const float *q, const float *k, const float *v,
 extern "C" __global__ void barriers(int n) {
     for (int i = 0; i < n; i++) __syncthreads();
 }
+
+// Each thread reads its neighbours' elements and writes its own: races throughout
+// with apart = 1, none with apart = 0.
+extern "C" __global__ void exchange(int rounds, int apart) {
+    __shared__ float line[256];
+    int t = threadIdx.x, n = blockDim.x;
+    line[t] = t;
+    __syncthreads();
+    for (int i = 0; i < rounds; i++) line[t] = line[(t + apart) % n] + line[(t + n - apart) % n];
+}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+)
+
+// An array and a scalar that are read before anything is written to them; before
+// that the stack gets numbers that would look right.
+const unwrittenLocals = `
+extern "C" __global__ void prepare(float *y, int n) {
+    volatile float local[64];
+    for (int i = 0; i < 64; i++) local[i] = 1.0f;
+    y[threadIdx.x] = local[n];
+}
+extern "C" __global__ void unwritten(float *y, int n) {
+    float local[64];
+    for (int i = 0; i < n; i++) local[2 * i] = i;
+    y[threadIdx.x] = local[2 * n - 1];
+}
+`
+
+func TestUnwrittenLocalMemoryDoesNotLookRight(t *testing.T) {
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
+		if !d.compiler.fillsLocals {
+			t.Skip("this compiler cannot fill local variables")
+		}
+		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: unwrittenLocals})
+		require.NoError(t, err)
+		y, err := device.Upload(d, "y", make([]float32, 64))
+		require.NoError(t, err)
+		for _, name := range []string{"prepare", "unwritten"} {
+			k, err := m.Kernel(name)
+			require.NoError(t, err)
+			require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(64)}, y, 20))
+		}
+		got, err := y.CopyOut(d)
+		require.NoError(t, err)
+		for _, v := range got {
+			large := math.Abs(float64(v)) > 1e30 || math.IsNaN(float64(v))
+			assert.True(t, large, "got %g from memory that nothing has written", v)
+		}
+	})
+}

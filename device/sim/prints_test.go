@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+)
+
+const talking = `extern "C" __global__ void talk(int times) {
+    for (int i = 0; i < times; i++) printf("%d of %d\n", i, times);
+}
+extern "C" __global__ void late(int last) {
+    if (blockIdx.x == last && threadIdx.y == 1) printf("here\n");
+}`
+
+// prints runs a kernel with 4 blocks of (2, 2) threads, and takes its texts.
+func prints(t *testing.T, d *Device, kernel string, n int) ([]Print, bool) {
+	t.Helper()
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: talking})
+	require.NoError(t, err)
+	k, err := m.Kernel(kernel)
+	require.NoError(t, err)
+	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(4), Block: device.D2(2, 2)}, n))
+	all, more, err := d.Prints()
+	require.NoError(t, err)
+	return all, more
+}
+
+func TestPrintsNameTheirThreads(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	got, more := prints(t, d, "late", 2)
+	assert.False(t, more)
+	assert.Equal(t, []Print{{"late", [3]int{2, 0, 0}, [3]int{0, 1, 0}, "here\n"}, {"late", [3]int{2, 0, 0}, [3]int{1, 1, 0}, "here\n"}}, got)
+	got, _ = prints(t, d, "late", 9)
+	assert.Empty(t, got, "what was taken does not come again")
+	got, _ = prints(t, d, "talk", 1)
+	require.Len(t, got, 16)
+	for i, p := range got {
+		assert.Equal(t, i/4, p.Block[0])
+	}
+}
+
+func TestOneThreadsPrints(t *testing.T) {
+	thread, block := [3]int{1, 1, 0}, [3]int{3, 0, 0}
+	got, _ := prints(t, start(t, Options{Show: Show{Thread: &thread}}), "talk", 2)
+	require.Len(t, got, 8, "in each of 4 blocks, twice")
+	for _, p := range got {
+		assert.Equal(t, thread, p.Thread)
+	}
+	got, _ = prints(t, start(t, Options{Show: Show{Thread: &thread, Block: &block}}), "talk", 2)
+	require.Len(t, got, 2)
+	assert.Equal(t, block, got[1].Block)
+	assert.Equal(t, "1 of 2\n", got[1].Text)
+	got, _ = prints(t, start(t, Options{Show: Show{Block: &block}}), "talk", 1)
+	assert.Len(t, got, 4)
+}
+
+// A flood is cut off at the same place however many workers share the blocks.
+func TestAFloodOfPrintsIsBounded(t *testing.T) {
+	var first []Print
+	for _, workers := range []int{1, 2, 3} {
+		d := start(t, Options{Workers: workers})
+		got, more := prints(t, d, "talk", 100_000)
+		assert.True(t, more)
+		assert.NotEmpty(t, got)
+		bytes := 0
+		for _, p := range got {
+			bytes += len(p.Text)
+		}
+		assert.LessOrEqual(t, bytes, 64<<10)
+		if first == nil {
+			first = got
+		}
+		assert.Equal(t, fmt.Sprint(first), fmt.Sprint(got))
+		got, more = prints(t, d, "talk", 1)
+		assert.Len(t, got, 16, "it does not hide what comes after it was taken")
+		assert.False(t, more)
+	}
+}

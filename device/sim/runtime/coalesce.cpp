@@ -1,0 +1,182 @@
+// coalesce.cpp - what a warp's request costs: sectors of device memory, passes over
+// the banks of shared memory.
+#include "traffic.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace simt {
+
+namespace {
+constexpr unsigned sectorBytes = 32;
+
+// A model of what reaches device memory: the L2 cache holds all that one launch
+// touches, and nothing of the launch before. So each sector is fetched once if
+// it is read and sent back once if it is written, however often.
+enum Touch : uint8_t { Fetched = 1, SentBack = 2 };
+uint8_t *touched; // by sector of device memory; blocks of all workers share it
+
+Addresses expand(const Request &r, const Trace &t) {
+    Addresses out;
+    if (r.irregular)
+        out = t.irregular[r.irregular - 1];
+    else
+        for (unsigned lane = 0; lane < 32; lane++) out.at[lane] = r.expected(lane);
+    out.mask = r.mask;
+    return out;
+}
+
+// countDistinct sorts what the caller collected, unless it is in order already.
+unsigned countDistinct(Addr *list, unsigned count) {
+    if (!std::is_sorted(list, list + count)) std::sort(list, list + count);
+    return (unsigned)(std::unique(list, list + count) - list);
+}
+
+void mark(Traffic *t, Addr sector, Op op) {
+    if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes) return;
+    uint32_t index = (uint32_t)(sector - arena.lo / sectorBytes);
+    uint8_t wanted = op == READ ? Fetched : op == WRITE ? SentBack : Fetched | SentBack;
+    if ((__atomic_load_n(&touched[index], __ATOMIC_RELAXED) & wanted) == wanted) return;
+    uint8_t before = __atomic_fetch_or(&touched[index], wanted, __ATOMIC_RELAXED);
+    uint8_t fresh = wanted & (uint8_t)~before;
+    t->fetched += (fresh & Fetched) != 0;
+    t->sentBack += (fresh & SentBack) != 0;
+    if (!before) t->marked.push_back(index);
+}
+
+// Sectors from first to last.
+struct Run {
+    Addr first, last;
+};
+
+// runOf tells whether half a warp's addresses leave no sector out between their
+// first and last: neighbouring lanes at most one sector apart.
+bool runOf(const Request &r, unsigned half, unsigned n, Run *run) {
+    uint32_t mask = r.mask >> (16 * half) & 0xFFFF;
+    unsigned first = (unsigned)__builtin_ctz(mask), lanes = mask >> first;
+    int step = r.step[half];
+    if ((lanes & (lanes + 1)) || step > (int)sectorBytes || step < -(int)sectorBytes) return false;
+    unsigned last = 31 - (unsigned)__builtin_clz(mask);
+    Addr a = r.expected(16 * half + first), b = r.expected(16 * half + last);
+    *run = {std::min(a, b) / sectorBytes, (std::max(a, b) + n - 1) / sectorBytes};
+    return true;
+}
+
+// runsOf finds the sectors of a regular request without looking at each lane. It
+// returns how many runs they make, 0 if they are to be looked at after all.
+int runsOf(const Request &r, unsigned n, Run *runs) {
+    if (r.irregular) return 0;
+    int count = 0;
+    for (unsigned half = 0; half < 2; half++)
+        if (r.mask >> (16 * half) & 0xFFFF)
+            if (!runOf(r, half, n, &runs[count++])) return 0;
+    if (count == 2 && runs[0].first <= runs[1].last && runs[1].first <= runs[0].last) {
+        runs[0] = {std::min(runs[0].first, runs[1].first), std::max(runs[0].last, runs[1].last)};
+        return 1;
+    }
+    return count;
+}
+
+void countSectors(Traffic *t, const Trace &trace, const Request &r, Site &s) {
+    Run runs[2];
+    if (int count = runsOf(r, s.size, runs)) {
+        for (int i = 0; i < count; i++)
+            for (Addr at = runs[i].first; at <= runs[i].last; at++) {
+                s.sectors++;
+                mark(t, at, s.op);
+            }
+        return;
+    }
+    Addresses lanes = expand(r, trace);
+    Addr list[32 * 2];
+    unsigned count = 0;
+    for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+        Addr at = lanes.at[__builtin_ctz(rest)];
+        for (Addr x = at / sectorBytes; x <= (at + s.size - 1) / sectorBytes; x++)
+            if (!count || list[count - 1] != x) list[count++] = x;
+    }
+    count = countDistinct(list, count);
+    s.sectors += count;
+    for (unsigned i = 0; i < count; i++) mark(t, list[i], s.op);
+}
+
+// oneWordABank tells whether no bank is asked for two different words; then one
+// pass serves all lanes.
+bool oneWordABank(const Addresses &r) {
+    Addr word[32];
+    uint32_t taken = 0;
+    for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+        Addr at = r.at[__builtin_ctz(rest)] / 4;
+        unsigned bank = at % 32;
+        if (taken >> bank & 1) {
+            if (word[bank] != at) return false;
+            continue;
+        }
+        taken |= 1u << bank;
+        word[bank] = at;
+    }
+    return true;
+}
+
+// wavefrontsOf counts the passes that 32 banks of 4 bytes need: as many as
+// the fullest bank has different words. Wide accesses go by halves or quarters
+// of a warp.
+unsigned wavefrontsOf(const Addresses &r, unsigned n) {
+    unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32;
+    if (n <= 4 && oneWordABank(r)) return 1;
+    unsigned total = 0;
+    for (unsigned from = 0; from < 32; from += group) {
+        Addr words[64];
+        unsigned count = 0;
+        for (unsigned lane = from; lane < from + group; lane++)
+            if (r.mask >> lane & 1)
+                for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++)
+                    words[count++] = r.at[lane] / 4 + b;
+        if (!count) continue;
+        count = countDistinct(words, count);
+        unsigned perBank[32] = {}, most = 0;
+        for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
+        total += most;
+    }
+    return total;
+}
+
+// passesOf remembers an instruction's last answer: most of its requests have the same
+// shape, and where in the banks they begin does not matter.
+unsigned passesOf(const Trace &trace, const Request &r, Site &s) {
+    if (r.irregular) return wavefrontsOf(expand(r, trace), s.size);
+    bool both = (r.mask & 0xFFFF) && r.mask >> 16;
+    Addr base = r.mask & 0xFFFF ? r.base[0] : r.base[1];
+    Shape shape = {r.mask,
+                   {r.step[0], r.step[1]},
+                   (uint32_t)(base & 3),
+                   both ? (int64_t)(r.base[1] - r.base[0]) : 0};
+    if (!(shape == s.lastShape)) {
+        s.lastShape = shape;
+        s.lastPasses = wavefrontsOf(expand(r, trace), s.size);
+    }
+    return s.lastPasses;
+}
+} // namespace
+
+void initTraffic() {
+    touched = (uint8_t *)reserve((arena.hi - arena.lo) / sectorBytes + 1);
+}
+
+void countRequest(Traffic *t, const Trace &trace, const Request &r) {
+    Site &s = t->sites[r.site];
+    s.requests++;
+    s.bytes += s.size * (uint64_t)(r.mask == ~0u ? 32 : __builtin_popcount(r.mask));
+    if (s.shared)
+        s.wavefronts += passesOf(trace, r, s);
+    else
+        countSectors(t, trace, r, s);
+}
+
+void forgetSectors(Traffic *t) {
+    for (uint32_t index : t->marked) touched[index] = 0;
+    t->marked.clear();
+    t->fetched = t->sentBack = 0;
+}
+
+} // namespace simt

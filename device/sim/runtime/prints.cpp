@@ -1,0 +1,128 @@
+// prints.cpp - what kernels print: kept with its thread, put in the order of the
+// blocks, and bounded. A worker takes blocks in rising order, so if each keeps
+// the first bytes of its own, the first bytes of all are among them, whoever ran
+// what.
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "runtime.h"
+
+namespace simt {
+namespace {
+constexpr size_t most = 64 << 10; // bytes that wait for the host
+
+struct Kept {
+    Index3 block, thread;
+    std::string kernel, text;
+};
+std::vector<Kept> kept; // what the host has not taken yet
+size_t keptBytes;
+bool cutOff;
+ShowOnly only;
+
+// A text's share of the bound; the rest is what it takes to keep it.
+size_t cost(const std::string &text) {
+    return text.size() + 32;
+}
+
+bool same(Index3 a, Index3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+Index3 split(uint32_t linear, Index3 size) {
+    return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
+}
+
+void put(std::string &body, Index3 i) {
+    body.append((const char *)&i, sizeof i);
+}
+
+void put(std::string &body, const std::string &s) {
+    uint32_t n = (uint32_t)s.size();
+    body.append((const char *)&n, sizeof n);
+    body += s;
+}
+} // namespace
+
+void showOnly(const ShowOnly &s) {
+    only = s;
+}
+
+void print(Worker *w, Index3 block, const char *text) {
+    if (only.byThread && !same(only.thread, w->current->thread)) return;
+    if (only.byBlock && !same(only.block, block)) return;
+    Print p{w->blockIndex, w->current->id, text};
+    if (w->printedBytes + cost(p.text) > most) {
+        w->unprinted = std::min(w->unprinted, w->blockIndex);
+        w->printedBytes = most; // a shorter text later must not slip in
+        return;
+    }
+    w->printedBytes += cost(p.text);
+    w->printed.push_back(std::move(p));
+}
+
+// endPrints puts together what the workers kept. Of blocks behind one that
+// stopped the kernel nothing is told: whether they ran is chance.
+void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
+    std::vector<Print> all;
+    uint32_t lost = noBlock; // the first block of which something is missing
+    for (Worker *w : workers) {
+        for (auto &p : w->printed)
+            if (p.block <= lastBlock) all.push_back(std::move(p));
+        lost = std::min(lost, w->unprinted);
+        w->printed.clear();
+        w->printedBytes = 0;
+        w->unprinted = noBlock;
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Print &a, const Print &b) { return a.block < b.block; });
+    for (auto &p : all) {
+        if (p.block > lost || keptBytes + cost(p.text) > most) {
+            keptBytes = most;
+            cutOff = true;
+            break;
+        }
+        keptBytes += cost(p.text);
+        kept.push_back(
+            {split(p.block, s.grid), split(p.thread, s.block), k->name, std::move(p.text)});
+    }
+    cutOff = cutOff || (lost != noBlock && lost <= lastBlock);
+}
+
+// takePrints hands over what was kept, and forgets it.
+std::string takePrints() {
+    uint32_t head[2] = {cutOff, (uint32_t)kept.size()};
+    std::string body((const char *)head, sizeof head);
+    for (auto &p : kept) {
+        put(body, p.block);
+        put(body, p.thread);
+        put(body, p.kernel);
+        put(body, p.text);
+    }
+    resetPrints();
+    return body;
+}
+
+void resetPrints() {
+    kept.clear();
+    keptBytes = 0;
+    cutOff = false;
+}
+
+} // namespace simt
+
+extern "C" {
+extern __thread simt::Index3 simt_blockIdx;
+
+// A kernel's printf.
+int simt_printf(const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    simt::print(simt::worker, simt_blockIdx, text);
+    return n;
+}
+}

@@ -1,0 +1,158 @@
+// races.cpp - the race detector within a block, and what it notes for the judgement
+// between blocks (between.cpp).
+#include "races.h"
+
+#include <cstring>
+
+namespace simt {
+
+namespace {
+// pend returns the write that is under way.
+PendingWrite &pend(Worker *w) {
+    PendingWrite &p = w->pending;
+    if (!(w->attention & PendingValue)) {
+        w->attention |= PendingValue;
+        p.conflicts = false;
+        p.seen = nullptr;
+    }
+    return p;
+}
+
+COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
+                     Op otherOp) {
+    Addr otherPc = w->codeBase + other.pc;
+    if (seenBefore(w, "race", pc, otherPc)) return;
+    Finding f = accessFinding("racecheck", "race", pc, op, n, describe(w, a));
+    f.otherPc = otherPc;
+    f.otherOp = otherOp;
+    f.otherThread = (int)other.thread();
+    f.otherBlock = w->blockIndex;
+    report(w, f);
+}
+
+// Two writes of one value do no harm, and the new value is not there yet when
+// the hook runs: such a pair waits until the next access.
+COLD void settlePending(Worker *w) {
+    PendingWrite &p = w->pending;
+    w->attention &= ~PendingValue;
+    if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
+    if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
+        reportRace(w, p.a, p.n, WRITE, p.pc, p.other, WRITE);
+}
+
+COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {
+    PendingWrite &p = pend(w);
+    if (p.conflicts) return;
+    p.conflicts = true;
+    p.a = a;
+    p.pc = pc;
+    p.n = n > 16 ? 16 : n;
+    p.other = other;
+    memcpy(p.old, (void *)a, p.n);
+}
+
+// unordered tells whether nothing orders an earlier access of this block and
+// this thread's next one.
+inline bool unordered(Worker *w, const Access &x, unsigned mask) {
+    if (LIKELY(x.epoch != w->epoch)) return false;
+    Fiber *me = w->current;
+    if (x.thread() == me->id || !(x.mask() & mask)) return false;
+    // A __syncwarp may lie between.
+    return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
+}
+
+// remember keeps a reader: the first of the interval, and the last other one.
+inline void remember(Worker *w, Cell *c, const Access &now) {
+    Access *slot = &c->read1;
+    if (slot->epoch == w->epoch && slot->thread() != now.thread()) slot = &c->read2;
+    bool again = slot->epoch == now.epoch && slot->thread() == now.thread();
+    unsigned before = again ? slot->mask() : 0;
+    *slot = now;
+    slot->who |= (uint16_t)(before << Access::maskShift);
+}
+
+// keep enters an access among the first two blocks'; it returns the entry if
+// it is new.
+Seen *keep(Seen *slots, int count, const Seen &now) {
+    for (int i = 0; i < count; i++) {
+        if (slots[i].stamp == now.stamp) {
+            slots[i].mask |= now.mask;
+            return nullptr;
+        }
+        if (slots[i].stamp < firstStamp) {
+            slots[i] = now;
+            return &slots[i];
+        }
+    }
+    return nullptr;
+}
+
+void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
+    size_t index = (word - r->lo) >> 2;
+    Between &b = r->between[index];
+    Seen *slots = op == READ ? b.read : op == WRITE ? b.write : &b.atomic;
+    int count = op == ATOMIC ? 1 : 2;
+    if (knownBetween(w, slots, count, mask)) return;
+    uint32_t page = (uint32_t)((word - r->lo) >> pageShift);
+    if (!r->touched[page]) {
+        r->touched[page] = 1;
+        r->pages.push_back(page);
+    }
+    Seen now = {w->stamp,       (uint32_t)(pc - w->codeBase), 0, w->current->id, (uint8_t)mask,
+                w->synchronised};
+    Seen *fresh = keep(slots, count, now);
+    if (!fresh || op != WRITE) return;
+    // The value is there when the write is done. Of a wide write only the first
+    // word waits for it; the others get one that equals no other block's.
+    PendingWrite &p = pend(w);
+    if (p.seen) {
+        fresh->value = w->stamp;
+        return;
+    }
+    p.seen = fresh;
+    p.seenAt = word;
+}
+
+} // namespace
+
+void settleWrites(Worker *w) {
+    if (w->attention & PendingValue) settlePending(w);
+}
+
+void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+    Addr end = a + n;
+    for (Addr word = a & ~(Addr)3; word < end; word += 4) {
+        unsigned mask = 0xF;
+        if (word < a) mask &= 0xF << (a - word);
+        if (word + 4 > end) mask &= 0xF >> (word + 4 - end);
+        if (op == READ && mask == 0xF && wordRead(w, r, word, pc)) continue;
+        if (op == WRITE && mask == 0xF && wordWrite(w, r, word, pc)) continue;
+        size_t i = (word - r->lo) >> 2;
+        Cell *c = r->cells + i;
+        if (r->between) noteBetween(w, r, word, mask, op, pc);
+        if (!(op == ATOMIC && c->write.atomic()) && UNLIKELY(unordered(w, c->write, mask))) {
+            if (op == WRITE)
+                writeAfterWrite(w, a, n, pc, c->write);
+            else
+                reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
+        }
+        if (op == READ) {
+            if (!convicts(w, c))
+                remember(w, c, accessOf(w, mask, op, pc));
+            else if (c->write.epoch != w->epoch)
+                r->settled[i] = w->epoch;
+            continue;
+        }
+        for (Access *reader : {&c->read1, &c->read2})
+            if (UNLIKELY(unordered(w, *reader, mask))) reportRace(w, a, n, op, pc, *reader, READ);
+        c->write = accessOf(w, mask, op, pc);
+        r->settled[i] = 0;
+    }
+}
+
+void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
+    settleWrites(w);
+    checkRace(w, r, a, n, op, pc);
+}
+
+} // namespace simt

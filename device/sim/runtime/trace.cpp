@@ -1,0 +1,154 @@
+// trace.cpp - a warp's trace of requests: its growth, and lanes that do not follow it.
+#include "traffic.h"
+
+#include <cstring>
+
+namespace simt {
+
+namespace {
+uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
+    uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % siteSlots;
+    for (; t->table[h].pc; h = (h + 1) % siteSlots)
+        if (t->table[h].pc == pc) return t->table[h].site;
+    if (t->sites.size() == maxSites) return maxSites;
+    t->table[h] = {pc, (uint32_t)t->sites.size()};
+    t->sites.push_back(Site{});
+    Site &s = t->sites.back();
+    s.pc = pc;
+    s.size = n;
+    s.op = op;
+    s.shared = shared;
+    return t->table[h].site;
+}
+
+// append opens a request. What stood there before the last barrier was most often
+// the same instruction's.
+Request *append(Traffic *traffic, Trace &t, Addr pc, unsigned n, Op op, bool shared) {
+    Request *r = t.end;
+    uint32_t site = r->site;
+    if (r->pc != pc || site >= traffic->sites.size() || traffic->sites[site].pc != pc)
+        site = siteOf(traffic, pc, n, op, shared);
+    if (site == maxSites) return nullptr;
+    *r = Request{pc, {}, {}, 0, 0, site};
+    t.end = r + 1;
+    t.end->mask = ~0u;
+    return r;
+}
+
+// find looks for a lane's request where it is not the next of the trace: the
+// lane took another way. It counts its passings of each instruction so far, and
+// takes the request of the next one.
+Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr pc, unsigned n, Op op, bool shared) {
+    uint32_t site = siteOf(traffic, pc, n, op, shared);
+    if (site == maxSites) return nullptr;
+    for (; f->counted < f->next; f->counted++)
+        if (f->counted->mask >> f->lane & 1) f->occurrence[f->counted->site]++;
+    if (t.positions.size() < traffic->sites.size()) t.positions.resize(traffic->sites.size());
+    for (; t.indexed < t.count(); t.indexed++)
+        t.positions[t.requests[t.indexed].site].push_back(t.indexed);
+    auto &positions = t.positions[site];
+    uint32_t nth = f->occurrence[site];
+    // Where it left requests out before, it is further along than it has counted.
+    while (nth < positions.size() && (t.requests[positions[nth]].mask >> f->lane & 1)) nth++;
+    f->occurrence[site] = nth + 1;
+    Request *r = nth < positions.size() ? t.requests + positions[nth]
+                                        : append(traffic, t, pc, n, op, shared);
+    f->counted = r + 1;
+    return r;
+}
+
+// add notes an address that was not expected. The first lane of a half sets the
+// base, the second the step; one that does not fit makes the request irregular.
+void add(Request &r, std::vector<Addresses> &full, unsigned lane, Addr a) {
+    unsigned half = lane / 16;
+    uint32_t seen = r.mask >> (16 * half) & 0xFFFF;
+    if (!r.irregular && !seen) {
+        r.base[half] = a; // right only for step 0, until there is a step
+    } else if (!r.irregular && !(seen & (seen - 1))) {
+        unsigned first = (unsigned)__builtin_ctz(seen);
+        int64_t apart = (int64_t)(a - r.base[half]), lanes = (int64_t)(lane % 16) - first;
+        int64_t step = apart / lanes;
+        if (step * lanes == apart && step == (int32_t)step) {
+            r.step[half] = (int32_t)step;
+            r.base[half] -= (Addr)(step * first);
+        }
+    }
+    if (!r.irregular && r.expected(lane) != a) {
+        full.emplace_back();
+        for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
+            unsigned l = (unsigned)__builtin_ctz(rest);
+            full.back().at[l] = r.expected(l);
+        }
+        r.irregular = (uint32_t)full.size();
+        memset(r.base, 0, sizeof r.base);
+        memset(r.step, 0, sizeof r.step);
+    }
+    if (r.irregular) full[r.irregular - 1].at[lane] = a;
+    r.mask |= 1u << lane;
+}
+} // namespace
+
+Traffic *newTraffic() {
+    auto *t = new Traffic();
+    for (Trace &trace : t->warps) {
+        trace.requests = (Request *)reserve((32 * maxOpen + 1) * sizeof(Request));
+        trace.end = trace.requests;
+    }
+    return t;
+}
+
+void startTrace(Worker *w, Fiber *f) {
+    f->next = f->counted = w->traffic->warps[f->warp].requests;
+    f->open = 0;
+    f->full = false;
+}
+
+void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
+    Fiber *f = w->current;
+    Trace &t = w->traffic->warps[f->warp];
+    Request *r = f->next;
+    bool follows = r < t.end && r->pc == pc && !(r->mask >> f->lane & 1);
+    // Where a lane's requests are all there are, the next is new.
+    if (r == t.end && f->open == t.count())
+        r = append(w->traffic, t, pc, n, op, shared);
+    else if (!follows)
+        r = find(w->traffic, t, f, pc, n, op, shared);
+    if (!r) return; // more instructions than can be counted
+    f->next = r + 1;
+    add(*r, t.irregular, f->lane, a);
+    countOpen(w, f);
+}
+
+// makeRoom waits until the other lanes of the warp have come as far (or wait
+// for something else), and counts what is open.
+void makeRoom(Worker *w) {
+    yieldThread(w);
+    if (w->current->full) flushWarp(w, w->current->warp);
+}
+
+void flushWarp(Worker *w, int warp) {
+    Traffic *traffic = w->traffic;
+    Trace &t = traffic->warps[warp];
+    for (const Request *r = t.requests; r < t.end; r++) countRequest(traffic, t, *r);
+    t.end = t.requests;
+    t.end->mask = ~0u;
+    t.irregular.clear();
+    if (t.indexed)
+        for (auto &p : t.positions) p.clear();
+    t.indexed = 0;
+    Fiber *first = w->fibers + warp * 32;
+    for (uint32_t lane = 0; lane < w->warps[warp].lanes; lane++) {
+        Fiber *f = first + lane;
+        if (f->counted != t.requests)
+            memset(f->occurrence, 0, traffic->sites.size() * sizeof(uint32_t));
+        startTrace(w, f);
+    }
+    w->attention &= ~TraceFull;
+    if (w->current->full) w->attention |= TraceFull;
+}
+
+void flushOpen(Worker *w) {
+    for (int i = 0; i * 32 < w->threads; i++) flushWarp(w, i);
+}
+
+} // namespace simt

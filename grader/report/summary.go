@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"flashlab/grader/score"
+)
+
+// Summary adds up a run of several tasks.
+func (p Printer) Summary(verdicts []score.Verdict) {
+	if len(verdicts) < 2 {
+		return
+	}
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"task", "", "points", ""})
+	var all score.Verdict
+	full := true
+	for _, v := range verdicts {
+		got, most := v.Points()
+		colour := text.FgRed
+		note := ""
+		switch {
+		case v.Refused != "":
+			note = "was not run"
+		case v.Full():
+			colour = text.FgGreen
+		}
+		full = full && v.Full()
+		t.AppendRow(table.Row{fmt.Sprint(v.Task), v.Title, p.colour(fmt.Sprintf("%s of %s", Points(got), Points(most)), colour), note})
+		all.Checks = append(all.Checks, v.Checks...)
+	}
+	got, most := all.Points()
+	line := fmt.Sprintf("All tasks: %s of %s points%s", Points(got), Points(most), left(all))
+	colour := text.FgRed
+	if full {
+		colour = text.FgGreen
+	}
+	fmt.Fprintf(p.W, "\n%s\n\n%s\n", p.draw(t), p.colour(line, text.Bold, colour))
+}
