@@ -41,7 +41,7 @@ func TestWhatCannotBeMeasured(t *testing.T) {
 		return p, err
 	}
 	var b bytes.Buffer
-	err := Main(&b, []string{"-size", "tiny"}, stub)
+	err := Main(&b, []string{"-size", "tiny", "-tokens", "4"}, stub)
 	assert.ErrorContains(t, err, "the attention of layer 0: not implemented")
 	assert.ErrorContains(t, err, "SOLUTION=1 measures the reference")
 	assert.ErrorContains(t, Main(&b, []string{"-size", "giant"}, plain), "SIZE=giant: there are tiny, small, medium, large, full")
