@@ -172,7 +172,9 @@ func TestTroubleCostsItsTaskAlone(t *testing.T) {
 				if other.Number == task.Number {
 					troubled(t, root, *task, dir, x)
 				} else if other.Number == 1 || other.Number == 4 || os.Getenv(allMutants) != "" {
-					require.NoError(t, os.CopyFS(filepath.Join(dir, other.Dir), os.DirFS(filepath.Join(root, other.Dir, "solution"))))
+					if len(other.Files) > 0 { // the others go by files that were copied before
+						require.NoError(t, os.CopyFS(filepath.Join(dir, other.Dir), os.DirFS(filepath.Join(root, other.Dir, "solution"))))
+					}
 					first := other.Checks[0].ID + "/" + other.Checks[0].Cases[0].Name
 					v := gradeOn(t, root, other, Submission(root, other, dir), first)
 					assert.True(t, v.Full(), feedback(v))
