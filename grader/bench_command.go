@@ -78,6 +78,17 @@ func (b benchFlags) measure() (int, error) {
 	if devices.Kind != device.CUDA {
 		fmt.Println("Nothing is timed here, for want of a GPU: small workloads are run and checked instead.")
 	}
+	var peers []bench.Peer
+	if devices.Kind == device.CUDA {
+		torch, err := bench.StartTorch(ctx, root)
+		if err == nil {
+			defer torch.Close()
+			peers = append(peers, torch)
+			fmt.Println("Beside it:", torch.About)
+		} else {
+			fmt.Println("PyTorch is not compared with:", err)
+		}
+	}
 	code := exitFull
 	for _, t := range tasks {
 		workloads := b.workloads(t.Number)
@@ -90,7 +101,7 @@ func (b benchFlags) measure() (int, error) {
 			return exitFailed, err
 		}
 		o := grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
-		right, err := b.one(ctx, o, workloads)
+		right, err := b.one(ctx, o, workloads, peers)
 		if errors.Is(err, context.Canceled) {
 			return exitFailed, errors.New("interrupted")
 		}
@@ -114,7 +125,7 @@ func (b benchFlags) workloads(task int) (some []bench.Workload) {
 }
 
 // one times all workloads of one task.
-func (b benchFlags) one(ctx context.Context, o grade.Options, workloads []bench.Workload) (right bool, err error) {
+func (b benchFlags) one(ctx context.Context, o grade.Options, workloads []bench.Workload, peers []bench.Peer) (right bool, err error) {
 	r, closed, err := grade.Open(ctx, o, turnTime)
 	if err != nil {
 		return false, err
@@ -128,7 +139,7 @@ func (b benchFlags) one(ctx context.Context, o grade.Options, workloads []bench.
 	fmt.Println(test)
 	right = true
 	for _, w := range workloads {
-		row, err := bench.Measure(ctx, r, w, options)
+		row, err := bench.Measure(ctx, r, w, options, peers...)
 		if err != nil {
 			return false, err
 		}

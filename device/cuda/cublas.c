@@ -45,22 +45,24 @@ int flashlabCublasOpen(const char *path, void **handle, int *version, char *erro
 }
 
 // The library counts columns first: a row-major c = a · b is its cᵀ = bᵀ · aᵀ.
-int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale, const void *a,
-                          int rowA, long long nextA, const void *b, int rowB, long long nextB,
-                          void *c, int rowC, long long nextC, int batch) {
+// Device addresses come as numbers, so that Go holds no pointer that is none of its own.
+int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale,
+                          unsigned long long a, int rowA, long long nextA, unsigned long long b,
+                          int rowB, long long nextB, unsigned long long c, int rowC,
+                          long long nextC, int batch) {
     Strided multiply = (Strided)dlsym(library, "cublasSgemmStridedBatched");
     const float zero = 0;
     if (!multiply) return NO_FUNCTION;
-    return multiply(handle, transB ? T : N, N, n, m, k, &scale, b, rowB, nextB, a, rowA, nextA,
-                    &zero, c, rowC, nextC, batch);
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const float *)b, rowB, nextB,
+                    (const float *)a, rowA, nextA, &zero, (float *)c, rowC, nextC, batch);
 }
 
 int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float scale,
-                           const void *a, int rowA, const void *b, int rowB, void *c, int rowC,
-                           int batch) {
+                           unsigned long long a, int rowA, unsigned long long b, int rowB,
+                           unsigned long long c, int rowC, int batch) {
     Pointers multiply = (Pointers)dlsym(library, "cublasSgemmBatched");
     const float zero = 0;
     if (!multiply) return NO_FUNCTION;
-    return multiply(handle, transB ? T : N, N, n, m, k, &scale, b, rowB, a, rowA, &zero, c, rowC,
-                    batch);
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const float *const *)b, rowB,
+                    (const float *const *)a, rowA, &zero, (float *const *)c, rowC, batch);
 }

@@ -4,10 +4,11 @@ package cuda
 
 // #include <stdlib.h>
 // int flashlabCublasOpen(const char *path, void **handle, int *version, char *error, size_t size);
-// int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale, const void *a, int rowA, long long nextA,
-//                           const void *b, int rowB, long long nextB, void *c, int rowC, long long nextC, int batch);
-// int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float scale, const void *a, int rowA,
-//                            const void *b, int rowB, void *c, int rowC, int batch);
+// int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale,
+//                           unsigned long long a, int rowA, long long nextA, unsigned long long b, int rowB, long long nextB,
+//                           unsigned long long c, int rowC, long long nextC, int batch);
+// int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float scale,
+//                            unsigned long long a, int rowA, unsigned long long b, int rowB, unsigned long long c, int rowC, int batch);
 import "C"
 
 import (
@@ -99,9 +100,7 @@ func (g *gpu) MultiplyAt(pointers device.Buffer[uint64], p device.Product) error
 		if pointers.Len() != 3*p.Batch {
 			return fmt.Errorf("multiply %d times: got %d addresses, want %d", p.Batch, pointers.Len(), 3*p.Batch)
 		}
-		table := func(i int) unsafe.Pointer {
-			return address(pointers.Memory().Addr + uint64(8*i*p.Batch))
-		}
+		table := func(i int) C.ulonglong { return C.ulonglong(pointers.Memory().Addr + uint64(8*i*p.Batch)) }
 		status := C.flashlabCublasPointers(g.library.handle, flag(p.TransB), C.int(p.M), C.int(p.N), C.int(p.K), C.float(p.Scale),
 			table(1), C.int(p.RowA), table(2), C.int(p.RowB), table(0), C.int(p.RowC), C.int(p.Batch))
 		return multiplied("cublasSgemmBatched", status, p)
@@ -122,7 +121,4 @@ func flag(is bool) C.int {
 	return 0
 }
 
-func at(m device.Memory) unsafe.Pointer { return address(m.Addr) }
-
-// address is a device address as C wants it: nothing here follows it.
-func address(a uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
+func at(m device.Memory) C.ulonglong { return C.ulonglong(m.Addr) }

@@ -56,6 +56,7 @@ func Measure(ctx context.Context, r *host.Runner, w Workload, o Options, peers .
 	}
 	for _, p := range peers {
 		racers = append(racers, p.racers(w, c)...)
+		defer p.end()
 	}
 	row.Entries = Race(op, c, racers, o, func(run timing.Run) string { return timing.Hold(run, row.Work, row.Limits) })
 	for i := range row.Entries {
@@ -160,4 +161,5 @@ func (w *inWorker) Pieces(from []int, size int) ([]float32, *wire.Error) {
 // Peer is another program that can do workloads.
 type Peer interface {
 	racers(w Workload, c wire.Case) []Racer
+	end() // of the workload
 }
