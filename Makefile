@@ -14,7 +14,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune e2e gpt2 lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade bench plot tune e2e gpt2 lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -89,6 +89,9 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
+
+bench: grader ## time the reference solutions beside cuBLAS and PyTorch: TASK=4, RUNS=5, WORKLOAD=flash-4
+	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)')
 
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh

@@ -22,6 +22,7 @@ var attention = Op{
 	},
 	Judge: judgeAttention,
 	Least: once,
+	Timed: timedAttention,
 }
 
 func attentionRules(c wire.Case) error {
