@@ -66,7 +66,7 @@ __attribute__((target("avx,f16c"))) void widenHalves(const uint16_t *codes, floa
     for (int i = 0; i < n; i += 8)
         _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(codes + i))));
 }
-const bool hostWidens = __builtin_cpu_supports("avx2"); // newer than its instruction;
+const bool hostWidens = __builtin_cpu_supports("avx2"); // newer than the instruction
 
 template <> void widenAll<uint16_t, fromHalf>(const uint16_t *codes, float *out, int n) {
     if (hostWidens) return widenHalves(codes, out, n);
