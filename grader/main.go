@@ -22,6 +22,7 @@ commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
+  pack      write the zip to hand in, and its receipt
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -37,6 +38,7 @@ var commands = map[string]command{
 	"grade":   gradeCommand,
 	"tune":    tuneCommand,
 	"run":     runCommand,
+	"pack":    packCommand,
 	"doctor":  doctorCommand,
 	"overlay": overlayCommand,
 	"env":     envCommand,
