@@ -26,6 +26,7 @@ commands:
   test      run the public checks of the tasks that are begun
   demo      show how the simulator reports a bug
   release   write the students' tree:  release [-version 2027.1] FOLDER
+  update    take a newer release, in a students' tree:  update -from FOLDER|ZIP
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -45,6 +46,7 @@ var commands = map[string]command{
 	"test":    testCommand,
 	"demo":    demoCommand,
 	"release": releaseCommand,
+	"update":  updateCommand,
 	"doctor":  doctorCommand,
 	"overlay": overlayCommand,
 	"env":     envCommand,
