@@ -25,6 +25,7 @@ commands:
   pack      write the zip to hand in, and its receipt
   test      run the public checks of the tasks that are begun
   demo      show how the simulator reports a bug
+  gpu       grade as a short Slurm job, from a login node:  gpu -task 4
   release   write the students' tree:  release [-version 2027.1] FOLDER
   update    take a newer release, in a students' tree:  update -from FOLDER|ZIP
   doctor    check that this machine can grade: compiles and runs a probe kernel
@@ -45,6 +46,7 @@ var commands = map[string]command{
 	"pack":    packCommand,
 	"test":    testCommand,
 	"demo":    demoCommand,
+	"gpu":     gpuCommand,
 	"release": releaseCommand,
 	"update":  updateCommand,
 	"doctor":  doctorCommand,
