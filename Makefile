@@ -14,7 +14,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune e2e gpt2 lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade pack plot tune e2e gpt2 release lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -89,6 +89,9 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
+pack: grader ## write out/submission.zip, to hand in, and print its receipt
+	@$(GRADER) pack
+
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh
 
@@ -107,6 +110,9 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
+
+release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)
+	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') out/release
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \

@@ -15,6 +15,7 @@ import (
 
 	"flashlab/grader/build"
 	"flashlab/grader/grade"
+	"flashlab/grader/release"
 	"flashlab/grader/report"
 	"flashlab/grader/rubric"
 	"flashlab/grader/score"
@@ -96,7 +97,7 @@ func (g gradeFlags) run() (int, error) {
 		return exitFailed, err
 	}
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	fmt.Println(headline(tasks, devices, g.seed))
+	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + release.Name(root))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
@@ -139,6 +140,11 @@ func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
 }
 
 func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {
+	if g.solution || g.mutant != "" {
+		if m, err := release.Load(os.DirFS(root)); err == nil {
+			return grade.Subject{}, fmt.Errorf("the reference solutions are not in this tree: %s is the students' release", m.Name)
+		}
+	}
 	switch {
 	case g.mutant != "":
 		m, err := build.LoadMutant(root, t, g.mutant)

@@ -22,6 +22,10 @@ commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
+  pack      write the zip to hand in, and its receipt
+  test      run the public checks of the tasks that are begun
+  demo      show how the simulator reports a bug
+  release   write the students' tree:  release [-version 2027.1] FOLDER
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -37,6 +41,10 @@ var commands = map[string]command{
 	"grade":   gradeCommand,
 	"tune":    tuneCommand,
 	"run":     runCommand,
+	"pack":    packCommand,
+	"test":    testCommand,
+	"demo":    demoCommand,
+	"release": releaseCommand,
 	"doctor":  doctorCommand,
 	"overlay": overlayCommand,
 	"env":     envCommand,

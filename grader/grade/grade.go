@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/build"
 	"flashlab/grader/gate"
 	"flashlab/grader/host"
+	"flashlab/grader/release"
 	"flashlab/grader/rubric"
 	"flashlab/grader/score"
 	"flashlab/grader/wire"
@@ -29,6 +30,7 @@ type Options struct {
 	Devices Devices
 	Seed    uint64
 	Only    string // "softmax/17x113", "softmax", or "" for all
+	Few     int    // at most so many cases of each check, the first ones; 0 for all
 	Output  string // the folder that programs write to, "out"
 	// Progress is told of every case that is done, and how many there are.
 	Progress func(done, all int, name string)
@@ -88,7 +90,7 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
 	t := o.Task
-	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again(""),
+	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: release.Name(o.Root), Seed: o.Seed, Again: o.again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])

@@ -34,6 +34,7 @@ type extraData struct {
 	NotMeasured []string `json:"not_measured"`
 	Seed        uint64   `json:"seed"`
 	Device      string   `json:"device"`
+	Release     string   `json:"release"`
 }
 
 // WriteJSON writes results.json and results-full.json into dir.
@@ -58,7 +59,7 @@ func writeJSON(name string, v any) error {
 func forGradescope(verdicts []score.Verdict) gradescope {
 	g := gradescope{Tests: []gradescopeTest{}, ExtraData: extraData{NotMeasured: []string{}}}
 	for _, v := range verdicts {
-		g.ExtraData.Seed, g.ExtraData.Device = v.Seed, v.Device
+		g.ExtraData.Seed, g.ExtraData.Device, g.ExtraData.Release = v.Seed, v.Device, v.Release
 		if v.Refused != "" {
 			g.Output += fmt.Sprintf("Task %d was not run:\n%s\n", v.Task, v.Refused)
 		}

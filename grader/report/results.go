@@ -97,6 +97,9 @@ func section(v score.Verdict) string {
 	if v.Versions != "" {
 		fmt.Fprintf(&b, "%s.\n", v.Versions)
 	}
+	if v.Release != "" {
+		fmt.Fprintf(&b, "Course: %s.\n", v.Release)
+	}
 	b.WriteString("\n")
 	if v.Refused != "" {
 		fmt.Fprintf(&b, "The submission was not run:\n\n```\n%s\n```\n\n", fenced(limit(v.Refused, 40)))

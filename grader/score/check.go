@@ -46,6 +46,9 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		switch {
 		case s.name == "correctness":
 			correctness(&p, m.Runs)
+			if rc.Withheld > 0 {
+				p.Note += fmt.Sprintf("; %s more run when it is handed in", plural(rc.Withheld, "hidden case"))
+			}
 		case s.name == "speed":
 			p.NotMeasured, p.NeedsGPU = "not measured: "+m.Speed, m.NeedsGPU
 		case m.Sim == nil:

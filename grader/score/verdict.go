@@ -18,6 +18,7 @@ type Verdict struct {
 	Subject  string // "your files", "the reference solution", …
 	Device   string // what the cases ran on
 	Versions string // of Go, the compiler, the machine
+	Release  string // the course's: "2027.1-59b4246abc"
 	Seed     uint64
 	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
 	One      bool   // one case alone was asked for: all that it prints is shown
