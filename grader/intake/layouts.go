@@ -26,7 +26,21 @@ type submission struct {
 		SID   string `yaml:":sid"`
 		Email string `yaml:":email"`
 	} `yaml:":submitters"`
-	Created time.Time `yaml:":created_at"`
+	Created string `yaml:":created_at"`
+}
+
+// created is when it was handed in; zero if the export does not say. Ruby writes a blank before
+// the zone.
+func (s submission) created() (time.Time, error) {
+	if s.Created == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", time.RFC3339} {
+		if t, err := time.Parse(form, s.Created); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%s: cannot read the time %q", gradescopeFile, s.Created)
 }
 
 // gradescope reads an export: a folder for each submission, and a table of whose it is.
@@ -45,8 +59,11 @@ func gradescope(dir, metadata string) ([]found, error) {
 			return nil, fmt.Errorf("%s: %q names nobody as its submitter, or is no folder's name", gradescopeFile, folder)
 		}
 		f := found{Item: Item{Path: filepath.Join(dir, folder), File: folder}}
-		if !s.Created.IsZero() {
-			at := s.Created.UTC()
+		at, err := s.created()
+		if err != nil {
+			return nil, err
+		}
+		if !at.IsZero() {
 			f.Submitted = &at
 		}
 		for i, who := range s.Submitters {
