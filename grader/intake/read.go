@@ -61,6 +61,9 @@ func Read(name string, permitted []string) (Content, error) {
 	t := &taking{permitted: permitted}
 	switch {
 	case info.IsDir():
+		if inner := onlyArchive(name); inner != "" {
+			return Read(inner, permitted)
+		}
 		err = t.folder(name)
 	case !info.Mode().IsRegular():
 		err = trouble("it is neither a folder nor a file")
@@ -73,6 +76,20 @@ func Read(name string, permitted []string) (Content, error) {
 		return Content{}, err
 	}
 	return choose(t.entries, permitted)
+}
+
+// onlyArchive is the archive that a folder holds and nothing else, as an export leaves an upload; "" if
+// that is not so.
+func onlyArchive(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return ignored(e.Name()) })
+	if len(entries) != 1 || !entries[0].Type().IsRegular() || archive(entries[0].Name()) == "" {
+		return ""
+	}
+	return filepath.Join(dir, entries[0].Name())
 }
 
 // taking collects the entries of a submission, within the bounds.

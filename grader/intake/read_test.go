@@ -109,6 +109,13 @@ func TestOneSubmissionInManyPackings(t *testing.T) {
 	}
 }
 
+func TestAFolderAroundAnArchive(t *testing.T) {
+	path := saved(t, "work.zip", zipOf(t, honest...))
+	c, err := Read(filepath.Dir(path), permitted)
+	require.NoError(t, err)
+	assert.Len(t, c.Files, 2)
+}
+
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	huge := make([]byte, maxArchive+1)
 	bomb := zipOf(t, file{name: "task1_reference/attention.go", text: strings.Repeat("x", 100<<20)})
