@@ -20,6 +20,8 @@ const usage = `usage: go run ./grader <command> [flags]
 
 commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
+  batch     grade a class:           batch SUBMISSIONS -o OUT [-j 4] [-course course.toml]
+  gradebook make the grades anew of what a batch measured:  gradebook OUT
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
   pack      write the zip to hand in, and its receipt
@@ -40,20 +42,22 @@ commands:
 type command func(args []string) (int, error)
 
 var commands = map[string]command{
-	"grade":   gradeCommand,
-	"tune":    tuneCommand,
-	"run":     runCommand,
-	"pack":    packCommand,
-	"test":    testCommand,
-	"demo":    demoCommand,
-	"gpu":     gpuCommand,
-	"release": releaseCommand,
-	"update":  updateCommand,
-	"doctor":  doctorCommand,
-	"overlay": overlayCommand,
-	"env":     envCommand,
-	"version": versionCommand,
-	"help":    helpCommand,
+	"grade":     gradeCommand,
+	"batch":     batchCommand,
+	"gradebook": gradebookCommand,
+	"tune":      tuneCommand,
+	"run":       runCommand,
+	"pack":      packCommand,
+	"test":      testCommand,
+	"demo":      demoCommand,
+	"gpu":       gpuCommand,
+	"release":   releaseCommand,
+	"update":    updateCommand,
+	"doctor":    doctorCommand,
+	"overlay":   overlayCommand,
+	"env":       envCommand,
+	"version":   versionCommand,
+	"help":      helpCommand,
 }
 
 func main() {

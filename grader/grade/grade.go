@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"flashlab/device"
 	"flashlab/device/sim"
@@ -34,6 +35,8 @@ type Options struct {
 	Output  string // the folder that programs write to, "out"
 	// Progress is told of every case that is done, and how many there are.
 	Progress func(done, all int, name string)
+	// GPU is held while cases run on one: it serves one worker at a time.
+	GPU sync.Locker
 }
 
 // Subject is what is graded: a folder's files, maybe edited.
@@ -43,6 +46,7 @@ type Subject struct {
 	Submission string   // the folder as the user named it
 	Solution   bool
 	Mutant     *build.Mutant
+	Author     bool // messages name files as their author has them: task2_unfused/kernels.cu
 }
 
 // Submission is a student's files: the task's own folder, or another.
@@ -63,6 +67,12 @@ func Submission(root string, t *rubric.Task, dir string) Subject {
 		}
 		return dir // the task's own files may lie there as they are
 	})}
+}
+
+// HandedIn is a student's files in a folder of the grader's own, which holds their task
+// folders. Messages are for the student.
+func HandedIn(t *rubric.Task, dir string) Subject {
+	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
 }
 
 // under tells where the files of the task, and of those that it uses, lie.
@@ -146,7 +156,11 @@ func (o Options) files() ([]gate.File, error) {
 	packages := map[string]string{}
 	for i, one := range o.Task.All() {
 		packages[one.Dir] = one.Package
-		read, err := gate.Read(o.Subject.Dirs[i], one.Package, one.Files)
+		author := ""
+		if o.Subject.Author {
+			author = one.Dir
+		}
+		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
 		var e *gate.Error
 		if errors.As(err, &e) {
 			refused = append(refused, e.Refusals...)
@@ -207,7 +221,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
+		runs, err := o.runAlone(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
@@ -249,6 +263,15 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	}
 	v.Checks, v.Warnings = checks, warnings
 	return nil
+}
+
+// runAlone is run; a GPU has no other worker meanwhile.
+func (o Options) runAlone(ctx context.Context, s plan, b host.Backend, spec host.Spec, done func(name string)) ([][]score.Run, error) {
+	if b.Kind() == device.CUDA && o.GPU != nil {
+		o.GPU.Lock()
+		defer o.GPU.Unlock()
+	}
+	return o.run(ctx, s, b, spec, done)
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the
