@@ -14,7 +14,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade pack plot tune e2e gpt2 release lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade pack profile sanitize gpu plot tune e2e gpt2 release lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -91,6 +91,15 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
+
+profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
+	@$(GRADER) profile $(GRADE_FLAGS)
+
+sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
+	@$(GRADER) sanitize $(GRADE_FLAGS)
+
+gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (site.toml; DO=profile or sanitize)
+	@$(GRADER) gpu $(if $(DO),-do '$(DO)') $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution)
 
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh

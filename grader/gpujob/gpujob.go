@@ -101,6 +101,9 @@ exit $code
 `, slurm.Quote(o.Root), strings.Join(words, " "), slurm.Quote(exit+".part"), slurm.Quote(exit+".part"), slurm.Quote(exit))
 }
 
+// ErrBrokenOff is a run that its user ended.
+var ErrBrokenOff = errors.New("broken off")
+
 // follower watches one job.
 type follower struct {
 	o         Options
@@ -211,5 +214,5 @@ func (f *follower) cancel() error {
 		}
 		time.Sleep(min(f.o.Poll, 500*time.Millisecond))
 	}
-	return fmt.Errorf("broken off: the job %s is cancelled, and nothing was changed: %w", f.id, context.Canceled)
+	return fmt.Errorf("%w: the job %s is cancelled, and nothing was changed", ErrBrokenOff, f.id)
 }
