@@ -93,11 +93,13 @@ grade: grader ## grade your files: TASK=2 (see below)
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
 
+WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
 profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
-	@$(GRADER) profile $(GRADE_FLAGS)
+	@$(GRADER) profile $(WATCH_FLAGS)
 
 sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
-	@$(GRADER) sanitize $(GRADE_FLAGS)
+	@$(GRADER) sanitize $(WATCH_FLAGS)
 
 gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (site.toml; DO=profile or sanitize)
 	@$(GRADER) gpu $(if $(DO),-do '$(DO)') $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution)
