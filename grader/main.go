@@ -23,6 +23,7 @@ commands:
   batch     grade a class:           batch SUBMISSIONS -o OUT [-j 4] [-course course.toml]
   gradebook make the grades anew of what a batch measured:  gradebook OUT
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
+  bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
   pack      write the zip to hand in, and its receipt
   test      run the public checks of the tasks that are begun
@@ -54,6 +55,7 @@ var commands = map[string]command{
 	"env":       envCommand,
 	"version":   versionCommand,
 	"help":      helpCommand,
+	"bench":     benchCommand,
 }
 
 func main() {

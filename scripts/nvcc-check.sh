@@ -67,7 +67,7 @@ compile() {
     local file=$1 output
     shift
     output=$("$NVCC" -cubin "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
-        -allow-unsupported-compiler "$@" -o "$work/kernels.cubin" -x cu "$file" 2>&1) && return
+        -allow-unsupported-compiler -I device/nvcc/include "$@" -o "$work/kernels.cubin" -x cu "$file" 2>&1) && return
     printf '%s\n' "$output"
     return 1
 }

@@ -2,6 +2,7 @@ package nvcc
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,11 @@ import (
 	"flashlab/device"
 	"flashlab/internal/cache"
 )
+
+// tensorcore is the course's own header, which every file may include.
+//
+//go:embed include/tensorcore.h
+var tensorcore string
 
 // timeLimit bounds one run of nvcc: templates can keep a compiler busy for ever.
 const timeLimit = 3 * time.Minute
@@ -90,7 +96,7 @@ type job struct {
 func (j job) key() string {
 	return cache.Key("cubin 1", j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
-		j.src.Name, j.src.Text, j.defines)
+		j.src.Name, j.src.Text, j.defines, tensorcore)
 }
 
 // run compiles in a folder of its own, where the file has its plain name: that
@@ -101,13 +107,13 @@ func (j job) run() ([]byte, error) {
 		return nil, fmt.Errorf("nvcc: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	for file, text := range map[string]string{j.src.Name: j.src.Text, definesName: j.defines} {
+	for file, text := range map[string]string{"tensorcore.h": tensorcore, definesName: j.defines, j.src.Name: j.src.Text} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("nvcc: %w", err)
 		}
 	}
 	// -keep leaves the PTX for messages that name its lines.
-	args := append(j.flags, "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", j.src.Name)
+	args := append(j.flags, "-I.", "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", j.src.Name)
 	output, failure := j.tk.call(dir, args)
 	if failure != nil {
 		return nil, j.explain(dir, output, failure)

@@ -56,6 +56,7 @@ func (c *code) operationsFrom(at uint64) uint64 {
 
 func callCost(name string) uint64 {
 	products, isMatrix := strings.CutPrefix(name, "simt_multiply_")
+	products, _, _ = strings.Cut(products, "_") // simt_multiply_64_half: a lane's share
 	n, _ := strconv.ParseUint(products, 10, 64)
 	switch {
 	case isMatrix: // by a tensor core

@@ -9,11 +9,11 @@ import (
 )
 
 // allowedHeaders is what a kernel may include: the CUDA headers that the
-// simulator knows as well, and those of C and C++ that only hold numbers.
+// simulator knows as well, the course's own, and those of C and C++ that only hold numbers.
 var allowedHeaders = map[string]bool{
 	"cuda_runtime.h": true, "cuda_runtime_api.h": true, "cuda_fp16.h": true, "cuda_bf16.h": true, "cuda_fp8.h": true,
 	"mma.h": true, "cooperative_groups.h": true, "cooperative_groups/reduce.h": true,
-	"cuda_pipeline.h": true, "cuda_pipeline_primitives.h": true,
+	"cuda_pipeline.h": true, "cuda_pipeline_primitives.h": true, "tensorcore.h": true,
 	"device_launch_parameters.h": true, "math_constants.h": true, "vector_types.h": true,
 	"math.h": true, "float.h": true, "limits.h": true, "stdint.h": true, "stddef.h": true, "stdio.h": true, "assert.h": true,
 	"cmath": true, "cfloat": true, "climits": true, "cstdint": true, "cstddef": true, "cstdio": true, "cassert": true,

@@ -1,16 +1,10 @@
 // collective.cpp - operations that a warp does as one: the lanes meet, and the
 // last to arrive computes for all (include/simt/warp.h, Gathering).
-#include "runtime.h"
+#include "collective.h"
 
 namespace simt {
 
 namespace {
-struct Gathering {
-    void (*work)(void *const *lanes);
-    void *mine;
-    const char *all32; // the operation that needs all lanes, or null
-};
-
 const Gathering *of(const Fiber *f) {
     return (const Gathering *)f->in;
 }

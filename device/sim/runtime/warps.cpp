@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collective.h"
 #include "schedule.h"
 
 namespace simt {
@@ -62,8 +63,10 @@ void match(Fiber *const *lane) {
 bool tryWarp(Worker *w, Fiber *f) {
     Warp *wp = &w->warps[f->warp];
     Fiber *lane[32] = {};
-    for (uint32_t need = f->mask & wp->alive; need; need &= need - 1) {
-        int l = __builtin_ctz(need);
+    // From the last lane down: it mostly comes last, and nothing else need be looked at before.
+    for (uint32_t need = f->mask & wp->alive; need;) {
+        int l = 31 - __builtin_clz(need);
+        need &= ~(1u << l);
         Fiber *o = &w->fibers[f->warp * 32 + l];
         if (o->wait != Wait::Warp || o->mask != f->mask || o->kind != f->kind) return false;
         if (f->kind == Together && !sameGathering(o, f)) return false;
@@ -123,6 +126,13 @@ void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int
     f->line = line;
     if (!tryWarp(w, f)) reschedule(w);
 }
+}
+
+void simt::together(const Gathering &g, int line) {
+    simt_warp(~0u, Together, &g, nullptr, 0, 0, line);
+}
+
+extern "C" {
 
 unsigned simt_lane() {
     return simt::worker->current->lane;
