@@ -246,6 +246,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		checks = append(checks, c)
 	}
 	v.Checks, v.Warnings = checks, warnings
+	v.Hold()
 	return nil
 }
 

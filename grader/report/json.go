@@ -32,6 +32,7 @@ type gradescopeTest struct {
 // extraData is ours to define; NotMeasured names parts that are in no score.
 type extraData struct {
 	NotMeasured []string `json:"not_measured"`
+	Held        []string `json:"held,omitempty"` // checks that await a person; the full JSON says why
 	Seed        uint64   `json:"seed"`
 	Device      string   `json:"device"`
 }
@@ -64,6 +65,9 @@ func forGradescope(verdicts []score.Verdict) gradescope {
 		}
 		got, _ := v.Points()
 		g.Score += got
+		for _, h := range v.Held {
+			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %d, %s: %s", v.Task, h.Check, score.Awaiting))
+		}
 		for _, c := range v.Checks {
 			for _, p := range c.Parts {
 				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)
