@@ -30,6 +30,7 @@ type Observed struct {
 	Findings []sim.Finding
 	Counts   []sim.Counts
 	Peak     uint64 // bytes of device memory that were held at once
+	Copied   uint64 // bytes that were copied from device memory to the host
 	Prints   []sim.Print
 	CutOff   bool // kernels printed more than is kept
 }
