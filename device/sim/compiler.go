@@ -105,6 +105,8 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		// A large local array must meet the guard page below its thread's stack,
 		// not step over it into another thread's.
 		"-fstack-clash-protection",
+		// So that whatever jumps or calls by an address is the kernel's own doing.
+		"-fno-jump-tables", "-fno-optimize-sibling-calls",
 		// No contraction: a verdict must not depend on the host's processor.
 		"-ffp-contract=off",
 	}

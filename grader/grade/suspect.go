@@ -2,6 +2,7 @@ package grade
 
 import (
 	"fmt"
+	"strings"
 
 	"flashlab/grader/host"
 	"flashlab/grader/ops"
@@ -29,6 +30,9 @@ func suspect(v *score.Case, op ops.Op, w wire.Case, seen host.Observed) {
 	case v.Least > 0 && v.Ratio() < leastMoved:
 		v.Suspect = "the values are right, but its kernels moved fewer bytes than they must to read the inputs and to write the outputs: were they computed elsewhere?"
 		v.Facts = fmt.Sprintf("moved %d bytes in %d launches, where inputs and outputs have %d", v.Moved, seen.Launches(), v.Least)
+	case len(seen.ByAddress) > 0:
+		v.Suspect = "the values are right, but the kernels call functions by their address: where such a call leads the simulator cannot follow, so its counts and findings prove nothing"
+		v.Facts = "in " + strings.Join(seen.ByAddress, ", ")
 	case seen.Copied > own+inputs/4+readBack:
 		v.Suspect = "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
 		v.Facts = fmt.Sprintf("copied %d bytes, where the outputs have %d and the inputs %d", seen.Copied, outputs, inputs)
