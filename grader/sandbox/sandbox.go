@@ -33,8 +33,18 @@ type Box struct {
 	notHeld []string
 
 	mu     sync.Mutex
-	groups []*cgroup.Group // of programs that may have ended
+	groups []made // of programs that may have ended
 }
+
+// made is a control group, and when it was: one of a program that has not started yet is
+// as empty as one of a program that has ended.
+type made struct {
+	*cgroup.Group
+	at time.Time
+}
+
+// ended tells whether a group is done with, and then takes it away.
+func (m made) ended() bool { return time.Since(m.at) > time.Minute && m.Gone() }
 
 // Limits that a program has unless it asks for others.
 const (
@@ -86,10 +96,10 @@ func (b *Box) NotHeld() []string { return b.notHeld }
 func (b *Box) group(p jail.Program) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.groups = slices.DeleteFunc(b.groups, (*cgroup.Group).Gone)
+	b.groups = slices.DeleteFunc(b.groups, made.ended)
 	g := cgroup.New(cgroup.Limits{Memory: p.Memory, Processes: p.Processes})
 	if g != nil {
-		b.groups = append(b.groups, g)
+		b.groups = append(b.groups, made{g, time.Now()})
 	}
 	return g.Dirs()
 }
