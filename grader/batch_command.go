@@ -24,15 +24,16 @@ import (
 	"flashlab/grader/record"
 	"flashlab/grader/release"
 	"flashlab/grader/rubric"
+	"flashlab/grader/sandbox"
 	"flashlab/internal/cache"
 )
 
 // batchFlags are the command's choices.
 type batchFlags struct {
 	classFlags
-	submissions, tasks, student, device string
-	jobs                                int
-	regrade                             bool
+	submissions, tasks, student, device, sandbox string
+	jobs                                         int
+	regrade, trust                               bool
 }
 
 // classFlags say where a class's tables are.
@@ -53,6 +54,8 @@ func batchCommand(args []string) (int, error) {
 	f.StringVar(&b.student, "student", "", "grade only this one")
 	f.BoolVar(&b.regrade, "regrade", false, "grade again what is graded")
 	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
+	f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
+	f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
 	f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
 	places, err := parsePlaces(f, args)
 	if err != nil {
@@ -107,6 +110,19 @@ func (b batchFlags) run() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
+	notHeld := "no sandbox, as -trust says: the submissions may do what you may do"
+	if !b.trust {
+		box, err := sandbox.Probe(b.sandbox)
+		if errors.Is(err, sandbox.ErrNone) {
+			return exitFailed, fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
+		}
+		if err != nil {
+			return exitFailed, err
+		}
+		defer box.Close()
+		devices.Jail = box.Command
+		notHeld = "sandbox " + box.Name
+	}
 	tree, err := batch.Fingerprint(root, all)
 	if err != nil {
 		return exitFailed, err
@@ -114,7 +130,7 @@ func (b batchFlags) run() (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
-	fmt.Printf("Grading %s on %s (%s), %d at a time\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs))
+	fmt.Printf("Grading %s on %s (%s), %d at a time; %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), notHeld)
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	watch := batch.NewProgress(os.Stdout, terminal)
 	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,

@@ -18,6 +18,7 @@ import (
 	"flashlab/grader/release"
 	"flashlab/grader/report"
 	"flashlab/grader/rubric"
+	"flashlab/grader/sandbox"
 	"flashlab/grader/score"
 	"flashlab/internal/cache"
 )
@@ -26,7 +27,7 @@ import (
 type gradeFlags struct {
 	task, submission, mutant, version, device, only, out string
 	snapshot                                             string
-	thread, block                                        string
+	thread, block, sandbox                               string
 	solution                                             bool
 	seed                                                 uint64
 	seeded                                               bool
@@ -45,6 +46,7 @@ func gradeCommand(args []string) (int, error) {
 	f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
 	f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
 	f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
+	f.StringVar(&g.sandbox, "sandbox", "", "grade a stranger's files in a sandbox: auto or `bwrap`")
 	f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
 	f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
 	if err := parse(f, args); err != nil {
@@ -101,6 +103,14 @@ func (g gradeFlags) run() (int, error) {
 	}
 	if err != nil {
 		return exitFailed, err
+	}
+	if g.sandbox != "" {
+		box, err := sandbox.Probe(g.sandbox)
+		if err != nil {
+			return exitFailed, err
+		}
+		defer box.Close()
+		devices.Jail = box.Command
 	}
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + release.Name(root))

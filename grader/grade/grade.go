@@ -217,7 +217,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	all := s.cases() * len(passes)
 	done := 0
 	for _, p := range passes {
-		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 		var broken *build.Error
 		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
 			return fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
@@ -236,7 +236,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		runs, err := o.runAlone(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
+		runs, err := o.runAlone(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
@@ -277,6 +277,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		checks = append(checks, c)
 	}
 	v.Checks, v.Warnings = checks, warnings
+	v.Hold()
 	return nil
 }
 

@@ -186,8 +186,8 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		k.NotGraded = rc.Points * scale
 		return k
 	}
-	if h, held := part.Holds(rc.ID); held {
-		k.Held, k.Awaiting = &h, rc.Points*scale
+	if h := part.Held(rc.ID); h != nil {
+		k.Held, k.Awaiting = h, rc.Points*scale
 		return k
 	}
 	for _, p := range measured.Parts {

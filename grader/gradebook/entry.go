@@ -5,6 +5,7 @@ import (
 
 	"flashlab/grader/record"
 	"flashlab/grader/rubric"
+	"flashlab/grader/score"
 )
 
 // Entry is one student's grade.
@@ -43,7 +44,7 @@ type Check struct {
 	ID, Title                            string
 	Points, Of, GPU, Awaiting, NotGraded float64
 	Override                             *Override
-	Held                                 *record.Held // undecided
+	Held                                 *score.Held // undecided
 }
 
 // Manual is what a person gives.

@@ -11,9 +11,6 @@ import (
 	"flashlab/grader/score"
 )
 
-// Awaiting is what a student reads of a held check; the reasons are the instructor's.
-const Awaiting = "awaiting a person"
-
 // Verdict is a task's result as the student may see it: checks that a person has to decide on, or
 // has decided on, have no points of the grader's.
 func (t Task) Verdict() (score.Verdict, bool) {
@@ -21,6 +18,7 @@ func (t Task) Verdict() (score.Verdict, bool) {
 		return score.Verdict{}, false
 	}
 	v := t.Part.Result
+	v.Held = nil // the reasons are the instructor's
 	v.Checks = slices.Clone(v.Checks)
 	for i, c := range v.Checks {
 		why := ""
@@ -28,7 +26,7 @@ func (t Task) Verdict() (score.Verdict, bool) {
 		switch {
 		case at < 0:
 		case t.Checks[at].Held != nil:
-			why = Awaiting
+			why = score.Awaiting
 		case t.Checks[at].Override != nil:
 			why = "decided by a person"
 		}

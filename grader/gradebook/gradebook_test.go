@@ -137,13 +137,13 @@ func TestWhichAttemptCounts(t *testing.T) {
 
 func TestAPersonDecides(t *testing.T) {
 	p := part(1, "x", 1)
-	p.Held = []record.Held{{Check: "split", Reason: "impossible", Evidence: "secret evidence"}}
+	p.Result.Held = []score.Held{{Check: "split", Reason: "impossible", Evidence: "secret evidence"}}
 	c := Class{Course: parsed(t, "[[manual]]\nid = \"q\"\ntask = 1\npoints = 0.5\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", p, part(2, "x", 1))}}
 	e := grades(c)["a"]
 	assert.InDelta(t, 4, e.Points, 1e-9)
 	assert.InDelta(t, 1.5, e.Awaiting, 1e-9)
 	feedback := c.Feedback(e)
-	assert.Contains(t, feedback, Awaiting)
+	assert.Contains(t, feedback, score.Awaiting)
 	assert.NotContains(t, feedback, "secret")
 	assert.NotContains(t, feedback, "impossible")
 

@@ -20,6 +20,7 @@ var model = Op{
 	Tensors: modelTensors,
 	Judge:   judgeModel,
 	Least:   once,
+	Copies:  3,
 }
 
 // fresh is two sequences, one after the other, in the same cache.
@@ -30,6 +31,7 @@ var fresh = Op{
 	Tensors: modelTensors,
 	Judge:   judgeModel,
 	Least:   once,
+	Copies:  3,
 }
 
 // prompts are the lengths of the prompts that a model is given.

@@ -54,22 +54,12 @@ type Task struct {
 	Number int
 	Key    string        // names all that the measurement hangs on; equal keys need no grading
 	Files  string        // SHA-256 of this task's files: it tells when they last changed
-	Result score.Verdict // its checks, with their parts (points, measured or not) and cases
-	Held   []Held        `json:",omitempty"` // what a person has to decide
+	Result score.Verdict // its checks, with their parts (points, measured or not), cases, and what is held
 	// Failed is the grader's own failure: nothing is known of the task, no
 	// points are lost, and the next run grades it again. "" if there is none.
 	Failed string `json:",omitempty"`
 	Device string // what correctness was measured on
 	Times  *Times `json:",omitempty"`
-}
-
-// Held is a check whose points await a person. To the student it says no more than
-// that. An override of the check decides.
-type Held struct {
-	Check     string // "softmax", or "" for the whole task
-	Reason    string // one sentence
-	Evidence  string // numbers, or the lines in question
-	Reproduce string // the command that shows it again
 }
 
 // Times vary from run to run; nothing else in a record does.
@@ -103,14 +93,15 @@ func (r *Record) Put(t Task) {
 	r.Tasks = append(r.Tasks, t)
 }
 
-// Holds tells whether a check awaits a person, and why.
-func (t *Task) Holds(check string) (Held, bool) {
-	for _, h := range t.Held {
+// Held finds what makes a check await a person; nil if nothing does. To the student it
+// says no more than that; an override of the check decides.
+func (t *Task) Held(check string) *score.Held {
+	for i, h := range t.Result.Held {
 		if h.Check == check || h.Check == "" {
-			return h, true
+			return &t.Result.Held[i]
 		}
 	}
-	return Held{}, false
+	return nil
 }
 
 // Members are all whom the record belongs to.

@@ -34,6 +34,7 @@ type GradescopeTest struct {
 // ExtraData is ours to define; NotMeasured names parts that are in no score.
 type ExtraData struct {
 	NotMeasured []string `json:"not_measured"`
+	Held        []string `json:"held,omitempty"` // checks that await a person; the full JSON says why
 	Seed        uint64   `json:"seed"`
 	Device      string   `json:"device"`
 	Release     string   `json:"release"`
@@ -69,6 +70,9 @@ func ForGradescope(verdicts []score.Verdict) Gradescope {
 		}
 		got, _ := v.Points()
 		g.Score += got
+		for _, h := range v.Held {
+			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %d, %s: %s", v.Task, h.Check, score.Awaiting))
+		}
 		for _, c := range v.Checks {
 			for _, p := range c.Parts {
 				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)

@@ -35,6 +35,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		if i < len(m.Sim) { // a GPU does not count bytes
 			in := m.Sim[i].Case
 			r.Case.Moved, r.Case.Prints, r.Case.CutOff = in.Moved, in.Prints, in.CutOff
+			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}

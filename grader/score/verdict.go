@@ -26,7 +26,20 @@ type Verdict struct {
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
+	Held     []Held `json:"held,omitempty"` // checks that await a person
 }
+
+// Held is a check that a machine cannot decide on: it is neither right nor wrong,
+// and has no points until a person has looked.
+type Held struct {
+	Check     string `json:"check"`
+	Reason    string `json:"reason"`    // one sentence
+	Evidence  string `json:"evidence"`  // what was measured
+	Reproduce string `json:"reproduce"` // the command that shows it again
+}
+
+// Awaiting is what a part of such a check says in place of a score.
+const Awaiting = "awaiting a person"
 
 // Check is the result of one check.
 type Check struct {
@@ -76,6 +89,8 @@ type Case struct {
 	Printed string      // by the program, bounded
 	Prints  []sim.Print // by its kernels
 	CutOff  bool        // they printed more
+	Suspect string      `json:",omitempty"` // why a person should look at it, though it passed
+	Facts   string      `json:",omitempty"` // the numbers behind that
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.
@@ -102,7 +117,7 @@ func (v Verdict) Points() (score, most float64) {
 // Full tells whether all points of what was measured were reached.
 func (v Verdict) Full() bool {
 	got, most := v.Points()
-	return v.Refused == "" && most > 0 && got >= most-1e-9
+	return v.Refused == "" && len(v.Held) == 0 && most > 0 && got >= most-1e-9
 }
 
 // Part finds a part by name.
