@@ -73,7 +73,7 @@ func (b batchFlags) spread(root string, all []*rubric.Task, class gradebook.Clas
 	if err != nil {
 		return exitFailed, fmt.Errorf("batch: %w", err)
 	}
-	fmt.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and sent again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
+	fmt.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and started again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
 	if code, err := b.write(class); err != nil {
 		return code, err
 	}

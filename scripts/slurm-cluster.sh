@@ -135,7 +135,7 @@ stop() {
 kill_node() {
     local pid parent parents= pids
     export SLURM_CONF="$dir/slurm.conf"
-    pids=$(scontrol listpids 2>/dev/null | awk 'NR > 1 && $1 > 1 { print $1 }')
+    pids=$(scontrol listpids 2>/dev/null | awk 'NR > 1 && $1 > 1 { print $1 }') || true # none runs
     for pid in $pids; do
         parent=$(awk '/^PPid/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
         [ -n "$parent" ] && [ "$(cat "/proc/$parent/comm" 2>/dev/null)" = slurmstepd ] && parents+=" $parent"

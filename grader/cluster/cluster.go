@@ -40,7 +40,7 @@ type Summary struct {
 	Units  int
 	Before int // units that were graded already
 	Graded int // tasks of the course graded now
-	Lost   int // array tasks that were sent again
+	Lost   int // array tasks that were started again
 	Failed []string
 }
 
@@ -61,11 +61,6 @@ type run struct {
 	sent   map[int]int    // how often
 	jobs   map[string]*job
 	down   int // failures of Slurm to answer, in a row
-}
-
-// job is an array that was submitted: its tasks that have not ended.
-type job struct {
-	open map[int]time.Time // and since when Slurm has called them over
 }
 
 // Run grades the plan's units. The caller holds the batch's folder. When ctx ends,
@@ -139,10 +134,7 @@ func (r *run) prepare(ctx context.Context) error {
 			_ = slurm.Cancel(ctx, id) // it grades by another plan, or is over
 			continue
 		}
-		r.jobs[id] = &job{open: map[int]time.Time{}}
-		for _, unit := range units {
-			r.jobs[id].open[unit] = time.Time{}
-		}
+		r.jobs[id] = newJob(units)
 	}
 	if len(r.jobs) > 0 {
 		fmt.Fprintf(r.W, "Jobs of an earlier run still count: %s\n", strings.Join(sortedKeys(r.jobs), ", "))
@@ -234,6 +226,11 @@ func (r *run) look(ctx context.Context) error {
 			switch {
 			case known && !s.Over():
 				j.open[unit] = time.Time{}
+				if j.ran[unit] && s.Name == "PENDING" {
+					r.sum.Lost++
+					fmt.Fprintf(r.W, "%s: its node was lost, or wanted for something else; Slurm starts it again\n", r.Plan.Units[unit].Name())
+				}
+				j.ran[unit] = s.Name == "RUNNING"
 			case since.IsZero():
 				j.open[unit] = time.Now()
 			case time.Since(since) > gone || known && s.Name != "COMPLETED" && time.Since(since) > 2*r.Poll:
@@ -261,64 +258,4 @@ func (r *run) lost(id string, unit int, s slurm.State) {
 	}
 	r.sum.Lost++
 	fmt.Fprintf(r.W, "%s: no result: %s. It is sent again\n", name, why)
-}
-
-// send submits the units that are neither done nor under way.
-func (r *run) send(ctx context.Context) error {
-	var units []int
-	for unit := range r.Plan.Units {
-		under := slices.ContainsFunc(sortedKeys(r.jobs), func(id string) bool { _, open := r.jobs[id].open[unit]; return open })
-		if _, failed := r.failed[unit]; !r.done[unit] && !failed && !under {
-			units = append(units, unit)
-		}
-	}
-	if len(units) == 0 {
-		return nil
-	}
-	script := fmt.Sprintf("cd %s || { echo 'this node does not see the folder of the course'; exit 3; }\nexec %s batch -part %s\n",
-		slurm.Quote(r.Root), slurm.Quote(r.Grader), slurm.Quote(r.path("plan.json")))
-	id, err := r.Site.Submit(ctx, slurm.Job{Name: "flashlab-batch", Dir: r.Root, Script: script, Output: r.path("logs", "%A_%a.log"), Tasks: units, AtOnce: r.AtOnce, Requeue: true})
-	if err != nil {
-		return err
-	}
-	j := &job{open: map[int]time.Time{}}
-	for _, unit := range units {
-		j.open[unit] = time.Time{}
-		r.sent[unit]++
-	}
-	r.jobs[id] = j
-	fmt.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
-	return r.keepJobs()
-}
-
-// keepJobs remembers what runs, so that a run that is killed finds it again.
-func (r *run) keepJobs() error {
-	list := struct {
-		Plan string
-		Jobs map[string][]int
-	}{r.planKey(), map[string][]int{}}
-	for id, j := range r.jobs {
-		list.Jobs[id] = sortedKeys(j.open)
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	return cache.WriteFile(r.path("jobs.json"), text, 0o644)
-}
-
-// cancel ends the jobs, and keeps what they had finished.
-func (r *run) cancel() error {
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
-	defer stop()
-	for _, id := range sortedKeys(r.jobs) {
-		if err := slurm.Cancel(ctx, id); err != nil {
-			return fmt.Errorf("interrupted, but the job %s could not be cancelled (scancel %s): %w", id, id, err)
-		}
-		delete(r.jobs, id)
-	}
-	if err := r.collect(); err != nil {
-		return err
-	}
-	return errors.Join(context.Canceled, r.keepJobs())
 }

@@ -105,9 +105,17 @@ func (c class) start(cluster *slurmtest.Cluster, out string, until *regexp.Regex
 	return w.String(), err
 }
 
+// needsAll skips what takes minutes.
+func needsAll(t *testing.T) {
+	if os.Getenv("FLASHLAB_ALL") == "" {
+		t.Skip("make test-all runs it")
+	}
+}
+
 var firstDone = regexp.MustCompile(`(?m)^1/5 `)
 
 func TestABatchOnACluster(t *testing.T) {
+	needsAll(t)
 	cluster := slurmtest.Start(t)
 	c := newClass(t)
 
@@ -154,9 +162,7 @@ func TestABatchOnACluster(t *testing.T) {
 // The node is lost while a student is graded; it takes the cluster a minute to see
 // that, and another to start anew.
 func TestABatchLosesItsNode(t *testing.T) {
-	if os.Getenv("FLASHLAB_ALL") == "" {
-		t.Skip("make test-all runs it")
-	}
+	needsAll(t)
 	cluster := slurmtest.Start(t)
 	c := newClass(t)
 	out := t.TempDir()
@@ -174,6 +180,7 @@ func TestABatchLosesItsNode(t *testing.T) {
 		require.NoError(t, cluster.Do("node"))
 	})
 	require.NoError(t, err, words)
-	t.Log(words)
+	assert.Contains(t, words, "Slurm starts it again")
+	assert.Contains(t, words, "1 array tasks were lost and started again")
 	assert.Equal(t, string(c.gradebook), string(c.read(out)))
 }

@@ -111,7 +111,10 @@ func TestALostNode(t *testing.T) {
 		}
 		return s[slurm.Single]
 	}
-	c.Eventually("both run", 20*time.Second, func() bool { return state(again).Name == "RUNNING" && state(never).Name == "RUNNING" })
+	c.Eventually("both run", 20*time.Second, func() bool {
+		begun, _ := filepath.Glob(filepath.Join(dir, "started-*")) // RUNNING comes a moment before
+		return len(begun) == 2
+	})
 	c.KillNode()
 	c.Eventually("the loss is seen", 2*time.Minute, func() bool { return state(never).Over() && state(again).Name == "PENDING" })
 	assert.Equal(t, "NODE_FAIL", state(never).Name)
