@@ -22,6 +22,9 @@ func (o Options) plan() (plan, error) {
 		var p plan
 		for _, c := range o.Task.Checks {
 			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
+			if o.Few > 0 {
+				c.Cases = c.Cases[:min(o.Few, len(c.Cases))]
+			}
 			p.checks = append(p.checks, c)
 		}
 		return p, nil
