@@ -41,6 +41,7 @@ func adversaries(t *testing.T, kind string, least int) {
 	var mu sync.Mutex
 	rows := table.NewWriter()
 	rows.AppendHeader(table.Row{"submission", "task", "what it does", "verdict", "defence"})
+	rows.SortBy([]table.SortBy{{Number: 1}})
 	t.Cleanup(func() { t.Log("graded in " + where + "\n" + rows.Render()) })
 	ran := 0
 	for _, s := range all {
