@@ -91,6 +91,9 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
+	if r.Jail != nil && jail.Failed(out.String()) {
+		return res, fmt.Errorf("the sandbox for the build: %s", out.String())
+	}
 	root := r.Root
 	if stage != nil {
 		root = stage.Root

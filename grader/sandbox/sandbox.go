@@ -34,8 +34,17 @@ type Box struct {
 	lets    []string // attacks of the test's table that come through, for want of something on this machine
 
 	mu     sync.Mutex
-	groups []*cgroup.Group // of programs that may have ended
+	groups []used
 }
+
+// used is a control group, and since when: a program joins it soon after.
+type used struct {
+	group *cgroup.Group
+	since time.Time
+}
+
+// idle is for how long a group may be empty because its program has not begun yet.
+const idle = 30 * time.Second
 
 // Limits that a program has unless it asks for others.
 const (
@@ -87,10 +96,10 @@ func (b *Box) NotHeld() []string { return b.notHeld }
 func (b *Box) group(p jail.Program) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.groups = slices.DeleteFunc(b.groups, (*cgroup.Group).Gone)
+	b.groups = slices.DeleteFunc(b.groups, func(u used) bool { return time.Since(u.since) > idle && u.group.Gone() })
 	g := cgroup.New(cgroup.Limits{Memory: p.Memory, Processes: p.Processes})
 	if g != nil {
-		b.groups = append(b.groups, g)
+		b.groups = append(b.groups, used{g, time.Now()})
 	}
 	return g.Dirs()
 }
@@ -99,8 +108,8 @@ func (b *Box) group(p jail.Program) []string {
 func (b *Box) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, g := range b.groups {
-		g.Remove()
+	for _, u := range b.groups {
+		u.group.Remove()
 	}
 	b.groups = nil
 }
