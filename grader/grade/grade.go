@@ -239,7 +239,8 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 			v.Versions += "; " + tool
 		}
 		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
-		giveBack := o.alone(backend)
+		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		defer giveBack()
 		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
