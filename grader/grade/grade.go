@@ -109,6 +109,12 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // Task grades. The error is the grader's own failure; what is wrong with a
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
+	v, err := o.task(ctx)
+	v.Finish()
+	return v, err
+}
+
+func (o Options) task(ctx context.Context) (score.Verdict, error) {
 	t := o.Task
 	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: release.Name(o.Root), Seed: o.Seed, Again: o.again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
@@ -282,7 +288,6 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		checks = append(checks, c)
 	}
 	v.Checks, v.Warnings = checks, warnings
-	v.Hold()
 	return nil
 }
 
