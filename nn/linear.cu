@@ -1,6 +1,7 @@
 // A linear layer for few rows, such as a decoding step has: out = x * w^T + bias.
 //
-// x [rows, in], w [width, in], out [rows, width]. Every weight is read once and
+// x [rows, in], w [width, in], out [rows, width]; up to three layers of one x go
+// together, blockIdx.y is which of them. Every weight is read once and
 // serves all rows, so the time is that of reading w: what counts is to have
 // enough loads in flight. A warp has OUTPUTS columns of out. Its lanes read the
 // weights VEC at a time, neighbours reading neighbours, and each lane asks for
@@ -9,6 +10,17 @@
 #define WARP 32
 #define BLOCK 256 // threads; linear.go knows it
 #define BATCH 8   // loads of weights that a lane has in flight
+
+// What happens to x * w^T + bias: linear.go knows the numbers.
+#define GELU 1
+#define ADD 2 // it is added to what is in out
+
+__device__ float finish(float value, const float *out, int then) {
+    if (then == ADD) return *out + value;
+    if (then != GELU) return value;
+    const float u = 0.7978845608028654f * (value + 0.044715f * value * value * value);
+    return value / (1.0f + expf(-2.0f * u)); // as in elementwise.cu
+}
 
 // VEC neighbours: 16 bytes at once where rows start at multiples of 16 bytes.
 template <int VEC> __device__ void load(float (&d)[VEC], const float *from) {
@@ -36,7 +48,7 @@ template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, 
 // the last one, and is not written.
 template <int ROWS, int OUTPUTS, int VEC>
 __device__ void multiply(const float *x, const float *w, const float *bias, float *out, int row0,
-                         int rows, int in, int width, int hasBias, int column0) {
+                         int rows, int in, int width, int then, int column0) {
     constexpr int STEPS = BATCH / OUTPUTS; // pieces in flight for each column
     constexpr int STRIDE = WARP * VEC;     // terms that a warp reads at a time
     const int lane = threadIdx.x % WARP;
@@ -89,8 +101,10 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
             for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
                 whole += __shfl_xor_sync(0xffffffffu, whole, lanes);
             const int row = row0 + r, column = column0 + o;
-            if (lane == r * OUTPUTS + o && row < rows && column < width)
-                out[(size_t)row * width + column] = whole + (hasBias ? bias[column] : 0.0f);
+            if (lane == r * OUTPUTS + o && row < rows && column < width) {
+                float *at = out + (size_t)row * width + column;
+                *at = finish(whole + (bias ? bias[column] : 0.0f), at, then);
+            }
         }
 }
 
@@ -100,39 +114,52 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
 // otherwise; so do rows that do not allow 16 bytes at once.
 template <int ROWS>
 __device__ void linear(const float *x, const float *w, const float *bias, float *out, int rows,
-                       int in, int width, int hasBias, int wide, int outputs) {
+                       int in, int width, int then, int wide, int outputs) {
     const int groups = (rows + ROWS - 1) / ROWS;
     const int row0 = blockIdx.x % groups * ROWS;
     const int warp = blockIdx.x / groups * (BLOCK / WARP) + threadIdx.x / WARP;
     if (warp * outputs >= width) return; // the whole warp
     if (!wide)
-        multiply<ROWS, 1, 1>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
+        multiply<ROWS, 1, 1>(x, w, bias, out, row0, rows, in, width, then, warp);
     else if (outputs == 1)
-        multiply<ROWS, 1, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
+        multiply<ROWS, 1, 4>(x, w, bias, out, row0, rows, in, width, then, warp);
     else
-        multiply<ROWS, 2, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp * 2);
+        multiply<ROWS, 2, 4>(x, w, bias, out, row0, rows, in, width, then, warp * 2);
+}
+
+// Without a bias, bias is 0.
+__device__ const float *mine(const float *first, const float *second, const float *third) {
+    return blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_1(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<1>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide, int outputs) {
+    linear<1>(x, mine(w0, w1, w2), hasBias ? mine(bias0, bias1, bias2) : 0,
+              (float *)mine(out0, out1, out2), rows, in, width, then, wide, outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_2(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<2>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_2(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide, int outputs) {
+    linear<2>(x, mine(w0, w1, w2), hasBias ? mine(bias0, bias1, bias2) : 0,
+              (float *)mine(out0, out1, out2), rows, in, width, then, wide, outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_4(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<4>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_4(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide, int outputs) {
+    linear<4>(x, mine(w0, w1, w2), hasBias ? mine(bias0, bias1, bias2) : 0,
+              (float *)mine(out0, out1, out2), rows, in, width, then, wide, outputs);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_8(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<8>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_8(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide, int outputs) {
+    linear<8>(x, mine(w0, w1, w2), hasBias ? mine(bias0, bias1, bias2) : 0,
+              (float *)mine(out0, out1, out2), rows, in, width, then, wide, outputs);
 }
