@@ -46,9 +46,13 @@ template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, 
 
 // ROWS rows, from row0 on, times OUTPUTS columns. A row or column too many repeats
 // the last one, and is not written.
+//
+// With a gate, the two columns are column0 of gate and of w, and what is written is
+// silu(the one) * the other.
 template <int ROWS, int OUTPUTS, int VEC>
 __device__ void multiply(const float *x, const float *w, const float *bias, float *out, int row0,
-                         int rows, int in, int width, int then, int column0) {
+                         int rows, int in, int width, int then, int column0,
+                         const float *gate = 0) {
     constexpr int STEPS = BATCH / OUTPUTS; // pieces in flight for each column
     constexpr int STRIDE = WARP * VEC;     // terms that a warp reads at a time
     const int lane = threadIdx.x % WARP;
@@ -57,6 +61,7 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
     for (int r = 0; r < ROWS; r++) xs[r] = x + (size_t)min(row0 + r, rows - 1) * in;
 #pragma unroll
     for (int o = 0; o < OUTPUTS; o++) ws[o] = w + (size_t)min(column0 + o, width - 1) * in;
+    if (gate) ws[0] = gate + (size_t)column0 * in, ws[OUTPUTS - 1] = w + (size_t)column0 * in;
 
     // 1. Ask for the first weights.
     float weight[STEPS][OUTPUTS][VEC];

@@ -34,11 +34,11 @@ type Layers struct {
 // New compiles the kernels.
 func New(q device.Queue) (*Layers, error) {
 	kernels, err := compile(q, map[string][]string{
-		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
+		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8", "swiglu_1", "swiglu_2", "swiglu_4", "swiglu_8"},
 		"gemm.cu":        {"gemm_64", "gemm_128"},
 		"pieces.cu":      {"split_lines"},
 		"product.cu":     {"product_64", "product_128", "add_up"},
-		"norm.cu":        {"layer_norm"},
+		"norm.cu":        {"layer_norm", "add_norm"},
 		"rope.cu":        {"rope"},
 		"elementwise.cu": {"gelu", "swiglu", "add"},
 		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},

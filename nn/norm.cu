@@ -1,11 +1,14 @@
 // Layer norm: out = (x - mean) / sqrt(variance + eps) * gain + bias, each row of
-// x [rows, width] by itself. A block has one row; out may be x.
+// x [rows, width] by itself. A block has one row; out may be x. add_norm adds
+// added [rows, width] to x first, and keeps the sum there.
 
 #define WARP 32
 #define BLOCK 256 // threads; rows.go knows it
+#define HELD 16   // numbers of a row that a thread keeps: rows up to 4096 are read once
 
 // The sum of value over the block, for every thread. partial has a place a warp.
 __device__ float sumOfBlock(float value, float *partial) {
+#pragma unroll
     for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, lanes);
     if (threadIdx.x % WARP == 0) partial[threadIdx.x / WARP] = value;
@@ -16,27 +19,63 @@ __device__ float sumOfBlock(float value, float *partial) {
     return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    layer_norm(const float *x, const float *gain, const float *bias, float *out, int width,
-               float eps) {
+template <bool ADD>
+__device__ void normalise(float *x, const float *added, const float *gain, const float *bias,
+                          float *out, int width, float eps) {
     __shared__ float forMean[BLOCK / WARP], forVariance[BLOCK / WARP];
     const size_t row = (size_t)blockIdx.x * width;
+    const int beyond = HELD * BLOCK + threadIdx.x; // the first that this thread does not keep
 
-    // 1. The mean. The row is short enough to stay in the caches for what follows.
-    float sum = 0.0f;
-    for (int i = threadIdx.x; i < width; i += BLOCK) sum += x[row + i];
+    // 1. The mean.
+    float held[HELD], sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * BLOCK + threadIdx.x;
+        held[j] = i < width ? x[row + i] : 0.0f;
+        if (ADD && i < width) held[j] += added[row + i];
+    }
+#pragma unroll
+    for (int j = 0; j < HELD; j++) sum += held[j];
+    for (int i = beyond; i < width; i += BLOCK) {
+        if (ADD) x[row + i] += added[row + i];
+        sum += x[row + i];
+    }
     const float mean = sumOfBlock(sum, forMean) / width;
 
     // 2. The variance, of differences from the mean: squares of x itself would
     //    lose it where the mean is large.
     float squares = 0.0f;
-    for (int i = threadIdx.x; i < width; i += BLOCK) {
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const float difference = j * BLOCK + threadIdx.x < width ? held[j] - mean : 0.0f;
+        squares += difference * difference;
+    }
+    for (int i = beyond; i < width; i += BLOCK) {
         const float difference = x[row + i] - mean;
         squares += difference * difference;
     }
     const float scale = 1.0f / sqrtf(sumOfBlock(squares, forVariance) / width + eps);
 
     // 3. Normalise. A thread writes only what it alone has read, so out may be x.
-    for (int i = threadIdx.x; i < width; i += BLOCK)
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * BLOCK + threadIdx.x;
+        if (i >= width) break;
+        if (ADD) x[row + i] = held[j];
+        out[row + i] = (held[j] - mean) * scale * gain[i] + bias[i];
+    }
+    for (int i = beyond; i < width; i += BLOCK)
         out[row + i] = (x[row + i] - mean) * scale * gain[i] + bias[i];
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    layer_norm(const float *x, const float *gain, const float *bias, float *out, int width,
+               float eps) {
+    normalise<false>((float *)x, 0, gain, bias, out, width, eps); // it writes no x
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    add_norm(float *x, const float *added, const float *gain, const float *bias, float *out,
+             int width, float eps) {
+    normalise<true>(x, added, gain, bias, out, width, eps);
 }
