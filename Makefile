@@ -9,12 +9,12 @@ CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)') \
 	$(if $(THREAD),-thread '$(THREAD)') $(if $(BLOCK),-block '$(BLOCK)') \
-	$(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+	$(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)')
 
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade plot tune e2e gpt2 lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade bench plot tune e2e gpt2 lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,6 +29,7 @@ help: ## this list
 	@echo '  THREAD=3,0,0         with CASE: only this thread'\''s printf; BLOCK=1,0,0 likewise'
 	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
 	@echo '  SOLUTION=1           the reference solution in place of your files'
+	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (TASK/solution/versions)'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 	@echo 'and of make e2e:'
@@ -88,6 +89,9 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
+
+bench: grader ## time the reference solutions beside cuBLAS and PyTorch: TASK=4, RUNS=5, WORKLOAD=flash-4
+	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)')
 
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh

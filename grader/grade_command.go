@@ -23,11 +23,11 @@ import (
 
 // gradeFlags are the command's choices.
 type gradeFlags struct {
-	task, submission, mutant, device, only, out string
-	thread, block                               string
-	solution                                    bool
-	seed                                        uint64
-	seeded                                      bool
+	task, submission, mutant, version, device, only, out string
+	thread, block                                        string
+	solution                                             bool
+	seed                                                 uint64
+	seeded                                               bool
 }
 
 func gradeCommand(args []string) (int, error) {
@@ -36,6 +36,7 @@ func gradeCommand(args []string) (int, error) {
 	f.StringVar(&g.task, "task", "", "number of the task, `2`; all tasks without it")
 	f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
 	f.BoolVar(&g.solution, "solution", false, "grade the reference solution")
+	f.StringVar(&g.version, "version", "", "with -solution: an earlier version of it by its `name`")
 	f.StringVar(&g.mutant, "mutant", "", "grade a known-wrong solution by its `name`")
 	f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
@@ -49,6 +50,9 @@ func gradeCommand(args []string) (int, error) {
 	f.Visit(func(set *flag.Flag) { g.seeded = g.seeded || set.Name == "seed" })
 	if chosen := count(g.submission != "", g.solution, g.mutant != ""); chosen > 1 {
 		return exitFailed, errors.New("grade: only one of -submission, -solution and -mutant")
+	}
+	if g.version != "" && (g.task == "" || !g.solution) {
+		return exitFailed, errors.New("grade: -version needs -task and -solution")
 	}
 	if g.mutant != "" && g.task == "" {
 		return exitFailed, errors.New("grade: -mutant needs -task")
@@ -146,6 +150,8 @@ func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) 
 			return grade.Subject{}, err
 		}
 		return grade.Mutant(root, t, m), nil
+	case g.version != "":
+		return grade.Version(root, t, g.version), nil
 	case g.solution:
 		return grade.Solution(root, t), nil
 	}
@@ -163,7 +169,7 @@ func (g gradeFlags) files(root string, verdicts []score.Verdict) error {
 	case g.out != "":
 		dir = g.out
 	case g.solution:
-		dir = filepath.Join(dir, "reference")
+		dir = filepath.Join(dir, "reference", g.version)
 	case g.mutant != "":
 		dir = filepath.Join(dir, "mutants", g.mutant)
 	}

@@ -21,6 +21,7 @@ const usage = `usage: go run ./grader <command> [flags]
 commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
+  bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
@@ -36,6 +37,7 @@ type command func(args []string) (int, error)
 var commands = map[string]command{
 	"grade":   gradeCommand,
 	"tune":    tuneCommand,
+	"bench":   benchCommand,
 	"run":     runCommand,
 	"doctor":  doctorCommand,
 	"overlay": overlayCommand,

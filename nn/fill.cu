@@ -2,7 +2,7 @@
 // seed, the stream and its own index; package tensor says how, and what the
 // distributions are.
 
-enum { Normal, Uniform, Large, OneHot, Equal, Masked }; // in the order of tensor.Dists
+enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven }; // in the order of tensor.Dists
 
 __device__ unsigned mix(unsigned x) {
     x ^= x >> 16;
@@ -42,6 +42,9 @@ __device__ float number(int dist, Key key, unsigned long long i) {
         return normal(key, 0);
     case Masked:
         if (i % 64 != 0 && hash(key, i, 2) % 2 == 0) return -INFINITY;
+        break;
+    case Uneven:
+        return normal(key, i) * ldexpf(1.0f, (int)(i / 256 % 12) - 11);
     }
     return normal(key, i);
 }

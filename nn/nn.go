@@ -51,6 +51,12 @@ func New(q device.Queue) (*Layers, error) {
 	return &Layers{q, kernels, q.Info().Processors, worthwhile, &scratch{}}, nil
 }
 
+// NewFill compiles Fill alone, for those who only make inputs.
+func NewFill(q device.Queue) (*Layers, error) {
+	kernels, err := compile(q, map[string][]string{"fill.cu": {"fill"}})
+	return &Layers{q, kernels, q.Info().Processors}, err
+}
+
 // compile makes the named kernels of each file.
 func compile(q device.Queue, files map[string][]string) (map[string]device.Kernel, error) {
 	kernels := map[string]device.Kernel{}

@@ -18,10 +18,11 @@ const (
 	OneHot  Dist = "onehot"  // Normal, but one element in 16 or so is larger by 1000: rows that are all but one-hot
 	Equal   Dist = "equal"   // the same value everywhere
 	Masked  Dist = "masked"  // Normal, but about half are -Inf, never the first of 64
+	Uneven  Dist = "uneven"  // Normal, but small to begin with: every 256 elements are twice as large as those before, twelve times over, and then it starts again
 )
 
 // Dists lists them all.
-var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked}
+var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked, Uneven}
 
 // Known tells whether a distribution exists.
 func (d Dist) Known() bool {
@@ -68,6 +69,8 @@ func value(d Dist, key [2]uint32, i uint64) float32 {
 		if i%64 != 0 && hash(key, i, 2)%2 == 0 {
 			return float32(math.Inf(-1))
 		}
+	case Uneven:
+		return normal(key, i) * float32(math.Ldexp(1, int(i/256%12)-11))
 	}
 	return normal(key, i)
 }

@@ -34,6 +34,7 @@ type gpu struct {
 	pending   []string            // kernels launched since the last time all had finished
 	recording *recording          // nil while no graph is recorded
 	graphs    map[*graph]struct{} // those that are not closed
+	library   cublas
 }
 
 // Open opens a GPU in a context of its own.

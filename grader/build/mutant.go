@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -17,10 +18,11 @@ import (
 // Mutant is a solution made wrong on purpose, to show that its mistake costs
 // points.
 type Mutant struct {
-	Name   string `toml:"-"`
-	About  string
-	Edits  []Edit `toml:"edit"`
-	Expect Expect
+	Name    string `toml:"-"`
+	About   string
+	Version string // of the solution, that is edited: "2_registers"; the solution itself without it
+	Edits   []Edit `toml:"edit"`
+	Expect  Expect
 }
 
 // Edit replaces a text that occurs exactly once in a file of the solution. The
@@ -73,7 +75,7 @@ func LoadMutant(root string, t *rubric.Task, name string) (*Mutant, error) {
 
 // Apply edits the files of a task's solution, and of the tasks that it uses.
 func (m *Mutant) Apply(t *rubric.Task, files []gate.File) ([]gate.File, error) {
-	edited := append([]gate.File{}, files...)
+	edited := slices.Clone(files)
 	for _, e := range m.Edits {
 		file, found := e.File, false
 		if !strings.Contains(file, "/") {

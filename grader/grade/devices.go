@@ -142,7 +142,7 @@ func gpuEnv() []string {
 	var env []string
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		if name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
+		if name == "LD_LIBRARY_PATH" || name == "FLASHLAB_CUBLAS" || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
 			env = append(env, e)
 		}
 	}

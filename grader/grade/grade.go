@@ -40,6 +40,7 @@ type Subject struct {
 	Dirs       []string // of the task's files, and of those of each task that it uses
 	Submission string   // the folder as the user named it
 	Solution   bool
+	Version    string // an earlier version of the solution
 	Mutant     *build.Mutant
 }
 
@@ -77,10 +78,17 @@ func Solution(root string, t *rubric.Task) Subject {
 		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
 }
 
+// Version is an earlier version of the reference solution.
+func Version(root string, t *rubric.Task, name string) Subject {
+	s := Solution(root, t)
+	s.Name, s.Version = "the reference solution, "+build.VersionTitle(name), name
+	return s
+}
+
 // Mutant is the reference solution with a known mistake.
 func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 	s := Solution(root, t)
-	s.Name, s.Mutant = "the reference solution, made wrong: "+m.About, m
+	s.Name, s.Version, s.Mutant = "the reference solution, made wrong: "+m.About, m.Version, m
 	return s
 }
 
@@ -157,6 +165,13 @@ func (o Options) files() ([]gate.File, error) {
 			f.Task = one.Dir
 			files = append(files, f)
 		}
+	}
+	if o.Subject.Version != "" && len(refused) == 0 {
+		older, err := build.Version(o.Root, o.Task, o.Subject.Version, files)
+		if err != nil {
+			return nil, err
+		}
+		files = older
 	}
 	if m := o.Subject.Mutant; m != nil && len(refused) == 0 {
 		edited, err := m.Apply(o.Task, files)

@@ -96,6 +96,7 @@ func (o Options) againAt(name string, show sim.Show) string {
 		add("MUTANT", o.Subject.Mutant.Name)
 	} else if o.Subject.Solution {
 		add("SOLUTION", "1")
+		add("VERSION", o.Subject.Version)
 	}
 	add("CASE", name)
 	add("DEVICE", string(o.Devices.Asked))

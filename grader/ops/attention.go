@@ -22,6 +22,7 @@ var attention = Op{
 	},
 	Judge: judgeAttention,
 	Least: once,
+	Timed: timedAttention,
 }
 
 func attentionRules(c wire.Case) error {
@@ -32,12 +33,17 @@ func attentionRules(c wire.Case) error {
 }
 
 // attentionTensors: the case's distribution is that of q alone, so that scores
-// are as large as it makes them, and v stays ordinary.
+// are as large as it makes them, and v stays ordinary. Numbers of many sizes are
+// wanted everywhere.
 func attentionTensors(c wire.Case) (in, out []wire.Tensor) {
 	s := c.Attention()
 	q := []int{s.Batch, s.Heads, s.SeqQ, s.Dim}
 	kv := []int{s.Batch, s.KVHeads, s.SeqK, s.Dim}
-	return []wire.Tensor{{Name: "q", Shape: q}, {Name: "k", Shape: kv, Dist: tensor.Normal}, {Name: "v", Shape: kv, Dist: tensor.Normal}},
+	dist := tensor.Normal
+	if c.Dist == tensor.Uneven {
+		dist = tensor.Uneven
+	}
+	return []wire.Tensor{{Name: "q", Shape: q}, {Name: "k", Shape: kv, Dist: dist}, {Name: "v", Shape: kv, Dist: dist}},
 		[]wire.Tensor{{Name: "out", Shape: q}}
 }
 

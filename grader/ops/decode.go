@@ -24,6 +24,7 @@ var decodeStep = Op{
 		return judgeDecode("Decode", c, in, out)
 	},
 	Least: leastDecode,
+	Timed: timedDecode,
 }
 
 // decodeSplit is the same in parts.
@@ -39,6 +40,7 @@ var decodeSplit = Op{
 		return judgeDecode("DecodeSplit", c, in, out)
 	},
 	Least: leastDecode,
+	Timed: timedDecode,
 }
 
 // decodeTensors: as in an attention, the case's distribution is that of q alone.

@@ -14,6 +14,7 @@ var flash = Op{
 	Rules:   attentionRules,
 	Judge:   judgeAttention,
 	Least:   once,
+	Timed:   timedAttention,
 	// A few numbers a row are welcome (a row's maximum and sum); a number for
 	// each pair of query and key is not.
 	Scratch: func(c wire.Case) uint64 {

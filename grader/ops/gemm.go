@@ -36,6 +36,7 @@ func gemm(name string, transB bool) Op {
 			return judge(c, s, t, got, func(j oracle.Judgement) string { return gemmPattern(t, got, a, b, s, j) })
 		},
 		Least: once,
+		Timed: timedGemm(transB),
 	}
 }
 

@@ -42,6 +42,8 @@ type Op struct {
 	// Scratch bounds the bytes of device memory that are taken besides inputs
 	// and outputs.
 	Scratch func(c wire.Case) uint64 // nil for no bound
+	// Timed is what timing needs to know; nil for an operation that is not timed.
+	Timed *Timed
 }
 
 // all lists the operations; a new one is added here.
@@ -79,6 +81,11 @@ type Spec struct {
 // Case makes a case that a worker can be sent. It refuses a Spec that does not
 // fit the operation.
 func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
+	return o.make(s, seed, stream, false)
+}
+
+// make leaves a case that is timed as large as it is: its tensors never travel.
+func (o Op) make(s Spec, seed uint64, stream uint32, timed bool) (wire.Case, error) {
 	c := wire.Case{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed, Each: s.Each, Refused: s.Refused}
 	switch {
 	case len(s.Shape) != len(o.Sizes):
@@ -106,7 +113,7 @@ func (o Op) Case(s Spec, seed uint64, stream uint32) (wire.Case, error) {
 		in.Stream = stream + uint32(i)
 	}
 	for _, t := range slices.Concat(c.Inputs, c.Outputs) {
-		if !fits(t.Shape) {
+		if !timed && !fits(t.Shape) {
 			return c, fmt.Errorf("shape %v: %s %v has more than %d elements, and would not fit in a message", s.Shape, t.Name, t.Shape, tensor.MaxElements)
 		}
 	}

@@ -46,6 +46,7 @@ var softmax = Op{
 		return v
 	},
 	Least: once,
+	Timed: timedSoftmax,
 }
 
 func softmaxPattern(t oracle.Truth, got, x []float32, j oracle.Judgement) string {

@@ -46,6 +46,8 @@ type Case struct {
 	// For tuning: sizes that the kernel is made for, and how often it is timed.
 	Tiles  Tiles
 	Repeat int `json:",omitempty"`
+	// Timed makes the case a dialogue: see Ready.
+	Timed bool `json:",omitempty"`
 }
 
 // Tiles are what a fused attention takes at a time.

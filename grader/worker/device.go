@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"flashlab/device"
@@ -22,6 +23,7 @@ type Maker[T any] struct {
 	called bool
 	it     T
 	failed error
+	guard  *guarded // the queue that it was made with
 }
 
 // errUnfinished stays if the constructor panics.
@@ -31,7 +33,8 @@ var errUnfinished = errors.New("the constructor New did not return")
 func (m *Maker[T]) Get(q device.Queue) (T, error) {
 	if !m.called {
 		m.called, m.failed = true, errUnfinished
-		m.it, m.failed = m.make(q)
+		m.guard = &guarded{queue: q}
+		m.it, m.failed = m.make(m.guard)
 	}
 	return m.it, m.failed
 }
@@ -40,10 +43,15 @@ func (m *Maker[T]) Get(q device.Queue) (T, error) {
 // the device, outputs are poisoned before the call and copied back after it.
 func OnDevice[T any](m *Maker[T], call func(it T, c wire.Case, out, in Buffers) error) Op {
 	return func(j *Job) (*wire.Output, error) {
+		if j.Timed {
+			return nil, m.timed(j, call)
+		}
 		it, err := m.Get(j.Queue)
 		if err != nil {
 			return nil, err
 		}
+		m.guard.set(false)
+		defer m.guard.set(true)
 		in, free, err := upload(j)
 		defer free()
 		if err != nil {
@@ -54,14 +62,32 @@ func OnDevice[T any](m *Maker[T], call func(it T, c wire.Case, out, in Buffers) 
 		if err != nil {
 			return nil, err
 		}
-		if err := j.answered(call(it, j.Case, out, in)); err != nil {
+		err = j.answered(call(it, j.Case, out, in))
+		m.guard.set(true)
+		if err != nil {
 			return nil, err
 		}
 		if err := j.Device.Sync(); err != nil {
 			return nil, err
 		}
+		if what := m.guard.noted(); what != "" {
+			return nil, fmt.Errorf("%s: %w", what, errOutside)
+		}
 		return download(j, out)
 	}
+}
+
+// timed is OnDevice for a case that is timed: what is made, is made by the first run
+// that needs it.
+func (m *Maker[T]) timed(j *Job, call func(it T, c wire.Case, out, in Buffers) error) error {
+	ours := func(out, in Buffers) error {
+		it, err := m.Get(j.Queue)
+		if err != nil {
+			return err
+		}
+		return call(it, j.Case, out, in)
+	}
+	return j.turns(ours, func() *guarded { return m.guard })
 }
 
 func upload(j *Job) (in Buffers, free func(), err error) {

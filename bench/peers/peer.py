@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""PyTorch as a peer of `grader bench`: a process that does the same workloads on the
+same inputs, asked one run at a time by lines of JSON. Each line in is a request, each
+line out the answer; {"error": …} says why there is none.
+
+Inputs are the numbers of the Go package tensor, bit for bit, new for each run, at places
+of their own. A run is timed by CUDA events, with a cold L2 cache."""
+
+import json
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+MASK = 0xFFFFFFFF
+STEP, ROOM = 64, 1 << 18  # in elements: how far tensors move
+CHUNK = 1 << 24
+
+
+def mix(x):
+    """The Go function of this name, on 32-bit numbers held in 64: a product may
+    overflow, its low half is right all the same."""
+    x = x ^ (x >> 16)
+    x = (x * 0x7FEB352D) & MASK
+    x = x ^ (x >> 15)
+    x = (x * 0x846CA68B) & MASK
+    return x ^ (x >> 16)
+
+
+def fill(dst, seed, stream):
+    """tensor.Fill of the distribution "normal", from the first number on."""
+    a = mix((seed & MASK) + 0x9E3779B9 * (stream + 1) & MASK)
+    b = mix((seed >> 32) & MASK ^ a)
+    flat = dst.view(-1)
+    for start in range(0, flat.numel(), CHUNK):
+        i = torch.arange(start, min(start + CHUNK, flat.numel()), device="cuda")
+        h = mix((i & MASK) ^ a)
+        h += (i >> 32) * 0x9E3779B9
+        total = None
+        for lane in (0, 1):
+            n = mix(((h + lane * 0x85EBCA6B) & MASK) ^ b)
+            n = (n & 0xFFFF) + (n >> 16)
+            total = n if total is None else total + n
+        flat[start : start + i.numel()] = (total - 2 * 65535).float() * 2.0**-15
+
+
+class Workload:
+    """A case's tensors, and what is to be done with them."""
+
+    def __init__(self, op, sizes, causal, inputs):
+        self.arenas, self.inputs, self.about, self.calls = [], inputs, (op, sizes, causal), {}
+        for t in inputs:
+            n = 1
+            for d in t["shape"]:
+                n *= d
+            self.arenas.append((torch.empty(n + ROOM, device="cuda"), n, t["shape"]))
+        l2 = torch.cuda.get_device_properties(0).L2_cache_size
+        self.flush = torch.empty(max(2 * l2, 128 << 20), dtype=torch.uint8, device="cuda")
+
+    def choose(self, kind):
+        """What the next runs do."""
+        self.out = None
+        if kind not in self.calls:
+            self.calls[kind] = getattr(self, kind)(*self.about)
+        self.call = self.calls[kind]
+
+    def place(self, seed):
+        generator = torch.Generator().manual_seed(seed % (1 << 63))
+        self.tensors = []
+        for (arena, n, shape), t in zip(self.arenas, self.inputs):
+            at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
+            x = arena[at : at + n].view(shape)
+            fill(x, seed, t["stream"])
+            self.tensors.append(x)
+
+    def run(self, seed):
+        self.out = None
+        self.place(seed)
+        start, stop, idle = (torch.cuda.Event(enable_timing=True) for _ in range(3))
+        torch.cuda.synchronize()
+        self.flush.fill_(seed & 0xFF)
+        host = time.perf_counter_ns()
+        with torch.inference_mode():
+            start.record()
+            self.out = self.call()
+            stop.record()
+        torch.cuda.synchronize()
+        host = time.perf_counter_ns() - host
+        idle.record()
+        torch.cuda.synchronize()
+        device = round(start.elapsed_time(stop) * 1e6)
+        return {"Device": device, "Late": round(start.elapsed_time(idle) * 1e6) - device, "Host": host,
+                "Bad": int((~torch.isfinite(self.out)).sum())}
+
+    def rows(self, begins, size):
+        flat = self.out.reshape(-1)
+        return [v for at in begins for v in flat[at : at + size].tolist()]
+
+    # What can be asked for: each gives the function that is timed.
+
+    def matmul(self, op, sizes, causal):
+        if op == "gemm_nt":
+            return lambda: torch.matmul(self.tensors[0], self.tensors[1].transpose(-1, -2))
+        return lambda: torch.matmul(self.tensors[0], self.tensors[1])
+
+    def softmax(self, op, sizes, causal):
+        return lambda: torch.softmax(self.tensors[0].view(sizes["outer"], sizes["len"]), -1)
+
+    def heads(self, op, sizes):
+        """q, k and v as [batch, heads, seq, dim]; a cache is seen with its heads apart."""
+        if op == "flash":
+            return self.tensors
+        batch, heads, shared, slots, dim = (sizes[n] for n in ("batch", "heads", "kvheads", "slots", "dim"))
+        q, k, v = self.tensors
+        apart = lambda x: x.view(batch, slots, shared, dim).transpose(1, 2)
+        return q.view(batch, heads, 1, dim), apart(k), apart(v)
+
+    def attention(self, op, sizes, causal, backend):
+        grouped = op != "flash" and sizes["heads"] != sizes["kvheads"]
+
+        def call():
+            q, k, v = self.heads(op, sizes)
+            with sdpa_kernel(backend):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
+
+        return call
+
+    def sdpa(self, op, sizes, causal):
+        return self.attention(op, sizes, causal, SDPBackend.EFFICIENT_ATTENTION)
+
+    def math(self, op, sizes, causal):
+        return self.attention(op, sizes, causal, SDPBackend.MATH)
+
+    def multihead(self, op, sizes, causal):
+        """The whole module, projections and all: more work, and another output."""
+        batch, heads, seq, dim = (sizes[n] for n in ("batch", "heads", "seqq", "dim"))
+        module = torch.nn.MultiheadAttention(heads * dim, heads, batch_first=True, device="cuda").eval()
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(seq, device="cuda") if causal else None
+
+        def call():
+            q, k, v = (x.view(batch, seq, heads * dim) for x in self.tensors)
+            return module(q, k, v, need_weights=False, attn_mask=mask, is_causal=causal)[0]
+
+        return call
+
+
+def answer(request, state):
+    what = request["op"]
+    if what == "hello":
+        if not torch.cuda.is_available():
+            raise RuntimeError("PyTorch sees no GPU")
+        return {"about": f"PyTorch {torch.__version__}", "device": torch.cuda.get_device_name(0)}
+    if what == "case":
+        which = {n: request[n] for n in ("case", "sizes", "causal", "inputs")}
+        if state.get("which") != which:
+            state.clear()
+            torch.cuda.empty_cache()
+            state.update(which=which, workload=Workload(request["case"], request["sizes"], request["causal"], request["inputs"]))
+        state["workload"].choose(request["kind"])
+        return {}
+    if what == "run":
+        return state["workload"].run(request["seed"])
+    if what == "rows":
+        return {"values": state["workload"].rows(request["from"], request["size"])}
+    if what == "end":
+        state.clear()
+        torch.cuda.empty_cache()
+        return {}
+    raise ValueError(f"there is no request {what!r}")
+
+
+def main():
+    out, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    state = {}
+    for line in sys.stdin:
+        try:
+            reply = answer(json.loads(line), state)
+        except Exception as e:  # the parent says what is left out, and why
+            reply = {"error": f"{type(e).__name__}: {e}"[:1000]}
+        print(json.dumps(reply), file=out, flush=True)
+
+
+main()

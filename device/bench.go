@@ -1,0 +1,51 @@
+package device
+
+// Bench is what a GPU offers to those who time it, besides its clock. A Device
+// that has no clock need not be one: ask with a type assertion. Students hold a
+// Queue, and reach none of it.
+type Bench interface {
+	// Limits are what the hardware cannot exceed.
+	Limits() (Limits, error)
+	// FreeMemory is how many bytes of device memory nobody has taken.
+	FreeMemory() (int64, error)
+	// Copy queues a copy within the device.
+	Copy(dst, src Memory) error
+	// Library names the vendor's library of dense products, with its version,
+	// or says why there is none.
+	Library() (string, error)
+	// Multiply queues products by that library, in plain float32.
+	Multiply(c, a, b Memory, p Product) error
+	// MultiplyAt is Multiply for operands that lie anywhere: at holds the device
+	// addresses of all c, then of all a, then of all b, Batch of each.
+	MultiplyAt(at Buffer[uint64], p Product) error
+}
+
+// Limits are a GPU's own figures, by its clocks and the width of its units: a time
+// that beats them is no time.
+type Limits struct {
+	FLOPS     float64 // a second, of float32 by plain instructions
+	Tensor    float64 // a second, of the tensor cores' fastest type that attention is written with (float16)
+	Bandwidth float64 // bytes a second of device memory
+	L2        int64   // bytes of the second-level cache
+}
+
+// Product is Batch products c = Scale · a · b, row-major: a [M, K], c [M, N], and
+// b [K, N], or [N, K] where TransB says so. Strides are in elements: of a row, and
+// from one product to the next.
+type Product struct {
+	Batch, M, N, K      int
+	TransB              bool
+	Scale               float32
+	RowA, RowB, RowC    int
+	NextA, NextB, NextC int64
+}
+
+// Dense is the product of tensors without gaps.
+func Dense(batch, m, n, k int, transB bool, scale float32) Product {
+	rowB := n
+	if transB {
+		rowB = k
+	}
+	return Product{Batch: batch, M: m, N: n, K: k, TransB: transB, Scale: scale, RowA: k, RowB: rowB, RowC: n,
+		NextA: int64(m) * int64(k), NextB: int64(n) * int64(k), NextC: int64(m) * int64(n)}
+}

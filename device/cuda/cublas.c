@@ -1,0 +1,68 @@
+//go:build cuda
+
+// NVIDIA's library of dense products, loaded when it is wanted: a program that
+// multiplies nothing by it runs, and is built, where there is none.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+
+// By the library's stable interface: cublasOperation_t and cublasStatus_t.
+enum { N = 0, T = 1, SUCCESS = 0, NO_FUNCTION = -1 };
+
+typedef int (*Create)(void **handle);
+typedef int (*Version)(void *handle, int *version);
+typedef int (*Strided)(void *handle, int opA, int opB, int m, int n, int k, const float *alpha,
+                       const float *a, int lda, long long nextA, const float *b, int ldb,
+                       long long nextB, const float *beta, float *c, int ldc, long long nextC,
+                       int batch);
+typedef int (*Pointers)(void *handle, int opA, int opB, int m, int n, int k, const float *alpha,
+                        const float *const *a, int lda, const float *const *b, int ldb,
+                        const float *beta, float *const *c, int ldc, int batch);
+
+static void *library;
+
+static int load(const char *path, char *error, size_t size) {
+    library = dlopen(path, RTLD_NOW);
+    if (library) return 1;
+    snprintf(error, size, "%s", dlerror());
+    return 0;
+}
+
+// flashlabCublasOpen makes a handle in the current context.
+int flashlabCublasOpen(const char *path, void **handle, int *version, char *error, size_t size) {
+    if (!library && !load(path, error, size)) return NO_FUNCTION;
+    Create create = (Create)dlsym(library, "cublasCreate_v2");
+    Version ask = (Version)dlsym(library, "cublasGetVersion_v2");
+    if (!create || !ask) {
+        snprintf(error, size, "%s has no cublasCreate_v2", path);
+        return NO_FUNCTION;
+    }
+    int status = create(handle);
+    if (status == SUCCESS) status = ask(*handle, version);
+    snprintf(error, size, "cublasCreate: status %d", status);
+    return status;
+}
+
+// The library counts columns first: a row-major c = a · b is its cᵀ = bᵀ · aᵀ.
+// Device addresses come as numbers, so that Go holds no pointer that is none of its own.
+int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale,
+                          unsigned long long a, int rowA, long long nextA, unsigned long long b,
+                          int rowB, long long nextB, unsigned long long c, int rowC,
+                          long long nextC, int batch) {
+    Strided multiply = (Strided)dlsym(library, "cublasSgemmStridedBatched");
+    const float zero = 0;
+    if (!multiply) return NO_FUNCTION;
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const float *)b, rowB, nextB,
+                    (const float *)a, rowA, nextA, &zero, (float *)c, rowC, nextC, batch);
+}
+
+int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float scale,
+                           unsigned long long a, int rowA, unsigned long long b, int rowB,
+                           unsigned long long c, int rowC, int batch) {
+    Pointers multiply = (Pointers)dlsym(library, "cublasSgemmBatched");
+    const float zero = 0;
+    if (!multiply) return NO_FUNCTION;
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const float *const *)b, rowB,
+                    (const float *const *)a, rowA, &zero, (float *const *)c, rowC, batch);
+}

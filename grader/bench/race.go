@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"flashlab/grader/ops"
+	"flashlab/grader/timing"
+	"flashlab/grader/wire"
+)
+
+// Racer is one who is timed: the code in question, the library, or a peer.
+type Racer interface {
+	Name() string
+	// Checked says that what it writes is the workload's output.
+	Checked() bool
+	// Run does one run on the inputs of the turn's seed.
+	Run(t wire.Turn) timing.Run
+	// Pieces fetches parts of what the last run wrote.
+	Pieces(from []int, size int) ([]float32, *wire.Error)
+}
+
+// Entry is what came of one racer.
+type Entry struct {
+	Name  string
+	Times []float64 // nanoseconds, in the order of the runs; empty where nothing was measured
+	Stats timing.Stats
+	Not   string  // why there are no times: "needs a GPU"
+	Wrong string  // why the outputs are not right
+	Held  string  // why the times are not believed
+	Error float64 // of the worst piece, over what is allowed: 1 is the bound
+	Worst float64 // the same, relative to the row's size
+}
+
+// Options of a race.
+type Options struct {
+	Runs   int    // that count, of each racer
+	Warm   int    // before them; they are checked, too, and their times left out
+	Pieces int    // of each output that are checked
+	Seed   uint64 // that all seeds and pieces come from
+}
+
+// sample is what one run wrote, in part.
+type sample struct {
+	entry int
+	seed  uint64
+	from  []int
+	got   []float32
+}
+
+// Race runs the racers in turn, A B C A B C, so that they share whatever the machine
+// does meanwhile, and checks pieces of each output.
+func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.Run) string) []Entry {
+	random := rand.New(rand.NewPCG(o.Seed, 0x62656e6368))
+	entries := make([]Entry, len(racers))
+	var samples []sample
+	for round := range o.Warm + o.Runs {
+		for i, r := range racers {
+			e := &entries[i]
+			e.Name = r.Name()
+			if e.Not != "" || e.Wrong != "" {
+				continue
+			}
+			seed := random.Uint64()
+			run := r.Run(wire.Turn{Who: wire.Ours, Seed: seed})
+			if _, peer := r.(*fromTorch); peer && run.Error != nil {
+				e.Not = run.Error.Error() // such as too little memory: no fault of anyone's
+				continue
+			}
+			if run.Error != nil {
+				e.Wrong = run.Error.Error()
+				continue
+			}
+			if run.Bad > 0 {
+				e.Wrong = fmt.Sprintf("run %d left %d elements that are NaN or infinite: not written, or wrong", round+1, run.Bad)
+				continue
+			}
+			if r.Checked() {
+				s := sample{entry: i, seed: seed, from: some(random, op, c, o.Pieces)}
+				got, failed := r.Pieces(s.from, op.Timed.Piece(c))
+				if failed != nil {
+					e.Wrong = failed.Error()
+					continue
+				}
+				s.got = got
+				samples = append(samples, s)
+			}
+			if run.Outside != "" || run.Device > 0 {
+				e.hold(hold(run))
+			}
+			if round >= o.Warm && run.Device > 0 {
+				e.Times = append(e.Times, run.Time())
+			}
+		}
+	}
+	for _, s := range samples {
+		check(&entries[s.entry], op, c, s)
+	}
+	for i := range entries {
+		entries[i].Stats = timing.Describe(entries[i].Times)
+	}
+	return entries
+}
+
+// hold keeps the first reason.
+func (e *Entry) hold(why string) {
+	if e.Held == "" {
+		e.Held = why
+	}
+}
+
+// some picks pieces: the first, the last, and others at random.
+func some(random *rand.Rand, op ops.Op, c wire.Case, n int) []int {
+	size := op.Timed.Piece(c)
+	all := 1
+	for _, d := range c.Outputs[0].Shape {
+		all *= d
+	}
+	all /= size
+	from := []int{0, (all - 1) * size}
+	for range max(n-2, 0) {
+		from = append(from, random.IntN(all)*size)
+	}
+	return from
+}
+
+// check judges one run's pieces.
+func check(e *Entry, op ops.Op, c wire.Case, s sample) {
+	c.Seed = s.seed
+	j := op.Timed.Judge(c, s.from, s.got)
+	if e.Error < j.Error/j.Bound {
+		e.Error, e.Worst = j.Error/j.Bound, j.Error
+	}
+	if !j.Passed && e.Wrong == "" {
+		size := op.Timed.Piece(c)
+		e.Wrong = fmt.Sprintf("one of the timed outputs is wrong: element %d is %g, want %g (error %.2g of the row's size, %.2g allowed)",
+			s.from[j.Worst/size]+j.Worst%size, j.Got, j.Want, j.Error, j.Bound)
+	}
+}
+
+// microseconds is a time for people.
+func microseconds(ns float64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.3f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	}
+	return fmt.Sprintf("%.1f µs", ns/1e3)
+}

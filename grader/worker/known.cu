@@ -1,0 +1,67 @@
+// What the timing itself needs: work whose size is known, a look at outputs, and the
+// one step of unfused attention that the vendor's library lacks.
+
+// Counts what is NaN or infinite: an element that nobody wrote still holds the NaN
+// that it was poisoned with.
+extern "C" __global__ void count_bad(const float *x, long long n, unsigned *bad) {
+    const long long step = (long long)gridDim.x * blockDim.x;
+    unsigned mine = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        if (!isfinite(x[i])) mine++;
+    if (mine > 0) atomicAdd(bad, mine);
+}
+
+// rounds × 16 multiply-adds a thread, on eight chains that do not wait for each
+// other. The test at the end never holds, which the compiler cannot know.
+extern "C" __global__ void multiply_add(float *x, int rounds, float factor) {
+    float a[8];
+    for (int i = 0; i < 8; i++) a[i] = (float)threadIdx.x + i;
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) a[i % 8] = a[i % 8] * factor + 1.0f;
+    }
+    float sum = 0;
+    for (int i = 0; i < 8; i++) sum += a[i];
+    if (sum == 0.1234f) x[threadIdx.x] = sum;
+}
+
+__device__ float warp_max(float x) {
+    for (int step = 16; step > 0; step /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, step));
+    return x;
+}
+
+__device__ float warp_sum(float x) {
+    for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(~0u, x, step);
+    return x;
+}
+
+// Softmax of one row of scores [rows, keys] a block, in place. A row belongs to query
+// (first + row) % queries of its head; a causal one sees the keys up to its own place,
+// counted from the end, and the rest become 0.
+extern "C" __global__ void __launch_bounds__(256)
+    softmax_rows(float *scores, long long first, int queries, int keys, int causal) {
+    __shared__ float shared[16];
+    float *row = scores + (long long)blockIdx.x * keys;
+    const int query = (int)((first + blockIdx.x) % queries);
+    const int seen = causal ? min(keys, query + 1 + keys - queries) : keys;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+    float largest = -INFINITY;
+    for (int j = threadIdx.x; j < seen; j += blockDim.x) largest = fmaxf(largest, row[j]);
+    largest = warp_max(largest);
+    if (lane == 0) shared[warp] = largest;
+    __syncthreads(); // all warps' maxima are there
+    for (int w = 0; w < 8; w++) largest = fmaxf(largest, shared[w]);
+
+    float sum = 0;
+    for (int j = threadIdx.x; j < seen; j += blockDim.x) sum += __expf(row[j] - largest);
+    sum = warp_sum(sum);
+    if (lane == 0) shared[8 + warp] = sum;
+    __syncthreads(); // all warps' sums are there
+    sum = 0;
+    for (int w = 0; w < 8; w++) sum += shared[8 + w];
+
+    const float share = 1.0f / sum;
+    for (int j = threadIdx.x; j < keys; j += blockDim.x)
+        row[j] = j < seen ? __expf(row[j] - largest) * share : 0.0f;
+}
