@@ -4,7 +4,7 @@ import "fmt"
 
 // What linear.cu and gemm.cu are written for.
 const (
-	linearBlock = 256 // threads
+	linearBlock = 256 // threads; linear.cu's at most
 	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
 	smallTile   = 64
 	largeTile   = 128
@@ -15,9 +15,10 @@ const (
 type then int
 
 const (
-	asItIs   then = iota
-	thenGELU      // GELU of it
-	thenAdd       // it is added to what is in out
+	asItIs     then = iota
+	thenGELU        // GELU of it
+	thenAdd         // it is added to what is in out
+	thenSwiGLU      // of two layers: see LinearSwiGLU
 )
 
 // Kernels of our own, not cuBLAS: they run on the simulator too, so a model has one
@@ -48,6 +49,27 @@ func (l *Layers) LinearAdd(out, x, w, bias F, rows, in, width int) error {
 // Linears computes up to three layers of one input, such as queries, keys and values.
 func (l *Layers) Linears(x F, rows, in, width int, parts ...Part) error {
 	return l.linear(x, rows, in, width, asItIs, parts...)
+}
+
+// LinearSwiGLU writes out [rows, width] = silu(x · gateᵀ) · (x · upᵀ), with gate and up
+// [width, in] and no bias. spare is room of out's size, for up's part.
+func (l *Layers) LinearSwiGLU(out, spare, x, gate, up F, rows, in, width int) error {
+	if rows > fewRows {
+		if err := l.Linears(x, rows, in, width, Part{Out: out, W: gate}, Part{Out: spare, W: up}); err != nil {
+			return err
+		}
+		return l.SwiGLU(out, out, spare)
+	}
+	what := func() string {
+		return fmt.Sprintf("SwiGLU of linear layers of x [%d, %d] with gate and up [%d, %d]", rows, in, width, in)
+	}
+	if err := check(what, []int{rows, in, width}, of("x", x, rows*in), of("gate", gate, width*in),
+		of("up", up, width*in), of("out", out, rows*width), of("spare", spare, rows*width)); err != nil {
+		return err
+	}
+	three := [mostParts]F{gate, up, up}
+	return l.few(job{x: x, rows: rows, in: in, width: width, then: thenSwiGLU, parts: 1, w: three, bias: three,
+		out: [mostParts]F{out, out, out}})
 }
 
 func (l *Layers) linear(x F, rows, in, width int, then then, parts ...Part) error {
@@ -116,26 +138,29 @@ func (l *Layers) gemm(j job, part int) error {
 		j.rows, j.in, j.width, j.biased, int(j.then), j.aligned(), wide(j.width, j.out[part]))
 }
 
-// few is for decoding. Two columns a warp halve what is read of x; but as long as
-// the warps are few, more of them read faster.
+// few is for decoding. A block has few columns, and as many threads as there is work
+// for in a row of weights.
 func (l *Layers) few(j job) error {
-	const warps = linearBlock / 32
-	aligned, outputs := j.aligned(), 1
-	if aligned && j.width*j.parts >= 2*warps*l.processors {
-		outputs = 2
-	}
-	kernel, atOnce := "linear_8", 8 // rows that share one reading of the weights
+	kernel, atOnce, columns := "linear_8", 8, 4 // rows that share one reading of the weights
 	switch {
 	case j.rows == 1:
-		kernel, atOnce = "linear_1", 1
+		kernel, atOnce, columns = "linear_1", 1, 2
 	case j.rows == 2:
 		kernel, atOnce = "linear_2", 2
 	case j.rows <= 4:
 		kernel, atOnce = "linear_4", 4
 	}
-	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, warps*outputs), j.parts, 1, linearBlock, 0,
+	if j.then == thenSwiGLU {
+		columns /= 2 // of each matrix
+	}
+	aligned, pieces := j.aligned(), j.in
+	if aligned {
+		pieces /= 4
+	}
+	threads := min(linearBlock, tiles(pieces, 32)*32)
+	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
-		j.rows, j.in, j.width, j.biased, int(j.then), aligned, outputs)
+		j.rows, j.in, j.width, j.biased, int(j.then), aligned)
 }
 
 // tiles is how many of a size cover n.

@@ -34,7 +34,7 @@ type Layers struct {
 // New compiles the kernels.
 func New(q device.Queue) (*Layers, error) {
 	kernels, err := compile(q, map[string][]string{
-		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8", "swiglu_1", "swiglu_2", "swiglu_4", "swiglu_8"},
+		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
 		"gemm.cu":        {"gemm_64", "gemm_128"},
 		"pieces.cu":      {"split_lines"},
 		"product.cu":     {"product_64", "product_128", "add_up"},
@@ -48,13 +48,13 @@ func New(q device.Queue) (*Layers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Layers{q, kernels, q.Info().Processors, worthwhile, &scratch{}}, nil
+	return &Layers{queue: q, kernels: kernels, processors: q.Info().Processors, worthwhile: worthwhile, scratch: &scratch{}}, nil
 }
 
 // NewFill compiles Fill alone, for those who only make inputs.
 func NewFill(q device.Queue) (*Layers, error) {
 	kernels, err := compile(q, map[string][]string{"fill.cu": {"fill"}})
-	return &Layers{q, kernels, q.Info().Processors}, err
+	return &Layers{queue: q, kernels: kernels}, err
 }
 
 // compile makes the named kernels of each file.

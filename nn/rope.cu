@@ -5,8 +5,8 @@
 
 #define HEADS 4 // that a thread turns by one angle; rope.go knows it
 
-extern "C" __global__ void rope(float *first, float *second, const int *before, int batch, int count, int heads,
-                                int dim, double log2Base) {
+extern "C" __global__ void rope(float *first, float *second, const int *before, int batch,
+                                int count, int heads, int dim, double log2Base) {
     const int half = dim / 2;
     const int groups = (heads + HEADS - 1) / HEADS;
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
