@@ -158,6 +158,9 @@ func (l *Layers) few(j job) error {
 		pieces /= 4
 	}
 	threads := min(linearBlock, tiles(pieces, 32)*32)
+	if pieces < 128 {
+		threads = 32 // a warp by itself has least to add up
+	}
 	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
 		j.rows, j.in, j.width, j.biased, int(j.then), aligned)

@@ -7,7 +7,7 @@ const (
 	splitBlock   = 256 // threads, a warp for each line
 	productBlock = 128
 	slab         = 32      // numbers of a line that are staged together
-	worthwhile   = 1 << 24 // products, below which gemm.cu is as fast, and simpler
+	worthwhile   = 1 << 26 // products, below which gemm.cu is as fast, and simpler
 )
 
 // scratch is what product needs besides the layer's own: the halves of x and of w,
