@@ -136,6 +136,24 @@ func TestLinearsAndWhatFollows(t *testing.T) {
 	}
 }
 
+func TestLinearSwiGLU(t *testing.T) {
+	b := start(t)
+	for _, s := range []struct{ rows, in, width int }{{1, 7, 5}, {2, 40, 33}, {4, 1100, 6}, {9, 36, 17}, {20, 36, 17}} {
+		x, gate, up := normal(t, s.rows*s.in), normal(t, s.width*s.in), normal(t, s.width*s.in)
+		out, spare := output[float32](t, b, "out", s.rows*s.width), output[float32](t, b, "spare", s.rows*s.width)
+		require.NoError(t, b.LinearSwiGLU(out, spare, on(t, b, "x", x), on(t, b, "gate", gate), on(t, b, "up", up), s.rows, s.in, s.width))
+		truth, other := linearTruth(x, gate, nil, s.rows, s.in, s.width), linearTruth(x, up, nil, s.rows, s.in, s.width)
+		for i := range truth.Want {
+			truth.Want[i] = swiglu(truth.Want[i], other.Want[i])
+			truth.Plain[i] = swiglu(truth.Plain[i], other.Plain[i])
+		}
+		for i := range truth.Scale {
+			truth.Scale[i] *= other.Scale[i]
+		}
+		near(t, fmt.Sprint("SwiGLU ", s), read(t, b, out), truth)
+	}
+}
+
 // On tensor cores, lines have scales of their own: lines of any size give results as
 // exact as others, and so do numbers of different size within one.
 func TestLinearOfAllSizes(t *testing.T) {

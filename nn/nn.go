@@ -42,7 +42,7 @@ func New(q device.Queue) (*Layers, error) {
 		"rope.cu":        {"rope"},
 		"elementwise.cu": {"gelu", "swiglu", "add"},
 		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
-		"argmax.cu":      {"argmax"},
+		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill"},
 	})
 	if err != nil {

@@ -50,6 +50,7 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
     constexpr int LINES = 2 * TILE;  // of a slab: of x, then of w
     constexpr int APART = BLOCK / 8; // 8 threads copy a line
     constexpr int COPIES = LINES / APART;
+    constexpr int UNROLL = ROWS > 2 ? 1 : 2; // larger tiles have no registers to spare
     extern __shared__ __align__(128) unsigned char shared[]; // [STAGES][LINES][LINE]
 
     const int columns = (width + TILE - 1) / TILE;
@@ -91,7 +92,7 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
         __syncthreads();         // all threads' are; and all have done with the slab before
         copy(slab + STAGES - 1); // in place of that one
         const unsigned char *now = shared + slab % STAGES * LINES * LINE;
-#pragma unroll 1
+#pragma unroll UNROLL
         for (int half = 0; half < 64; half += 32) { // 16 terms are 32 bytes
             unsigned xHigh[ROWS][4], xLow[ROWS][4];
 #pragma unroll

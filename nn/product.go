@@ -1,7 +1,5 @@
 package nn
 
-import "flashlab/device"
-
 // What pieces.cu and product.cu are written for.
 const (
 	splitBlock   = 256 // threads, a warp for each line
@@ -9,13 +7,6 @@ const (
 	slab         = 32      // numbers of a line that are staged together
 	worthwhile   = 1 << 26 // products, below which gemm.cu is as fast, and simpler
 )
-
-// scratch is what product needs besides the layer's own: the halves of x and of w,
-// what undoes their scales, and sums that are to be put together. It grows where
-// it is too small, and is shared by all layers, which run one after another.
-type scratch struct {
-	x, w, xBack, wBack, partial F
-}
 
 // onTensorCores tells whether a layer with many rows goes to product.
 func (l *Layers) onTensorCores(j job) bool {
@@ -48,7 +39,7 @@ func (l *Layers) product(j job) error {
 		{&s.w, "halves of w", j.parts * width * slabs * slab}, {&s.wBack, "scales of w", j.parts * width},
 		{&s.partial, "partial sums", partial},
 	} {
-		if err := l.atLeast(b.to, b.name, b.n); err != nil {
+		if err := atLeast(l.queue, b.to, b.name, b.n); err != nil {
 			return err
 		}
 	}
@@ -77,20 +68,4 @@ const minSlabs = 6
 func (l *Layers) halves(to, back F, parts int, m [mostParts]F, lines, padded, length int) error {
 	return l.grid("split_lines", tiles(padded, splitBlock/32), parts, 1, splitBlock, 0,
 		m[0], m[1], m[2], to, back, lines, padded, length, wide(length, m[:]...))
-}
-
-// atLeast makes a scratch buffer anew where it is too short.
-func (l *Layers) atLeast(b *F, name string, n int) error {
-	if b.Len() >= n {
-		return nil
-	}
-	if b.Len() > 0 {
-		if err := b.Free(l.queue); err != nil {
-			return err
-		}
-		*b = F{}
-	}
-	var err error
-	*b, err = device.Alloc[float32](l.queue, name, n)
-	return err
 }

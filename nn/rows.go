@@ -9,9 +9,11 @@ import (
 
 // What norm.cu, argmax.cu and rope.cu are written for.
 const (
-	normBlock   = 256
-	argmaxBlock = 1024
-	ropeHeads   = 4 // that a thread turns
+	normBlock   = 1024 // threads at most, of which each keeps normHeld numbers
+	normHeld    = 4
+	argmaxBlock = 256
+	argmaxParts = 32 // blocks for a row at most: a warp picks from their results
+	ropeHeads   = 4  // that a thread turns
 )
 
 var _ attn.Rearranger = (*Layers)(nil)
@@ -24,7 +26,7 @@ func (l *Layers) LayerNorm(out, x, gain, bias F, rows, width int, eps float32) e
 		of("gain", gain, width), of("bias", bias, width)); err != nil {
 		return err
 	}
-	return l.launch("layer_norm", rows, normBlock, x, gain, bias, out, width, eps)
+	return l.launch("layer_norm", rows, normThreads(width), x, gain, bias, out, width, eps)
 }
 
 // AddNorm adds to x, [rows, width], and writes the layer norm of the sum: two steps
@@ -35,8 +37,11 @@ func (l *Layers) AddNorm(out, x, added, gain, bias F, rows, width int, eps float
 		of("gain", gain, width), of("bias", bias, width)); err != nil {
 		return err
 	}
-	return l.launch("add_norm", rows, normBlock, x, added, gain, bias, out, width, eps)
+	return l.launch("add_norm", rows, normThreads(width), x, added, gain, bias, out, width, eps)
 }
+
+// normThreads is as many as have work, in whole warps.
+func normThreads(width int) int { return min(normBlock, tiles(width, 32*normHeld)*32) }
 
 // RoPE turns x [batch, count, heads × dim] in place: in token i of sequence b, the
 // pair of elements j and j + dim/2 of each head by (before[b] + i) · base^(−2j/dim).
@@ -86,8 +91,18 @@ func (l *Layers) Argmax(out I, x F, rows, width int) error {
 	if err := check(what, []int{rows, width}, of("out", out, rows), of("x", x, rows*width)); err != nil {
 		return err
 	}
-	threads := min(argmaxBlock, tiles(width, 32)*32)
-	return l.launch("argmax", rows, threads, out, x, width)
+	parts := min(argmaxParts, tiles(width, 4*argmaxBlock))
+	s := l.scratch
+	if err := atLeast(l.queue, &s.best, "best values", rows*argmaxParts); err != nil {
+		return err
+	}
+	if err := atLeast(l.queue, &s.bestAt, "their columns", rows*argmaxParts); err != nil {
+		return err
+	}
+	if err := l.grid("argmax_parts", rows, parts, 1, argmaxBlock, 0, s.best, s.bestAt, x, width); err != nil {
+		return err
+	}
+	return l.launch("argmax", rows, 32, out, s.best, s.bestAt, parts)
 }
 
 // SplitHeads turns rows of tokens, src [batch, count, heads × dim], into a piece for
