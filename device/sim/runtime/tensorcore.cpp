@@ -1,6 +1,8 @@
 // tensorcore.cpp - single instructions of the tensor cores (include/tensorcore.h): a warp's lanes
 // bring their fragments, and the last to arrive works for all. With g = lane / 4 and t = lane % 4,
 // fragments are as the PTX ISA has them.
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "collective.h"
@@ -59,6 +61,18 @@ template <class Code, float (*number)(Code)> void widenAll(const Code *codes, fl
     for (int i = 0; i < n; i++) out[i] = number(codes[i]);
 }
 
+// The host's own instruction, where it has one, gives the same numbers in a tenth of the time.
+__attribute__((target("avx,f16c"))) void widenHalves(const uint16_t *codes, float *out, int n) {
+    for (int i = 0; i < n; i += 8)
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(codes + i))));
+}
+const bool hostWidens = __builtin_cpu_supports("avx2"); // newer than the instruction
+
+template <> void widenAll<uint16_t, fromHalf>(const uint16_t *codes, float *out, int n) {
+    if (hostWidens) return widenHalves(codes, out, n);
+    for (int i = 0; i < n; i++) out[i] = fromHalf(codes[i]);
+}
+
 // Code is a number's type; eight words of them fill a row of a, or a column of b.
 template <class Code, float (*number)(Code)> void product(Exchange &x) {
     constexpr int depth = 8 * sizeof(uint32_t) / sizeof(Code);
@@ -92,7 +106,7 @@ const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>},
                   tf32s = {"mma_tf32", product<uint32_t, fromTF32>}, loads = {"load_matrix", load},
                   transposedLoads = {"load_matrix_transposed", loadTransposed};
 
-[[noreturn]] void refuse(Worker *w, const char *kind, int line, const std::string &text) {
+[[noreturn]] COLD void refuse(Worker *w, const char *kind, int line, const std::string &text) {
     {
         Finding f;
         f.check = "memcheck";
@@ -104,14 +118,31 @@ const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>},
     }
     stopKernel(w);
 }
+
+[[noreturn]] COLD void refuseRow(Worker *w, const Instruction &i, Addr a, int line) {
+    std::string name = i.name;
+    if (!w->shared->holds(a))
+        refuse(w, "not in shared memory", line,
+               name + ": the row that it is given does not lie in shared memory");
+    refuse(w, "misaligned row", line,
+           name + ": the row starts " + std::to_string(a % 16) +
+               " bytes off; its address has to be a multiple of 16");
+}
+
+// One of two halves of a result: numbers as they travel in registers.
+template <class T, class From> T half(const From *p) {
+    T v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 } // namespace
 
 namespace simt {
 struct FourFloats {
-    float x, y, z, w;
+    double upper, lower; // two floats each
 };
 struct FourWords {
-    uint32_t x, y, z, w;
+    uint64_t lower, upper; // two words each
 };
 } // namespace simt
 
@@ -129,7 +160,7 @@ extern "C" {
         x.b[g][t] = b0, x.b[g][t + 4] = b1;                                                        \
         upper[0] = d0, upper[1] = d1, lower[0] = d2, lower[1] = d3;                                \
         aligned(w, instruction, line);                                                             \
-        return {upper[0], upper[1], lower[0], lower[1]};                                           \
+        return {half<double>(upper), half<double>(lower)};                                         \
     }
 PRODUCT(simt_multiply_64_half, halves)
 PRODUCT(simt_multiply_64_bfloat16, bfloat16s)
@@ -141,18 +172,12 @@ FourWords simt_load_matrix(const void *row, int transposed, int line) {
     Fiber *f = w->current;
     const Instruction &i = transposed ? transposedLoads : loads;
     Addr a = (Addr)row;
-    if (UNLIKELY(!w->shared->holds(a)))
-        refuse(w, "not in shared memory", line,
-               std::string(i.name) + ": the row that it is given does not lie in shared memory");
-    if (UNLIKELY(a % 16))
-        refuse(w, "misaligned row", line,
-               std::string(i.name) + ": the row starts " + std::to_string(a % 16) +
-                   " bytes off; its address has to be a multiple of 16");
+    if (UNLIKELY(!w->shared->holds(a) || a % 16)) refuseRow(w, i, a, line);
     checkAccess(a, 16, READ, (Addr)__builtin_return_address(0));
     Exchange &x = w->exchanges[f->warp];
     x.row[f->lane] = a;
     aligned(w, i, line);
     const uint32_t *r = x.r[f->lane];
-    return {r[0], r[1], r[2], r[3]};
+    return {half<uint64_t>(r), half<uint64_t>(r + 2)};
 }
 }
