@@ -32,6 +32,8 @@ type Options struct {
 	Output  string // the folder that programs write to, "out"
 	// Progress is told of every case that is done, and how many there are.
 	Progress func(done, all int, name string)
+
+	timer timer // a test's own clock
 }
 
 // Subject is what is graded: a folder's files, maybe edited.
@@ -220,11 +222,15 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		runs, err := o.run(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}, func(name string) {
+		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}
+		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
 		})
+		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
+			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
+		}
 		if closed := backend.Close(); err == nil {
 			err = closed
 		}
@@ -237,10 +243,6 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 				m.Runs = runs[i] // the first device decides on correctness
 			}
 			m.NoSim = o.Devices.NoSim
-			m.Speed, m.NeedsGPU = "needs a GPU", true
-			if o.Devices.Kind == device.CUDA {
-				m.Speed, m.NeedsGPU = "the course does not time kernels yet", false
-			}
 			if p.kind != device.CUDA { // or the worker itself counted
 				m.Sim = runs[i]
 			}
