@@ -11,6 +11,7 @@ import (
 	"flashlab/device/sim"
 	"flashlab/grader/host"
 	"flashlab/grader/rubric"
+	"flashlab/internal/jail"
 )
 
 // Devices are where cases run: a GPU or the simulator for correctness, and the
@@ -24,7 +25,9 @@ type Devices struct {
 	NoSim   string   // why there is no simulator; "" if there is one
 	Cache   string   // the simulator's cache; "" is the usual place
 	Show    sim.Show // whose printf the simulator keeps
-	root    string
+	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
+	Jail jail.Maker
+	root string
 }
 
 // Choose picks the devices: "auto", "sim" or "cuda".
@@ -121,7 +124,7 @@ const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
-		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show})
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
