@@ -155,7 +155,8 @@ template <class T> __device__ T *mine(T *first, T *second, T *third) {
     return blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+// Two blocks a processor: then the compiler has registers to ask for all of x at once.
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -163,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_2(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -171,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_4(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -179,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_8(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
