@@ -15,6 +15,17 @@
 #define ADD 2    // it is added to what is in out
 #define SWIGLU 3 // of two layers, silu(x * w0^T) * (x * w1^T); without a bias
 
+// In a recorded graph this kernel begins before the one ahead of it has finished:
+// device/cuda sees to that, for files that name this function. Every block calls it,
+// and only then touches what earlier kernels have written. The next kernel may begin
+// when all blocks are there.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 __device__ float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
 }
@@ -82,6 +93,7 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
         for (int c = 0; c < COLUMNS; c++)
             loadOnce<VEC>(weight[d][c], ws[c] + k + d * stride, k + d * stride < in);
 
+    waitForInputs(); // weights are none
     // 2. This thread's share of the sums. A weight that was used makes room for the
     //    one DEEP strides further on: so the loads never cease, and the compiler
     //    cannot move them down to where they are used.
