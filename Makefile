@@ -14,7 +14,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade bench plot tune e2e gpt2 lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade bench pack profile sanitize gpu plot tune e2e gpt2 release lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -90,6 +90,20 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
+pack: grader ## write out/submission.zip, to hand in, and print its receipt
+	@$(GRADER) pack
+
+WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
+profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
+	@$(GRADER) profile $(WATCH_FLAGS)
+
+sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
+	@$(GRADER) sanitize $(WATCH_FLAGS)
+
+gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (site.toml; DO=profile or sanitize)
+	@$(GRADER) gpu $(if $(DO),-do '$(DO)') $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution)
+
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch: TASK=4, RUNS=5, WORKLOAD=flash-4
 	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)')
 
@@ -111,6 +125,9 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
+
+release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)
+	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') out/release
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \

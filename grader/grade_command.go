@@ -15,8 +15,10 @@ import (
 
 	"flashlab/grader/build"
 	"flashlab/grader/grade"
+	"flashlab/grader/release"
 	"flashlab/grader/report"
 	"flashlab/grader/rubric"
+	"flashlab/grader/sandbox"
 	"flashlab/grader/score"
 	"flashlab/internal/cache"
 )
@@ -24,7 +26,8 @@ import (
 // gradeFlags are the command's choices.
 type gradeFlags struct {
 	task, submission, mutant, version, device, only, out string
-	thread, block                                        string
+	snapshot                                             string
+	thread, block, sandbox                               string
 	solution                                             bool
 	seed                                                 uint64
 	seeded                                               bool
@@ -42,6 +45,8 @@ func gradeCommand(args []string) (int, error) {
 	f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
 	f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
 	f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
+	f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
+	f.StringVar(&g.sandbox, "sandbox", "", "grade a stranger's files in a sandbox: auto or `bwrap`")
 	f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
 	f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
 	if err := parse(f, args); err != nil {
@@ -99,8 +104,16 @@ func (g gradeFlags) run() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
+	if g.sandbox != "" {
+		box, err := sandbox.Probe(g.sandbox)
+		if err != nil {
+			return exitFailed, err
+		}
+		defer box.Close()
+		devices.Jail = box.Command
+	}
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	fmt.Println(headline(tasks, devices, g.seed))
+	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + release.Name(root))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
@@ -143,6 +156,11 @@ func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
 }
 
 func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {
+	if g.solution || g.mutant != "" {
+		if m, err := release.Load(os.DirFS(root)); err == nil {
+			return grade.Subject{}, fmt.Errorf("the reference solutions are not in this tree: %s is the students' release", m.Name)
+		}
+	}
 	switch {
 	case g.mutant != "":
 		m, err := build.LoadMutant(root, t, g.mutant)
@@ -154,6 +172,10 @@ func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) 
 		return grade.Version(root, t, g.version), nil
 	case g.solution:
 		return grade.Solution(root, t), nil
+	case g.snapshot != "":
+		s := grade.HandedIn(t, g.snapshot)
+		s.Name = grade.Submission(root, t, "").Name
+		return s, nil
 	}
 	return grade.Submission(root, t, g.submission), nil
 }
@@ -175,6 +197,9 @@ func (g gradeFlags) files(root string, verdicts []score.Verdict) error {
 	}
 	if err := report.WriteJSON(dir, verdicts); err != nil {
 		return err
+	}
+	if g.snapshot != "" { // who asked for it writes the files
+		return nil
 	}
 	if g.solution || g.mutant != "" || g.submission != "" {
 		fmt.Println("Written:", shown(root, filepath.Join(dir, "results.json")))

@@ -20,9 +20,21 @@ const usage = `usage: go run ./grader <command> [flags]
 
 commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
+  batch     grade a class:           batch SUBMISSIONS -o OUT [-j 4] [-course course.toml]
+  gradebook make the grades anew of what a batch measured:  gradebook OUT
+  merge     join batches, of a GPU and of the simulator, say:  merge OUT1 OUT2 -o OUT
+  class     make a class of invented submissions, to try a batch on:  class FOLDER [-n 60]
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
+  pack      write the zip to hand in, and its receipt
+  test      run the public checks of the tasks that are begun
+  demo      show how the simulator reports a bug
+  profile   what ncu counts of a task's kernels:  profile -task 4
+  sanitize  a task's kernels under compute-sanitizer:  sanitize -task 4
+  gpu       grade as a short Slurm job, from a login node:  gpu -task 4
+  release   write the students' tree:  release [-version 2027.1] FOLDER
+  update    take a newer release, in a students' tree:  update -from FOLDER|ZIP
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -35,15 +47,27 @@ commands:
 type command func(args []string) (int, error)
 
 var commands = map[string]command{
-	"grade":   gradeCommand,
-	"tune":    tuneCommand,
-	"bench":   benchCommand,
-	"run":     runCommand,
-	"doctor":  doctorCommand,
-	"overlay": overlayCommand,
-	"env":     envCommand,
-	"version": versionCommand,
-	"help":    helpCommand,
+	"grade":     gradeCommand,
+	"batch":     batchCommand,
+	"gradebook": gradebookCommand,
+	"merge":     mergeCommand,
+	"class":     classCommand,
+	"tune":      tuneCommand,
+	"run":       runCommand,
+	"pack":      packCommand,
+	"test":      testCommand,
+	"demo":      demoCommand,
+	"profile":   profileCommand,
+	"sanitize":  sanitizeCommand,
+	"gpu":       gpuCommand,
+	"release":   releaseCommand,
+	"update":    updateCommand,
+	"doctor":    doctorCommand,
+	"overlay":   overlayCommand,
+	"env":       envCommand,
+	"version":   versionCommand,
+	"help":      helpCommand,
+	"bench":     benchCommand,
 }
 
 func main() {

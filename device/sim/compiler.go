@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"flashlab/internal/cache"
+	"flashlab/internal/jail"
 )
 
 // ErrNoCompiler: no C++ compiler on this machine builds kernels.
@@ -23,7 +24,9 @@ type compiler struct {
 	path        string
 	version     string // its first line of --version: part of every cache key
 	clang       bool
-	fillsLocals bool // it understands fillLocals
+	fillsLocals bool       // it understands fillLocals
+	jail        jail.Maker // runs it on kernels; nil: as it is
+	reads       []string   // what it sees there besides the kernel
 }
 
 // fillLocals fills variables that their declaration leaves undefined with large
@@ -102,6 +105,8 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		// A large local array must meet the guard page below its thread's stack,
 		// not step over it into another thread's.
 		"-fstack-clash-protection",
+		// So that whatever jumps or calls by an address is the kernel's own doing.
+		"-fno-jump-tables", "-fno-optimize-sibling-calls",
 		// No contraction: a verdict must not depend on the host's processor.
 		"-ffp-contract=off",
 	}
@@ -158,10 +163,14 @@ func (c *compiler) checkFlags() []string {
 func (c *compiler) run(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), compileTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.path, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir)
+	cmd, err := c.command(ctx, dir, args)
+	if err != nil {
+		return "", err
+	}
 	out, err := cmd.CombinedOutput()
+	if c.jail != nil && err != nil && jail.Failed(string(out)) {
+		return "", fmt.Errorf("the sandbox for the compiler: %s", out)
+	}
 	if ctx.Err() != nil {
 		return string(out), fmt.Errorf("%s took more than %v", c.path, compileTimeout)
 	}

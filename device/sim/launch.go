@@ -18,6 +18,7 @@ type module struct {
 	signatures []device.Signature
 	places     *places // built at the first finding
 	code       *code   // built at the first count of operations
+	byAddress  *bool   // whether it jumps by address, once that was looked for
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {

@@ -128,12 +128,18 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if startsCode(f) {
+		return nil, oneError(s.name, 0, "a variable outside of functions is initialised by code (a constructor, or a computed value): CUDA allows constants there only")
+	}
 	symbols, err := f.Symbols()
 	if err != nil {
 		return nil, err
 	}
 	var dynamic []string
 	for _, sym := range symbols {
+		if sym.Section != elf.SHN_UNDEF && hooks.MatchString(sym.Name) {
+			return nil, oneError(s.name, lineOf(s.text, sym.Name), fmt.Sprintf("%s is the simulator's own function: take another name", sym.Name))
+		}
 		if sym.Section != elf.SHN_UNDEF || sym.Name == "" {
 			if size, limit := sym.Size, uint64(48<<10); elf.ST_TYPE(sym.Info) == elf.STT_TLS && size > limit {
 				return nil, oneError(s.name, 0, fmt.Sprintf("a static __shared__ array of %d bytes: CUDA allows %d; use extern __shared__ and give the size at launch", size, limit))
@@ -152,6 +158,25 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 	}
 	slices.Sort(dynamic)
 	return dynamic, nil
+}
+
+// hooks are what the compiler makes a kernel call: were one of them defined in its
+// own file, nobody would see its accesses.
+var hooks = regexp.MustCompile(`^(__tsan_|__ubsan_|__sanitizer_|__tls_get_addr$|__(wrap|real)_)`)
+
+// startsCode tells whether code of a file would run when it is loaded, before any
+// kernel. That of the instrumentation itself, with a priority of its own, is not
+// the file's.
+func startsCode(f *elf.File) bool {
+	for _, s := range f.Sections {
+		own := s.Name == ".init_array.00099" || s.Name == ".init_array.0"
+		for _, prefix := range []string{".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors"} {
+			if strings.HasPrefix(s.Name, prefix) && !own && s.Size > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // demangle shows the name inside a simple mangled symbol: _Z4helpf → help.

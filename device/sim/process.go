@@ -43,12 +43,13 @@ type process struct {
 	dead   error // why no further command is answered
 }
 
-func startProcess(binary string) (*process, error) {
-	p := &process{cmd: exec.Command(binary)}
-	// Nothing of ours is its business; the locale must not change what it prints.
-	p.cmd.Env = []string{"LC_ALL=C"}
-	p.cmd.Stderr = &p.errors
+func startProcess(binary string, o Options, v *view) (*process, error) {
+	p := &process{}
 	var err error
+	if p.cmd, err = command(binary, o, v); err != nil {
+		return nil, err
+	}
+	p.cmd.Stderr = &p.errors
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

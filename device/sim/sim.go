@@ -14,6 +14,7 @@ import (
 	"flashlab/device"
 	"flashlab/device/replay"
 	"flashlab/internal/cache"
+	"flashlab/internal/jail"
 )
 
 const (
@@ -59,11 +60,13 @@ type Options struct {
 	Cache    string        // directory; default: cache.Dir
 	Compiler string        // default: the first that builds a probe kernel
 	Show     Show          // whose printf is kept; default: every thread's
+	Jail     jail.Maker    // runs the compiler on kernels, and the simulator; nil: as they are
 }
 
 // Device is a running simulator.
 type Device struct {
 	process  *process
+	view     *view // the modules that a jailed process may see
 	compiler *compiler
 	cacheDir string
 	options  Options
@@ -102,11 +105,19 @@ func Start(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	p, err := startProcess(binary)
+	if c, err = c.jailed(o); err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	v, err := newView(o)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	d := &Device{process: p, compiler: c, cacheDir: o.Cache, options: o}
+	p, err := startProcess(binary, o, v)
+	if err != nil {
+		v.remove()
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	d := &Device{process: p, view: v, compiler: c, cacheDir: o.Cache, options: o}
 	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers).show(o.Show)
 	if _, err := d.quick(opConfigure, body); err != nil {
 		d.Close()
@@ -239,7 +250,10 @@ func (d *Device) Reset() error {
 }
 
 // Close ends the process.
-func (d *Device) Close() error { return d.process.close() }
+func (d *Device) Close() error {
+	defer d.view.remove()
+	return d.process.close()
+}
 
 // Compile builds a .cu file, or finds it in the cache.
 func (d *Device) Compile(src device.Source) (device.Module, error) {
@@ -261,7 +275,11 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := message(nil).text(so)
+	visible, err := d.view.show(so)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", src.Name, err)
+	}
+	body := message(nil).text(visible)
 	names := constants(src.Text)
 	body = body.u32(len(names))
 	for _, name := range names {

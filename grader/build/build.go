@@ -14,6 +14,7 @@ import (
 
 	"flashlab/grader/gate"
 	"flashlab/grader/rubric"
+	"flashlab/internal/jail"
 )
 
 // Error is a submission that does not build.
@@ -29,6 +30,8 @@ type Request struct {
 	Dir   string   // an empty folder for copies and binaries; it must outlive the worker
 	Tags  string   // "cuda" for the GPU
 	Env   []string // added to the environment: cgo's flags
+	// Jail runs the build in a sandbox; nil: as it is.
+	Jail jail.Maker
 }
 
 // Result is a worker, ready to start.
@@ -44,32 +47,36 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	var stage *Stage
+	if r.Jail != nil {
+		if stage, err = NewStage(ctx, r.Root, r.Tags, r.Env); err != nil {
+			return Result{}, err
+		}
+	}
 	o, extra, err := Submission(r.Root, r.Task, r.Files, dir)
 	if err != nil {
 		return Result{}, fmt.Errorf("overlay: %w", err)
+	}
+	if stage != nil {
+		o = o.within(r.Root, stage.Root)
 	}
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := o.WriteFile(overlay); err != nil {
 		return Result{}, fmt.Errorf("overlay: %w", err)
 	}
 	name := "worker"
-	cgo := "CGO_ENABLED=0"
 	if r.Tags != "" {
-		name, cgo = "worker-"+r.Tags, "CGO_ENABLED=1"
+		name = "worker-" + r.Tags
 	}
 	res := Result{Binary: filepath.Join(dir, name), Extra: extra}
-	args := []string{"build", "-overlay", overlay, "-buildvcs=false", "-ldflags=-s -w", "-tags", r.Tags,
-		"-o", res.Binary, fmt.Sprintf("./grader/worker/task%d", r.Task.Number)}
+	args := buildArgs(overlay, r.Tags, res.Binary, fmt.Sprintf("./grader/worker/task%d", r.Task.Number))
 	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = r.Root
-	// A user's GOFLAGS or workspace must not change what is graded.
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off", cgo), r.Env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var out bytes.Buffer
+	cmd, err := r.command(ctx, stage, dir, args)
+	if err != nil {
+		return res, err
+	}
+	out := head{room: maxOutput}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()
 	switch {
@@ -84,11 +91,67 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
-	text, theirs := translate(out.String(), r.Root, dir, r.Files)
-	if !theirs {
+	if r.Jail != nil && jail.Failed(out.String()) {
+		return res, fmt.Errorf("the sandbox for the build: %s", out.String())
+	}
+	root := r.Root
+	if stage != nil {
+		root = stage.Root
+	}
+	text, theirs := translate(out.String(), root, dir, r.Files)
+	// A linker or a killed compiler names no file: then it is theirs if the worker
+	// builds without them.
+	if !theirs && (stage == nil || !stage.builds(ctx, r.Task.Number)) {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
 	return res, &Error{text}
+}
+
+func buildArgs(overlay, tags, binary, worker string) []string {
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-tags", tags, "-o", binary}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	return append(args, worker)
+}
+
+// cgoFor is on where a driver is linked in, and nowhere else.
+func cgoFor(tags string) []string {
+	if tags == "" {
+		return []string{"CGO_ENABLED=0"}
+	}
+	return []string{"CGO_ENABLED=1"}
+}
+
+// command is the build's, in a sandbox or as it is.
+func (r Request) command(ctx context.Context, stage *Stage, dir string, args []string) (*exec.Cmd, error) {
+	if stage != nil {
+		return stage.command(ctx, r, dir, args)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = r.Root
+	// A user's GOFLAGS or workspace must not change what is graded.
+	cmd.Env = append(append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), cgoFor(r.Tags)...), r.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	return cmd, nil
+}
+
+// maxOutput bounds what is kept of what go build says.
+const maxOutput = 1 << 20
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	bytes.Buffer
+	room int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	keep := min(len(p), h.room)
+	h.room -= keep
+	h.Buffer.Write(p[:keep])
+	return len(p), nil
 }
 
 // Bounds on a compiler's output; a linker's command line is one long line.
@@ -125,6 +188,9 @@ func translate(out, root, dir string, files []gate.File) (text string, theirs bo
 		}
 		// What the worker calls and the submission lacks is the submission's.
 		theirs = theirs || strings.HasPrefix(l, "grader/worker/task")
+		for _, f := range files { // of a linker
+			theirs = theirs || strings.Contains(l, " flashlab/"+f.Task+".")
+		}
 		if len(l) > maxWidth {
 			l = l[:maxWidth] + "…"
 		}

@@ -28,6 +28,18 @@ func (o Overlay) WriteFile(name string) error {
 	return cache.WriteFile(name, append(data, '\n'), 0o644)
 }
 
+// within is the same overlay on a copy of the tree.
+func (o Overlay) within(root, copied string) Overlay {
+	moved := Overlay{}
+	for name, by := range o {
+		if rel, err := filepath.Rel(root, name); err == nil {
+			name = filepath.Join(copied, rel)
+		}
+		moved[name] = by
+	}
+	return moved
+}
+
 // Solutions puts every task's solution over its stub, so that the public tests
 // run against it.
 func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {

@@ -59,11 +59,18 @@ func (e *Error) Error() string {
 // Read reads the named files of dir and checks them. pkg is the package clause
 // that Go files must have. Paths in messages are shown relative to the working
 // directory where that is shorter.
-func Read(dir, pkg string, names []string) ([]File, error) {
+func Read(dir, pkg string, names []string) ([]File, error) { return ReadAs(dir, "", pkg, names) }
+
+// ReadAs is Read of files that messages show in another folder: that where their author
+// has them.
+func ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 	var files []File
 	var refused []Refusal
 	for _, name := range names {
-		f := File{Name: name, Path: shown(filepath.Join(dir, name))}
+		f := File{Name: name, Path: filepath.Join(author, name)}
+		if author == "" {
+			f.Path = shown(filepath.Join(dir, name))
+		}
 		data, r, err := readRegular(filepath.Join(dir, name), f.Path)
 		if err != nil {
 			return nil, err

@@ -33,6 +33,12 @@ var (
 	alignedOnly  = regexp.MustCompile(`^__attribute(__)?\s*\(\(\s*(__)?aligned(__)?\s*(\(\s*\w+\s*\))?\s*\)\)`)
 	cxxAttribute = regexp.MustCompile(`\[\s*\[`)
 	cxxPlain     = regexp.MustCompile(`^\[\s*\[\s*(maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn)\s*\]\s*\]`)
+	// The simulator's own functions: a file that defines one of them would answer in
+	// its place.
+	reserved = regexp.MustCompile(`\b(simt_\w*|SIMT_\w*|_*(tsan|ubsan|asan|sanitizer)_\w*|__(wrap|real|cxa|cyg|gcov)_\w*|_dl_\w*|_ZTH\w*|_init|_fini)\b`)
+	builtin  = regexp.MustCompile(`\b__builtin_\w+`)
+	// Those that nvcc knows as well; others store and jump where nobody looks.
+	plainBuiltin = regexp.MustCompile(`^__builtin_(expect|unreachable|assume|assume_aligned|trap|popcount(ll?)?|clz(ll?)?|ctz(ll?)?|ffs(ll?)?|bswap\d+|nanf?|inff?|huge_valf?|isnan|isinf|isfinite|signbit|bit_cast|mem(cpy|set|move)|offsetof|align_up|align_down|is_constant_evaluated)$`)
 	pasting      = regexp.MustCompile(`##`)
 	digraph      = regexp.MustCompile(`%:|<:|<%`)
 	rawString    = regexp.MustCompile(`\b(u8|u|U|L)?R"`)
@@ -136,6 +142,14 @@ func checkWords(line int, l string, refuse func(int, string, string)) {
 	for _, at := range cxxAttribute.FindAllStringIndex(l, -1) {
 		if !cxxPlain.MatchString(l[at[0]:]) {
 			refuse(line, "a C++ attribute [[…]]", "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed")
+		}
+	}
+	if m := reserved.FindString(l); m != "" {
+		refuse(line, m, "this name is the simulator's own: take another")
+	}
+	for _, m := range builtin.FindAllString(l, -1) {
+		if !plainBuiltin.MatchString(m) {
+			refuse(line, m, "this function of the host's compiler is not allowed: write it in CUDA C++")
 		}
 	}
 	if m := pasting.FindString(l); m != "" {

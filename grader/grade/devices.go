@@ -11,6 +11,7 @@ import (
 	"flashlab/device/sim"
 	"flashlab/grader/host"
 	"flashlab/grader/rubric"
+	"flashlab/internal/jail"
 )
 
 // Devices are where cases run: a GPU or the simulator for correctness, and the
@@ -24,7 +25,9 @@ type Devices struct {
 	NoSim   string   // why there is no simulator; "" if there is one
 	Cache   string   // the simulator's cache; "" is the usual place
 	Show    sim.Show // whose printf the simulator keeps
-	root    string
+	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
+	Jail jail.Maker
+	root string
 }
 
 // Choose picks the devices: "auto", "sim" or "cuda".
@@ -121,13 +124,13 @@ const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (host.Backend, error) {
-		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show})
+		return host.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
 	passes := []pass{{
-		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(d.Toolkit),
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
 	}}
 	if d.NoSim == "" {
@@ -136,14 +139,23 @@ func (d Devices) passes() []pass {
 	return passes
 }
 
-// gpuEnv is what the driver's library reads; nothing else of our environment
+// cublasEnv names the file of cuBLAS for a worker, which looks for none itself. The
+// user's own choice goes before.
+const cublasEnv = "FLASHLAB_CUBLAS"
+
+// gpuEnv is what the driver's library and a worker read; nothing else of our environment
 // is a worker's business.
-func gpuEnv() []string {
+func gpuEnv(tk *nvcc.Toolkit) []string {
 	var env []string
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		if name == "LD_LIBRARY_PATH" || name == "FLASHLAB_CUBLAS" || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
+		if name == "LD_LIBRARY_PATH" || name == cublasEnv || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
 			env = append(env, e)
+		}
+	}
+	if os.Getenv(cublasEnv) == "" {
+		if file := tk.Cublas(); file != "" {
+			env = append(env, cublasEnv+"="+file)
 		}
 	}
 	return env

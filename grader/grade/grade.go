@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"flashlab/device"
 	"flashlab/device/sim"
 	"flashlab/grader/build"
 	"flashlab/grader/gate"
 	"flashlab/grader/host"
+	"flashlab/grader/release"
 	"flashlab/grader/rubric"
 	"flashlab/grader/score"
 	"flashlab/grader/wire"
@@ -29,9 +31,12 @@ type Options struct {
 	Devices Devices
 	Seed    uint64
 	Only    string // "softmax/17x113", "softmax", or "" for all
+	Few     int    // at most so many cases of each check, the first ones; 0 for all
 	Output  string // the folder that programs write to, "out"
 	// Progress is told of every case that is done, and how many there are.
 	Progress func(done, all int, name string)
+	// GPU is held while cases run on one: it serves one worker at a time.
+	GPU sync.Locker
 
 	timer timer // a test's own clock
 }
@@ -44,6 +49,7 @@ type Subject struct {
 	Solution   bool
 	Version    string // an earlier version of the solution
 	Mutant     *build.Mutant
+	Author     bool // messages name files as their author has them: task2_unfused/kernels.cu
 }
 
 // Submission is a student's files: the task's own folder, or another.
@@ -64,6 +70,12 @@ func Submission(root string, t *rubric.Task, dir string) Subject {
 		}
 		return dir // the task's own files may lie there as they are
 	})}
+}
+
+// HandedIn is a student's files in a folder of the grader's own, which holds their task
+// folders. Messages are for the student.
+func HandedIn(t *rubric.Task, dir string) Subject {
+	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
 }
 
 // under tells where the files of the task, and of those that it uses, lie.
@@ -97,8 +109,14 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // Task grades. The error is the grader's own failure; what is wrong with a
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
+	v, err := o.task(ctx)
+	v.Finish()
+	return v, err
+}
+
+func (o Options) task(ctx context.Context) (score.Verdict, error) {
 	t := o.Task
-	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Seed: o.Seed, Again: o.again(""),
+	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: release.Name(o.Root), Seed: o.Seed, Again: o.again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
@@ -154,7 +172,11 @@ func (o Options) files() ([]gate.File, error) {
 	packages := map[string]string{}
 	for i, one := range o.Task.All() {
 		packages[one.Dir] = one.Package
-		read, err := gate.Read(o.Subject.Dirs[i], one.Package, one.Files)
+		author := ""
+		if o.Subject.Author {
+			author = one.Dir
+		}
+		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
 		var e *gate.Error
 		if errors.As(err, &e) {
 			refused = append(refused, e.Refusals...)
@@ -203,7 +225,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	all := s.cases() * len(passes)
 	done := 0
 	for _, p := range passes {
-		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 		var broken *build.Error
 		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
 			return fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
@@ -222,7 +244,9 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes()}
+		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
+		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		defer giveBack()
 		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
@@ -231,6 +255,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
 		}
+		giveBack()
 		if closed := backend.Close(); err == nil {
 			err = closed
 		}
@@ -264,6 +289,15 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	}
 	v.Checks, v.Warnings = checks, warnings
 	return nil
+}
+
+// alone waits for the GPU, if it is one, and keeps others from it until it is given back.
+func (o Options) alone(b host.Backend) (release func()) {
+	if b.Kind() != device.CUDA || o.GPU == nil {
+		return func() {}
+	}
+	o.GPU.Lock()
+	return o.GPU.Unlock
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the

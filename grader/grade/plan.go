@@ -22,6 +22,9 @@ func (o Options) plan() (plan, error) {
 		var p plan
 		for _, c := range o.Task.Checks {
 			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
+			if o.Few > 0 {
+				c.Cases = c.Cases[:min(o.Few, len(c.Cases))]
+			}
 			p.checks = append(p.checks, c)
 		}
 		return p, nil
@@ -49,7 +52,7 @@ func (o Options) plan() (plan, error) {
 			names = append(names, c.ID+"/"+k.Name)
 		}
 	}
-	return plan{}, fmt.Errorf("task %d has no case %q; it has %s", o.Task.Number, o.Only, strings.Join(names, ", "))
+	return plan{}, fmt.Errorf("there is no case %q, only %s", o.Only, strings.Join(names, ", "))
 }
 
 // needsGPU tells whether a case cannot run here for want of a GPU.

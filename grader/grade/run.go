@@ -100,6 +100,7 @@ func (o Options) runCase(ctx context.Context, r *host.Runner, c rubric.Check, k 
 		return res, v, err
 	}
 	judge(&v, op, w, in, res)
+	suspect(&v, op, w, res.Seen)
 	if v.Reason == attn.ErrNotImplemented.Error() {
 		v.Reason += fmt.Sprintf(": still the stub (%s says where to start)", filepath.Join(o.Task.Dir, "README.md"))
 	}

@@ -26,12 +26,14 @@ type Backend interface {
 
 // Observed is what a device saw of the kernels.
 type Observed struct {
-	Measured bool // false on a GPU: nobody looked
-	Findings []sim.Finding
-	Counts   []sim.Counts
-	Peak     uint64 // bytes of device memory that were held at once
-	Prints   []sim.Print
-	CutOff   bool // kernels printed more than is kept
+	Measured  bool // false on a GPU: nobody looked
+	Findings  []sim.Finding
+	Counts    []sim.Counts
+	Peak      uint64   // bytes of device memory that were held at once
+	ByAddress []string // files whose kernels call by an address: their counts prove nothing
+	Copied    uint64   // bytes that were copied from device memory to the host
+	Prints    []sim.Print
+	CutOff    bool // kernels printed more than is kept
 }
 
 // Moved is the number of bytes that went to and from device memory.

@@ -18,6 +18,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/grader/cgroup"
 	"flashlab/grader/wire"
 	"flashlab/internal/frame"
 	"flashlab/tensor"
@@ -243,33 +244,21 @@ func TestOnlyNewFindingsAndCountsAreObserved(t *testing.T) {
 	assert.Empty(t, newCounts(counts, counts))
 }
 
-func TestPlacesForControlGroups(t *testing.T) {
-	mount := t.TempDir()
-	scope := filepath.Join(mount, "user", "term.scope")
-	require.NoError(t, os.MkdirAll(scope, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(mount, "user", "cgroup.subtree_control"), []byte("cpu memory\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(scope, "cgroup.subtree_control"), []byte("\n"), 0o644))
-	var parents []string
-	for _, p := range cgroupPlaces("4:cpu,memory:/a/b\n1:name=systemd:/\n0::/user/term.scope\nnonsense\n", mount) {
-		parents = append(parents, p.parent)
-	}
-	assert.Equal(t, []string{filepath.Join(mount, "memory/a/b"), filepath.Join(mount, "user")}, parents)
-}
-
 func TestAControlGroupLimitsMemoryByItself(t *testing.T) {
 	const limit = 200 << 20
-	g := newCgroup(limit)
+	g := cgroup.New(cgroup.Limits{Memory: limit})
 	if g == nil {
 		t.Skip("no control group can be made here")
 	}
-	g.remove()
+	g.Remove()
 	every := watchEvery
 	watchEvery = time.Hour
 	defer func() { watchEvery = every }()
 	r, _ := runner(t, "memory", time.Minute)
 	r.Spec.Memory = limit
 	assert.Contains(t, runCase(t, r, 2).Error.Text, "it took more than 0.195 GB of memory")
-	left, err := filepath.Glob(g.dir[:strings.LastIndexByte(g.dir, '-')] + "-*")
+	dir := g.Dirs()[0]
+	left, err := filepath.Glob(dir[:strings.LastIndexByte(dir, '-')] + "-*")
 	require.NoError(t, err)
 	assert.Empty(t, left, "no group stays behind")
 }

@@ -1,13 +1,13 @@
 package host
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"flashlab/grader/cgroup"
 )
 
 // watchEvery is how often a worker's memory is looked at. A process takes some
@@ -15,34 +15,39 @@ import (
 var watchEvery = 20 * time.Millisecond
 
 // watchdog ends a worker that takes too much memory. RLIMIT_AS would not do: Go
-// and CUDA reserve far more address space than they ever use.
+// and CUDA reserve far more address space than they ever use. A control group,
+// where there is one, does it faster than any look.
 type watchdog struct {
 	limit  int64 // bytes
-	group  *cgroup
+	group  *cgroup.Group
 	barked atomic.Bool
 	stop   chan struct{}
 }
 
-// watch looks after a process group until it is released; 0 is no limit.
-func watch(pid int, limit int64) *watchdog {
-	d := &watchdog{limit: affordable(limit), stop: make(chan struct{})}
+// newWatchdog prepares for a worker with a limit; 0 is none.
+func newWatchdog(limit int64) *watchdog {
+	d := &watchdog{limit: cgroup.Affordable(limit), stop: make(chan struct{})}
 	if limit > 0 {
-		if d.group = newCgroup(d.limit); !d.group.add(pid) {
-			d.group.remove()
-			d.group = nil
-		}
-		go d.run(pid)
+		d.group = cgroup.New(cgroup.Limits{Memory: d.limit, Processes: cgroup.Threads()})
 	}
 	return d
+}
+
+// watch looks after a process, and all that comes of it, until it is released.
+func (d *watchdog) watch(pid int) {
+	if d.limit > 0 {
+		d.group.Add(pid) // a sandbox has joined it by itself
+		go d.run(pid)
+	}
 }
 
 // release is for when the process has ended: its number may soon be another's.
 func (d *watchdog) release() {
 	close(d.stop)
-	if d.group.ended() {
+	if d.group.OutOfMemory() {
 		d.barked.Store(true)
 	}
-	d.group.remove()
+	d.group.Remove()
 }
 
 func (d *watchdog) run(pid int) {
@@ -54,7 +59,7 @@ func (d *watchdog) run(pid int) {
 			return
 		case <-tick.C:
 		}
-		if taken(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:", "VmSwap:") > d.limit {
+		if cgroup.Taken(pid) > d.limit {
 			d.barked.Store(true)
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 			return
@@ -68,34 +73,6 @@ func (d *watchdog) why() string {
 		return ""
 	}
 	return fmt.Sprintf("it took more than %s of memory, so it was stopped: does it allocate without end, or keep what it no longer needs?", gigabytes(d.limit))
-}
-
-// affordable is a limit that leaves half of the machine to others.
-func affordable(limit int64) int64 {
-	if all := taken("/proc/meminfo", "MemTotal:"); all > 0 {
-		return min(limit, all/2)
-	}
-	return limit
-}
-
-// taken adds up lines like "VmRSS:  1234 kB" of a file; 0 where there is none.
-func taken(file string, names ...string) int64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	var sum int64
-	for line := range bytes.Lines(text) {
-		for _, name := range names {
-			rest, ok := bytes.CutPrefix(line, []byte(name))
-			if !ok {
-				continue
-			}
-			kilobytes, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 10, 64)
-			sum += kilobytes << 10
-		}
-	}
-	return sum
 }
 
 func gigabytes(bytes int64) string {

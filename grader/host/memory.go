@@ -4,11 +4,13 @@ import (
 	"flashlab/device"
 )
 
-// metered is a device that knows how much memory was taken of it at most.
+// metered is a device that knows how much memory was taken of it at most, and how
+// much was copied from it.
 type metered struct {
 	device.Device
 	sizes      map[uint64]uint64 // by address
 	live, peak uint64
+	copied     uint64 // bytes, to the host
 }
 
 func meter(d device.Device) *metered { return &metered{Device: d, sizes: map[uint64]uint64{}} }
@@ -32,6 +34,19 @@ func (m *metered) Free(mem device.Memory) error {
 		delete(m.sizes, mem.Addr)
 	}
 	return err
+}
+
+// CopyOut counts what goes to the host.
+func (m *metered) CopyOut(dst []byte, src device.Memory) error {
+	m.copied += uint64(len(dst))
+	return m.Device.CopyOut(dst, src)
+}
+
+// takeCopied returns how much went to the host since the last call.
+func (m *metered) takeCopied() uint64 {
+	copied := m.copied
+	m.copied = 0
+	return copied
 }
 
 // take returns the most that was held at once since the last call.

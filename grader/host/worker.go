@@ -16,6 +16,7 @@ import (
 	"flashlab/device"
 	"flashlab/grader/wire"
 	"flashlab/internal/frame"
+	"flashlab/internal/jail"
 	"flashlab/tensor"
 )
 
@@ -23,9 +24,10 @@ import (
 type Spec struct {
 	Binary string
 	Args   []string
-	Env    []string // all of its environment
-	Output int      // bytes of its printing that are kept
-	Memory int64    // bytes that it may take; 0 is no limit
+	Env    []string   // all of its environment
+	Output int        // bytes of its printing that are kept
+	Memory int64      // bytes that it may take; 0 is no limit
+	Jail   jail.Maker // runs it in a sandbox; nil: as it is
 }
 
 // The greeting may take as long as a case, or this: a process starts in it, on a
@@ -69,23 +71,22 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 		}
 		return nil, nil, err
 	}
-	w := &worker{cmd: exec.Command(s.Binary, s.Args...), cases: cases, devices: devices, printed: out}
-	w.cmd.Env = s.Env
-	w.cmd.Dir = filepath.Dir(s.Binary)
-	w.cmd.Stdout, w.cmd.Stderr = theirOut, theirOut
-	w.cmd.ExtraFiles = []*os.File{theirCases, theirDevices}
-	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = w.cmd.Start()
+	w := &worker{cases: cases, devices: devices, printed: out, memory: newWatchdog(s.Memory)}
+	if w.cmd, err = s.command(b, w.memory, theirCases, theirDevices); err == nil {
+		w.cmd.Stdout, w.cmd.Stderr = theirOut, theirOut
+		err = w.cmd.Start()
+	}
 	theirCases.Close() // or we would not see the worker hang up
 	theirDevices.Close()
 	theirOut.Close()
 	if err != nil {
 		out.finish(0)
+		w.memory.release()
 		cases.Close()
 		devices.Close()
 		return nil, nil, fmt.Errorf("start the worker: %w", err)
 	}
-	w.memory = watch(w.cmd.Process.Pid, s.Memory)
+	w.memory.watch(w.cmd.Process.Pid)
 	b.Serve(devices)
 	limit = max(limit, startTime)
 	if b.Kind() == device.CUDA {
@@ -93,12 +94,29 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 	}
 	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
+		if s.Jail != nil && jail.Failed(w.words) {
+			return nil, nil, fmt.Errorf("the sandbox for the worker: %s", w.words)
+		}
 		if failed.Class != wire.Died { // it says that it cannot open the device
 			return nil, nil, fmt.Errorf("the worker: %w", failed)
 		}
 		return nil, failed, nil
 	}
 	return w, nil, nil
+}
+
+// command makes the worker's command, in a sandbox or as it is.
+func (s Spec) command(b Backend, d *watchdog, files ...*os.File) (*exec.Cmd, error) {
+	if s.Jail != nil {
+		return s.Jail(context.Background(), jail.Program{Path: s.Binary, Args: s.Args, Env: s.Env, Read: []string{s.Binary},
+			Files: files, GPU: b.Kind() == device.CUDA, Groups: d.group.Dirs(), Memory: d.limit})
+	}
+	cmd := exec.Command(s.Binary, s.Args...)
+	cmd.Env = s.Env
+	cmd.Dir = filepath.Dir(s.Binary)
+	cmd.ExtraFiles = files
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd, nil
 }
 
 func (w *worker) greet(b Backend, limit time.Duration) *wire.Error {
@@ -146,7 +164,7 @@ func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 	case why != "":
 		e.Text = why
 	case late:
-		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop?", limit)
+		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop? (If this machine has much else to do, run it again.)", limit)
 	case alone && killed(w.cmd.ProcessState):
 		e.Text = "the program was killed from outside, as the system does when memory runs out"
 	default:
@@ -158,7 +176,8 @@ func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 
 func killed(p *os.ProcessState) bool {
 	status, ok := p.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+	const inSandbox = 128 + int(syscall.SIGKILL) // which tells of a signal by its own exit code
+	return ok && (status.Signaled() && status.Signal() == syscall.SIGKILL || status.ExitStatus() == inSandbox)
 }
 
 // await waits for the process to end by itself, and tells whether it did.

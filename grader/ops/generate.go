@@ -31,7 +31,8 @@ var generate = Op{
 			{Name: "q", Shape: q}, {Name: "k", Shape: token, Dist: tensor.Normal}, {Name: "v", Shape: token, Dist: tensor.Normal},
 		}, []wire.Tensor{{Name: "out", Shape: q}}
 	},
-	Judge: judgeGenerate,
+	Judge:  judgeGenerate,
+	Copies: 2,
 	Least: func(c wire.Case) uint64 {
 		s, steps := c.Generate(), c.Sizes["steps"]
 		slots := steps*c.Sizes["prompt"] + steps*(steps+1)/2 // that all steps read

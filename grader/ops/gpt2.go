@@ -23,8 +23,9 @@ var gpt2Logits = Op{
 			[]wire.Tensor{{Name: "logits", Shape: shape}, {Name: "logits with the course's kernels", Shape: shape},
 				{Name: "logits with the course's decoding", Shape: shape}}
 	},
-	Judge: judgeGPT2,
-	Least: func(c wire.Case) uint64 { return 4 * uint64(c.GPT2().Parameters()) * uint64(1+c.Sizes["steps"]) },
+	Judge:  judgeGPT2,
+	Copies: 3,
+	Least:  func(c wire.Case) uint64 { return 4 * uint64(c.GPT2().Parameters()) * uint64(1+c.Sizes["steps"]) },
 }
 
 // gpt2Case is a case with its model's shape.

@@ -42,7 +42,8 @@ var gpt2Text = Op{
 		}
 		return b.prompt(in[0].Data, c)
 	},
-	Judge: judgeText,
+	Judge:  judgeText,
+	Copies: 3,
 	Least: func(c wire.Case) uint64 {
 		w, err := bundledWeights()
 		if err != nil {

@@ -39,6 +39,7 @@ func layerOp(name string, sizes ...string) Op {
 		Tensors: layerTensors,
 		Judge:   judgeLayer,
 		Least:   once,
+		Copies:  2,
 	}
 }
 

@@ -20,6 +20,7 @@ var model = Op{
 	Tensors: modelTensors,
 	Judge:   judgeModel,
 	Least:   once,
+	Copies:  3,
 	Timed: &Timed{
 		Piece: func(c wire.Case) int { return c.Sizes["vocabulary"] },
 		// Two for each weight of a layer and token, and half of the products of a prompt's
@@ -40,6 +41,7 @@ var fresh = Op{
 	Tensors: modelTensors,
 	Judge:   judgeModel,
 	Least:   once,
+	Copies:  3,
 }
 
 // prompts are the lengths of the prompts that a model is given.

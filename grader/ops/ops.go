@@ -37,6 +37,8 @@ type Op struct {
 	Judge func(c wire.Case, in []*tensor.Tensor, out wire.Output) Verdict
 	// Least is how many bytes any kernel has to move.
 	Least func(c wire.Case) uint64
+	// Copies is how often the worker itself copies the outputs to the host; 0 is once.
+	Copies int
 	// Against says what Least is, if not the least bytes there can be.
 	Against string
 	// Scratch bounds the bytes of device memory that are taken besides inputs

@@ -12,16 +12,18 @@ import (
 	"flashlab/internal/cache"
 )
 
-// gradescope is the format that Gradescope documents for an autograder's
+// Gradescope is the format that Gradescope documents for an autograder's
 // results.json.
-type gradescope struct {
-	Score     float64          `json:"score"`
-	Output    string           `json:"output"`
-	Tests     []gradescopeTest `json:"tests"`
-	ExtraData extraData        `json:"extra_data"`
+type Gradescope struct {
+	Score      float64          `json:"score"`
+	Output     string           `json:"output"`
+	Visibility string           `json:"visibility,omitempty"`
+	Tests      []GradescopeTest `json:"tests"`
+	ExtraData  ExtraData        `json:"extra_data"`
 }
 
-type gradescopeTest struct {
+// GradescopeTest is one part of a check.
+type GradescopeTest struct {
 	Name       string  `json:"name"`
 	Score      float64 `json:"score"`
 	MaxScore   float64 `json:"max_score"`
@@ -29,11 +31,14 @@ type gradescopeTest struct {
 	Visibility string  `json:"visibility"`
 }
 
-// extraData is ours to define; NotMeasured names parts that are in no score.
-type extraData struct {
+// ExtraData is ours to define; NotMeasured names parts that are in no score.
+type ExtraData struct {
 	NotMeasured []string `json:"not_measured"`
+	Held        []string `json:"held,omitempty"` // checks that await a person; the full JSON says why
 	Seed        uint64   `json:"seed"`
 	Device      string   `json:"device"`
+	Release     string   `json:"release"`
+	Receipt     string   `json:"receipt,omitempty"`
 }
 
 // WriteJSON writes results.json and results-full.json into dir.
@@ -41,7 +46,7 @@ func WriteJSON(dir string, verdicts []score.Verdict) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, "results.json"), forGradescope(verdicts)); err != nil {
+	if err := writeJSON(filepath.Join(dir, "results.json"), ForGradescope(verdicts)); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(dir, "results-full.json"), verdicts)
@@ -55,15 +60,19 @@ func writeJSON(name string, v any) error {
 	return cache.WriteFile(name, append(data, '\n'), 0o644)
 }
 
-func forGradescope(verdicts []score.Verdict) gradescope {
-	g := gradescope{Tests: []gradescopeTest{}, ExtraData: extraData{NotMeasured: []string{}}}
+// ForGradescope puts verdicts into Gradescope's format.
+func ForGradescope(verdicts []score.Verdict) Gradescope {
+	g := Gradescope{Tests: []GradescopeTest{}, ExtraData: ExtraData{NotMeasured: []string{}}}
 	for _, v := range verdicts {
-		g.ExtraData.Seed, g.ExtraData.Device = v.Seed, v.Device
+		g.ExtraData.Seed, g.ExtraData.Device, g.ExtraData.Release = v.Seed, v.Device, v.Release
 		if v.Refused != "" {
 			g.Output += fmt.Sprintf("Task %d was not run:\n%s\n", v.Task, v.Refused)
 		}
 		got, _ := v.Points()
 		g.Score += got
+		for _, h := range v.Held {
+			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %d, %s: %s", v.Task, h.Check, score.Awaiting))
+		}
 		for _, c := range v.Checks {
 			for _, p := range c.Parts {
 				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)
@@ -71,7 +80,7 @@ func forGradescope(verdicts []score.Verdict) gradescope {
 					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
 					continue
 				}
-				g.Tests = append(g.Tests, gradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible"})
+				g.Tests = append(g.Tests, GradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible"})
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func UpdateResults(name string, verdicts []score.Verdict) error {
 	}
 	sections := split(content[from+len(begin) : to])
 	for _, v := range verdicts {
-		sections = put(sections, section(v))
+		sections = put(sections, Section(v))
 	}
 	content = content[:from+len(begin)] + "\n" + strings.Join(sections, "") + content[to:]
 	return cache.WriteFile(name, []byte(content), 0o644)
@@ -88,14 +88,17 @@ func heading(s string) string {
 	return h
 }
 
-// section describes a verdict in Markdown.
-func section(v score.Verdict) string {
+// Section describes a verdict in Markdown: a heading, the points, and what went wrong.
+func Section(v score.Verdict) string {
 	var b strings.Builder
 	got, most := v.Points()
 	fmt.Fprintf(&b, "## Task %d: %s\n\n", v.Task, v.Title)
 	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), left(v), v.Device, v.Seed, v.Again)
 	if v.Versions != "" {
 		fmt.Fprintf(&b, "%s.\n", v.Versions)
+	}
+	if v.Release != "" {
+		fmt.Fprintf(&b, "Course: %s.\n", v.Release)
 	}
 	b.WriteString("\n")
 	if v.Refused != "" {

@@ -45,6 +45,9 @@ func (p Printer) Verdict(v score.Verdict) {
 	} else {
 		fmt.Fprintf(p.W, "\n%s\n", p.table(v))
 	}
+	for _, h := range v.Held {
+		fmt.Fprintf(p.W, "\n%s %s: %s\n  %s\n  again: %s\n", p.colour("held", text.FgYellow), h.Check, h.Reason, h.Evidence, h.Reproduce)
+	}
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
 		p.failures(c)
@@ -129,11 +132,13 @@ func (p Printer) total(v score.Verdict) string {
 
 // left says what this run could not measure: " measured here; 3 need a GPU".
 func left(v score.Verdict) string {
-	var gpu, other float64
+	var gpu, awaiting, other float64
 	for _, c := range v.Checks {
 		for _, part := range c.Parts {
 			switch {
 			case part.NotMeasured == "":
+			case part.NotMeasured == score.Awaiting:
+				awaiting += part.Max
 			case part.NeedsGPU:
 				gpu += part.Max
 			default:
@@ -148,6 +153,9 @@ func left(v score.Verdict) string {
 			need = "needs"
 		}
 		parts = append(parts, fmt.Sprintf("%s %s a GPU", Points(gpu), need))
+	}
+	if awaiting > 0 {
+		parts = append(parts, Points(awaiting)+" "+score.Awaiting)
 	}
 	if other > 0 {
 		parts = append(parts, Points(other)+" not measured")

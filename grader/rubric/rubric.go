@@ -74,7 +74,9 @@ type Check struct {
 	Title  string
 	Op     string
 	Points float64
-	After  []string // checks that must have passed at least one case before
+	// Withheld is how many hidden cases a release left out.
+	Withheld int
+	After    []string // checks that must have passed at least one case before
 	// TrafficCurve is this check's own, where the task's does not fit.
 	TrafficCurve *Curve `toml:"traffic"`
 	// OwnShares are this check's own, where the task's do not fit.

@@ -33,6 +33,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		if i < len(m.Sim) { // a GPU does not count bytes
 			in := m.Sim[i].Case
 			r.Case.Moved, r.Case.Prints, r.Case.CutOff = in.Moved, in.Prints, in.CutOff
+			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
@@ -44,6 +45,9 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		switch {
 		case s.name == "correctness":
 			correctness(&p, m.Runs)
+			if rc.Withheld > 0 {
+				p.Note += fmt.Sprintf("; %s more run when it is handed in", plural(rc.Withheld, "hidden case"))
+			}
 		case s.name == "speed":
 			m.Speed.mark(&p, t.SpeedOf(rc))
 		case m.Sim == nil:

@@ -18,6 +18,7 @@ type Verdict struct {
 	Subject  string // "your files", "the reference solution", …
 	Device   string // what the cases ran on
 	Versions string // of Go, the compiler, the machine
+	Release  string // the course's: "2027.1-59b4246abc"
 	Seed     uint64
 	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
 	One      bool   // one case alone was asked for: all that it prints is shown
@@ -25,7 +26,20 @@ type Verdict struct {
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
+	Held     []Held `json:"held,omitempty"` // checks that await a person
 }
+
+// Held is a check that a machine cannot decide on: it is neither right nor wrong,
+// and has no points until a person has looked.
+type Held struct {
+	Check     string `json:"check"`
+	Reason    string `json:"reason"`    // one sentence
+	Evidence  string `json:"evidence"`  // what was measured
+	Reproduce string `json:"reproduce"` // the command that shows it again
+}
+
+// Awaiting is what a part of such a check says in place of a score.
+const Awaiting = "awaiting a person"
 
 // Check is the result of one check.
 type Check struct {
@@ -75,6 +89,8 @@ type Case struct {
 	Printed string      // by the program, bounded
 	Prints  []sim.Print // by its kernels
 	CutOff  bool        // they printed more
+	Suspect string      `json:",omitempty"` // why a person should look at it, though it passed
+	Facts   string      `json:",omitempty"` // the numbers behind that
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.
@@ -101,7 +117,7 @@ func (v Verdict) Points() (score, most float64) {
 // Full tells whether all points of what was measured were reached.
 func (v Verdict) Full() bool {
 	got, most := v.Points()
-	return v.Refused == "" && most > 0 && got >= most-1e-9
+	return v.Refused == "" && len(v.Held) == 0 && most > 0 && got >= most-1e-9
 }
 
 // Part finds a part by name.

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"flashlab/grader/batch"
+	"flashlab/grader/course"
+	"flashlab/grader/grade"
+	"flashlab/grader/gradebook"
+	"flashlab/grader/intake"
+	"flashlab/grader/record"
+	"flashlab/grader/release"
+	"flashlab/grader/rubric"
+	"flashlab/grader/sandbox"
+	"flashlab/internal/cache"
+)
+
+// batchFlags are the command's choices.
+type batchFlags struct {
+	classFlags
+	submissions, tasks, student, device, sandbox string
+	slurm, part                                  string
+	jobs, atOnce                                 int
+	regrade, trust                               bool
+}
+
+// classFlags say where a class's tables are.
+type classFlags struct{ out, course, roster, canvas string }
+
+func (c *classFlags) register(f *flag.FlagSet) {
+	f.StringVar(&c.course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, times.csv and canvas.csv are looked for beside it")
+	f.StringVar(&c.roster, "roster", "", "`roster.csv`: columns id, name, email, and other names of a student")
+	f.StringVar(&c.canvas, "canvas", "", "`export.csv` of Canvas's gradebook, to be filled")
+}
+
+func batchCommand(args []string) (int, error) {
+	var b batchFlags
+	f := flag.NewFlagSet("batch", flag.ContinueOnError)
+	b.register(f)
+	f.StringVar(&b.out, "o", "", "`folder` for records, feedback and gradebook; batch goes on with what is there")
+	f.StringVar(&b.tasks, "tasks", "", "grade only these, `1,2`; those of course.toml without it")
+	f.StringVar(&b.student, "student", "", "grade only this one")
+	f.BoolVar(&b.regrade, "regrade", false, "grade again what is graded")
+	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
+	f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
+	f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
+	f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, beyond what site.toml says")
+	f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; as many as the cluster gives without it")
+	f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
+	f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
+	places, err := parsePlaces(f, args)
+	if err != nil {
+		return exitFailed, err
+	}
+	if b.part != "" {
+		return b.onNode()
+	}
+	if len(places) != 1 || b.out == "" {
+		return exitFailed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS -o OUT")
+	}
+	b.submissions = places[0]
+	return b.run()
+}
+
+// parsePlaces reads flags with other arguments before, between and behind them.
+func parsePlaces(f *flag.FlagSet, args []string) (places []string, err error) {
+	for {
+		if err := f.Parse(args); err != nil {
+			if !errors.Is(err, flag.ErrHelp) {
+				err = errors.New("see the flags above")
+			}
+			return nil, err
+		}
+		if f.NArg() == 0 {
+			return places, nil
+		}
+		places, args = append(places, f.Arg(0)), f.Args()[1:]
+	}
+}
+
+func (b batchFlags) run() (int, error) {
+	root, all, settings, err := b.open()
+	if err != nil {
+		return exitFailed, err
+	}
+	class, err := b.class(all, settings)
+	if err != nil {
+		return exitFailed, err
+	}
+	only, err := numbers(b.tasks, all)
+	if err != nil {
+		return exitFailed, err
+	}
+	items, err := intake.Find(b.submissions, class.Roster)
+	if err != nil {
+		return exitFailed, err
+	}
+	if b.student != "" {
+		if items, err = ofStudent(items, b.student, class.Roster); err != nil {
+			return exitFailed, err
+		}
+	}
+	if b.slurm != "" {
+		return b.spread(root, all, class, settings, only, items)
+	}
+	devices, notHeld, close, err := b.machine(root)
+	if err != nil {
+		return exitFailed, err
+	}
+	defer close()
+	tree, err := batch.Fingerprint(root, all)
+	if err != nil {
+		return exitFailed, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	fmt.Printf("Grading %s on %s (%s), %d at a time; %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), notHeld)
+	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	watch := batch.NewProgress(os.Stdout, terminal)
+	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,
+		Devices: devices, Jobs: b.jobs, Release: release.Name(root), Tree: tree, Watch: watch, Settings: settings}, items)
+	watch.Stop()
+	if errors.Is(err, context.Canceled) {
+		return exitFailed, fmt.Errorf("interrupted: %d tasks were graded and are kept; the same command goes on from there", sum.Graded)
+	}
+	if err != nil {
+		return exitFailed, err
+	}
+	fmt.Printf("\n%s: %d tasks graded now, %d before", submissions(sum.Submissions), sum.Graded, sum.Kept)
+	if sum.Trouble > 0 {
+		fmt.Printf("; %d could not be read (the gradebook says why)", sum.Trouble)
+	}
+	fmt.Println(".")
+	if code, err := b.write(class); err != nil {
+		return code, err
+	}
+	if len(sum.Failed) > 0 {
+		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), joined(sum.Failed))
+	}
+	return exitFull, nil
+}
+
+// machine picks this machine's device and sandbox; notHeld says what the latter is.
+func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
+	close = func() {}
+	if devices, err = grade.Choose(root, b.device); err != nil {
+		return
+	}
+	if b.trust {
+		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
+	}
+	box, err := sandbox.Probe(b.sandbox)
+	if errors.Is(err, sandbox.ErrNone) {
+		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
+	}
+	if err != nil {
+		return
+	}
+	devices.Jail = box.Command
+	return devices, "sandbox " + box.Name, box.Close, nil
+}
+
+// open finds the tree, and what the output folder remembers.
+func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, err error) {
+	if root, err = cache.Root(); err != nil {
+		return
+	}
+	if all, err = rubric.LoadAll(root); err != nil {
+		return
+	}
+	if s, err = batch.LoadSettings(c.out); err != nil {
+		return
+	}
+	for _, p := range []struct{ given, kept *string }{{&c.course, &s.Course}, {&c.roster, &s.Roster}, {&c.canvas, &s.Canvas}} {
+		if *p.given == "" {
+			*p.given = *p.kept
+			continue
+		}
+		if *p.given, err = filepath.Abs(*p.given); err != nil {
+			return
+		}
+		*p.kept = *p.given
+	}
+	return
+}
+
+// class reads course.toml and the tables beside it.
+func (c *classFlags) class(all []*rubric.Task, s batch.Settings) (gradebook.Class, error) {
+	class := gradebook.Class{Rubrics: all, Course: course.Default()}
+	var err error
+	if c.course != "" {
+		var have []int
+		for _, t := range all {
+			have = append(have, t.Number)
+		}
+		if class.Course, err = course.Load(c.course, have); err != nil {
+			return class, err
+		}
+		c.roster = beside(c.course, c.roster, "roster.csv")
+		c.canvas = beside(c.course, c.canvas, "canvas.csv")
+	}
+	if class.Course.Seed == "" {
+		class.Course.Seed = s.Seed
+	}
+	switch {
+	case c.roster != "":
+		class.Roster, err = intake.ReadRoster(c.roster)
+	case c.canvas != "":
+		class.Roster, err = gradebook.CanvasRoster(c.canvas)
+	}
+	if err == nil && c.course != "" {
+		class.Tables, err = gradebook.ReadTables(filepath.Dir(c.course), class.Course, class.Roster)
+	}
+	return class, err
+}
+
+// beside is a table beside course.toml, where none was named and there is one.
+func beside(course, given, name string) string {
+	if path := filepath.Join(filepath.Dir(course), name); given == "" {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return given
+}
+
+// write makes the grades of the records.
+func (c classFlags) write(class gradebook.Class) (int, error) {
+	var err error
+	if class.Records, err = record.ReadAll(c.out); err != nil {
+		return exitFailed, err
+	}
+	entries, notes, err := class.Write(c.out, c.canvas)
+	if err != nil {
+		return exitFailed, err
+	}
+	for _, n := range notes {
+		fmt.Println("note:", n)
+	}
+	held := 0
+	for _, e := range entries {
+		if e.Awaiting > 0 {
+			held++
+		}
+	}
+	if held > 0 {
+		fmt.Printf("%d students have points that await a person.\n", held)
+	}
+	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(c.out, "gradebook.csv"), filepath.Join(c.out, "students"))
+	return exitFull, nil
+}
+
+// ofStudent picks one student's attempts, by any of their names.
+func ofStudent(items []intake.Item, name string, roster *intake.Roster) ([]intake.Item, error) {
+	if s, ok := roster.Find(name); ok {
+		name = s.ID
+	}
+	picked := slices.DeleteFunc(items, func(i intake.Item) bool { return i.Student.ID != name })
+	if len(picked) == 0 {
+		return nil, fmt.Errorf("-student %s: nothing of theirs is among the submissions", name)
+	}
+	return picked, nil
+}
+
+// numbers reads "1,2".
+func numbers(s string, all []*rubric.Task) (picked []int, err error) {
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(word)
+		if err == nil {
+			_, err = rubric.Find(all, word)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-tasks %s: want numbers of tasks, like 1,2: %w", s, err)
+		}
+		picked = append(picked, n)
+	}
+	return picked, nil
+}
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }
+
+func submissions(n int) string {
+	if n == 1 {
+		return "1 submission"
+	}
+	return fmt.Sprintf("%d submissions", n)
+}

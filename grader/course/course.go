@@ -1,0 +1,115 @@
+// Package course reads course.toml, in which an instructor says how a class is
+// graded: tasks, deadlines, late days, which attempt counts, the class seed, and
+// what students get to see. It is read as strictly as a rubric, for a mistake in it
+// costs the whole class. Without the file a course has every task and no deadline.
+package course
+
+import (
+	"time"
+
+	"flashlab/internal/cache"
+)
+
+// Course is one course.toml.
+type Course struct {
+	Title      string
+	Tasks      []int          // that are graded, in order; none stands for all
+	Seed       string         // the class seed; keep it to yourself until grades are out
+	Timezone   string         // of the deadlines: "Europe/Berlin"; UTC without it
+	Deadline   string         // of every task without its own: "2026-12-01 23:59"
+	Attempt    Attempt        // which one counts: last (the default), best or first
+	Late       Late           // what lateness costs
+	Task       map[string]One `toml:"task"` // [task.2]: what differs for one task
+	Speed      *Speed         // the curve for speed, in place of the rubrics' own
+	Visibility Visibility     // in Gradescope's results.json
+	Canvas     Canvas         // the columns of Canvas's export that are filled
+	Manual     []Manual       `toml:"manual"` // what a person marks: manual.csv has the points
+	Limit      string         // wall-clock time for one task of one submission: "15m"
+
+	location *time.Location
+	limit    time.Duration
+	grace    time.Duration
+	due      map[int]time.Time
+}
+
+// Attempt says which of a student's attempts counts, task by task.
+type Attempt string
+
+// The attempts that may count.
+const (
+	Last  Attempt = "last"
+	Best  Attempt = "best" // after what lateness costs
+	First Attempt = "first"
+)
+
+// Late is the late policy: each day begun after the deadline takes Percent of a task's
+// points, for at most Days days. After these the task is worth nothing.
+type Late struct {
+	Days    int
+	Percent float64
+	Grace   string // "15m": this late is on time
+}
+
+// One is what differs for one task.
+type One struct {
+	Points   float64 // what the task is worth; the rubric's without it: all is scaled
+	Deadline string
+}
+
+// Speed is a curve over the ratio to the baseline's speed: nothing at None or less, full
+// marks at Full or more.
+type Speed struct{ None, Full float64 }
+
+// Visibility has Gradescope's words: visible, hidden, after_due_date, after_published.
+type Visibility struct {
+	Results string // all of a submission's results
+	Failed  string // the count of hidden cases that failed
+}
+
+// Canvas names columns of Canvas's gradebook export, with or without the number that
+// Canvas puts behind: "Attention kernels (4711)".
+type Canvas struct {
+	Total string
+	Tasks map[string]string // "2" = "Task 2 (4712)"
+}
+
+// Manual is something that a person marks, such as a written answer.
+type Manual struct {
+	ID     string // as manual.csv has it: "questions"
+	Title  string
+	Task   int
+	Points float64
+}
+
+// Due is a task's deadline, without extensions and grace; zero where there is none.
+func (c *Course) Due(task int) time.Time { return c.due[task] }
+
+// Grace is how late is still on time.
+func (c *Course) Grace() time.Duration { return c.grace }
+
+// Location is the time zone of all times without one of their own.
+func (c *Course) Location() *time.Location { return c.location }
+
+// TaskLimit bounds the grading of one task of one submission.
+func (c *Course) TaskLimit() time.Duration { return c.limit }
+
+// Graded tells whether a task is on.
+func (c *Course) Graded(task int) bool {
+	for _, n := range c.Tasks {
+		if n == task {
+			return true
+		}
+	}
+	return len(c.Tasks) == 0
+}
+
+// Key names what of the course decides on a task's measurements. Deadlines, points and
+// late days are no part of it: they are applied to what was measured, and may change
+// without grading anything anew.
+func (c *Course) Key() string {
+	parts := []string{"course", c.Seed}
+	if c.Speed != nil {
+		parts = append(parts, format(c.Speed.None), format(c.Speed.Full))
+	}
+	return cache.Key(parts...)
+}

@@ -1,0 +1,155 @@
+package course
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Form is how times are written in course.toml and in the instructor's tables; with a
+// zone of its own it is RFC 3339.
+const Form = "2006-01-02 15:04"
+
+// settle fills what was left out, and checks what needs no tree.
+func (c *Course) settle() (err error) {
+	if c.Title == "" {
+		c.Title = "flashlab"
+	}
+	if c.location, err = time.LoadLocation(c.Timezone); err != nil {
+		return wrong("timezone", "= %q: want a name like \"Europe/Berlin\" or \"UTC\"", c.Timezone)
+	}
+	switch c.Attempt {
+	case "":
+		c.Attempt = Last
+	case Last, Best, First:
+	default:
+		return wrong("attempt", "= %q: want last, best or first", c.Attempt)
+	}
+	if c.limit, err = duration("limit", c.Limit, defaultLimit); err != nil {
+		return err
+	}
+	if err := c.settleLate(); err != nil {
+		return err
+	}
+	if s := c.Speed; s != nil && !(s.None > 0 && s.Full > s.None) {
+		return wrong("speed", "has none = %v and full = %v: want 0 < none < full, both as a ratio to the baseline's speed", s.None, s.Full)
+	}
+	if err := visible("visibility.results", &c.Visibility.Results, "visible"); err != nil {
+		return err
+	}
+	if err := visible("visibility.failed", &c.Visibility.Failed, "visible"); err != nil {
+		return err
+	}
+	return c.settleManual()
+}
+
+func (c *Course) settleLate() (err error) {
+	switch l := c.Late; {
+	case l.Days < 0:
+		return wrong("late.days", "= %d: want how many days late a task still earns points", l.Days)
+	case !(l.Percent >= 0 && l.Percent <= 100):
+		return wrong("late.percent", "= %v: want 0 to 100 for each day", l.Percent)
+	}
+	c.grace, err = duration("late.grace", c.Late.Grace, 0)
+	return err
+}
+
+func (c *Course) settleManual() error {
+	seen := map[string]bool{}
+	for _, m := range c.Manual {
+		switch {
+		case m.ID == "" || strings.ContainsAny(m.ID, "/, ") || seen[m.ID]:
+			return wrong("manual.id", "= %q: want an id of its own, without blanks, commas and slashes", m.ID)
+		case !(m.Points > 0):
+			return wrong("manual.points", "= %v: %s needs points above 0", m.Points, m.ID)
+		}
+		seen[m.ID] = true
+	}
+	return nil
+}
+
+// known checks what names tasks against those that there are, and sets their deadlines.
+func (c *Course) known(have []int) error {
+	for i, n := range c.Tasks {
+		if !slices.Contains(have, n) || slices.Contains(c.Tasks[:i], n) {
+			return wrong("tasks", "= %v: want numbers of %v, each once", c.Tasks, have)
+		}
+	}
+	for _, m := range c.Manual {
+		if !slices.Contains(have, m.Task) {
+			return wrong("manual.task", "= %d: %s needs a task of %v", m.Task, m.ID, have)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Canvas.Tasks)) {
+		if !slices.Contains(have, number(key)) {
+			return wrong("canvas.tasks."+key, "is for no task that there is: there are %v", have)
+		}
+	}
+	c.due = map[int]time.Time{}
+	for _, n := range have {
+		due, err := c.When("deadline", c.Deadline)
+		if err != nil {
+			return err
+		}
+		if !due.IsZero() {
+			c.due[n] = due
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Task)) {
+		one := c.Task[key]
+		if !slices.Contains(have, number(key)) {
+			return wrong("task."+key, "is for no task that there is: there are %v", have)
+		}
+		if !(one.Points >= 0) {
+			return wrong("task."+key+".points", "= %v: want more than 0, or nothing for the rubric's", one.Points)
+		}
+		due, err := c.When("task."+key+".deadline", one.Deadline)
+		if err != nil {
+			return err
+		}
+		if !due.IsZero() {
+			c.due[number(key)] = due
+		}
+	}
+	return nil
+}
+
+// When reads a time, in the course's zone where it has none of its own; zero for "".
+// key names it in the error.
+func (c *Course) When(key, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{Form, "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if t, err := time.ParseInLocation(form, s, c.location); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	return time.Time{}, wrong(key, "= %q: want a time like \"2026-12-01 23:59\"", s)
+}
+
+func duration(key, s string, without time.Duration) (time.Duration, error) {
+	if s == "" {
+		return without, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, wrong(key, "= %q: want a duration like \"15m\" or \"1h30m\"", s)
+	}
+	return d, nil
+}
+
+func visible(key string, v *string, without string) error {
+	switch *v {
+	case "":
+		*v = without
+	case "visible", "hidden", "after_due_date", "after_published":
+	default:
+		return wrong(key, "= %q: want visible, hidden, after_due_date or after_published", *v)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package intake
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var permitted = []string{"task1_reference/attention.go", "task2_unfused/attention.go", "task2_unfused/kernels.cu"}
+
+// file is an entry of an archive that a test makes; order and repeats are kept.
+type file struct {
+	name, text string
+	mode       os.FileMode
+}
+
+func zipOf(t *testing.T, files ...file) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
+		h.SetMode(0o644 | f.mode)
+		in, err := w.CreateHeader(h)
+		require.NoError(t, err)
+		_, err = io.WriteString(in, f.text)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func tarOf(t *testing.T, files ...file) []byte {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.text)), Typeflag: tar.TypeReg}
+		if f.mode&os.ModeSymlink != 0 {
+			h.Typeflag, h.Linkname, h.Size = tar.TypeSymlink, f.text, 0
+		}
+		require.NoError(t, w.WriteHeader(h))
+		if h.Size > 0 {
+			_, err := io.WriteString(w, f.text)
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func gzipped(t *testing.T, data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func saved(t *testing.T, name string, data []byte) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	return path
+}
+
+var honest = []file{{name: "task1_reference/attention.go", text: "one"}, {name: "task2_unfused/kernels.cu", text: "two"}, {name: "notes.txt", text: "x"}}
+
+func under(top string) (files []file) {
+	for _, f := range honest {
+		f.name = top + f.name
+		files = append(files, f)
+	}
+	return files
+}
+
+func TestOneSubmissionInManyPackings(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range honest {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f.name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o644))
+	}
+	want, err := Read(dir, permitted)
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]byte{"task1_reference/attention.go": []byte("one"), "task2_unfused/kernels.cu": []byte("two")}, want.Files)
+	assert.Equal(t, []string{"notes.txt"}, want.Extra)
+	for name, data := range map[string][]byte{
+		"a.zip":      zipOf(t, honest...),
+		"b.zip":      zipOf(t, under("my work/")...),
+		"c.tar":      tarOf(t, honest...),
+		"d.tar.gz":   gzipped(t, tarOf(t, under("./deep/er/")...)),
+		"wrong.zip":  gzipped(t, tarOf(t, honest...)), // the content decides
+		"macos.zip":  zipOf(t, append(under("work/"), file{name: "__MACOSX/work/task1_reference/._attention.go", text: "?"})...),
+		"win.zip":    zipOf(t, file{name: `task1_reference\attention.go`, text: "one"}, file{name: `task2_unfused\kernels.cu`, text: "two"}, file{name: "notes.txt"}),
+		"backup.zip": zipOf(t, append(under(""), file{name: "old/task1_reference/attention.go", text: "older"})...),
+	} {
+		got, err := Read(saved(t, name, data), permitted)
+		require.NoError(t, err, name)
+		assert.Equal(t, want.Receipt, got.Receipt, name)
+		assert.NotEmpty(t, got.Extra, name)
+	}
+}
+
+func TestAFolderAroundAnArchive(t *testing.T) {
+	path := saved(t, "work.zip", zipOf(t, honest...))
+	c, err := Read(filepath.Dir(path), permitted)
+	require.NoError(t, err)
+	assert.Len(t, c.Files, 2)
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	huge := make([]byte, maxArchive+1)
+	bomb := zipOf(t, file{name: "task1_reference/attention.go", text: strings.Repeat("x", 100<<20)})
+	var copies []file
+	for i := range 40 {
+		copies = append(copies, file{name: fmt.Sprintf("%d/task1_reference/attention.go", i), text: strings.Repeat("x", 4<<20)})
+	}
+	many := make([]file, maxEntries+1)
+	for i := range many {
+		many[i].name = fmt.Sprintf("f%d", i)
+	}
+	broken := zipOf(t, honest...)
+	encrypted := zipOf(t, honest...)
+	central := bytes.Index(encrypted, []byte("PK\x01\x02"))
+	encrypted[central+8] |= 1
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty.zip":     {nil, "it is empty"},
+		"noise.zip":     {[]byte("this is no archive at all"), "neither a zip nor a tar"},
+		"work.rar":      {[]byte("Rar!\x1a\x07\x01\x00 and more"), "it is a .rar file: hand in the zip"},
+		"cut.zip":       {broken[:len(broken)/2], "a broken zip"},
+		"cut.tar.gz":    {gzipped(t, tarOf(t, honest...))[:60], "broken tar file"},
+		"huge.zip":      {huge, "it has 16 MB; at most 16 are read"},
+		"bomb.tar.gz":   {gzipped(t, tarOf(t, file{name: "a", text: strings.Repeat("x", maxUnpacked)})), "unpacked it has more than 256 MB"},
+		"copies.zip":    {zipOf(t, copies...), "more than 64 MB"},
+		"many.zip":      {zipOf(t, many...), "more than 20000 files"},
+		"deep.zip":      {zipOf(t, file{name: strings.Repeat("d/", 40) + "x"}), "more than 32 deep"},
+		"slip.zip":      {zipOf(t, append(honest, file{name: "../../etc/cron.d/x"})...), "leads out of the archive"},
+		"absolute.tar":  {tarOf(t, file{name: "/etc/passwd"}), "leads out of the archive"},
+		"link.zip":      {zipOf(t, file{"task1_reference/attention.go", "/etc/passwd", os.ModeSymlink}), "attention.go is a symbolic link"},
+		"link.tar":      {tarOf(t, file{"task1_reference/attention.go", "/etc/passwd", os.ModeSymlink}), "attention.go is a symbolic link"},
+		"twice.zip":     {zipOf(t, honest[0], honest[0]), "is in it twice"},
+		"two.zip":       {zipOf(t, append(under("a/"), under("b/")...)...), `twice, in "a/" and in "b/"`},
+		"other.zip":     {zipOf(t, file{name: "essay.txt"}), "none of the course's files"},
+		"nothing.zip":   {zipOf(t), "no file in it"},
+		"encrypted.zip": {encrypted, "encrypted"},
+	} {
+		_, err := Read(saved(t, name, c.data), permitted)
+		var trouble *Trouble
+		if assert.ErrorAs(t, err, &trouble, name) {
+			assert.Contains(t, trouble.Text, c.want, name)
+		}
+	}
+	// A bomb costs what is read of it: the file is cut, and the gate refuses its size.
+	c, err := Read(saved(t, "bomb.zip", bomb), permitted)
+	require.NoError(t, err)
+	assert.Len(t, c.Files["task1_reference/attention.go"], 4<<20)
+}
+
+func TestAFolderIsNotLeft(t *testing.T) {
+	secret := saved(t, "secret", []byte("host"))
+	for _, make := range []func(dir string) error{
+		func(dir string) error { return os.Symlink(secret, filepath.Join(dir, "attention.go")) },
+		func(dir string) error { return os.Mkdir(filepath.Join(dir, "attention.go"), 0o755) },
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "task1_reference"), 0o755))
+		require.NoError(t, make(filepath.Join(dir, "task1_reference")))
+		_, err := Read(dir, permitted)
+		var trouble *Trouble
+		assert.ErrorAs(t, err, &trouble)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(dir, "task1_reference")))
+	_, err := Read(dir, permitted)
+	assert.ErrorContains(t, err, "none of the course's files")
+}

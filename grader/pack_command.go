@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"flashlab/grader/grade"
+	"flashlab/grader/pack"
+	"flashlab/grader/rubric"
+	"flashlab/internal/cache"
+)
+
+// packCommand writes the zip that a student hands in. Whatever it finds, the zip
+// is written, and the exit code is 0.
+func packCommand(args []string) (int, error) {
+	f := flag.NewFlagSet("pack", flag.ContinueOnError)
+	out := f.String("o", "", "`file` to write; out/submission.zip without it")
+	quick := f.Bool("quick", false, "only write the zip: do not build and try the files")
+	if err := parse(f, args); err != nil {
+		return exitFailed, err
+	}
+	root, err := cache.Root()
+	if err != nil {
+		return exitFailed, err
+	}
+	tasks, err := rubric.LoadAll(root)
+	if err != nil {
+		return exitFailed, err
+	}
+	if *out == "" {
+		*out = filepath.Join(root, "out", "submission.zip")
+	}
+	z, err := pack.Write(root, *out, tasks)
+	if err != nil {
+		return exitFailed, fmt.Errorf("pack: %w", err)
+	}
+	answers := "no Results.md: make grade makes it, and the handouts' questions are answered there"
+	if z.Results {
+		answers = "with Results.md"
+	}
+	fmt.Printf("Packed: %s (%d files, %d KB; %s)\n", shown(root, z.Path), len(z.Files), (z.Size+1023)/1024, answers)
+	fmt.Printf("Receipt: %s (your feedback and the gradebook will show the same)\n", z.Receipt.Short())
+	for _, trouble := range z.Trouble {
+		fmt.Println("warning:", trouble)
+	}
+	if *quick {
+		return exitFull, nil
+	}
+	fmt.Println("\nA look at each task, in the simulator; make grade says more. The zip is written, whatever comes:")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	warned := lookAtAll(ctx, root, z, tasks)
+	if warned {
+		fmt.Println("\nWarnings stop nothing: hand the zip in as it is, or mend what they name and pack again.")
+	}
+	return exitFull, nil
+}
+
+func lookAtAll(ctx context.Context, root string, z pack.Zip, tasks []*rubric.Task) (warned bool) {
+	devices, err := grade.Choose(root, "sim")
+	for _, t := range tasks {
+		if len(t.Files) == 0 {
+			continue // what counts there are other tasks' files
+		}
+		var l pack.Look
+		if err == nil {
+			l, err = z.Check(ctx, root, t, devices)
+		}
+		if ctx.Err() != nil {
+			fmt.Println("Broken off. The zip is complete.")
+			return false
+		}
+		if err != nil {
+			fmt.Printf("  task %d  could not be looked at: %s\n", t.Number, indent(err.Error()))
+			warned, err = true, nil
+			continue
+		}
+		head := fmt.Sprintf("  task %d  ", t.Number)
+		if l.Said != "" {
+			fmt.Println(head + l.Said)
+		}
+		for _, w := range l.Warnings {
+			fmt.Println(head + "warning: " + indent(w))
+			warned = true
+		}
+	}
+	return warned
+}
+
+// indent sets the further lines of a text below its first.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n            ") }

@@ -1,0 +1,55 @@
+package release
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What of the course's root goes along. Whatever is new there stays behind until
+// it is named here.
+var kept = []string{
+	".clang-format", ".devcontainer", ".editorconfig", ".gitattributes", ".gitignore", "Containerfile", "LICENSE", "go.mod", "go.sum",
+	"attn", "bench", "device", "docs", "grader", "hbm", "internal", "nn", "scripts", "tensor",
+}
+
+// What stays behind of that.
+var left = []string{
+	"device/corpus",         // the simulator's own corpus: among it whole attention kernels
+	"docs/instructors.md",   // not for students
+	"grader/release/tree",   // becomes the root's README.md and Makefile
+	"scripts/instructors",   // test clusters and the like
+	"scripts/nvcc-check.sh", // of the course's own CI
+	"scripts/walk-release.sh",
+}
+
+var (
+	taskPath  = regexp.MustCompile(`^task[1-9]_[a-z0-9_]+/`)
+	agreement = regexp.MustCompile(`^scripts/.*-agreement\.sh$`)
+)
+
+// replaced is where the students' own README.md and Makefile lie.
+const replaced = "grader/release/tree/"
+
+// goes tells whether students get a file of the course.
+func goes(name string) bool {
+	if taskPath.MatchString(name) {
+		return !within(name, "solution")
+	}
+	top, _, _ := strings.Cut(name, "/")
+	switch {
+	case !slices.Contains(kept, top) || agreement.MatchString(name):
+		return false
+	case slices.ContainsFunc(left, func(l string) bool { return name == l || strings.HasPrefix(name, l+"/") }):
+		return false
+	}
+	// The course's own tests want its solutions, mutants and corpus, and all of
+	// testdata is theirs. A task's tests are its public checks.
+	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
+}
+
+// within tells whether a folder of this name is on a file's path.
+func within(name, folder string) bool {
+	return slices.Contains(strings.Split(path.Dir(name), "/"), folder)
+}

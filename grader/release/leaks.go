@@ -1,0 +1,110 @@
+package release
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// leakRun is how many tokens in a row may be a solution's: some five lines of
+// code. Below it lie signatures, and the loops that everyone writes alike.
+const leakRun = 48
+
+var (
+	comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	markers  = regexp.MustCompile(`//|/\*|\*/|--+|==+`) // and the lines that divide a text
+	token    = regexp.MustCompile(`[A-Za-z_]\w*|\d[\w.]*|[^\s\w]`)
+)
+
+// run is a hash of leakRun words, numbers and signs in a row.
+type run uint64
+
+var hashSeed = maphash.MakeSeed()
+
+// runs calls each with every run of a text, and the words from its start on:
+// without its comments, so that another comment hides no copy, and with them, for
+// a copy may stand in a comment.
+func runs(text []byte, each func(r run, from []string)) {
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return
+	}
+	// The hash is a polynomial in base, so that a run follows from the one before.
+	const base = 0x9e3779b97f4a7c15
+	first := uint64(1) // base to the power of leakRun
+	for range leakRun {
+		first *= base
+	}
+	for _, drop := range []*regexp.Regexp{comments, markers} {
+		words := token.FindAllString(drop.ReplaceAllString(string(text), " "), -1)
+		hashes := make([]uint64, len(words))
+		var sum uint64
+		for i, w := range words {
+			hashes[i] = maphash.String(hashSeed, w)
+			sum = sum*base + hashes[i]
+			if i >= leakRun {
+				sum -= first * hashes[i-leakRun]
+			}
+			if i >= leakRun-1 {
+				each(run(sum), words[i-leakRun+1:])
+			}
+		}
+	}
+}
+
+// Leaks names what a tree holds of the course's secrets. course is all of the
+// course, by name, and tree what students would get of it.
+func Leaks(course, tree map[string][]byte) []string {
+	var leaks []string
+	public := map[run]bool{}   // what stubs and provided files say is no secret
+	secret := map[run]string{} // a run, and the solution that it is of
+	for name := range course {
+		dir, file := path.Split(name)
+		if base := path.Dir(path.Clean(dir)); taskPath.MatchString(name) && path.Base(dir) == "solution" {
+			if stub, ok := course[path.Join(base, file)]; ok {
+				runs(stub, func(r run, _ []string) { public[r] = true })
+			}
+		}
+	}
+	for _, name := range sorted(course) {
+		if isSolution(name) {
+			runs(course[name], func(r run, _ []string) {
+				if !public[r] && secret[r] == "" {
+					secret[r] = name
+				}
+			})
+		}
+	}
+	for _, name := range sorted(tree) {
+		switch {
+		case within(name, "solution"):
+			leaks = append(leaks, name+" is a solution")
+			continue
+		case within(name, "mutants"), within(name, "exploits"), within(name, "honest"):
+			leaks = append(leaks, name+" is one of the course's trial submissions")
+			continue
+		}
+		found := ""
+		runs(tree[name], func(r run, from []string) {
+			if found == "" && secret[r] != "" {
+				found = fmt.Sprintf("%s has %d words and signs in a row from %s: %s …", name, leakRun, secret[r], strings.Join(from[:16], " "))
+			}
+		})
+		if found != "" {
+			leaks = append(leaks, found)
+		}
+	}
+	return leaks
+}
+
+// isSolution tells whether a file is code of a reference solution.
+func isSolution(name string) bool {
+	switch path.Ext(name) {
+	case ".go", ".cu", ".cuh", ".h":
+		return taskPath.MatchString(name) && within(name, "solution") && !strings.HasSuffix(name, "_test.go")
+	}
+	return false
+}

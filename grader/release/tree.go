@@ -1,0 +1,178 @@
+package release
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"flashlab/grader/receipt"
+	"flashlab/grader/rubric"
+)
+
+// Tree is a release before it is written.
+type Tree struct {
+	Manifest
+	Contents map[string][]byte
+	Scripts  map[string]bool // files that may be executed
+	Dirty    bool            // the working tree holds more than the commit
+}
+
+var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._]*$`)
+
+// Make makes the students' tree from the last commit of the course in root: what
+// is not committed is not in it, so that a name stands for the same bytes
+// everywhere. Without a version it is called by the commit's date.
+func Make(ctx context.Context, root, version string) (*Tree, error) {
+	if _, err := os.Stat(filepath.Join(root, ManifestName)); err == nil {
+		return nil, errors.New("this tree is itself a release: make one from the course's repository")
+	}
+	head, err := git(ctx, root, "show", "-s", "--format=%H %ct", "HEAD")
+	if err != nil {
+		return nil, fmt.Errorf("the course must be a git repository with a commit: %w", err)
+	}
+	t := &Tree{}
+	var seconds int64
+	if _, err := fmt.Sscan(string(head), &t.Commit, &seconds); err != nil {
+		return nil, fmt.Errorf("git show: %w", err)
+	}
+	t.Date = time.Unix(seconds, 0).UTC()
+	if t.Version = version; version == "" {
+		t.Version = t.Date.Format("2006.01.02")
+	}
+	if !versionForm.MatchString(t.Version) {
+		return nil, fmt.Errorf("version %q: want letters, digits, dots and underscores, like 2027.1", version)
+	}
+	t.Name = t.Version + "-" + t.Commit[:10]
+	changes, err := git(ctx, root, "status", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	t.Dirty = len(changes) > 0
+	archive, err := git(ctx, root, "-c", "core.autocrlf=false", "archive", "--format=tar", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	course, scripts, err := untar(archive)
+	if err != nil {
+		return nil, err
+	}
+	t.Scripts = scripts
+	return t, t.fill(root, course)
+}
+
+func git(ctx context.Context, root string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
+	var out, words bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &words
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(words.String()))
+	}
+	return out.Bytes(), nil
+}
+
+func untar(archive []byte) (files map[string][]byte, scripts map[string]bool, err error) {
+	files, scripts = map[string][]byte{}, map[string]bool{}
+	r := tar.NewReader(bytes.NewReader(archive))
+	for {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files, scripts, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("git archive: %w", err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return nil, nil, fmt.Errorf("git archive: %w", err)
+		}
+		files[h.Name] = data
+		scripts[h.Name] = h.Mode&0o100 != 0
+	}
+}
+
+// fill picks the contents, searches them for what must not leave the house, and
+// lists them.
+func (t *Tree) fill(root string, course map[string][]byte) error {
+	t.Contents = map[string][]byte{}
+	for name, data := range course {
+		if !goes(name) {
+			continue
+		}
+		if taskPath.MatchString(name) && strings.HasSuffix(name, "/rubric.toml") {
+			shown, err := withoutHidden(name, data)
+			if err != nil {
+				return err
+			}
+			data = shown
+		}
+		t.Contents[name] = data
+	}
+	for name, data := range course {
+		if own, ok := strings.CutPrefix(name, replaced); ok {
+			text, err := withSections(own, data, course["README.md"])
+			if err != nil {
+				return err
+			}
+			t.Contents[own] = text
+		}
+	}
+	if leaks := Leaks(course, t.Contents); len(leaks) > 0 {
+		return fmt.Errorf("students would see what they must not; nothing was written:\n%s", strings.Join(leaks, "\n"))
+	}
+	tasks, err := rubric.LoadAll(root)
+	if err != nil {
+		return err
+	}
+	t.Files, t.Stubs = map[string]string{}, map[string]string{}
+	for _, name := range receipt.Names(tasks) {
+		data, ok := t.Contents[name]
+		if !ok {
+			return fmt.Errorf("%s is a student's file, and the commit lacks it", name)
+		}
+		t.Yours = append(t.Yours, name)
+		t.Stubs[name] = sum(data)
+	}
+	for name, data := range t.Contents {
+		if _, yours := t.Stubs[name]; !yours {
+			t.Files[name] = sum(data)
+		}
+	}
+	manifest, err := json.MarshalIndent(t.Manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	t.Contents[ManifestName] = append(manifest, '\n')
+	return nil
+}
+
+var sectionMark = regexp.MustCompile(`(?m)^<!-- section: (.+) -->$`)
+
+// withSections puts sections of the course's README.md where the students' own
+// names them, so that they are written once.
+func withSections(name string, text, readme []byte) ([]byte, error) {
+	var err error
+	filled := sectionMark.ReplaceAllFunc(text, func(mark []byte) []byte {
+		title := string(sectionMark.FindSubmatch(mark)[1])
+		_, from, ok := strings.Cut("\n"+string(readme), "\n## "+title+"\n")
+		if !ok {
+			err = fmt.Errorf("%s%s wants the section %q of README.md, which has none", replaced, name, title)
+			return nil
+		}
+		body, _, _ := strings.Cut(from, "\n## ")
+		return []byte("## " + title + "\n" + strings.TrimRight(body, "\n"))
+	})
+	return filled, err
+}

@@ -1,0 +1,25 @@
+package score
+
+// Finish makes a verdict fit to be shown: texts of the submission's are made plain,
+// and the points of checks that a person has to look at are taken out of the
+// score, whatever they were.
+func (v *Verdict) Finish() {
+	v.plain()
+	v.hold()
+}
+
+func (v *Verdict) hold() {
+	for i := range v.Checks {
+		c := &v.Checks[i]
+		for _, k := range c.Cases {
+			if k.Suspect == "" {
+				continue
+			}
+			v.Held = append(v.Held, Held{Check: c.ID, Reason: k.Suspect, Evidence: c.ID + "/" + k.Name + ": " + k.Facts, Reproduce: k.Again})
+			for j := range c.Parts {
+				c.Parts[j].Score, c.Parts[j].NotMeasured, c.Parts[j].NeedsGPU = 0, Awaiting, false
+			}
+			break // one reason is enough
+		}
+	}
+}

@@ -1,0 +1,44 @@
+// Package jail says what whoever starts a program that holds a stranger's code
+// asks of a sandbox. It knows of no sandbox itself: grader/sandbox has them, and
+// the devices below it need only this.
+package jail
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"time"
+)
+
+// Program is a program, and all of the machine that it needs.
+type Program struct {
+	Path string
+	Args []string
+	Env  []string // all of its environment
+	Dir  string   // where it starts: of Read or Write, or "" for /tmp
+
+	Read  []string   // files and folders that it may read, at their own paths
+	Write []string   // folders that it may change
+	Files []*os.File // its descriptors from 3 on, MaxFiles at most; it inherits no others
+	GPU   bool       // it drives the GPU
+
+	Groups    []string      // folders of control groups that it joins; where none is named, it gets one
+	Memory    int64         // bytes; 0 is the sandbox's own limit, as for those that follow
+	CPU       time.Duration // of each of its processes
+	FileSize  int64         // bytes of each file that it writes
+	Processes int           // threads among them
+}
+
+// MaxFiles is how many descriptors a program may be given.
+const MaxFiles = 5
+
+// Failed tells whether what was printed comes of a sandbox that did not start: then
+// the program has not run, and the fault is ours.
+func Failed(printed string) bool { return failure.MatchString(printed) }
+
+var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
+
+// Maker makes the command that runs a program shut off from the machine. Its
+// standard streams are the caller's to set; ExtraFiles and SysProcAttr are not.
+type Maker func(context.Context, Program) (*exec.Cmd, error)
