@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ type Stage struct {
 }
 
 // toolchain is what `go env` says of the go command.
-type toolchain struct{ GOROOT, GOMODCACHE, GOVERSION string }
+type toolchain struct{ GOROOT, GOVERSION string }
 
 // stages are those that this process has looked at: its tree does not change.
 var stages sync.Map
@@ -52,7 +53,7 @@ func stageOf(ctx context.Context, root, tags string, env []string) (*Stage, erro
 // is added to the environment, as for Worker.
 func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, error) {
 	var tc toolchain
-	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOMODCACHE", "GOVERSION")
+	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION")
 	if err == nil {
 		err = json.Unmarshal(out, &tc)
 	}
@@ -67,7 +68,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	if err != nil {
 		return nil, err
 	}
-	key := []string{tc.GOVERSION, tags, strings.Join(env, "\n")}
+	key := []string{"stage 2", tc.GOVERSION, tags, strings.Join(env, "\n")}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -80,11 +81,11 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	shared := "gocache-" + cache.Key(tc.GOVERSION, tags, strings.Join(env, "\n"))
 	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
 	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/go",
-		"GOROOT="+tc.GOROOT, "GOMODCACHE="+tc.GOMODCACHE, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
-	s.reads = []string{tc.GOROOT, tc.GOMODCACHE, s.Root, s.cache}
+		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
+	s.reads = []string{tc.GOROOT, s.Root, s.cache}
 	return s, cache.Once(base, "stage-"+name, func() error {
 		if _, err := os.Stat(s.Root); err != nil {
-			if err := copyWhole(root, files, s.Root); err != nil {
+			if err := copyWhole(ctx, root, files, s.Root); err != nil {
 				return fmt.Errorf("copy of the tree for builds: %w", err)
 			}
 		}
@@ -157,8 +158,9 @@ func staged(ctx context.Context, root, tags string, env []string) ([]string, err
 	return slices.Compact(files), nil
 }
 
-// copyWhole copies files into a new folder, or leaves none.
-func copyWhole(root string, files []string, to string) error {
+// copyWhole copies files into a new folder, and the modules that they need with
+// them, or leaves none.
+func copyWhole(ctx context.Context, root string, files []string, to string) error {
 	temp, err := os.MkdirTemp(filepath.Dir(to), ".stage-*")
 	if err != nil {
 		return err
@@ -175,12 +177,20 @@ func copyWhole(root string, files []string, to string) error {
 		if err := os.MkdirAll(filepath.Join(temp, filepath.Dir(f)), 0o755); err != nil {
 			return err
 		}
+		if f == "go.mod" { // its tools are no part of a worker
+			text = toolLine.ReplaceAll(text, nil)
+		}
 		if err := os.WriteFile(filepath.Join(temp, f), text, 0o644); err != nil {
 			return err
 		}
 	}
+	if _, err := goOutput(ctx, temp, nil, "mod", "vendor"); err != nil {
+		return fmt.Errorf("go mod vendor: %w", err)
+	}
 	return os.Rename(temp, to)
 }
+
+var toolLine = regexp.MustCompile(`(?m)^tool .*$`)
 
 // warm fills the build cache with the course's own code. A worker that does not
 // build is no matter here: a submission will stand in for what is wrong.
