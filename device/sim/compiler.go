@@ -169,7 +169,7 @@ func (c *compiler) run(dir string, args ...string) (string, error) {
 	}
 	out, err := cmd.CombinedOutput()
 	if c.jail != nil && err != nil && jail.Failed(string(out)) {
-		return "", fmt.Errorf("the sandbox for the compiler: %s", out)
+		return "", fmt.Errorf("%w for the compiler: %s", jail.ErrFailed, out)
 	}
 	if ctx.Err() != nil {
 		return string(out), fmt.Errorf("%s took more than %v", c.path, compileTimeout)

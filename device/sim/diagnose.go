@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"errors"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"flashlab/device"
+	"flashlab/internal/jail"
 )
 
 var (
@@ -18,6 +20,9 @@ var (
 // compileError reads a compiler's output. Names of ours become those that the
 // student wrote, and an error in a header of ours moves to the line that uses it.
 func compileError(s moduleSource, output string, cause error) error {
+	if errors.Is(cause, jail.ErrFailed) { // the source was not looked at
+		return cause
+	}
 	output = plainWords.Replace(output)
 	e := &device.CompileError{File: s.name, Output: output}
 	var from row // the student's line that the next error comes from

@@ -5,6 +5,7 @@ package jail
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"regexp"
@@ -32,6 +33,10 @@ type Program struct {
 
 // MaxFiles is how many descriptors a program may be given.
 const MaxFiles = 5
+
+// ErrFailed is a sandbox that did not start. Whoever meets it must not put it down to the
+// program.
+var ErrFailed = errors.New("the sandbox did not start")
 
 // Failed tells whether what was printed comes of a sandbox that did not start: then
 // the program has not run, and the fault is ours.
