@@ -7,7 +7,6 @@ package sim
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -73,12 +72,7 @@ type Device struct {
 	options  Options
 	modules  []*module // by the simulator's number
 	graphs   replay.Recorder
-	trouble  error // see Trouble
 }
-
-// Trouble is a failure of this machine that a module was refused for, and no fault of its
-// source; nil if there was none.
-func (d *Device) Trouble() error { return d.trouble }
 
 var _ device.Device = (*Device)(nil)
 
@@ -278,9 +272,6 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		s.kernels = append(s.kernels, sig.Name)
 	}
 	so, err := d.compiler.cachedModule(d.cacheDir, s)
-	if errors.Is(err, jail.ErrFailed) {
-		d.trouble = err
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -62,8 +62,8 @@ func (s *Simulator) Serve(conn net.Conn) {
 func (s *Simulator) Observe() (Observed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.device.Trouble(); err != nil {
-		return Observed{}, fmt.Errorf("compile a kernel: %w", err)
+	if s.memory.broken != nil {
+		return Observed{}, s.memory.broken
 	}
 	r, err := s.device.Report()
 	if err != nil {

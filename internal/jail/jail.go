@@ -5,10 +5,10 @@ package jail
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -34,13 +34,19 @@ type Program struct {
 // MaxFiles is how many descriptors a program may be given.
 const MaxFiles = 5
 
-// ErrFailed is a sandbox that did not start. Whoever meets it must not put it down to the
-// program.
-var ErrFailed = errors.New("the sandbox did not start")
+// Error is a sandbox that did not start: its program has not run, and the fault is
+// ours, never the submission's.
+type Error struct{ Text string }
 
-// Failed tells whether what was printed comes of a sandbox that did not start: then
-// the program has not run, and the fault is ours.
-func Failed(printed string) bool { return failure.MatchString(printed) }
+func (e *Error) Error() string { return "the sandbox did not start: " + e.Text }
+
+// Failed looks whether what was printed comes of such a sandbox; nil if not.
+func Failed(printed string) error {
+	if !failure.MatchString(printed) {
+		return nil
+	}
+	return &Error{strings.TrimSpace(printed)}
+}
 
 var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
 
