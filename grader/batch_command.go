@@ -32,7 +32,8 @@ import (
 type batchFlags struct {
 	classFlags
 	submissions, tasks, student, device, sandbox string
-	jobs                                         int
+	slurm, part                                  string
+	jobs, atOnce                                 int
 	regrade, trust                               bool
 }
 
@@ -56,10 +57,16 @@ func batchCommand(args []string) (int, error) {
 	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
 	f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
+	f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, beyond what site.toml says")
+	f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; as many as the cluster gives without it")
+	f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
 	f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
 	places, err := parsePlaces(f, args)
 	if err != nil {
 		return exitFailed, err
+	}
+	if b.part != "" {
+		return b.onNode()
 	}
 	if len(places) != 1 || b.out == "" {
 		return exitFailed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS -o OUT")
@@ -106,23 +113,14 @@ func (b batchFlags) run() (int, error) {
 			return exitFailed, err
 		}
 	}
-	devices, err := grade.Choose(root, b.device)
+	if b.slurm != "" {
+		return b.spread(root, all, class, settings, only, items)
+	}
+	devices, notHeld, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
-	notHeld := "no sandbox, as -trust says: the submissions may do what you may do"
-	if !b.trust {
-		box, err := sandbox.Probe(b.sandbox)
-		if errors.Is(err, sandbox.ErrNone) {
-			return exitFailed, fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
-		}
-		if err != nil {
-			return exitFailed, err
-		}
-		defer box.Close()
-		devices.Jail = box.Command
-		notHeld = "sandbox " + box.Name
-	}
+	defer close()
 	tree, err := batch.Fingerprint(root, all)
 	if err != nil {
 		return exitFailed, err
@@ -151,9 +149,29 @@ func (b batchFlags) run() (int, error) {
 		return code, err
 	}
 	if len(sum.Failed) > 0 {
-		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), strings.Join(sum.Failed, "\n"))
+		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), joined(sum.Failed))
 	}
 	return exitFull, nil
+}
+
+// machine picks this machine's device and sandbox; notHeld says what the latter is.
+func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
+	close = func() {}
+	if devices, err = grade.Choose(root, b.device); err != nil {
+		return
+	}
+	if b.trust {
+		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
+	}
+	box, err := sandbox.Probe(b.sandbox)
+	if errors.Is(err, sandbox.ErrNone) {
+		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
+	}
+	if err != nil {
+		return
+	}
+	devices.Jail = box.Command
+	return devices, "sandbox " + box.Name, box.Close, nil
 }
 
 // open finds the tree, and what the output folder remembers.
@@ -272,6 +290,8 @@ func numbers(s string, all []*rubric.Task) (picked []int, err error) {
 	}
 	return picked, nil
 }
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }
 
 func submissions(n int) string {
 	if n == 1 {

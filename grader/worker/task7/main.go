@@ -10,13 +10,14 @@ import (
 	"os"
 
 	"flashlab/device"
+	"flashlab/grader/wire"
 	"flashlab/grader/worker"
 	"flashlab/grader/worker/pace"
 	flash "flashlab/task4_flash"
 )
 
 func main() {
-	if len(os.Args) > 1 {
+	if len(os.Args) > 1 && os.Args[1] != wire.ReplayMode {
 		if err := alone(os.Args[1], os.Args[2:]); err != nil {
 			if !errors.Is(err, flag.ErrHelp) {
 				fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[1], err)
