@@ -56,6 +56,8 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
+	Sandbox string   // of the last batch: "bubblewrap 0.8.0"; "none" with -trust
+	NotHeld []string `json:",omitempty"` // what it does not hold
 }
 
 const settingsName = "batch.json"
