@@ -116,7 +116,7 @@ func (b batchFlags) run() (int, error) {
 	if b.slurm != "" {
 		return b.spread(root, all, class, settings, only, items)
 	}
-	devices, notHeld, close, err := b.machine(root)
+	devices, box, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -128,7 +128,8 @@ func (b batchFlags) run() (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
-	fmt.Printf("Grading %s on %s (%s), %d at a time; %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), notHeld)
+	fmt.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), box.Name)
+	settings.Sandbox = box
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	watch := batch.NewProgress(os.Stdout, terminal)
 	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,
@@ -154,14 +155,14 @@ func (b batchFlags) run() (int, error) {
 	return exitFull, nil
 }
 
-// machine picks this machine's device and sandbox; notHeld says what the latter is.
-func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
+// machine picks this machine's device and sandbox.
+func (b batchFlags) machine(root string) (devices grade.Devices, used batch.Sandbox, close func(), err error) {
 	close = func() {}
 	if devices, err = grade.Choose(root, b.device); err != nil {
 		return
 	}
 	if b.trust {
-		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
+		return devices, batch.Sandbox{Name: "none, as -trust says", NotHeld: []string{"Anything: submissions could do what whoever graded them may do."}}, close, nil
 	}
 	box, err := sandbox.Probe(b.sandbox)
 	if errors.Is(err, sandbox.ErrNone) {
@@ -171,7 +172,7 @@ func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string,
 		return
 	}
 	devices.Jail = box.Command
-	return devices, "sandbox " + box.Name, box.Close, nil
+	return devices, batch.Sandbox{Name: box.Name, NotHeld: box.NotHeld()}, box.Close, nil
 }
 
 // open finds the tree, and what the output folder remembers.
