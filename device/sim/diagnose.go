@@ -104,7 +104,7 @@ func friendlier(text string) string {
 		return m[1]
 	}
 	if m := missingHeader.FindStringSubmatch(text); m != nil {
-		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, tensorcore.h, cuda_pipeline.h, " +
+		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, cuda_pipeline.h, " +
 			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, and math_constants.h"
 	}
 	return text
