@@ -20,6 +20,7 @@ import (
 	"flashlab/grader/intake"
 	"flashlab/grader/record"
 	"flashlab/grader/rubric"
+	"flashlab/grader/score"
 )
 
 // Options say what to grade, and on what.
@@ -35,6 +36,8 @@ type Options struct {
 	Release string // names the tree in every record
 	Tree    string // hash of it: Fingerprint
 	Watch   Watcher
+	// Grade grades one task; grade.Task without it.
+	Grade func(context.Context, grade.Options) (score.Verdict, error)
 	// Settings are saved once the folder is ours.
 	Settings Settings
 }
@@ -86,6 +89,10 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	o.Tasks = marked(o.Tasks, o.Course.Speed)
+	if o.Grade == nil {
+		o.Grade = grade.Task
+	}
 	b := &batch{Options: o, abort: abort, sum: Summary{Submissions: len(items)}}
 	o.Watch.Begin(len(items))
 	queue := make(chan intake.Item)
@@ -110,6 +117,23 @@ feed:
 	slices.Sort(b.sum.Failed)
 	_ = os.RemoveAll(filepath.Join(o.Out, work))
 	return b.sum, context.Cause(ctx)
+}
+
+// marked are the tasks with the course's own curve for speed, if it has one.
+func marked(tasks []*rubric.Task, speed *course.Speed) (own []*rubric.Task) {
+	if speed == nil {
+		return tasks
+	}
+	for _, t := range tasks {
+		copied := *t
+		copied.Speed = rubric.Curve{None: speed.None, Full: speed.Full}
+		copied.Checks = slices.Clone(t.Checks)
+		for i := range copied.Checks {
+			copied.Checks[i].SpeedCurve = nil
+		}
+		own = append(own, &copied)
+	}
+	return own
 }
 
 // item grades one attempt. Whatever goes wrong costs this one alone.

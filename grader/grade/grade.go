@@ -109,6 +109,12 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // Task grades. The error is the grader's own failure; what is wrong with a
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
+	v, err := o.task(ctx)
+	v.Finish()
+	return v, err
+}
+
+func (o Options) task(ctx context.Context) (score.Verdict, error) {
 	t := o.Task
 	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: release.Name(o.Root), Seed: o.Seed, Again: o.again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
@@ -239,7 +245,9 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 			v.Versions += "; " + tool
 		}
 		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
-		runs, err := o.runAlone(ctx, s, backend, spec, func(name string) {
+		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		defer giveBack()
+		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
@@ -247,6 +255,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
 		}
+		giveBack()
 		if closed := backend.Close(); err == nil {
 			err = closed
 		}
@@ -279,17 +288,16 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		checks = append(checks, c)
 	}
 	v.Checks, v.Warnings = checks, warnings
-	v.Hold()
 	return nil
 }
 
-// runAlone is run; a GPU has no other worker meanwhile.
-func (o Options) runAlone(ctx context.Context, s plan, b host.Backend, spec host.Spec, done func(name string)) ([][]score.Run, error) {
-	if b.Kind() == device.CUDA && o.GPU != nil {
-		o.GPU.Lock()
-		defer o.GPU.Unlock()
+// alone waits for the GPU, if it is one, and keeps others from it until it is given back.
+func (o Options) alone(b host.Backend) (release func()) {
+	if b.Kind() != device.CUDA || o.GPU == nil {
+		return func() {}
 	}
-	return o.run(ctx, s, b, spec, done)
+	o.GPU.Lock()
+	return o.GPU.Unlock
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the

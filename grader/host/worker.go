@@ -94,6 +94,9 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 	}
 	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
+		if s.Jail != nil && jail.Failed(w.words) {
+			return nil, nil, fmt.Errorf("the sandbox for the worker: %s", w.words)
+		}
 		if failed.Class != wire.Died { // it says that it cannot open the device
 			return nil, nil, fmt.Errorf("the worker: %w", failed)
 		}

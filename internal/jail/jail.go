@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
 	"time"
 )
 
@@ -31,6 +32,12 @@ type Program struct {
 
 // MaxFiles is how many descriptors a program may be given.
 const MaxFiles = 5
+
+// Failed tells whether what was printed comes of a sandbox that did not start: then
+// the program has not run, and the fault is ours.
+func Failed(printed string) bool { return failure.MatchString(printed) }
+
+var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
 
 // Maker makes the command that runs a program shut off from the machine. Its
 // standard streams are the caller's to set; ExtraFiles and SysProcAttr are not.
