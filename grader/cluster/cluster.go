@@ -213,7 +213,7 @@ func (r *run) look(ctx context.Context) error {
 		states, err := slurm.States(ctx, id)
 		if err != nil {
 			if r.down++; r.down > 60 {
-				return fmt.Errorf("Slurm does not answer any more: %w; the same command goes on when it does", err)
+				return fmt.Errorf("no answer from Slurm any more: %w; the same command goes on when it does", err)
 			}
 			return nil // a controller that restarts
 		}
