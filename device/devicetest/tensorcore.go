@@ -159,10 +159,12 @@ func multipliesNearly(t *testing.T, b bench) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for kind, f := range factors {
 		left, right := someNumbers(r, blocks*16*f.depth, scattered), someNumbers(r, blocks*f.depth*8, scattered)
-		sums := someNumbers(r, blocks*128, scattered)
-		for i, v := range product(t, b, f, kind, left, right, sums) {
+		before := someNumbers(r, blocks*128, scattered)
+		got := product(t, b, f, kind, left, right, before)
+		tellRounding(t, f, left, right, before, got)
+		for i, v := range got {
 			block, at := i/128, i%128
-			want, size := exactly(f.depth, left[block*16*f.depth:], right[block*f.depth*8:], sums[i], at/8, at%8)
+			want, size := exactly(f.depth, left[block*16*f.depth:], right[block*f.depth*8:], before[i], at/8, at%8)
 			require.InDelta(t, want, v, size*0x1p-18, "%s: block %d, row %d, column %d", f.name, block, at/8, at%8)
 		}
 	}

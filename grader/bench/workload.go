@@ -115,6 +115,9 @@ func All() []Workload {
 	for _, causal := range []bool{false, true} {
 		all = append(all, attentionOf(4, 128, causal, "sdpa", "math", "multihead"))
 	}
+	for seq := 512; seq <= 8192; seq *= 2 { // for the picture
+		all = append(all, attentionOf(4, seq, false, "sdpa"))
+	}
 	for _, causal := range []bool{false, true} {
 		all = append(all, attentionOf(64, 4096, causal, "sdpa"))
 	}
