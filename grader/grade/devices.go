@@ -131,6 +131,7 @@ func (d Devices) passes() []pass {
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
+	d.Toolkit.Jail = d.Jail
 	env := gpuEnv(d.Toolkit)
 	passes := []pass{{
 		read: library(env),
