@@ -49,7 +49,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	}
 	var stage *Stage
 	if r.Jail != nil {
-		if stage, err = NewStage(ctx, r.Root, r.Tags, r.Env); err != nil {
+		if stage, err = stageOf(ctx, r.Root, r.Tags, r.Env); err != nil {
 			return Result{}, err
 		}
 	}
@@ -91,8 +91,8 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
-	if r.Jail != nil && jail.Failed(out.String()) {
-		return res, fmt.Errorf("the sandbox for the build: %s", out.String())
+	if failed := jail.Failed(out.String()); r.Jail != nil && failed != nil {
+		return res, fmt.Errorf("go build: %w", failed)
 	}
 	root := r.Root
 	if stage != nil {

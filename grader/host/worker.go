@@ -94,8 +94,8 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 	}
 	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
-		if s.Jail != nil && jail.Failed(w.words) {
-			return nil, nil, fmt.Errorf("the sandbox for the worker: %s", w.words)
+		if broken := jail.Failed(w.words); s.Jail != nil && broken != nil {
+			return nil, nil, fmt.Errorf("start the worker: %w", broken)
 		}
 		if failed.Class != wire.Died { // it says that it cannot open the device
 			return nil, nil, fmt.Errorf("the worker: %w", failed)

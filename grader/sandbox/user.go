@@ -26,6 +26,7 @@ func nextUser() int {
 func giveAway(dirs []string) (user int) {
 	user = nextUser()
 	for _, dir := range dirs {
+		_ = os.Chmod(dir, 0o755) // bubblewrap starts there as a root without any power
 		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_ = os.Lchown(path, user, user)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -33,9 +34,19 @@ type Program struct {
 // MaxFiles is how many descriptors a program may be given.
 const MaxFiles = 5
 
-// Failed tells whether what was printed comes of a sandbox that did not start: then
-// the program has not run, and the fault is ours.
-func Failed(printed string) bool { return failure.MatchString(printed) }
+// Error is a sandbox that did not start: its program has not run, and the fault is
+// ours, never the submission's.
+type Error struct{ Text string }
+
+func (e *Error) Error() string { return "the sandbox did not start: " + e.Text }
+
+// Failed looks whether what was printed comes of such a sandbox; nil if not.
+func Failed(printed string) error {
+	if !failure.MatchString(printed) {
+		return nil
+	}
+	return &Error{strings.TrimSpace(printed)}
+}
 
 var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
 
