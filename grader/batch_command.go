@@ -18,13 +18,11 @@ import (
 
 	"flashlab/grader/batch"
 	"flashlab/grader/course"
-	"flashlab/grader/grade"
 	"flashlab/grader/gradebook"
 	"flashlab/grader/intake"
 	"flashlab/grader/record"
 	"flashlab/grader/release"
 	"flashlab/grader/rubric"
-	"flashlab/grader/sandbox"
 	"flashlab/internal/cache"
 )
 
@@ -153,26 +151,6 @@ func (b batchFlags) run() (int, error) {
 		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), joined(sum.Failed))
 	}
 	return exitFull, nil
-}
-
-// machine picks this machine's device and sandbox; notHeld says what the latter is.
-func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
-	close = func() {}
-	if devices, err = grade.Choose(root, b.device); err != nil {
-		return
-	}
-	if b.trust {
-		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
-	}
-	box, err := sandbox.Probe(b.sandbox)
-	if errors.Is(err, sandbox.ErrNone) {
-		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
-	}
-	if err != nil {
-		return
-	}
-	devices.Jail = box.Command
-	return devices, "sandbox " + box.Name, box.Close, nil
 }
 
 // open finds the tree, and what the output folder remembers.
