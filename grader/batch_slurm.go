@@ -14,12 +14,10 @@ import (
 
 	"flashlab/grader/batch"
 	"flashlab/grader/cluster"
-	"flashlab/grader/grade"
 	"flashlab/grader/gradebook"
 	"flashlab/grader/intake"
 	"flashlab/grader/release"
 	"flashlab/grader/rubric"
-	"flashlab/grader/sandbox"
 	"flashlab/grader/slurm"
 	"flashlab/internal/cache"
 )
@@ -120,7 +118,7 @@ func (b batchFlags) onNode() (int, error) {
 		return exitFailed, err
 	}
 	b.device, b.sandbox, b.trust = plan.Device, plan.Sandbox, plan.Trust
-	devices, notHeld, close, err := b.machine(root)
+	devices, box, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -129,7 +127,7 @@ func (b batchFlags) onNode() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	fmt.Printf("Grading on %s (%s); %s\n", devices.Name(), devices.Why, notHeld)
+	fmt.Printf("Grading on %s (%s); sandbox: %s\n", devices.Name(), devices.Why, box.Name)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = plan.Part(ctx, batch.Options{Root: root, Course: class.Course, Tasks: all, Devices: devices, Release: release.Name(root), Tree: tree,
@@ -138,24 +136,4 @@ func (b batchFlags) onNode() (int, error) {
 		return exitFailed, fmt.Errorf("batch: %w", err)
 	}
 	return exitFull, nil
-}
-
-// machine picks this machine's device and sandbox; notHeld says what the latter is.
-func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
-	close = func() {}
-	if devices, err = grade.Choose(root, b.device); err != nil {
-		return
-	}
-	if b.trust {
-		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
-	}
-	box, err := sandbox.Probe(b.sandbox)
-	if errors.Is(err, sandbox.ErrNone) {
-		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
-	}
-	if err != nil {
-		return
-	}
-	devices.Jail = box.Command
-	return devices, "sandbox " + box.Name, box.Close, nil
 }

@@ -64,6 +64,7 @@ class Workload:
     def choose(self, kind):
         """What the next runs do."""
         self.out = None
+        self.type = torch.float16 if kind == "half" else torch.float32
         if kind not in self.calls:
             self.calls[kind] = getattr(self, kind)(*self.about)
         self.call = self.calls[kind]
@@ -75,7 +76,7 @@ class Workload:
             at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
             x = arena[at : at + n].view(shape)
             fill(x, seed, t["stream"])
-            self.tensors.append(x)
+            self.tensors.append(x.to(self.type))
 
     def run(self, seed):
         self.out = None
@@ -131,6 +132,10 @@ class Workload:
 
     def sdpa(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.EFFICIENT_ATTENTION)
+
+    def half(self, op, sizes, causal):
+        """The same in half precision: to show what comparing unlike with like does."""
+        return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
 
     def math(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.MATH)

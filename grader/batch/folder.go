@@ -56,6 +56,13 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
+	Sandbox Sandbox // of the last batch on this machine
+}
+
+// Sandbox is what students' code ran in.
+type Sandbox struct {
+	Name    string   // "bubblewrap 0.8.0"
+	NotHeld []string // what it lets through, in sentences for the instructor's report
 }
 
 const settingsName = "batch.json"

@@ -129,6 +129,7 @@ func (d Devices) passes() []pass {
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
+	d.Toolkit.Jail = d.Jail
 	passes := []pass{{
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(d.Toolkit),
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },

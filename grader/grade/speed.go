@@ -104,6 +104,7 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 	if err != nil {
 		return s, err
 	}
+	defer o.alone(r.Backend)()
 	defer func() {
 		if closed := r.Close(); err == nil {
 			err = closed

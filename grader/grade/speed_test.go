@@ -96,7 +96,8 @@ func TestSpeedIsNotJudgedInNoise(t *testing.T) {
 func TestHeldTimesAreNotScored(t *testing.T) {
 	t.Parallel()
 	p := timedPart(t, "task5_decode", "split", Solution, &madeUp{ratio: 40, held: "impossible time"})
-	assert.Equal(t, "held for review: impossible time", p.NotMeasured)
+	assert.Equal(t, score.Awaiting, p.NotMeasured)
+	assert.Equal(t, "impossible time", p.Doubt)
 }
 
 func TestAStubHasNoSpeed(t *testing.T) {
