@@ -30,7 +30,7 @@ func (s Speed) mark(p *Part, curve rubric.Curve) {
 	case s.Wrong != "":
 		p.Note = s.Wrong
 	case s.Held != "":
-		p.NotMeasured = "held for review: " + s.Held
+		p.NotMeasured, p.Doubt = Awaiting, s.Held
 	case s.Ratio.N == 0:
 		p.NotMeasured = "not measured: there is no pair of times to compare"
 	default:

@@ -65,6 +65,7 @@ type Part struct {
 	Error       float64 // of correctness: the largest that passed, over what is allowed
 	NotMeasured string  // why there is no score; then Max is what it would be worth
 	NeedsGPU    bool    // a GPU would have measured it
+	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
 }
 
 // Case is the result of one case.
