@@ -182,7 +182,7 @@ func (o Options) wider(ctx context.Context, number int, files []gate.File, dir s
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 	return res.Binary, err
 }
 
