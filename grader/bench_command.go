@@ -25,6 +25,7 @@ type benchFlags struct {
 	gradeFlags
 	quick    bool
 	mistakes bool
+	mutants  bool
 	workload string
 	docs     string
 	commit   string
@@ -47,6 +48,7 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
 	f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
 	f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
+	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/testdata/mutants/timing), and say what catches it")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
 	f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
 	f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
@@ -112,9 +114,12 @@ func (b benchFlags) measure() (int, error) {
 		o := grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
 		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent}
 		right := true
-		if b.mistakes {
+		switch {
+		case b.mistakes:
 			err = run.slip(ctx)
-		} else {
+		case b.mutants:
+			right, err = run.cheats(ctx)
+		default:
 			right, err = run.task(ctx)
 		}
 		if errors.Is(err, context.Canceled) {

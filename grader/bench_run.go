@@ -38,7 +38,7 @@ func (b benchRun) peers() []bench.Peer {
 // task times all that there is of one task, and writes it down if it is to be kept.
 func (b benchRun) task(ctx context.Context) (right bool, err error) {
 	p := reference.Part{Task: b.o.Task.Number, Title: b.o.Task.Title, Date: reference.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
-		Seed: b.seed, Before: reference.Look(ctx)}
+		Seed: b.seed, GPU: b.o.Devices.GPU, Before: reference.Look(ctx)}
 	if p.Peer = ""; b.torch != nil {
 		p.Peer = b.torch.About
 	} else {
@@ -125,6 +125,9 @@ func (b benchRun) write(ctx context.Context, p reference.Part) error {
 	if err != nil {
 		return err
 	}
+	if text := d.Compare(p); text != "" {
+		fmt.Println(text)
+	}
 	d.Put(p)
 	if err := d.Write(b.docs); err != nil {
 		return err
@@ -159,6 +162,56 @@ func (b benchRun) slip(ctx context.Context) error {
 		return nil
 	}
 	return m.Write(b.docs)
+}
+
+// cheats runs the task's mutants that cheat the clock, and tells whether all were caught.
+func (b benchRun) cheats(ctx context.Context) (caught bool, err error) {
+	caught = true
+	for _, name := range build.TimingMutants(b.o.Root, b.o.Task) {
+		m, err := build.LoadTimingMutant(b.o.Root, b.o.Task, name)
+		if err != nil {
+			return false, err
+		}
+		o := b.o
+		o.Subject = grade.Mutant(o.Root, o.Task, m)
+		said, err := b.cheat(ctx, o)
+		if err != nil {
+			return false, err
+		}
+		if said == "" {
+			caught, said = false, "NOT CAUGHT"
+		}
+		fmt.Printf("%-18s %s\n%-18s %s\n", name, m.About, "", said)
+	}
+	return caught, nil
+}
+
+// cheat runs one, on a small workload of each of the task's operations.
+func (b benchRun) cheat(ctx context.Context, o grade.Options) (said string, err error) {
+	r, closed, err := grade.Open(ctx, o, turnTime)
+	if err != nil {
+		return "", err
+	}
+	defer closed()
+	done := map[string]bool{}
+	for _, w := range bench.All() {
+		if w.Task != o.Task.Number || done[w.Op] || said != "" {
+			continue
+		}
+		done[w.Op] = true
+		row, err := bench.Measure(ctx, r, w, b.options())
+		if err != nil {
+			return "", err
+		}
+		said = row.Left
+		if len(row.Entries) > 0 {
+			e := row.Entries[0]
+			if said = e.Wrong; said == "" && e.Held != "" {
+				said = "held for review: " + e.Held
+			}
+		}
+	}
+	return said, nil
 }
 
 // commitOf names what was measured.

@@ -6,6 +6,7 @@ line out the answer; {"error": …} says why there is none.
 Inputs are the numbers of the Go package tensor, bit for bit, new for each run, at places
 of their own. A run is timed by CUDA events, with a cold L2 cache."""
 
+import gc
 import json
 import sys
 import time
@@ -153,6 +154,13 @@ class Workload:
         return call
 
 
+def give_back(state):
+    """The memory of a workload: also what a failed attempt's traceback still holds."""
+    state.clear()
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
 def answer(request, state):
     what = request["op"]
     if what == "hello":
@@ -162,8 +170,7 @@ def answer(request, state):
     if what == "case":
         which = {n: request[n] for n in ("case", "sizes", "causal", "inputs")}
         if state.get("which") != which:
-            state.clear()
-            torch.cuda.empty_cache()
+            give_back(state)
             state.update(which=which, workload=Workload(request["case"], request["sizes"], request["causal"], request["inputs"]))
         state["workload"].choose(request["kind"])
         return {}
@@ -172,8 +179,7 @@ def answer(request, state):
     if what == "rows":
         return {"values": state["workload"].rows(request["from"], request["size"])}
     if what == "end":
-        state.clear()
-        torch.cuda.empty_cache()
+        give_back(state)
         return {}
     raise ValueError(f"there is no request {what!r}")
 

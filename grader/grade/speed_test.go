@@ -2,6 +2,8 @@ package grade
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,12 +127,31 @@ func TestTheLadderGoesByFreeMemory(t *testing.T) {
 	o.Task = six
 	for _, c := range six.Checks {
 		if c.ID == "model" {
-			w, err := o.workload(c, 80<<30)
+			w, err := o.workload(c, 140<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 24, w.Shape[3])
-			w, err = o.workload(c, 60<<30)
+			w, err = o.workload(c, 80<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 8, w.Shape[3])
 		}
 	}
+}
+
+func TestTask6IsTimedWithWhatWasHandedIn(t *testing.T) {
+	t.Parallel()
+	handedIn := func(root string, task *rubric.Task) Subject {
+		dir := t.TempDir()
+		for _, name := range []string{"task1_reference", "task4_flash", "task5_decode", "task6_e2e"} {
+			require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name, "solution"))))
+		}
+		broken := filepath.Join(dir, "task5_decode", "decode.go")
+		text, err := os.ReadFile(broken)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(broken, append(text, "\nfunc broken() int { return 1.5 }\n"...), 0o644))
+		return HandedIn(task, dir)
+	}
+	p := timedPart(t, "task6_e2e", "model", handedIn, &madeUp{ratio: 40})
+	assert.Zero(t, p.Score)
+	assert.Empty(t, p.NotMeasured)
+	assert.Contains(t, p.Note, "not timed: it runs on your kernels of other tasks, too")
 }

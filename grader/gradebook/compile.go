@@ -190,6 +190,10 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		k.Held, k.Awaiting = h, rc.Points*scale
 		return k
 	}
+	if part.Result.Refused != "" { // what does not run has no speed either
+		k.Of = rc.Points * scale
+		return k
+	}
 	for _, p := range measured.Parts {
 		switch {
 		case p.NotMeasured == "":

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,6 +27,7 @@ type Spec struct {
 	Env    []string   // all of its environment
 	Output int        // bytes of its printing that are kept
 	Memory int64      // bytes that it may take; 0 is no limit
+	Read   []string   // folders that it reads besides what every program does
 	Jail   jail.Maker // runs it in a sandbox; nil: as it is
 }
 
@@ -109,7 +109,7 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 // command makes the worker's command, in a sandbox or as it is.
 func (s Spec) command(b Backend, d *watchdog, files ...*os.File) (*exec.Cmd, error) {
 	if s.Jail != nil {
-		return s.Jail(context.Background(), jail.Program{Path: s.Binary, Args: s.Args, Env: s.Env, Read: append(s.libraries(), s.Binary),
+		return s.Jail(context.Background(), jail.Program{Path: s.Binary, Args: s.Args, Env: s.Env, Read: append([]string{s.Binary}, s.Read...),
 			Files: files, GPU: b.Kind() == device.CUDA, Groups: d.group.Dirs(), Memory: d.limit})
 	}
 	cmd := exec.Command(s.Binary, s.Args...)
@@ -118,19 +118,6 @@ func (s Spec) command(b Backend, d *watchdog, files ...*os.File) (*exec.Cmd, err
 	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, nil
-}
-
-// libraries are folders that the environment names for the driver's own.
-func (s Spec) libraries() (dirs []string) {
-	for _, e := range s.Env {
-		list, ok := strings.CutPrefix(e, "LD_LIBRARY_PATH=")
-		for _, dir := range filepath.SplitList(list) {
-			if info, err := os.Stat(dir); ok && err == nil && info.IsDir() && filepath.IsAbs(dir) {
-				dirs = append(dirs, filepath.Clean(dir))
-			}
-		}
-	}
-	return dirs
 }
 
 func (w *worker) greet(b Backend, limit time.Duration) *wire.Error {
