@@ -30,7 +30,9 @@ const (
 )
 
 // Submission is one of them: a folder with a submission.toml and the files that
-// it changes; those that it does not bring are the solution's, or the stub's.
+// it changes. Those that it does not bring are right ones: of grader/testdata/base,
+// early versions of solutions that stay as they are while the solutions get
+// faster, else the solution's own.
 type Submission struct {
 	Name    string `toml:"-"`
 	About   string // what it tries, or what is odd about it
@@ -38,7 +40,6 @@ type Submission struct {
 	Verdict Verdict
 	Defence string            // what stops it
 	Only    string            // the check, or the case of it, that it is graded on
-	Stub    bool              // files that it does not bring are the stub's
 	GPU     bool              // it makes sense on a GPU only
 	Edits   []build.Edit      `toml:"edit"`
 	Links   map[string]string // files that are symbolic links
@@ -99,9 +100,9 @@ func load(file string) (Submission, error) {
 func (s Submission) Write(root string, t *rubric.Task, dir string) error {
 	var files []gate.File
 	for _, one := range t.All() {
-		from := filepath.Join(root, one.Dir, "solution")
-		if s.Stub {
-			from = filepath.Join(root, one.Dir)
+		from := filepath.Join(root, "grader", "testdata", "base", one.Dir)
+		if _, err := os.Stat(from); err != nil {
+			from = filepath.Join(root, one.Dir, "solution")
 		}
 		for _, name := range one.Files {
 			data, err := os.ReadFile(filepath.Join(s.dir, name))

@@ -33,7 +33,7 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *host.Runner, 
 		}
 	}()
 	p := o.Devices.passes()[0]
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,6 +43,6 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *host.Runner, 
 	if err != nil {
 		return nil, nil, err
 	}
-	r = &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
+	r = &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: o.Devices.Jail}, Backend: backend, Limit: limits.CaseTime()}
 	return r, func() { _ = r.Close(); _ = backend.Close(); os.RemoveAll(dir) }, nil
 }

@@ -63,7 +63,7 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]score.Tuned, error) {
 	}
 	defer os.RemoveAll(dir)
 	p := o.Devices.passes()[0]
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]score.Tuned, error) {
 		return nil, err
 	}
 	defer func() { _ = backend.Close() }()
-	r := &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
+	r := &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: o.Devices.Jail}, Backend: backend, Limit: limits.CaseTime()}
 	defer func() { _ = r.Close() }()
 	return o.tiles(ctx, r, op, t)
 }

@@ -119,7 +119,7 @@ func probeSeparate() (*Box, error) {
 	s := &separate{self: self, filter: filter}
 	box := &Box{Name: "a user for each program", command: s.command, end: func() { s.sweep(false) }, lets: letThrough, notHeld: []string{
 		"Faults of the Linux kernel itself: the program runs on the same kernel as everything else.",
-		"Reading: files of the machine that everybody may read, the list of its processes with their arguments, its name.",
+		"Reading: files of the machine that everybody may read (keep the submissions' folder for yourself: chmod 700), the list of its processes with their arguments, its name.",
 		"Writing to /tmp, /var/tmp and /dev/shm, as much as there is room; what is left there is removed at the end.",
 		"Meeting other programs by shared memory that everybody may use.",
 	}}
