@@ -29,7 +29,7 @@ help: ## this list
 	@echo '  THREAD=3,0,0         with CASE: only this thread'\''s printf; BLOCK=1,0,0 likewise'
 	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
 	@echo '  SOLUTION=1           the reference solution in place of your files'
-	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (TASK/solution/versions)'
+	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (solution/_versions)'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 	@echo 'and of make e2e:'

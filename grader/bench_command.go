@@ -39,12 +39,16 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.task, "task", "", "number of the task, `4`; all that are timed without it")
 	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&b.submission, "submission", "", "time the files in this `folder` instead of the reference solutions")
+	f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 	f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
 	f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
 	f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
+	}
+	if b.version != "" && (b.task == "" || b.submission != "") {
+		return exitFailed, errors.New("bench: -version needs -task, and no -submission")
 	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(1_000_000_000)

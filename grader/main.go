@@ -22,6 +22,8 @@ commands:
   grade     grade a task:            grade -task 2 [-solution | -mutant NAME | -submission DIR]
   batch     grade a class:           batch SUBMISSIONS -o OUT [-j 4] [-course course.toml]
   gradebook make the grades anew of what a batch measured:  gradebook OUT
+  merge     join batches, of a GPU and of the simulator, say:  merge OUT1 OUT2 -o OUT
+  class     make a class of invented submissions, to try a batch on:  class FOLDER [-n 60]
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
@@ -44,6 +46,8 @@ var commands = map[string]command{
 	"grade":     gradeCommand,
 	"batch":     batchCommand,
 	"gradebook": gradebookCommand,
+	"merge":     mergeCommand,
+	"class":     classCommand,
 	"tune":      tuneCommand,
 	"run":       runCommand,
 	"pack":      packCommand,

@@ -21,7 +21,7 @@ skip() {
 # Macros that the host defines before it compiles a file.
 macros() {
     case $1 in
-    ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
+    ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
     ./task4_flash/solution/*) echo '-DBR=64 -DBC=64' ;;
     esac
 }

@@ -108,7 +108,7 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 	b.Watch.Step(i, t.Number, 0, 0)
 	o := grade.Options{Root: b.Root, Task: t, Subject: grade.HandedIn(t, dir), Devices: b.Devices, Seed: b.seed(t, i.Student.ID, files),
 		Output: filepath.Join(b.Out, work), GPU: &b.gpu, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Number, done, all) }}
-	v, err := grade.Task(limited, o)
+	v, err := b.Grade(limited, o)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
 		v = score.Refuse(v, t, "grading it took longer than "+b.Course.TaskLimit().String()+", the most that a task may take: does it compute far more than it needs to?")

@@ -20,6 +20,7 @@ import (
 	"flashlab/grader/intake"
 	"flashlab/grader/record"
 	"flashlab/grader/rubric"
+	"flashlab/grader/score"
 )
 
 // Options say what to grade, and on what.
@@ -35,6 +36,8 @@ type Options struct {
 	Release string // names the tree in every record
 	Tree    string // hash of it: Fingerprint
 	Watch   Watcher
+	// Grade grades one task; grade.Task without it.
+	Grade func(context.Context, grade.Options) (score.Verdict, error)
 	// Settings are saved once the folder is ours.
 	Settings Settings
 }
@@ -86,6 +89,9 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	if o.Grade == nil {
+		o.Grade = grade.Task
+	}
 	b := &batch{Options: o, abort: abort, sum: Summary{Submissions: len(items)}}
 	o.Watch.Begin(len(items))
 	queue := make(chan intake.Item)

@@ -75,14 +75,12 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 		}
 		o[filepath.Join(root, f.Task, f.Name)] = copied
 	}
-	for _, where := range []string{"*.go", filepath.Join("versions", "*", "*.go")} {
-		solutions, err := filepath.Glob(filepath.Join(root, "task*_*", "solution", where))
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, f := range solutions {
-			o[f] = ""
-		}
+	solutions, err := filepath.Glob(filepath.Join(root, "task*_*", "solution", "*.go"))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range solutions {
+		o[f] = ""
 	}
 	for _, one := range t.All() {
 		left, err := leftOut(root, one)

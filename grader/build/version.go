@@ -11,8 +11,10 @@ import (
 	"flashlab/grader/rubric"
 )
 
+// versionsDir has a name that `go build ./...` passes over: a version is only
+// those files of the solution that it does not share with it.
 func versionsDir(root string, t *rubric.Task) string {
-	return filepath.Join(root, t.Dir, "solution", "versions")
+	return filepath.Join(root, t.Dir, "solution", "_versions")
 }
 
 // Versions lists the earlier versions of a task's solution, the simplest first.

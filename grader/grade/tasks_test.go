@@ -68,6 +68,25 @@ func TestStubsGetNothingAndSaySo(t *testing.T) {
 	})
 }
 
+// TestVersionsAreRight: they are slower, or move more, but never wrong.
+func TestVersionsAreRight(t *testing.T) {
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		for _, name := range build.Versions(root, task) {
+			if os.Getenv(allMutants) == "" && !strings.HasPrefix(name, "1_") {
+				continue
+			}
+			v := gradeOn(t, root, task, Version(root, task, name), "")
+			require.Empty(t, v.Refused)
+			for _, c := range v.Checks {
+				for _, which := range []string{"correctness", "safety"} {
+					p := c.Part(which)
+					assert.InDelta(t, p.Max, p.Score, 1e-9, "%s, %s %s:\n%s", name, c.ID, which, feedback(v))
+				}
+			}
+		}
+	})
+}
+
 // allMutants is set by `make test-all`; without it each task is tried with its
 // first mutant only.
 const allMutants = "FLASHLAB_ALL"

@@ -1,78 +1,111 @@
 // Attention in separate kernels: a softmax and two matrix products.
 //
-// The host defines BLOCK, the most threads that a block of softmax may have, and
-// for the products TILE, the side of a block's square of results, DEPTH, how many
-// terms of their sums are staged at a time, and SIDE: a block has SIDE * SIDE threads.
+// The host defines THREADS_SOFTMAX, the threads of a block of softmax, and for the products TILE,
+// the side of a block's square of results, DEPTH, how many terms of their sums are staged at a
+// time, and SIDE: a block has SIDE * SIDE threads.
 
 // ---- softmax -------------------------------------------------------------------
 //
-// Softmax of x [outer, len, inner] along the dimension len, written to y.
+// Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
+// has its element i at x[(o * len + i) * inner + j].
 //
-// Block b handles row b = o * inner + j; element i of row (o, j) lies at
-// x[(o * len + i) * inner + j]. A row is read from device memory once and written
-// once: between the two it is staged in shared memory. The host launches a power
-// of two of threads (the trees below halve it), with len floats of dynamic
-// shared memory.
+// Version 2 (_versions/ has the earlier ones). What is new: a row is kept in registers, not in
+// shared memory. A team of 32 to 512 threads shares a row, MOST elements each, and asks for all
+// of them before it uses the first: so enough reads are under way at any time to keep device
+// memory busy. Threads of a warp exchange maxima and sums by shuffles, which need no barrier.
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    softmax(const float *__restrict__ x, float *__restrict__ y, int len, int inner) {
-    extern __shared__ float row[];   // the row: x, then exp(x - max)
-    __shared__ float partial[BLOCK]; // one value a thread, for the trees
+#define MOST 32 // elements of a row that a thread keeps
+#define EVERYONE 0xffffffffu
 
-    const int thread = threadIdx.x;
-    const int threads = blockDim.x;
-    const int o = blockIdx.x / inner;
-    const int j = blockIdx.x % inner;
-    const size_t first = (size_t)o * len * inner + j; // element 0 of this row
+__device__ float larger(float a, float b) {
+    return fmaxf(a, b);
+}
+__device__ float plus(float a, float b) {
+    return a + b;
+}
 
-    // 1. Stage the row. The threads stride over it, so that neighbours read
-    //    neighbours; each keeps the largest value it has seen.
-    float largest = -INFINITY;
-    for (int i = thread; i < len; i += threads) {
-        const float value = x[first + (size_t)i * inner];
-        row[i] = value;
-        largest = fmaxf(largest, value);
-    }
-    partial[thread] = largest;
-    __syncthreads(); // every thread's maximum is in place before others read it
+// Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
+// across the warps of larger teams. All threads of the block take part.
+template <typename Combine>
+__device__ float together(float value, int team, float *perWarp, Combine combine) {
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
+    if (team == 32) return value;
+    if (threadIdx.x % 32 == 0) perWarp[threadIdx.x / 32] = value;
+    __syncthreads(); // every warp's value is in place before others read it
+    const int firstWarp = threadIdx.x / team * team / 32;
+    value = perWarp[firstWarp];
+    for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
+    return value;
+}
 
-    // 2. The row's maximum, by a tree: each step folds the upper half of partial
-    //    onto the lower half.
-    for (int half = threads / 2; half > 0; half /= 2) {
-        if (thread < half) {
-            partial[thread] = fmaxf(partial[thread], partial[thread + half]);
+// FOUR says that rows lie together (inner is 1) and start at multiples of 16 bytes.
+template <bool FOUR>
+__device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
+                            int inner, int team) {
+    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
+    const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
+    const int thread = threadIdx.x % team; // within the team
+    const size_t first = (size_t)(row / inner) * len * inner + row % inner;
+    const int mine = row < rows ? len : 0; // a team without a row goes along to the barriers
+
+    // 1. Read the row. Neighbours read neighbours; -infinity changes neither maximum nor sum.
+    float part[MOST];
+#pragma unroll
+    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
+        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
+        if (FOUR) {
+            float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+            if (i < mine)
+                four = __ldcs((const float4 *)(x + first + i)); // read once: not to be kept
+            part[k] = four.x, part[k + 1] = four.y, part[k + 2] = four.z, part[k + 3] = four.w;
+        } else {
+            part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
         }
-        __syncthreads(); // the next step reads what this one wrote
     }
-    largest = partial[0];
-    __syncthreads(); // all have read partial[0] before stage 3 overwrites it
 
-    // 3. Exponentials. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is
-    //    never 0. No barrier guards row: a thread reads back only what it wrote
-    //    itself, in stage 1 and here.
+    // 2. The row's maximum.
+    float largest = part[0];
+#pragma unroll
+    for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
+    largest = together(largest, team, maxima, larger);
+
+    // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
     float sum = 0.0f;
-    for (int i = thread; i < len; i += threads) {
-        const float term = expf(row[i] - largest);
-        row[i] = term;
-        sum += term;
+#pragma unroll
+    for (int k = 0; k < MOST; k++) {
+        part[k] = expf(part[k] - largest);
+        sum += part[k];
     }
-    partial[thread] = sum;
-    __syncthreads(); // every thread's sum is in place before others read it
+    sum = together(sum, team, sums, plus);
 
-    // 4. The row's sum, by the same tree.
-    for (int half = threads / 2; half > 0; half /= 2) {
-        if (thread < half) {
-            partial[thread] += partial[thread + half];
+    // 4. Normalise, and write the row.
+    const float inverse = 1.0f / sum;
+#pragma unroll
+    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
+        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
+        if (i >= mine) continue;
+        if (FOUR) {
+            __stcs((float4 *)(y + first + i),
+                   make_float4(part[k] * inverse, part[k + 1] * inverse, part[k + 2] * inverse,
+                               part[k + 3] * inverse));
+        } else {
+            y[first + (size_t)i * inner] = part[k] * inverse;
         }
-        __syncthreads(); // the next step reads what this one wrote
     }
-    sum = partial[0]; // nothing writes partial from here on: no barrier needed
+}
 
-    // 5. Normalise, and write the row once.
-    for (int i = thread; i < len; i += threads) {
-        y[first + (size_t)i * inner] = row[i] / sum;
-    }
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax_fours(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
+                  int team) {
+    softmaxRows<true>(x, y, rows, len, inner, team);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax_any(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
+                int team) {
+    softmaxRows<false>(x, y, rows, len, inner, team);
 }
 
 // ---- products ------------------------------------------------------------------

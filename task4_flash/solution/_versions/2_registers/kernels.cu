@@ -1,5 +1,8 @@
 // Attention in one kernel: out = softmax(q * k^T / sqrt(dim)) * v, float32.
 //
+// Version 2. What is new: tiles in shared memory, which many queries use; and squares of scores
+// and output in registers, so that each number read from shared memory serves several products.
+//
 // A block has BR queries of one head, and walks over that head's keys in tiles of
 // BC. Scores live in registers and shared memory only: an online softmax keeps,
 // for each row, the largest score so far, the sum of the exponentials relative to
@@ -125,7 +128,7 @@ __device__ void flash(float *shared, const float *q, const float *k, const float
 
         // 3. Scores. A thread's rows and keys lie SIDE apart.
         float score[ROWS][KEYS] = {};
-#pragma unroll 4
+#pragma unroll
         for (int x = 0; x < DIM; x += 4) {
             float4 fromQ[ROWS], fromK[KEYS];
 #pragma unroll
@@ -180,7 +183,7 @@ __device__ void flash(float *shared, const float *q, const float *k, const float
         __syncwarp(); // a row of probabilities is written and read by one warp
 
         // 6. Add the weighted values, four keys at a time.
-#pragma unroll 2
+#pragma unroll 4
         for (int key = 0; key < BC; key += 4) {
             float4 weight[ROWS];
 #pragma unroll
