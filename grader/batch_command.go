@@ -106,6 +106,9 @@ func (b batchFlags) run() (int, error) {
 			return exitFailed, err
 		}
 	}
+	if settings.Submissions, err = filepath.Abs(b.submissions); err != nil {
+		return exitFailed, err
+	}
 	devices, err := grade.Choose(root, b.device)
 	if err != nil {
 		return exitFailed, err
@@ -243,6 +246,9 @@ func (c classFlags) write(class gradebook.Class) (int, error) {
 		fmt.Printf("%d students have points that await a person.\n", held)
 	}
 	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(c.out, "gradebook.csv"), filepath.Join(c.out, "students"))
+	if err := c.pages(class, entries); err != nil {
+		return exitFailed, err
+	}
 	return exitFull, nil
 }
 

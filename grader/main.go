@@ -24,6 +24,8 @@ commands:
   gradebook make the grades anew of what a batch measured:  gradebook OUT
   merge     join batches, of a GPU and of the simulator, say:  merge OUT1 OUT2 -o OUT
   class     make a class of invented submissions, to try a batch on:  class FOLDER [-n 60]
+  report    draw the pages anew:     report OUT
+  unpack    write out one attempt's files:  unpack OUT -student ID -attempt 1 -o FOLDER
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
@@ -48,6 +50,8 @@ var commands = map[string]command{
 	"gradebook": gradebookCommand,
 	"merge":     mergeCommand,
 	"class":     classCommand,
+	"report":    reportCommand,
+	"unpack":    unpackCommand,
 	"tune":      tuneCommand,
 	"run":       runCommand,
 	"pack":      packCommand,

@@ -56,6 +56,9 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
+	// Submissions is where the class was handed in: what is compared with each other is
+	// read there again.
+	Submissions string
 }
 
 const settingsName = "batch.json"
