@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,7 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"points": gradebook.Number, "percent": percent, "short": short, "lines": lines, "plural": plural,
+	"two":     func(x float64) string { return gradebook.Number(math.Round(100*x) / 100) },
 	"hundred": func(share float64) float64 { return 100 * min(max(share, 0), 1) },
 	"ratio":   func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) },
 	"css": func() (template.CSS, error) {

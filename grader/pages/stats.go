@@ -39,6 +39,7 @@ type taskStats struct {
 	Refused  int // of which nothing could run: the gate's or the compiler's words
 	Checks   []checkStats
 	Scores   []float64 // shares of the points that were measured
+	Parts    []string  // of checks, that anybody was measured in
 	Hist     histogram
 }
 
@@ -84,6 +85,14 @@ func measure(entries []gradebook.Entry, at int) taskStats {
 	}
 	for i := range t.Checks {
 		t.Checks[i].measure(entries, at)
+	}
+	for i, name := range parts {
+		if slices.ContainsFunc(t.Checks, func(c checkStats) bool { return c.Parts[i].Mean >= 0 }) {
+			t.Parts = append(t.Parts, name)
+		}
+	}
+	for i := range t.Checks {
+		t.Checks[i].Parts = slices.DeleteFunc(t.Checks[i].Parts, func(p partStats) bool { return !slices.Contains(t.Parts, p.Name) })
 	}
 	t.Hist = histogramOf(t.Scores)
 	return t
