@@ -77,7 +77,7 @@ type tick struct {
 
 const (
 	stripWidth = 320.0
-	stripEdge  = 12.0
+	stripEdge  = 17.0
 	dotSize    = 7.0  // room for one
 	stripMost  = 90.0 // how high they may stand
 )
@@ -110,8 +110,9 @@ func stripOf(title, unit string, dots []dot) strip {
 	})
 	tall, highest := map[int]int{}, 0
 	for _, d := range sorted {
-		column := int(x(d.Value) / dotSize)
-		s.Dots = append(s.Dots, place{X: x(d.Value), Y: float64(tall[column]), Who: d.Who, Says: number(d.Value) + unit})
+		// Dots close to each other share a column: moved by less than their own size.
+		column := int(math.Round((x(d.Value) - stripEdge) / dotSize))
+		s.Dots = append(s.Dots, place{X: stripEdge + float64(column)*dotSize, Y: float64(tall[column]), Who: d.Who, Says: number(d.Value) + unit})
 		tall[column]++
 		highest = max(highest, tall[column])
 	}
@@ -123,9 +124,17 @@ func stripOf(title, unit string, dots []dot) strip {
 	}
 	every := math.Max(1, math.Ceil((to-from)/6))
 	for e := from; e <= to; e += every {
-		s.Ticks = append(s.Ticks, tick{x(math.Exp2(e)), number(math.Exp2(e))})
+		s.Ticks = append(s.Ticks, tick{x(math.Exp2(e)), power(e)})
 	}
 	return s
+}
+
+// power writes a power of two: 4, or 1/4.
+func power(e float64) string {
+	if e < 0 {
+		return fmt.Sprintf("1/%.0f", math.Exp2(-e))
+	}
+	return fmt.Sprintf("%.0f", math.Exp2(e))
 }
 
 // number writes a ratio with two or three digits.

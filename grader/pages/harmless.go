@@ -25,10 +25,6 @@ func harmless(page string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		case r < ' ':
-			b.WriteRune(0x2400 + r) // the picture of a control character: ␛
-		case r == 0x7f:
-			b.WriteRune('␡')
 		case r == utf8.RuneError:
 			b.WriteRune('�')
 		case joiner(r):
