@@ -14,7 +14,7 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
 
-.PHONY: help setup grader demo test test-all test-gpu grade bench pack plot tune e2e gpt2 release lint nvcc-check format clean
+.PHONY: help setup grader demo test test-all test-gpu grade bench pack profile sanitize gpu plot tune e2e gpt2 release lint nvcc-check format clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -92,6 +92,17 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
+
+WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
+profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
+	@$(GRADER) profile $(WATCH_FLAGS)
+
+sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
+	@$(GRADER) sanitize $(WATCH_FLAGS)
+
+gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (site.toml; DO=profile or sanitize)
+	@$(GRADER) gpu $(if $(DO),-do '$(DO)') $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution)
 
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch: TASK=4, RUNS=5, WORKLOAD=flash-4
 	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)')

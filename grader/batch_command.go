@@ -32,16 +32,21 @@ import (
 type batchFlags struct {
 	classFlags
 	submissions, tasks, student, device, sandbox string
-	jobs                                         int
+	slurm, part                                  string
+	jobs, atOnce                                 int
 	regrade, trust                               bool
 }
 
 // classFlags say where a class's tables are.
-type classFlags struct{ out, course, roster, canvas string }
+type classFlags struct {
+	out, course, roster, canvas string
+	past                        []string
+}
 
 func (c *classFlags) register(f *flag.FlagSet) {
 	f.StringVar(&c.course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, times.csv and canvas.csv are looked for beside it")
 	f.StringVar(&c.roster, "roster", "", "`roster.csv`: columns id, name, email, and other names of a student")
+	f.Var(folders{&c.past}, "past", "`folder` of an earlier year's submissions, to compare with; may be given again")
 	f.StringVar(&c.canvas, "canvas", "", "`export.csv` of Canvas's gradebook, to be filled")
 }
 
@@ -56,10 +61,16 @@ func batchCommand(args []string) (int, error) {
 	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
 	f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
+	f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, beyond what site.toml says")
+	f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; as many as the cluster gives without it")
+	f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
 	f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
 	places, err := parsePlaces(f, args)
 	if err != nil {
 		return exitFailed, err
+	}
+	if b.part != "" {
+		return b.onNode()
 	}
 	if len(places) != 1 || b.out == "" {
 		return exitFailed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS -o OUT")
@@ -109,23 +120,14 @@ func (b batchFlags) run() (int, error) {
 	if settings.Submissions, err = filepath.Abs(b.submissions); err != nil {
 		return exitFailed, err
 	}
-	devices, err := grade.Choose(root, b.device)
+	if b.slurm != "" {
+		return b.spread(root, all, class, settings, only, items)
+	}
+	devices, notHeld, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
-	notHeld := "no sandbox, as -trust says: the submissions may do what you may do"
-	if !b.trust {
-		box, err := sandbox.Probe(b.sandbox)
-		if errors.Is(err, sandbox.ErrNone) {
-			return exitFailed, fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
-		}
-		if err != nil {
-			return exitFailed, err
-		}
-		defer box.Close()
-		devices.Jail = box.Command
-		notHeld = "sandbox " + box.Name
-	}
+	defer close()
 	tree, err := batch.Fingerprint(root, all)
 	if err != nil {
 		return exitFailed, err
@@ -154,9 +156,29 @@ func (b batchFlags) run() (int, error) {
 		return code, err
 	}
 	if len(sum.Failed) > 0 {
-		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), strings.Join(sum.Failed, "\n"))
+		return exitFailed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", submissions(len(sum.Failed)), joined(sum.Failed))
 	}
 	return exitFull, nil
+}
+
+// machine picks this machine's device and sandbox; notHeld says what the latter is.
+func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
+	close = func() {}
+	if devices, err = grade.Choose(root, b.device); err != nil {
+		return
+	}
+	if b.trust {
+		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
+	}
+	box, err := sandbox.Probe(b.sandbox)
+	if errors.Is(err, sandbox.ErrNone) {
+		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
+	}
+	if err != nil {
+		return
+	}
+	devices.Jail = box.Command
+	return devices, "sandbox " + box.Name, box.Close, nil
 }
 
 // open finds the tree, and what the output folder remembers.
@@ -169,6 +191,9 @@ func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, 
 	}
 	if s, err = batch.LoadSettings(c.out); err != nil {
 		return
+	}
+	if len(c.past) > 0 {
+		s.Past = c.past
 	}
 	for _, p := range []struct{ given, kept *string }{{&c.course, &s.Course}, {&c.roster, &s.Roster}, {&c.canvas, &s.Canvas}} {
 		if *p.given == "" {
@@ -278,6 +303,8 @@ func numbers(s string, all []*rubric.Task) (picked []int, err error) {
 	}
 	return picked, nil
 }
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }
 
 func submissions(n int) string {
 	if n == 1 {

@@ -136,7 +136,7 @@ func (b benchFlags) one(ctx context.Context, o grade.Options, workloads []bench.
 	}
 	defer closed()
 	options := bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
-	test, err := bench.Test(ctx, r, bench.SelfTestWorkload(o.Task.Number), options)
+	test, err := bench.Test(ctx, r, bench.SelfTestWorkload(workloads[0].Op), options)
 	if err != nil {
 		return false, err
 	}

@@ -32,7 +32,11 @@ commands:
   pack      write the zip to hand in, and its receipt
   test      run the public checks of the tasks that are begun
   demo      show how the simulator reports a bug
+  profile   what ncu counts of a task's kernels:  profile -task 4
+  sanitize  a task's kernels under compute-sanitizer:  sanitize -task 4
+  gpu       grade as a short Slurm job, from a login node:  gpu -task 4
   release   write the students' tree:  release [-version 2027.1] FOLDER
+  update    take a newer release, in a students' tree:  update -from FOLDER|ZIP
   doctor    check that this machine can grade: compiles and runs a probe kernel
   overlay   write the overlay for    go test -overlay=FILE ./...   against the solutions
   env       print the environment for  go test -tags cuda
@@ -57,7 +61,11 @@ var commands = map[string]command{
 	"pack":      packCommand,
 	"test":      testCommand,
 	"demo":      demoCommand,
+	"profile":   profileCommand,
+	"sanitize":  sanitizeCommand,
+	"gpu":       gpuCommand,
 	"release":   releaseCommand,
+	"update":    updateCommand,
 	"doctor":    doctorCommand,
 	"overlay":   overlayCommand,
 	"env":       envCommand,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"flashlab/grader/batch"
 	"flashlab/grader/gradebook"
 	"flashlab/grader/intake"
 	"flashlab/grader/pages"
@@ -104,9 +105,24 @@ func unpackCommand(args []string) (int, error) {
 
 // pages writes what people read in a browser.
 func (c classFlags) pages(class gradebook.Class, entries []gradebook.Entry) error {
-	if err := pages.Write(c.out, pages.Input{Class: class, Entries: entries, Out: c.out}); err != nil {
+	root, err := cache.Root()
+	if err != nil {
 		return err
 	}
-	fmt.Printf("Written: %s, %s, and feedback.html of each student\n", filepath.Join(c.out, pages.Report), pages.Class)
+	settings, err := batch.LoadSettings(c.out)
+	if err != nil {
+		return err
+	}
+	if len(c.past) > 0 {
+		settings.Past = c.past
+	}
+	alike, err := compare(root, class.Rubrics, settings, class.Records)
+	if err != nil {
+		return err
+	}
+	if err := pages.Write(c.out, pages.Input{Class: class, Entries: entries, Out: c.out, Similar: alike}); err != nil {
+		return err
+	}
+	fmt.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(c.out, pages.Report), pages.Class)
 	return nil
 }

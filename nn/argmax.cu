@@ -1,8 +1,10 @@
 // The largest of each row of x [rows, width]: its column, the lowest where several
-// are largest, and -1 for a row with a NaN. A block has one row.
+// are largest, and -1 for a row with a NaN. In two steps, for one block would be long
+// about a row of 50 000: argmax_parts has gridDim.y blocks for a row, each of which
+// leaves its best in values and columns [rows, gridDim.y]; argmax picks from those.
 
 #define WARP 32
-#define BLOCK 1024      // threads; rows.go knows it
+#define BLOCK 256       // threads; argmax.go knows it
 #define NONE 0x7fffffff // a column after all others
 
 struct Best {
@@ -26,31 +28,46 @@ __device__ Best bestOfWarp(Best best) {
     return best;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) argmax(int *out, const float *x, int width) {
+// Of all threads of the block, for those of its first warp.
+__device__ Best bestOfBlock(Best best) {
     __shared__ float values[BLOCK / WARP];
     __shared__ int columns[BLOCK / WARP];
     const int thread = threadIdx.x;
-    const float *row = x + (size_t)blockIdx.x * width;
-
-    // 1. The best of each thread. A NaN counts as infinitely good, with a column
-    //    that wins every tie: so it needs no bookkeeping of its own.
-    Best best = {-INFINITY, NONE};
-#pragma unroll 8
-    for (int i = thread; i < width; i += blockDim.x) {
-        const float value = row[i];
-        best = better(best, value == value ? Best{value, i} : Best{INFINITY, -1});
-    }
-
-    // 2. Of each warp, then of all.
     best = bestOfWarp(best);
     if (thread % WARP == 0) {
         values[thread / WARP] = best.value;
         columns[thread / WARP] = best.column;
     }
     __syncthreads(); // each warp's best is in place before the first warp reads it
-    if (thread >= WARP) return;
+    if (thread >= WARP) return best;
     best = Best{-INFINITY, NONE};
-    if (thread < blockDim.x / WARP) best = Best{values[thread], columns[thread]};
+    if (thread < BLOCK / WARP) best = Best{values[thread], columns[thread]};
+    return bestOfWarp(best);
+}
+
+// A NaN counts as infinitely good, with a column that wins every tie: so it needs
+// no bookkeeping of its own.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    argmax_parts(float *values, int *columns, const float *x, int width) {
+    const float *row = x + (size_t)blockIdx.x * width;
+    Best best = {-INFINITY, NONE};
+#pragma unroll 8
+    for (int i = blockIdx.y * BLOCK + threadIdx.x; i < width; i += gridDim.y * BLOCK) {
+        const float value = row[i];
+        best = better(best, value == value ? Best{value, i} : Best{INFINITY, -1});
+    }
+    best = bestOfBlock(best);
+    if (threadIdx.x > 0) return;
+    const size_t at = (size_t)blockIdx.x * gridDim.y + blockIdx.y;
+    values[at] = best.value;
+    columns[at] = best.column;
+}
+
+extern "C" __global__ void __launch_bounds__(WARP)
+    argmax(int *out, const float *values, const int *columns, int parts) {
+    Best best = {-INFINITY, NONE};
+    const size_t at = (size_t)blockIdx.x * parts + threadIdx.x;
+    if (threadIdx.x < parts) best = Best{values[at], columns[at]};
     best = bestOfWarp(best);
-    if (thread == 0) out[blockIdx.x] = best.column;
+    if (threadIdx.x == 0) out[blockIdx.x] = best.column;
 }

@@ -11,6 +11,17 @@
 #define DEPTH 16
 #define QUADS (DEPTH / 4) // float4s of a line of a slab
 
+// What happens to x * w^T + bias: linear.go knows the numbers.
+#define GELU 1
+#define ADD 2 // it is added to what is in out
+
+__device__ float finish(float value, const float *out, int then) {
+    if (then == ADD) return *out + value;
+    if (then != GELU) return value;
+    const float u = 0.7978845608028654f * (value + 0.044715f * value * value * value);
+    return value / (1.0f + expf(-2.0f * u)); // as in elementwise.cu
+}
+
 // Four neighbours of a line, zeros where there is none: they add nothing. wide says
 // that lines start at multiples of 16 bytes; wideOut says it of out's.
 __device__ float4 load(const float *matrix, int line, int lines, int k, int in, int wide) {
@@ -54,7 +65,7 @@ __device__ void take(float *d, const float *from) {
 
 template <int PARTS>
 __device__ void multiply(const float *x, const float *w, const float *bias, float *out, int rows,
-                         int in, int width, int hasBias, int wide, int wideOut) {
+                         int in, int width, int hasBias, int then, int wide, int wideOut) {
     constexpr int TILE = 64 * PARTS; // 16 x 16 threads, 4 results a side, PARTS times
     constexpr int LOADS = TILE * QUADS / BLOCK;
     constexpr int PER = 4 * PARTS;
@@ -127,7 +138,8 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
             float *to = out + (size_t)row * width + column;
             float *d = sum[i] + 4 * p;
 #pragma unroll
-            for (int j = 0; j < 4; j++) d[j] += add[j];
+            for (int j = 0; j < 4; j++)
+                if (column + j < width) d[j] = finish(d[j] + add[j], to + j, then);
             if (wideOut) {
                 *(float4 *)to = make_float4(d[0], d[1], d[2], d[3]);
                 continue;
@@ -142,13 +154,13 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
 // Tiles of 128 x 128, for layers with enough of them to fill the device.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     gemm_128(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int wideOut) {
-    multiply<2>(x, w, bias, out, rows, in, width, hasBias, wide, wideOut);
+             int width, int hasBias, int then, int wide, int wideOut) {
+    multiply<2>(x, w, bias, out, rows, in, width, hasBias, then, wide, wideOut);
 }
 
 // Tiles of 64 x 64.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     gemm_64(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-            int width, int hasBias, int wide, int wideOut) {
-    multiply<1>(x, w, bias, out, rows, in, width, hasBias, wide, wideOut);
+            int width, int hasBias, int then, int wide, int wideOut) {
+    multiply<1>(x, w, bias, out, rows, in, width, hasBias, then, wide, wideOut);
 }

@@ -1,14 +1,30 @@
 // A linear layer for few rows, such as a decoding step has: out = x * w^T + bias.
 //
-// x [rows, in], w [width, in], out [rows, width]. Every weight is read once and
-// serves all rows, so the time is that of reading w: what counts is to have
-// enough loads in flight. A warp has OUTPUTS columns of out. Its lanes read the
-// weights VEC at a time, neighbours reading neighbours, and each lane asks for
-// BATCH such pieces before it uses the first. x is small, and comes from the caches.
+// x [rows, in], w [width, in], out [rows, width]; up to three layers of one x go
+// together, blockIdx.y is which of them. Every weight is read once and serves all
+// rows, so the time is that of reading w: what counts is to have enough loads in
+// flight. A block has COLUMNS columns of out, and its threads share out in: each
+// reads VEC neighbours of every column, then those blockDim.x * VEC further on. So
+// what it reads of x serves COLUMNS columns, and all of its loads are independent.
 
 #define WARP 32
-#define BLOCK 256 // threads; linear.go knows it
-#define BATCH 8   // loads of weights that a lane has in flight
+#define BLOCK 256 // threads at most; linear.go knows it, and COLUMNS
+
+// What happens to x * w^T + bias: linear.go knows the numbers.
+#define GELU 1
+#define ADD 2    // it is added to what is in out
+#define SWIGLU 3 // of two layers, silu(x * w0^T) * (x * w1^T); without a bias
+
+__device__ float sigmoid(float x) {
+    return 1.0f / (1.0f + expf(-x));
+}
+
+__device__ float finish(float value, const float *out, int then) {
+    if (then == ADD) return *out + value;
+    if (then != GELU) return value;
+    const float u = 0.7978845608028654f * (value + 0.044715f * value * value * value);
+    return value * sigmoid(2.0f * u); // as in elementwise.cu
+}
 
 // VEC neighbours: 16 bytes at once where rows start at multiples of 16 bytes.
 template <int VEC> __device__ void load(float (&d)[VEC], const float *from) {
@@ -32,107 +48,141 @@ template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, 
     }
 }
 
-// ROWS rows, from row0 on, times OUTPUTS columns. A row or column too many repeats
-// the last one, and is not written.
-template <int ROWS, int OUTPUTS, int VEC>
-__device__ void multiply(const float *x, const float *w, const float *bias, float *out, int row0,
-                         int rows, int in, int width, int hasBias, int column0) {
-    constexpr int STEPS = BATCH / OUTPUTS; // pieces in flight for each column
-    constexpr int STRIDE = WARP * VEC;     // terms that a warp reads at a time
-    const int lane = threadIdx.x % WARP;
-    const float *xs[ROWS], *ws[OUTPUTS];
+// The sum that all warps of the block have of one column and row.
+template <int SUMS> __device__ float total(const float (&partial)[BLOCK / WARP][SUMS], int of) {
+    float sum = 0.0f;
+    for (int warp = 0; warp < blockDim.x / WARP; warp++) sum += partial[warp][of];
+    return sum;
+}
+
+// ROWS rows, from row0 on, times COLUMNS columns. A row or column too many repeats
+// the last one, and is not written. DEEP is how many pieces of each column are on
+// their way. Of two layers for SWIGLU, columns are taken in turns.
+template <int ROWS, int COLUMNS, int DEEP, int VEC>
+__device__ void multiply(const float *x, const float *w, const float *other, const float *bias,
+                         float *out, int row0, int rows, int in, int width, int then, int column0) {
+    __shared__ float partial[BLOCK / WARP][ROWS * COLUMNS];
+    const int stride = blockDim.x * VEC; // terms that the block reads at a time
+    const float *xs[ROWS], *ws[COLUMNS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) xs[r] = x + (size_t)min(row0 + r, rows - 1) * in;
 #pragma unroll
-    for (int o = 0; o < OUTPUTS; o++) ws[o] = w + (size_t)min(column0 + o, width - 1) * in;
+    for (int c = 0; c < COLUMNS; c++) {
+        const int column = then == SWIGLU ? column0 + c / 2 : column0 + c;
+        const float *matrix = then == SWIGLU && c % 2 == 1 ? other : w;
+        ws[c] = matrix + (size_t)min(column, width - 1) * in;
+    }
 
     // 1. Ask for the first weights.
-    float weight[STEPS][OUTPUTS][VEC];
-    int k = lane * VEC;
+    float weight[DEEP][COLUMNS][VEC];
+    int k = threadIdx.x * VEC;
 #pragma unroll
-    for (int s = 0; s < STEPS; s++)
+    for (int d = 0; d < DEEP; d++)
 #pragma unroll
-        for (int o = 0; o < OUTPUTS; o++)
-            loadOnce<VEC>(weight[s][o], ws[o] + k + s * STRIDE, k + s * STRIDE < in);
+        for (int c = 0; c < COLUMNS; c++)
+            loadOnce<VEC>(weight[d][c], ws[c] + k + d * stride, k + d * stride < in);
 
-    // 2. Each lane's share of the sums. A weight that was used makes room for the
-    //    one a batch further on: so the loads never cease, and the compiler cannot
-    //    move them down to where they are used.
-    float sum[ROWS][OUTPUTS] = {};
+    // 2. This thread's share of the sums. A weight that was used makes room for the
+    //    one DEEP strides further on: so the loads never cease, and the compiler
+    //    cannot move them down to where they are used.
+    float sum[ROWS][COLUMNS] = {};
     while (k < in) {
 #pragma unroll
-        for (int s = 0; s < STEPS; s++, k += STRIDE) {
+        for (int d = 0; d < DEEP; d++, k += stride) {
             const int here = min(k, in - VEC); // beyond the end weights are zeros
+            const int next = k + DEEP * stride;
+            float value[ROWS][VEC];
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                float value[VEC];
-                load<VEC>(value, xs[r] + here);
+            for (int r = 0; r < ROWS; r++) load<VEC>(value[r], xs[r] + here);
 #pragma unroll
-                for (int o = 0; o < OUTPUTS; o++)
+            for (int c = 0; c < COLUMNS; c++) {
 #pragma unroll
-                    for (int i = 0; i < VEC; i++) sum[r][o] += value[i] * weight[s][o][i];
+                for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                    for (int i = 0; i < VEC; i++) sum[r][c] += value[r][i] * weight[d][c][i];
+                loadOnce<VEC>(weight[d][c], ws[c] + next, next < in);
             }
-            const int next = k + STEPS * STRIDE;
-#pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) loadOnce<VEC>(weight[s][o], ws[o] + next, next < in);
         }
     }
 
-    // 3. Add the shares up. Every lane has the whole sums then; lane n writes the
-    //    n-th of them.
+    // 3. Add the shares up, first of each warp: every lane has the whole sum then.
+    const int lane = threadIdx.x % WARP;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
 #pragma unroll
-        for (int o = 0; o < OUTPUTS; o++) {
-            float whole = sum[r][o];
+        for (int c = 0; c < COLUMNS; c++) {
+            float whole = sum[r][c];
 #pragma unroll
             for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
                 whole += __shfl_xor_sync(0xffffffffu, whole, lanes);
-            const int row = row0 + r, column = column0 + o;
-            if (lane == r * OUTPUTS + o && row < rows && column < width)
-                out[(size_t)row * width + column] = whole + (hasBias ? bias[column] : 0.0f);
+            if (lane == r * COLUMNS + c) partial[threadIdx.x / WARP][lane] = whole;
         }
+    __syncthreads(); // each warp's sums are in place before others read them
+
+    // 4. A thread has one result.
+    const int outputs = then == SWIGLU ? COLUMNS / 2 : COLUMNS;
+    const int r = threadIdx.x / outputs, c = threadIdx.x % outputs;
+    const int row = row0 + r, column = column0 + c;
+    if (r >= ROWS || row >= rows || column >= width) return;
+    float *at = out + (size_t)row * width + column;
+    if (then == SWIGLU) {
+        const float gate = total(partial, r * COLUMNS + 2 * c);
+        *at = gate * sigmoid(gate) * total(partial, r * COLUMNS + 2 * c + 1);
+    } else {
+        *at = finish(total(partial, threadIdx.x) + (bias ? bias[column] : 0.0f), at, then);
+    }
 }
 
-// A block is 8 warps, side by side in the columns. Blocks that share columns and
-// differ in their rows are neighbours, so that the second finds the weights in the
-// L2 cache. Narrow layers give a warp one column: they would not fill the device
-// otherwise; so do rows that do not allow 16 bytes at once.
-template <int ROWS>
-__device__ void linear(const float *x, const float *w, const float *bias, float *out, int rows,
-                       int in, int width, int hasBias, int wide, int outputs) {
+// Blocks that share columns and differ in their rows are neighbours, so that the
+// second finds the weights in the L2 cache.
+template <int ROWS, int COLUMNS, int DEEP>
+__device__ void linear(const float *x, const float *w, const float *other, const float *bias,
+                       float *out, int rows, int in, int width, int then, int wide) {
+    static_assert(ROWS * COLUMNS <= WARP, "a lane keeps one sum of its warp");
     const int groups = (rows + ROWS - 1) / ROWS;
     const int row0 = blockIdx.x % groups * ROWS;
-    const int warp = blockIdx.x / groups * (BLOCK / WARP) + threadIdx.x / WARP;
-    if (warp * outputs >= width) return; // the whole warp
-    if (!wide)
-        multiply<ROWS, 1, 1>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
-    else if (outputs == 1)
-        multiply<ROWS, 1, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp);
+    const int column0 = blockIdx.x / groups * (then == SWIGLU ? COLUMNS / 2 : COLUMNS);
+    if (wide)
+        multiply<ROWS, COLUMNS, DEEP, 4>(x, w, other, bias, out, row0, rows, in, width, then,
+                                         column0);
     else
-        multiply<ROWS, 2, 4>(x, w, bias, out, row0, rows, in, width, hasBias, warp * 2);
+        multiply<ROWS, COLUMNS, DEEP, 1>(x, w, other, bias, out, row0, rows, in, width, then,
+                                         column0);
+}
+
+// What this block has of three.
+template <class T> __device__ T *mine(T *first, T *second, T *third) {
+    return blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_1(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<1>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide) {
+    linear<1, 2, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_2(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<2>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_2(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide) {
+    linear<2, 4, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_4(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<4>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_4(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide) {
+    linear<4, 4, 2>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    linear_8(const float *x, const float *w, const float *bias, float *out, int rows, int in,
-             int width, int hasBias, int wide, int outputs) {
-    linear<8>(x, w, bias, out, rows, in, width, hasBias, wide, outputs);
+    linear_8(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
+             const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
+             int rows, int in, int width, int hasBias, int then, int wide) {
+    linear<8, 4, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }

@@ -4,10 +4,21 @@ import "fmt"
 
 // What linear.cu and gemm.cu are written for.
 const (
-	linearBlock = 256 // threads
+	linearBlock = 256 // threads; linear.cu's at most
 	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
 	smallTile   = 64
 	largeTile   = 128
+	mostParts   = 3 // layers of one input that are computed together
+)
+
+// What happens to x · wᵀ + bias, as the kernels number it.
+type then int
+
+const (
+	asItIs     then = iota
+	thenGELU        // GELU of it
+	thenAdd         // it is added to what is in out
+	thenSwiGLU      // of two layers: see LinearSwiGLU
 )
 
 // Kernels of our own, not cuBLAS: they run on the simulator too, so a model has one
@@ -15,54 +26,144 @@ const (
 // where gorgonia's cuBLAS would bring a handle and a stream of its own. README.md
 // says more.
 
+// Part is one of several linear layers of the same input: Out [rows, width], W
+// [width, in], Bias [width]; the zero Buffer means no bias.
+type Part struct{ Out, W, Bias F }
+
 // Linear writes out [rows, width] = x [rows, in] · wᵀ + bias [width], where w is
 // [width, in]; the zero Buffer means no bias. out may not overlap the others.
 func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
-	hasBias := bias != F{}
-	if !hasBias {
-		bias = w // never read: a kernel wants an address all the same
+	return l.linear(x, rows, in, width, asItIs, Part{out, w, bias})
+}
+
+// LinearGELU is Linear and then GELU.
+func (l *Layers) LinearGELU(out, x, w, bias F, rows, in, width int) error {
+	return l.linear(x, rows, in, width, thenGELU, Part{out, w, bias})
+}
+
+// LinearAdd adds to out what Linear would write.
+func (l *Layers) LinearAdd(out, x, w, bias F, rows, in, width int) error {
+	return l.linear(x, rows, in, width, thenAdd, Part{out, w, bias})
+}
+
+// Linears computes up to three layers of one input, such as queries, keys and values.
+func (l *Layers) Linears(x F, rows, in, width int, parts ...Part) error {
+	return l.linear(x, rows, in, width, asItIs, parts...)
+}
+
+// LinearSwiGLU writes out [rows, width] = silu(x · gateᵀ) · (x · upᵀ), with gate and up
+// [width, in] and no bias. spare is room of out's size, for up's part.
+func (l *Layers) LinearSwiGLU(out, spare, x, gate, up F, rows, in, width int) error {
+	if rows > fewRows {
+		if err := l.Linears(x, rows, in, width, Part{Out: out, W: gate}, Part{Out: spare, W: up}); err != nil {
+			return err
+		}
+		return l.SwiGLU(out, out, spare)
 	}
+	what := func() string {
+		return fmt.Sprintf("SwiGLU of linear layers of x [%d, %d] with gate and up [%d, %d]", rows, in, width, in)
+	}
+	if err := check(what, []int{rows, in, width}, of("x", x, rows*in), of("gate", gate, width*in),
+		of("up", up, width*in), of("out", out, rows*width), of("spare", spare, rows*width)); err != nil {
+		return err
+	}
+	three := [mostParts]F{gate, up, up}
+	return l.few(job{x: x, rows: rows, in: in, width: width, then: thenSwiGLU, parts: 1, w: three, bias: three,
+		out: [mostParts]F{out, out, out}})
+}
+
+func (l *Layers) linear(x F, rows, in, width int, then then, parts ...Part) error {
 	what := func() string {
 		return fmt.Sprintf("linear layer of x [%d, %d] with w [%d, %d]", rows, in, width, in)
 	}
-	sizes := []size{of("out", out, rows*width), of("x", x, rows*in), of("w", w, width*in)}
-	if hasBias {
-		sizes = append(sizes, of("bias", bias, width))
+	if len(parts) < 1 || len(parts) > mostParts {
+		return fmt.Errorf("%s: %d of them together, want 1 to %d", what(), len(parts), mostParts)
+	}
+	j := job{x: x, rows: rows, in: in, width: width, then: then, parts: len(parts), biased: parts[0].Bias != F{}}
+	sizes := []size{of("x", x, rows*in)}
+	for i, p := range parts {
+		if (p.Bias != F{}) != j.biased {
+			return fmt.Errorf("%s: of several together all have a bias or none has", what())
+		}
+		sizes = append(sizes, of("out", p.Out, rows*width), of("w", p.W, width*in))
+		if j.biased {
+			sizes = append(sizes, of("bias", p.Bias, width))
+		}
+		j.out[i], j.w[i], j.bias[i] = p.Out, p.W, p.Bias
 	}
 	if err := check(what, []int{rows, in, width}, sizes...); err != nil {
 		return err
 	}
-	aligned := wide(in, x, w)
-	if rows <= fewRows {
-		return l.few(out, x, w, bias, rows, in, width, hasBias, aligned)
+	for i := range mostParts { // a kernel wants addresses, also of what it never reads
+		if i >= len(parts) {
+			j.out[i], j.w[i], j.bias[i] = j.out[0], j.w[0], j.bias[0]
+		}
+		if !j.biased {
+			j.bias[i] = j.w[i]
+		}
 	}
-	kernel, tile := "gemm_128", largeTile
-	if blocks := tiles(rows, tile) * tiles(width, tile); blocks < l.processors {
-		kernel, tile = "gemm_64", smallTile
+	switch {
+	case rows <= fewRows:
+		return l.few(j)
+	case l.onTensorCores(j):
+		return l.product(j)
 	}
-	return l.launch(kernel, tiles(rows, tile)*tiles(width, tile), linearBlock,
-		x, w, bias, out, rows, in, width, hasBias, aligned, wide(width, out))
+	for i := range len(parts) {
+		if err := l.gemm(j, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// few is for decoding. Two columns a warp halve what is read of x; but as long as
-// the warps are few, more of them read faster.
-func (l *Layers) few(out, x, w, bias F, rows, in, width int, hasBias, aligned bool) error {
-	const warps = linearBlock / 32
-	outputs := 1
-	if aligned && width >= 2*warps*l.processors {
-		outputs = 2
+// job is what a call of linear asks for, checked.
+type job struct {
+	x               F
+	rows, in, width int
+	then            then
+	parts           int
+	biased          bool
+	out, w, bias    [mostParts]F
+}
+
+func (j job) aligned() bool { return wide(j.in, append(j.w[:], j.x)...) }
+
+// gemm is for many rows.
+func (l *Layers) gemm(j job, part int) error {
+	kernel, tile := "gemm_128", largeTile
+	if blocks := tiles(j.rows, tile) * tiles(j.width, tile); blocks < l.processors {
+		kernel, tile = "gemm_64", smallTile
 	}
-	kernel, atOnce := "linear_8", 8 // rows that share one reading of the weights
+	return l.launch(kernel, tiles(j.rows, tile)*tiles(j.width, tile), linearBlock, j.x, j.w[part], j.bias[part], j.out[part],
+		j.rows, j.in, j.width, j.biased, int(j.then), j.aligned(), wide(j.width, j.out[part]))
+}
+
+// few is for decoding. A block has few columns, and as many threads as there is work
+// for in a row of weights.
+func (l *Layers) few(j job) error {
+	kernel, atOnce, columns := "linear_8", 8, 4 // rows that share one reading of the weights
 	switch {
-	case rows == 1:
-		kernel, atOnce = "linear_1", 1
-	case rows == 2:
+	case j.rows == 1:
+		kernel, atOnce, columns = "linear_1", 1, 2
+	case j.rows == 2:
 		kernel, atOnce = "linear_2", 2
-	case rows <= 4:
+	case j.rows <= 4:
 		kernel, atOnce = "linear_4", 4
 	}
-	return l.launch(kernel, tiles(rows, atOnce)*tiles(width, warps*outputs), linearBlock,
-		x, w, bias, out, rows, in, width, hasBias, aligned, outputs)
+	if j.then == thenSwiGLU {
+		columns /= 2 // of each matrix
+	}
+	aligned, pieces := j.aligned(), j.in
+	if aligned {
+		pieces /= 4
+	}
+	threads := min(linearBlock, tiles(pieces, 32)*32)
+	if pieces < 128 {
+		threads = 32 // a warp by itself has least to add up
+	}
+	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
+		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
+		j.rows, j.in, j.width, j.biased, int(j.then), aligned)
 }
 
 // tiles is how many of a size cover n.

@@ -27,6 +27,8 @@ type Layers struct {
 	queue      device.Queue
 	kernels    map[string]device.Kernel
 	processors int // of the device: how many blocks it takes to fill it
+	worthwhile int // products that a layer has at least to go to the tensor cores
+	scratch    *scratch
 }
 
 // New compiles the kernels.
@@ -34,23 +36,25 @@ func New(q device.Queue) (*Layers, error) {
 	kernels, err := compile(q, map[string][]string{
 		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
 		"gemm.cu":        {"gemm_64", "gemm_128"},
-		"norm.cu":        {"layer_norm"},
+		"pieces.cu":      {"split_lines"},
+		"product.cu":     {"product_64", "product_128", "add_up"},
+		"norm.cu":        {"layer_norm", "add_norm"},
 		"rope.cu":        {"rope"},
 		"elementwise.cu": {"gelu", "swiglu", "add"},
 		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
-		"argmax.cu":      {"argmax"},
+		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Layers{q, kernels, q.Info().Processors}, nil
+	return &Layers{queue: q, kernels: kernels, processors: q.Info().Processors, worthwhile: worthwhile, scratch: &scratch{}}, nil
 }
 
 // NewFill compiles Fill alone, for those who only make inputs.
 func NewFill(q device.Queue) (*Layers, error) {
 	kernels, err := compile(q, map[string][]string{"fill.cu": {"fill"}})
-	return &Layers{q, kernels, q.Info().Processors}, err
+	return &Layers{queue: q, kernels: kernels}, err
 }
 
 // compile makes the named kernels of each file.
@@ -83,7 +87,13 @@ func (l *Layers) each(kernel string, n int, args ...any) error {
 }
 
 func (l *Layers) launch(kernel string, blocks, threads int, args ...any) error {
-	return l.queue.Launch(l.kernels[kernel], device.Launch{Grid: device.D1(blocks), Block: device.D1(threads)}, args...)
+	return l.grid(kernel, blocks, 1, 1, threads, 0, args...)
+}
+
+// grid launches x × y × z blocks with bytes of dynamic shared memory.
+func (l *Layers) grid(kernel string, x, y, z, threads, shared int, args ...any) error {
+	at := device.Launch{Grid: device.D3(x, y, z), Block: device.D1(threads), Shared: shared}
+	return l.queue.Launch(l.kernels[kernel], at, args...)
 }
 
 // size is a buffer and the number of elements it should have.

@@ -1,42 +1,88 @@
 // Layer norm: out = (x - mean) / sqrt(variance + eps) * gain + bias, each row of
-// x [rows, width] by itself. A block has one row; out may be x.
+// x [rows, width] by itself. A block has one row; out may be x. add_norm adds
+// added [rows, width] to x first, and keeps the sum there.
+//
+// In a decoding step there are so few rows that all a block does is to wait: so it
+// asks for all it needs at once, and keeps it.
 
 #define WARP 32
-#define BLOCK 256 // threads; rows.go knows it
+#define BLOCK 1024 // threads at most; rows.go knows it
+#define HELD 4     // numbers of a row that a thread keeps: rows up to 4096 are read once
 
 // The sum of value over the block, for every thread. partial has a place a warp.
 __device__ float sumOfBlock(float value, float *partial) {
+    const int warps = blockDim.x / WARP, lane = threadIdx.x % WARP;
+#pragma unroll
     for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
         value += __shfl_xor_sync(0xffffffffu, value, lanes);
-    if (threadIdx.x % WARP == 0) partial[threadIdx.x / WARP] = value;
+    if (lane == 0) partial[threadIdx.x / WARP] = value;
     __syncthreads(); // each warp's sum is in place before others read it
-    float sum = 0.0f;
+    value = lane < warps ? partial[lane] : 0.0f;
 #pragma unroll
-    for (int warp = 0; warp < BLOCK / WARP; warp++) sum += partial[warp];
-    return sum;
+    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, lanes);
+    return value;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    layer_norm(const float *x, const float *gain, const float *bias, float *out, int width,
-               float eps) {
+template <bool ADD>
+__device__ void normalise(float *x, const float *added, const float *gain, const float *bias,
+                          float *out, int width, float eps) {
     __shared__ float forMean[BLOCK / WARP], forVariance[BLOCK / WARP];
     const size_t row = (size_t)blockIdx.x * width;
+    const int beyond = HELD * blockDim.x + threadIdx.x; // the first that is not kept
 
-    // 1. The mean. The row is short enough to stay in the caches for what follows.
-    float sum = 0.0f;
-    for (int i = threadIdx.x; i < width; i += BLOCK) sum += x[row + i];
+    // 1. The mean.
+    float held[HELD] = {}, gains[HELD], biases[HELD], sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i >= width) continue;
+        held[j] = ADD ? x[row + i] + added[row + i] : x[row + i];
+        gains[j] = gain[i], biases[j] = bias[i];
+    }
+#pragma unroll
+    for (int j = 0; j < HELD; j++) sum += held[j];
+    for (int i = beyond; i < width; i += blockDim.x) {
+        if (ADD) x[row + i] += added[row + i];
+        sum += x[row + i];
+    }
     const float mean = sumOfBlock(sum, forMean) / width;
 
     // 2. The variance, of differences from the mean: squares of x itself would
     //    lose it where the mean is large.
     float squares = 0.0f;
-    for (int i = threadIdx.x; i < width; i += BLOCK) {
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const bool there = j * blockDim.x + threadIdx.x < width;
+        const float difference = there ? held[j] - mean : 0.0f;
+        squares += difference * difference;
+    }
+    for (int i = beyond; i < width; i += blockDim.x) {
         const float difference = x[row + i] - mean;
         squares += difference * difference;
     }
     const float scale = 1.0f / sqrtf(sumOfBlock(squares, forVariance) / width + eps);
 
     // 3. Normalise. A thread writes only what it alone has read, so out may be x.
-    for (int i = threadIdx.x; i < width; i += BLOCK)
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i >= width) break;
+        if (ADD) x[row + i] = held[j];
+        out[row + i] = (held[j] - mean) * scale * gains[j] + biases[j];
+    }
+    for (int i = beyond; i < width; i += blockDim.x)
         out[row + i] = (x[row + i] - mean) * scale * gain[i] + bias[i];
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    layer_norm(const float *x, const float *gain, const float *bias, float *out, int width,
+               float eps) {
+    normalise<false>((float *)x, 0, gain, bias, out, width, eps); // it writes no x
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    add_norm(float *x, const float *added, const float *gain, const float *bias, float *out,
+             int width, float eps) {
+    normalise<true>(x, added, gain, bias, out, width, eps);
 }

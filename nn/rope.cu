@@ -1,11 +1,12 @@
 // Rotary positions: x [batch, count, heads * dim], in place. Token i of sequence b
 // has position p = before[b] + i; the pair (x[j], x[j + dim / 2]) of each of its
-// heads is turned by the angle p / base^(2 j / dim).
+// heads is turned by the angle p / base^(2 j / dim). Two tensors may go together:
+// blockIdx.y is which of them a block has.
 
 #define HEADS 4 // that a thread turns by one angle; rope.go knows it
 
-extern "C" __global__ void rope(float *x, const int *before, int batch, int count, int heads,
-                                int dim, double log2Base) {
+extern "C" __global__ void rope(float *first, float *second, const int *before, int batch,
+                                int count, int heads, int dim, double log2Base) {
     const int half = dim / 2;
     const int groups = (heads + HEADS - 1) / HEADS;
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -21,6 +22,7 @@ extern "C" __global__ void rope(float *x, const int *before, int batch, int coun
     float sine, cosine;
     sincospif((float)(2.0 * (turns - rint(turns))), &sine, &cosine);
 
+    float *x = blockIdx.y == 0 ? first : second;
     float *pair = x + (token * heads + head0) * dim + j;
     for (int head = head0; head < min(head0 + HEADS, heads); head++, pair += dim) {
         const float a = pair[0], b = pair[half];

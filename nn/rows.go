@@ -9,9 +9,11 @@ import (
 
 // What norm.cu, argmax.cu and rope.cu are written for.
 const (
-	normBlock   = 256
-	argmaxBlock = 1024
-	ropeHeads   = 4 // that a thread turns
+	normBlock   = 1024 // threads at most, of which each keeps normHeld numbers
+	normHeld    = 4
+	argmaxBlock = 256
+	argmaxParts = 32 // blocks for a row at most: a warp picks from their results
+	ropeHeads   = 4  // that a thread turns
 )
 
 var _ attn.Rearranger = (*Layers)(nil)
@@ -24,15 +26,42 @@ func (l *Layers) LayerNorm(out, x, gain, bias F, rows, width int, eps float32) e
 		of("gain", gain, width), of("bias", bias, width)); err != nil {
 		return err
 	}
-	return l.launch("layer_norm", rows, normBlock, x, gain, bias, out, width, eps)
+	return l.launch("layer_norm", rows, normThreads(width), x, gain, bias, out, width, eps)
 }
+
+// AddNorm adds to x, [rows, width], and writes the layer norm of the sum: two steps
+// that always follow each other. Neither of added and out may be x.
+func (l *Layers) AddNorm(out, x, added, gain, bias F, rows, width int, eps float32) error {
+	what := func() string { return fmt.Sprintf("addition and layer norm of x [%d, %d]", rows, width) }
+	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width), of("added", added, rows*width),
+		of("gain", gain, width), of("bias", bias, width)); err != nil {
+		return err
+	}
+	return l.launch("add_norm", rows, normThreads(width), x, added, gain, bias, out, width, eps)
+}
+
+// normThreads is as many as have work, in whole warps.
+func normThreads(width int) int { return min(normBlock, tiles(width, 32*normHeld)*32) }
 
 // RoPE turns x [batch, count, heads × dim] in place: in token i of sequence b, the
 // pair of elements j and j + dim/2 of each head by (before[b] + i) · base^(−2j/dim).
 // That is the convention of Llama's published weights and GPT-NeoX.
 func (l *Layers) RoPE(x F, before I, batch, count, heads, dim int, base float32) error {
+	return l.rope([]F{x}, before, batch, count, heads, dim, base)
+}
+
+// RoPEs does it to queries and keys together.
+func (l *Layers) RoPEs(q, k F, before I, batch, count, heads, dim int, base float32) error {
+	return l.rope([]F{q, k}, before, batch, count, heads, dim, base)
+}
+
+func (l *Layers) rope(x []F, before I, batch, count, heads, dim int, base float32) error {
 	what := func() string { return fmt.Sprintf("RoPE of x [%d, %d, %d × %d]", batch, count, heads, dim) }
-	if err := check(what, []int{batch, count, heads, dim}, of("x", x, batch*count*heads*dim), of("before", before, batch)); err != nil {
+	sizes := []size{of("before", before, batch)}
+	for _, x := range x {
+		sizes = append(sizes, of("x", x, batch*count*heads*dim))
+	}
+	if err := check(what, []int{batch, count, heads, dim}, sizes...); err != nil {
 		return err
 	}
 	if dim%2 != 0 {
@@ -42,7 +71,7 @@ func (l *Layers) RoPE(x F, before I, batch, count, heads, dim int, base float32)
 		return fmt.Errorf("%s: the base is %v, want more than 0", what(), base)
 	}
 	threads := batch * count * tiles(heads, ropeHeads) * dim / 2
-	return l.each("rope", threads, x, before, batch, count, heads, dim, math.Log2(float64(base)))
+	return l.grid("rope", tiles(threads, block), len(x), 1, block, 0, x[0], x[len(x)-1], before, batch, count, heads, dim, math.Log2(float64(base)))
 }
 
 // LastRows writes the row of each sequence's last token, out [batch, width] of
@@ -62,8 +91,18 @@ func (l *Layers) Argmax(out I, x F, rows, width int) error {
 	if err := check(what, []int{rows, width}, of("out", out, rows), of("x", x, rows*width)); err != nil {
 		return err
 	}
-	threads := min(argmaxBlock, tiles(width, 32)*32)
-	return l.launch("argmax", rows, threads, out, x, width)
+	parts := min(argmaxParts, tiles(width, 4*argmaxBlock))
+	s := l.scratch
+	if err := atLeast(l.queue, &s.best, "best values", rows*argmaxParts); err != nil {
+		return err
+	}
+	if err := atLeast(l.queue, &s.bestAt, "their columns", rows*argmaxParts); err != nil {
+		return err
+	}
+	if err := l.grid("argmax_parts", rows, parts, 1, argmaxBlock, 0, s.best, s.bestAt, x, width); err != nil {
+		return err
+	}
+	return l.launch("argmax", rows, 32, out, s.best, s.bestAt, parts)
 }
 
 // SplitHeads turns rows of tokens, src [batch, count, heads × dim], into a piece for

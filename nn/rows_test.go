@@ -31,7 +31,7 @@ func layerNorm[T float](x, gain, bias []float32, eps float32) []T {
 
 func TestLayerNorm(t *testing.T) {
 	d := start(t)
-	for _, s := range []struct{ rows, width int }{{1, 2}, {3, 17}, {17, 113}, {113, 32}, {2, 1000}, {5, 768}} {
+	for _, s := range []struct{ rows, width int }{{1, 2}, {3, 17}, {17, 113}, {113, 32}, {2, 1000}, {5, 768}, {2, 4099}} {
 		for _, offset := range []float32{0, 100} { // E[x²] − E[x]² would fail at the second
 			x, gain, bias := normal(t, s.rows*s.width), normal(t, s.width), normal(t, s.width)
 			var want []float64
@@ -51,6 +51,22 @@ func TestLayerNorm(t *testing.T) {
 			near(t, fmt.Sprint("layer norm ", s, offset), read(t, d, out), truth)
 			require.NoError(t, d.LayerNorm(X, X, G, B, s.rows, s.width, 1e-5))
 			near(t, fmt.Sprint("in place ", s, offset), read(t, d, X), truth)
+
+			// x as a sum of two, which are whole numbers: so that it is exact.
+			var one, two []float32
+			for i := range x {
+				x[i] = float32(math.Round(float64(x[i])))
+				one, two = append(one, float32(i%7)), append(two, x[i]-float32(i%7))
+			}
+			sum := on(t, d, "sum", one)
+			require.NoError(t, d.AddNorm(out, sum, on(t, d, "added", two), G, B, s.rows, s.width, 1e-5))
+			require.Equal(t, x, read(t, d, sum))
+			truth.Want, truth.Plain = nil, nil
+			for row := range s.rows {
+				truth.Want = append(truth.Want, layerNorm[float64](x[row*s.width:(row+1)*s.width], gain, bias, 1e-5)...)
+				truth.Plain = append(truth.Plain, layerNorm[float32](x[row*s.width:(row+1)*s.width], gain, bias, 1e-5)...)
+			}
+			near(t, fmt.Sprint("added ", s, offset), read(t, d, out), truth)
 		}
 	}
 }
@@ -88,6 +104,11 @@ func TestRoPE(t *testing.T) {
 		near(t, fmt.Sprintf("rope %+v", s), read(t, d, X), rowsOf(s.dim,
 			rope[float64](x, s.before, s.count, s.heads, s.dim, float64(s.base)),
 			rope[float32](x, s.before, s.count, s.heads, s.dim, float64(s.base))))
+
+		q, k := on(t, d, "q", x), on(t, d, "k", x)
+		require.NoError(t, d.RoPEs(q, k, on(t, d, "before", s.before), len(s.before), s.count, s.heads, s.dim, s.base))
+		require.Equal(t, read(t, d, X), read(t, d, q))
+		require.Equal(t, read(t, d, X), read(t, d, k))
 	}
 }
 

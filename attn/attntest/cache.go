@@ -43,7 +43,7 @@ func (c writing) check(t *testing.T, d device.Device, it attn.Decoder) {
 	s := c.shape
 	cache := attn.Cache{CacheShape: s, K: Input(t, d, "cache.K", counting(s.Elements(), 0)), V: Input(t, d, "cache.V", counting(s.Elements(), 0.5))}
 	k, v := counting(s.Batch*c.count*s.Slot(), 1e6), counting(s.Batch*c.count*s.Slot(), 2e6)
-	err := it.Update(cache, Input(t, d, "k", k), Input(t, d, "v", v), c.count, countsOn(t, d, c.at))
+	err := it.Update(cache, Input(t, d, "k", k), Input(t, d, "v", v), c.count, countsOn(t, d, "at", c.at))
 	answered(t, d, "Update", err, c.refuse)
 	gotK, err := cache.K.CopyOut(d)
 	require.NoError(t, err)
@@ -84,14 +84,14 @@ func answered(t *testing.T, d device.Device, call string, err error, refuse stri
 	}
 }
 
-// countsOn has the numbers on both sides.
-func countsOn(t *testing.T, d device.Device, n []int) attn.Counts {
+// countsOn has the numbers, one for each sequence, on both sides.
+func countsOn(t *testing.T, d device.Device, name string, n []int) attn.Counts {
 	t.Helper()
 	var narrow []int32
 	for _, x := range n {
 		narrow = append(narrow, int32(x))
 	}
-	b, err := device.Upload(d, "one number for each sequence", narrow)
+	b, err := device.Upload(d, name, narrow)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Free(d) })
 	return attn.Counts{Host: n, Device: b}

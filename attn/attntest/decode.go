@@ -164,7 +164,7 @@ func decodeOnce(t *testing.T, d device.Device, call string, decode Decoding, in 
 	if refuse != "" { // out is read although nothing may be written to it
 		require.NoError(t, d.Set(out.Memory(), 0xFF)) // NaN
 	}
-	err := decode(out, q, attn.Cache{K: k, V: v, CacheShape: in.CacheShape}, in.DecodeShape, countsOn(t, d, in.lengths))
+	err := decode(out, q, attn.Cache{K: k, V: v, CacheShape: in.CacheShape}, in.DecodeShape, countsOn(t, d, "lengths", in.lengths))
 	answered(t, d, call, err, refuse)
 	for _, before := range []struct {
 		device.Buffer[float32]

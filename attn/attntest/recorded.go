@@ -1,6 +1,7 @@
 package attntest
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -19,7 +20,7 @@ func Recorded(t *testing.T, d device.Device, it attn.Decoder, decode Decoding) {
 	cache := attn.Cache{CacheShape: s.CacheShape, K: Output(t, d, "cache.K", s.Elements()), V: Output(t, d, "cache.V", s.Elements())}
 	k, v := Output(t, d, "k", s.Batch*s.Slot()), Output(t, d, "v", s.Batch*s.Slot())
 	q, out := Input(t, d, "q", all.q), Output(t, d, "out", len(all.q))
-	at, lengths := countsOn(t, d, []int{0, 0}), countsOn(t, d, []int{1, 1})
+	at, lengths := countsOn(t, d, "at", []int{0, 0}), countsOn(t, d, "lengths", []int{1, 1})
 
 	tokens := func(x []float32, first, count int) (some []float32) {
 		for b := range s.Batch {
@@ -48,7 +49,11 @@ func Recorded(t *testing.T, d device.Device, it attn.Decoder, decode Decoding) {
 		case prompt + 1:
 			graph, err = d.Record(func(device.Queue) error { return work() })
 			if err != nil {
-				Fatal(t, d, "a step cannot be recorded: %v\n  hint: a second call of the same shape must allocate, copy and compile nothing", err)
+				hint := ""
+				if errors.Is(err, device.ErrNotRecordable) {
+					hint = "\n  hint: a second call of the same shape must allocate, copy and compile nothing"
+				}
+				Fatal(t, d, "a step cannot be recorded: %v%s", err, hint)
 			}
 			t.Cleanup(func() { _ = graph.Close() })
 			err = graph.Launch()

@@ -32,7 +32,7 @@ var barrierCases = []string{
 	// More than ten, for they are there.
 	"scan_blelloch/2999", "scan_hillis_steele/256", "scan_warp/256", "gemm_register/65x99x29", "gemm_warp/128x64x48",
 	"flash_thread/2x48 causal=0", "flash_warp/2x48 causal=0", "softmax_online/5x301", "bitonic_block/300",
-	"sum_unrolled/5000", "argmax/1000", "conv_2d/37x29", "wmma_tiled/45x37x30", "gemm_async/45x36x52",
+	"sum_unrolled/5000", "argmax/1000", "conv_2d/37x29", "wmma_tiled/45x37x30", "tf32_gemm/45x37x50", "half_gemm/80x32x48", "gemm_async/45x36x52",
 }
 
 // function is a top-level function of a .cu file, from its template line or

@@ -129,6 +129,15 @@ var asynchronous = []Bug{
 	{Name: "warp_not_whole", launch: one(32), args: args(zeros[uint16](256), zeros[float32](32), number(20))},
 }
 
+var tensorCoreBugs = []Bug{
+	{Name: "rows_not_staged", launch: one(64), args: args(zeros[uint16](512), out[float32](64))},
+	{Name: "stage_filled_too_early", launch: one(64), args: args(zeros[uint16](4*512), out[float32](64), number(4))},
+	{Name: "row_crooked", launch: one(32), args: args(zeros[uint16](256), out[float32](32))},
+	{Name: "rows_too_low", launch: one(32), args: args(zeros[uint16](256), out[float32](32))},
+	{Name: "product_in_branch", launch: one(32), args: args(zeros[uint16](128), out[float32](32), number(5))},
+	{Name: "products_apart", launch: one(32), args: args(zeros[uint16](64), out[float32](32))},
+}
+
 func withShared(l device.Launch, bytes int) device.Launch {
 	l.Shared = bytes
 	return l

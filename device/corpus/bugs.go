@@ -37,7 +37,7 @@ func (b Bug) Tool() string {
 		return "racecheck"
 	case "uninitialised", "never written", "not waited for":
 		return "initcheck"
-	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane":
+	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane", "divergent warp":
 		return "synccheck"
 	}
 	return "memcheck"
@@ -58,7 +58,7 @@ func Bugs() ([]Bug, error) {
 		{"bugs/races.cu", races}, {"bugs/races_wide.cu", wideRaces}, {"bugs/memory.cu", memoryBugs},
 		{"bugs/memory_wide.cu", wideMemoryBugs}, {"bugs/uninitialised.cu", uninitialised},
 		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
-		{"bugs/asynchronous.cu", asynchronous},
+		{"bugs/asynchronous.cu", asynchronous}, {"bugs/tensorcore.cu", tensorCoreBugs},
 	} {
 		text, err := Text(part.file)
 		if err != nil {

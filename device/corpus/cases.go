@@ -24,7 +24,7 @@ type outcome struct {
 // Cases lists every case.
 func Cases() []Case {
 	var all []Case
-	for _, part := range [][]Case{sums(), scans(), transposes(), gemms(), rowCases(), elementwise(), histograms(), stencils(), flashes(), gemvs(), sorts(), tensors()} {
+	for _, part := range [][]Case{sums(), scans(), transposes(), gemms(), rowCases(), elementwise(), histograms(), stencils(), flashes(), gemvs(), sorts(), tensors(), tensorCores()} {
 		all = append(all, part...)
 	}
 	return all

@@ -87,6 +87,7 @@ func works(t *testing.T, b bench) {
 		{"GraphRefusals", refusesRecording},
 		{"GraphChecks", checksRecordings},
 		{"Attributes", tellsAttributes},
+		{"TensorCores", tensorCores},
 		{"StillWorks", adds},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b) })

@@ -146,3 +146,25 @@ func TestGencode(t *testing.T) {
 	_, err := gencode("sm_90;ls")
 	assert.Error(t, err)
 }
+
+// The course's header lies beside every file, whatever way it is asked for.
+func TestCompileWithTensorCores(t *testing.T) {
+	tk := toolkit(t)
+	const body = `
+extern "C" __global__ void product(float *d, const unsigned *a) {
+    float sum[4] = {};
+    unsigned f[4] = {a[0], a[1], a[2], a[3]};
+    mma_f16(sum, f, a[4], a[5]);
+    d[threadIdx.x] = sum[0];
+}
+`
+	for _, include := range []string{`"tensorcore.h"`, "<tensorcore.h>"} {
+		cubin, err := tk.Compile(device.Source{Name: "product.cu", Text: "#include " + include + body}, "sm_90")
+		require.NoError(t, err)
+		assert.NotEmpty(t, cubin)
+	}
+	_, err := tk.Compile(device.Source{Name: "product.cu", Text: "#include <tensorcore.h>" + strings.Replace(body, "sum[4]", "sum[2]", 1)}, "sm_90")
+	var compile *device.CompileError
+	require.ErrorAs(t, err, &compile)
+	assert.Equal(t, 5, compile.Diagnostics[0].Line, "the caller's")
+}

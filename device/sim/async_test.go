@@ -75,21 +75,23 @@ func TestAsynchronousCopies(t *testing.T) {
 }
 
 func TestTensorBugsAreFoundAtTheirLines(t *testing.T) {
-	text := readTestdata(t, "tensor_bugs.cu")
-	want := wants(text)
-	require.Len(t, want, len(device.ScanKernels(text)), "every kernel has one planted bug")
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), MaxSteps: 200_000, Timeout: 5 * time.Second, Compiler: compiler})
-		for name, w := range want {
-			r, err := run(t, d, text, name, 1)
-			var kinds []string
-			found := false
-			for _, f := range r.Findings {
-				kinds = append(kinds, f.Headline())
-				found = found || f.Kind == w.Kind && f.Line == w.Line
+		for _, file := range []string{"tensor_bugs.cu", "tensorcore_bugs.cu"} {
+			text := readTestdata(t, file)
+			want := wants(text)
+			require.Len(t, want, len(device.ScanKernels(text)), "every kernel has one planted bug")
+			for name, w := range want {
+				r, err := run(t, d, text, name, 1)
+				var kinds []string
+				found := false
+				for _, f := range r.Findings {
+					kinds = append(kinds, f.Headline())
+					found = found || f.Kind == w.Kind && f.Line == w.Line
+				}
+				assert.True(t, found, "%s: want %q at line %d, got %v (%v)", name, w.Kind, w.Line, kinds, err)
+				assert.Len(t, kinds, 1, "%s: one bug, one finding", name)
 			}
-			assert.True(t, found, "%s: want %q at line %d, got %v (%v)", name, w.Kind, w.Line, kinds, err)
-			assert.Len(t, kinds, 1, "%s: one bug, one finding", name)
 		}
 	})
 }

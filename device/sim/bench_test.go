@@ -75,3 +75,32 @@ func BenchmarkKernels(b *testing.B) {
 		require.NoError(b, d.Close())
 	}
 }
+
+//go:embed testdata/bench_tensorcore.cu
+var tensorCoreKernels string
+
+// BenchmarkTensorCore: ns/warp is the processor time of one instruction of a warp.
+func BenchmarkTensorCore(b *testing.B) {
+	const rounds, perRound, warps = 1000, 16, 4
+	for _, mode := range benchModes {
+		d, err := Start(Options{Checks: mode.checks, Workers: 1})
+		require.NoError(b, err)
+		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: tensorCoreKernels})
+		require.NoError(b, err)
+		out, err := device.Alloc[float32](d, "out", 32*warps*perRound)
+		require.NoError(b, err)
+		for _, name := range []string{"products", "loads"} {
+			k, err := m.Kernel(name)
+			require.NoError(b, err)
+			b.Run(name+"/"+mode.name, func(b *testing.B) {
+				began := processorTime(b, d)
+				for b.Loop() {
+					require.NoError(b, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(32 * warps)}, out, rounds))
+				}
+				used := processorTime(b, d) - began
+				b.ReportMetric(float64(used)/float64(b.N)/float64(rounds*perRound*warps), "ns/warp")
+			})
+		}
+		require.NoError(b, d.Close())
+	}
+}

@@ -168,6 +168,9 @@ func (c *compiler) run(dir string, args ...string) (string, error) {
 		return "", err
 	}
 	out, err := cmd.CombinedOutput()
+	if failed := jail.Failed(string(out)); c.jail != nil && err != nil && failed != nil {
+		return "", failed
+	}
 	if ctx.Err() != nil {
 		return string(out), fmt.Errorf("%s took more than %v", c.path, compileTimeout)
 	}

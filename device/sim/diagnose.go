@@ -1,12 +1,15 @@
 package sim
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"flashlab/device"
+	"flashlab/internal/jail"
 )
 
 var (
@@ -18,6 +21,10 @@ var (
 // compileError reads a compiler's output. Names of ours become those that the
 // student wrote, and an error in a header of ours moves to the line that uses it.
 func compileError(s moduleSource, output string, cause error) error {
+	var ours *jail.Error
+	if errors.As(cause, &ours) {
+		return fmt.Errorf("compile %s: %w", s.name, cause)
+	}
 	output = plainWords.Replace(output)
 	e := &device.CompileError{File: s.name, Output: output}
 	var from row // the student's line that the next error comes from
@@ -97,7 +104,7 @@ func friendlier(text string) string {
 		return m[1]
 	}
 	if m := missingHeader.FindStringSubmatch(text); m != nil {
-		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, tensorcore.h, cuda_pipeline.h, " +
+		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, cuda_pipeline.h, " +
 			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, and math_constants.h"
 	}
 	return text

@@ -85,6 +85,14 @@ func (d *Device) explain(raw rawFinding) Finding {
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others wait at"
+	case "divergent warp":
+		f.Message = raw.Text
+		f.Notes = append(f.Notes, "in block "+triple(raw.Block))
+		f.Hint = "every lane has to pass the same call the same number of times: let the whole warp take a branch, or none of it"
+	case "misaligned row", "not in shared memory":
+		f.Message = raw.Text
+		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "lane i gives the address of row i%8 of matrix i/8: 8 halves in a shared array that is aligned to 16 bytes, as its row length is"
 	default:
 		f.Message = raw.Kind
 		if raw.Text != "" {

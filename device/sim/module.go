@@ -56,6 +56,9 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 		return "", err
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // in a sandbox the compiler is another user
+		return "", err
+	}
 	if err := os.WriteFile(filepath.Join(dir, s.name), []byte(s.text), 0o644); err != nil {
 		return "", err
 	}

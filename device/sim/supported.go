@@ -20,7 +20,7 @@ type lacking struct {
 
 var allLacking = []lacking{
 	{regexp.MustCompile(`\b(?:asm|__asm__|__asm)\b`),
-		"the simulator does not run inline PTX: write it in CUDA C++, or keep it from the simulator with #ifndef FLASHLAB_SIM"},
+		"the simulator does not run inline PTX: write it in CUDA C++ (tensorcore.h has mma and ldmatrix), or keep it from the simulator with #ifndef FLASHLAB_SIM"},
 	{regexp.MustCompile(`<<<`),
 		"a kernel is launched here (<<<…>>>): host code and dynamic parallelism are not simulated; kernels are launched from Go"},
 	{regexp.MustCompile(`\bcuda(?:Malloc|Free|Memcpy|Memset|Mem[A-Z]|Device[A-Z]|Stream[A-Z]|Event[A-Z]|Launch|Graph[A-Z]|Func[A-Z]|Get[A-Z]|Set[A-Z]|Occupancy|Host[A-Z]|Peek)\w*\s*\(`),

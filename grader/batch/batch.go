@@ -89,6 +89,7 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	o.Tasks = marked(o.Tasks, o.Course.Speed)
 	if o.Grade == nil {
 		o.Grade = grade.Task
 	}
@@ -116,6 +117,23 @@ feed:
 	slices.Sort(b.sum.Failed)
 	_ = os.RemoveAll(filepath.Join(o.Out, work))
 	return b.sum, context.Cause(ctx)
+}
+
+// marked are the tasks with the course's own curve for speed, if it has one.
+func marked(tasks []*rubric.Task, speed *course.Speed) (own []*rubric.Task) {
+	if speed == nil {
+		return tasks
+	}
+	for _, t := range tasks {
+		copied := *t
+		copied.Speed = rubric.Curve{None: speed.None, Full: speed.Full}
+		copied.Checks = slices.Clone(t.Checks)
+		for i := range copied.Checks {
+			copied.Checks[i].SpeedCurve = nil
+		}
+		own = append(own, &copied)
+	}
+	return own
 }
 
 // item grades one attempt. Whatever goes wrong costs this one alone.

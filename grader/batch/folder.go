@@ -59,6 +59,7 @@ type Settings struct {
 	// Submissions is where the class was handed in: what is compared with each other is
 	// read there again.
 	Submissions string
+	Past        []string // folders of earlier years, to compare with
 }
 
 const settingsName = "batch.json"

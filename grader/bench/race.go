@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"flashlab/grader/ops"
@@ -55,7 +56,9 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 	random := rand.New(rand.NewPCG(o.Seed, 0x62656e6368))
 	entries := make([]Entry, len(racers))
 	var samples []sample
+	like := op.Timed.LikeBaseline()
 	for round := range o.Warm + o.Runs {
+		shared, pieces := random.Uint64(), some(random, op, c, o.Pieces) // where outputs are compared with each other
 		for i, r := range racers {
 			e := &entries[i]
 			e.Name = r.Name()
@@ -63,6 +66,9 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 				continue
 			}
 			seed := random.Uint64()
+			if like {
+				seed = shared
+			}
 			run := r.Run(wire.Turn{Who: wire.Ours, Seed: seed})
 			if _, peer := r.(*fromTorch); peer && run.Error != nil {
 				e.Not = run.Error.Error() // such as too little memory: no fault of anyone's
@@ -78,6 +84,9 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 			}
 			if r.Checked() {
 				s := sample{entry: i, seed: seed, from: some(random, op, c, o.Pieces)}
+				if like {
+					s.from = pieces
+				}
 				got, failed := r.Pieces(s.from, op.Timed.Piece(c))
 				if failed != nil {
 					e.Wrong = failed.Error()
@@ -95,6 +104,10 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 		}
 	}
 	for _, s := range samples {
+		if like {
+			s.compare(&entries[s.entry], op, c, samples)
+			continue
+		}
 		check(&entries[s.entry], op, c, s)
 	}
 	for i := range entries {
@@ -138,6 +151,35 @@ func check(e *Entry, op ops.Op, c wire.Case, s sample) {
 			s.from[j.Worst/size]+j.Worst%size, j.Got, j.Want, j.Error, j.Bound)
 	}
 }
+
+// compare holds a run's pieces against those that the baseline, which is second in
+// turn, wrote for the same inputs.
+func (s sample) compare(e *Entry, op ops.Op, c wire.Case, all []sample) {
+	if s.entry == baselineEntry {
+		return
+	}
+	i := slices.IndexFunc(all, func(b sample) bool { return b.entry == baselineEntry && b.seed == s.seed })
+	if i < 0 {
+		if e.Wrong == "" {
+			e.Wrong = "a run has nothing to be compared with: the baseline failed"
+		}
+		return
+	}
+	size := op.Timed.Piece(c)
+	for j := range s.from {
+		apart := ops.Apart(s.got[j*size:(j+1)*size], all[i].got[j*size:(j+1)*size])
+		if e.Error < apart/ops.Close {
+			e.Error, e.Worst = apart/ops.Close, apart
+		}
+		if !(apart <= ops.Close) && e.Wrong == "" {
+			e.Wrong = fmt.Sprintf("one of the timed outputs is wrong: row %d is off by %.2g of its size from what the course's own model gives (%.0e is allowed)",
+				s.from[j]/size, apart, ops.Close)
+		}
+	}
+}
+
+// baselineEntry is the baseline's place among the racers.
+const baselineEntry = 1
 
 // microseconds is a time for people.
 func microseconds(ns float64) string {

@@ -16,6 +16,7 @@ type SelfTest struct {
 	Device  device.Info
 	Limits  device.Limits
 	Library string
+	Free    int64        // bytes of device memory, before anything was allocated
 	Copy    timing.Stats // bytes a second, read and written
 	Adds    timing.Stats // float32 operations a second
 	Noisy   string       // why the machine is too noisy to judge; "" if it is not
@@ -45,7 +46,7 @@ func Test(ctx context.Context, r *host.Runner, w Workload, o Options) (SelfTest,
 		t.Not = failed.Error()
 		return t, nil
 	}
-	t.Device, t.Limits, t.Library = talk.Ready.Device, talk.Ready.Limits, talk.Ready.Library
+	t.Device, t.Limits, t.Library, t.Free = talk.Ready.Device, talk.Ready.Limits, talk.Ready.Library, talk.Ready.Free
 	if !talk.Ready.Clock {
 		t.Not = "needs a GPU"
 		return t, talk.End()

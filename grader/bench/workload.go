@@ -9,7 +9,6 @@ import (
 	"flashlab/grader/ops"
 	"flashlab/grader/timing"
 	"flashlab/grader/wire"
-	"flashlab/tensor"
 )
 
 // Workload is one thing to time.
@@ -36,17 +35,11 @@ func (w Workload) Case(small bool) (ops.Op, wire.Case, error) {
 	if err != nil {
 		return op, wire.Case{}, err
 	}
-	spec := ops.Spec{Shape: w.Shape, Dist: tensor.Normal, Causal: w.Causal}
+	shape := w.Shape
 	if small {
-		spec.Shape = w.Small
+		shape = w.Small
 	}
-	if op.Each != "" { // every slot of every sequence is filled
-		batch, slots := spec.Shape[0], spec.Shape[3]
-		for range batch {
-			spec.Each = append(spec.Each, slots)
-		}
-	}
-	c, err := op.TimedCase(spec)
+	c, err := op.TimedCase(op.TimedSpec(shape, w.Causal))
 	if err != nil {
 		return op, c, fmt.Errorf("the workload %s: %w", w.Name, err)
 	}
@@ -55,6 +48,14 @@ func (w Workload) Case(small bool) (ops.Op, wire.Case, error) {
 
 // Bytes are what the case's tensors take on the device.
 func Bytes(c wire.Case) int64 { return int64(ops.Bytes(c.Inputs, c.Outputs)) }
+
+// Needs is the same with what an operation keeps besides.
+func Needs(op ops.Op, c wire.Case) int64 {
+	if op.Timed.Held == nil {
+		return Bytes(c)
+	}
+	return Bytes(c) + op.Timed.Held(c)
+}
 
 // WorkOf is what the case has to do at least.
 func WorkOf(op ops.Op, c wire.Case) timing.Work {
@@ -69,19 +70,19 @@ func attentionOf(batch, seq int, causal bool, peers ...string) Workload {
 	}
 	return Workload{Name: fmt.Sprintf("attention, batch %d, 32 heads × 128, sequence %d, %s", batch, seq, mask),
 		ID: fmt.Sprintf("flash-%d-%d-%s", batch, seq, mask), Task: 4, Op: "flash", Causal: causal,
-		Shape: []int{batch, 32, seq, seq, 128}, Small: []int{1, 2, 33, 33, 16}, Peers: peers}
+		Shape: []int{batch, 32, seq, seq, 128}, Small: Small("flash"), Peers: peers}
 }
 
 func decodeOf(batch, kvHeads, tokens int, peers ...string) Workload {
 	return Workload{Name: fmt.Sprintf("decoding, batch %d, 32 heads × 128, %d key heads, context %d", batch, kvHeads, tokens),
 		ID: fmt.Sprintf("decode-%d-%d-%d", batch, kvHeads, tokens), Task: 5, Op: "decode", Traffic: true,
-		Shape: []int{batch, 32, kvHeads, tokens, 128}, Small: []int{2, 4, min(kvHeads, 2), 40, 16}, Peers: peers}
+		Shape: []int{batch, 32, kvHeads, tokens, 128}, Small: Small("decode"), Peers: peers}
 }
 
 func splitOf(tokens, parts int, peers ...string) Workload {
 	return Workload{Name: fmt.Sprintf("decoding in %d parts, batch 1, 32 heads × 128, context %d", parts, tokens),
 		ID: fmt.Sprintf("split-1-%d-%d", tokens, parts), Task: 5, Op: "split", Traffic: true,
-		Shape: []int{1, 32, 32, tokens, 128, parts}, Small: []int{1, 2, 2, 40, 16, 4}, Peers: peers}
+		Shape: []int{1, 32, 32, tokens, 128, parts}, Small: Small("split"), Peers: peers}
 }
 
 func gemmOf(batch, m, n, k int, transB bool, peers ...string) Workload {
@@ -94,12 +95,12 @@ func gemmOf(batch, m, n, k int, transB bool, peers ...string) Workload {
 		name = fmt.Sprintf("product %s, %d of %d × %d × %d", kind, batch, m, k, n)
 	}
 	return Workload{Name: name, ID: fmt.Sprintf("%s-%d-%d-%d-%d", op, batch, m, k, n), Task: 2, Op: op,
-		Shape: []int{batch, m, n, k}, Small: []int{2, 17, 33, 19}, Peers: peers}
+		Shape: []int{batch, m, n, k}, Small: Small(op), Peers: peers}
 }
 
 func softmaxOf(rows, n int, peers ...string) Workload {
 	return Workload{Name: fmt.Sprintf("softmax, %d rows of %d", rows, n), ID: fmt.Sprintf("softmax-%d-%d", rows, n), Task: 2, Op: "softmax", Traffic: true,
-		Shape: []int{rows, n, 1}, Small: []int{5, 113, 1}, Peers: peers}
+		Shape: []int{rows, n, 1}, Small: Small("softmax"), Peers: peers}
 }
 
 // All are the workloads of the reference's table.
@@ -114,6 +115,9 @@ func All() []Workload {
 	for _, causal := range []bool{false, true} {
 		all = append(all, attentionOf(4, 128, causal, "sdpa", "math", "multihead"))
 	}
+	for seq := 512; seq <= 8192; seq *= 2 { // for the picture
+		all = append(all, attentionOf(4, seq, false, "sdpa"))
+	}
 	for _, causal := range []bool{false, true} {
 		all = append(all, attentionOf(64, 4096, causal, "sdpa"))
 	}
@@ -123,7 +127,30 @@ func All() []Workload {
 	return append(all, splitOf(4096, 8, "sdpa"), splitOf(32768, 32, "sdpa"))
 }
 
-// Fits tells whether a workload and its baseline have room in device memory.
-func (w Workload) Fits(c wire.Case, free int64) bool {
-	return free == 0 || float64(Bytes(c))*1.05+10e9 < float64(free) || Bytes(c) < free/8
+// Fits tells whether a workload and its baseline have room in so much device memory.
+func Fits(op ops.Op, c wire.Case, free int64) bool {
+	n := Needs(op, c)
+	if op.Timed.LikeBaseline() { // and the baseline is in it
+		return float64(n)*1.05 < float64(free)
+	}
+	return float64(n)*1.05+10e9 < float64(free) || n < free/8
+}
+
+// Small is an operation's shape for the simulator.
+func Small(op string) []int {
+	switch op {
+	case "flash":
+		return []int{1, 2, 33, 33, 16}
+	case "decode":
+		return []int{2, 4, 2, 40, 16}
+	case "split":
+		return []int{1, 2, 2, 40, 16, 4}
+	case "gemm_nn", "gemm_nt":
+		return []int{2, 17, 33, 19}
+	case "softmax":
+		return []int{5, 113, 1}
+	case "model":
+		return []int{2, 9, 4, 2, 3, 8, 40, 61}
+	}
+	return nil
 }

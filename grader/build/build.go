@@ -91,8 +91,17 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
-	text, theirs := translate(out.String(), r.Root, dir, r.Files)
-	if !theirs {
+	if failed := jail.Failed(out.String()); r.Jail != nil && failed != nil {
+		return res, fmt.Errorf("go build: %w", failed)
+	}
+	root := r.Root
+	if stage != nil {
+		root = stage.Root
+	}
+	text, theirs := translate(out.String(), root, dir, r.Files)
+	// A linker or a killed compiler names no file: then it is theirs if the worker
+	// builds without them.
+	if !theirs && (stage == nil || !stage.builds(ctx, r.Task.Number)) {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
 	return res, &Error{text}
@@ -179,6 +188,9 @@ func translate(out, root, dir string, files []gate.File) (text string, theirs bo
 		}
 		// What the worker calls and the submission lacks is the submission's.
 		theirs = theirs || strings.HasPrefix(l, "grader/worker/task")
+		for _, f := range files { // of a linker
+			theirs = theirs || strings.Contains(l, " flashlab/"+f.Task+".")
+		}
 		if len(l) > maxWidth {
 			l = l[:maxWidth] + "…"
 		}

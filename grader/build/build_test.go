@@ -102,9 +102,14 @@ func TestMutantsFitTheSolution(t *testing.T) {
 	for _, name := range names {
 		m, err := LoadMutant(root, task, name)
 		require.NoError(t, err, name)
-		edited, err := m.Apply(task, files)
+		solution := files
+		if m.Version != "" {
+			solution, err = Version(root, task, m.Version, files)
+			require.NoError(t, err, name)
+		}
+		edited, err := m.Apply(task, solution)
 		require.NoError(t, err, name)
-		assert.NotEqual(t, files, edited)
+		assert.NotEqual(t, solution, edited)
 	}
 	_, err = LoadMutant(root, task, "../../x")
 	assert.ErrorContains(t, err, "missing_barrier")

@@ -43,9 +43,22 @@ func mutantsDir(root string, t *rubric.Task) string {
 	return filepath.Join(root, "grader", "testdata", "mutants", t.Dir)
 }
 
+// timing is the folder of mutants that are right, and cheat the clock.
+const timing = "timing"
+
 // Mutants lists the names of a task's mutants.
-func Mutants(root string, t *rubric.Task) []string {
-	files, _ := filepath.Glob(filepath.Join(mutantsDir(root, t), "*.toml"))
+func Mutants(root string, t *rubric.Task) []string { return mutantsIn(mutantsDir(root, t)) }
+
+// TimingMutants lists those that only timing finds: their outputs, when graded, are
+// right.
+func TimingMutants(root string, t *rubric.Task) []string { return mutantsIn(timingDir(root, t)) }
+
+func timingDir(root string, t *rubric.Task) string {
+	return filepath.Join(filepath.Dir(mutantsDir(root, t)), timing, t.Dir)
+}
+
+func mutantsIn(dir string) []string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.toml"))
 	var names []string
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(f), ".toml"))
@@ -55,9 +68,18 @@ func Mutants(root string, t *rubric.Task) []string {
 
 // LoadMutant reads a mutant.
 func LoadMutant(root string, t *rubric.Task, name string) (*Mutant, error) {
-	file := filepath.Join(mutantsDir(root, t), name+".toml")
+	return load(mutantsDir(root, t), t, name)
+}
+
+// LoadTimingMutant reads one that cheats the clock.
+func LoadTimingMutant(root string, t *rubric.Task, name string) (*Mutant, error) {
+	return load(timingDir(root, t), t, name)
+}
+
+func load(dir string, t *rubric.Task, name string) (*Mutant, error) {
+	file := filepath.Join(dir, name+".toml")
 	if _, err := os.Stat(file); err != nil || !mutantName.MatchString(name) {
-		return nil, fmt.Errorf("task %d has no mutant %q; it has %s", t.Number, name, strings.Join(Mutants(root, t), ", "))
+		return nil, fmt.Errorf("task %d has no mutant %q; it has %s", t.Number, name, strings.Join(mutantsIn(dir), ", "))
 	}
 	m := &Mutant{Name: name}
 	meta, err := toml.DecodeFile(file, m)

@@ -175,19 +175,25 @@ func (s *Stage) warm(ctx context.Context) error {
 		return err
 	}
 	for _, w := range workers {
-		rel, err := filepath.Rel(s.Root, w)
-		if err != nil {
-			return err
-		}
-		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./"+rel)...)
-		cmd.Dir = s.Root
-		cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+temp)
-		_ = cmd.Run()
+		_ = s.plain(ctx, filepath.Base(w), temp)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return os.Rename(temp, s.cache)
+}
+
+// plain builds a worker as the stage has it, outside of any sandbox.
+func (s *Stage) plain(ctx context.Context, worker, gocache string) error {
+	cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+worker)...)
+	cmd.Dir = s.Root
+	cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+gocache)
+	return cmd.Run()
+}
+
+// builds tells whether a task's worker builds without a submission.
+func (s *Stage) builds(ctx context.Context, task int) bool {
+	return s.plain(ctx, fmt.Sprintf("task%d", task), s.cache) == nil
 }
 
 // command is a build's in the sandbox, which may change dir and nothing else.

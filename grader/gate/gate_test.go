@@ -41,6 +41,7 @@ func TestCheckGo(t *testing.T) {
 
 const fineKernel = `#include <cuda_runtime.h>
 #include "math.h" // exp
+#include "tensorcore.h"
 #define TILE 16
 #if TILE > 8 /* asm */
 #endif

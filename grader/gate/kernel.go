@@ -113,7 +113,7 @@ func checkDirective(line int, d string, refuse func(int, string, string)) {
 		if m == nil {
 			refuse(line, "#"+d, "write #include <header.h> with the header's name")
 		} else if !allowedHeaders[m[2]] {
-			refuse(line, "#include "+m[1]+m[2]+closing(m[1]), "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), math.h, float.h, stdint.h and the like; other helpers go into the file itself")
+			refuse(line, "#include "+m[1]+m[2]+closing(m[1]), "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, math.h, float.h, stdint.h and the like; other helpers go into the file itself")
 		}
 	case lineMarker.MatchString(d):
 		refuse(line, "#line", "remove it: messages name your own lines")
@@ -129,7 +129,7 @@ func checkDirective(line int, d string, refuse func(int, string, string)) {
 
 func checkWords(line int, l string, refuse func(int, string, string)) {
 	if m := asmWord.FindString(l); m != "" {
-		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++")
+		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++; tensorcore.h has mma and ldmatrix")
 	}
 	if m := pragmaWord.FindString(l); m != "" {
 		refuse(line, m, "write #pragma unroll on a line of its own")

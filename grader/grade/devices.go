@@ -130,7 +130,7 @@ func (d Devices) passes() []pass {
 		return []pass{simulator}
 	}
 	passes := []pass{{
-		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(d.Toolkit),
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
 	}}
 	if d.NoSim == "" {
@@ -139,14 +139,23 @@ func (d Devices) passes() []pass {
 	return passes
 }
 
-// gpuEnv is what the driver's library reads; nothing else of our environment
+// cublasEnv names the file of cuBLAS for a worker, which looks for none itself. The
+// user's own choice goes before.
+const cublasEnv = "FLASHLAB_CUBLAS"
+
+// gpuEnv is what the driver's library and a worker read; nothing else of our environment
 // is a worker's business.
-func gpuEnv() []string {
+func gpuEnv(tk *nvcc.Toolkit) []string {
 	var env []string
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
-		if name == "LD_LIBRARY_PATH" || name == "FLASHLAB_CUBLAS" || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
+		if name == "LD_LIBRARY_PATH" || name == cublasEnv || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
 			env = append(env, e)
+		}
+	}
+	if os.Getenv(cublasEnv) == "" {
+		if file := tk.Cublas(); file != "" {
+			env = append(env, cublasEnv+"="+file)
 		}
 	}
 	return env

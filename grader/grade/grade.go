@@ -37,6 +37,8 @@ type Options struct {
 	Progress func(done, all int, name string)
 	// GPU is held while cases run on one: it serves one worker at a time.
 	GPU sync.Locker
+
+	timer timer // a test's own clock
 }
 
 // Subject is what is graded: a folder's files, maybe edited.
@@ -107,6 +109,12 @@ func Mutant(root string, t *rubric.Task, m *build.Mutant) Subject {
 // Task grades. The error is the grader's own failure; what is wrong with a
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (score.Verdict, error) {
+	v, err := o.task(ctx)
+	v.Finish()
+	return v, err
+}
+
+func (o Options) task(ctx context.Context) (score.Verdict, error) {
 	t := o.Task
 	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: release.Name(o.Root), Seed: o.Seed, Again: o.again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
@@ -236,11 +244,18 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		runs, err := o.runAlone(ctx, s, backend, host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}, func(name string) {
+		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
+		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		defer giveBack()
+		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
 				o.Progress(done, all, name)
 			}
 		})
+		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
+			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
+		}
+		giveBack()
 		if closed := backend.Close(); err == nil {
 			err = closed
 		}
@@ -253,10 +268,6 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 				m.Runs = runs[i] // the first device decides on correctness
 			}
 			m.NoSim = o.Devices.NoSim
-			m.Speed, m.NeedsGPU = "needs a GPU", true
-			if o.Devices.Kind == device.CUDA {
-				m.Speed, m.NeedsGPU = "the course does not time kernels yet", false
-			}
 			if p.kind != device.CUDA { // or the worker itself counted
 				m.Sim = runs[i]
 			}
@@ -277,17 +288,16 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		checks = append(checks, c)
 	}
 	v.Checks, v.Warnings = checks, warnings
-	v.Hold()
 	return nil
 }
 
-// runAlone is run; a GPU has no other worker meanwhile.
-func (o Options) runAlone(ctx context.Context, s plan, b host.Backend, spec host.Spec, done func(name string)) ([][]score.Run, error) {
-	if b.Kind() == device.CUDA && o.GPU != nil {
-		o.GPU.Lock()
-		defer o.GPU.Unlock()
+// alone waits for the GPU, if it is one, and keeps others from it until it is given back.
+func (o Options) alone(b host.Backend) (release func()) {
+	if b.Kind() != device.CUDA || o.GPU == nil {
+		return func() {}
 	}
-	return o.run(ctx, s, b, spec, done)
+	o.GPU.Lock()
+	return o.GPU.Unlock
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the

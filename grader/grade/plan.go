@@ -52,7 +52,7 @@ func (o Options) plan() (plan, error) {
 			names = append(names, c.ID+"/"+k.Name)
 		}
 	}
-	return plan{}, fmt.Errorf("task %d has no case %q; it has %s", o.Task.Number, o.Only, strings.Join(names, ", "))
+	return plan{}, fmt.Errorf("there is no case %q, only %s", o.Only, strings.Join(names, ", "))
 }
 
 // needsGPU tells whether a case cannot run here for want of a GPU.

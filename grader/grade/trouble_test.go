@@ -14,9 +14,17 @@ import (
 	"flashlab/grader/rubric"
 )
 
-// edited is the solution with some texts replaced.
+// simple is the version of task 2's solution that is edited: it has the text of a
+// student's kernels.
+const simple = "1_shared"
+
+// edited is the solution, task 2's in that version, with some texts replaced.
 func edited(root string, task *rubric.Task, edits ...build.Edit) Subject {
-	return Mutant(root, task, &build.Mutant{Name: "inline", About: "a test's", Edits: edits})
+	m := &build.Mutant{Name: "inline", About: "a test's", Edits: edits}
+	if task.Number == 2 {
+		m.Version = simple
+	}
+	return Mutant(root, task, m)
 }
 
 func inGo(find, replace string) build.Edit {
@@ -68,7 +76,7 @@ func TestTroublesomeSolutions(t *testing.T) {
 // lineOf is where an edit stands in the solution's file.
 func lineOf(t *testing.T, root string, task *rubric.Task, e build.Edit) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, task.Dir, "solution", e.File))
+	text, err := os.ReadFile(filepath.Join(root, task.Dir, "solution", "_versions", simple, e.File))
 	require.NoError(t, err)
 	before, _, found := strings.Cut(string(text), e.Find)
 	require.True(t, found, e.Find)

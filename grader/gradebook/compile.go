@@ -197,6 +197,8 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 			k.Of += p.Max * scale
 		case p.NeedsGPU:
 			k.GPU += p.Max * scale
+		case strings.HasPrefix(p.NotMeasured, score.HeldTime):
+			k.Awaiting += p.Max * scale
 		default:
 			k.NotGraded += p.Max * scale
 		}

@@ -1,7 +1,10 @@
 package host
 
 import (
+	"errors"
+
 	"flashlab/device"
+	"flashlab/internal/jail"
 )
 
 // metered is a device that knows how much memory was taken of it at most, and how
@@ -11,6 +14,17 @@ type metered struct {
 	sizes      map[uint64]uint64 // by address
 	live, peak uint64
 	copied     uint64 // bytes, to the host
+	broken     error  // a sandbox that did not start
+}
+
+// Compile remembers a failure of our own, which a worker would report as its own.
+func (m *metered) Compile(src device.Source) (device.Module, error) {
+	module, err := m.Device.Compile(src)
+	var ours *jail.Error
+	if errors.As(err, &ours) {
+		m.broken = err
+	}
+	return module, err
 }
 
 func meter(d device.Device) *metered { return &metered{Device: d, sizes: map[uint64]uint64{}} }

@@ -2,10 +2,12 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"flashlab/grader/wire"
+	"flashlab/internal/jail"
 	"flashlab/tensor"
 )
 
@@ -65,7 +67,7 @@ func (r *Runner) Run(ctx context.Context, c wire.Case, in []*tensor.Tensor) (Res
 	seen, err := r.Backend.Observe()
 	if err == nil {
 		res.Seen = seen
-	} else if res.Error == nil {
+	} else if errors.As(err, new(*jail.Error)) || res.Error == nil {
 		return res, err
 	}
 	gone := r.worker.dead != nil

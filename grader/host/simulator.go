@@ -62,6 +62,9 @@ func (s *Simulator) Serve(conn net.Conn) {
 func (s *Simulator) Observe() (Observed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.memory.broken != nil {
+		return Observed{}, s.memory.broken
+	}
 	r, err := s.device.Report()
 	if err != nil {
 		return Observed{}, fmt.Errorf("the simulator's report: %w", err)

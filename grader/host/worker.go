@@ -94,6 +94,9 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 	}
 	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
+		if broken := jail.Failed(w.words); s.Jail != nil && broken != nil {
+			return nil, nil, fmt.Errorf("start the worker: %w", broken)
+		}
 		if failed.Class != wire.Died { // it says that it cannot open the device
 			return nil, nil, fmt.Errorf("the worker: %w", failed)
 		}
@@ -161,7 +164,7 @@ func (w *worker) die(cause error, limit time.Duration) *wire.Error {
 	case why != "":
 		e.Text = why
 	case late:
-		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop?", limit)
+		e.Text = fmt.Sprintf("no answer within %v, so it was stopped: is there an endless loop? (If this machine has much else to do, run it again.)", limit)
 	case alone && killed(w.cmd.ProcessState):
 		e.Text = "the program was killed from outside, as the system does when memory runs out"
 	default:

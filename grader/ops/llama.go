@@ -21,6 +21,16 @@ var model = Op{
 	Judge:   judgeModel,
 	Least:   once,
 	Copies:  3,
+	Timed: &Timed{
+		Piece: func(c wire.Case) int { return c.Sizes["vocabulary"] },
+		// Two for each weight of a layer and token, and half of the products of a prompt's
+		// attention: the mask leaves out the rest. Single tokens add next to nothing.
+		FLOPS: func(c wire.Case) float64 {
+			m, rows, hidden := c.Llama(), float64(c.Sizes["batch"]*c.Sizes["prompt"]), float64(c.Llama().Hidden)
+			return float64(m.Layers) * 2 * rows * (4*hidden*hidden + 3*hidden*float64(m.MLP) + float64(m.Prompt)*hidden)
+		},
+		Held: func(c wire.Case) int64 { return 2 * c.Llama().Total() }, // the baseline is a model, too
+	},
 }
 
 // fresh is two sequences, one after the other, in the same cache.

@@ -30,7 +30,7 @@ func emptiness(t oracle.Truth, got []float32) string {
 	unwritten, _, zero := census(got)
 	switch {
 	case unwritten == len(got):
-		return "nothing was written: every element is as it was before the call"
+		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written)"
 	case unwritten > 0:
 		return missing(t, got, unwritten)
 	case zero == len(got):

@@ -2,6 +2,8 @@ package ops
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 
 	"flashlab/grader/oracle"
@@ -19,6 +21,40 @@ type Timed struct {
 	Truth func(c wire.Case, from int) oracle.Truth
 	// FLOPS is how many additions and multiplications there are to do.
 	FLOPS func(c wire.Case) float64
+	// Held is the device memory that is taken besides the tensors; nil is none.
+	Held func(c wire.Case) int64
+}
+
+// LikeBaseline tells that no truth is to be had at this size: what the baseline, which
+// is the course's own, writes for the same inputs is compared with.
+func (t *Timed) LikeBaseline() bool { return t.Truth == nil }
+
+// Close is how far from the baseline's a piece may be where there is no truth, by the
+// root of the mean square.
+const Close = 1e-3
+
+// Apart is how far got is from the baseline's want, by the root of its mean square.
+// It is NaN where either is.
+func Apart(got, want []float32) float64 {
+	var square, most float64
+	for i, w := range want {
+		square += float64(w) * float64(w)
+		d := math.Abs(float64(got[i]) - float64(w))
+		if d > most || math.IsNaN(d) {
+			most = d
+		}
+	}
+	return most / math.Sqrt(square/float64(len(want)))
+}
+
+// TimedSpec is the usual workload of a shape: normal numbers, and every slot of every
+// sequence filled.
+func (o Op) TimedSpec(shape []int, causal bool) Spec {
+	s := Spec{Shape: shape, Dist: tensor.Normal, Causal: causal}
+	if o.Each != "" && len(shape) > 3 {
+		s.Each = slices.Repeat([]int{shape[3]}, max(shape[0], 0))
+	}
+	return s
 }
 
 // TimedCase is a case of any size; its inputs are all random.

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -37,6 +38,7 @@ var files embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"points": gradebook.Number, "percent": percent, "short": short, "lines": lines, "plural": plural,
 	"two":     func(x float64) string { return gradebook.Number(math.Round(100*x) / 100) },
+	"base":    path.Base,
 	"hundred": func(share float64) float64 { return 100 * min(max(share, 0), 1) },
 	"ratio":   func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) },
 	"css": func() (template.CSS, error) {

@@ -163,9 +163,6 @@ func cellOf(e gradebook.Entry, t gradebook.Task) cell {
 	return c
 }
 
-// heldTime begins what a part says whose time is not believed.
-const heldTime = "held for review"
-
 // held lists what of a task awaits a person, with the command that shows it again.
 func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 	if t.Part == nil {
@@ -186,8 +183,8 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 					}
 				}
 			}
-		case k.Override == nil && c != nil && c.Part("speed") != nil && strings.HasPrefix(c.Part("speed").NotMeasured, heldTime):
-			row.Reason, row.Evidence = "the time is not believed", c.Part("speed").NotMeasured
+		case k.Override == nil && c != nil && c.Part("speed") != nil && strings.HasPrefix(c.Part("speed").NotMeasured, score.HeldTime):
+			row.Reason, row.Evidence = "the time is not believed", strings.TrimPrefix(c.Part("speed").NotMeasured, score.HeldTime)
 		default:
 			continue
 		}

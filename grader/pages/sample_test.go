@@ -77,9 +77,9 @@ func sample(t *testing.T, n int) Input {
 	in.Entries = class.Entries()
 	if n > 20 {
 		a, b := similar.Origin{ID: "s014", Name: "Dorothea B.", Attempt: 1}, similar.Origin{ID: "s017", Name: "Grace B.", Attempt: 1}
-		in.Similar.Pairs = []similar.Pair{{A: a, B: b, Share: 0.87, Tokens: 611, Ranges: []similar.Range{
+		in.Similar.Pairs = []similar.Pair{{A: a, B: b, Share: 0.87, Tasks: []similar.Shared{{Task: "task2_unfused", Share: 0.87, Matched: 61, Ranges: []similar.Range{
 			{FileA: "task2_unfused/kernels.cu", FromA: 12, ToA: 71, FileB: "task2_unfused/kernels.cu", FromB: 15, ToB: 76},
-			{FileA: "task2_unfused/attention.go", FromA: 30, ToA: 52, FileB: "task2_unfused/attention.go", FromB: 41, ToB: 63}}}}
+			{FileA: "task2_unfused/attention.go", FromA: 30, ToA: 52, FileB: "task2_unfused/attention.go", FromB: 41, ToB: 63}}}}}}
 	}
 	return in
 }
@@ -142,7 +142,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		k := &v.Checks[0].Cases[0]
 		k.Passed, k.Suspect = true, "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
 		k.Facts = "copied 96000 bytes, where the outputs have 8000 and the inputs 8000"
-		v.Hold()
+		v.Finish()
 	}
 	one.Result = v
 	return one

@@ -1,6 +1,6 @@
 // Command plot draws a table of measurements: lines of a series' name, x and y
 // with tabs between, and a word to write at the dot, if there should be one. A
-// series whose name begins with • gets dots. Both axes are logarithmic. A line of a
+// series whose name begins with • gets dots, with ◦ dots and no line. Both axes are logarithmic. A line of a
 // flag's name and a text, title, x or y, stands for the flag. It is a program of its
 // own, so that grading need not build it.
 package main
@@ -30,24 +30,47 @@ func main() {
 	x := flag.String("x", "", "what x is")
 	y := flag.String("y", "", "what y is")
 	room := flag.Bool("room", false, "leave room for the legend above everything else")
+	bars := flag.Bool("bars", false, "lines of a name, a value, low, high and what it is of: a dot and its spread for each")
+	legend := flag.String("legend", "", "where the legend is: left, or low; top right without it")
 	out := flag.String("o", "out/plot.png", "the `file` to write, .png or .svg")
 	flag.Parse()
-	if err := run(os.Stdin, *title, *x, *y, *out, *room); err != nil {
+	if err := draws(os.Stdin, *title, *x, *y, *out, *room, *bars, *legend); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
 	fmt.Println("Written:", *out)
 }
 
+// draws picks the kind of picture.
+func draws(table io.Reader, title, x, y, out string, room, bars bool, legend string) error {
+	if !bars {
+		return run(table, title, x, y, out, room, legend)
+	}
+	all, err := readBars(table)
+	if err != nil {
+		return err
+	}
+	p, high, err := barPicture(all)
+	if err != nil {
+		return err
+	}
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	return save(p, out, high)
+}
+
 // series are points in order.
 type series struct {
 	name  string
 	dots  bool
+	alone bool // dots without a line
 	xys   plotter.XYs
 	words []string // as many as xys
 }
 
-func run(table io.Reader, title, x, y, out string, room bool) error {
+func run(table io.Reader, title, x, y, out string, room bool, legend string) error {
 	all, labels, err := read(table)
 	if err != nil {
 		return err
@@ -56,6 +79,12 @@ func run(table io.Reader, title, x, y, out string, room bool) error {
 	if err != nil {
 		return err
 	}
+	switch legend {
+	case "left":
+		p.Legend.Left, p.Legend.XOffs = true, 3*vg.Millimeter
+	case "low":
+		p.Legend.Top = false
+	}
 	if room {
 		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, 0.4)
 	}
@@ -63,12 +92,12 @@ func run(table io.Reader, title, x, y, out string, room bool) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
-	return save(p, out)
+	return save(p, out, 10*vg.Centimeter)
 }
 
 // save writes the whole file, or none of it.
-func save(p *plot.Plot, name string) error {
-	canvas, err := p.WriterTo(17*vg.Centimeter, 10*vg.Centimeter, strings.TrimPrefix(filepath.Ext(name), "."))
+func save(p *plot.Plot, name string, high vg.Length) error {
+	canvas, err := p.WriterTo(17*vg.Centimeter, high, strings.TrimPrefix(filepath.Ext(name), "."))
 	if err != nil {
 		return err
 	}
@@ -108,10 +137,11 @@ func read(table io.Reader) (all []series, labels map[string]string, err error) {
 			return nil, nil, fmt.Errorf("%q: want a name and two positive numbers", lines.Text())
 		}
 		name, dots := strings.CutPrefix(fields[0], "•")
+		name, alone := strings.CutPrefix(name, "◦")
 		at := slices.IndexFunc(all, func(s series) bool { return s.name == name })
 		if at < 0 {
 			at = len(all)
-			all = append(all, series{name: name, dots: dots})
+			all = append(all, series{name: name, dots: dots || alone, alone: alone})
 		}
 		all[at].xys = append(all[at].xys, plotter.XY{X: x, Y: y})
 		all[at].words = append(all[at].words, strings.Join(fields[3:], ""))
@@ -128,9 +158,11 @@ func read(table io.Reader) (all []series, labels map[string]string, err error) {
 var colours = []color.Color{
 	color.RGBA{R: 0x1f, G: 0x5f, B: 0xa8, A: 0xff}, color.RGBA{R: 0xd9, G: 0x5f, B: 0x02, A: 0xff},
 	color.RGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xff}, color.RGBA{R: 0x1b, G: 0x9e, B: 0x4b, A: 0xff},
+	color.RGBA{R: 0x8e, G: 0x44, B: 0xad, A: 0xff}, color.RGBA{R: 0xc7, G: 0x9a, B: 0x00, A: 0xff}, color.RGBA{R: 0x00, G: 0x9e, B: 0xa8, A: 0xff},
 }
 
-func picture(all []series) (*plot.Plot, error) {
+// plain is an empty plot in the course's style.
+func plain() *plot.Plot {
 	p := plot.New()
 	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle,
 		&p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
@@ -139,11 +171,16 @@ func picture(all []series) (*plot.Plot, error) {
 	p.Title.Padding, p.X.Label.Padding = 3*vg.Millimeter, vg.Millimeter
 	p.Title.TextStyle.Font.Size = vg.Points(13)
 	p.Legend.TextStyle.Font.Size = vg.Points(11)
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = powers{2}, powers{2}
 	p.Legend.Top = true
 	p.Legend.Padding, p.Legend.XOffs = vg.Millimeter, -3*vg.Millimeter
 	p.Add(plotter.NewGrid())
+	return p
+}
+
+func picture(all []series) (*plot.Plot, error) {
+	p := plain()
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = powers{2}, powers{2}
 	for i, s := range all {
 		line, points, err := plotter.NewLinePoints(s.xys)
 		if err != nil {
@@ -163,6 +200,11 @@ func picture(all []series) (*plot.Plot, error) {
 				words.TextStyle[i].Color = colour
 			}
 			words.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
+			if s.alone {
+				p.Add(points, words)
+				p.Legend.Add(s.name, points)
+				continue
+			}
 			p.Add(line, points, words)
 			p.Legend.Add(s.name, line, points)
 			continue

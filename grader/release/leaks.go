@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"path"
 	"regexp"
 	"strings"
@@ -15,26 +16,42 @@ const leakRun = 48
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	markers  = regexp.MustCompile(`//|/\*|\*/|--+|==+`) // and the lines that divide a text
 	token    = regexp.MustCompile(`[A-Za-z_]\w*|\d[\w.]*|[^\s\w]`)
 )
 
-// tokens are the words, numbers and signs of a text without its comments:
-// neither reformatting nor another comment hides a copy.
-func tokens(text []byte) []string {
-	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return nil
-	}
-	var words []string
-	for _, t := range token.FindAll(comments.ReplaceAll(text, nil), -1) {
-		words = append(words, string(t))
-	}
-	return words
-}
+// run is a hash of leakRun words, numbers and signs in a row.
+type run uint64
 
-// runs calls each with every run of leakRun tokens.
-func runs(words []string, each func(run string)) {
-	for i := 0; i+leakRun <= len(words); i++ {
-		each(strings.Join(words[i:i+leakRun], " "))
+var hashSeed = maphash.MakeSeed()
+
+// runs calls each with every run of a text, and the words from its start on:
+// without its comments, so that another comment hides no copy, and with them, for
+// a copy may stand in a comment.
+func runs(text []byte, each func(r run, from []string)) {
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return
+	}
+	// The hash is a polynomial in base, so that a run follows from the one before.
+	const base = 0x9e3779b97f4a7c15
+	first := uint64(1) // base to the power of leakRun
+	for range leakRun {
+		first *= base
+	}
+	for _, drop := range []*regexp.Regexp{comments, markers} {
+		words := token.FindAllString(drop.ReplaceAllString(string(text), " "), -1)
+		hashes := make([]uint64, len(words))
+		var sum uint64
+		for i, w := range words {
+			hashes[i] = maphash.String(hashSeed, w)
+			sum = sum*base + hashes[i]
+			if i >= leakRun {
+				sum -= first * hashes[i-leakRun]
+			}
+			if i >= leakRun-1 {
+				each(run(sum), words[i-leakRun+1:])
+			}
+		}
 	}
 }
 
@@ -42,19 +59,19 @@ func runs(words []string, each func(run string)) {
 // course, by name, and tree what students would get of it.
 func Leaks(course, tree map[string][]byte) []string {
 	var leaks []string
-	public := map[string]bool{}   // what stubs and provided files say is no secret
-	secret := map[string]string{} // a run, and the solution that it is of
+	public := map[run]bool{}   // what stubs and provided files say is no secret
+	secret := map[run]string{} // a run, and the solution that it is of
 	for name := range course {
 		dir, file := path.Split(name)
 		if base := path.Dir(path.Clean(dir)); taskPath.MatchString(name) && path.Base(dir) == "solution" {
 			if stub, ok := course[path.Join(base, file)]; ok {
-				runs(tokens(stub), func(r string) { public[r] = true })
+				runs(stub, func(r run, _ []string) { public[r] = true })
 			}
 		}
 	}
 	for _, name := range sorted(course) {
 		if isSolution(name) {
-			runs(tokens(course[name]), func(r string) {
+			runs(course[name], func(r run, _ []string) {
 				if !public[r] && secret[r] == "" {
 					secret[r] = name
 				}
@@ -71,9 +88,9 @@ func Leaks(course, tree map[string][]byte) []string {
 			continue
 		}
 		found := ""
-		runs(tokens(tree[name]), func(r string) {
+		runs(tree[name], func(r run, from []string) {
 			if found == "" && secret[r] != "" {
-				found = fmt.Sprintf("%s has %d words and signs in a row from %s: %.80s …", name, leakRun, secret[r], r)
+				found = fmt.Sprintf("%s has %d words and signs in a row from %s: %s …", name, leakRun, secret[r], strings.Join(from[:16], " "))
 			}
 		})
 		if found != "" {

@@ -108,17 +108,7 @@ func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(printable(s), "\n"), "\n")
-}
-
-// printable keeps a print from moving the cursor, or worse.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f) {
-			return r
-		}
-		return '?'
-	}, s)
+	return strings.Split(strings.TrimSuffix(score.Plain(s), "\n"), "\n")
 }
 
 func triple(t [3]int) string { return fmt.Sprintf("(%d,%d,%d)", t[0], t[1], t[2]) }

@@ -4,6 +4,7 @@
 package rubric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -36,6 +37,7 @@ type Task struct {
 	Limits   Limits
 	Shares   Shares
 	Traffic  Curve   // of checks without one of their own
+	Speed    Curve   // the same, of the ratio to the baseline: more is better
 	Checks   []Check `toml:"check"`
 }
 
@@ -79,7 +81,30 @@ type Check struct {
 	TrafficCurve *Curve `toml:"traffic"`
 	// OwnShares are this check's own, where the task's do not fit.
 	OwnShares *Shares `toml:"shares"`
-	Cases     []Case  `toml:"case"`
+	// SpeedCurve is this check's own, where the task's does not fit.
+	SpeedCurve *Curve `toml:"speed"`
+	// Ladder are workloads for speed: the first that fits in the GPU's free memory is
+	// timed.
+	Ladder []Rung `toml:"timed"`
+	// Worker is the task whose worker is timed, where it is not the check's own: one that
+	// holds the kernels of other tasks as well.
+	Worker int    `toml:"timed_in"`
+	Cases  []Case `toml:"case"`
+}
+
+// Rung is one size of a workload that is timed.
+type Rung struct {
+	Op     string // of another check, where that is the work; the check's own without it
+	Shape  []int
+	Causal bool
+}
+
+// OpOf is the operation that is timed.
+func (r Rung) OpOf(c Check) string { return cmp.Or(r.Op, c.Op) }
+
+// Spec is the workload as package ops wants it; every slot of a cache is filled.
+func (r Rung) Spec(op ops.Op) ops.Spec {
+	return op.TimedSpec(r.Shape, r.Causal)
 }
 
 // Case is one input.
@@ -107,6 +132,14 @@ func (t *Task) Curve(c Check) Curve {
 		return *c.TrafficCurve
 	}
 	return t.Traffic
+}
+
+// SpeedOf is what a check's speed is marked by.
+func (t *Task) SpeedOf(c Check) Curve {
+	if c.SpeedCurve != nil {
+		return *c.SpeedCurve
+	}
+	return t.Speed
 }
 
 // Split is what a check's points are for.

@@ -62,6 +62,9 @@ func (t *Task) validate() error {
 		if curve := t.Curve(c); t.Split(c).Traffic > 0 && !(curve.Full >= 1 && curve.None > curve.Full) {
 			return fmt.Errorf("check %q: traffic: want 1 ≤ full < none, got full = %v and none = %v", c.ID, curve.Full, curve.None)
 		}
+		if err := t.validateSpeed(c); err != nil {
+			return fmt.Errorf("check %q: %w", c.ID, err)
+		}
 		checks[c.ID] = true // a check may only come after earlier ones
 	}
 	return nil
@@ -96,6 +99,30 @@ func (s Shares) validate(onDevice bool) error {
 		return fmt.Errorf("shares %v + %v + %v + %v: want correctness > 0, none negative, and 1 in all", s.Correctness, s.Safety, s.Traffic, s.Speed)
 	case !onDevice && (s.Safety > 0 || s.Speed > 0):
 		return fmt.Errorf("shares: without a device there is neither safety nor speed to measure")
+	}
+	return nil
+}
+
+// validateSpeed looks at what is timed, and how it is marked.
+func (t *Task) validateSpeed(c Check) error {
+	share := t.Split(c).Speed
+	if share == 0 && len(c.Ladder) == 0 {
+		return nil
+	}
+	if share == 0 || len(c.Ladder) == 0 {
+		return fmt.Errorf("a share for speed and timed = […] belong together: one is missing")
+	}
+	if curve := t.SpeedOf(c); !(curve.None > 0 && curve.Full > curve.None) || math.IsInf(curve.Full, 0) {
+		return fmt.Errorf("speed: want 0 < none < full, got none = %v and full = %v", curve.None, curve.Full)
+	}
+	for _, r := range c.Ladder {
+		op, err := ops.Find(r.OpOf(c))
+		if err != nil {
+			return err
+		}
+		if _, err := op.TimedCase(r.Spec(op)); err != nil {
+			return fmt.Errorf("timed %v: %w", r.Shape, err)
+		}
 	}
 	return nil
 }

@@ -18,6 +18,10 @@ type bubblewrap struct {
 	prlimit string
 	sizes   bool // it bounds the size of a tmpfs: 0.7 and newer
 	userns  bool // it can forbid further user namespaces by itself: 0.8 and newer; the filter does, too
+	// setpriv is set where we are root: then no namespace of users makes the program
+	// somebody else, for it would still own what root owns, /proc/sys for one. The
+	// program becomes another user by this command, inside.
+	setpriv string
 }
 
 // filterFD is where bubblewrap finds the filter: behind those that a program may
@@ -37,8 +41,13 @@ func (b bubblewrap) command(ctx context.Context, p jail.Program, filter string) 
 	args = append(args, "--", b.prlimit, "--core=0", "--nofile=1024",
 		fmt.Sprintf("--cpu=%d", int(p.CPU.Seconds())+1), fmt.Sprintf("--fsize=%d", p.FileSize), "--", b.path)
 	args = append(args, b.options(p)...)
+	args = append(args, "--")
+	if b.setpriv != "" {
+		user := strconv.Itoa(giveAway(p.Write))
+		args = append(args, b.setpriv, "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--")
+	}
 	// Inside, where only the program's own processes count.
-	args = append(args, "--", b.prlimit, fmt.Sprintf("--nproc=%d", p.Processes), "--", p.Path)
+	args = append(args, b.prlimit, fmt.Sprintf("--nproc=%d", p.Processes), "--", p.Path)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, p.Args...)...)
 	cmd.Env = p.Env
 	if cmd.Env == nil {
@@ -56,15 +65,20 @@ const (
 )
 
 func (b bubblewrap) options(p jail.Program) []string {
-	args := []string{"--unshare-all", "--unshare-user"}
-	if b.userns {
-		args = append(args, "--disable-userns")
+	args := []string{"--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"}
+	switch {
+	case b.setpriv != "":
+		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+	case b.userns:
+		args = append(args, "--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534")
+	default:
+		args = append(args, "--unshare-user", "--uid", "65534", "--gid", "65534")
 	}
-	args = append(args, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534",
-		"--hostname", "sandbox", "--ro-bind", "/usr", "/usr")
+	args = append(args, "--hostname", "sandbox", "--ro-bind", "/usr", "/usr")
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
 		args = append(args, system(dir)...)
 	}
+	args = append(args, "--dir", "/etc")
 	for _, file := range []string{"/etc/ld.so.cache", "/etc/alternatives"} {
 		args = append(args, "--ro-bind-try", file, file)
 	}
@@ -77,10 +91,10 @@ func (b bubblewrap) options(p jail.Program) []string {
 	args = append(args, b.tmpfs("/tmp", tempSize)...)
 	args = append(args, b.tmpfs("/dev/shm", sharedSize)...)
 	for _, path := range outermostFirst(p.Read) {
-		args = append(args, "--ro-bind", path, path)
+		args = append(above(args, path), "--ro-bind", path, path)
 	}
 	for _, path := range outermostFirst(p.Write) {
-		args = append(args, "--bind", path, path)
+		args = append(above(args, path), "--bind", path, path)
 	}
 	dir := p.Dir
 	if dir == "" {
@@ -90,10 +104,11 @@ func (b bubblewrap) options(p jail.Program) []string {
 }
 
 func (b bubblewrap) tmpfs(dir string, size int64) []string {
-	if !b.sizes {
-		return []string{"--tmpfs", dir}
+	args := []string{"--perms", "1777"}
+	if b.sizes {
+		args = append(args, "--size", strconv.FormatInt(size, 10))
 	}
-	return []string{"--size", strconv.FormatInt(size, 10), "--tmpfs", dir}
+	return append(args, "--tmpfs", dir)
 }
 
 // system shows a folder of the system as it is here: on most machines a link
@@ -103,6 +118,19 @@ func system(dir string) []string {
 		return []string{"--symlink", target, dir}
 	}
 	return []string{"--ro-bind-try", dir, dir}
+}
+
+// above makes the folders above a path: by itself bubblewrap makes them for root
+// alone.
+func above(args []string, path string) []string {
+	var dirs []string
+	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range slices.Backward(dirs) {
+		args = append(args, "--dir", dir)
+	}
+	return args
 }
 
 // outermostFirst puts a folder before what lies in it: a later mount covers an

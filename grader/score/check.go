@@ -23,9 +23,7 @@ type Measured struct {
 	NoSim string // why Sim is nil
 	// Known are findings of the checks before: they cost no second time.
 	Known []Found
-	// Speed says why there is no time to mark: nobody takes it yet.
-	Speed    string
-	NeedsGPU bool // for speed
+	Speed Speed
 }
 
 // Score gives a check its points.
@@ -51,7 +49,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 				p.Note += fmt.Sprintf("; %s more run when it is handed in", plural(rc.Withheld, "hidden case"))
 			}
 		case s.name == "speed":
-			p.NotMeasured, p.NeedsGPU = "not measured: "+m.Speed, m.NeedsGPU
+			m.Speed.mark(&p, t.SpeedOf(rc))
 		case m.Sim == nil:
 			p.NotMeasured = "not measured: " + m.NoSim
 		case s.name == "safety":

@@ -1,8 +1,14 @@
 package score
 
-// Hold takes the points of the checks that a person has to look at out of the
-// score, whatever they were, and says why.
-func (v *Verdict) Hold() {
+// Finish makes a verdict fit to be shown: texts of the submission's are made plain,
+// and the points of checks that a person has to look at are taken out of the
+// score, whatever they were.
+func (v *Verdict) Finish() {
+	v.plain()
+	v.hold()
+}
+
+func (v *Verdict) hold() {
 	for i := range v.Checks {
 		c := &v.Checks[i]
 		for _, k := range c.Cases {

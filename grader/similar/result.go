@@ -1,29 +1,43 @@
-// Package similar compares submissions by fingerprints of their tokens.
+// Package similar finds submissions that share more of their text than chance, the stubs and
+// the published solutions explain. It compares fingerprints of tokens (winnowing): identifiers
+// are all alike to it, comments and layout are nothing, and functions may stand in any order.
+// It says what is alike, never why.
 package similar
 
 // Result is what a comparison found.
 type Result struct {
 	Compared int      // submissions
-	Past     int      // of earlier years
+	Past     int      // submissions of earlier years
 	Pairs    []Pair   // the most alike first
-	Left     []string // submissions that could not be compared, and why
+	More     int      // pairs that are not listed any more
+	Left     []string // what could not be compared, and why
 }
 
-// Pair is two sets of files that share more than chance and stubs explain.
+// Pair is two submissions that are alike in one task or more.
 type Pair struct {
-	A, B   Origin
-	Share  float64 // of the shorter one's own fingerprints that the other has too
-	Tokens int     // that match, about
-	Ranges []Range // the longest first
+	A, B  Origin
+	Share float64 // the largest of its tasks'
+	Tasks []Shared
+}
+
+// Shared is what two submissions share of one task.
+type Shared struct {
+	Task    string  // its folder
+	Share   float64 // of the fingerprints of the one that has fewer
+	Matched int     // fingerprints
+	Ranges  []Range // the longest first
 }
 
 // Origin says whose files these are.
 type Origin struct {
-	ID      string // the student's, or the folder's name in an earlier year
-	Name    string
-	Attempt int
-	Past    string // the earlier year's folder; "" in this class
+	ID      string // the student's, or a published solution's folder
+	Name    string `json:",omitempty"`
+	Attempt int    `json:",omitempty"`
+	Past    string `json:",omitempty"` // the earlier year's folder, or Published; "" for this class
 }
+
+// Published is where a solution of the course's own comes from.
+const Published = "published"
 
 // Range is a stretch that both have.
 type Range struct {

@@ -41,9 +41,7 @@ func mutant(c *class, files map[string][]byte, t *rubric.Task, n int) (string, V
 		if err != nil {
 			return "", "", err
 		}
-		// Those of other versions of a solution edit other files.
-		own := func(e build.Edit) bool { return !strings.Contains(e.File, "/") }
-		if m.Version == "" && !slices.ContainsFunc(m.Edits, func(e build.Edit) bool { return !own(e) }) {
+		if !slices.ContainsFunc(m.Edits, func(e build.Edit) bool { return strings.Contains(e.File, "/") }) { // of a task that it uses
 			usable = append(usable, m)
 		}
 	}
@@ -54,6 +52,13 @@ func mutant(c *class, files map[string][]byte, t *rubric.Task, n int) (string, V
 	var own []gate.File
 	for _, f := range t.Files {
 		own = append(own, gate.File{Task: t.Dir, Name: f, Data: files[path.Join(t.Dir, f)]})
+	}
+	if m.Version != "" {
+		older, err := build.Version(c.root, t, m.Version, own)
+		if err != nil {
+			return "", "", err
+		}
+		own = older
 	}
 	edited, err := m.Apply(t, own)
 	if err != nil {

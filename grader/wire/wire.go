@@ -23,6 +23,11 @@ const (
 	DeviceFD = 4 // package device/remote
 )
 
+// ReplayMode is a worker's first argument when a tool of CUDA's watches it: then it
+// takes its cases from a file, the second one, writes its replies to the third, and
+// compiles for itself. Such tools need not pass descriptors on.
+const ReplayMode = "replay"
+
 // NoDevice is the kind of device that tasks in plain Go run on.
 const NoDevice device.Kind = "none"
 

@@ -21,6 +21,11 @@ const mostScores = 8 << 30
 // findBaseline is the unfused way through the vendor's library; the error says why
 // there is none.
 func (s *stage) findBaseline() (baseline, error) {
+	if s.own != nil {
+		return func(out, in Buffers) (func() error, error) {
+			return func() error { return s.own(out, in) }, nil
+		}, nil
+	}
 	if s.bench == nil {
 		return nil, device.ErrNoClock
 	}

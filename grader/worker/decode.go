@@ -8,7 +8,7 @@ import (
 
 // Update writes new tokens to the cache that a case gives.
 func Update[T attn.Decoder](m *Maker[T]) Op {
-	return withEach("Update", m, func(it T, c wire.Case, out, in Buffers, at attn.Counts) error {
+	return withEach("Update", "at", m, func(it T, c wire.Case, out, in Buffers, at attn.Counts) error {
 		cache := attn.Cache{K: in[0], V: in[1], CacheShape: c.Cache()}
 		return it.Update(cache, in[2], in[3], c.Sizes["count"], at)
 	})
@@ -16,7 +16,7 @@ func Update[T attn.Decoder](m *Maker[T]) Op {
 
 // Decode is one step of decoding against the cache that a case gives.
 func Decode[T attn.Decoder](m *Maker[T]) Op {
-	return withEach("Decode", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
+	return withEach("Decode", "lengths", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
 		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
 		return it.Decode(out[0], in[0], cache, c.Decode(), lengths)
 	})
@@ -24,7 +24,7 @@ func Decode[T attn.Decoder](m *Maker[T]) Op {
 
 // DecodeSplit is the same in parts. A submission need not have it.
 func DecodeSplit[T attn.Decoder](m *Maker[T]) Op {
-	return withEach("DecodeSplit", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
+	return withEach("DecodeSplit", "lengths", m, func(it T, c wire.Case, out, in Buffers, lengths attn.Counts) error {
 		s, ok := any(it).(attn.SplitDecoder)
 		if !ok {
 			return attn.ErrNotImplemented
@@ -34,10 +34,11 @@ func DecodeSplit[T attn.Decoder](m *Maker[T]) Op {
 	})
 }
 
-// withEach is OnDevice for a method that takes a number for each sequence.
-func withEach[T any](name string, m *Maker[T], call func(it T, c wire.Case, out, in Buffers, each attn.Counts) error) Op {
+// withEach is OnDevice for a method that takes a number for each sequence; what is
+// the name that reports give to these.
+func withEach[T any](name, what string, m *Maker[T], call func(it T, c wire.Case, out, in Buffers, each attn.Counts) error) Op {
 	return func(j *Job) (*wire.Output, error) {
-		each, err := counts(j.Device, j.Each)
+		each, err := counts(j.Device, what, j.Each)
 		if err != nil {
 			return nil, err
 		}
@@ -49,8 +50,8 @@ func withEach[T any](name string, m *Maker[T], call func(it T, c wire.Case, out,
 }
 
 // counts puts one number for each sequence on the device.
-func counts(d device.Device, numbers []int) (attn.Counts, error) {
-	b, err := device.Upload(d, "one number for each sequence", as32(numbers))
+func counts(d device.Device, name string, numbers []int) (attn.Counts, error) {
+	b, err := device.Upload(d, name, as32(numbers))
 	return attn.Counts{Host: numbers, Device: b}, err
 }
 

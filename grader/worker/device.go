@@ -87,7 +87,20 @@ func (m *Maker[T]) timed(j *Job, call func(it T, c wire.Case, out, in Buffers) e
 		}
 		return call(it, j.Case, out, in)
 	}
-	return j.turns(ours, func() *guarded { return m.guard })
+	return j.turns(ours, nil, func() *guarded { return m.guard })
+}
+
+// Beside serves a timed case that has a baseline of its own: the course's, which needs
+// nothing of the submission.
+func (m *Maker[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
+	ours := func(out, in Buffers) error {
+		it, err := m.Get(j.Queue)
+		if err != nil {
+			return err
+		}
+		return call(it, out, in)
+	}
+	return j.turns(ours, base, func() *guarded { return m.guard })
 }
 
 func upload(j *Job) (in Buffers, free func(), err error) {

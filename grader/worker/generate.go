@@ -62,11 +62,14 @@ func newGeneration(j *Job) (g *generation, free func(), err error) {
 			return g, free, err
 		}
 	}
-	for _, n := range []*attn.Counts{&g.at, &g.lengths} {
-		if *n, err = counts(j.Device, make([]int, s.Batch)); err != nil {
+	for _, n := range []struct {
+		name string
+		at   *attn.Counts
+	}{{"at", &g.at}, {"lengths", &g.lengths}} {
+		if *n.at, err = counts(j.Device, n.name, make([]int, s.Batch)); err != nil {
 			return g, free, err
 		}
-		mine = append(mine, n.Device.Memory())
+		mine = append(mine, n.at.Device.Memory())
 	}
 	return g, free, j.Device.Set(g.y.Memory(), 0xFF)
 }

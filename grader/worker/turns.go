@@ -26,6 +26,7 @@ type stage struct {
 	ours    func(out, in Buffers) error // makes the submission's code first, if need be
 	guard   func() *guarded             // of the submission's queue; nil before there is one
 	base    baseline
+	own     func(out, in Buffers) error // the operation's own baseline, if it has one
 	flush   device.Memory
 	events  [3]device.Event // before the call, behind what it queued, and when all is idle
 	held    []device.Memory
@@ -37,11 +38,12 @@ type placed struct{ in, out Buffers }
 
 // turns serves a timed case until the grader ends it. An error is the connection's: all
 // others have been told.
-func (j *Job) turns(ours func(out, in Buffers) error, guard func() *guarded) error {
+// base is the operation's own baseline, nil where it goes through the vendor's library.
+func (j *Job) turns(ours, base func(out, in Buffers) error, guard func() *guarded) error {
 	if j.Talk == nil {
 		return errors.New("this worker cannot be timed here")
 	}
-	s := &stage{Job: j, conn: j.Talk, ours: ours, guard: guard}
+	s := &stage{Job: j, conn: j.Talk, ours: ours, own: base, guard: guard}
 	defer s.close()
 	if err := s.prepare(); err != nil {
 		return frame.Write(s.conn, wire.Ready{Error: wire.ErrorOf(err)}, nil)

@@ -7,6 +7,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -31,6 +33,22 @@ type Program struct {
 
 // MaxFiles is how many descriptors a program may be given.
 const MaxFiles = 5
+
+// Error is a sandbox that did not start: its program has not run, and the fault is
+// ours, never the submission's.
+type Error struct{ Text string }
+
+func (e *Error) Error() string { return "the sandbox did not start: " + e.Text }
+
+// Failed looks whether what was printed comes of such a sandbox; nil if not.
+func Failed(printed string) error {
+	if !failure.MatchString(printed) {
+		return nil
+	}
+	return &Error{strings.TrimSpace(printed)}
+}
+
+var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
 
 // Maker makes the command that runs a program shut off from the machine. Its
 // standard streams are the caller's to set; ExtraFiles and SysProcAttr are not.

@@ -38,23 +38,15 @@ func (m *Model) layer(i int, x, y nn.F, s attn.Step) error {
 	if err := m.layers[i].Forward(added, y, s); err != nil {
 		return err
 	}
-	if err := m.nn.Add(x, x, added); err != nil {
+	rows, w := s.Rows(), func(name string) nn.F { return m.weights[InLayer(i, name)] }
+	if err := m.nn.AddNorm(y, x, added, w(Gain2), w(Bias2), rows, c.Width, float32(c.Epsilon)); err != nil {
 		return err
 	}
-	if err := m.norm(y, x, InLayer(i, Gain2), InLayer(i, Bias2)); err != nil {
+	inner, _ := m.inner.Slice(0, rows*c.Inner)
+	if err := m.nn.LinearGELU(inner, y, w(UpWeight), w(UpBias), rows, c.Width, c.Inner); err != nil {
 		return err
 	}
-	inner, _ := m.inner.Slice(0, s.Rows()*c.Inner)
-	if err := m.linear(inner, y, InLayer(i, UpWeight), InLayer(i, UpBias), c.Width, c.Inner); err != nil {
-		return err
-	}
-	if err := m.nn.GELU(inner, inner); err != nil {
-		return err
-	}
-	if err := m.linear(y, inner, InLayer(i, DownWeight), InLayer(i, DownBias), c.Inner, c.Width); err != nil {
-		return err
-	}
-	return m.nn.Add(x, x, y)
+	return m.nn.LinearAdd(x, inner, w(DownWeight), w(DownBias), rows, c.Inner, c.Width)
 }
 
 // head turns the last token's row into logits, and the largest of them into the
@@ -95,10 +87,6 @@ func (m *Model) norm(out, x nn.F, gain, bias string) error {
 	return m.nn.LayerNorm(out, x, m.weights[gain], m.weights[bias], x.Len()/w, w, float32(m.config.Epsilon))
 }
 
-func (m *Model) linear(out, x nn.F, weight, bias string, in, width int) error {
-	return m.nn.Linear(out, x, m.weights[weight], m.weights[bias], x.Len()/in, in, width)
-}
-
 // projections are the parts of one layer's attention that have weights.
 type projections struct {
 	m     *Model
@@ -111,20 +99,17 @@ var _ attn.Projections = (*projections)(nil)
 func (p *projections) QKV(q, k, v, x device.Buffer[float32], s attn.Step) error {
 	w := p.m.config.Width
 	weight, bias := p.m.weights[InLayer(p.layer, QKVWeight)], p.m.weights[InLayer(p.layer, QKVBias)]
-	for i, out := range []nn.F{q, k, v} {
-		part, err := weight.Slice(i*w*w, (i+1)*w*w)
-		if err != nil {
+	parts := []nn.Part{{Out: q}, {Out: k}, {Out: v}}
+	for i := range parts {
+		var err error
+		if parts[i].W, err = weight.Slice(i*w*w, (i+1)*w*w); err != nil {
 			return err
 		}
-		b, err := bias.Slice(i*w, (i+1)*w)
-		if err != nil {
-			return err
-		}
-		if err := p.m.nn.Linear(out, x, part, b, s.Rows(), w, w); err != nil {
+		if parts[i].Bias, err = bias.Slice(i*w, (i+1)*w); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.m.nn.Linears(x, s.Rows(), w, w, parts...)
 }
 
 // Out is the projection behind the attention.

@@ -54,28 +54,21 @@ func (m *Model) pass(tokens device.Buffer[int32], count int) error {
 	)
 }
 
-// attend adds a layer's attention to x.
+// attend writes a layer's attention to y.
 func (m *Model) attend(a activations, b block, s attn.Step) error {
-	rows := s.Rows()
-	if err := m.layers.LayerNorm(a.h, a.x, b.norm1.gain, b.norm1.bias, rows, m.Hidden, Epsilon); err != nil {
+	if err := m.layers.LayerNorm(a.h, a.x, b.norm1.gain, b.norm1.bias, s.Rows(), m.Hidden, Epsilon); err != nil {
 		return err
 	}
-	if err := b.attention.Forward(a.y, a.h, s); err != nil {
-		return err
-	}
-	return m.layers.Add(a.x, a.x, a.y)
+	return b.attention.Forward(a.y, a.h, s)
 }
 
-// swiGLU adds a layer's SwiGLU to x.
+// swiGLU adds a layer's attention y, then its SwiGLU, to x.
 func (m *Model) swiGLU(a activations, b block, rows int) error {
 	l := m.layers
 	return first(
-		l.LayerNorm(a.h, a.x, b.norm2.gain, b.norm2.bias, rows, m.Hidden, Epsilon),
-		l.Linear(a.gate, a.h, b.gate, F{}, rows, m.Hidden, m.MLP),
-		l.Linear(a.up, a.h, b.up, F{}, rows, m.Hidden, m.MLP),
-		l.SwiGLU(a.gate, a.gate, a.up),
-		l.Linear(a.y, a.gate, b.down, F{}, rows, m.MLP, m.Hidden),
-		l.Add(a.x, a.x, a.y),
+		l.AddNorm(a.h, a.x, a.y, b.norm2.gain, b.norm2.bias, rows, m.Hidden, Epsilon),
+		l.LinearSwiGLU(a.gate, a.up, a.h, b.gate, b.up, rows, m.Hidden, m.MLP),
+		l.LinearAdd(a.x, a.gate, b.down, F{}, rows, m.MLP, m.Hidden),
 	)
 }
 

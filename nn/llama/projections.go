@@ -22,21 +22,12 @@ var _ attn.Projections = (*Projections)(nil)
 
 // QKV computes q, k and v of x, and rotates q and k by their positions.
 func (p *Projections) QKV(q, k, v, x F, s attn.Step) error {
-	width := p.Heads * p.Dim
-	for _, y := range []struct{ out, w F }{{q, p.Q}, {k, p.K}, {v, p.V}} {
-		if err := p.Layers.Linear(y.out, x, y.w, F{}, s.Rows(), p.Hidden, width); err != nil {
-			return err
-		}
+	err := p.Layers.Linears(x, s.Rows(), p.Hidden, p.Heads*p.Dim,
+		nn.Part{Out: q, W: p.Q}, nn.Part{Out: k, W: p.K}, nn.Part{Out: v, W: p.V})
+	if err != nil || p.Rotary == 0 {
+		return err
 	}
-	if p.Rotary == 0 {
-		return nil
-	}
-	for _, y := range []F{q, k} {
-		if err := p.Layers.RoPE(y, s.Before.Device, s.Batch, s.Count, p.Heads, p.Dim, p.Rotary); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.Layers.RoPEs(q, k, s.Before.Device, s.Batch, s.Count, p.Heads, p.Dim, p.Rotary)
 }
 
 // Out computes the layer's output of the attention's.

@@ -35,7 +35,16 @@ template <unsigned n> inline void setInitialised(uint8_t *s) {
     }
 }
 
+// settled tells whether no further reader of several words matters (shadow.h).
+template <unsigned n> inline bool settled(const Worker *w, const Region *r, Addr a) {
+    const uint32_t *word = r->settled + ((a - r->lo) >> 2);
+    uint32_t other = 0;
+    for (unsigned i = 0; i < n / 4; i++) other |= word[i] ^ w->epoch;
+    return !other;
+}
+
 template <unsigned n, Op op> INLINE bool quickly(Worker *w, Region *r, Addr a, Addr pc) {
+    if (n > 4 && op == READ && !(a & 3)) return settled<n>(w, r, a);
     if (n != 4 || (a & 3) || op == ATOMIC) return false;
     return op == READ ? wordRead(w, r, a, pc) : wordWrite(w, r, a, pc);
 }

@@ -131,6 +131,8 @@ void reschedule(Worker *w) {
         if (w->head != w->tail) {
             Fiber *next = &w->fibers[w->queue[w->head++ & queueMask]];
             if (next == me) return;
+            const void *soon = w->fibers[w->queue[w->head & queueMask]].sp;
+            __builtin_prefetch(soon), __builtin_prefetch((const char *)soon + 64);
             enter(w, next);
             simt_switch(&me->sp, next->sp);
             return;

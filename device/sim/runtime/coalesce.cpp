@@ -100,43 +100,49 @@ void countSectors(Traffic *t, const Trace &trace, const Request &r, Site &s) {
     for (unsigned i = 0; i < count; i++) mark(t, list[i], s.op);
 }
 
-// oneWordABank tells whether no bank is asked for two different words; then one
-// pass serves all lanes.
-bool oneWordABank(const Addresses &r) {
-    Addr word[32];
+// onePieceABank tells whether lanes from `first` on ask no bank for two different words; then one
+// pass serves them all. Wide accesses take several banks together: pieces of n bytes.
+bool onePieceABank(const Addresses &r, unsigned first, unsigned lanes, unsigned n) {
+    unsigned shift = n == 16 ? 4 : n == 8 ? 3 : 2, banks = 128u >> shift;
+    Addr piece[32];
     uint32_t taken = 0;
-    for (uint32_t rest = r.mask; rest; rest &= rest - 1) {
-        Addr at = r.at[__builtin_ctz(rest)] / 4;
-        unsigned bank = at % 32;
+    for (uint32_t rest = r.mask >> first << first; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (lane >= first + lanes) break;
+        Addr at = r.at[lane] >> shift;
+        unsigned bank = at % banks;
         if (taken >> bank & 1) {
-            if (word[bank] != at) return false;
+            if (piece[bank] != at) return false;
             continue;
         }
         taken |= 1u << bank;
-        word[bank] = at;
+        piece[bank] = at;
     }
     return true;
 }
 
-// wavefrontsOf counts the passes that 32 banks of 4 bytes need: as many as
-// the fullest bank has different words. Wide accesses go by halves or quarters
-// of a warp.
+// passesOfSome counts the passes that 32 banks of 4 bytes need for some lanes: as many as the
+// fullest bank has different words.
+unsigned passesOfSome(const Addresses &r, unsigned first, unsigned lanes, unsigned n) {
+    Addr words[64];
+    unsigned count = 0;
+    for (unsigned lane = first; lane < first + lanes; lane++)
+        if (r.mask >> lane & 1)
+            for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++) words[count++] = r.at[lane] / 4 + b;
+    count = countDistinct(words, count);
+    unsigned perBank[32] = {}, most = 0;
+    for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
+    return most;
+}
+
+// wavefrontsOf counts the passes of a request. Wide accesses go by halves or quarters of a warp.
 unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     unsigned group = n >= 16 ? 8 : n == 8 ? 16 : 32;
-    if (n <= 4 && oneWordABank(r)) return 1;
     unsigned total = 0;
-    for (unsigned from = 0; from < 32; from += group) {
-        Addr words[64];
-        unsigned count = 0;
-        for (unsigned lane = from; lane < from + group; lane++)
-            if (r.mask >> lane & 1)
-                for (unsigned b = 0; b < (n < 4 ? 1 : n / 4); b++)
-                    words[count++] = r.at[lane] / 4 + b;
-        if (!count) continue;
-        count = countDistinct(words, count);
-        unsigned perBank[32] = {}, most = 0;
-        for (unsigned i = 0; i < count; i++) most = std::max(most, ++perBank[words[i] % 32]);
-        total += most;
+    for (unsigned first = 0; first < 32; first += group) {
+        uint32_t there = r.mask >> first & (uint32_t)((1ull << group) - 1);
+        if (there)
+            total += onePieceABank(r, first, group, n) ? 1 : passesOfSome(r, first, group, n);
     }
     return total;
 }

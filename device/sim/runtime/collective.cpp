@@ -5,14 +5,20 @@
 namespace simt {
 
 namespace {
+struct Gathering {
+    void (*work)(void *const *lanes);
+    void *mine;
+    const char *all32; // the operation that needs all lanes, or null
+};
+
 const Gathering *of(const Fiber *f) {
     return (const Gathering *)f->in;
 }
 
+} // namespace
+
 // A product with a lane missing has no right answer: the kernel ends here.
-void requireAll(Worker *w, Fiber *const *lane, const Fiber *any) {
-    const char *what = of(any)->all32;
-    if (!what) return;
+void requireAll(Worker *w, Fiber *const *lane, const Fiber *any, const char *what) {
     for (int l = 0; l < 32; l++) {
         if (lane[l]) continue;
         {
@@ -30,7 +36,6 @@ void requireAll(Worker *w, Fiber *const *lane, const Fiber *any) {
         stopKernel(w);
     }
 }
-} // namespace
 
 bool sameGathering(const Fiber *a, const Fiber *b) {
     return of(a)->work == of(b)->work;
@@ -44,7 +49,7 @@ void gather(Worker *w, Fiber *const *lane) {
         any = lane[l];
         brought[l] = of(any)->mine;
     }
-    requireAll(w, lane, any);
+    if (of(any)->all32) requireAll(w, lane, any, of(any)->all32);
     of(any)->work(brought);
 }
 

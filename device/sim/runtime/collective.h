@@ -1,16 +1,27 @@
-// collective.h - operations that a warp does as one (include/simt/warp.h).
+// collective.h - instructions that all 32 lanes of a warp do together, at one place of the program
+// (tensorcore.cpp).
 #pragma once
 #include "runtime.h"
 
 namespace simt {
 
-struct Gathering {
-    void (*work)(void *const *lanes);
-    void *mine;
-    const char *all32; // the operation that needs all lanes, or null
+// What the lanes of a warp hand one another: each writes and reads places of its own.
+struct alignas(64) Exchange {
+    uint32_t a[16][8], b[8][8]; // a's rows, b's columns: two 16-bit numbers a word, or one of tf32
+    float d[16][8];
+    Addr row[32];
+    uint32_t r[32][4];
 };
 
-// together brings all lanes of a warp to one place, and back when the work is done.
-void together(const Gathering &g, int line);
+struct Instruction {
+    const char *name;
+    void (*work)(Exchange &x); // done once, when all are there
+};
+
+// aligned waits for all lanes of the warp, and returns when the work is done.
+void aligned(Worker *w, const Instruction &i, int line);
+
+// requireAll ends the kernel where a lane is missing; `any` is one that is there.
+void requireAll(Worker *w, Fiber *const *lane, const Fiber *any, const char *what);
 
 } // namespace simt

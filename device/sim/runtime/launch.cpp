@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "collective.h"
 #include "fiber.h"
 #include "schedule.h"
 #include "traffic.h"
@@ -43,6 +44,12 @@ void threadMain() {
     __builtin_unreachable();
 }
 
+// Stacks lie a whole number of pages apart: were their tops to do so too, all threads would
+// share a few sets of the host's caches.
+constexpr size_t colour(int thread) {
+    return (size_t)thread % 16 * 256;
+}
+
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
@@ -62,7 +69,7 @@ void startBlock(Worker *w, Module *m) {
         Warp &wp = w->warps[i];
         wp.lanes = (uint32_t)std::min(32, w->threads - i * 32);
         wp.alive = wp.lanes == 32 ? ~0u : (1u << wp.lanes) - 1;
-        wp.waiting = 0;
+        wp.waiting = wp.arrived = 0;
         memset(wp.known, 0, sizeof wp.known);
         for (int l = 0; l < 32; l++) wp.known[l][l] = 1;
     }
@@ -73,7 +80,7 @@ void startBlock(Worker *w, Module *m) {
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;
-        f->sp = freshStack(f->stack, stackSize, threadMain);
+        f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);
     }
 }
@@ -190,6 +197,7 @@ Worker *newWorker(int id, unsigned checks) {
     w->readNeeds = w->writeNeeds | eachByte(checks & INIT ? INITIALISED : 0);
     w->fibers = new Fiber[maxThreads]();
     w->warps = new Warp[maxThreads / 32]();
+    w->exchanges = new Exchange[maxThreads / 32]();
     w->queue = new uint16_t[queueMask + 1]();
     w->traffic = newTraffic();
     size_t each = stackSize + guardSize;

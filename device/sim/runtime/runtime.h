@@ -64,6 +64,8 @@ enum class Wait : uint8_t { None, Block, Warp, Exited };
 
 struct Request; // traffic.h
 struct Traffic;
+struct Instruction; // collective.h
+struct Exchange;
 
 // A copy that a thread has asked for and not yet waited for.
 struct AsyncCopy {
@@ -103,7 +105,11 @@ struct Fiber {
 struct Warp {
     uint32_t alive;
     uint32_t lanes;
-    uint32_t waiting;       // lanes at a block barrier or gone
+    uint32_t waiting; // lanes at a block barrier or gone
+    // Lanes that wait at an instruction that all have to do together (collective.h), and where.
+    uint32_t arrived;
+    int line;
+    const Instruction *instruction;
     uint16_t known[32][32]; // known[a][b]: the clock of lane b that lane a has synchronised with
 };
 
@@ -189,6 +195,7 @@ struct alignas(64) Worker {
     uint64_t allSteps = 0, barriers = 0;
     uint64_t longest = 0; // steps of the longest block of this launch
     Fiber *fibers = nullptr;
+    Exchange *exchanges = nullptr; // by warp
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;

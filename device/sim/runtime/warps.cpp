@@ -10,7 +10,7 @@ namespace simt {
 
 namespace {
 // Kinds, as include/simt/warp.h numbers them.
-enum { SyncWarp = 1, Shuffle, Ballot, Match, Together };
+enum { SyncWarp = 1, Shuffle, Ballot, Match, Together, Aligned };
 
 void joinClocks(Warp *wp, Fiber *const *lane) {
     uint16_t joined[32] = {};
@@ -63,7 +63,7 @@ void match(Fiber *const *lane) {
 bool tryWarp(Worker *w, Fiber *f) {
     Warp *wp = &w->warps[f->warp];
     Fiber *lane[32] = {};
-    // From the last lane down: it mostly comes last, and nothing else need be looked at before.
+    // From the last lane down: it mostly comes last, and then no other needs a look before.
     for (uint32_t need = f->mask & wp->alive; need;) {
         int l = 31 - __builtin_clz(need);
         need &= ~(1u << l);
@@ -88,6 +88,9 @@ bool tryWarp(Worker *w, Fiber *f) {
     case Together:
         gather(w, lane);
         break;
+    case Aligned: // with all 32 it would have been done before
+        requireAll(w, lane, f, ((const Instruction *)f->in)->name);
+        break;
     }
     for (int l = 0; l < 32; l++) {
         if (!lane[l]) continue;
@@ -95,6 +98,51 @@ bool tryWarp(Worker *w, Fiber *f) {
         if (lane[l] != w->current) push(w, lane[l]->id);
     }
     return true;
+}
+
+// Whoever waits at another instruction of this kind will wait for ever: nothing brings the
+// others there but passing this one.
+COLD static void divergent(Worker *w, const Fiber *f, const Instruction &i, const Warp &wp) {
+    const Fiber &other = w->fibers[f->warp * 32 + __builtin_ctz(wp.arrived)];
+    {
+        Finding x = syncFinding("divergent warp", f->line);
+        x.otherLine = other.line;
+        x.fatal = true;
+        x.text = std::string(i.name) +
+                 " needs all 32 lanes of a warp at one place: " + threadName(*f) + " is at line " +
+                 std::to_string(f->line) + ", " + threadName(other) + " waits at " +
+                 wp.instruction->name + " in line " + std::to_string(other.line);
+        report(w, x);
+    }
+    stopKernel(w);
+}
+
+void aligned(Worker *w, const Instruction &i, int line) {
+    Fiber *f = w->current;
+    Warp &wp = w->warps[f->warp];
+    f->wait = Wait::Warp;
+    f->mask = ~0u;
+    f->kind = Aligned;
+    f->in = &i;
+    f->line = line;
+    if (!wp.arrived) {
+        wp.instruction = &i;
+        wp.line = line;
+    } else if (UNLIKELY(wp.instruction != &i || wp.line != line)) {
+        divergent(w, f, i, wp);
+    }
+    wp.arrived |= 1u << f->lane;
+    if (LIKELY(wp.arrived != ~0u)) {
+        if (UNLIKELY(wp.alive != ~0u)) tryWarp(w, f);
+        return reschedule(w);
+    }
+    wp.arrived = 0;
+    i.work(w->exchanges[f->warp]);
+    Fiber *first = w->fibers + f->warp * 32;
+    for (int l = 0; l < 32; l++) {
+        first[l].wait = Wait::None;
+        if (l != f->lane) push(w, first[l].id);
+    }
 }
 
 } // namespace simt
@@ -126,13 +174,6 @@ void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int
     f->line = line;
     if (!tryWarp(w, f)) reschedule(w);
 }
-}
-
-void simt::together(const Gathering &g, int line) {
-    simt_warp(~0u, Together, &g, nullptr, 0, 0, line);
-}
-
-extern "C" {
 
 unsigned simt_lane() {
     return simt::worker->current->lane;

@@ -61,6 +61,9 @@ func Main(w io.Writer, args []string, parts func(q device.Queue) (Parts, error))
 	defer func() { _ = m.Close() }()
 	fmt.Fprintf(w, "The model %q: %v\non %s, with %s\n%s\n\n", size, m.Config, d.Info().Name, p.About, d.memory(m.Config))
 	if d.simulator != nil {
+		if size != "tiny" {
+			fmt.Fprintf(w, "The simulator needs minutes to hours for this size; SIZE=tiny takes seconds.\n\n")
+		}
 		return advice(traffic(w, m, d.simulator, c.tokens))
 	}
 	return advice(times(w, m, d, c.tokens))

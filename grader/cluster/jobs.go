@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"flashlab/grader/slurm"
+	"flashlab/internal/cache"
+)
+
+// job is an array that was submitted: its tasks that have not ended.
+type job struct {
+	open map[int]time.Time // and since when Slurm has called them over
+	ran  map[int]bool      // those that were seen running
+}
+
+func newJob(units []int) *job {
+	j := &job{open: map[int]time.Time{}, ran: map[int]bool{}}
+	for _, unit := range units {
+		j.open[unit] = time.Time{}
+	}
+	return j
+}
+
+// send submits the units that are neither done nor under way.
+func (r *run) send(ctx context.Context) error {
+	var units []int
+	for unit := range r.Plan.Units {
+		under := slices.ContainsFunc(sortedKeys(r.jobs), func(id string) bool { _, open := r.jobs[id].open[unit]; return open })
+		if _, failed := r.failed[unit]; !r.done[unit] && !failed && !under {
+			units = append(units, unit)
+		}
+	}
+	if len(units) == 0 {
+		return nil
+	}
+	script := fmt.Sprintf("cd %s || { echo 'this node does not see the folder of the course'; exit 3; }\nexec %s batch -part %s\n",
+		slurm.Quote(r.Root), slurm.Quote(r.Grader), slurm.Quote(r.path("plan.json")))
+	id, err := r.Site.Submit(ctx, slurm.Job{Name: "flashlab-batch", Dir: r.Root, Script: script, Output: r.path("logs", "%A_%a.log"), Tasks: units, AtOnce: r.AtOnce, Requeue: true})
+	if err != nil {
+		return err
+	}
+	for _, unit := range units {
+		r.sent[unit]++
+	}
+	r.jobs[id] = newJob(units)
+	fmt.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
+	return r.keepJobs()
+}
+
+// keepJobs remembers what runs, so that a run that is killed finds it again.
+func (r *run) keepJobs() error {
+	list := struct {
+		Plan string
+		Jobs map[string][]int
+	}{r.planKey(), map[string][]int{}}
+	for id, j := range r.jobs {
+		list.Jobs[id] = sortedKeys(j.open)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return cache.WriteFile(r.path("jobs.json"), text, 0o644)
+}
+
+// cancel ends the jobs, and keeps what they had finished.
+func (r *run) cancel() error {
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	for _, id := range sortedKeys(r.jobs) {
+		if err := slurm.Cancel(ctx, id); err != nil {
+			return fmt.Errorf("interrupted, but the job %s could not be cancelled (scancel %s): %w", id, id, err)
+		}
+		delete(r.jobs, id)
+	}
+	if err := r.collect(); err != nil {
+		return err
+	}
+	return errors.Join(context.Canceled, r.keepJobs())
+}

@@ -1,0 +1,72 @@
+package grade
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/grader/bench"
+	"flashlab/grader/build"
+	"flashlab/grader/rubric"
+)
+
+// TestTimingMutantsAreCaught: code that is right, or looks it, and cheats the clock. What
+// catches it needs no clock: outputs that are poisoned and moved, inputs that are new,
+// pieces of every output that are checked, and a queue that is shut between calls.
+func TestTimingMutantsAreCaught(t *testing.T) {
+	root := ready(t)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	n := 0
+	for _, task := range tasks {
+		for _, name := range build.TimingMutants(root, task) {
+			n++
+			t.Run(task.Dir+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				m, err := build.LoadTimingMutant(root, task, name)
+				require.NoError(t, err)
+				said := timedEntry(t, root, task, Mutant(root, task, m))
+				for _, says := range m.Expect.Says {
+					assert.Contains(t, said, says)
+				}
+			})
+		}
+	}
+	assert.GreaterOrEqual(t, n, 10)
+}
+
+func TestTheSolutionsPassWhatCatchesThem(t *testing.T) {
+	root := ready(t)
+	for _, dir := range []string{"task4_flash", "task5_decode"} {
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			task, err := rubric.Load(root, dir)
+			require.NoError(t, err)
+			assert.Empty(t, timedEntry(t, root, task, Solution(root, task)))
+		})
+	}
+}
+
+// timedEntry runs the task's workloads in the simulator, and tells what was found wrong.
+func timedEntry(t *testing.T, root string, task *rubric.Task, s Subject) (said string) {
+	t.Helper()
+	o := Options{Root: root, Task: task, Subject: s, Devices: Devices{Kind: device.Sim, root: root}, Output: t.TempDir()}
+	r, closed, err := Open(context.Background(), o, turnTime)
+	require.NoError(t, err)
+	defer closed()
+	done := map[string]bool{}
+	for _, w := range bench.All() {
+		if w.Task != task.Number || done[w.Op] {
+			continue
+		}
+		done[w.Op] = true
+		row, err := bench.Measure(context.Background(), r, w, bench.Options{Runs: 8, Warm: 2, Pieces: 8, Seed: 7})
+		require.NoError(t, err)
+		require.Empty(t, row.Left)
+		said += row.Entries[0].Wrong + row.Entries[0].Held
+	}
+	return said
+}

@@ -1,0 +1,122 @@
+// Package reference keeps what `grader bench -o docs` measured, as JSON, as a page and
+// as pictures. All of the page and the pictures comes from the JSON.
+package reference
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"flashlab/grader/bench"
+	"flashlab/grader/timing"
+	"flashlab/internal/cache"
+)
+
+// Document is all of docs/reference.json. A run of one task replaces that task's part.
+type Document struct{ Parts []Part }
+
+// Part is what one run measured of one task.
+type Part struct {
+	Task          int
+	Title         string
+	Date          time.Time
+	Commit        string
+	Go            string
+	Seed          uint64
+	Before, After State
+	Peer          string // "PyTorch 2.11.0"; "" where there was none
+	NoPeer        string // why
+	Test          bench.SelfTest
+	Rows          []bench.Row
+	Versions      []Version `json:",omitempty"`
+	Chats         []Chat    `json:",omitempty"`
+}
+
+// Version is one of the versions of a task's solution, on one workload; the graded one
+// is last and has no name.
+type Version struct {
+	Name string // "2_registers"
+	Row  bench.Row
+}
+
+// Chat is a model that answers: ours and PyTorch's, one process after the other.
+type Chat struct {
+	Name         string
+	Ours, Theirs []Times // one of each round
+	Not          string  // why there is no peer
+}
+
+// Times are those of one process, in nanoseconds: to the first token, of several
+// answers, and between tokens, of one.
+type Times struct{ First, Each []float64 }
+
+// medians of all rounds together.
+func first(all []Times) timing.Stats {
+	return described(all, func(t Times) []float64 { return t.First })
+}
+
+func each(all []Times) timing.Stats { return described(all, func(t Times) []float64 { return t.Each }) }
+
+func described(all []Times, of func(t Times) []float64) timing.Stats {
+	var x []float64
+	for _, t := range all {
+		x = append(x, of(t)...)
+	}
+	return timing.Describe(x)
+}
+
+// Put replaces a task's part.
+func (d *Document) Put(p Part) {
+	d.Parts = slices.DeleteFunc(d.Parts, func(old Part) bool { return old.Task == p.Task })
+	d.Parts = append(d.Parts, p)
+	slices.SortFunc(d.Parts, func(a, b Part) int { return a.Task - b.Task })
+}
+
+// rows are those of all parts, with the machine's own test.
+func (d Document) rows(use func(r bench.Row, t bench.SelfTest)) {
+	for _, p := range d.Parts {
+		for _, r := range p.Rows {
+			use(r, p.Test)
+		}
+	}
+}
+
+// Names of the files.
+const (
+	jsonName = "reference.json"
+	pageName = "reference.md"
+)
+
+// Load reads what is there; nothing at all is an empty document.
+func Load(dir string) (d Document, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, jsonName))
+	if errors.Is(err, os.ErrNotExist) {
+		return d, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &d)
+	}
+	if err != nil {
+		return d, fmt.Errorf("%s: %w: mend it, or remove it to begin anew", filepath.Join(dir, jsonName), err)
+	}
+	return d, nil
+}
+
+// Write writes the JSON and the page.
+func (d Document) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := cache.WriteFile(filepath.Join(dir, jsonName), append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return cache.WriteFile(filepath.Join(dir, pageName), []byte(d.page()), 0o644)
+}

@@ -1,0 +1,142 @@
+package reference
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/grader/bench"
+	"flashlab/grader/timing"
+	"flashlab/internal/cache"
+)
+
+// around makes up a sample of times, in nanoseconds.
+func around(ns float64, n int) []float64 {
+	random := rand.New(rand.NewPCG(1, uint64(ns)))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = ns * (1 + 0.02*(random.Float64()-0.5))
+	}
+	return x
+}
+
+func entry(name string, ns float64) bench.Entry {
+	t := around(ns, 15)
+	return bench.Entry{Name: name, Times: t, Stats: timing.Describe(t), Error: 0.2, Worst: 4e-7}
+}
+
+var quiet = bench.SelfTest{Device: device.Info{Name: "A made-up GPU"}, Library: "cuBLAS 1.2.3",
+	Limits: device.Limits{FLOPS: 67e12, Bandwidth: 3.35e12}, Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}
+
+// madeUp is a document with something of everything.
+func madeUp(t *testing.T) (d Document) {
+	t.Helper()
+	for task := range 6 {
+		p := Part{Task: task + 1, Title: "Made up", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC), Commit: "abc", Go: "go1.26", Seed: 7, Test: quiet,
+			Before: stateOf("580.1, 1980, 2619, 35, 110.5\n"), After: State{Not: "nvidia-smi does not tell"}, Peer: "PyTorch 9"}
+		for i, w := range bench.All() {
+			if w.Task != p.Task {
+				continue
+			}
+			op, c, err := w.Case(false)
+			require.NoError(t, err)
+			work := bench.WorkOf(op, c)
+			least := max(work.FLOPS/60e3, work.Bytes/3e3) // nanoseconds
+			row := bench.Row{Workload: w, Work: work, Entries: []bench.Entry{entry("ours", 1.2*least), entry("unfused, cuBLAS", 3*least)}}
+			for j, peer := range w.Peers {
+				row.Entries = append(row.Entries, entry(peer, float64(j+1)*1.1*least))
+			}
+			if i == 0 {
+				row.Entries[1].Held = "impossible | time"
+			}
+			p.Rows = append(p.Rows, row)
+		}
+		if len(p.Rows) > 0 {
+			p.Versions = []Version{{Name: "1_rows", Row: p.Rows[0]}, {Row: bench.Row{Workload: p.Rows[0].Workload, Work: p.Rows[0].Work,
+				Entries: []bench.Entry{entry("ours", p.Rows[0].Entries[0].Stats.Median/2), p.Rows[0].Entries[1]}}}}
+			d.Put(p)
+		}
+	}
+	d.Put(Part{Task: 6, Title: "Models", Chats: []Chat{
+		{Name: "a model", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
+		{Name: "another", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
+	}})
+	return d
+}
+
+func TestThePageComesFromTheJSON(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "docs")
+	d := madeUp(t)
+	require.NoError(t, d.Write(dir))
+	again, err := Load(dir)
+	require.NoError(t, err)
+	assert.Equal(t, d, again)
+	page := again.page()
+	written, err := os.ReadFile(filepath.Join(dir, pageName))
+	require.NoError(t, err)
+	assert.Equal(t, page, string(written))
+	for _, says := range []string{
+		"A made-up GPU, driver 580.1, cuBLAS 1.2.3; 3 February 2001, 04:05 UTC, commit abc, go1.26, seed 7.",
+		"Before: clocks 1980 and 2619 MHz, 35 °C, 110 W. After: nvidia-smi does not tell.",
+		"Beside it: PyTorch 9.", "attention, batch 64, 32 heads × 128, sequence 4096, causal", "**2.5", "TB/s | 8", "TFLOP/s", "4.0e-07",
+		"held for review: impossible / time", "| version 1, rows |", "| graded |", "| a model | TTFT | 1.0", "**3.0", "there is no python3",
+		"The machine is quiet enough to judge.", "![Roofline](roofline.svg)",
+	} {
+		assert.Contains(t, page, says)
+	}
+}
+
+func TestWhatIsNotMeasuredIsSaid(t *testing.T) {
+	assert.Contains(t, Document{}.page(), "Not measured yet.")
+	d := Document{}
+	d.Put(Part{Task: 4, Test: bench.SelfTest{Not: "needs a GPU"}, NoPeer: "there is no GPU", Rows: []bench.Row{
+		{Workload: bench.Workload{Name: "one"}, Entries: []bench.Entry{{Name: "ours", Not: "needs a GPU", Worst: 1e-7}, {Name: "bad", Wrong: "a | b"}}},
+		{Workload: bench.Workload{Name: "two"}, Left: "it died"},
+	}})
+	page := d.page()
+	for _, says := range []string{"self-test: not measured: needs a GPU", "not measured: needs a GPU |", "wrong: a / b", "not run: it died", "PyTorch was not compared with"} {
+		assert.Contains(t, page, says)
+	}
+	assert.NotContains(t, page, ".svg", "there is nothing to draw")
+}
+
+func TestARunReplacesItsTask(t *testing.T) {
+	var d Document
+	for _, task := range []int{5, 2, 5} {
+		d.Put(Part{Task: task, Seed: uint64(len(d.Parts))})
+	}
+	require.Len(t, d.Parts, 2)
+	assert.Equal(t, 2, d.Parts[0].Task)
+	assert.EqualValues(t, 2, d.Parts[1].Seed)
+}
+
+func TestPicturesAreDrawn(t *testing.T) {
+	root, err := cache.Root()
+	require.NoError(t, err)
+	dir := os.Getenv("FLASHLAB_PICTURES") // to look at them
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	d := madeUp(t)
+	require.NoError(t, d.Draw(context.Background(), root, dir))
+	for _, name := range []string{"speedup", "roofline", "length", "context"} {
+		for _, kind := range []string{".svg", ".png"} {
+			info, err := os.Stat(filepath.Join(dir, name+kind))
+			if assert.NoError(t, err) {
+				assert.Greater(t, info.Size(), int64(2000), name)
+			}
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	assert.Equal(t, State{Driver: "580.1", SM: 1980, Memory: 2619, Temperature: 35}, stateOf("580.1, 1980, 2619, 35, [N/A]\nanother GPU"))
+	assert.Contains(t, stateOf("oh").Not, `"oh"`)
+}

@@ -1,0 +1,168 @@
+package release
+
+import (
+	"archive/zip"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/rubric"
+	"flashlab/internal/cache"
+)
+
+// made is the release of the last commit; without git there is none to make.
+func made(t *testing.T) (string, *Tree) {
+	root, err := cache.Root()
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
+		t.Skip("this tree is no git repository")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	tree, err := once(root)
+	require.NoError(t, err)
+	return root, tree
+}
+
+var once = func() func(string) (*Tree, error) {
+	var tree *Tree
+	var err error
+	return func(root string) (*Tree, error) {
+		if tree == nil && err == nil {
+			tree, err = Make(context.Background(), root, "9.9")
+		}
+		return tree, err
+	}
+}()
+
+func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
+	root, tree := made(t)
+	dir := t.TempDir()
+	folder, zipped, err := tree.Write(dir)
+	require.NoError(t, err)
+	assert.Regexp(t, `^9\.9-[0-9a-f]{10}$`, tree.Name)
+	assert.Equal(t, tree.Name, Name(folder))
+	assert.NotEqual(t, tree.Name, Name(root))
+
+	again, err := Make(context.Background(), root, "9.9")
+	require.NoError(t, err)
+	_, zippedAgain, err := again.Write(t.TempDir())
+	require.NoError(t, err)
+	one, err := os.ReadFile(zipped)
+	require.NoError(t, err)
+	two, err := os.ReadFile(zippedAgain)
+	require.NoError(t, err)
+	assert.Equal(t, one, two)
+
+	z, err := zip.OpenReader(zipped)
+	require.NoError(t, err)
+	defer z.Close()
+	inZip, err := fs.Sub(z, "flashlab-"+tree.Name)
+	require.NoError(t, err)
+	m, err := Load(inZip)
+	require.NoError(t, err)
+	assert.Empty(t, m.Changed(folder))
+	assert.Len(t, z.File, len(m.Files)+len(m.Yours)+1)
+
+	tasks, err := rubric.LoadAll(folder)
+	require.NoError(t, err)
+	ours, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	assert.Len(t, tasks, len(ours))
+	for _, task := range tasks {
+		assert.Empty(t, task.MissingFiles(folder))
+		for _, c := range task.Checks {
+			for _, k := range c.Cases {
+				assert.False(t, k.Hidden)
+			}
+		}
+	}
+	for name := range tree.Contents {
+		assert.NotRegexp(t, `(^|/)(solution|mutants|exploits|corpus)/`, name)
+	}
+	assert.Contains(t, string(tree.Contents["README.md"]), "| [1 reference]")
+	assert.NotContains(t, string(tree.Contents["README.md"]), "<!-- section")
+
+	_, err = os.Stat(folder + "/scripts/setup.sh")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("changed"), 0o644))
+	_, _, err = tree.Write(dir)
+	assert.ErrorContains(t, err, "not as it was written")
+}
+
+// What the students' Makefile and README name must be there.
+func TestReleaseNamesWhatItHas(t *testing.T) {
+	_, tree := made(t)
+	for _, word := range strings.Fields(string(tree.Contents["Makefile"])) {
+		if strings.HasPrefix(word, "scripts/") {
+			assert.Contains(t, tree.Contents, word)
+		}
+	}
+	for _, no := range []string{"SOLUTION=1", "MUTANT", "-solution", "solution/"} {
+		assert.NotContains(t, string(tree.Contents["Makefile"]), no)
+		assert.NotContains(t, string(tree.Contents["README.md"]), no)
+	}
+}
+
+func TestPlantedLeaksAreFound(t *testing.T) {
+	_, tree := made(t)
+	root, err := cache.Root()
+	require.NoError(t, err)
+	solution, err := os.ReadFile(filepath.Join(root, "task4_flash", "solution", "kernels.cu"))
+	require.NoError(t, err)
+	course := map[string][]byte{"task4_flash/solution/kernels.cu": solution, "task4_flash/kernels.cu": tree.Contents["task4_flash/kernels.cu"]}
+	lines := strings.Split(string(solution), "\n")
+	middle := strings.Join(lines[len(lines)/2:len(lines)/2+25], "\n")
+	for name, text := range map[string]string{
+		"docs/gpu.md":                  "For example:\n\n```\n" + middle + "\n```\n",
+		"attn/attn.go":                 "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
+		"task4_flash/kernels.cu":       string(solution),
+		"task4_flash/solution/x.md":    "words",
+		"grader/testdata/exploits/x":   "words",
+		"grader/x/mutants/a/none.toml": "words",
+	} {
+		leaks := Leaks(course, map[string][]byte{name: []byte(text)})
+		if assert.Len(t, leaks, 1, name) {
+			assert.Contains(t, leaks[0], name)
+		}
+	}
+	assert.Empty(t, Leaks(course, tree.Contents))
+}
+
+func TestHiddenCasesAreTakenOutAndCounted(t *testing.T) {
+	text := `title = "x"
+[[check]]
+id = "a"
+case = [
+  { name = "1x1", shape = [1, 1, 1], dist = "normal" },
+  { name = "3x3", shape = [3, 3, 1], dist = "normal", hidden = true },
+  { name = "4x4", hidden = true, shape = [4, 4, 1], dist = "normal" }, # tricky
+]
+[[check]]
+id = "b"
+case = [
+  { name = "2x2", shape = [2, 2, 1], dist = "normal" },
+]
+`
+	shown, err := withoutHidden("rubric.toml", []byte(text))
+	require.NoError(t, err)
+	assert.NotContains(t, string(shown), "3x3")
+	assert.NotContains(t, string(shown), "tricky")
+	assert.Equal(t, 1, strings.Count(string(shown), "withheld"))
+	assert.Contains(t, string(shown), "[[check]]\nwithheld = 2 ")
+
+	same, err := withoutHidden("rubric.toml", shown)
+	require.NoError(t, err)
+	assert.Equal(t, string(shown), string(same))
+
+	_, err = withoutHidden("rubric.toml", []byte("[[check]]\nid = \"a\"\n[[check.case]]\nname = \"9x9\"\nhidden = true\n"))
+	assert.ErrorContains(t, err, "a/9x9")
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"flashlab/grader/release"
+	"flashlab/internal/cache"
+)
+
+// updateCommand takes a newer release over the students' tree.
+func updateCommand(args []string) (int, error) {
+	f := flag.NewFlagSet("update", flag.ContinueOnError)
+	from := f.String("from", "", "`folder or zip` of the newer release")
+	force := f.Bool("force", false, "take an older one, too")
+	if err := parse(f, args); err != nil {
+		return exitFailed, err
+	}
+	if *from == "" {
+		return exitFailed, errors.New("update: say from what: make update FROM=flashlab-….zip, the newer release that you were given")
+	}
+	root, err := cache.Root()
+	if err != nil {
+		return exitFailed, err
+	}
+	newer, closing, err := release.Open(*from)
+	if err != nil {
+		return exitFailed, fmt.Errorf("update: %w", err)
+	}
+	defer closing()
+	u, err := release.Update(root, newer, *force)
+	if u.Recovered {
+		fmt.Println("An earlier update had been broken off; it was undone.")
+	}
+	if err != nil {
+		return exitFailed, fmt.Errorf("update: %w", err)
+	}
+	fmt.Printf("Release %s, where %s was: %d files written, %d removed, none of yours touched\n", u.To, u.From, len(u.Written), len(u.Removed))
+	if len(u.Changed) > 0 {
+		fmt.Printf("You had changed files of the course; yours are kept in %s: %s\n", release.BeforeDir, strings.Join(u.Changed, ", "))
+	}
+	if len(u.Stubs) > 0 {
+		fmt.Printf("The stubs of these differ now. Yours were left as they are; compare them with those in %s: %s\n", release.StubsDir, strings.Join(u.Stubs, ", "))
+	}
+	return exitFull, nil
+}

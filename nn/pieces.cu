@@ -1,0 +1,96 @@
+// Float32 numbers as two halves each, for the tensor cores: x * scale = high + low.
+//
+// A half has 11 bits, so high and low together have 22 of float32's 24. Halves reach
+// from 2^-24 to 2^16 only: each line of a matrix has a scale of its own, a power of
+// two, that brings its largest number to between 2^14 and 2^15. What is 2^18 times
+// smaller than that still has all 22 bits; what is smaller yet is exact to 2^-39 of
+// the line's largest. An infinity makes its line's results NaN.
+//
+// The halves take the room of the floats that they come from. Of each SLAB numbers
+// of a line come the high halves, then the low ones: what a step of product.cu wants
+// of a line is 128 bytes in one piece. Beyond the matrix there are zeros, which add
+// nothing to a sum: lines up to a whole tile, numbers up to a whole slab.
+
+#include <cuda_fp16.h>
+
+#define WARP 32
+#define BLOCK 256 // threads; product.go knows it
+#define SLAB 32   // product.cu and product.go know it
+
+// 2^n. Also of n = -127: then it is 2^-126, which is small enough for all that is here.
+__device__ float powerOfTwo(int n) {
+    return __int_as_float(max(n + 127, 1) << 23);
+}
+
+// The exponent n of the scale 2^n for a line whose largest number is most. Tiny
+// numbers, and lines of zeros, have the largest scale that a float can hold.
+__device__ int scaleFor(float most) {
+    const int exponent = (int)(__float_as_uint(most) >> 23) - 127;
+    return min(14 - exponent, 126);
+}
+
+// Four neighbours of a line, from k on; zeros beyond its end. wide says that lines
+// start at multiples of 16 bytes.
+__device__ float4 load(const float *line, int k, int end, int wide) {
+    if (k >= end) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (wide) return *(const float4 *)(line + k);
+    return make_float4(line[k], k + 1 < end ? line[k + 1] : 0.0f, k + 2 < end ? line[k + 2] : 0.0f,
+                       k + 3 < end ? line[k + 3] : 0.0f);
+}
+
+struct Pair {
+    __half2 high, low;
+};
+
+// The low half is what is left of x when the high one, rounded to the nearest, is
+// taken away: that difference is exact.
+__device__ Pair split(float x, float y) {
+    const __half2 high = __floats2half2_rn(x, y);
+    const float2 rounded = __half22float2(high);
+    return {high, __floats2half2_rn(x - rounded.x, y - rounded.y)};
+}
+
+__device__ float2 both(__half2 a, __half2 b) {
+    return make_float2(__int_as_float(*(const int *)&a), __int_as_float(*(const int *)&b));
+}
+
+// Of up to three matrices [lines, length], halves [3][padded][slabs * SLAB] and, for
+// each line, what undoes its scale, back [3][padded]. A warp has one line, which it
+// reads twice: the second time from the caches.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    split_lines(const float *first, const float *second, const float *third, float *halves,
+                float *back, int lines, int padded, int length, int wide) {
+    const int lane = threadIdx.x % WARP;
+    const int line = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    if (line >= padded) return; // the whole warp
+    const float *matrix = blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
+    const float *from = matrix + (size_t)line * length;
+    const size_t at = (size_t)blockIdx.y * padded + line;
+    const int whole = (length + SLAB - 1) / SLAB * SLAB;
+    float *to = halves + at * whole;
+    const int end = line < lines ? length : 0;
+
+    // 1. The largest number. fmaxf passes over NaN, which becomes NaN all the same.
+    float most = 0.0f;
+#pragma unroll 4
+    for (int k = lane * 4; k < end; k += WARP * 4) {
+        const float4 v = load(from, k, end, wide);
+        most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
+    }
+#pragma unroll
+    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+    const int n = scaleFor(most);
+    if (lane == 0) back[at] = powerOfTwo(-n);
+
+    // 2. The halves: four numbers are 8 bytes of high ones and 8 bytes of low ones.
+    const float scale = powerOfTwo(n);
+#pragma unroll 4
+    for (int k = lane * 4; k < whole; k += WARP * 4) {
+        const float4 v = load(from, k, end, wide);
+        const Pair p = split(v.x * scale, v.y * scale), q = split(v.z * scale, v.w * scale);
+        float *slab = to + k / SLAB * SLAB + k % SLAB / 2;
+        *(float2 *)slab = both(p.high, q.high);
+        *(float2 *)(slab + SLAB / 2) = both(p.low, q.low);
+    }
+}

@@ -1,0 +1,71 @@
+package nn
+
+// What pieces.cu and product.cu are written for.
+const (
+	splitBlock   = 256 // threads, a warp for each line
+	productBlock = 128
+	slab         = 32      // numbers of a line that are staged together
+	worthwhile   = 1 << 26 // products, below which gemm.cu is as fast, and simpler
+)
+
+// onTensorCores tells whether a layer with many rows goes to product.
+func (l *Layers) onTensorCores(j job) bool {
+	return j.rows*j.in*j.width >= l.worthwhile
+}
+
+// product makes halves of x and w, and multiplies them on tensor cores. Where that
+// gives less than two blocks for each processor, each sum is split among several.
+func (l *Layers) product(j job) error {
+	kernel, tile, stages := "product_128", largeTile, 3
+	blocks := func() int { return tiles(j.rows, tile) * tiles(j.width, tile) * j.parts }
+	if blocks() < 2*l.processors {
+		kernel, tile, stages = "product_64", smallTile, 4
+	}
+	slabs := tiles(j.in, slab)
+	splits := max(1, min(2*l.processors/blocks(), slabs/minSlabs))
+	rows, width := tiles(j.rows, tile)*tile, tiles(j.width, tile)*tile // zeros fill the last tile
+	partial := 1                                                       // never read, but it must be somewhere
+	if splits > 1 {
+		partial = j.parts * splits * j.rows * j.width
+	}
+
+	s := l.scratch
+	for _, b := range []struct {
+		to   *F
+		name string
+		n    int
+	}{
+		{&s.x, "halves of x", rows * slabs * slab}, {&s.xBack, "scales of x", rows},
+		{&s.w, "halves of w", j.parts * width * slabs * slab}, {&s.wBack, "scales of w", j.parts * width},
+		{&s.partial, "partial sums", partial},
+	} {
+		if err := atLeast(l.queue, b.to, b.name, b.n); err != nil {
+			return err
+		}
+	}
+	if err := l.halves(s.x, s.xBack, 1, [mostParts]F{j.x, j.x, j.x}, j.rows, rows, j.in); err != nil {
+		return err
+	}
+	if err := l.halves(s.w, s.wBack, j.parts, j.w, j.width, width, j.in); err != nil {
+		return err
+	}
+	aligned := wide(j.width, append(j.out[:], s.partial)...)
+	err := l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
+		s.x, s.w, s.xBack, s.wBack, j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], s.partial,
+		j.rows, j.width, slabs, width, j.biased, int(j.then), aligned)
+	if err != nil || splits == 1 {
+		return err
+	}
+	size := j.rows * j.width
+	return l.grid("add_up", tiles(size, block), j.parts, 1, block, 0, s.partial,
+		j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], size, j.width, splits, j.biased, int(j.then))
+}
+
+// minSlabs is how many slabs a split has at least: filling its stages costs some.
+const minSlabs = 6
+
+// halves splits matrices [lines, length] for product.
+func (l *Layers) halves(to, back F, parts int, m [mostParts]F, lines, padded, length int) error {
+	return l.grid("split_lines", tiles(padded, splitBlock/32), parts, 1, splitBlock, 0,
+		m[0], m[1], m[2], to, back, lines, padded, length, wide(length, m[:]...))
+}
