@@ -17,15 +17,11 @@ import (
 	"golang.org/x/term"
 
 	"flashlab/grader/batch"
-	"flashlab/grader/course"
 	"flashlab/grader/grade"
-	"flashlab/grader/gradebook"
 	"flashlab/grader/intake"
-	"flashlab/grader/record"
 	"flashlab/grader/release"
 	"flashlab/grader/rubric"
 	"flashlab/grader/sandbox"
-	"flashlab/internal/cache"
 )
 
 // batchFlags are the command's choices.
@@ -35,19 +31,6 @@ type batchFlags struct {
 	slurm, part                                  string
 	jobs, atOnce                                 int
 	regrade, trust                               bool
-}
-
-// classFlags say where a class's tables are.
-type classFlags struct {
-	out, course, roster, canvas string
-	past                        []string
-}
-
-func (c *classFlags) register(f *flag.FlagSet) {
-	f.StringVar(&c.course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, times.csv and canvas.csv are looked for beside it")
-	f.StringVar(&c.roster, "roster", "", "`roster.csv`: columns id, name, email, and other names of a student")
-	f.Var(folders{&c.past}, "past", "`folder` of an earlier year's submissions, to compare with; may be given again")
-	f.StringVar(&c.canvas, "canvas", "", "`export.csv` of Canvas's gradebook, to be filled")
 }
 
 func batchCommand(args []string) (int, error) {
@@ -123,7 +106,7 @@ func (b batchFlags) run() (int, error) {
 	if b.slurm != "" {
 		return b.spread(root, all, class, settings, only, items)
 	}
-	devices, notHeld, close, err := b.machine(root)
+	devices, box, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -135,7 +118,8 @@ func (b batchFlags) run() (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
-	fmt.Printf("Grading %s on %s (%s), %d at a time; %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), notHeld)
+	fmt.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", submissions(len(items)), devices.Name(), devices.Why, max(1, b.jobs), box.Name)
+	settings.Sandbox = box
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	watch := batch.NewProgress(os.Stdout, terminal)
 	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,
@@ -161,14 +145,14 @@ func (b batchFlags) run() (int, error) {
 	return exitFull, nil
 }
 
-// machine picks this machine's device and sandbox; notHeld says what the latter is.
-func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string, close func(), err error) {
+// machine picks this machine's device and sandbox.
+func (b batchFlags) machine(root string) (devices grade.Devices, used batch.Sandbox, close func(), err error) {
 	close = func() {}
 	if devices, err = grade.Choose(root, b.device); err != nil {
 		return
 	}
 	if b.trust {
-		return devices, "no sandbox, as -trust says: the submissions may do what you may do", close, nil
+		return devices, batch.Sandbox{Name: "none, as -trust says", NotHeld: []string{"Anything: submissions could do what whoever graded them may do."}}, close, nil
 	}
 	box, err := sandbox.Probe(b.sandbox)
 	if errors.Is(err, sandbox.ErrNone) {
@@ -178,103 +162,7 @@ func (b batchFlags) machine(root string) (devices grade.Devices, notHeld string,
 		return
 	}
 	devices.Jail = box.Command
-	return devices, "sandbox " + box.Name, box.Close, nil
-}
-
-// open finds the tree, and what the output folder remembers.
-func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, err error) {
-	if root, err = cache.Root(); err != nil {
-		return
-	}
-	if all, err = rubric.LoadAll(root); err != nil {
-		return
-	}
-	if s, err = batch.LoadSettings(c.out); err != nil {
-		return
-	}
-	if len(c.past) > 0 {
-		s.Past = c.past
-	}
-	for _, p := range []struct{ given, kept *string }{{&c.course, &s.Course}, {&c.roster, &s.Roster}, {&c.canvas, &s.Canvas}} {
-		if *p.given == "" {
-			*p.given = *p.kept
-			continue
-		}
-		if *p.given, err = filepath.Abs(*p.given); err != nil {
-			return
-		}
-		*p.kept = *p.given
-	}
-	return
-}
-
-// class reads course.toml and the tables beside it.
-func (c *classFlags) class(all []*rubric.Task, s batch.Settings) (gradebook.Class, error) {
-	class := gradebook.Class{Rubrics: all, Course: course.Default()}
-	var err error
-	if c.course != "" {
-		var have []int
-		for _, t := range all {
-			have = append(have, t.Number)
-		}
-		if class.Course, err = course.Load(c.course, have); err != nil {
-			return class, err
-		}
-		c.roster = beside(c.course, c.roster, "roster.csv")
-		c.canvas = beside(c.course, c.canvas, "canvas.csv")
-	}
-	if class.Course.Seed == "" {
-		class.Course.Seed = s.Seed
-	}
-	switch {
-	case c.roster != "":
-		class.Roster, err = intake.ReadRoster(c.roster)
-	case c.canvas != "":
-		class.Roster, err = gradebook.CanvasRoster(c.canvas)
-	}
-	if err == nil && c.course != "" {
-		class.Tables, err = gradebook.ReadTables(filepath.Dir(c.course), class.Course, class.Roster)
-	}
-	return class, err
-}
-
-// beside is a table beside course.toml, where none was named and there is one.
-func beside(course, given, name string) string {
-	if path := filepath.Join(filepath.Dir(course), name); given == "" {
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	return given
-}
-
-// write makes the grades of the records.
-func (c classFlags) write(class gradebook.Class) (int, error) {
-	var err error
-	if class.Records, err = record.ReadAll(c.out); err != nil {
-		return exitFailed, err
-	}
-	entries, notes, err := class.Write(c.out, c.canvas)
-	if err != nil {
-		return exitFailed, err
-	}
-	for _, n := range notes {
-		fmt.Println("note:", n)
-	}
-	held := 0
-	for _, e := range entries {
-		if e.Awaiting > 0 {
-			held++
-		}
-	}
-	if held > 0 {
-		fmt.Printf("%d students have points that await a person.\n", held)
-	}
-	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(c.out, "gradebook.csv"), filepath.Join(c.out, "students"))
-	if err := c.pages(class, entries); err != nil {
-		return exitFailed, err
-	}
-	return exitFull, nil
+	return devices, batch.Sandbox{Name: box.Name, NotHeld: box.NotHeld()}, box.Close, nil
 }
 
 // ofStudent picks one student's attempts, by any of their names.

@@ -117,7 +117,7 @@ func (b batchFlags) onNode() (int, error) {
 		return exitFailed, err
 	}
 	b.device, b.sandbox, b.trust = plan.Device, plan.Sandbox, plan.Trust
-	devices, notHeld, close, err := b.machine(root)
+	devices, box, close, err := b.machine(root)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -126,7 +126,7 @@ func (b batchFlags) onNode() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	fmt.Printf("Grading on %s (%s); %s\n", devices.Name(), devices.Why, notHeld)
+	fmt.Printf("Grading on %s (%s); sandbox: %s\n", devices.Name(), devices.Why, box.Name)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = plan.Part(ctx, batch.Options{Root: root, Course: class.Course, Tasks: all, Devices: devices, Release: release.Name(root), Tree: tree,

@@ -120,7 +120,7 @@ func (c classFlags) pages(class gradebook.Class, entries []gradebook.Entry) erro
 	if err != nil {
 		return err
 	}
-	if err := pages.Write(c.out, pages.Input{Class: class, Entries: entries, Out: c.out, Similar: alike}); err != nil {
+	if err := pages.Write(c.out, pages.Input{Class: class, Entries: entries, Out: c.out, Similar: alike, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
 		return err
 	}
 	fmt.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(c.out, pages.Report), pages.Class)

@@ -60,6 +60,13 @@ type Settings struct {
 	// read there again.
 	Submissions string
 	Past        []string // folders of earlier years, to compare with
+	Sandbox     Sandbox  // of the last batch on this machine
+}
+
+// Sandbox is what students' code ran in.
+type Sandbox struct {
+	Name    string   // "bubblewrap 0.8.0"
+	NotHeld []string // what it lets through, in sentences for the instructor's report
 }
 
 const settingsName = "batch.json"

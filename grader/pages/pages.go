@@ -30,6 +30,8 @@ type Input struct {
 
 	Out     string
 	Similar *similar.Result // nil where nothing was compared
+	Sandbox string          // what students' code ran in, and what that does not hold
+	NotHeld []string
 }
 
 //go:embed page.css *.tmpl
@@ -103,7 +105,7 @@ func plural(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
-	case strings.HasSuffix(noun, "ch"):
+	case strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "ss"):
 		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

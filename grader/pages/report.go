@@ -27,10 +27,13 @@ type instructor struct {
 	Failed             []troubleRow
 	Unmarked           int // students with manual points that nobody has given yet
 	Similar            *similar.Result
+	Alike, Known       []similar.Pair // among people, and with the course's own solutions
 	Rows               []studentRow
+	Sandbox            string
+	NotHeld            []string
 }
 
-// heldRow is a check that a person has to decide on.
+// heldRow is a check that a person has to decide on, or several of one task for the same reason.
 type heldRow struct {
 	Who, ID, Receipt  string
 	Task, Attempt     int
@@ -61,7 +64,7 @@ type cell struct {
 }
 
 func reportOf(in Input) instructor {
-	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1}
+	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
 	shares := totals(in.Entries)
 	r.Hist = histogramOf(shares)
 	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)
@@ -78,6 +81,15 @@ func reportOf(in Input) instructor {
 		r.add(in, e)
 	}
 	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return a.Task - b.Task })
+	if in.Similar != nil {
+		for _, p := range in.Similar.Pairs {
+			if p.B.Past == similar.Published {
+				r.Known = append(r.Known, p)
+			} else {
+				r.Alike = append(r.Alike, p)
+			}
+		}
+	}
 	return r
 }
 
@@ -190,6 +202,11 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 		}
 		row.Command = again(in, t, only)
 		row.Override = fmt.Sprintf("%s,%d/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Number, k.ID)
+		if n := len(rows); n > 0 && rows[n-1].Reason == row.Reason { // one thing to look at, not several
+			rows[n-1].Check += ", " + row.Check
+			rows[n-1].Override += "\n" + row.Override
+			continue
+		}
 		rows = append(rows, row)
 	}
 	return rows

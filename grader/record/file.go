@@ -55,7 +55,11 @@ func Write(out string, r *Record) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return Durable(name, append(data, '\n'))
+	data = append(data, '\n')
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return Durable(name, data)
 }
 
 // Durable writes a file whole, on the disk before it takes the old one's place.

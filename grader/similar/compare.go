@@ -88,12 +88,23 @@ func Compare(in Input) *Result {
 		r.Pairs = append(r.Pairs, *p)
 	}
 	slices.SortFunc(r.Pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), b.matched()-a.matched(), strings.Compare(a.A.ID, b.A.ID), strings.Compare(a.B.Past+a.B.ID, b.B.Past+b.B.ID))
+		return cmp.Or(a.published()-b.published(), cmp.Compare(b.Share, a.Share), b.matched()-a.matched(), strings.Compare(a.A.ID, b.A.ID), strings.Compare(a.B.Past+a.B.ID, b.B.Past+b.B.ID))
 	})
-	if len(r.Pairs) > mostPairs {
-		r.More, r.Pairs = len(r.Pairs)-mostPairs, r.Pairs[:mostPairs]
-	}
+	kept := map[int]int{}
+	r.Pairs = slices.DeleteFunc(r.Pairs, func(p Pair) bool {
+		kept[p.published()]++
+		return kept[p.published()] > mostPairs
+	})
+	r.More = max(0, kept[0]-mostPairs)
 	return r
+}
+
+// published is 1 for a pair with a solution of the course's own: these come last.
+func (p Pair) published() int {
+	if p.B.Past == Published {
+		return 1
+	}
+	return 0
 }
 
 func (p Pair) matched() (n int) {

@@ -8,8 +8,8 @@ package similar
 type Result struct {
 	Compared int      // submissions
 	Past     int      // submissions of earlier years
-	Pairs    []Pair   // the most alike first
-	More     int      // pairs that are not listed any more
+	Pairs    []Pair   // of people, the most alike first; then those with published solutions
+	More     int      // pairs of people that are not listed any more
 	Left     []string // what could not be compared, and why
 }
 

@@ -1,8 +1,7 @@
 // tensorcore.h - single instructions of the tensor cores. device/nvcc/include has the header of the
 // same name for NVIDIA's compiler, and says there who holds what. Here the lanes of a warp meet,
-// and the last to arrive computes for all (runtime/tensorcore.cpp): products are exact, and each
-// element's sum is rounded to float32 after every term, from the lowest k to the highest. What a
-// GPU does is not laid down; it rounds less often, but towards zero.
+// and the last to arrive computes for all (runtime/tensorcore.cpp): products are exact, and sums
+// are cut off as Hopper's tensor cores are found to do (runtime/tensorsum.h).
 #pragma once
 #include "simt.h"
 

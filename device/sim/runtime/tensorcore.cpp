@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collective.h"
+#include "tensorsum.h"
 
 using namespace simt;
 
@@ -38,25 +39,6 @@ float fromTF32(uint32_t code) {
     return widen(code & 0xffffe000u);
 }
 
-// A row of d is two of these.
-typedef float Four __attribute__((vector_size(16)));
-
-// Products of such numbers are exact in float32 (but where they leave its range), so that nothing
-// depends on whether the host's compiler fuses them with the sum. a by rows, b by rows.
-template <int depth> void multiply(const float *a, const float *b, float (&d)[16][8]) {
-    for (int i = 0; i < 16; i++) {
-        Four left, right, sums[2];
-        memcpy(sums, d[i], sizeof sums);
-        for (int k = 0; k < depth; k++) {
-            memcpy(&left, b + 8 * k, sizeof left);
-            memcpy(&right, b + 8 * k + 4, sizeof right);
-            sums[0] += a[i * depth + k] * left;
-            sums[1] += a[i * depth + k] * right;
-        }
-        memcpy(d[i], sums, sizeof sums);
-    }
-}
-
 template <class Code, float (*number)(Code)> void widenAll(const Code *codes, float *out, int n) {
     for (int i = 0; i < n; i++) out[i] = number(codes[i]);
 }
@@ -81,7 +63,7 @@ template <class Code, float (*number)(Code)> void product(Exchange &x) {
     widenAll<Code, number>((const Code *)&x.a, numbers, 24 * depth);
     for (int j = 0; j < 8; j++)
         for (int k = 0; k < depth; k++) b[k * 8 + j] = numbers[(16 + j) * depth + k];
-    multiply<depth>(numbers, b, x.d);
+    addProducts<depth>(numbers, b, x.d);
 }
 
 void load(Exchange &x) {
