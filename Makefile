@@ -31,6 +31,9 @@ help: ## this list
 	@echo '  SOLUTION=1           the reference solution in place of your files'
 	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (solution/_versions)'
 	@echo '  MUTANT=name          a known-wrong solution'
+	@echo 'and of make bench: TASK=4, VERSION, RUNS=5, WORKLOAD=flash-4, SEED, DEVICE;'
+	@echo '  DOCS=1               also writes docs/reference.md and its pictures'
+	@echo '  MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 	@echo 'and of make e2e:'
 	@echo '  SIZE=small           tiny, small, medium, large or full; the largest that fits without it'
@@ -90,6 +93,10 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
+bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
+	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
+		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(SEED),-seed '$(SEED)')
+
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
 
@@ -103,9 +110,6 @@ sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
 
 gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (site.toml; DO=profile or sanitize)
 	@$(GRADER) gpu $(if $(DO),-do '$(DO)') $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution)
-
-bench: grader ## time the reference solutions beside cuBLAS and PyTorch: TASK=4, RUNS=5, WORKLOAD=flash-4
-	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)')
 
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh

@@ -29,7 +29,7 @@ type batchFlags struct {
 	classFlags
 	submissions, tasks, student, device, sandbox string
 	slurm, part                                  string
-	jobs, atOnce                                 int
+	jobs, atOnce, first                          int
 	regrade, trust                               bool
 }
 
@@ -47,6 +47,7 @@ func batchCommand(args []string) (int, error) {
 	f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, beyond what site.toml says")
 	f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; as many as the cluster gives without it")
 	f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
+	f.IntVar(&b.first, "first", 0, "with -part: the student that the array's index 0 stands for")
 	f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
 	places, err := parsePlaces(f, args)
 	if err != nil {

@@ -97,12 +97,13 @@ func (b batchFlags) onNode() (int, error) {
 	if err != nil {
 		return exitFailed, errors.New("batch -part: this is what the nodes of a cluster run: SLURM_ARRAY_TASK_ID is not set")
 	}
+	unit += b.first
 	restart := os.Getenv("SLURM_RESTART_COUNT")
 	if restart == "" {
 		restart = "0"
 	}
 	// The part's folder is this run's own: a task that is started again has another.
-	dir := filepath.Join(filepath.Dir(b.part), "parts", fmt.Sprintf("%s_%d_%s", os.Getenv("SLURM_ARRAY_JOB_ID"), unit, restart))
+	dir := filepath.Join(filepath.Dir(b.part), "parts", fmt.Sprintf("%s_%d_%s", os.Getenv("SLURM_ARRAY_JOB_ID"), unit-b.first, restart))
 	root, err := cache.Root()
 	if err != nil {
 		return exitFailed, err

@@ -24,7 +24,11 @@ import (
 type benchFlags struct {
 	gradeFlags
 	quick    bool
+	mistakes bool
+	mutants  bool
 	workload string
+	docs     string
+	commit   string
 	runs     int
 }
 
@@ -41,6 +45,10 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.submission, "submission", "", "time the files in this `folder` instead of the reference solutions")
 	f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 	f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
+	f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
+	f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
+	f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
+	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/testdata/mutants/timing), and say what catches it")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
 	f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
 	f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
@@ -82,21 +90,20 @@ func (b benchFlags) measure() (int, error) {
 	if devices.Kind != device.CUDA {
 		fmt.Println("Nothing is timed here, for want of a GPU: small workloads are run and checked instead.")
 	}
-	var peers []bench.Peer
+	var torch *bench.Torch
+	absent := "there is no GPU"
 	if devices.Kind == device.CUDA {
-		torch, err := bench.StartTorch(ctx, root)
-		if err == nil {
+		if torch, err = bench.StartTorch(ctx, root); err == nil {
 			defer torch.Close()
-			peers = append(peers, torch)
 			fmt.Println("Beside it:", torch.About)
 		} else {
+			absent = err.Error()
 			fmt.Println("PyTorch is not compared with:", err)
 		}
 	}
 	code := exitFull
 	for _, t := range tasks {
-		workloads := b.workloads(t.Number)
-		if len(workloads) == 0 {
+		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
 			continue
 		}
 		b.solution = b.submission == ""
@@ -105,7 +112,16 @@ func (b benchFlags) measure() (int, error) {
 			return exitFailed, err
 		}
 		o := grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
-		right, err := b.one(ctx, o, workloads, peers)
+		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent}
+		right := true
+		switch {
+		case b.mistakes:
+			err = run.slip(ctx)
+		case b.mutants:
+			right, err = run.cheats(ctx)
+		default:
+			right, err = run.task(ctx)
+		}
 		if errors.Is(err, context.Canceled) {
 			return exitFailed, errors.New("interrupted")
 		}
@@ -126,29 +142,4 @@ func (b benchFlags) workloads(task int) (some []bench.Workload) {
 		}
 	}
 	return some
-}
-
-// one times all workloads of one task.
-func (b benchFlags) one(ctx context.Context, o grade.Options, workloads []bench.Workload, peers []bench.Peer) (right bool, err error) {
-	r, closed, err := grade.Open(ctx, o, turnTime)
-	if err != nil {
-		return false, err
-	}
-	defer closed()
-	options := bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
-	test, err := bench.Test(ctx, r, bench.SelfTestWorkload(workloads[0].Op), options)
-	if err != nil {
-		return false, err
-	}
-	fmt.Println(test)
-	right = true
-	for _, w := range workloads {
-		row, err := bench.Measure(ctx, r, w, options, peers...)
-		if err != nil {
-			return false, err
-		}
-		fmt.Print(row.Text(test))
-		right = right && row.Right()
-	}
-	return right, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"flashlab/grader/record"
 	"flashlab/grader/rubric"
 	"flashlab/grader/synthetic"
 	"flashlab/internal/cache"
@@ -16,6 +17,7 @@ import (
 func classCommand(args []string) (int, error) {
 	f := flag.NewFlagSet("class", flag.ContinueOnError)
 	n := f.Int("n", 60, "how many submissions")
+	check := f.String("check", "", "compare what a batch wrote to this `folder` with what is expected of the class")
 	only := f.String("tasks", "1,2,3,4", "of these tasks")
 	places, err := parsePlaces(f, args)
 	if err != nil {
@@ -25,6 +27,9 @@ func classCommand(args []string) (int, error) {
 		return exitFailed, errors.New("class: want a new folder: class FOLDER")
 	}
 	dir := places[0]
+	if *check != "" {
+		return checkClass(dir, *check)
+	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return exitFailed, fmt.Errorf("class: %s is not empty", dir)
 	}
@@ -53,5 +58,25 @@ func classCommand(args []string) (int, error) {
 		return exitFailed, err
 	}
 	fmt.Printf("Written: %d submissions in %s, with course.toml, roster.csv and expected.csv beside.\n", len(students), filepath.Join(dir, "submissions"))
+	return exitFull, nil
+}
+
+// checkClass tells whether every verdict of a batch is as expected.
+func checkClass(dir, out string) (int, error) {
+	records, err := record.ReadAll(out)
+	if err != nil {
+		return exitFailed, err
+	}
+	wrong, n, err := synthetic.Check(dir, records)
+	if err != nil {
+		return exitFailed, err
+	}
+	for _, w := range wrong {
+		fmt.Println(w)
+	}
+	fmt.Printf("%d of %d verdicts are as expected.\n", n-len(wrong), n)
+	if len(wrong) > 0 {
+		return exitLess, nil
+	}
 	return exitFull, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"flashlab/grader/grade"
 	"flashlab/grader/pack"
+	"flashlab/grader/release"
 	"flashlab/grader/rubric"
 	"flashlab/internal/cache"
 )
@@ -48,6 +49,11 @@ func packCommand(args []string) (int, error) {
 	fmt.Printf("Receipt: %s (your feedback and the gradebook will show the same)\n", z.Receipt.Short())
 	for _, trouble := range z.Trouble {
 		fmt.Println("warning:", trouble)
+	}
+	if m, err := release.Load(os.DirFS(root)); err == nil {
+		if changed := m.Changed(root); len(changed) > 0 {
+			fmt.Printf("note: files of the course are changed here (%s). They are not handed in: your files are graded with the course's own\n", joinFirst(changed, 5))
+		}
 	}
 	if *quick {
 		return exitFull, nil
@@ -95,3 +101,11 @@ func lookAtAll(ctx context.Context, root string, z pack.Zip, tasks []*rubric.Tas
 
 // indent sets the further lines of a text below its first.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n            ") }
+
+// joinFirst lists the first n names, and counts the others.
+func joinFirst(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}

@@ -15,6 +15,17 @@
 #define ADD 2    // it is added to what is in out
 #define SWIGLU 3 // of two layers, silu(x * w0^T) * (x * w1^T); without a bias
 
+// In a recorded graph this kernel begins before the one ahead of it has finished:
+// device/cuda sees to that, for files that name this function. Every block calls it,
+// and only then touches what earlier kernels have written. The next kernel may begin
+// when all blocks are there.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 __device__ float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
 }
@@ -82,6 +93,7 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
         for (int c = 0; c < COLUMNS; c++)
             loadOnce<VEC>(weight[d][c], ws[c] + k + d * stride, k + d * stride < in);
 
+    waitForInputs(); // weights are none
     // 2. This thread's share of the sums. A weight that was used makes room for the
     //    one DEEP strides further on: so the loads never cease, and the compiler
     //    cannot move them down to where they are used.
@@ -155,7 +167,8 @@ template <class T> __device__ T *mine(T *first, T *second, T *third) {
     return blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+// Two blocks a processor: then the compiler has registers to ask for all of x at once.
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -163,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_2(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -171,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_4(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
@@ -179,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_8(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {

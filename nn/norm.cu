@@ -9,6 +9,17 @@
 #define BLOCK 1024 // threads at most; rows.go knows it
 #define HELD 4     // numbers of a row that a thread keeps: rows up to 4096 are read once
 
+// In a recorded graph this kernel begins before the one ahead of it has finished:
+// device/cuda sees to that, for files that name this function. Every block calls it,
+// and only then touches what earlier kernels have written. The next kernel may begin
+// when all blocks are there.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 // The sum of value over the block, for every thread. partial has a place a warp.
 __device__ float sumOfBlock(float value, float *partial) {
     const int warps = blockDim.x / WARP, lane = threadIdx.x % WARP;
@@ -36,9 +47,13 @@ __device__ void normalise(float *x, const float *added, const float *gain, const
 #pragma unroll
     for (int j = 0; j < HELD; j++) {
         const int i = j * blockDim.x + threadIdx.x;
-        if (i >= width) continue;
-        held[j] = ADD ? x[row + i] + added[row + i] : x[row + i];
-        gains[j] = gain[i], biases[j] = bias[i];
+        if (i < width) gains[j] = gain[i], biases[j] = bias[i];
+    }
+    waitForInputs(); // weights are none
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i < width) held[j] = ADD ? x[row + i] + added[row + i] : x[row + i];
     }
 #pragma unroll
     for (int j = 0; j < HELD; j++) sum += held[j];

@@ -5,6 +5,7 @@ const (
 	splitBlock   = 256 // threads, a warp for each line
 	productBlock = 128
 	slab         = 32      // numbers of a line that are staged together
+	smallAtOnce  = 3       // blocks of product_64 that a processor holds
 	worthwhile   = 1 << 26 // products, below which gemm.cu is as fast, and simpler
 )
 
@@ -14,7 +15,7 @@ func (l *Layers) onTensorCores(j job) bool {
 }
 
 // product makes halves of x and w, and multiplies them on tensor cores. Where that
-// gives less than two blocks for each processor, each sum is split among several.
+// gives fewer blocks than the processors hold, each sum is split among several.
 func (l *Layers) product(j job) error {
 	kernel, tile, stages := "product_128", largeTile, 3
 	blocks := func() int { return tiles(j.rows, tile) * tiles(j.width, tile) * j.parts }
@@ -22,7 +23,7 @@ func (l *Layers) product(j job) error {
 		kernel, tile, stages = "product_64", smallTile, 4
 	}
 	slabs := tiles(j.in, slab)
-	splits := max(1, min(2*l.processors/blocks(), slabs/minSlabs))
+	splits := max(1, min(smallAtOnce*l.processors/blocks(), slabs/minSlabs))
 	rows, width := tiles(j.rows, tile)*tile, tiles(j.width, tile)*tile // zeros fill the last tile
 	partial := 1                                                       // never read, but it must be somewhere
 	if splits > 1 {

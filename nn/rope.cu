@@ -5,8 +5,20 @@
 
 #define HEADS 4 // that a thread turns by one angle; rope.go knows it
 
+// In a recorded graph this kernel begins before the one ahead of it has finished:
+// device/cuda sees to that, for files that name this function. Every block calls it,
+// and only then touches what earlier kernels have written. The next kernel may begin
+// when all blocks are there.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 extern "C" __global__ void rope(float *first, float *second, const int *before, int batch,
                                 int count, int heads, int dim, double log2Base) {
+    waitForInputs();
     const int half = dim / 2;
     const int groups = (heads + HEADS - 1) / HEADS;
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

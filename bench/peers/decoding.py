@@ -1,6 +1,8 @@
 """What the two peers share: a static cache, and how time is taken."""
 
+import json
 import statistics
+import sys
 import time
 
 import torch
@@ -76,6 +78,9 @@ class Decoder:
                 self.graph.replay()
                 self.token.tolist()
                 each.append(time.perf_counter() - start)
+        if "--json" in sys.argv:  # for `grader bench`, in nanoseconds
+            print(json.dumps({"First": [round(t * 1e9) for t in first], "Each": [round(t * 1e9) for t in each]}))
+            return
         each.sort()
         print(f"{name}: TTFT {statistics.median(first) * 1e3:.2f} ms ({min(first) * 1e3:.2f} to {max(first) * 1e3:.2f}); "
               f"TBT with a graph: mean {statistics.mean(each) * 1e3:.3f}, median {statistics.median(each) * 1e3:.3f}, "

@@ -6,6 +6,7 @@ line out the answer; {"error": …} says why there is none.
 Inputs are the numbers of the Go package tensor, bit for bit, new for each run, at places
 of their own. A run is timed by CUDA events, with a cold L2 cache."""
 
+import gc
 import json
 import sys
 import time
@@ -64,6 +65,7 @@ class Workload:
     def choose(self, kind):
         """What the next runs do."""
         self.out = None
+        self.type = torch.float16 if kind == "half" else torch.float32
         if kind not in self.calls:
             self.calls[kind] = getattr(self, kind)(*self.about)
         self.call = self.calls[kind]
@@ -75,7 +77,7 @@ class Workload:
             at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
             x = arena[at : at + n].view(shape)
             fill(x, seed, t["stream"])
-            self.tensors.append(x)
+            self.tensors.append(x.to(self.type))
 
     def run(self, seed):
         self.out = None
@@ -132,6 +134,10 @@ class Workload:
     def sdpa(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.EFFICIENT_ATTENTION)
 
+    def half(self, op, sizes, causal):
+        """The same in half precision: to show what comparing unlike with like does."""
+        return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
+
     def math(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.MATH)
 
@@ -148,6 +154,13 @@ class Workload:
         return call
 
 
+def give_back(state):
+    """The memory of a workload: also what a failed attempt's traceback still holds."""
+    state.clear()
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
 def answer(request, state):
     what = request["op"]
     if what == "hello":
@@ -157,8 +170,7 @@ def answer(request, state):
     if what == "case":
         which = {n: request[n] for n in ("case", "sizes", "causal", "inputs")}
         if state.get("which") != which:
-            state.clear()
-            torch.cuda.empty_cache()
+            give_back(state)
             state.update(which=which, workload=Workload(request["case"], request["sizes"], request["causal"], request["inputs"]))
         state["workload"].choose(request["kind"])
         return {}
@@ -167,8 +179,7 @@ def answer(request, state):
     if what == "rows":
         return {"values": state["workload"].rows(request["from"], request["size"])}
     if what == "end":
-        state.clear()
-        torch.cuda.empty_cache()
+        give_back(state)
         return {}
     raise ValueError(f"there is no request {what!r}")
 

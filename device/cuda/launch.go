@@ -53,7 +53,13 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		for i := range values {
 			params[i] = unsafe.Pointer(&values[i].Bits)
 		}
-		err := ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
+		launch := func() error {
+			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
+		}
+		if ours.early && g.recording != nil {
+			launch = func() error { return launchEarly(ours.fn, l, g.stream(), values) }
+		}
+		err := launch()
 		if errors.Is(err, cu.InvalidValue) || errors.Is(err, cu.LaunchOutOfResources) {
 			return device.Refuse(name, "grid %v, block %v, %d bytes of dynamic shared memory: %v", l.Grid, l.Block, l.Shared, err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/internal/cache"
+	"flashlab/internal/jail"
 )
 
 // tensorcore is the course's own header, which every file may include.
@@ -128,18 +129,40 @@ const definesName = "defines.h"
 func (tk *Toolkit) call(dir string, args []string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, tk.Nvcc, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "LC_ALL=C")
-	cmd.WaitDelay = 2 * time.Second
-	ownGroup(cmd)
+	cmd, err := tk.command(ctx, dir, args)
+	if err != nil {
+		return "", err
+	}
 	var out bounded
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	err = cmd.Run()
+	if failed := jail.Failed(string(out.text)); tk.Jail != nil && err != nil && failed != nil {
+		return "", failed
+	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("nvcc was stopped after %v", timeLimit)
 	}
 	return string(out.text), err
+}
+
+// command is one run of nvcc, which may change dir; in a sandbox it sees the
+// toolkit and the system's own files besides.
+func (tk *Toolkit) command(ctx context.Context, dir string, args []string) (*exec.Cmd, error) {
+	if tk.Jail == nil {
+		cmd := exec.CommandContext(ctx, tk.Nvcc, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir, "LC_ALL=C")
+		cmd.WaitDelay = 2 * time.Second
+		ownGroup(cmd)
+		return cmd, nil
+	}
+	root := filepath.Dir(filepath.Dir(tk.Nvcc))
+	reads := []string{root}
+	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
+		reads = append(reads, real)
+	}
+	env := []string{"TMPDIR=" + dir, "LC_ALL=C", "HOME=" + dir, "PATH=" + filepath.Join(root, "bin") + ":/usr/local/bin:/usr/bin:/bin"}
+	return tk.Jail(ctx, jail.Program{Path: tk.Nvcc, Args: args, Env: env, Dir: dir, Read: reads, Write: []string{dir}, CPU: timeLimit})
 }
 
 // explain tells the file's faults from the machine's.

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"flashlab/internal/jail"
 )
 
 // ErrNoToolkit: there is no nvcc on this machine.
@@ -24,6 +26,8 @@ type Toolkit struct {
 	Version string // "13.0.88"
 	Include string // the folder of cuda.h; "" where the toolkit has none
 	LibDir  string // the folder of libcuda.so, the driver's own or a stub to link against; "" where there is none
+	// Jail runs the compiler on kernels in a sandbox; nil: as it is.
+	Jail jail.Maker
 }
 
 // places are where a toolkit may lie, first match wins. The environment goes

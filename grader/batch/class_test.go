@@ -15,7 +15,6 @@ import (
 	"flashlab/grader/grade"
 	"flashlab/grader/gradebook"
 	"flashlab/grader/intake"
-	"flashlab/grader/record"
 	"flashlab/grader/rubric"
 	"flashlab/grader/synthetic"
 	"flashlab/internal/cache"
@@ -23,26 +22,6 @@ import (
 
 // everything is set by `make test-all`; without it the class is small, and of task 1.
 const everything = "FLASHLAB_ALL"
-
-// verdict is what a task of a record came to, in a synthetic class's words.
-func verdict(r *record.Record, task int) synthetic.Verdict {
-	if r.Trouble != "" {
-		return synthetic.Unread
-	}
-	t := r.Task(task)
-	got, _ := t.Result.Points()
-	switch {
-	case t.Failed != "":
-		return synthetic.Verdict("the grader failed: " + t.Failed)
-	case t.Result.Refused != "":
-		return synthetic.Refused
-	case t.Result.Full():
-		return synthetic.Full
-	case got == 0:
-		return synthetic.None
-	}
-	return synthetic.Less
-}
 
 // TestASyntheticClass grades one of each kind of submission for real, without a sandbox: all that is
 // in it is the course's own.
@@ -77,13 +56,10 @@ func TestASyntheticClass(t *testing.T) {
 	assert.Empty(t, sum.Failed)
 	assert.Equal(t, 2, sum.Trouble)
 	assert.Contains(t, progress.String(), "12/12")
-	for _, s := range students {
-		r, err := record.Read(filepath.Join(out, record.Name(s.ID, 1)))
-		require.NoError(t, err)
-		for task, want := range s.Want {
-			assert.Equal(t, want, verdict(r, task), "%s: %s, task %d", s.ID, s.Kind, task)
-		}
-	}
+	wrong, compared, err := synthetic.Check(dir, mustRead(t, out))
+	require.NoError(t, err)
+	assert.Empty(t, wrong)
+	assert.Equal(t, len(students)*len(tasks), compared)
 	sum, err = Run(context.Background(), o, items)
 	require.NoError(t, err)
 	assert.Zero(t, sum.Graded)

@@ -112,7 +112,7 @@ func (t *Torch) Close() {
 
 // kinds are what PyTorch is asked for, by the names that reports use.
 var kinds = map[string]string{
-	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "math": "SDPA, math", "multihead": "nn.Multihead",
+	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
 }
 
 func (t *Torch) racers(w Workload, c wire.Case) (all []Racer) {

@@ -127,6 +127,20 @@ func All() []Workload {
 	return append(all, splitOf(4096, 8, "sdpa"), splitOf(32768, 32, "sdpa"))
 }
 
+// VersionWorkload is what the versions of a task's solution are compared on: not so
+// large that a textbook's takes minutes.
+func VersionWorkload(task int) (Workload, bool) {
+	switch task {
+	case 2:
+		return softmaxOf(1<<16, 4096), true
+	case 4:
+		return attentionOf(4, 2048, false), true
+	case 5:
+		return decodeOf(16, 32, 4096), true
+	}
+	return Workload{}, false
+}
+
 // Fits tells whether a workload and its baseline have room in so much device memory.
 func Fits(op ops.Op, c wire.Case, free int64) bool {
 	n := Needs(op, c)

@@ -49,7 +49,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	}
 	var stage *Stage
 	if r.Jail != nil {
-		if stage, err = NewStage(ctx, r.Root, r.Tags, r.Env); err != nil {
+		if stage, err = stageOf(ctx, r.Root, r.Tags, r.Env); err != nil {
 			return Result{}, err
 		}
 	}

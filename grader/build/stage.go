@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
@@ -29,13 +31,29 @@ type Stage struct {
 }
 
 // toolchain is what `go env` says of the go command.
-type toolchain struct{ GOROOT, GOMODCACHE, GOVERSION string }
+type toolchain struct{ GOROOT, GOVERSION string }
+
+// stages are those that this process has looked at: its tree does not change.
+var stages sync.Map
+
+// stageOf is NewStage, once for each of its arguments.
+func stageOf(ctx context.Context, root, tags string, env []string) (*Stage, error) {
+	key := cache.Key(append([]string{root, tags}, env...)...)
+	if s, ok := stages.Load(key); ok {
+		return s.(*Stage), nil
+	}
+	s, err := NewStage(ctx, root, tags, env)
+	if err == nil {
+		stages.Store(key, s)
+	}
+	return s, err
+}
 
 // NewStage copies the packages of all workers, or finds the copy of before. env
 // is added to the environment, as for Worker.
 func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, error) {
 	var tc toolchain
-	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOMODCACHE", "GOVERSION")
+	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION")
 	if err == nil {
 		err = json.Unmarshal(out, &tc)
 	}
@@ -50,7 +68,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	if err != nil {
 		return nil, err
 	}
-	key := []string{tc.GOVERSION, tags, strings.Join(env, "\n")}
+	key := []string{"stage 2", tc.GOVERSION, tags, strings.Join(env, "\n")}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -59,20 +77,26 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 		key = append(key, f, string(text))
 	}
 	name := cache.Key(key...)
-	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, "gocache-"+name), tags: tags}
+	// One cache for all stages: the standard library is the same in each.
+	shared := "gocache-" + cache.Key(tc.GOVERSION, tags, strings.Join(env, "\n"))
+	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
 	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/go",
-		"GOROOT="+tc.GOROOT, "GOMODCACHE="+tc.GOMODCACHE, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
-	s.reads = []string{tc.GOROOT, tc.GOMODCACHE, s.Root, s.cache}
+		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
+	s.reads = []string{tc.GOROOT, s.Root, s.cache}
 	return s, cache.Once(base, "stage-"+name, func() error {
 		if _, err := os.Stat(s.Root); err != nil {
-			if err := copyWhole(root, files, s.Root); err != nil {
+			if err := copyWhole(ctx, root, files, s.Root); err != nil {
 				return fmt.Errorf("copy of the tree for builds: %w", err)
 			}
 		}
-		if _, err := os.Stat(s.cache); err == nil {
+		warm := filepath.Join(base, "warm-"+name)
+		if _, err := os.Stat(warm); err == nil {
 			return nil
 		}
-		return s.warm(ctx)
+		if err := s.warm(ctx); err != nil {
+			return err
+		}
+		return cache.WriteFile(warm, nil, 0o644)
 	})
 }
 
@@ -134,8 +158,9 @@ func staged(ctx context.Context, root, tags string, env []string) ([]string, err
 	return slices.Compact(files), nil
 }
 
-// copyWhole copies files into a new folder, or leaves none.
-func copyWhole(root string, files []string, to string) error {
+// copyWhole copies files into a new folder, and the modules that they need with
+// them, or leaves none.
+func copyWhole(ctx context.Context, root string, files []string, to string) error {
 	temp, err := os.MkdirTemp(filepath.Dir(to), ".stage-*")
 	if err != nil {
 		return err
@@ -152,22 +177,25 @@ func copyWhole(root string, files []string, to string) error {
 		if err := os.MkdirAll(filepath.Join(temp, filepath.Dir(f)), 0o755); err != nil {
 			return err
 		}
+		if f == "go.mod" { // its tools are no part of a worker
+			text = toolLine.ReplaceAll(text, nil)
+		}
 		if err := os.WriteFile(filepath.Join(temp, f), text, 0o644); err != nil {
 			return err
 		}
 	}
+	if _, err := goOutput(ctx, temp, nil, "mod", "vendor"); err != nil {
+		return fmt.Errorf("go mod vendor: %w", err)
+	}
 	return os.Rename(temp, to)
 }
+
+var toolLine = regexp.MustCompile(`(?m)^tool .*$`)
 
 // warm fills the build cache with the course's own code. A worker that does not
 // build is no matter here: a submission will stand in for what is wrong.
 func (s *Stage) warm(ctx context.Context) error {
-	temp, err := os.MkdirTemp(filepath.Dir(s.cache), ".gocache-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o755); err != nil {
+	if err := os.MkdirAll(s.cache, 0o755); err != nil {
 		return err
 	}
 	workers, err := filepath.Glob(filepath.Join(s.Root, "grader", "worker", "task*"))
@@ -175,25 +203,22 @@ func (s *Stage) warm(ctx context.Context) error {
 		return err
 	}
 	for _, w := range workers {
-		_ = s.plain(ctx, filepath.Base(w), temp)
+		_ = s.plain(ctx, filepath.Base(w))
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return os.Rename(temp, s.cache)
+	return ctx.Err()
 }
 
 // plain builds a worker as the stage has it, outside of any sandbox.
-func (s *Stage) plain(ctx context.Context, worker, gocache string) error {
+func (s *Stage) plain(ctx context.Context, worker string) error {
 	cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+worker)...)
 	cmd.Dir = s.Root
-	cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+gocache)
+	cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
 	return cmd.Run()
 }
 
 // builds tells whether a task's worker builds without a submission.
 func (s *Stage) builds(ctx context.Context, task int) bool {
-	return s.plain(ctx, fmt.Sprintf("task%d", task), s.cache) == nil
+	return s.plain(ctx, fmt.Sprintf("task%d", task)) == nil
 }
 
 // command is a build's in the sandbox, which may change dir and nothing else.

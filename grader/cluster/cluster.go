@@ -133,7 +133,9 @@ func (r *run) prepare(ctx context.Context) error {
 			_ = slurm.Cancel(ctx, id) // it grades by another plan, or is over
 			continue
 		}
-		r.jobs[id] = newJob(units)
+		if len(units) > 0 {
+			r.jobs[id] = newJob(units)
+		}
 	}
 	if len(r.jobs) > 0 {
 		fmt.Fprintf(r.W, "Jobs of an earlier run still count: %s\n", strings.Join(sortedKeys(r.jobs), ", "))
@@ -213,14 +215,14 @@ func (r *run) look(ctx context.Context) error {
 		states, err := slurm.States(ctx, id)
 		if err != nil {
 			if r.down++; r.down > 60 {
-				return fmt.Errorf("Slurm does not answer any more: %w; the same command goes on when it does", err)
+				return fmt.Errorf("no answer from Slurm any more: %w; the same command goes on when it does", err)
 			}
 			return nil // a controller that restarts
 		}
 		r.down = 0
 		j := r.jobs[id]
 		for _, unit := range sortedKeys(j.open) {
-			s, known := states[unit]
+			s, known := states[unit-j.first]
 			since := j.open[unit]
 			switch {
 			case known && !s.Over():
@@ -245,13 +247,14 @@ func (r *run) lost(id string, unit int, s slurm.State) {
 	if s.Name != "" {
 		why = s.Words()
 	}
+	index := unit - r.jobs[id].first
 	delete(r.jobs[id].open, unit)
 	if len(r.jobs[id].open) == 0 {
 		delete(r.jobs, id)
 	}
 	name := r.Plan.Units[unit].Name()
 	if r.sent[unit] >= tries {
-		r.failed[unit] = fmt.Sprintf("sent %d times without a result, the last time: %s (%s)", tries, why, r.path("logs", fmt.Sprintf("%s_%d.log", id, unit)))
+		r.failed[unit] = fmt.Sprintf("sent %d times without a result, the last time: %s (%s)", tries, why, r.path("logs", fmt.Sprintf("%s_%d.log", id, index)))
 		fmt.Fprintf(r.W, "%s: given up: %s\n", name, r.failed[unit])
 		return
 	}

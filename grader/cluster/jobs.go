@@ -14,12 +14,18 @@ import (
 
 // job is an array that was submitted: its tasks that have not ended.
 type job struct {
-	open map[int]time.Time // and since when Slurm has called them over
-	ran  map[int]bool      // those that were seen running
+	first int               // the unit that is index 0 of the array
+	open  map[int]time.Time // and since when Slurm has called them over
+	ran   map[int]bool      // those that were seen running
 }
 
+// width is how many units an array may span: clusters bound its indices, mostly by
+// 1000 (MaxArraySize).
+const width = 1000
+
+// newJob is a job of units that lie in one width.
 func newJob(units []int) *job {
-	j := &job{open: map[int]time.Time{}, ran: map[int]bool{}}
+	j := &job{first: units[0] / width * width, open: map[int]time.Time{}, ran: map[int]bool{}}
 	for _, unit := range units {
 		j.open[unit] = time.Time{}
 	}
@@ -31,6 +37,9 @@ func (r *run) send(ctx context.Context) error {
 	var units []int
 	for unit := range r.Plan.Units {
 		under := slices.ContainsFunc(sortedKeys(r.jobs), func(id string) bool { _, open := r.jobs[id].open[unit]; return open })
+		if len(units) > 0 && unit/width > units[0]/width {
+			break // of another array: the next round
+		}
 		if _, failed := r.failed[unit]; !r.done[unit] && !failed && !under {
 			units = append(units, unit)
 		}
@@ -38,16 +47,21 @@ func (r *run) send(ctx context.Context) error {
 	if len(units) == 0 {
 		return nil
 	}
-	script := fmt.Sprintf("cd %s || { echo 'this node does not see the folder of the course'; exit 3; }\nexec %s batch -part %s\n",
-		slurm.Quote(r.Root), slurm.Quote(r.Grader), slurm.Quote(r.path("plan.json")))
-	id, err := r.Site.Submit(ctx, slurm.Job{Name: "flashlab-batch", Dir: r.Root, Script: script, Output: r.path("logs", "%A_%a.log"), Tasks: units, AtOnce: r.AtOnce, Requeue: true})
+	j := newJob(units)
+	var indices []int
+	for _, unit := range units {
+		indices = append(indices, unit-j.first)
+	}
+	script := fmt.Sprintf("cd %s || { echo 'this node does not see the folder of the course'; exit 3; }\nexec %s batch -part %s -first %d\n",
+		slurm.Quote(r.Root), slurm.Quote(r.Grader), slurm.Quote(r.path("plan.json")), j.first)
+	id, err := r.Site.Submit(ctx, slurm.Job{Name: "flashlab-batch", Dir: r.Root, Script: script, Output: r.path("logs", "%A_%a.log"), Tasks: indices, AtOnce: r.AtOnce, Requeue: true})
 	if err != nil {
 		return err
 	}
 	for _, unit := range units {
 		r.sent[unit]++
 	}
-	r.jobs[id] = newJob(units)
+	r.jobs[id] = j
 	fmt.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
 	return r.keepJobs()
 }

@@ -135,7 +135,7 @@ func (f *follower) follow(ctx context.Context) (int, error) {
 		case ctx.Err() != nil:
 		case err != nil:
 			if failed++; failed == failures {
-				return 0, fmt.Errorf("Slurm does not answer any more: %w. The job %s may still be there; scancel %s ends it", err, f.id, f.id)
+				return 0, fmt.Errorf("no answer from Slurm any more: %w. The job %s may still be there; scancel %s ends it", err, f.id, f.id)
 			}
 		default:
 			failed = 0

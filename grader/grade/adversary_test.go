@@ -84,9 +84,11 @@ func gradeAdversary(t *testing.T, root string, task *rubric.Task, s adversary.Su
 	dir := t.TempDir()
 	require.NoError(t, s.Write(root, task, dir))
 	quick := *task
-	quick.Limits.Steps = 20_000_000
-	quick.Limits.Case = 4
-	quick.Limits.Memory = 512
+	if s.Verdict != adversary.Full { // the honest have the task's own limits
+		quick.Limits.Steps = 20_000_000
+		quick.Limits.Case = 4
+		quick.Limits.Memory = 512
+	}
 	v, err := Task(t.Context(), Options{Root: root, Task: &quick, Subject: Submission(root, task, dir), Seed: 42, Only: s.Only,
 		Devices: Devices{Kind: device.Sim, root: root, Jail: maker}, Output: filepath.Join(root, "out")})
 	require.NoError(t, err, "no submission makes the grader fail")

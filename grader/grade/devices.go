@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"flashlab/device"
@@ -106,6 +107,7 @@ type pass struct {
 	tags     string
 	buildEnv []string
 	runEnv   []string
+	read     []string // folders that a worker reads
 	open     func(rubric.Limits) (host.Backend, error)
 	version  string // of the compiler, where the backend does not know
 }
@@ -129,8 +131,11 @@ func (d Devices) passes() []pass {
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
+	d.Toolkit.Jail = d.Jail
+	env := gpuEnv(d.Toolkit)
 	passes := []pass{{
-		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: gpuEnv(d.Toolkit),
+		read: library(env),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.root), runEnv: env,
 		open: func(rubric.Limits) (host.Backend, error) { return &host.GPU{Compile: d.Toolkit.Compile}, nil },
 	}}
 	if d.NoSim == "" {
@@ -159,4 +164,15 @@ func gpuEnv(tk *nvcc.Toolkit) []string {
 		}
 	}
 	return env
+}
+
+// library is the folder of cuBLAS, where a sandbox would not show it anyway.
+func library(env []string) []string {
+	for _, e := range env {
+		file, is := strings.CutPrefix(e, cublasEnv+"=")
+		if dir := filepath.Dir(file); is && filepath.IsAbs(file) && !strings.HasPrefix(dir, "/usr/") {
+			return []string{dir}
+		}
+	}
+	return nil
 }

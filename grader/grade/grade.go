@@ -244,7 +244,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
+		spec := host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
 		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
 		defer giveBack()
 		runs, err := o.run(ctx, s, backend, spec, func(name string) {

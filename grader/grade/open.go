@@ -43,6 +43,6 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *host.Runner, 
 	if err != nil {
 		return nil, nil, err
 	}
-	r = &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
+	r = &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
 	return r, func() { _ = r.Close(); _ = backend.Close(); os.RemoveAll(dir) }, nil
 }

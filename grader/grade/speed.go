@@ -98,7 +98,7 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 	var refused *gate.Error
 	var broken *build.Error
 	if errors.As(err, &refused) || errors.As(err, &broken) {
-		s.Wrong = fmt.Sprintf("not timed: it runs on the files of task %d, which do not build (make grade TASK=%d)", c.Worker, c.Worker)
+		s.Wrong = fmt.Sprintf("not timed: it runs on your kernels of other tasks, too, which are missing or do not build (make grade TASK=%d says more)", c.Worker)
 		return s, nil
 	}
 	if err != nil {
@@ -161,6 +161,8 @@ func (o Options) wider(ctx context.Context, number int, files []gate.File, dir s
 	other := o
 	other.Task = found[0]
 	switch {
+	case o.Subject.Author:
+		other.Subject = HandedIn(other.Task, filepath.Dir(o.Subject.Dirs[0]))
 	case o.Subject.Solution:
 		other.Subject = Solution(o.Root, other.Task)
 	default:
@@ -181,7 +183,7 @@ func (o Options) wider(ctx context.Context, number int, files []gate.File, dir s
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
 	return res.Binary, err
 }
 

@@ -2,6 +2,8 @@ package grade
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,7 +98,8 @@ func TestSpeedIsNotJudgedInNoise(t *testing.T) {
 func TestHeldTimesAreNotScored(t *testing.T) {
 	t.Parallel()
 	p := timedPart(t, "task5_decode", "split", Solution, &madeUp{ratio: 40, held: "impossible time"})
-	assert.Equal(t, "held for review: impossible time", p.NotMeasured)
+	assert.Equal(t, score.Awaiting, p.NotMeasured)
+	assert.Equal(t, "impossible time", p.Doubt)
 }
 
 func TestAStubHasNoSpeed(t *testing.T) {
@@ -132,4 +135,23 @@ func TestTheLadderGoesByFreeMemory(t *testing.T) {
 			assert.Equal(t, 8, w.Shape[3])
 		}
 	}
+}
+
+func TestTask6IsTimedWithWhatWasHandedIn(t *testing.T) {
+	t.Parallel()
+	handedIn := func(root string, task *rubric.Task) Subject {
+		dir := t.TempDir()
+		for _, name := range []string{"task1_reference", "task4_flash", "task5_decode", "task6_e2e"} {
+			require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name, "solution"))))
+		}
+		broken := filepath.Join(dir, "task5_decode", "decode.go")
+		text, err := os.ReadFile(broken)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(broken, append(text, "\nfunc broken() int { return 1.5 }\n"...), 0o644))
+		return HandedIn(task, dir)
+	}
+	p := timedPart(t, "task6_e2e", "model", handedIn, &madeUp{ratio: 40})
+	assert.Zero(t, p.Score)
+	assert.Empty(t, p.NotMeasured)
+	assert.Contains(t, p.Note, "not timed: it runs on your kernels of other tasks, too")
 }

@@ -74,7 +74,7 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]score.Tuned, error) {
 		return nil, err
 	}
 	defer func() { _ = backend.Close() }()
-	r := &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
+	r := &host.Runner{Spec: host.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes()}, Backend: backend, Limit: limits.CaseTime()}
 	defer func() { _ = r.Close() }()
 	return o.tiles(ctx, r, op, t)
 }

@@ -190,6 +190,10 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		k.Held, k.Awaiting = h, rc.Points*scale
 		return k
 	}
+	if part.Result.Refused != "" { // what does not run has no speed either
+		k.Of = rc.Points * scale
+		return k
+	}
 	for _, p := range measured.Parts {
 		switch {
 		case p.NotMeasured == "":
@@ -197,8 +201,6 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 			k.Of += p.Max * scale
 		case p.NeedsGPU:
 			k.GPU += p.Max * scale
-		case strings.HasPrefix(p.NotMeasured, score.HeldTime):
-			k.Awaiting += p.Max * scale
 		default:
 			k.NotGraded += p.Max * scale
 		}

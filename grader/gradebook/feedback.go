@@ -30,15 +30,12 @@ func (t Task) Verdict() (score.Verdict, bool) {
 		case t.Checks[at].Override != nil:
 			why = "decided by a person"
 		}
+		if why == "" {
+			continue
+		}
 		c.Parts = slices.Clone(c.Parts)
 		for j := range c.Parts {
-			p := &c.Parts[j]
-			switch {
-			case why != "":
-				p.NotMeasured, p.NeedsGPU = why, false
-			case strings.HasPrefix(p.NotMeasured, score.HeldTime):
-				p.NotMeasured = score.Awaiting
-			}
+			c.Parts[j].NotMeasured, c.Parts[j].NeedsGPU = why, false
 		}
 		v.Checks[i] = c
 	}

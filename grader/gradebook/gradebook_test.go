@@ -169,6 +169,15 @@ func TestScaledPoints(t *testing.T) {
 	assert.InDelta(t, 2, e.NotGraded, 1e-9, "task 1 was not graded")
 }
 
+func TestWhatDoesNotRunHasNoSpeed(t *testing.T) {
+	p := part(2, "x", 0)
+	p.Result.Refused = "it does not compile"
+	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part(1, "x", 1), p)}})["a"]
+	assert.InDelta(t, 2, e.Points, 1e-9)
+	assert.InDelta(t, 6, e.Of, 1e-9)
+	assert.True(t, e.Complete())
+}
+
 func TestAFailureOfTheGraderCostsNothing(t *testing.T) {
 	p := part(1, "x", 0)
 	p.Failed = "disk full"

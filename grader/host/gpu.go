@@ -1,11 +1,14 @@
 package host
 
 import (
+	"errors"
 	"net"
+	"sync"
 
 	"flashlab/device"
 	"flashlab/device/remote"
 	"flashlab/grader/gate"
+	"flashlab/internal/jail"
 )
 
 // GPU is a Backend that only compiles: the worker drives the GPU itself, for a
@@ -13,6 +16,19 @@ import (
 // its worker.
 type GPU struct {
 	Compile func(src device.Source, arch string) ([]byte, error)
+
+	mu     sync.Mutex
+	broken error // a sandbox that did not start: our failure, which a worker would report as its own
+}
+
+func (g *GPU) compile(src device.Source, arch string) ([]byte, error) {
+	machine, err := g.Compile(src, arch)
+	if errors.As(err, new(*jail.Error)) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.broken = err
+	}
+	return machine, err
 }
 
 // Kind is CUDA.
@@ -20,12 +36,16 @@ func (g *GPU) Kind() device.Kind { return device.CUDA }
 
 // Serve compiles for a worker until it hangs up.
 func (g *GPU) Serve(conn net.Conn) {
-	server := remote.Server{Cubin: g.Compile, Vet: gate.VetSource}
+	server := remote.Server{Cubin: g.compile, Vet: gate.VetSource}
 	go func() { _ = server.Serve(conn) }()
 }
 
 // Observe: a GPU does not look at what kernels do.
-func (g *GPU) Observe() (Observed, error) { return Observed{}, nil }
+func (g *GPU) Observe() (Observed, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return Observed{}, g.broken
+}
 
 // Renew has nothing to do: the GPU forgets a process that ends.
 func (g *GPU) Renew() error { return nil }

@@ -27,6 +27,7 @@ type Spec struct {
 	Env    []string   // all of its environment
 	Output int        // bytes of its printing that are kept
 	Memory int64      // bytes that it may take; 0 is no limit
+	Read   []string   // folders that it reads besides what every program does
 	Jail   jail.Maker // runs it in a sandbox; nil: as it is
 }
 
@@ -108,7 +109,7 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 // command makes the worker's command, in a sandbox or as it is.
 func (s Spec) command(b Backend, d *watchdog, files ...*os.File) (*exec.Cmd, error) {
 	if s.Jail != nil {
-		return s.Jail(context.Background(), jail.Program{Path: s.Binary, Args: s.Args, Env: s.Env, Read: []string{s.Binary},
+		return s.Jail(context.Background(), jail.Program{Path: s.Binary, Args: s.Args, Env: s.Env, Read: append([]string{s.Binary}, s.Read...),
 			Files: files, GPU: b.Kind() == device.CUDA, Groups: d.group.Dirs(), Memory: d.limit})
 	}
 	cmd := exec.Command(s.Binary, s.Args...)

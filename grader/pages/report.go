@@ -184,21 +184,17 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 		row := heldRow{Who: who(e), ID: e.Student.ID, Task: t.Rubric.Number, Check: k.ID, Attempt: t.Record.Attempt,
 			Receipt: receipt.Receipt(t.Record.Submission.SHA256).Short()}
 		only := k.ID
-		switch c := measured(t, k.ID); {
-		case k.Held != nil:
-			row.Reason, row.Evidence = k.Held.Reason, k.Held.Evidence
-			if c != nil {
-				for _, one := range c.Cases {
-					if one.Suspect != "" {
-						only = k.ID + "/" + one.Name
-						break
-					}
+		if k.Held == nil {
+			continue
+		}
+		row.Reason, row.Evidence = k.Held.Reason, k.Held.Evidence
+		if c := measured(t, k.ID); c != nil {
+			for _, one := range c.Cases {
+				if one.Suspect != "" {
+					only = k.ID + "/" + one.Name
+					break
 				}
 			}
-		case k.Override == nil && c != nil && c.Part("speed") != nil && strings.HasPrefix(c.Part("speed").NotMeasured, score.HeldTime):
-			row.Reason, row.Evidence = "the time is not believed", strings.TrimPrefix(c.Part("speed").NotMeasured, score.HeldTime)
-		default:
-			continue
 		}
 		row.Command = again(in, t, only)
 		row.Override = fmt.Sprintf("%s,%d/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Number, k.ID)

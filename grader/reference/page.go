@@ -216,5 +216,12 @@ func (p Part) chats(s *strings.Builder) {
 	}
 }
 
+// ChatTable is the same for a terminal.
+func (p Part) ChatTable() string {
+	var s strings.Builder
+	p.chats(&s)
+	return s.String()
+}
+
 // Now is a date for a part: to the second, and the same everywhere.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -16,11 +16,13 @@ var kept = []string{
 
 // What stays behind of that.
 var left = []string{
-	"device/corpus",         // the simulator's own corpus: among it whole attention kernels
-	"docs/instructors.md",   // not for students
-	"grader/release/tree",   // becomes the root's README.md and Makefile
-	"scripts/instructors",   // test clusters and the like
-	"scripts/nvcc-check.sh", // of the course's own CI
+	"device/corpus",            // the simulator's own corpus: among it whole attention kernels
+	"docs/instructors.md",      // not for students
+	"grader/adversary",         // the trial submissions' list
+	"grader/release/tree",      // becomes the root's README.md and Makefile
+	"grader/slurm/slurmtest",   // for tests alone
+	"scripts/nvcc-check.sh",    // of the course's own CI
+	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
 }
 
@@ -39,6 +41,8 @@ func goes(name string) bool {
 	}
 	top, _, _ := strings.Cut(name, "/")
 	switch {
+	case name == "device/corpus/AGREEMENT.md": // a page about the simulator
+		return true
 	case !slices.Contains(kept, top) || agreement.MatchString(name):
 		return false
 	case slices.ContainsFunc(left, func(l string) bool { return name == l || strings.HasPrefix(name, l+"/") }):

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +89,7 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 		}
 	}
 	for name := range tree.Contents {
-		assert.NotRegexp(t, `(^|/)(solution|mutants|exploits|corpus)/`, name)
+		assert.NotRegexp(t, `(^|/)(solution|mutants|exploits)/|^device/corpus/.*/`, name)
 	}
 	assert.Contains(t, string(tree.Contents["README.md"]), "| [1 reference]")
 	assert.NotContains(t, string(tree.Contents["README.md"]), "<!-- section")
@@ -165,4 +168,26 @@ case = [
 
 	_, err = withoutHidden("rubric.toml", []byte("[[check]]\nid = \"a\"\n[[check.case]]\nname = \"9x9\"\nhidden = true\n"))
 	assert.ErrorContains(t, err, "a/9x9")
+}
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+
+// A page that students get names no page that they do not get.
+func TestLinksLeadSomewhere(t *testing.T) {
+	_, tree := made(t)
+	for name, text := range tree.Contents {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			to := string(m[1])
+			if strings.Contains(to, "://") {
+				continue
+			}
+			to = path.Join(path.Dir(name), to)
+			_, file := tree.Contents[to]
+			folder := slices.ContainsFunc(sorted(tree.Contents), func(n string) bool { return strings.HasPrefix(n, to+"/") })
+			assert.True(t, file || folder, "%s leads to %s, which is not in the release", name, to)
+		}
+	}
 }

@@ -30,6 +30,7 @@ type Box struct {
 	Name string // "bubblewrap 0.8.0"
 
 	command func(ctx context.Context, p jail.Program) *exec.Cmd
+	end     func() // takes away what programs have left
 	notHeld []string
 	lets    []string // attacks of the test's table that come through, for want of something on this machine
 
@@ -108,6 +109,9 @@ func (b *Box) group(p jail.Program) []string {
 func (b *Box) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.end != nil {
+		b.end()
+	}
 	for _, u := range b.groups {
 		u.group.Remove()
 	}
@@ -141,16 +145,12 @@ func writeFilter(sockets bool) (string, error) {
 var ErrNone = errors.New("no sandbox works on this machine")
 
 // Kinds are the sandboxes there are, the best first.
-var Kinds = []string{"bwrap"}
-
-// Trampoline is to be called first thing by every program that uses a Box: the
-// program itself stands between us and what it runs.
-func Trampoline() {}
+var Kinds = []string{"bwrap", "uid"}
 
 // Probe finds the sandbox to use: "auto" for the best that works, or one by its
 // name, "bwrap" or "uid".
 func Probe(kind string) (*Box, error) {
-	backends := map[string]func() (*Box, error){"bwrap": probeBubblewrap}
+	backends := map[string]func() (*Box, error){"bwrap": probeBubblewrap, "uid": probeSeparate}
 	names := Kinds
 	if kind != "auto" {
 		if backends[kind] == nil {

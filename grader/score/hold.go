@@ -21,5 +21,11 @@ func (v *Verdict) hold() {
 			}
 			break // one reason is enough
 		}
+		for j := range c.Parts {
+			if p := &c.Parts[j]; p.Doubt != "" {
+				v.Held = append(v.Held, Held{Check: c.ID, Reason: "its time is not believed", Evidence: p.Doubt, Reproduce: v.Again})
+				p.Score, p.NotMeasured, p.NeedsGPU = 0, Awaiting, false
+			}
+		}
 	}
 }

@@ -22,10 +22,6 @@ type Speed struct {
 	Ratio    timing.Stats // of theirs to ours, by pairs of runs that stood side by side
 }
 
-// HeldTime begins why a part is not measured whose time is not believed. What follows is
-// the instructor's to read.
-const HeldTime = "held for review: "
-
 // mark gives the points: a time that is held earns none and costs none.
 func (s Speed) mark(p *Part, curve rubric.Curve) {
 	switch {
@@ -34,7 +30,7 @@ func (s Speed) mark(p *Part, curve rubric.Curve) {
 	case s.Wrong != "":
 		p.Note = s.Wrong
 	case s.Held != "":
-		p.NotMeasured = HeldTime + s.Held
+		p.NotMeasured, p.Doubt = Awaiting, s.Held
 	case s.Ratio.N == 0:
 		p.NotMeasured = "not measured: there is no pair of times to compare"
 	default:

@@ -46,9 +46,15 @@ func TestSpeedThatIsNotMeasuredCostsNothing(t *testing.T) {
 func TestAHeldTimeIsNeverScored(t *testing.T) {
 	s := ratio(40)
 	s.Held = "impossible time: 1ms, and the hardware needs 20ms"
-	p := speed(s)
+	c := Score(timedTask, timedTask.Checks[0], Measured{Runs: []Run{one(true, 100)}, Speed: s})
+	v := Verdict{Checks: []Check{c}, Again: "make grade TASK=4"}
+	v.Finish()
+	p := v.Checks[0].Part("speed")
 	assert.Zero(t, p.Score)
-	assert.Equal(t, "held for review: "+s.Held, p.NotMeasured)
+	assert.Equal(t, Awaiting, p.NotMeasured)
+	assert.Equal(t, []Held{{"full", "its time is not believed", s.Held, "make grade TASK=4"}}, v.Held)
+	assert.InDelta(t, 1.6, v.Checks[0].Part("correctness").Score, 1e-9, "the rest of the check is as it was")
+	assert.False(t, v.Full())
 }
 
 func TestWrongOutputsOfTimedRunsEarnNothing(t *testing.T) {

@@ -27,6 +27,9 @@ const (
 	None    Verdict = "none"    // no points, though it ran
 	Refused Verdict = "refused" // nothing of it ran
 	Unread  Verdict = "unread"  // the archive was not read
+	Held    Verdict = "held"    // it awaits a person
+	Lost    Verdict = "lost"    // less, none or refused: expected only
+	Any     Verdict = "any"     // whatever the same would get without the trick: expected only
 )
 
 // Student is one submission of the class.
@@ -64,6 +67,10 @@ func makers() []maker {
 		{name: "endless", make: endless},
 		{name: "zip that leads out", spoil: slip},
 		{name: "forbidden import", make: forbidden},
+		{name: "exploit", make: exploit},
+		{name: "honest", make: odd},
+		{name: "exploit", make: exploit},
+		{name: "exploit", make: exploit},
 	}
 }
 
@@ -112,6 +119,9 @@ func (c *class) student(into string, i int, m maker) (Student, error) {
 	kind, want, err := m.make(c, files, t, i)
 	if err != nil {
 		return s, err
+	}
+	if kind == "" { // the task has none of this kind
+		kind, want = "solution", Full
 	}
 	s.Kind, s.Want[t.Number] = fmt.Sprintf("%s of task %d", kind, t.Number), want
 	return s, pack(into, s.ID, files, i)

@@ -153,10 +153,8 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 	if err := s.Device.Sync(); err != nil {
 		return took, err
 	}
-	if t.Slip != wire.HotCache && s.flush.Bytes > 0 {
-		if err := s.Device.Set(s.flush, byte(t.Seed)); err != nil {
-			return took, err
-		}
+	if err := s.occupy(t); err != nil {
+		return took, err
 	}
 	if t.Slip == wire.NoSync || t.Slip == wire.HostClock { // who times by the host's clock has an idle device before
 		if err := s.Device.Sync(); err != nil {
@@ -200,6 +198,18 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 	queued, err := s.events[1].Since(s.events[0])
 	took.Device, took.Late = queued.Nanoseconds(), (end - queued).Nanoseconds()
 	return took, err
+}
+
+// occupy empties the cache, or leaves it as it is and does something that touches no
+// memory: either keeps the device busy for a while.
+func (s *stage) occupy(t wire.Turn) error {
+	switch {
+	case s.flush.Bytes == 0:
+		return nil
+	case t.Slip == wire.HotCache:
+		return s.known.multiplyAdd(s.ready.Device.Processors)
+	}
+	return s.Device.Set(s.flush, byte(t.Seed))
 }
 
 func (s *stage) record(i int) error {

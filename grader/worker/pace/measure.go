@@ -60,7 +60,7 @@ const warm = 3
 const rounds = 5
 
 // times measures on a GPU.
-func times(w io.Writer, m *llama.Model, d device.Device, tokens int) error {
+func times(w io.Writer, m *llama.Model, d device.Device, tokens int, asJSON bool) error {
 	if err := answer(m, warm, func(int, time.Duration) {}); err != nil {
 		return err
 	}
@@ -101,6 +101,9 @@ func times(w io.Writer, m *llama.Model, d device.Device, tokens int) error {
 	fmt.Fprintf(w, "%.1f tokens/s of %d sequences together; weights and cache, read once a token: %.2f TB/s\n",
 		float64(m.Batch)/mean.Seconds(), m.Batch, float64(weights+cached)/mean.Seconds()/1e12)
 	recorded(w, m)
+	if asJSON {
+		return Times{first, each}.Write(w)
+	}
 	return nil
 }
 

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"flashlab/attn"
+	"flashlab/grader/worker/pace"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
@@ -20,7 +22,7 @@ type choices struct {
 	model, prompt, kernels, device string
 	head, perplexity               string
 	tokens, promptTokens           int
-	reference                      bool
+	reference, json                bool
 	sampler                        nn.Sampler
 }
 
@@ -36,6 +38,7 @@ func write(args []string) error {
 	f.StringVar(&c.perplexity, "perplexity", "", "`file` of text: measure the perplexity on it, and stop")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
+	f.BoolVar(&c.json, "json", false, "end with a line of all times, for a program")
 	f.BoolVar(&c.reference, "ref", false, "the model in plain Go, with task 1's attention")
 	f.Float64Var(&c.sampler.Temperature, "temperature", 0, "0 is greedy")
 	f.IntVar(&c.sampler.TopK, "topk", 0, "only the `k` likeliest tokens")
@@ -185,7 +188,23 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 		return err
 	}
 	r.report(timing, len(prompt))
+	if c.json {
+		return times(r, prompt, timing)
+	}
 	return nil
+}
+
+// times writes all times as a line, with those of some more first tokens.
+func times(r *runner, prompt []int32, t gpt2.Timing) error {
+	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each}
+	for range 4 {
+		again, err := gpt2.Generate(r, gpt2.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
+		if err != nil {
+			return err
+		}
+		all.First = append(all.First, again.First)
+	}
+	return all.Write(os.Stdout)
 }
 
 // measure is the perplexity on a file.

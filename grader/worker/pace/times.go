@@ -1,0 +1,21 @@
+package pace
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Times are those of a model that answers: to the first token, of several answers, and
+// between tokens, of one. In JSON they are nanoseconds.
+type Times struct{ First, Each []time.Duration }
+
+// Write writes them as one line.
+func (t Times) Write(w io.Writer) error {
+	line, err := json.Marshal(t)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s\n", line)
+	}
+	return err
+}
