@@ -110,6 +110,7 @@ type graded struct {
 	out   string // of the batch that grades it
 	class gradebook.Class
 	id    string // the student's
+	notes []string
 	mu    sync.Mutex
 }
 
@@ -128,6 +129,10 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 		return err
 	}
 	only, err := numbers(b.tasks, all)
+	if err != nil {
+		return err
+	}
+	only, err = g.fitting(only)
 	if err != nil {
 		return err
 	}
@@ -169,6 +174,33 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 	return g.write("")
 }
 
+// fitting leaves out tasks that the container has too little memory for.
+func (g *graded) fitting(only []int) (fit []int, err error) {
+	wanted := only
+	if len(wanted) == 0 {
+		for _, t := range g.class.Rubrics {
+			if g.class.Course.Graded(t.Number) {
+				wanted = append(wanted, t.Number)
+			}
+		}
+	}
+	memory := gradescope.Memory()
+	for _, n := range wanted {
+		need, too := gradescope.TooSmall(n, memory)
+		if !too {
+			fit = append(fit, n)
+			continue
+		}
+		note := fmt.Sprintf("Task %d is not graded here: its simulation needs %d MB of memory, and this container has %d.", n, need, memory)
+		fmt.Println(note)
+		g.notes = append(g.notes, note)
+	}
+	if len(fit) == 0 {
+		return nil, errors.New("the container is too small for any of the tasks: choose a larger one in Gradescope's settings")
+	}
+	return fit, nil
+}
+
 // write writes the results of what is graded by now, with a line above them.
 func (g *graded) write(head string) error {
 	g.mu.Lock()
@@ -185,7 +217,7 @@ func (g *graded) write(head string) error {
 			}
 		}
 	}
-	r.Output = strings.TrimSpace(head + "\n\n" + r.Output)
+	r.Output = strings.TrimSpace(strings.Join(append([]string{head}, g.notes...), "\n") + "\n\n" + r.Output)
 	r.Stdout = "hidden" // it is the instructor's
 	r.Time = time.Since(g.began).Seconds()
 	data, err := json.MarshalIndent(r, "", "  ")

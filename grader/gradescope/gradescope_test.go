@@ -105,3 +105,17 @@ func TestWhoseItIs(t *testing.T) {
 	_, err = Item("somewhere", name)
 	assert.ErrorContains(t, err, "submission_metadata.json")
 }
+
+func TestTheSmallestContainer(t *testing.T) {
+	for task := 1; task <= 6; task++ {
+		_, too := TooSmall(task, 768)
+		assert.False(t, too)
+	}
+	need, too := TooSmall(7, 768)
+	assert.True(t, too)
+	_, too = TooSmall(7, need)
+	assert.False(t, too)
+	_, too = TooSmall(7, 0)
+	assert.False(t, too, "a container of unknown size is tried")
+	assert.Positive(t, Memory())
+}
