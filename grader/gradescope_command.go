@@ -164,7 +164,7 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 		Release: release.Name(root), Tree: tree, Watch: g, Settings: settings}, []intake.Item{i})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return g.write("Time ran out: what took too long is not measured. If your instructor's other students get further, look for what computes far more than it needs to.")
+		return g.write("Time ran out, and what is missing below is not measured. Tell your instructor, unless your code computes far more than it needs to.")
 	case err != nil:
 		return err
 	case len(sum.Failed) > 0:
