@@ -125,6 +125,9 @@ func (b benchRun) write(ctx context.Context, p reference.Part) error {
 	if err != nil {
 		return err
 	}
+	if text := d.Compare(p); text != "" {
+		fmt.Println(text)
+	}
 	d.Put(p)
 	if err := d.Write(b.docs); err != nil {
 		return err

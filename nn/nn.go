@@ -2,8 +2,9 @@
 // around the attention kernels. README.md tells of its layouts and choices.
 //
 // Tensors are dense and row-major. No method but New and the constructors
-// allocates, and what changes from step to step (tokens, positions) is read from
-// device memory: so whatever is called here can be recorded in a graph.
+// allocates, except for scratch that grows at its first use, and what changes from
+// step to step (tokens, positions) is read from device memory: so whatever has been
+// called once can be recorded in a graph.
 package nn
 
 import (

@@ -54,21 +54,27 @@ __device__ float2 both(__half2 a, __half2 b) {
     return make_float2(__int_as_float(*(const int *)&a), __int_as_float(*(const int *)&b));
 }
 
-// Of up to three matrices [lines, length], halves [3][padded][slabs * SLAB] and, for
-// each line, what undoes its scale, back [3][padded]. A warp has one line, which it
+// Of x [rows, length] and of up to three w [width, length], halves [lines][slabs *
+// SLAB] and, for each line, what undoes its scale. There are xLines lines of x and
+// wLines of each w, whole tiles. A warp has one line, those of x first, which it
 // reads twice: the second time from the caches.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    split_lines(const float *first, const float *second, const float *third, float *halves,
-                float *back, int lines, int padded, int length, int wide) {
+    split_lines(const float *x, const float *w0, const float *w1, const float *w2, float *xHalves,
+                float *xBack, float *wHalves, float *wBack, int rows, int xLines, int width,
+                int wLines, int length, int wide) {
     const int lane = threadIdx.x % WARP;
-    const int line = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
-    if (line >= padded) return; // the whole warp
-    const float *matrix = blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
-    const float *from = matrix + (size_t)line * length;
-    const size_t at = (size_t)blockIdx.y * padded + line;
+    const int at = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
     const int whole = (length + SLAB - 1) / SLAB * SLAB;
-    float *to = halves + at * whole;
-    const int end = line < lines ? length : 0;
+    const float *from = x + (size_t)at * length;
+    float *to = xHalves + (size_t)at * whole, *back = xBack + at;
+    bool there = at < rows;
+    if (at >= xLines) {
+        const int part = (at - xLines) / wLines, line = (at - xLines) % wLines;
+        from = (part == 0 ? w0 : part == 1 ? w1 : w2) + (size_t)line * length;
+        to = wHalves + (size_t)(at - xLines) * whole, back = wBack + (at - xLines);
+        there = line < width;
+    }
+    const int end = there ? length : 0;
 
     // 1. The largest number. fmaxf passes over NaN, which becomes NaN all the same.
     float most = 0.0f;
@@ -81,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
     const int n = scaleFor(most);
-    if (lane == 0) back[at] = powerOfTwo(-n);
+    if (lane == 0) *back = powerOfTwo(-n);
 
     // 2. The halves: four numbers are 8 bytes of high ones and 8 bytes of low ones.
     const float scale = powerOfTwo(n);

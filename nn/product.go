@@ -44,14 +44,13 @@ func (l *Layers) product(j job) error {
 			return err
 		}
 	}
-	if err := l.halves(s.x, s.xBack, 1, [mostParts]F{j.x, j.x, j.x}, j.rows, rows, j.in); err != nil {
-		return err
-	}
-	if err := l.halves(s.w, s.wBack, j.parts, j.w, j.width, width, j.in); err != nil {
+	err := l.launch("split_lines", tiles(rows+j.parts*width, splitBlock/32), splitBlock, j.x, j.w[0], j.w[1], j.w[2],
+		s.x, s.xBack, s.w, s.wBack, j.rows, rows, j.width, width, j.in, j.aligned())
+	if err != nil {
 		return err
 	}
 	aligned := wide(j.width, append(j.out[:], s.partial)...)
-	err := l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
+	err = l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
 		s.x, s.w, s.xBack, s.wBack, j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], s.partial,
 		j.rows, j.width, slabs, width, j.biased, int(j.then), aligned)
 	if err != nil || splits == 1 {
@@ -64,9 +63,3 @@ func (l *Layers) product(j job) error {
 
 // minSlabs is how many slabs a split has at least: filling its stages costs some.
 const minSlabs = 6
-
-// halves splits matrices [lines, length] for product.
-func (l *Layers) halves(to, back F, parts int, m [mostParts]F, lines, padded, length int) error {
-	return l.grid("split_lines", tiles(padded, splitBlock/32), parts, 1, splitBlock, 0,
-		m[0], m[1], m[2], to, back, lines, padded, length, wide(length, m[:]...))
-}

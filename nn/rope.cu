@@ -18,19 +18,20 @@ __device__ void waitForInputs() {
 
 extern "C" __global__ void rope(float *first, float *second, const int *before, int batch,
                                 int count, int heads, int dim, double log2Base) {
-    waitForInputs();
     const int half = dim / 2;
     const int groups = (heads + HEADS - 1) / HEADS;
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= (size_t)batch * count * groups * half) return;
     const int j = at % half;
     const int head0 = at / half % groups * HEADS;
     const size_t token = at / half / groups; // of all sequences
 
     // The angle in turns, in double: in float a position of 10 000 leaves an error
     // of some thousandths. Whole turns do not count.
+    const double each = exp2(-2.0 * j / dim * log2Base) * 0.15915494309189535;
+    waitForInputs(); // so far there were none
+    if (at >= (size_t)batch * count * groups * half) return;
     const double position = before[token / count] + (int)(token % count);
-    const double turns = position * exp2(-2.0 * j / dim * log2Base) * 0.15915494309189535;
+    const double turns = position * each;
     float sine, cosine;
     sincospif((float)(2.0 * (turns - rint(turns))), &sine, &cosine);
 

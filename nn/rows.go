@@ -92,11 +92,11 @@ func (l *Layers) Argmax(out I, x F, rows, width int) error {
 		return err
 	}
 	parts := min(argmaxParts, tiles(width, 4*argmaxBlock))
-	s := l.scratch
-	if err := atLeast(l.queue, &s.best, "best values", rows*argmaxParts); err != nil {
+	s, room := l.scratch, argmaxParts*max(rows, 64) // as good as always enough: graphs hold on to it
+	if err := atLeast(l.queue, &s.best, "best values", room); err != nil {
 		return err
 	}
-	if err := atLeast(l.queue, &s.bestAt, "their columns", rows*argmaxParts); err != nil {
+	if err := atLeast(l.queue, &s.bestAt, "their columns", room); err != nil {
 		return err
 	}
 	if err := l.grid("argmax_parts", rows, parts, 1, argmaxBlock, 0, s.best, s.bestAt, x, width); err != nil {

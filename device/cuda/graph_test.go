@@ -129,3 +129,61 @@ func perKernel(b *testing.B, kernels int) {
 	require.NoError(b, d.Sync())
 	b.ReportMetric(float64(time.Since(begin).Nanoseconds())/float64(b.N*kernels), "ns/kernel")
 }
+
+// inTurn moves numbers on by one place, and adds 1: after it has waited for what came
+// before. The next kernel may begin at once.
+const inTurn = `
+extern "C" __global__ void in_turn(float *to, const float *from, int n) {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[(i + n - 1) % n] + 1.0f;
+}
+`
+
+// TestEarlyLaunches: kernels that wait by themselves come one after another all the
+// same, alone and in a graph, whose work may be replaced.
+func TestEarlyLaunches(t *testing.T) {
+	assert.False(t, launchesEarly(device.Source{Text: "// " + waits}, "sm_90"), "a comment does not count")
+	assert.False(t, launchesEarly(device.Source{Text: inTurn}, "sm_89"))
+	assert.True(t, launchesEarly(device.Source{Text: inTurn}, "sm_100"))
+
+	d := open(t)
+	defer d.Close()
+	module, err := d.Compile(device.Source{Name: "turn.cu", Text: inTurn})
+	require.NoError(t, err)
+	kernel, err := module.Kernel("in_turn")
+	require.NoError(t, err)
+	const n, turns = 1 << 20, 100
+	zeros := make([]float32, n)
+	x, err := device.Upload(d, "x", zeros)
+	require.NoError(t, err)
+	y, err := device.Upload(d, "y", zeros)
+	require.NoError(t, err)
+	work := func(turns int) func(device.Queue) error {
+		return func(q device.Queue) error {
+			for range turns {
+				for _, b := range [][2]device.Buffer[float32]{{y, x}, {x, y}} {
+					l := device.Launch{Grid: device.D1(n / 256), Block: device.D1(256)}
+					if err := q.Launch(kernel, l, b[0], b[1], n); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}
+	}
+	require.NoError(t, work(turns)(d))
+	g, err := d.Record(work(turns))
+	require.NoError(t, err)
+	require.NoError(t, g.Launch())
+	require.NoError(t, g.Update(work(turns+1)))
+	require.NoError(t, g.Launch())
+	got, err := x.CopyOut(d)
+	require.NoError(t, err)
+	for i, v := range got {
+		require.Equal(t, float32(2*(3*turns+1)), v, "element %d", i)
+	}
+}

@@ -97,6 +97,7 @@ func (c class) start(cluster *slurmtest.Cluster, out string, until *regexp.Regex
 	cmd := c.command(context.Background(), out, "-slurm", onSlurm, "-at-once", "1")
 	cmd.Stdout, cmd.Stderr = w, w
 	require.NoError(c.t, cmd.Start())
+	c.t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test ends before it
 	if at != nil {
 		cluster.Eventually("the grader says "+until.String(), time.Minute, func() bool { return until.MatchString(w.String()) })
 		at(cmd)

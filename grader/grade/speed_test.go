@@ -127,10 +127,10 @@ func TestTheLadderGoesByFreeMemory(t *testing.T) {
 	o.Task = six
 	for _, c := range six.Checks {
 		if c.ID == "model" {
-			w, err := o.workload(c, 80<<30)
+			w, err := o.workload(c, 140<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 24, w.Shape[3])
-			w, err = o.workload(c, 60<<30)
+			w, err = o.workload(c, 80<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 8, w.Shape[3])
 		}

@@ -171,3 +171,25 @@ func TestMistakesAreFilledIn(t *testing.T) {
 	_, err = some.fill("no markers")
 	assert.ErrorContains(t, err, "markers")
 }
+
+func TestTheSameBenchTwice(t *testing.T) {
+	d := madeUp(t)
+	part := func() (p Part) {
+		for _, p := range madeUp(t).Parts {
+			if p.Task == 4 {
+				return p
+			}
+		}
+		return p
+	}
+	assert.Contains(t, d.Compare(part()), "at most 0.0 % apart")
+	slower := part()
+	e := &slower.Rows[1].Entries[1]
+	for i := range e.Times {
+		e.Times[i] *= 1.04
+	}
+	assert.Contains(t, d.Compare(slower), "at most 4.0 % apart ("+slower.Rows[1].ID+" beside unfused, cuBLAS: ")
+	assert.Contains(t, d.Compare(slower), "Beside the run of 3 February 2001, 04:05 UTC (commit abc): ")
+	assert.Empty(t, d.Compare(Part{Task: 9}))
+	assert.Empty(t, d.Compare(Part{Task: 4}), "nothing was measured")
+}

@@ -87,14 +87,18 @@ func Leaks(course, tree map[string][]byte) []string {
 			leaks = append(leaks, name+" is one of the course's trial submissions")
 			continue
 		}
-		found := ""
+		found, first := map[string]int{}, map[string]string{}
 		runs(tree[name], func(r run, from []string) {
-			if found == "" && secret[r] != "" {
-				found = fmt.Sprintf("%s has %d words and signs in a row from %s: %s …", name, leakRun, secret[r], strings.Join(from[:16], " "))
+			if of := secret[r]; of != "" {
+				if found[of]++; found[of] == 1 {
+					first[of] = strings.Join(from[:16], " ")
+				}
 			}
 		})
-		if found != "" {
-			leaks = append(leaks, found)
+		for _, of := range sorted(found) {
+			if found[of] > shared[pair{name, of}] {
+				leaks = append(leaks, fmt.Sprintf("%s has %d words and signs in a row from %s (%d such runs): %s …", name, leakRun, of, found[of], first[of]))
+			}
 		}
 	}
 	return leaks

@@ -58,5 +58,6 @@ func (c Config) Bytes() (weights, cache, activations int64) {
 	rows := int64(c.Batch) * int64(c.Prompt)
 	cache = 8 * int64(c.Layers) * int64(c.Batch) * int64(c.MaxSeq) * int64(c.Hidden)
 	activations = 4 * rows * (int64(scratch*c.Layers*c.Hidden) + int64(3*c.Hidden+2*c.MLP))
+	activations += 4 * (rows*int64(max(c.MLP, c.Hidden)) + int64(c.Hidden)*int64(max(3*c.Hidden, 2*c.MLP))) // nn's halves
 	return weights, cache, activations
 }
