@@ -38,7 +38,7 @@ func (b benchRun) peers() []bench.Peer {
 // task times all that there is of one task, and writes it down if it is to be kept.
 func (b benchRun) task(ctx context.Context) (right bool, err error) {
 	p := reference.Part{Task: b.o.Task.Number, Title: b.o.Task.Title, Date: reference.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
-		Seed: b.seed, Before: reference.Look(ctx)}
+		Seed: b.seed, GPU: b.o.Devices.GPU, Before: reference.Look(ctx)}
 	if p.Peer = ""; b.torch != nil {
 		p.Peer = b.torch.About
 	} else {

@@ -27,6 +27,7 @@ type Part struct {
 	Commit        string
 	Go            string
 	Seed          uint64
+	GPU           string `json:",omitempty"` // its name
 	Before, After State
 	Peer          string // "PyTorch 2.11.0"; "" where there was none
 	NoPeer        string // why

@@ -42,7 +42,11 @@ func (d Document) page() string {
 
 func (p Part) write(s *strings.Builder) {
 	fmt.Fprintf(s, "\n## Task %d: %s\n\n", p.Task, p.Title)
-	fmt.Fprintf(s, "%s, driver %s, %s; %s, commit %s, %s, seed %d.\n", p.device(), known(p.Before.Driver), known(p.Test.Library),
+	fmt.Fprintf(s, "%s, driver %s", p.device(), known(p.Before.Driver))
+	if p.Test.Library != "" {
+		fmt.Fprintf(s, ", %s", p.Test.Library)
+	}
+	fmt.Fprintf(s, "; %s, commit %s, %s, seed %d.\n",
 		p.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(p.Commit), known(p.Go), p.Seed)
 	fmt.Fprintf(s, "Before: %v. After: %v.\n", p.Before, p.After)
 	if p.Peer != "" {
@@ -72,7 +76,7 @@ func (p Part) device() string {
 			return r.Device.Name
 		}
 	}
-	return "unknown device"
+	return known(p.GPU)
 }
 
 func known(s string) string {

@@ -88,18 +88,17 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
     }
     sum = together(sum, team, sums, Plus());
 
-    // 4. Normalise, and write the row.
-    const float inverse = 1.0f / sum;
+    // 4. Normalise, and write the row. Dividing is more exact than to multiply by 1 / sum, whose
+    //    rounding all elements would share; memory is the limit, so it costs nothing.
 #pragma unroll
     for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
         const int i = FOUR ? k * team + thread * 4 : k * team + thread;
         if (i >= mine) continue;
         if (FOUR) {
-            __stcs((float4 *)(y + first + i),
-                   make_float4(part[k] * inverse, part[k + 1] * inverse, part[k + 2] * inverse,
-                               part[k + 3] * inverse));
+            __stcs((float4 *)(y + first + i), make_float4(part[k] / sum, part[k + 1] / sum,
+                                                          part[k + 2] / sum, part[k + 3] / sum));
         } else {
-            y[first + (size_t)i * inner] = part[k] * inverse;
+            y[first + (size_t)i * inner] = part[k] / sum;
         }
     }
 }
