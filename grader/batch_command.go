@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -99,6 +100,9 @@ func (b batchFlags) run() (int, error) {
 		if items, err = ofStudent(items, b.student, class.Roster); err != nil {
 			return exitFailed, err
 		}
+	}
+	if settings.Submissions, err = filepath.Abs(b.submissions); err != nil {
+		return exitFailed, err
 	}
 	if b.slurm != "" {
 		return b.spread(root, all, class, settings, only, items)

@@ -16,11 +16,15 @@ import (
 )
 
 // classFlags say where a class's tables are.
-type classFlags struct{ out, course, roster, canvas string }
+type classFlags struct {
+	out, course, roster, canvas string
+	past                        []string // folders of earlier years
+}
 
 func (c *classFlags) register(f *flag.FlagSet) {
 	f.StringVar(&c.course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, times.csv and canvas.csv are looked for beside it")
 	f.StringVar(&c.roster, "roster", "", "`roster.csv`: columns id, name, email, and other names of a student")
+	f.Var(folders{&c.past}, "past", "`folder` of an earlier year's submissions, to compare with; may be given again")
 	f.StringVar(&c.canvas, "canvas", "", "`export.csv` of Canvas's gradebook, to be filled")
 }
 
@@ -34,6 +38,9 @@ func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, 
 	}
 	if s, err = batch.LoadSettings(c.out); err != nil {
 		return
+	}
+	if len(c.past) > 0 {
+		s.Past = c.past
 	}
 	for _, p := range []struct{ given, kept *string }{{&c.course, &s.Course}, {&c.roster, &s.Roster}, {&c.canvas, &s.Canvas}} {
 		if *p.given == "" {
@@ -111,5 +118,8 @@ func (c classFlags) write(class gradebook.Class) (int, error) {
 		fmt.Printf("%d students have points that await a person.\n", held)
 	}
 	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(c.out, "gradebook.csv"), filepath.Join(c.out, "students"))
+	if err := c.pages(class, entries); err != nil {
+		return exitFailed, err
+	}
 	return exitFull, nil
 }

@@ -26,6 +26,9 @@ commands:
   gradebook make the grades anew of what a batch measured:  gradebook OUT
   merge     join batches, of a GPU and of the simulator, say:  merge OUT1 OUT2 -o OUT
   class     make a class of invented submissions, to try a batch on:  class FOLDER [-n 60]
+  report    draw the pages anew:     report OUT
+  gradescope-zip  write what Gradescope grades with:  gradescope-zip -course course.toml -o autograder.zip
+  unpack    write out one attempt's files:  unpack OUT -student ID -attempt 1 -o FOLDER
   tune      try tile sizes for task 4:  tune [-solution] [-dim 128]
   bench     time the reference solutions beside cuBLAS and PyTorch:  bench [-task 4] [-quick]
   run       start a task's worker by itself:  run -task 7 [-solution] gpt2 [flags]
@@ -49,27 +52,31 @@ commands:
 type command func(args []string) (int, error)
 
 var commands = map[string]command{
-	"grade":     gradeCommand,
-	"batch":     batchCommand,
-	"gradebook": gradebookCommand,
-	"merge":     mergeCommand,
-	"class":     classCommand,
-	"tune":      tuneCommand,
-	"run":       runCommand,
-	"pack":      packCommand,
-	"test":      testCommand,
-	"demo":      demoCommand,
-	"profile":   profileCommand,
-	"sanitize":  sanitizeCommand,
-	"gpu":       gpuCommand,
-	"release":   releaseCommand,
-	"update":    updateCommand,
-	"doctor":    doctorCommand,
-	"overlay":   overlayCommand,
-	"env":       envCommand,
-	"version":   versionCommand,
-	"help":      helpCommand,
-	"bench":     benchCommand,
+	"grade":          gradeCommand,
+	"batch":          batchCommand,
+	"gradebook":      gradebookCommand,
+	"merge":          mergeCommand,
+	"class":          classCommand,
+	"report":         reportCommand,
+	"unpack":         unpackCommand,
+	"gradescope":     gradescopeCommand, // in Gradescope's container
+	"gradescope-zip": gradescopeZipCommand,
+	"tune":           tuneCommand,
+	"run":            runCommand,
+	"pack":           packCommand,
+	"test":           testCommand,
+	"demo":           demoCommand,
+	"profile":        profileCommand,
+	"sanitize":       sanitizeCommand,
+	"gpu":            gpuCommand,
+	"release":        releaseCommand,
+	"update":         updateCommand,
+	"doctor":         doctorCommand,
+	"overlay":        overlayCommand,
+	"env":            envCommand,
+	"version":        versionCommand,
+	"help":           helpCommand,
+	"bench":          benchCommand,
 }
 
 func main() {

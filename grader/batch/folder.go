@@ -56,7 +56,11 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
-	Sandbox Sandbox // of the last batch on this machine
+	// Submissions is where the class was handed in: what is compared with each other is
+	// read there again.
+	Submissions string
+	Past        []string // folders of earlier years, to compare with
+	Sandbox     Sandbox  // of the last batch on this machine
 }
 
 // Sandbox is what students' code ran in.

@@ -33,41 +33,50 @@ var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._]*$`)
 // is not committed is not in it, so that a name stands for the same bytes
 // everywhere. Without a version it is called by the commit's date.
 func Make(ctx context.Context, root, version string) (*Tree, error) {
+	t, course, err := lastCommit(ctx, root, version)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.fill(root, course)
+}
+
+// lastCommit names a tree after the course's last commit, and reads all of that.
+func lastCommit(ctx context.Context, root, version string) (*Tree, map[string][]byte, error) {
 	if _, err := os.Stat(filepath.Join(root, ManifestName)); err == nil {
-		return nil, errors.New("this tree is itself a release: make one from the course's repository")
+		return nil, nil, errors.New("this tree is itself a release: make one from the course's repository")
 	}
 	head, err := git(ctx, root, "show", "-s", "--format=%H %ct", "HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("the course must be a git repository with a commit: %w", err)
+		return nil, nil, fmt.Errorf("the course must be a git repository with a commit: %w", err)
 	}
 	t := &Tree{}
 	var seconds int64
 	if _, err := fmt.Sscan(string(head), &t.Commit, &seconds); err != nil {
-		return nil, fmt.Errorf("git show: %w", err)
+		return nil, nil, fmt.Errorf("git show: %w", err)
 	}
 	t.Date = time.Unix(seconds, 0).UTC()
 	if t.Version = version; version == "" {
 		t.Version = t.Date.Format("2006.01.02")
 	}
 	if !versionForm.MatchString(t.Version) {
-		return nil, fmt.Errorf("version %q: want letters, digits, dots and underscores, like 2027.1", version)
+		return nil, nil, fmt.Errorf("version %q: want letters, digits, dots and underscores, like 2027.1", version)
 	}
 	t.Name = t.Version + "-" + t.Commit[:10]
 	changes, err := git(ctx, root, "status", "--porcelain")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.Dirty = len(changes) > 0
 	archive, err := git(ctx, root, "-c", "core.autocrlf=false", "archive", "--format=tar", "HEAD")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	course, scripts, err := untar(archive)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.Scripts = scripts
-	return t, t.fill(root, course)
+	return t, course, nil
 }
 
 func git(ctx context.Context, root string, args ...string) ([]byte, error) {

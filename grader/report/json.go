@@ -18,6 +18,8 @@ type Gradescope struct {
 	Score      float64          `json:"score"`
 	Output     string           `json:"output"`
 	Visibility string           `json:"visibility,omitempty"`
+	Stdout     string           `json:"stdout_visibility,omitempty"`
+	Time       float64          `json:"execution_time,omitempty"` // seconds
 	Tests      []GradescopeTest `json:"tests"`
 	ExtraData  ExtraData        `json:"extra_data"`
 }

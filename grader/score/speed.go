@@ -34,7 +34,7 @@ func (s Speed) mark(p *Part, curve rubric.Curve) {
 	case s.Ratio.N == 0:
 		p.NotMeasured = "not measured: there is no pair of times to compare"
 	default:
-		p.Score = p.Max * Rising(curve, s.Ratio.Median)
+		p.Score, p.Ratio = p.Max*Rising(curve, s.Ratio.Median), s.Ratio.Median
 		p.Note = fmt.Sprintf("%.2f × the speed of %s (%.2f to %.2f; %v beside %v; full from %g on): %s",
 			s.Ratio.Median, s.Baseline, s.Ratio.Low, s.Ratio.High, rounded(s.Ours), rounded(s.Theirs), curve.Full, s.Workload)
 	}

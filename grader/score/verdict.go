@@ -65,6 +65,7 @@ type Part struct {
 	Error       float64 // of correctness: the largest that passed, over what is allowed
 	NotMeasured string  // why there is no score; then Max is what it would be worth
 	NeedsGPU    bool    // a GPU would have measured it
+	Ratio       float64 `json:",omitempty"` // of speed: how many times the baseline's; 0 where it was not timed
 	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
 }
 

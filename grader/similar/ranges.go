@@ -1,0 +1,56 @@
+package similar
+
+import "slices"
+
+// mostRanges of a pair are listed.
+const mostRanges = 12
+
+// mostPlaces of one fingerprint in a file are looked at: one that repeats itself tells little.
+const mostPlaces = 16
+
+// spot is where a fingerprint stands: in which file, and at which token.
+type spot struct {
+	file int
+	at   int32
+}
+
+// ranges joins fingerprints that follow each other in both into stretches.
+func ranges(a, b *entry, skip func(uint64) bool) (found []Range) {
+	places := map[uint64][]spot{}
+	for i, f := range b.files {
+		for _, p := range f.prints {
+			if len(places[p.hash]) < mostPlaces {
+				places[p.hash] = append(places[p.hash], spot{i, p.at})
+			}
+		}
+	}
+	const near = 2 * (gram + window) // tokens between one fingerprint and the next of a stretch
+	for _, f := range a.files {
+		var current *Range
+		var last spot // of the fingerprint before, in b
+		var lastA int32
+		for _, p := range f.prints {
+			there := places[p.hash]
+			if len(there) == 0 || skip(p.hash) {
+				continue
+			}
+			next := there[0]
+			follows := slices.IndexFunc(there, func(s spot) bool {
+				return current != nil && s.file == last.file && s.at > last.at && s.at-last.at <= near && p.at-lastA <= near
+			})
+			if follows >= 0 {
+				next = there[follows]
+			} else {
+				found = append(found, Range{FileA: f.name, FromA: f.line(p.at), FileB: b.files[next.file].name, FromB: b.files[next.file].line(next.at)})
+				current = &found[len(found)-1]
+			}
+			current.ToA, current.ToB = f.line(p.at+gram-1), b.files[next.file].line(next.at+gram-1)
+			current.Fingerprints++
+			last, lastA = next, p.at
+		}
+	}
+	slices.SortStableFunc(found, func(x, y Range) int { return y.Fingerprints - x.Fingerprints })
+	return found[:min(len(found), mostRanges)]
+}
+
+func (f file) line(at int32) int { return int(f.lines[min(int(at), len(f.lines)-1)]) }

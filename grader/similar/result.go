@@ -1,0 +1,49 @@
+// Package similar finds submissions that share more of their text than chance, the stubs and
+// the published solutions explain. It compares fingerprints of tokens (winnowing): identifiers
+// are all alike to it, comments and layout are nothing, and functions may stand in any order.
+// It says what is alike, never why.
+package similar
+
+// Result is what a comparison found.
+type Result struct {
+	Compared int      // submissions
+	Past     int      // submissions of earlier years
+	Pairs    []Pair   // of people, the most alike first; then those with published solutions
+	More     int      // pairs of people that are not listed any more
+	Left     []string // what could not be compared, and why
+}
+
+// Pair is two submissions that are alike in one task or more.
+type Pair struct {
+	A, B  Origin
+	Share float64 // the largest of its tasks'
+	Tasks []Shared
+}
+
+// Shared is what two submissions share of one task.
+type Shared struct {
+	Task    string  // its folder
+	Share   float64 // of the fingerprints of the one that has fewer
+	Matched int     // fingerprints
+	Ranges  []Range // the longest first
+}
+
+// Origin says whose files these are.
+type Origin struct {
+	ID      string // the student's, or a published solution's folder
+	Name    string `json:",omitempty"`
+	Attempt int    `json:",omitempty"`
+	Past    string `json:",omitempty"` // the earlier year's folder, or Published; "" for this class
+}
+
+// Published is where a solution of the course's own comes from.
+const Published = "published"
+
+// Range is a stretch that both have.
+type Range struct {
+	FileA        string
+	FromA, ToA   int // lines
+	FileB        string
+	FromB, ToB   int
+	Fingerprints int
+}

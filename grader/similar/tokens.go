@@ -1,0 +1,138 @@
+package similar
+
+import (
+	"go/scanner"
+	"go/token"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"flashlab/device"
+)
+
+// tok is a token's kind, and where it stands.
+type tok struct {
+	kind uint32
+	line int32
+}
+
+// Kinds that stand for many texts. Keywords and operators have the hash of their own text.
+const (
+	identifier uint32 = iota + 1
+	number
+	text
+)
+
+// mostTokens of a file are looked at: far more than a solution has, and a bound for hostile ones.
+const mostTokens = 60_000
+
+// tokens cuts a file up; nil for a file that is neither Go nor CUDA.
+func tokens(name string, data []byte) []tok {
+	switch path.Ext(name) {
+	case ".go":
+		return goTokens(data)
+	case ".cu":
+		return cudaTokens(device.Code(string(data)))
+	}
+	return nil
+}
+
+func goTokens(data []byte) (all []tok) {
+	set := token.NewFileSet()
+	file := set.AddFile("", -1, len(data))
+	var s scanner.Scanner
+	s.Init(file, data, func(token.Position, string) {}, 0) // broken files are cut up as far as that goes
+	for len(all) < mostTokens {
+		at, t, lit := s.Scan()
+		if t == token.EOF {
+			break
+		}
+		kind := uint32(0)
+		switch {
+		case t == token.SEMICOLON && lit == "\n": // not written by anyone
+			continue
+		case t == token.IDENT:
+			kind = identifier
+		case t == token.STRING || t == token.CHAR:
+			kind = text
+		case t.IsLiteral():
+			kind = number
+		default:
+			kind = hash(t.String())
+		}
+		all = append(all, tok{kind, int32(file.Line(at))})
+	}
+	return all
+}
+
+// words of CUDA that are no author's choice; all other names are identifiers.
+var words = set(`alignas auto bool break case char class const constexpr continue default do double else enum extern false
+float for goto if inline int long namespace nullptr operator return short signed sizeof static static_assert struct switch
+template true typedef typename union unsigned using void volatile while
+__global__ __device__ __host__ __shared__ __constant__ __restrict__ __forceinline__ __launch_bounds__
+__syncthreads __syncwarp __shfl_sync __shfl_xor_sync __shfl_down_sync __ldg atomicAdd
+threadIdx blockIdx blockDim gridDim float2 float4 half __half __half2`)
+
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		all[w] = true
+	}
+	return all
+}
+
+// cudaTokens cuts up a text whose comments, directives and insides of strings are blanked.
+func cudaTokens(code string) (all []tok) {
+	line := int32(1)
+	for i := 0; i < len(code) && len(all) < mostTokens; {
+		c := code[i]
+		end := i + 1
+		switch {
+		case c == '\n':
+			line++
+			i++
+			continue
+		case c <= ' ':
+			i++
+			continue
+		case c == '"' || c == '\'':
+			for end < len(code) && code[end] != c && code[end] != '\n' {
+				end++
+			}
+			if end < len(code) && code[end] == c {
+				end++
+			}
+			all = append(all, tok{text, line})
+		case digit(c) || c == '.' && end < len(code) && digit(code[end]):
+			for end < len(code) && (letter(code[end]) || digit(code[end]) || code[end] == '.' || code[end] == '\'') {
+				end++
+			}
+			all = append(all, tok{number, line})
+		case letter(c) || c >= utf8.RuneSelf:
+			for end < len(code) && (letter(code[end]) || digit(code[end]) || code[end] >= utf8.RuneSelf) {
+				end++
+			}
+			kind := identifier
+			if words[code[i:end]] {
+				kind = hash(code[i:end])
+			}
+			all = append(all, tok{kind, line})
+		default:
+			all = append(all, tok{hash(code[i:end]), line})
+		}
+		i = end
+	}
+	return all
+}
+
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// hash is FNV-1a, kept off the kinds above.
+func hash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h | 1<<31
+}
