@@ -35,6 +35,9 @@ func (d Document) page() string {
 		}
 	}
 	for _, p := range d.Parts {
+		if p.GPU == "" {
+			p.GPU = d.gpu(p.Seed)
+		}
 		p.write(&s)
 	}
 	return s.String()
@@ -65,6 +68,16 @@ func (p Part) write(s *strings.Builder) {
 	}
 	p.versions(s)
 	p.chats(s)
+}
+
+// gpu is the GPU of a run, which a part without a self-test does not name itself.
+func (d Document) gpu(seed uint64) string {
+	for _, p := range d.Parts {
+		if p.Seed == seed && p.Test.Device.Name != "" {
+			return p.Test.Device.Name
+		}
+	}
+	return ""
 }
 
 func (p Part) device() string {
