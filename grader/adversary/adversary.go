@@ -30,9 +30,9 @@ const (
 )
 
 // Submission is one of them: a folder with a submission.toml and the files that
-// it changes. Those that it does not bring are right ones: of grader/testdata/base,
-// early versions of solutions that stay as they are while the solutions get
-// faster, else the solution's own.
+// it changes. Those that it does not bring are right ones: of the early version
+// in the list of versions, which stays as it is while the solution gets faster,
+// else the solution's own.
 type Submission struct {
 	Name    string `toml:"-"`
 	About   string // what it tries, or what is odd about it
@@ -49,6 +49,9 @@ type Submission struct {
 
 	dir string
 }
+
+// versions of the solutions whose lines the edits quote.
+var versions = map[string]string{"task2_unfused": "1_shared", "task4_flash": "2_registers"}
 
 // Kinds are the folders of grader/testdata: the exploits and the honest.
 const (
@@ -100,14 +103,14 @@ func load(file string) (Submission, error) {
 func (s Submission) Write(root string, t *rubric.Task, dir string) error {
 	var files []gate.File
 	for _, one := range t.All() {
-		from := filepath.Join(root, "grader", "testdata", "base", one.Dir)
-		if _, err := os.Stat(from); err != nil {
-			from = filepath.Join(root, one.Dir, "solution")
-		}
+		solution := filepath.Join(root, one.Dir, "solution")
 		for _, name := range one.Files {
 			data, err := os.ReadFile(filepath.Join(s.dir, name))
+			if version := versions[one.Dir]; os.IsNotExist(err) && version != "" {
+				data, err = os.ReadFile(filepath.Join(solution, "_versions", version, name))
+			}
 			if os.IsNotExist(err) {
-				data, err = os.ReadFile(filepath.Join(from, name))
+				data, err = os.ReadFile(filepath.Join(solution, name))
 			}
 			if err != nil {
 				return err
