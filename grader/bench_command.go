@@ -16,8 +16,6 @@ import (
 	"flashlab/device"
 	"flashlab/grader/bench"
 	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
-	"flashlab/internal/cache"
 )
 
 // benchFlags are the command's choices.
@@ -68,15 +66,7 @@ func benchCommand(args []string) (int, error) {
 }
 
 func (b benchFlags) measure() (int, error) {
-	root, err := cache.Root()
-	if err != nil {
-		return exitFailed, err
-	}
-	all, err := rubric.LoadAll(root)
-	if err != nil {
-		return exitFailed, err
-	}
-	tasks, err := rubric.Find(all, b.task)
+	root, tasks, err := find(b.task)
 	if err != nil {
 		return exitFailed, err
 	}

@@ -20,7 +20,6 @@ import (
 	"flashlab/grader/rubric"
 	"flashlab/grader/sandbox"
 	"flashlab/grader/score"
-	"flashlab/internal/cache"
 )
 
 // gradeFlags are the command's choices.
@@ -85,15 +84,7 @@ func count(conditions ...bool) int {
 }
 
 func (g gradeFlags) run() (int, error) {
-	root, err := cache.Root()
-	if err != nil {
-		return exitFailed, err
-	}
-	all, err := rubric.LoadAll(root)
-	if err != nil {
-		return exitFailed, err
-	}
-	tasks, err := rubric.Find(all, g.task)
+	root, tasks, err := find(g.task)
 	if err != nil {
 		return exitFailed, err
 	}

@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
-	"flashlab/internal/cache"
 )
 
 // runCommand starts a task's worker by itself: `make gpt2` and the like.
@@ -27,15 +25,7 @@ func runCommand(args []string) (int, error) {
 	if f.NArg() == 0 {
 		return exitFailed, errors.New("run: say what: run -task 7 gpt2 …")
 	}
-	root, err := cache.Root()
-	if err != nil {
-		return exitFailed, err
-	}
-	all, err := rubric.LoadAll(root)
-	if err != nil {
-		return exitFailed, err
-	}
-	tasks, err := rubric.Find(all, g.task)
+	root, tasks, err := find(g.task)
 	if err != nil {
 		return exitFailed, err
 	}

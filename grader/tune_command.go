@@ -15,8 +15,6 @@ import (
 	"flashlab/device"
 	"flashlab/grader/grade"
 	"flashlab/grader/report"
-	"flashlab/grader/rubric"
-	"flashlab/internal/cache"
 )
 
 // tuneCommand tries tile sizes for task 4.
@@ -31,15 +29,7 @@ func tuneCommand(args []string) (int, error) {
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
 	}
-	root, err := cache.Root()
-	if err != nil {
-		return exitFailed, err
-	}
-	all, err := rubric.LoadAll(root)
-	if err != nil {
-		return exitFailed, err
-	}
-	tasks, err := rubric.Find(all, g.task)
+	root, tasks, err := find(g.task)
 	if err != nil {
 		return exitFailed, err
 	}
