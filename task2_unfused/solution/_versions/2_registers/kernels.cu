@@ -17,12 +17,12 @@
 #define MOST 32 // elements of a row that a thread keeps
 #define EVERYONE 0xffffffffu
 
-__device__ float larger(float a, float b) {
-    return fmaxf(a, b);
-}
-__device__ float plus(float a, float b) {
-    return a + b;
-}
+struct Larger {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Plus {
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
 
 // Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
 // across the warps of larger teams. All threads of the block take part.
@@ -68,7 +68,7 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
     float largest = part[0];
 #pragma unroll
     for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
-    largest = together(largest, team, maxima, larger);
+    largest = together(largest, team, maxima, Larger());
 
     // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
     //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
@@ -78,7 +78,7 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
         part[k] = expf(part[k] - largest);
         sum += part[k];
     }
-    sum = together(sum, team, sums, plus);
+    sum = together(sum, team, sums, Plus());
 
     // 4. Normalise, and write the row.
     const float inverse = 1.0f / sum;
