@@ -96,6 +96,9 @@ func TestMutantsLosePoints(t *testing.T) {
 		names := build.Mutants(root, task)
 		require.NotEmpty(t, names)
 		if os.Getenv(allMutants) == "" {
+			if task.Number == 7 { // half a minute of a whole model, which its solution has just had
+				t.Skip("make test-all tries the mutants of this task")
+			}
 			names = names[:1]
 		}
 		for _, name := range names {

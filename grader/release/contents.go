@@ -19,7 +19,6 @@ var left = []string{
 	"device/corpus",            // the simulator's own corpus: among it whole attention kernels
 	"docs/instructors.md",      // not for students
 	"docs/threats.md",          // nor what the sandbox does not hold
-	"grader/adversary",         // the trial submissions' list
 	"grader/release/tree",      // becomes the root's README.md and Makefile
 	"grader/slurm/slurmtest",   // for tests alone
 	"scripts/nvcc-check.sh",    // of the course's own CI
