@@ -134,7 +134,7 @@ release: grader ## write the students' tree, without solutions, to out/release (
 	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') out/release
 
 lint: ## gofmt, go vet, staticcheck, clang-format
-	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
+	@unformatted=$$(find . -name '*.go' -not -path './out/*' -exec gofmt -l {} +); [ -z "$$unformatted" ] || \
 		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
@@ -145,7 +145,7 @@ lint: ## gofmt, go vet, staticcheck, clang-format
 	fi
 
 format: ## gofmt and clang-format, written to the files
-	@gofmt -w .
+	@find . -name '*.go' -not -path './out/*' -exec gofmt -w {} +
 	@[ -z "$(CLANG_FORMAT)" ] || "$(CLANG_FORMAT)" -i $(CUDA_FILES)
 
 clean: ## remove everything that programs wrote (out/)
