@@ -71,6 +71,9 @@ func TestTransformersAgrees(t *testing.T) {
 				agrees(t, r, g, len(g.greedy))
 			}
 			d := attntest.Device(t)
+			if name == "bundled" && skipped(d) {
+				t.Skip("make test-all compares the rest")
+			}
 			m := newModel(t, d, w)
 			tokens := 40
 			if name == "bundled" && d.Info().Kind == device.Sim {
@@ -81,6 +84,11 @@ func TestTransformersAgrees(t *testing.T) {
 			}
 		})
 	}
+}
+
+// skipped tells that the bundled model takes too long here for `make test`.
+func skipped(d device.Device) bool {
+	return d.Info().Kind == device.Sim && os.Getenv("FLASHLAB_ALL") == ""
 }
 
 // agrees compares the logits of a prompt, and so many greedy tokens after it.
@@ -119,6 +127,9 @@ func TestPerplexities(t *testing.T) {
 	require.NoError(t, err)
 	tokens := k.Encode(string(text[:min(len(text), 8000)]))
 	d := attntest.Device(t)
+	if skipped(d) {
+		t.Skip("make test-all compares perplexities")
+	}
 	if d.Info().Kind == device.Sim {
 		tokens = tokens[:10]
 	}
