@@ -8,16 +8,20 @@ import (
 	"flashlab/device"
 )
 
-// threads of a block, as kernels.cu has them.
-const threads = 256
+// As kernels.cu has them: the threads of a block, and how many groups of blocks may
+// share keys in one launch.
+const (
+	threads = 256
+	shared  = 4096
+)
 
-// Decode holds the compiled kernels, and scratch memory for the parts of
-// DecodeSplit.
+// Decode holds the compiled kernels, and scratch memory for what the blocks of
+// DecodeSplit find.
 type Decode struct {
-	queue           device.Queue
-	update, combine device.Kernel
-	kernels         []sized
-	parts           device.Buffer[float32]
+	queue   device.Queue
+	update  device.Kernel
+	kernels []sized
+	between device.Buffer[float32]
 }
 
 // sized is a decoding kernel for a head dimension up to dim, whose blocks take
@@ -40,9 +44,6 @@ func New(q device.Queue) (*Decode, error) {
 	}
 	d := &Decode{queue: q}
 	if d.update, err = module.Kernel("update"); err != nil {
-		return nil, err
-	}
-	if d.combine, err = module.Kernel("combine"); err != nil {
 		return nil, err
 	}
 	for _, lanes := range []int{16, 32} { // each has four numbers of a row
@@ -95,8 +96,8 @@ func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 	return d.launch(out, q, c, s, lengths, 1)
 }
 
-// DecodeSplit does the same with the keys shared out among splits blocks, whose
-// results are combined by a second launch.
+// DecodeSplit does the same with the keys shared out among splits blocks. The last
+// of them combines their results.
 func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, splits int) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
@@ -104,18 +105,7 @@ func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn
 	if splits < 1 {
 		return fmt.Errorf("decoding of %v in %d parts: want at least 1", s, splits)
 	}
-	if splits == 1 {
-		return d.launch(out, q, c, s, lengths, 1)
-	}
-	rows := s.Batch * s.Heads
-	if err := d.room(rows * splits * (s.Dim + 2)); err != nil {
-		return err
-	}
-	if err := d.launch(d.parts, q, c, s, lengths, splits); err != nil {
-		return err
-	}
-	l := device.Launch{Grid: device.D1(rows), Block: device.D1(64)}
-	return d.queue.Launch(d.combine, l, d.parts, out, splits, s.Dim)
+	return d.launch(out, q, c, s, lengths, splits)
 }
 
 // check refuses what the kernels cannot do, before anything is launched.
@@ -139,13 +129,24 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
-func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, parts int) error {
+func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, parts int) error {
 	share := s.Heads / s.KVHeads
 	k := d.pick(s.Dim, share)
 	chunks := (share + k.heads - 1) / k.heads
-	l := device.Launch{Grid: device.D2(s.Batch*s.KVHeads*chunks, parts), Block: device.D1(threads)}
+	groups := s.Batch * s.KVHeads * chunks
+	if groups > shared {
+		parts = 1 // so many fill a GPU by themselves
+	}
+	between := out // not used where each block has all keys
+	if parts > 1 {
+		if err := d.room(s.Batch * s.Heads * parts * (s.Dim + 2)); err != nil {
+			return err
+		}
+		between = d.between
+	}
+	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(threads)}
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
-	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, to, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
+	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
 }
 
 // pick finds the kernel for a head dimension and the number of query heads that
@@ -172,13 +173,13 @@ func aligned(length int, buffers ...device.Buffer[float32]) bool {
 // room makes the scratch memory large enough. What was smaller is not freed: a
 // recorded graph may hold its address.
 func (d *Decode) room(n int) error {
-	if d.parts.Len() >= n {
+	if d.between.Len() >= n {
 		return nil
 	}
-	parts, err := device.Alloc[float32](d.queue, "parts of DecodeSplit", n)
+	between, err := device.Alloc[float32](d.queue, "between the blocks of DecodeSplit", n)
 	if err != nil {
 		return err
 	}
-	d.parts = parts
+	d.between = between
 	return nil
 }

@@ -9,18 +9,34 @@
 // A block has one key head of one sequence, and up to HEADS of the query heads that
 // share it. LANES neighbouring threads form a group, which takes a key at a time:
 // a lane has 4 of its numbers. The block's groups take keys in turn, each group with
-// an online softmax of its own; at the end their results are merged.
+// an online softmax of its own; at the end their results are merged. Where several
+// blocks share the keys (parts), the last of them to finish merges theirs.
 
 #define THREADS 256
-#define KEYS 4 // that a group loads at a time
+#define KEYS 4      // that a group loads at a time
+#define SHARED 4096 // groups of blocks that share keys, at most: decode.go knows it
+
+// How many of the blocks that share keys are done: 0 before and after each launch.
+__device__ unsigned done[SHARED];
+
+// In a recorded graph these kernels begin before the one ahead of them has finished:
+// device/cuda sees to that, for files that name this function. Every block calls it,
+// and only then touches memory. The next kernel may begin when all blocks are there.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
 
 // The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
 // if rows start at multiples of 16 bytes (wide), else LANES apart: either way
-// neighbouring lanes read neighbouring numbers.
+// neighbouring lanes read neighbouring numbers. Nobody reads a key again: __ldcs tells
+// the caches that they need not keep it.
 template <int LANES> __device__ float4 load(const float *row, int lane, int dim, int wide) {
     float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (wide) {
-        if (4 * lane < dim) value = *(const float4 *)(row + 4 * lane);
+        if (4 * lane < dim) value = __ldcs((const float4 *)(row + 4 * lane));
         return value;
     }
     if (lane < dim) value.x = row[lane];
@@ -63,18 +79,42 @@ __device__ float base(float largest) {
     return largest == -INFINITY ? 0.0f : largest;
 }
 
-// With gridDim.y = 1 it writes out [batch, heads, dim]. Otherwise the keys of a
-// sequence are shared out among gridDim.y blocks, and `to` is a row of dim + 2 for
-// each part, [batch, heads, parts, dim + 2]: the sum of weighted values, relative to
-// the largest score; that score; the sum of the weights.
+// What groups or blocks that shared the keys have found for one head, put together.
+struct Merged {
+    float weighted; // number x of the sum of weighted values, relative to the largest score
+    float largest, weights;
+};
+
+// n results lie pitch numbers apart: weighted sums first, from `extra` on the largest
+// score and the sum of the weights. Each is rescaled to the largest score of all.
+__device__ Merged merge(const float *results, int n, int pitch, int extra, int x) {
+    Merged all = {0.0f, -INFINITY, 0.0f};
+#pragma unroll 8 // the loads of eight are on their way together
+    for (int i = 0; i < n; i++) all.largest = fmaxf(all.largest, results[i * pitch + extra]);
+#pragma unroll 8
+    for (int i = 0; i < n; i++) {
+        const float *one = results + i * pitch;
+        const float rescale = exp2f(one[extra] - base(all.largest)); // 0 where there was no key
+        all.weights += rescale * one[extra + 1];
+        all.weighted += rescale * one[x];
+    }
+    return all;
+}
+
+// It writes out [batch, heads, dim]. The keys of a sequence are shared out among
+// gridDim.y blocks; if that is more than one, between has room for their results,
+// [batch, heads, parts, dim + 2].
 template <int LANES, int HEADS>
 __device__ void decode(const float *q, const float *k, const float *v, const int *lengths,
-                       float *to, int slots, int heads, int kvHeads, int dim, int wide,
-                       float factor) {
+                       float *out, float *between, int slots, int heads, int kvHeads, int dim,
+                       int wide, float factor) {
     constexpr int GROUPS = THREADS / LANES;
-    constexpr int WIDTH = 4 * LANES; // of a row in shared memory
+    constexpr int EXTRA = 4 * LANES; // where a row in shared memory has more than the sums
+    constexpr int WIDTH = EXTRA + 4; // of that row: a multiple of 16 bytes
     const int lane = threadIdx.x % LANES;
     const int group = threadIdx.x / LANES;
+
+    waitForInputs();
 
     // 1. Which heads, which keys. The length is read here, on the device: a launch
     //    that was recorded in a graph must see today's.
@@ -149,82 +189,74 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     }
 
     // 5. Every group leaves its result in shared memory.
-    __shared__ __align__(16) float accOf[HEADS][GROUPS][WIDTH];
-    __shared__ float largestOf[HEADS][GROUPS], sumOf[HEADS][GROUPS];
+    __shared__ __align__(16) float rows[HEADS][GROUPS][WIDTH];
 #pragma unroll
     for (int h = 0; h < HEADS; h++) {
-        store<LANES>(accOf[h][group], lane, wide, acc[h]);
-        if (lane == 0) {
-            largestOf[h][group] = largest[h];
-            sumOf[h][group] = sum[h];
-        }
+        float *row = rows[h][group];
+        store<LANES>(row, lane, wide, acc[h]);
+        if (lane == 0) row[EXTRA] = largest[h], row[EXTRA + 1] = sum[h];
     }
     __syncthreads(); // all results are there
 
-    // 6. Merge them, each rescaled to the largest score of all. A thread has one
-    //    number of a head.
+    // 6. Merge them: a thread has one number of a head.
     for (int i = threadIdx.x; i < count * dim; i += THREADS) {
-        const int h = i / dim;
-        const int x = i % dim;
-        float most = -INFINITY;
-        for (int g = 0; g < GROUPS; g++) most = fmaxf(most, largestOf[h][g]);
-        float weights = 0.0f, weighted = 0.0f;
-        for (int g = 0; g < GROUPS; g++) {
-            const float rescale = exp2f(largestOf[h][g] - base(most));
-            weights += rescale * sumOf[h][g];
-            weighted += rescale * accOf[h][g][x];
-        }
+        const int h = i / dim, x = i % dim;
+        const Merged all = merge(rows[h][0], GROUPS, WIDTH, EXTRA, x);
         if (parts == 1) {
-            to[(head0 + h) * dim + x] = weighted / weights;
+            out[(head0 + h) * dim + x] = all.weighted / all.weights;
             continue;
         }
-        float *row = to + ((head0 + h) * parts + part) * (dim + 2);
-        row[x] = weighted;
-        if (x == 0) row[dim] = most, row[dim + 1] = weights;
+        float *row = between + ((head0 + h) * parts + part) * (dim + 2);
+        row[x] = all.weighted;
+        if (x == 0) row[dim] = all.largest, row[dim + 1] = all.weights;
+    }
+    if (parts == 1) return;
+
+    // 7. The last of the blocks that share these keys merges what they found. It sees
+    //    the others' results, for their fences came before their counting.
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads(); // the results of all threads are written, each before its fence
+    // It counts to parts - 1, then starts from 0 again.
+    if (threadIdx.x == 0) last = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+    __syncthreads(); // everyone knows whether this block is the last
+    if (!last) return;
+    __threadfence();
+    for (int i = threadIdx.x; i < count * dim; i += THREADS) {
+        const int h = i / dim, x = i % dim;
+        const float *row = between + (head0 + h) * parts * (dim + 2);
+        const Merged all = merge(row, parts, dim + 2, dim, x);
+        out[(head0 + h) * dim + x] = all.weighted / all.weights;
     }
 }
 
 // Head dimensions up to 64 and up to 128; one query head a block, or up to four.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_16_1(const float *q, const float *k, const float *v, const int *lengths, float *to,
-                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<16, 1>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+    decode_16_1(const float *q, const float *k, const float *v, const int *lengths, float *out,
+                float *between, int slots, int heads, int kvHeads, int dim, int wide,
+                float factor) {
+    decode<16, 1>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_16_4(const float *q, const float *k, const float *v, const int *lengths, float *to,
-                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<16, 4>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+    decode_16_4(const float *q, const float *k, const float *v, const int *lengths, float *out,
+                float *between, int slots, int heads, int kvHeads, int dim, int wide,
+                float factor) {
+    decode<16, 4>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_32_1(const float *q, const float *k, const float *v, const int *lengths, float *to,
-                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<32, 1>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+    decode_32_1(const float *q, const float *k, const float *v, const int *lengths, float *out,
+                float *between, int slots, int heads, int kvHeads, int dim, int wide,
+                float factor) {
+    decode<32, 1>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_32_4(const float *q, const float *k, const float *v, const int *lengths, float *to,
-                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<32, 4>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
-}
-
-// Combines the parts of a head, [batch, heads, parts, dim + 2], to out
-// [batch, heads, dim]: one block a head. Each is relative to a largest score of its own.
-extern "C" __global__ void combine(const float *from, float *out, int parts, int dim) {
-    from += (size_t)blockIdx.x * parts * (dim + 2);
-    for (int x = threadIdx.x; x < dim; x += blockDim.x) {
-        float most = -INFINITY; // some part has a key
-        for (int p = 0; p < parts; p++) most = fmaxf(most, from[p * (dim + 2) + dim]);
-        float weights = 0.0f, weighted = 0.0f;
-        for (int p = 0; p < parts; p++) {
-            const float *row = from + p * (dim + 2);
-            const float rescale = exp2f(row[dim] - most); // 0 for an empty part
-            weights += rescale * row[dim + 1];
-            weighted += rescale * row[x];
-        }
-        out[(size_t)blockIdx.x * dim + x] = weighted / weights;
-    }
+    decode_32_4(const float *q, const float *k, const float *v, const int *lengths, float *out,
+                float *between, int slots, int heads, int kvHeads, int dim, int wide,
+                float factor) {
+    decode<32, 4>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to
@@ -232,6 +264,7 @@ extern "C" __global__ void combine(const float *from, float *out, int parts, int
 // one number of each, or four (wide). blockIdx.y is the sequence.
 extern "C" __global__ void update(const float *k, const float *v, const int *at, float *cacheK,
                                   float *cacheV, int count, int slots, int width, int wide) {
+    waitForInputs();
     const int sequence = blockIdx.y;
     const int n = count * width;
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) * (wide ? 4 : 1);

@@ -1,0 +1,111 @@
+// Attention with a cache of keys and values, float32, one new query at a time: version 1.
+//
+// The cache is k and v, each [batch, slots, kvHeads * dim]: the next token's key of the
+// same head is kvHeads * dim numbers further on. heads / kvHeads query heads share it.
+//
+// A block has one query head of one sequence, and takes THREADS keys at a time. Each
+// thread calculates the score of one key, then sums one number of the output over the
+// values. Reading keys is the slow part: neighbouring threads read from rows that lie
+// kvHeads * dim numbers apart, so that each reads lines of memory of its own.
+
+#define THREADS 128 // of a block: no less than dim
+
+// With gridDim.y = 1 it writes out [batch, heads, dim]. Otherwise the keys of a
+// sequence are shared out among gridDim.y blocks, and `to` is a row of dim + 2 for
+// each part, [batch, heads, parts, dim + 2]: the sum of weighted values, relative to
+// the largest score; that score; the sum of the weights.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode(const float *q, const float *k, const float *v, const int *lengths, float *to, int slots,
+           int heads, int kvHeads, int dim, float factor) {
+    __shared__ float query[THREADS], score[THREADS];
+    const int x = threadIdx.x; // a key of the tile, then a number of the output
+
+    // 1. Which head, which keys. The length is read here, on the device: a launch
+    //    that was recorded in a graph must see today's.
+    const int head = blockIdx.x % heads, sequence = blockIdx.x / heads;
+    const int parts = gridDim.y, part = blockIdx.y;
+    const int length = min(lengths[sequence], slots);
+    const int perPart = (length + parts - 1) / parts;
+    const int begin = min(part * perPart, length); // an empty part has begin == end
+    const int end = min(begin + perPart, length);
+    const int pitch = kvHeads * dim;
+    const size_t cache = (size_t)sequence * slots * pitch + head / (heads / kvHeads) * dim;
+    k += cache, v += cache;
+    if (x < dim) query[x] = q[(size_t)blockIdx.x * dim + x];
+
+    float acc = 0.0f, sum = 0.0f, largest = -INFINITY; // of all tiles so far
+    for (int tile = begin; tile < end; tile += THREADS) {
+        const int count = min(THREADS, end - tile);
+        __syncthreads(); // the query is there; nobody reads the last tile's scores any more
+
+        // 2. A thread's own key. factor is log2(e) / sqrt(dim): 2^score is what exp
+        //    would be.
+        float mine = -INFINITY;
+        if (x < count) {
+            const float *key = k + (size_t)(tile + x) * pitch;
+            mine = 0.0f;
+            for (int i = 0; i < dim; i++) mine += query[i] * key[i];
+            mine *= factor;
+        }
+        score[x] = mine;
+        __syncthreads(); // all scores of the tile are there
+
+        // 3. The online softmax: a new maximum rescales what was summed relative to the
+        //    old one. 2^(-INFINITY) is 0, so the first tile finds nothing to rescale.
+        float most = largest;
+        for (int j = 0; j < count; j++) most = fmaxf(most, score[j]);
+        const float rescale = exp2f(largest - most);
+        largest = most;
+        sum *= rescale, acc *= rescale;
+
+        // 4. The weighted sum of the values: here neighbours read neighbouring numbers.
+        for (int j = 0; j < count; j++) {
+            const float weight = exp2f(score[j] - largest);
+            sum += weight;
+            if (x < dim) acc += weight * v[(size_t)(tile + j) * pitch + x];
+        }
+    }
+    if (x >= dim) return;
+    if (parts == 1) {
+        to[(size_t)blockIdx.x * dim + x] = acc / sum;
+        return;
+    }
+    float *row = to + ((size_t)blockIdx.x * parts + part) * (dim + 2);
+    row[x] = acc;
+    if (x == 0) row[dim] = largest, row[dim + 1] = sum;
+}
+
+// Combines the parts of a head, [batch, heads, parts, dim + 2], to out
+// [batch, heads, dim]: one block a head. Each is relative to a largest score of its own.
+extern "C" __global__ void combine(const float *from, float *out, int parts, int dim) {
+    from += (size_t)blockIdx.x * parts * (dim + 2);
+    for (int x = threadIdx.x; x < dim; x += blockDim.x) {
+        float most = -INFINITY; // some part has a key
+        for (int p = 0; p < parts; p++) most = fmaxf(most, from[p * (dim + 2) + dim]);
+        float weights = 0.0f, weighted = 0.0f;
+        for (int p = 0; p < parts; p++) {
+            const float *row = from + p * (dim + 2);
+            const float rescale = exp2f(row[dim] - most); // 0 for an empty part
+            weights += rescale * row[dim + 1];
+            weighted += rescale * row[x];
+        }
+        out[(size_t)blockIdx.x * dim + x] = weighted / weights;
+    }
+}
+
+// Writes the keys and values of count new tokens, k and v [batch, count, width], to
+// the slots from at[sequence] on, where they lie in one piece as well. A thread moves
+// one number of each. blockIdx.y is the sequence.
+extern "C" __global__ void update(const float *k, const float *v, const int *at, float *cacheK,
+                                  float *cacheV, int count, int slots, int width) {
+    const int sequence = blockIdx.y;
+    const int n = count * width;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int slot = at[sequence];
+    // The host has checked its own copy; a recorded launch is replayed without that.
+    if (i >= n || slot < 0 || slot > slots - count) return;
+    const size_t from = (size_t)sequence * n + i;
+    const size_t to = ((size_t)sequence * slots + slot) * width + i;
+    cacheK[to] = k[from];
+    cacheV[to] = v[from];
+}
