@@ -63,7 +63,7 @@ type Speed struct{ None, Full float64 }
 // Visibility has Gradescope's words: visible, hidden, after_due_date, after_published.
 type Visibility struct {
 	Results string // all of a submission's results
-	Failed  string // the count of hidden cases that failed
+	Hidden  string // the parts of checks that hidden cases have; as Results without it
 }
 
 // Canvas names columns of Canvas's gradebook export, with or without the number that

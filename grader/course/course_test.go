@@ -55,7 +55,7 @@ func TestACourseIsRead(t *testing.T) {
 	assert.True(t, c.Graded(2))
 	assert.False(t, c.Graded(3))
 	assert.Equal(t, Best, c.Attempt)
-	assert.Equal(t, "visible", c.Visibility.Failed)
+	assert.Equal(t, "after_published", c.Visibility.Hidden, "as the results")
 }
 
 func TestWithoutAFile(t *testing.T) {
@@ -67,23 +67,25 @@ func TestWithoutAFile(t *testing.T) {
 
 func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"title = 3":                                "course.toml:1: ",
-		"titel = \"x\"":                            `course.toml:1: unknown key "titel"`,
-		"\n[late]\nday = 3":                        `course.toml:3: unknown key "late.day"`,
-		"\ntasks = [1, 9]":                         "course.toml:2: tasks = [1 9]: want numbers of [1 2 3], each once",
-		"tasks = [1, 1]":                           "each once",
-		"timezone = \"Mars\"":                      `course.toml:1: timezone = "Mars": want a name like "Europe/Berlin"`,
-		"deadline = \"tomorrow\"":                  `course.toml:1: deadline = "tomorrow": want a time like`,
-		"[task.2]\n\ndeadline = \"1.12.\"":         "course.toml:3: task.2.deadline",
-		"[task.9]\npoints = 1.0":                   "course.toml:1: task.9 is for no task that there is",
-		"[late]\npercent = 200.0":                  "course.toml:2: late.percent = 200",
-		"[late]\ngrace = \"soon\"":                 "course.toml:2: late.grace",
-		"attempt = \"luckiest\"":                   "want last, best or first",
-		"[speed]\nnone = 1.0\nfull = 0.5":          "course.toml:1: speed has none = 1",
-		"[visibility]\nresults = \"maybe\"":        "course.toml:2: visibility.results",
-		"[[manual]]\nid = \"a\"\ntask = 1":         "manual.points",
-		"[[manual]]\nid=\"a\"\npoints=1.0\ntask=8": "course.toml:4: manual.task = 8",
-		"tasks = [":                                "course.toml:1: ",
+		"title = 3":                         "course.toml:1: ",
+		"titel = \"x\"":                     `course.toml:1: unknown key "titel"`,
+		"\n[late]\nday = 3":                 `course.toml:3: unknown key "late.day"`,
+		"\ntasks = [1, 9]":                  "course.toml:2: tasks = [1 9]: want numbers of [1 2 3], each once",
+		"tasks = [1, 1]":                    "each once",
+		"timezone = \"Mars\"":               `course.toml:1: timezone = "Mars": want a name like "Europe/Berlin"`,
+		"deadline = \"tomorrow\"":           `course.toml:1: deadline = "tomorrow": want a time like`,
+		"[task.2]\n\ndeadline = \"1.12.\"":  "course.toml:3: task.2.deadline",
+		"[task.9]\npoints = 1.0":            "course.toml:1: task.9 is for no task that there is",
+		"[late]\npercent = 200.0":           "course.toml:2: late.percent = 200",
+		"[late]\ngrace = \"soon\"":          "course.toml:2: late.grace",
+		"attempt = \"luckiest\"":            "want last, best or first",
+		"[speed]\nnone = 1.0\nfull = 0.5":   "course.toml:1: speed has none = 1",
+		"[visibility]\nresults = \"maybe\"": "course.toml:2: visibility.results",
+		"[visibility]\nhidden = \"never\"":  "course.toml:2: visibility.hidden",
+		"[visibility]\nresults = \"hidden\"\nhidden = \"visible\"": "course.toml:3: visibility.hidden",
+		"[[manual]]\nid = \"a\"\ntask = 1":                         "manual.points",
+		"[[manual]]\nid=\"a\"\npoints=1.0\ntask=8":                 "course.toml:4: manual.task = 8",
+		"tasks = [": "course.toml:1: ",
 	} {
 		_, err := Parse("course.toml", text, tasks)
 		assert.ErrorContains(t, err, want, text)

@@ -38,8 +38,11 @@ func (c *Course) settle() (err error) {
 	if err := visible("visibility.results", &c.Visibility.Results, "visible"); err != nil {
 		return err
 	}
-	if err := visible("visibility.failed", &c.Visibility.Failed, "visible"); err != nil {
+	if err := visible("visibility.hidden", &c.Visibility.Hidden, c.Visibility.Results); err != nil {
 		return err
+	}
+	if c.Visibility.Hidden == "visible" && c.Visibility.Results != "visible" {
+		return wrong("visibility.hidden", "= \"visible\", though visibility.results = %q: hidden cases cannot be seen before the rest", c.Visibility.Results)
 	}
 	return c.settleManual()
 }

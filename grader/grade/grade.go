@@ -306,7 +306,11 @@ func disagreement(check string, m score.Measured) []string {
 	var names []string
 	for i, r := range m.Runs {
 		if i < len(m.Sim) && m.Sim[i].Result.NotRun == "" && m.Sim[i].Case.Passed != r.Case.Passed {
-			names = append(names, check+"/"+r.Case.Name)
+			name := check + "/" + r.Case.Name
+			if r.Case.Hidden {
+				name = "a hidden case of " + check
+			}
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {

@@ -47,6 +47,7 @@ func (o Options) plan() (plan, error) {
 			}
 			if k.Name == name {
 				c.Cases = []rubric.Case{k}
+				c.Withheld, c.WithheldWeight = 0, 0 // nothing but this was asked for
 				return plan{[]rubric.Check{c}}, nil
 			}
 			names = append(names, c.ID+"/"+k.Name)

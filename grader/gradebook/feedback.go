@@ -146,6 +146,9 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 	g.Output = strings.TrimSpace(strings.Join(append(head, output...), "\n") + "\n" + g.Output)
 	for i := range g.Tests {
 		g.Tests[i].Visibility = c.Course.Visibility.Results
+		if g.Tests[i].Hidden {
+			g.Tests[i].Visibility = c.Course.Visibility.Hidden
+		}
 	}
 	return g
 }

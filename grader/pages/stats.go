@@ -11,7 +11,7 @@ import (
 )
 
 // parts of a check, in their order on the pages.
-var parts = []string{"correctness", "safety", "traffic", "speed"}
+var parts = []string{"correctness", score.Hidden, "safety", "traffic", "speed"}
 
 // checkStats is one check over the class: of the attempts that count, and were graded.
 type checkStats struct {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,43 +14,60 @@ var (
 	checkHead  = regexp.MustCompile(`^\s*\[\[\s*check\s*\]\]`)
 )
 
-// withoutHidden takes the hidden cases out of a rubric, and writes into each check
-// how many there were. A case must stand on a line of its own.
-func withoutHidden(name string, text []byte) ([]byte, error) {
-	var lines []string
-	head, withheld := -1, 0
-	note := func() {
-		if withheld > 0 {
-			lines = append(lines[:head+1], append([]string{fmt.Sprintf("withheld = %d # cases that are run after you have handed in", withheld)}, lines[head+1:]...)...)
+// cases is what this file needs of a rubric.
+type cases struct {
+	Check []struct {
+		ID   string
+		Case []struct {
+			Name   string
+			Hidden bool
+			Weight float64 // 0 counts as 1
 		}
-		withheld = 0
 	}
-	for _, line := range strings.Split(string(text), "\n") {
-		if checkHead.MatchString(line) {
-			note()
-			head = len(lines)
+}
+
+// hidden counts a check's hidden cases, and what they weigh.
+func (c cases) hidden(check int) (n int, weight float64) {
+	for _, k := range c.Check[check].Case {
+		if k.Hidden {
+			n++
+			weight += cmp.Or(k.Weight, 1)
 		}
-		if hiddenCase.MatchString(line) && head >= 0 {
-			withheld++
+	}
+	return n, weight
+}
+
+// withoutHidden takes the hidden cases out of a rubric, and writes into each check
+// how many there were, and their weight, so that points stay what they are. A case must
+// stand on a line of its own.
+func withoutHidden(name string, text []byte) ([]byte, error) {
+	var before, after cases
+	if err := toml.Unmarshal(text, &before); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var lines []string
+	check := -1
+	for _, line := range strings.Split(string(text), "\n") {
+		if hiddenCase.MatchString(line) && check >= 0 {
 			continue
 		}
 		lines = append(lines, line)
-	}
-	note()
-	shown := []byte(strings.Join(lines, "\n"))
-	var rest struct {
-		Check []struct {
-			ID   string
-			Case []struct {
-				Name   string
-				Hidden bool
-			}
+		if !checkHead.MatchString(line) {
+			continue
+		}
+		if check++; check == len(before.Check) {
+			return nil, fmt.Errorf("%s: it has more lines [[check]] than checks: is one in a text?", name)
+		}
+		if n, weight := before.hidden(check); n > 0 {
+			lines = append(lines, fmt.Sprintf("withheld = %d # hidden cases, which run when you have handed in", n),
+				fmt.Sprintf("withheld_weight = %.6g # of them all; another case weighs 1, if it does not say", weight))
 		}
 	}
-	if err := toml.Unmarshal(shown, &rest); err != nil {
+	shown := []byte(strings.Join(lines, "\n"))
+	if err := toml.Unmarshal(shown, &after); err != nil {
 		return nil, fmt.Errorf("%s without its hidden cases: %w", name, err)
 	}
-	for _, c := range rest.Check {
+	for _, c := range after.Check {
 		for _, k := range c.Case {
 			if k.Hidden {
 				return nil, fmt.Errorf("%s: the hidden case %s/%s does not stand on a line of its own, { name = …, hidden = true }, so it cannot be taken out", name, c.ID, k.Name)

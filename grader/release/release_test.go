@@ -147,7 +147,7 @@ id = "a"
 case = [
   { name = "1x1", shape = [1, 1, 1], dist = "normal" },
   { name = "3x3", shape = [3, 3, 1], dist = "normal", hidden = true },
-  { name = "4x4", hidden = true, shape = [4, 4, 1], dist = "normal" }, # tricky
+  { name = "4x4", weight = 2.5, hidden = true, shape = [4, 4, 1], dist = "normal" }, # tricky
 ]
 [[check]]
 id = "b"
@@ -159,8 +159,9 @@ case = [
 	require.NoError(t, err)
 	assert.NotContains(t, string(shown), "3x3")
 	assert.NotContains(t, string(shown), "tricky")
-	assert.Equal(t, 1, strings.Count(string(shown), "withheld"))
+	assert.Equal(t, 1, strings.Count(string(shown), "withheld = "))
 	assert.Contains(t, string(shown), "[[check]]\nwithheld = 2 ")
+	assert.Contains(t, string(shown), "\nwithheld_weight = 3.5 ")
 
 	same, err := withoutHidden("rubric.toml", shown)
 	require.NoError(t, err)

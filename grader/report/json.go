@@ -31,6 +31,7 @@ type GradescopeTest struct {
 	MaxScore   float64 `json:"max_score"`
 	Output     string  `json:"output"`
 	Visibility string  `json:"visibility"`
+	Hidden     bool    `json:"-"` // it is the part of hidden cases
 }
 
 // ExtraData is ours to define; NotMeasured names parts that are in no score.
@@ -82,7 +83,7 @@ func ForGradescope(verdicts []score.Verdict) Gradescope {
 					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
 					continue
 				}
-				g.Tests = append(g.Tests, GradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible"})
+				g.Tests = append(g.Tests, GradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible", p.Name == score.Hidden})
 			}
 		}
 	}
@@ -98,12 +99,9 @@ func explain(c score.Check, p score.Part) string {
 	lines := []string{p.Note}
 	switch p.Name {
 	case "correctness":
-		groups, hidden := Failures(c)
+		groups, _ := Failures(c) // hidden cases are a test of their own
 		for _, g := range groups {
 			lines = append(lines, g.Lines()...)
-		}
-		if hidden > 0 {
-			lines = append(lines, fmt.Sprintf("hidden cases that failed: %d", hidden))
 		}
 	case "safety":
 		for i, f := range c.Findings {

@@ -130,15 +130,17 @@ func (p Printer) total(v score.Verdict) string {
 	return p.colour(line, text.Bold, colour)
 }
 
-// left says what this run could not measure: " measured here; 3 need a GPU".
+// left says what this run could not measure: " measured here; 3 need a GPU, 0.2 hidden".
 func left(v score.Verdict) string {
-	var gpu, awaiting, other float64
+	var gpu, awaiting, hidden, other float64
 	for _, c := range v.Checks {
 		for _, part := range c.Parts {
 			switch {
 			case part.NotMeasured == "":
 			case part.NotMeasured == score.Awaiting:
 				awaiting += part.Max
+			case part.Withheld:
+				hidden += part.Max
 			case part.NeedsGPU:
 				gpu += part.Max
 			default:
@@ -156,6 +158,9 @@ func left(v score.Verdict) string {
 	}
 	if awaiting > 0 {
 		parts = append(parts, Points(awaiting)+" "+score.Awaiting)
+	}
+	if hidden > 0 {
+		parts = append(parts, Points(hidden)+" hidden")
 	}
 	if other > 0 {
 		parts = append(parts, Points(other)+" not measured")

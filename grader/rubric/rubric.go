@@ -74,9 +74,10 @@ type Check struct {
 	Title  string
 	Op     string
 	Points float64
-	// Withheld is how many hidden cases a release left out.
-	Withheld int
-	After    []string // checks that must have passed at least one case before
+	// Withheld is how many hidden cases a release left out, and WithheldWeight what they weigh.
+	Withheld       int
+	WithheldWeight float64  `toml:"withheld_weight"`
+	After          []string // checks that must have passed at least one case before
 	// TrafficCurve is this check's own, where the task's does not fit.
 	TrafficCurve *Curve `toml:"traffic"`
 	// OwnShares are this check's own, where the task's do not fit.
@@ -116,7 +117,7 @@ type Case struct {
 	Each    []int   // one number for each sequence: its length, or a position
 	Refused bool    // wrong on purpose: the right answer is an error
 	Weight  float64 // 0 in the file counts as 1
-	Hidden  bool    // its feedback is for the instructor
+	Hidden  bool    // not in a release; its feedback is for the instructor
 	Traffic bool    // its memory traffic is scored
 	GPU     bool    // too much for the simulator: it runs on a GPU or not at all
 }
@@ -162,6 +163,25 @@ func (c Check) TrafficCases() int {
 		}
 	}
 	return n
+}
+
+// HiddenShare is the part of the points for correctness that is for hidden cases, by weight. It is the
+// same in a release, which lacks them, and on every device: cases for a GPU alone do not count here.
+func (c Check) HiddenShare() float64 {
+	hidden, all := c.WithheldWeight, c.WithheldWeight
+	for _, k := range c.Cases {
+		if k.GPU {
+			continue
+		}
+		all += k.Weight
+		if k.Hidden {
+			hidden += k.Weight
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return hidden / all
 }
 
 var taskDir = regexp.MustCompile(`^task([1-9])_[a-z0-9_]+$`)

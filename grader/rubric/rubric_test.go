@@ -56,6 +56,17 @@ func TestLoadReadsARubric(t *testing.T) {
 	assert.Equal(t, 1.0, task.Checks[0].Cases[0].Weight)
 	assert.Equal(t, 2.0, task.Checks[0].Cases[1].Weight)
 	assert.True(t, task.Checks[0].Cases[1].Hidden)
+	assert.InDelta(t, 2.0/3, task.Checks[0].HiddenShare(), 1e-9)
+}
+
+// A release has its hidden cases' weight in place of the cases: nobody's points change.
+func TestHiddenPointsAreTheSameInARelease(t *testing.T) {
+	released := strings.Replace(good, `op = "softmax"`, "op = \"softmax\"\nwithheld = 1\nwithheld_weight = 2.0", 1)
+	released = strings.Replace(released, `  { name = "hid", shape = [2, 3, 1], dist = "large", hidden = true, weight = 2.0 },`, `  { name = "big", shape = [2, 3, 1], dist = "large", gpu = true },`, 1)
+	task, err := load(t, released)
+	require.NoError(t, err)
+	assert.InDelta(t, 2.0/3, task.Checks[0].HiddenShare(), 1e-9, "a case for a GPU alone does not count")
+	assert.Zero(t, Check{Cases: []Case{{Weight: 1}}}.HiddenShare())
 }
 
 func TestACheckMayHaveItsOwnSharesAndCurve(t *testing.T) {
@@ -93,6 +104,10 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"no traffic case":    {", traffic = true", "", "no case says traffic"},
 		"not TOML":           {"[limits]", "[limits", "rubric.toml:"},
 		"negative weight":    {"weight = 2.0", "weight = -2.0", "weight"},
+		"all hidden":         {`traffic = true }`, `hidden = true }`, "all of its cases are hidden"},
+		"hidden traffic":     {"hidden = true", "hidden = true, traffic = true", "hidden = true and traffic = true"},
+		"hidden, for a GPU":  {"hidden = true", "hidden = true, gpu = true", "hidden = true and gpu = true"},
+		"withheld alone":     {`op = "softmax"`, "op = \"softmax\"\nwithheld = 2", "belong together"},
 		"points not numbers": {"points = 2.0\nfiles", "points = nan\nfiles", "points"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

@@ -146,6 +146,12 @@ func (c Check) validate(earlier map[string]bool) error {
 			return fmt.Errorf("after %q: there is no such check before this one", a)
 		}
 	}
+	if !slices.ContainsFunc(c.Cases, func(k Case) bool { return !k.Hidden }) {
+		return fmt.Errorf("all of its cases are hidden: a release would have none")
+	}
+	if (c.Withheld > 0) != (c.WithheldWeight > 0) || c.Withheld < 0 || math.IsInf(c.WithheldWeight, 0) {
+		return fmt.Errorf("withheld = %d and withheld_weight = %v belong together: make release writes both", c.Withheld, c.WithheldWeight)
+	}
 	names := map[string]bool{}
 	for _, k := range c.Cases {
 		if err := k.validate(op); err != nil {
@@ -165,6 +171,10 @@ func (k Case) validate(op ops.Op) error {
 		return fmt.Errorf("want a name of lower-case letters, digits, dots and dashes")
 	case k.GPU && k.Traffic:
 		return fmt.Errorf("gpu = true and traffic = true: only the simulator counts bytes")
+	case k.Hidden && k.Traffic:
+		return fmt.Errorf("hidden = true and traffic = true: the points for traffic are the same with and without hidden cases")
+	case k.Hidden && k.GPU:
+		return fmt.Errorf("hidden = true and gpu = true: hidden points must not hang on the device")
 	case k.Weight < 0 || math.IsNaN(k.Weight) || math.IsInf(k.Weight, 0):
 		return fmt.Errorf("weight = %v: want a positive number", k.Weight)
 	}

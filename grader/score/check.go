@@ -37,17 +37,18 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
-	for _, s := range shares(t.Split(rc)) {
+	for _, s := range shares(t, rc) {
 		if s.of == 0 {
 			continue
 		}
 		p := Part{Name: s.name, Max: rc.Points * s.of}
 		switch {
 		case s.name == "correctness":
-			correctness(&p, m.Runs)
-			if rc.Withheld > 0 {
-				p.Note += fmt.Sprintf("; %s more run when it is handed in", plural(rc.Withheld, "hidden case"))
-			}
+			correctness(&p, m.Runs, false)
+		case s.name == Hidden && rc.Withheld > 0:
+			p.NotMeasured, p.Withheld = withheld(rc), true
+		case s.name == Hidden:
+			correctness(&p, m.Runs, true)
 		case s.name == "speed":
 			m.Speed.mark(&p, t.SpeedOf(rc))
 		case m.Sim == nil:
@@ -67,10 +68,15 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) Check {
 	return c
 }
 
-func correctness(p *Part, runs []Run) {
+// correctness marks the cases that a student sees, or the hidden ones.
+func correctness(p *Part, runs []Run, hidden bool) {
 	var passed, all float64
-	n := 0
+	n, of := 0, 0
 	for _, r := range runs {
+		if r.Case.Hidden != hidden {
+			continue
+		}
+		of++
 		all += r.Case.Weight
 		if r.Case.Passed {
 			passed += r.Case.Weight
@@ -83,7 +89,11 @@ func correctness(p *Part, runs []Run) {
 	if all > 0 {
 		p.Score = p.Max * passed / all
 	}
-	p.Note = fmt.Sprintf("%d of %s right", n, plural(len(runs), "case"))
+	noun := "case"
+	if hidden {
+		noun = "hidden case"
+	}
+	p.Note = fmt.Sprintf("%d of %s right", n, plural(of, noun))
 }
 
 // safety needs a case that is right: code that does nothing, or refuses everything,

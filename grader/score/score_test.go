@@ -1,6 +1,7 @@
 package score
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +41,46 @@ func TestPartialCreditFollowsTheWeights(t *testing.T) {
 	assert.InDelta(t, 1.2*3/4, c.Part("correctness").Score, 1e-9)
 	assert.InDelta(t, 0.5*3/4, c.Part("traffic").Score, 1e-9, "a wrong case earns no traffic points")
 	assert.Equal(t, "1 of 2 cases right", c.Part("correctness").Note)
+}
+
+// hiding is a check with a hidden case beside the others.
+func hiding(c rubric.Check, weights ...float64) *rubric.Task {
+	for _, w := range weights {
+		c.Cases = append(c.Cases, rubric.Case{Weight: w})
+	}
+	return &rubric.Task{Shares: task.Shares, Traffic: task.Traffic, Checks: []rubric.Check{c}}
+}
+
+func TestHiddenCasesHavePointsOfTheirOwn(t *testing.T) {
+	all := hiding(rubric.Check{ID: "softmax", Points: 2, Cases: []rubric.Case{{Hidden: true, Weight: 1}}}, 1, 2)
+	right, wrong := one(true, 100), one(true, 100)
+	wrong.Case.Hidden, wrong.Case.Passed, wrong.Case.Traffic = true, false, false
+	runs := []Run{right, wrong, right}
+	c := Score(all, all.Checks[0], Measured{Runs: runs, Sim: runs})
+	assert.Equal(t, Part{Name: "correctness", Score: 0.9, Max: 0.9, Note: "2 of 2 cases right"}, rounded9(*c.Part("correctness")))
+	assert.Equal(t, Part{Name: Hidden, Max: 0.3, Note: "0 of 1 hidden case right"}, rounded9(*c.Part(Hidden)))
+	v := Verdict{Checks: []Check{c}}
+	_, most := v.Points()
+	assert.InDelta(t, 2, most, 1e-9)
+	assert.False(t, v.Full())
+}
+
+func TestAReleaseSaysWhatIsHidden(t *testing.T) {
+	all := hiding(rubric.Check{ID: "softmax", Points: 2, Withheld: 1, WithheldWeight: 1}, 1, 2)
+	c := Score(all, all.Checks[0], Measured{Runs: []Run{one(true, 100)}, Sim: []Run{one(true, 100)}})
+	assert.Equal(t, Part{Name: Hidden, Max: 0.3, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true}, rounded9(*c.Part(Hidden)))
+	v := Verdict{Checks: []Check{c}}
+	got, most := v.Points()
+	assert.InDelta(t, 1.7, got, 1e-9)
+	assert.InDelta(t, 1.7, most, 1e-9, "what is handed in later takes away none of these")
+	assert.True(t, v.Full())
+	assert.Equal(t, "1 hidden case runs when you have handed in", Refuse(Verdict{}, all, "no").Checks[0].Part(Hidden).NotMeasured)
+}
+
+// rounded9 spares a comparison the last bits.
+func rounded9(p Part) Part {
+	p.Score, p.Max = math.Round(p.Score*1e9)/1e9, math.Round(p.Max*1e9)/1e9
+	return p
 }
 
 func TestFindingsCostSafety(t *testing.T) {

@@ -41,6 +41,20 @@ type Held struct {
 // Awaiting is what a part of such a check says in place of a score.
 const Awaiting = "awaiting a person"
 
+// Hidden is the part of a check that its hidden cases have: of the points for correctness as much as
+// they weigh among all cases. It stands by itself, so that a release, which lacks these
+// cases, gives no points that are taken away again after handing in.
+const Hidden = "hidden"
+
+// withheld says why a release has no score for them.
+func withheld(rc rubric.Check) string {
+	verb := "run"
+	if rc.Withheld == 1 {
+		verb = "runs"
+	}
+	return fmt.Sprintf("%s %s when you have handed in", plural(rc.Withheld, "hidden case"), verb)
+}
+
 // Check is the result of one check.
 type Check struct {
 	ID       string
@@ -59,12 +73,13 @@ type Found struct {
 
 // Part is one share of a check's points.
 type Part struct {
-	Name        string // "correctness", "safety", "traffic", "speed"
+	Name        string // "correctness", "hidden", "safety", "traffic", "speed"
 	Score, Max  float64
 	Note        string
 	Error       float64 // of correctness: the largest that passed, over what is allowed
 	NotMeasured string  // why there is no score; then Max is what it would be worth
 	NeedsGPU    bool    // a GPU would have measured it
+	Withheld    bool    `json:",omitempty"` // its cases are hidden, and not in this release
 	Ratio       float64 `json:",omitempty"` // of speed: how many times the baseline's; 0 where it was not timed
 	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
 }
@@ -149,10 +164,13 @@ func Refuse(v Verdict, t *rubric.Task, why string) Verdict {
 	v.Checks = nil
 	for _, rc := range t.Checks {
 		c := Check{ID: rc.ID, Title: rc.Title}
-		for _, share := range shares(t.Split(rc)) {
+		for _, share := range shares(t, rc) {
 			part := Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"}
-			if share.name == "speed" {
+			switch {
+			case share.name == "speed":
 				part.NotMeasured = "not measured: nothing ran"
+			case share.name == Hidden && rc.Withheld > 0:
+				part.NotMeasured, part.Withheld = withheld(rc), true
 			}
 			if share.of > 0 {
 				c.Parts = append(c.Parts, part)
@@ -168,8 +186,10 @@ type share struct {
 	of   float64
 }
 
-func shares(s rubric.Shares) []share {
-	return []share{{"correctness", s.Correctness}, {"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
+func shares(t *rubric.Task, rc rubric.Check) []share {
+	s, hidden := t.Split(rc), rc.HiddenShare()
+	return []share{{"correctness", s.Correctness * (1 - hidden)}, {Hidden, s.Correctness * hidden},
+		{"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
 }
 
 // Along is where a ratio lies on a curve: 1 at Full or less, 0 at None or more.
