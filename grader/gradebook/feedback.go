@@ -137,6 +137,9 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 	g := report.ForGradescope(verdicts)
 	g.Score, g.Visibility = e.Points, c.Course.Visibility.Results
 	head := []string{e.Sentence()}
+	if c.Course.Visibility.Hidden != c.Course.Visibility.Results { // the total would tell of hidden cases
+		head[0] = "What hidden cases came to is told later, and the total with it."
+	}
 	if r := e.record(); r != nil {
 		g.ExtraData.Release, g.ExtraData.Receipt = r.Release, r.Submission.SHA256
 		if r.Trouble != "" {

@@ -161,6 +161,27 @@ func TestAPersonDecides(t *testing.T) {
 	assert.Zero(t, e.GPU, "the whole task is decided")
 }
 
+func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {
+	graded := part(1, "f", 1)
+	graded.Result.Checks[0].Parts = []score.Part{{Name: "correctness", Score: 0.75, Max: 0.75}, {Name: score.Hidden, Max: 0.25, Note: "0 of 1 hidden case right"}}
+	of := func(toml string) (tests map[string]string, output string, total float64) {
+		c := Class{Course: parsed(t, toml), Rubrics: rubrics[:1], Records: []*record.Record{attempt("ada", 1, "", graded)}}
+		g := c.Gradescope(c.Entries()[0])
+		tests = map[string]string{}
+		for _, one := range g.Tests {
+			tests[one.Name] = one.Visibility
+		}
+		return tests, g.Output, g.Score
+	}
+	tests, output, total := of("[visibility]\nhidden = \"after_published\"\n")
+	assert.Equal(t, map[string]string{"Task 1, Split: correctness": "visible", "Task 1, Split: hidden": "after_published", "Task 1, Merge: correctness": "visible"}, tests)
+	assert.NotContains(t, output, "1.75", "the points of all but the hidden ones would tell")
+	assert.InDelta(t, 1.75, total, 1e-9, "Gradescope's own total has them")
+	tests, output, _ = of("[visibility]\nresults = \"after_due_date\"\n")
+	assert.Equal(t, "after_due_date", tests["Task 1, Split: hidden"])
+	assert.Contains(t, output, "1.75 of 2 points")
+}
+
 func TestScaledPoints(t *testing.T) {
 	c := Class{Course: parsed(t, "[task.2]\npoints = 8.0\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part(2, "x", 0.5))}}
 	e := grades(c)["a"]

@@ -4,7 +4,7 @@ package pages
 const fewest = 5
 
 // class is what class.html shows: how the class did, and what was hard. There is no name in it, no order of
-// students, no hidden case, and no word of what awaits a person.
+// students, no hidden case by its name, and no word of what awaits a person.
 type class struct {
 	Course, Release string
 	HandedIn        int

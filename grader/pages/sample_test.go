@@ -88,7 +88,8 @@ func sample(t *testing.T, n int) Input {
 func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.Task {
 	v := score.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: "your files", Device: "the simulator", Seed: 4711, Again: fmt.Sprintf("make grade TASK=%d SEED=4711", t.Number)}
 	one := record.Task{Number: t.Number, Key: "k", Files: fmt.Sprint(student), Device: v.Device}
-	if draw.Float64() > skill+0.4 {
+	held := student%17 == 3 && t.Number == 2
+	if draw.Float64() > skill+0.4 && !held {
 		v = score.Refuse(v, t, fmt.Sprintf("%s/attention.go:17:2: undefined: rowMax\n%s/attention.go:21:9: too many return values", t.Dir, t.Dir))
 		one.Result = v
 		return one
@@ -96,7 +97,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 	stub := draw.Float64() > skill+0.25
 	for _, rc := range t.Checks {
 		c := score.Check{ID: rc.ID, Title: rc.Title}
-		right := 0
+		right, secret, secrets := 0, 0, 0
 		for _, rk := range rc.Cases {
 			k := score.Case{Name: rk.Name, Hidden: rk.Hidden, Weight: rk.Weight, Traffic: rk.Traffic, Shape: rk.Shape}
 			k.Passed = !stub && draw.Float64() < skill+0.35*float64(1-len(rk.Name)%3)
@@ -108,19 +109,28 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 				k.Details = []string{"worst at y[0][2][16]: got 0.0713, want 0.0021 (largest error 34 times what is allowed)"}
 				k.Again = fmt.Sprintf("make grade TASK=%d CASE=%s/%s SEED=4711", t.Number, rc.ID, rk.Name)
 			default:
-				right++
+				if rk.Hidden {
+					secret++
+				} else {
+					right++
+				}
 				k.Least, k.Moved = 1000, uint64(1000*(1+4*(1-skill)*draw.Float64()*draw.Float64()))
+			}
+			if rk.Hidden {
+				secrets++
 			}
 			c.Cases = append(c.Cases, k)
 		}
-		part := float64(right) / float64(max(len(rc.Cases), 1))
+		shown := len(rc.Cases) - secrets
+		part := float64(right) / float64(max(shown, 1))
 		split := t.Split(rc)
 		add := func(name string, of, share float64, note string) {
 			if of > 0 {
 				c.Parts = append(c.Parts, score.Part{Name: name, Max: of * rc.Points, Score: of * rc.Points * share, Note: note})
 			}
 		}
-		add("correctness", split.Correctness, part, fmt.Sprintf("%d of %d cases right", right, len(rc.Cases)))
+		add("correctness", split.Correctness*(1-rc.HiddenShare()), part, fmt.Sprintf("%d of %d cases right", right, shown))
+		add(score.Hidden, split.Correctness*rc.HiddenShare(), float64(secret)/float64(max(secrets, 1)), fmt.Sprintf("%d of %d hidden cases right", secret, secrets))
 		if !stub && draw.Float64() > skill+0.2 {
 			c.Findings = append(c.Findings, score.Found{Finding: sim.Finding{Check: "racecheck", Kind: "race", File: t.Dir + "/kernels.cu", Line: 46, Column: 15, Source: "    largest = partial[0];",
 				Message: "race on shared memory partial[0] (4 bytes)", Notes: []string{"thread (0,0,0) wrote it at kernels.cu:43, thread (1,0,0) reads it at kernels.cu:46", "no __syncthreads() between them; first seen in block (0,0,0)"},
@@ -138,7 +148,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		}
 		v.Checks = append(v.Checks, c)
 	}
-	if student%17 == 3 && t.Number == 2 {
+	if held {
 		k := &v.Checks[0].Cases[0]
 		k.Passed, k.Suspect = true, "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
 		k.Facts = "copied 96000 bytes, where the outputs have 8000 and the inputs 8000"

@@ -146,6 +146,17 @@ func TestGradescopesFormat(t *testing.T) {
 	assert.True(t, json.Valid(full))
 }
 
+func TestTheTotalSaysWhatIsHidden(t *testing.T) {
+	v := verdict(2, 0.1)
+	v.Checks[0].Parts = append(v.Checks[0].Parts, score.Part{Name: score.Hidden, Max: 0.05, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true})
+	var b bytes.Buffer
+	Printer{W: &b}.Verdict(v)
+	assert.Contains(t, b.String(), "– of 0.05   1 hidden case runs when you have handed in\n")
+	assert.Contains(t, b.String(), "points measured here; 0.05 hidden, 0.25 not measured")
+	assert.Contains(t, Section(v), "points measured here; 0.05 hidden, 0.25 not measured; on")
+	assert.Len(t, ForGradescope([]score.Verdict{v}).Tests, 2)
+}
+
 func TestPoints(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.4667: "0.467", 10: "10", 0.15: "0.15"} {
 		assert.Equal(t, want, Points(x))
