@@ -55,6 +55,26 @@ func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, 
 	return
 }
 
+// ofBatch reads a command's flags and the one folder that it wants, a batch's, with what it remembers.
+func (c *classFlags) ofBatch(command string, args []string) (class gradebook.Class, s batch.Settings, err error) {
+	f := flag.NewFlagSet(command, flag.ContinueOnError)
+	c.register(f)
+	places, err := parsePlaces(f, args)
+	if err != nil {
+		return class, s, err
+	}
+	if len(places) != 1 {
+		return class, s, fmt.Errorf("%s: want the folder of a batch: %s OUT", command, command)
+	}
+	c.out = places[0]
+	_, all, s, err := c.open()
+	if err != nil {
+		return class, s, err
+	}
+	class, err = c.class(all, s)
+	return class, s, err
+}
+
 // class reads course.toml and the tables beside it.
 func (c *classFlags) class(all []*rubric.Task, s batch.Settings) (gradebook.Class, error) {
 	class := gradebook.Class{Rubrics: all, Course: course.Default()}

@@ -20,21 +20,7 @@ import (
 // reportCommand draws the pages anew of what a batch measured.
 func reportCommand(args []string) (int, error) {
 	var c classFlags
-	f := flag.NewFlagSet("report", flag.ContinueOnError)
-	c.register(f)
-	places, err := parsePlaces(f, args)
-	if err != nil {
-		return exitFailed, err
-	}
-	if len(places) != 1 {
-		return exitFailed, errors.New("report: want the folder of a batch: report OUT")
-	}
-	c.out = places[0]
-	_, all, settings, err := c.open()
-	if err != nil {
-		return exitFailed, err
-	}
-	class, err := c.class(all, settings)
+	class, settings, err := c.ofBatch("report", args)
 	if err != nil {
 		return exitFailed, err
 	}
