@@ -46,7 +46,7 @@ func adversaries(t *testing.T, kind string, least int) {
 	ran := 0
 	for _, s := range all {
 		if s.GPU {
-			rows.AppendRow(table.Row{s.Name, s.Task, s.About, "needs a GPU", s.Defence})
+			rows.AppendRow(table.Row{s.Name, s.Task, s.About, "needs a GPU", s.Defence}) // make test-gpu
 			continue
 		}
 		if os.Getenv(allMutants) == "" {
@@ -81,16 +81,20 @@ func jailHere(t *testing.T) (jail.Maker, string) {
 }
 
 func gradeAdversary(t *testing.T, root string, task *rubric.Task, s adversary.Submission, maker jail.Maker) score.Verdict {
-	dir := t.TempDir()
-	require.NoError(t, s.Write(root, task, dir))
 	quick := *task
 	if s.Verdict != adversary.Full { // the honest have the task's own limits
 		quick.Limits.Steps = 20_000_000
 		quick.Limits.Case = 4
 		quick.Limits.Memory = 512
 	}
-	v, err := Task(t.Context(), Options{Root: root, Task: &quick, Subject: Submission(root, task, dir), Seed: 42, Only: s.Only,
-		Devices: Devices{Kind: device.Sim, root: root, Jail: maker}, Output: filepath.Join(root, "out")})
+	return gradeAdversaryOn(t, root, &quick, s, Devices{Kind: device.Sim, root: root, Jail: maker})
+}
+
+func gradeAdversaryOn(t *testing.T, root string, task *rubric.Task, s adversary.Submission, on Devices) score.Verdict {
+	dir := t.TempDir()
+	require.NoError(t, s.Write(root, task, dir))
+	v, err := Task(t.Context(), Options{Root: root, Task: task, Subject: Submission(root, task, dir), Seed: 42, Only: s.Only,
+		Devices: on, Output: filepath.Join(root, "out")})
 	require.NoError(t, err, "no submission makes the grader fail")
 	return v
 }
