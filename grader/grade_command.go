@@ -126,6 +126,7 @@ func (g gradeFlags) run() (int, error) {
 		if err != nil {
 			return exitFailed, fmt.Errorf("task %d: %w", t.Number, err)
 		}
+		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
 		printer.Verdict(v)
 		if !v.Full() {
 			code = exitLess

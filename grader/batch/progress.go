@@ -7,10 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/jedib0t/go-pretty/v6/progress"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"flashlab/grader/intake"
 	"flashlab/grader/record"
@@ -20,51 +16,45 @@ import (
 // Progress shows how a batch goes on: a bar in a terminal, and a line for each submission that is
 // done, there and in a pipe.
 type Progress struct {
-	mu      sync.Mutex
-	out     io.Writer
-	writer  progress.Writer // nil without a terminal
-	tracker *progress.Tracker
-	ended   chan struct{}
-	all     int
-	done    int
-	working map[string]string // submissions in work, and what of them
-	began   time.Time
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	bar      *report.Bar // nil without a terminal
+	all      int
+	done     int
+	working  map[string]string // submissions in work, and what of them
 }
 
 // NewProgress starts showing.
 func NewProgress(w io.Writer, terminal bool) *Progress {
-	p := &Progress{out: w, working: map[string]string{}, began: time.Now()}
-	if terminal {
-		p.writer = progress.NewWriter()
-	}
-	return p
+	return &Progress{out: w, terminal: terminal, working: map[string]string{}}
 }
 
 // Begin is told how many submissions there are.
 func (p *Progress) Begin(submissions int) {
 	p.all = submissions
-	if p.writer == nil {
-		return
+	if p.terminal {
+		p.bar = report.NewBar(p.out, "starting", true)
+		p.bar.Update(0, p.all, "starting")
 	}
-	p.writer.SetOutputWriter(p.out)
-	p.writer.SetTrackerLength(30)
-	p.writer.SetUpdateFrequency(100 * time.Millisecond)
-	p.writer.SetStyle(progress.StyleBlocks)
-	p.writer.Style().Visibility.Speed = false
-	p.writer.Style().Visibility.ETA = true
-	p.tracker = &progress.Tracker{Message: "starting", Total: int64(submissions)}
-	p.writer.AppendTracker(p.tracker)
-	p.ended = make(chan struct{})
-	go func() { p.writer.Render(); close(p.ended) }()
 }
 
 // Step is told of a case.
 func (p *Progress) Step(i intake.Item, task, done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.working[name(i)] = fmt.Sprintf("%s: task %d", name(i), task)
-	if p.tracker != nil {
-		p.tracker.UpdateMessage(fmt.Sprintf("%-48.48s", strings.Join(slices.Sorted(maps.Values(p.working)), ", ")))
+	doing := "building" // by far the longest, the first time on a machine
+	if done > 0 {
+		doing = fmt.Sprintf("%d of %d cases", done, all)
+	}
+	p.working[name(i)] = fmt.Sprintf("%s: task %d, %s", name(i), task, doing)
+	p.draw()
+}
+
+// draw says what is in work.
+func (p *Progress) draw() {
+	if p.bar != nil {
+		p.bar.Update(p.done, p.all, strings.Join(slices.Sorted(maps.Values(p.working)), "; "))
 	}
 }
 
@@ -75,23 +65,19 @@ func (p *Progress) Done(i intake.Item, r *record.Record, fresh int, err error) {
 	p.done++
 	delete(p.working, name(i))
 	line := printable(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err)))
-	if p.writer == nil {
+	if p.bar == nil {
 		fmt.Fprintln(p.out, line)
 		return
 	}
-	p.writer.Log("%s", line)
-	p.tracker.SetValue(int64(p.done))
+	p.bar.Log(line)
+	p.draw()
 }
 
 // Stop takes the bar away.
 func (p *Progress) Stop() {
-	if p.writer == nil || p.ended == nil {
-		return
+	if p.bar != nil {
+		p.bar.Stop()
 	}
-	p.tracker.MarkAsDone()
-	p.writer.Stop()
-	<-p.ended
-	fmt.Fprint(p.out, text.CursorUp.Sprint(), text.EraseLine.Sprint())
 }
 
 // name is a submission in a line of ours.
@@ -134,7 +120,11 @@ func outcome(r *record.Record, fresh int, err error) string {
 	}
 	line := fmt.Sprintf("%s of %s points", report.Points(got), report.Points(most))
 	if refused > 0 {
-		line += fmt.Sprintf(", %d tasks not run", refused)
+		noun := "tasks"
+		if refused == 1 {
+			noun = "task"
+		}
+		line += fmt.Sprintf(", %d %s not run", refused, noun)
 	}
 	if fresh == 0 {
 		return line + " (graded before)"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -174,6 +175,43 @@ func TestProgressLeavesTheTerminalFree(t *testing.T) {
 	p.Case(1, 2, "softmax/1x1")
 	p.Stop()
 	assert.Empty(t, b.String())
+}
+
+// A table whose lines a terminal breaks is none: it becomes a list.
+func TestNarrowTerminals(t *testing.T) {
+	wide := verdict(2, 0.1)
+	wide.Checks[0].Parts[0].Note = "moved 1.50 × the least bytes (1x128x128x64), and more words than there is room for"
+	for _, width := range []int{30, 40, 79, 80, 200} {
+		for _, terminal := range []bool{false, true} {
+			var b bytes.Buffer
+			p := Printer{W: &b, Terminal: terminal, Width: width}
+			for _, drawn := range []string{p.table(wide), func() string { p.Summary([]score.Verdict{wide, verdict(3, 0)}); return b.String() }()} {
+				for _, l := range strings.Split(drawn, "\n") {
+					if strings.HasPrefix(text.StripEscape(l), "All tasks") { // a sentence, which a terminal may break
+						continue
+					}
+					assert.LessOrEqual(t, text.StringWidthWithoutEscSequences(l), width, l)
+				}
+			}
+		}
+	}
+	assert.Equal(t, "Batched softmax\n  correctness  0.1 of 0.6\n    moved 1.50 × the least bytes\n    (1x128x128x64), and more words than\n    there is room for\n  safety       0 of 0.15   5 findings\n  speed        – of 0.25\n    not measured: needs a GPU",
+		Printer{Width: 40}.table(wide))
+	assert.Equal(t, Printer{}.table(wide), Printer{Width: 200}.table(wide))
+}
+
+func TestTheBarKeepsEveryLineAboveIt(t *testing.T) {
+	var b bytes.Buffer
+	bar := NewBar(&b, "starting", true)
+	bar.Update(0, 2, "s001: task 1, building")
+	bar.Log("1/2  s001: 2 of 2 points")
+	bar.Update(2, 2, "")
+	bar.Log("2/2  s002: 2 of 2 points")
+	bar.Stop()
+	for _, want := range []string{"1/2  s001: 2 of 2 points\n", "2/2  s002: 2 of 2 points\n", "[2 of 2 in 0s"} {
+		assert.Contains(t, b.String(), want)
+	}
+	assert.True(t, strings.HasSuffix(b.String(), "\x1b[A\x1b[K"))
 }
 
 func TestASummaryAddsUp(t *testing.T) {

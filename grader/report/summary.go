@@ -16,6 +16,7 @@ func (p Printer) Summary(verdicts []score.Verdict) {
 	}
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"task", "", "points", ""})
+	var lines []line
 	var all score.Verdict
 	full := true
 	for _, v := range verdicts {
@@ -29,14 +30,16 @@ func (p Printer) Summary(verdicts []score.Verdict) {
 			colour = text.FgGreen
 		}
 		full = full && v.Full()
-		t.AppendRow(table.Row{fmt.Sprint(v.Task), v.Title, p.colour(fmt.Sprintf("%s of %s", Points(got), Points(most)), colour), note})
+		points := p.colour(fmt.Sprintf("%s of %s", Points(got), Points(most)), colour)
+		t.AppendRow(table.Row{fmt.Sprint(v.Task), v.Title, points, note})
+		lines = append(lines, line{fmt.Sprintf("%d: %s", v.Task, v.Title), "", points, note})
 		all.Checks = append(all.Checks, v.Checks...)
 	}
 	got, most := all.Points()
-	line := fmt.Sprintf("All tasks: %s of %s points%s", Points(got), Points(most), left(all))
+	sum := fmt.Sprintf("All tasks: %s of %s points%s", Points(got), Points(most), left(all))
 	colour := text.FgRed
 	if full {
 		colour = text.FgGreen
 	}
-	fmt.Fprintf(p.W, "\n%s\n\n%s\n", p.draw(t), p.colour(line, text.Bold, colour))
+	fmt.Fprintf(p.W, "\n%s\n\n%s\n", p.tabled(t, lines), p.colour(sum, text.Bold, colour))
 }

@@ -24,6 +24,7 @@ const (
 type Printer struct {
 	W        io.Writer
 	Terminal bool // colours and a drawn table
+	Width    int  // of the terminal, in columns; 0 for as wide as it may get
 }
 
 func (p Printer) colour(s string, c ...text.Color) string {
@@ -60,6 +61,7 @@ func (p Printer) Verdict(v score.Verdict) {
 func (p Printer) table(v score.Verdict) string {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"check", "part", "points", ""})
+	var lines []line
 	for _, c := range v.Checks {
 		for i, part := range c.Parts {
 			title := c.Title
@@ -67,9 +69,10 @@ func (p Printer) table(v score.Verdict) string {
 				title = ""
 			}
 			t.AppendRow(table.Row{title, part.Name, p.points(part), note(part)})
+			lines = append(lines, line{title, part.Name, p.points(part), note(part)})
 		}
 	}
-	return p.draw(t)
+	return p.tabled(t, lines)
 }
 
 // draw renders a table: with lines in a terminal, without them elsewhere.
