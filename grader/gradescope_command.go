@@ -87,8 +87,12 @@ func gradescopeCommand(args []string) (int, error) {
 	f.StringVar(&b.device, "device", "sim", "auto, sim or cuda")
 	f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs")
 	f.BoolVar(&b.trust, "trust", false, "grade without a sandbox")
+	check := f.String("check", "", "hold this `results.json` against Gradescope's documented format, and grade nothing")
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
+	}
+	if *check != "" {
+		return checkResults(*check)
 	}
 	g := &graded{file: filepath.Join(*results, "results.json"), began: time.Now()}
 	err := g.write("Grading broke off before anything was measured. It is no fault of the submission; hand in again, or tell your instructor.")
@@ -100,6 +104,27 @@ func gradescopeCommand(args []string) (int, error) {
 		err = errors.Join(err, g.write("Grading broke off, by no fault of the submission. Hand in again, or tell your instructor."))
 		return exitFailed, fmt.Errorf("gradescope: %w", err)
 	}
+	return exitFull, nil
+}
+
+// checkResults says whether Gradescope will take a results.json, and what it comes to.
+func checkResults(name string) (int, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := report.CheckGradescope(data); err != nil {
+		return exitFailed, fmt.Errorf("%s: %w", name, err)
+	}
+	var r report.Gradescope
+	if err := json.Unmarshal(data, &r); err != nil {
+		return exitFailed, fmt.Errorf("%s: %w", name, err)
+	}
+	of := 0.0
+	for _, t := range r.Tests {
+		of += t.MaxScore
+	}
+	fmt.Printf("%s is as Gradescope wants it: %s points, of %s in %d tests\n", name, report.Points(r.Score), report.Points(of), len(r.Tests))
 	return exitFull, nil
 }
 
