@@ -146,6 +146,16 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 	}
 	defer os.RemoveAll(g.out)
 	b.out = g.out
+	// Builds lie apart from the records: where each program is a user of its own, it has to come to
+	// its folder, and must not come to these.
+	work, err := os.MkdirTemp("", "flashlab-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := os.Chmod(work, 0o711); err != nil {
+		return err
+	}
 	root, all, settings, err := b.open()
 	if err != nil {
 		return err
@@ -185,7 +195,7 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, g.began.Add(limit))
 	defer cancel()
-	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: g.out, Course: g.class.Course, Tasks: all, Only: only, Devices: devices, Jobs: 1,
+	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: g.out, Work: work, Course: g.class.Course, Tasks: all, Only: only, Devices: devices, Jobs: 1,
 		Release: release.Name(root), Tree: tree, Watch: g, Settings: settings}, []intake.Item{i})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):

@@ -107,7 +107,7 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 	defer cancel()
 	b.Watch.Step(i, t.Number, 0, 0)
 	o := grade.Options{Root: b.Root, Task: t, Subject: grade.HandedIn(t, dir), Devices: b.Devices, Seed: b.seed(t, i.Student.ID, files),
-		Output: filepath.Join(b.Out, work), GPU: &b.gpu, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Number, done, all) }}
+		Output: b.Work, GPU: &b.gpu, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Number, done, all) }}
 	v, err := b.Grade(limited, o)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
@@ -149,11 +149,10 @@ func filesOf(t *rubric.Task, files map[string][]byte) string {
 
 // unpack writes a submission's files to a folder of its own.
 func (b *batch) unpack(files map[string][]byte) (string, error) {
-	at := filepath.Join(b.Out, work)
-	if err := os.MkdirAll(at, 0o755); err != nil {
+	if err := os.MkdirAll(b.Work, 0o755); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(at, "submission-")
+	dir, err := os.MkdirTemp(b.Work, "submission-")
 	if err != nil {
 		return "", err
 	}

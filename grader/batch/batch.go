@@ -4,6 +4,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 type Options struct {
 	Root    string
 	Out     string // the batch's folder
+	Work    string // for what is needed for a while, and removed; a folder in Out without it
 	Course  *course.Course
 	Tasks   []*rubric.Task // all that the tree has
 	Only    []int          // grade these; those that are on without it
@@ -89,6 +91,7 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	o.Work = cmp.Or(o.Work, filepath.Join(o.Out, work))
 	o.Tasks = marked(o.Tasks, o.Course.Speed)
 	if o.Grade == nil {
 		o.Grade = grade.Task
@@ -115,7 +118,7 @@ feed:
 	close(queue)
 	working.Wait()
 	slices.Sort(b.sum.Failed)
-	_ = os.RemoveAll(filepath.Join(o.Out, work))
+	_ = os.RemoveAll(o.Work)
 	return b.sum, context.Cause(ctx)
 }
 

@@ -99,12 +99,17 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 		root = stage.Root
 	}
 	text, theirs := translate(out.String(), root, dir, r.Files)
-	// A linker or a killed compiler names no file: then it is theirs if the worker
-	// builds without them.
-	if !theirs && (stage == nil || !stage.builds(ctx, r.Task.Number)) {
+	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(ctx, r.Task.Number) }) {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
 	return res, &Error{text}
+}
+
+// ours tells of a message that names no file of the submission, such as a linker's or a killed compiler's,
+// whether it is the grader's own trouble: if the worker does not build without the submission
+// either, or if the go command never came to compiling, for it could not read its overlay, say.
+func ours(text string, buildsWithout func() bool) bool {
+	return strings.HasPrefix(text, "go: ") || !buildsWithout()
 }
 
 func buildArgs(overlay, tags, binary, worker string) []string {

@@ -90,6 +90,13 @@ func TestCompilerMessagesNameTheStudentsFile(t *testing.T) {
 	assert.False(t, theirs)
 }
 
+func TestWhatTheGoCommandCannotReadIsNobodysMistake(t *testing.T) {
+	yes, no := func() bool { return true }, func() bool { return false }
+	assert.True(t, ours("go: reading overlay: open /tmp/b/overlay.json: permission denied", yes))
+	assert.True(t, ours("device/device.go:1:1: broken", no))
+	assert.False(t, ours("/usr/bin/ld: out of memory", yes), "only with this submission: it is too large")
+}
+
 func TestMutantsFitTheSolution(t *testing.T) {
 	root, task := tree(t)
 	files, err := gate.Read(filepath.Join(root, task.Dir, "solution"), task.Package, task.Files)
