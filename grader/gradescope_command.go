@@ -182,11 +182,12 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 		i.Student = s
 	}
 	g.id = i.Student.ID
-	devices, _, closeBox, err := b.machine(root)
+	devices, box, closeBox, err := b.machine(root)
 	if err != nil {
 		return err
 	}
 	defer closeBox()
+	fmt.Printf("sandbox: %s\n", box.Name)
 	tree, err := batch.Fingerprint(root, all)
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ if [ -d /usr/local/share/ca-certificates ]; then
     mkdir -p "$root/usr/local/share" && cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
 fi
 
+printf 'id,name\nada,Ada\n' >"$work/roster.csv"
 printf '[visibility]\nhidden = "after_published"\n' >"$work/course.toml"
 out/bin/grader gradescope-zip -course "$work/course.toml" -tasks "$tasks" -o "$work/autograder.zip"
 rm -rf "$root/autograder"
@@ -61,7 +62,7 @@ inside --net bash /autograder/source/setup.sh >"$work/setup.log" 2>&1 || { tail 
 echo "done in $((SECONDS - began)) s; the last lines of $work/setup.log:"
 tail -n 5 "$work/setup.log"
 
-# submit NAME: grades what lies in /autograder/submission.
+# submit NAME WANT: grades what lies in /autograder/submission. WANT is full or none.
 submit() {
     rm -rf "$root/autograder/results" && mkdir "$root/autograder/results"
     cat >"$root/autograder/submission_metadata.json" <<JSON
@@ -71,7 +72,15 @@ JSON
     inside /autograder/run_autograder >"$work/$1.log" 2>&1 || code=$?
     cp "$root/autograder/results/results.json" "$work/$1.json"
     printf '== %s: exit code %d, %d s\n' "$1" "$code" "$((SECONDS - began))"
-    out/bin/grader gradescope -check "$work/$1.json"
+    head -n 1 "$work/$1.log"
+    local said
+    said=$(out/bin/grader gradescope -check "$work/$1.json")
+    echo "$said"
+    # "…: 5 points, of 5 in 23 tests"
+    case $2 in
+    full) [[ $said =~ :\ ([0-9.]+)\ points,\ of\ ([0-9.]+)\ in && ${BASH_REMATCH[1]} = "${BASH_REMATCH[2]}" && ${BASH_REMATCH[1]} != 0 ]] ;;
+    none) [[ $said =~ :\ 0\ points, ]] ;;
+    esac || { echo "gradescope-drill: $1 should have had $2 of its points" >&2 && exit 1; }
 }
 
 fill() { # from the solutions, or from the stubs
@@ -84,7 +93,14 @@ fill() { # from the solutions, or from the stubs
     done
 }
 
-fill /solution && submit solution
-fill "" && submit stub
+fill /solution && submit solution full
+# Whoever a submission runs as reads nothing of the class or of hidden cases.
+for secret in source/course.toml source/roster.csv source/flashlab/task1_reference/rubric.toml results/results.json; do
+    if inside setpriv --reuid 54321 --clear-groups cat "/autograder/$secret" >/dev/null 2>&1; then
+        echo "gradescope-drill: everybody can read /autograder/$secret" >&2 && exit 1
+    fi
+done
+echo '== nobody else reads the class, the hidden cases or the results'
+fill "" && submit stub none
 rm -rf "$root/autograder/submission" && mkdir "$root/autograder/submission"
-head -c 300 /dev/urandom >"$root/autograder/submission/essay.pdf" && submit unrelated
+head -c 300 /dev/urandom >"$root/autograder/submission/essay.pdf" && submit unrelated none

@@ -22,5 +22,5 @@ go mod download
 go build -o out/bin/grader ./grader
 out/bin/grader doctor
 # The stubs, graded once: what all submissions have in common is compiled by that.
-out/bin/grader gradescope -submission . -results out/first -course /autograder/source/course.toml -limit 30m || true
+out/bin/grader gradescope -submission . -results out/first -course /autograder/source/course.toml -limit 30m $(cat /autograder/source/flags) || true
 rm -rf out/first
