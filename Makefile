@@ -33,6 +33,7 @@ help: ## this list
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make bench: TASK=4, VERSION, RUNS=5, WORKLOAD=flash-4, SEED, DEVICE;'
 	@echo '  DOCS=1               also writes docs/reference.md and its pictures'
+	@echo '  AGAIN=file.json      compares the ratios with an earlier run'"'"'s, such as docs/reference.json'
 	@echo '  MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)'
 	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
 	@echo 'and of make e2e:'
@@ -95,7 +96,7 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
 	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
-		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(SEED),-seed '$(SEED)')
+		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(AGAIN),-again '$(AGAIN)') $(if $(SEED),-seed '$(SEED)')
 
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack

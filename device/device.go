@@ -157,6 +157,12 @@ type Event interface {
 	Close() error
 }
 
+// Asked is an Event that tells without waiting whether it has happened. One on a
+// device with a clock should be one.
+type Asked interface {
+	Passed() (bool, error)
+}
+
 // Errors that callers test for with errors.Is.
 var (
 	// ErrNoClock: the device keeps no time that is worth reporting.

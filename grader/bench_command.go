@@ -16,6 +16,7 @@ import (
 	"flashlab/device"
 	"flashlab/grader/bench"
 	"flashlab/grader/grade"
+	"flashlab/grader/reference"
 )
 
 // benchFlags are the command's choices.
@@ -26,6 +27,7 @@ type benchFlags struct {
 	mutants  bool
 	workload string
 	docs     string
+	again    string
 	commit   string
 	runs     int
 }
@@ -45,6 +47,7 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
 	f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
 	f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
+	f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that -o wrote: `file`")
 	f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
 	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/testdata/mutants/timing), and say what catches it")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
@@ -55,6 +58,9 @@ func benchCommand(args []string) (int, error) {
 	}
 	if b.version != "" && (b.task == "" || b.submission != "") {
 		return exitFailed, errors.New("bench: -version needs -task, and no -submission")
+	}
+	if b.again != "" && (b.mistakes || b.mutants) {
+		return exitFailed, errors.New("bench: -again compares ratios, and there are none with -mistakes or -mutants")
 	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(1_000_000_000)
@@ -69,6 +75,12 @@ func (b benchFlags) measure() (int, error) {
 	root, tasks, err := find(b.task)
 	if err != nil {
 		return exitFailed, err
+	}
+	var earlier reference.Document
+	if b.again != "" { // before anything is timed: a run takes minutes
+		if earlier, err = reference.Read(b.again); err != nil {
+			return exitFailed, fmt.Errorf("bench: -again: %w", err)
+		}
 	}
 	devices, err := grade.Choose(root, b.device)
 	if err != nil {
@@ -92,6 +104,7 @@ func (b benchFlags) measure() (int, error) {
 		}
 	}
 	code := exitFull
+	var twice []reference.Pair
 	for _, t := range tasks {
 		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
 			continue
@@ -102,7 +115,10 @@ func (b benchFlags) measure() (int, error) {
 			return exitFailed, err
 		}
 		o := grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
-		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent}
+		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent, keep: func(p reference.Part) {
+			_, pairs := earlier.Pairs(p)
+			twice = append(twice, pairs...)
+		}}
 		right := true
 		switch {
 		case b.mistakes:
@@ -121,6 +137,9 @@ func (b benchFlags) measure() (int, error) {
 		if !right {
 			code = exitLess
 		}
+	}
+	if b.again != "" {
+		fmt.Printf("\nBeside %s:\n%s\n", b.again, reference.Again(twice))
 	}
 	return code, nil
 }

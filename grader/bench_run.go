@@ -22,6 +22,7 @@ type benchRun struct {
 	o      grade.Options
 	torch  *bench.Torch
 	absent string // why there is no torch
+	keep   func(p reference.Part)
 }
 
 func (b benchRun) options() bench.Options {
@@ -61,6 +62,7 @@ func (b benchRun) task(ctx context.Context) (right bool, err error) {
 		}
 	}
 	p.After = reference.Look(ctx)
+	b.keep(p)
 	if b.docs == "" {
 		return right, nil
 	}

@@ -4,7 +4,8 @@ same inputs, asked one run at a time by lines of JSON. Each line in is a request
 line out the answer; {"error": …} says why there is none.
 
 Inputs are the numbers of the Go package tensor, bit for bit, new for each run, at places
-of their own. A run is timed by CUDA events, with a cold L2 cache."""
+of their own. A run is timed by CUDA events, with a cold L2 cache that holds
+nothing to be written back."""
 
 import gc
 import json
@@ -61,6 +62,10 @@ class Workload:
         # Filling it empties the L2 cache, and keeps the GPU busy (some 170 µs on an H100)
         # while Python gets round to launching what is timed.
         self.flush = torch.empty(max(2 * l2, 512 << 20), dtype=torch.uint8, device="cuda")
+        # What filled it would be written back at the call's expense: reading as much of
+        # something that is not written leaves nothing behind that must be.
+        self.clean = torch.zeros(max(2 * l2, 128 << 20) // 4, device="cuda")
+        self.total = torch.empty((), device="cuda")
 
     def choose(self, kind):
         """What the next runs do."""
@@ -79,24 +84,30 @@ class Workload:
             fill(x, seed, t["stream"])
             self.tensors.append(x.to(self.type))
 
-    def run(self, seed):
+    def run(self, seed, fills):
+        """One run; the cache is filled so many times before it, to keep the GPU busy. Began
+        tells that this was not for long enough."""
         self.out = None
         self.place(seed)
         start, stop, idle = (torch.cuda.Event(enable_timing=True) for _ in range(3))
         torch.cuda.synchronize()
-        self.flush.fill_(seed & 0xFF)
+        for _ in range(max(1, fills)):
+            self.flush.fill_(seed & 0xFF)
+        torch.sum(self.clean, 0, out=self.total)
         host = time.perf_counter_ns()
         with torch.inference_mode():
             start.record()
             self.out = self.call()
             stop.record()
+        queued = time.perf_counter_ns() - host
+        began = start.query()
         torch.cuda.synchronize()
         host = time.perf_counter_ns() - host
         idle.record()
         torch.cuda.synchronize()
         device = round(start.elapsed_time(stop) * 1e6)
         return {"Device": device, "Late": round(start.elapsed_time(idle) * 1e6) - device, "Host": host,
-                "Bad": int((~torch.isfinite(self.out)).sum())}
+                "Queued": queued, "Began": began, "Bad": int((~torch.isfinite(self.out)).sum())}
 
     def rows(self, begins, size):
         flat = self.out.reshape(-1)
@@ -175,7 +186,7 @@ def answer(request, state):
         state["workload"].choose(request["kind"])
         return {}
     if what == "run":
-        return state["workload"].run(request["seed"])
+        return state["workload"].run(request["seed"], request["fills"])
     if what == "rows":
         return {"values": state["workload"].rows(request["from"], request["size"])}
     if what == "end":

@@ -81,6 +81,28 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 	return took, err
 }
 
+var _ device.Asked = (*event)(nil)
+
+// Passed tells whether the event has happened, and does not wait.
+func (e *event) Passed() (passed bool, err error) {
+	err = e.gpu.now("ask for an event", func() error {
+		if e.closed {
+			return errClosedEvent
+		}
+		if !e.recorded {
+			return errors.New("ask for an event: it was never recorded")
+		}
+		switch err := e.handle.Query(); {
+		case err == nil:
+			passed = true
+		case !errors.Is(err, cu.NotReady):
+			return e.gpu.failed("cuEventQuery()", err)
+		}
+		return nil
+	})
+	return passed, err
+}
+
 // Close gives the event back.
 func (e *event) Close() error {
 	return e.gpu.do(func() error {

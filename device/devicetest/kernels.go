@@ -156,6 +156,11 @@ func keepsTime(t *testing.T, b bench) {
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, took, time.Duration(0))
 	assert.Less(t, took, time.Minute)
+	asked, ok := end.(device.Asked)
+	require.True(t, ok, "an event of a device with a clock can be asked")
+	passed, err := asked.Passed()
+	require.NoError(t, err)
+	assert.True(t, passed, "Since has waited for it")
 	require.NoError(t, start.Close())
 	require.NoError(t, end.Close())
 }

@@ -42,7 +42,7 @@ func Mistakes(ctx context.Context, open func() (*host.Runner, func(), error), w 
 	}
 	if not != "" {
 		var all []Mistake
-		for _, slip := range []string{string(wire.NoSync), string(wire.HostClock), string(wire.HotCache), ColdStart, OneRun, Precision} {
+		for _, slip := range []string{string(wire.NoSync), string(wire.HostClock), string(wire.HotCache), string(wire.DirtyCache), ColdStart, OneRun, Precision} {
 			all = append(all, Mistake{Slip: slip, Workload: w.Name, Not: not})
 		}
 		return all, nil
@@ -118,32 +118,33 @@ func slips(ctx context.Context, r *host.Runner, w Workload, o Options, cold []fl
 	if not != "" {
 		return []Mistake{{Workload: w.Name, Not: not}}, nil
 	}
-	kinds := []wire.Slip{"", wire.NoSync, wire.HostClock, wire.HotCache}
+	kinds := []wire.Slip{"", wire.NoSync, wire.HostClock, wire.HotCache, wire.DirtyCache}
 	times := map[wire.Slip][]float64{}
 	var base []float64
 	failed := ""
-	run := func(t wire.Turn) wire.Took {
-		took, _ := talk.Run(t)
-		if took.Error != nil && failed == "" {
-			failed = took.Error.Error()
+	fillings := make([]filling, len(kinds)+1) // the baseline's is the last
+	run := func(t wire.Turn, f *filling) timing.Run {
+		r := f.hidden((&inWorker{talk: talk, who: t.Who}).Run, t)
+		if r.Error != nil && failed == "" {
+			failed = r.Error.Error()
 		}
-		return took
+		return r
 	}
 	for i := range o.Warm + o.Runs {
 		seed := o.Seed + 100*uint64(i)
 		for j, slip := range kinds {
-			took := run(wire.Turn{Who: wire.Ours, Seed: seed + uint64(j), Slip: slip})
-			ns := timing.Run{Took: took}.Time()
-			if slip == wire.NoSync || slip == wire.HostClock {
-				ns = float64(took.Slipped)
+			r := run(wire.Turn{Who: wire.Ours, Seed: seed + uint64(j), Slip: slip}, &fillings[j])
+			ns := r.Time()
+			if slip.ByHost() {
+				ns = float64(r.Slipped)
 			}
 			if i >= o.Warm {
 				times[slip] = append(times[slip], ns)
 			}
 		}
-		took := run(wire.Turn{Who: wire.Baseline, Seed: seed + 50})
+		r := run(wire.Turn{Who: wire.Baseline, Seed: seed + 50}, &fillings[len(kinds)])
 		if i >= o.Warm {
-			base = append(base, timing.Run{Took: took}.Time())
+			base = append(base, r.Time())
 		}
 	}
 	if failed != "" {

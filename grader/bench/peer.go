@@ -146,7 +146,7 @@ func (p *fromTorch) Run(turn wire.Turn) (r timing.Run) {
 		return failed(err)
 	}
 	start := time.Now()
-	if err := p.t.ask(map[string]any{"op": "run", "seed": turn.Seed}, &r.Took); err != nil {
+	if err := p.t.ask(map[string]any{"op": "run", "seed": turn.Seed, "fills": turn.Fills}, &r.Took); err != nil {
 		return failed(err)
 	}
 	r.Wall = time.Since(start)

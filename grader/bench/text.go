@@ -95,6 +95,9 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 	if i > 0 {
 		text += "  " + ratioText(r.Ratio(e))
 	}
+	if not := e.NotHidden(); not != "" {
+		text += "\n                     " + not
+	}
 	if e.Held != "" {
 		text += "\n                     held for review: " + e.Held
 	}

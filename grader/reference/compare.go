@@ -3,43 +3,111 @@ package reference
 import (
 	"fmt"
 	"math"
+	"strings"
+
+	"flashlab/grader/bench"
+	"flashlab/grader/timing"
 )
+
+// Pair is one median of ratios in two runs: their time over ours.
+type Pair struct {
+	What    string // "flash-4-128-full beside SDPA"
+	Was, Is float64
+}
+
+// Apart is how far the new one is from the old.
+func (p Pair) Apart() float64 { return math.Abs(p.Is/p.Was - 1) }
+
+// Within is how far the same bench twice may be apart.
+const Within = 0.03
+
+// Pairs are the ratios that a new run of a task and the run that the document holds
+// have in common; old is the latter.
+func (d Document) Pairs(p Part) (old Part, pairs []Pair) {
+	for _, old = range d.Parts {
+		if old.Task != p.Task {
+			continue
+		}
+		for _, r := range p.Rows {
+			pairs = append(pairs, old.rowPairs(r)...)
+		}
+		for _, c := range p.Chats {
+			pairs = append(pairs, old.chatPairs(c)...)
+		}
+		return old, pairs
+	}
+	return Part{}, nil
+}
+
+func (p Part) rowPairs(r bench.Row) (pairs []Pair) {
+	for i := range p.Rows {
+		if p.Rows[i].ID != r.ID {
+			continue
+		}
+		for _, e := range r.Entries[min(1, len(r.Entries)):] {
+			before := p.Rows[i].Entry(e.Name)
+			if before == nil {
+				continue
+			}
+			if was, is := p.Rows[i].Ratio(*before), r.Ratio(e); was.N > 0 && is.N > 0 {
+				pairs = append(pairs, Pair{r.ID + " beside " + e.Name, was.Median, is.Median})
+			}
+		}
+	}
+	return pairs
+}
+
+func (p Part) chatPairs(c Chat) (pairs []Pair) {
+	for _, before := range p.Chats {
+		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 {
+			continue
+		}
+		for _, one := range []struct {
+			name string
+			of   func([]Times) timing.Stats
+		}{{"TTFT", first}, {"TBT", each}} {
+			ratio := func(c Chat) float64 { return one.of(c.Theirs).Median / one.of(c.Ours).Median }
+			pairs = append(pairs, Pair{c.Name + ", " + one.name + " beside PyTorch", ratio(before), ratio(c)})
+		}
+	}
+	return pairs
+}
 
 // Compare tells how far the ratios of a new run are from those of the task's run that
 // is kept: the same bench twice should give the same.
 func (d Document) Compare(p Part) string {
-	for _, old := range d.Parts {
-		if old.Task != p.Task {
+	old, pairs := d.Pairs(p)
+	if len(pairs) == 0 {
+		return ""
+	}
+	worst := pairs[0]
+	for _, one := range pairs {
+		if one.Apart() >= worst.Apart() {
+			worst = one
+		}
+	}
+	return fmt.Sprintf("Beside the run of %s (commit %s): %d medians of ratios, at most %.1f %% apart (%s: %.3f and %.3f)",
+		old.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(old.Commit), len(pairs), 100*worst.Apart(), worst.What, worst.Was, worst.Is)
+}
+
+// Again is a table of the ratios that are further apart than Within, and a line that
+// says how many are not.
+func Again(pairs []Pair) string {
+	if len(pairs) == 0 {
+		return "The two runs have no ratio in common."
+	}
+	var s strings.Builder
+	within := 0
+	for _, p := range pairs {
+		if p.Apart() <= Within {
+			within++
 			continue
 		}
-		var worst float64
-		where, n := "", 0
-		for _, r := range p.Rows {
-			for i := range old.Rows {
-				if old.Rows[i].ID != r.ID {
-					continue
-				}
-				for _, e := range r.Entries[min(1, len(r.Entries)):] {
-					before := old.Rows[i].Entry(e.Name)
-					if before == nil {
-						continue
-					}
-					was, is := old.Rows[i].Ratio(*before), r.Ratio(e)
-					if was.N == 0 || is.N == 0 {
-						continue
-					}
-					n++
-					if apart := math.Abs(is.Median/was.Median - 1); apart >= worst {
-						worst, where = apart, fmt.Sprintf("%s beside %s: %.3f and %.3f", r.ID, e.Name, was.Median, is.Median)
-					}
-				}
-			}
+		if s.Len() == 0 {
+			fmt.Fprintf(&s, "%8s %8s %8s  their time over ours\n", "before", "now", "apart")
 		}
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf("Beside the run of %s (commit %s): %d medians of ratios, at most %.1f %% apart (%s)",
-			old.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(old.Commit), n, 100*worst, where)
+		fmt.Fprintf(&s, "%8.3f %8.3f %+6.1f %%  %s\n", p.Was, p.Is, 100*(p.Is/p.Was-1), p.What)
 	}
-	return ""
+	fmt.Fprintf(&s, "%d of %d ratios within %.0f %%", within, len(pairs), 100*Within)
+	return s.String()
 }

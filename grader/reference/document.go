@@ -94,15 +94,24 @@ const (
 
 // Load reads what is there; nothing at all is an empty document.
 func Load(dir string) (d Document, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, jsonName))
+	d, err = Read(filepath.Join(dir, jsonName))
 	if errors.Is(err, os.ErrNotExist) {
 		return d, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &d)
-	}
 	if err != nil {
-		return d, fmt.Errorf("%s: %w: mend it, or remove it to begin anew", filepath.Join(dir, jsonName), err)
+		return d, fmt.Errorf("%w: mend it, or remove it to begin anew", err)
+	}
+	return d, nil
+}
+
+// Read reads a document that an earlier run wrote.
+func Read(file string) (d Document, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, fmt.Errorf("%s is not what `grader bench -o` writes as %s: %w", file, jsonName, err)
 	}
 	return d, nil
 }

@@ -38,6 +38,7 @@ var titles = []struct{ slip, title string }{
 	{string(wire.NoSync), "no synchronisation"},
 	{string(wire.HostClock), "the host's clock"},
 	{string(wire.HotCache), "a hot cache"},
+	{string(wire.DirtyCache), "a dirty cache"},
 	{bench.ColdStart, "a cold start"},
 	{bench.OneRun, "one run"},
 	{bench.Precision, "unequal precision"},

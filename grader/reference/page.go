@@ -129,6 +129,9 @@ func cells(r bench.Row, e bench.Entry, i int, t bench.SelfTest) []string {
 		return c
 	}
 	c[0] = span(e.Stats)
+	if not := e.NotHidden(); not != "" {
+		c[0] += "; " + not
+	}
 	if e.Held != "" {
 		c[0] += "; held for review: " + escape(e.Held)
 	}

@@ -2,9 +2,12 @@ package reference
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +110,23 @@ func TestWhatIsNotMeasuredIsSaid(t *testing.T) {
 	assert.NotContains(t, page, ".svg", "there is nothing to draw")
 }
 
+func TestAnEarlierRunIsRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "other.json")
+	_, err := Read(file)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(file, []byte("times: none"), 0o644))
+	_, err = Read(file)
+	assert.ErrorContains(t, err, "is not what `grader bench -o` writes")
+	dir := t.TempDir()
+	d, err := Load(dir)
+	require.NoError(t, err, "nothing at all is an empty document")
+	assert.Empty(t, d.Parts)
+	require.NoError(t, madeUp(t).Write(dir))
+	d, err = Read(filepath.Join(dir, jsonName))
+	require.NoError(t, err)
+	assert.NotEmpty(t, d.Parts)
+}
+
 func TestARunReplacesItsTask(t *testing.T) {
 	var d Document
 	for _, task := range []int{5, 2, 5} {
@@ -190,6 +210,24 @@ func TestTheSameBenchTwice(t *testing.T) {
 	}
 	assert.Contains(t, d.Compare(slower), "at most 4.0 % apart ("+slower.Rows[1].ID+" beside unfused, cuBLAS: ")
 	assert.Contains(t, d.Compare(slower), "Beside the run of 3 February 2001, 04:05 UTC (commit abc): ")
+	_, same := d.Pairs(part())
+	assert.Equal(t, fmt.Sprintf("%d of %d ratios within 3 %%", len(same), len(same)), Again(same))
+	_, twice := d.Pairs(slower)
+	text := Again(twice)
+	assert.Contains(t, text, fmt.Sprintf("%d of %d ratios within 3 %%", len(same)-1, len(same)))
+	assert.Contains(t, text, "   +4.0 %  "+slower.Rows[1].ID+" beside unfused, cuBLAS\n")
+	assert.Equal(t, 3, len(strings.Split(text, "\n")), "a title, one row, and the sum")
+
+	chats := d.Parts[len(d.Parts)-1]
+	chats.Chats = slices.Clone(chats.Chats)
+	chats.Chats[0].Theirs = []Times{{First: around(2e9, 5), Each: around(2e7, 20)}}
+	_, twice = d.Pairs(chats)
+	require.Len(t, twice, 2, "the other model has no peer")
+	assert.Contains(t, Again(twice), "  -33.")
+	assert.Contains(t, Again(twice), "a model, TBT beside PyTorch")
+	assert.Contains(t, Again(twice), "1 of 2 ratios")
+	assert.Equal(t, "The two runs have no ratio in common.", Again(nil))
+
 	assert.Empty(t, d.Compare(Part{Task: 9}))
 	assert.Empty(t, d.Compare(Part{Task: 4}), "nothing was measured")
 }

@@ -35,6 +35,15 @@ func (r Run) Time() float64 {
 	return float64(r.Device)
 }
 
+// exposure is how much of a run's time may be waiting for the host.
+const exposure = 0.02
+
+// Exposed tells that the device may have waited for the host to queue the rest of the
+// call: it had begun with it too early, and queueing took long enough to matter.
+func (r Run) Exposed() bool {
+	return r.Began && float64(r.Queued) > exposure*r.Time()
+}
+
 // Least is the shortest time that a run can take on a device with these limits: its
 // operations on the fastest units, its bytes over the memory's pins. What still fits in
 // the cache need not have been written back.

@@ -45,6 +45,9 @@ type Turn struct {
 	Size int    `json:",omitempty"` // of a piece
 	Who  Who    `json:",omitempty"`
 	Seed uint64 `json:",omitempty"` // of this run's inputs
+	// Fills is how often the cache is filled before the call, 0 for once, MostFills at
+	// most: the device is busy with that while the host queues the call.
+	Fills int `json:",omitempty"`
 	// Slip is a mistake that is made on purpose, to show what it does to a time.
 	Slip Slip `json:",omitempty"`
 }
@@ -57,7 +60,15 @@ const (
 	NoSync    Slip = "nosync"    // the host's clock, stopped without waiting for the device
 	HostClock Slip = "hostclock" // the host's clock, stopped after waiting
 	HotCache  Slip = "hotcache"  // the inputs still lie in the second-level cache
+	// DirtyCache leaves the cache full of what was written: the call pays for writing it back.
+	DirtyCache Slip = "dirtycache"
 )
+
+// ByHost tells that the host's clock is read, of an idle device.
+func (s Slip) ByHost() bool { return s == NoSync || s == HostClock }
+
+// MostFills bounds Turn.Fills.
+const MostFills = 32
 
 // Took is what came of a run.
 type Took struct {
@@ -66,6 +77,10 @@ type Took struct {
 	// what it queued; Late from there until the whole device was found idle; and
 	// Host from the host's clock, from before the call until then.
 	Device, Late, Host int64
+	// Queued is the host's time until the whole call was queued, and Began says that the
+	// device had begun with it by then: it may have waited for the host in between.
+	Queued int64
+	Began  bool `json:",omitempty"`
 	// Slipped is the time that the slip gives.
 	Slipped int64  `json:",omitempty"`
 	Bad     uint32 // elements of outputs that are NaN or infinite

@@ -25,6 +25,23 @@ extern "C" __global__ void multiply_add(unsigned *x, int rounds, float factor) {
     if (sum == 0.1234f) x[0] = 1;
 }
 
+// Reads n pieces of 16 bytes, four at a time. They are all zero, which the compiler
+// cannot know, so nothing is ever written.
+extern "C" __global__ void read_through(const unsigned *x, long long n, unsigned *never) {
+    const uint4 *from = (const uint4 *)x;
+    const long long step = (long long)gridDim.x * blockDim.x;
+    unsigned seen = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += 4 * step) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (i + j * step >= n) continue;
+            const uint4 v = from[i + j * step];
+            seen |= v.x | v.y | v.z | v.w;
+        }
+    }
+    if (seen != 0) never[0] = seen;
+}
+
 __device__ float warp_max(float x) {
     for (int step = 16; step > 0; step /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, step));
     return x;

@@ -17,6 +17,7 @@ type known struct {
 	d                         device.Device
 	fill                      *nn.Layers
 	countBad, adding, softmax device.Kernel
+	reading                   device.Kernel
 	count                     device.Buffer[uint32]
 	made                      bool
 }
@@ -31,7 +32,9 @@ func newKnown(d device.Device) (*known, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
-	for name, to := range map[string]*device.Kernel{"count_bad": &k.countBad, "multiply_add": &k.adding, "softmax_rows": &k.softmax} {
+	for name, to := range map[string]*device.Kernel{
+		"count_bad": &k.countBad, "multiply_add": &k.adding, "softmax_rows": &k.softmax, "read_through": &k.reading,
+	} {
 		if *to, err = m.Kernel(name); err != nil {
 			return nil, err
 		}
@@ -63,6 +66,15 @@ func (k *known) bad(out Buffers) (uint32, error) {
 		return 0, err
 	}
 	return n[0], nil
+}
+
+// read brings zeros into the cache, whatever was there before: all of it is clean then.
+func (k *known) read(zeros device.Memory) error {
+	b, err := device.BufferOf[uint32](zeros)
+	if err != nil {
+		return err
+	}
+	return k.d.Launch(k.reading, device.Launch{Grid: device.D1(8 * k.d.Info().Processors), Block: device.D1(256)}, b, b.Len()/4, k.count)
 }
 
 // multiplyAdd does wire.AddedFLOPS operations.

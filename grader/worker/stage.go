@@ -27,7 +27,14 @@ func (s *stage) prepare() (err error) {
 			return err
 		}
 		// Twice the cache: then nothing of what was there before is left.
-		if s.flush, err = s.malloc("what fills the cache", max(2*s.ready.Limits.L2, 128<<20)); err != nil {
+		most := max(2*s.ready.Limits.L2, 128<<20)
+		if s.flush, err = s.malloc("what fills the cache", most); err != nil {
+			return err
+		}
+		if s.clean, err = s.malloc("what cleans the cache", most); err != nil {
+			return err
+		}
+		if err := d.Set(s.clean, 0); err != nil {
 			return err
 		}
 	}

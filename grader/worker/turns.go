@@ -27,8 +27,9 @@ type stage struct {
 	guard   func() *guarded             // of the submission's queue; nil before there is one
 	base    baseline
 	own     func(out, in Buffers) error // the operation's own baseline, if it has one
-	flush   device.Memory
-	events  [3]device.Event // before the call, behind what it queued, and when all is idle
+	flush   device.Memory               // is written before each call, and
+	clean   device.Memory               // is read then, and never written again; both empty without a bench
+	events  [3]device.Event             // before the call, behind what it queued, and when all is idle
 	held    []device.Memory
 	now     placed // of the run that is going on, or that was last
 }
@@ -148,7 +149,8 @@ func (s *stage) call(t wire.Turn) (func() error, error) {
 }
 
 // measure times one call. Filling the cache keeps the device busy while the host
-// queues the call, so that the device's clock sees no host in between.
+// queues the call, so that the device's clock sees no host in between; whether it was
+// busy for long enough is looked at when all is queued.
 func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err error) {
 	if err := s.Device.Sync(); err != nil {
 		return took, err
@@ -156,7 +158,7 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 	if err := s.occupy(t); err != nil {
 		return took, err
 	}
-	if t.Slip == wire.NoSync || t.Slip == wire.HostClock { // who times by the host's clock has an idle device before
+	if t.Slip.ByHost() { // who times by the host's clock has an idle device before
 		if err := s.Device.Sync(); err != nil {
 			return took, err
 		}
@@ -181,6 +183,10 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 	if err := s.record(1); err != nil {
 		return took, err
 	}
+	took.Queued = time.Since(start).Nanoseconds()
+	if took.Began, err = s.began(); err != nil {
+		return took, err
+	}
 	if err := s.Device.Sync(); err != nil {
 		return took, err
 	}
@@ -200,8 +206,18 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 	return took, err
 }
 
+// began tells whether the device has come to the call.
+func (s *stage) began() (bool, error) {
+	if start, ok := s.events[0].(device.Asked); ok {
+		return start.Passed()
+	}
+	return false, nil
+}
+
 // occupy empties the cache, or leaves it as it is and does something that touches no
-// memory: either keeps the device busy for a while.
+// memory: either keeps the device busy for a while. What fills the cache is written,
+// and would be written back at the call's expense: so as much is read last, which
+// leaves nothing behind that must be.
 func (s *stage) occupy(t wire.Turn) error {
 	switch {
 	case s.flush.Bytes == 0:
@@ -209,7 +225,15 @@ func (s *stage) occupy(t wire.Turn) error {
 	case t.Slip == wire.HotCache:
 		return s.known.multiplyAdd(s.ready.Device.Processors)
 	}
-	return s.Device.Set(s.flush, byte(t.Seed))
+	for range min(max(t.Fills, 1), wire.MostFills) {
+		if err := s.Device.Set(s.flush, byte(t.Seed)); err != nil {
+			return err
+		}
+	}
+	if t.Slip == wire.DirtyCache {
+		return nil
+	}
+	return s.known.read(s.clean)
 }
 
 func (s *stage) record(i int) error {

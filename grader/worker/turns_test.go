@@ -110,6 +110,32 @@ func TestEachRunHasItsOwnInputsAndPlaces(t *testing.T) {
 	assert.NotNil(t, err, "beyond the output")
 }
 
+// TestReading looks at the kernel that cleans the cache: it sees each piece, and writes
+// nothing where all is zero.
+func TestReading(t *testing.T) {
+	d := attntest.Device(t)
+	k, err := newKnown(d)
+	require.NoError(t, err)
+	defer k.close()
+	for _, n := range []int{4, 68, 40000} {
+		zeros, err := device.Upload(d, "zeros", make([]uint32, n))
+		require.NoError(t, err)
+		for at, seen := range map[int]uint32{-1: 0, 0: 5, n - 1: 5, n / 2: 5} {
+			values := make([]uint32, n)
+			if at >= 0 {
+				values[at] = 5
+			}
+			require.NoError(t, zeros.CopyIn(d, values))
+			require.NoError(t, d.Set(k.count.Memory(), 0))
+			require.NoError(t, k.read(zeros.Memory()))
+			got, err := k.count.CopyOut(d)
+			require.NoError(t, err)
+			assert.Equal(t, seen, got[0], "%d of %d", at, n)
+		}
+		require.NoError(t, zeros.Free(d))
+	}
+}
+
 func TestWhatIsNotWrittenIsSeen(t *testing.T) {
 	g := talk(t, func(q device.Queue, y, x device.Buffer[float32]) error {
 		part, err := y.Slice(0, elements-5)

@@ -8,12 +8,16 @@ import (
 	"flashlab/device"
 )
 
-// As kernels.cu has them: the threads of a block, and how many groups of blocks may
-// share keys in one launch.
+// As kernels.cu has them: the threads of a block, the keys that a group of them loads
+// at a time, and how many groups of blocks may share keys in one launch.
 const (
 	threads = 256
+	keys    = 4
 	shared  = 4096
 )
+
+// many blocks keep a large GPU's memory busy: two for each of its processors.
+const many = 256
 
 // Decode holds the compiled kernels, and scratch memory for what the blocks of
 // DecodeSplit find.
@@ -43,6 +47,10 @@ func New(q device.Queue) (*Decode, error) {
 		return nil, err
 	}
 	d := &Decode{queue: q}
+	// Decode may be called first while a graph is recorded, where nothing can be allocated.
+	if err := d.room(many * 4 * (128 + 2)); err != nil {
+		return nil, err
+	}
 	if d.update, err = module.Kernel("update"); err != nil {
 		return nil, err
 	}
@@ -88,12 +96,16 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 	return d.queue.Launch(d.update, l, k, v, at.Device, c.K, c.V, count, c.MaxSeq, c.Slot(), wide)
 }
 
-// Decode writes softmax(q·kᵀ/√Dim)·v to out.
+// Decode writes softmax(q·kᵀ/√Dim)·v to out. Where the sequences are too few to keep
+// the GPU's memory busy, several blocks share the keys of each.
 func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
 	}
-	return d.launch(out, q, c, s, lengths, 1)
+	k, groups := d.pick(s)
+	tile := threads / (k.dim / 4) * keys
+	parts := min(many/groups, s.MaxSeq/(2*tile)) // a part should have two tiles at least
+	return d.launch(out, q, c, s, lengths, max(parts, 1))
 }
 
 // DecodeSplit does the same with the keys shared out among splits blocks. The last
@@ -130,10 +142,7 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
 func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, parts int) error {
-	share := s.Heads / s.KVHeads
-	k := d.pick(s.Dim, share)
-	chunks := (share + k.heads - 1) / k.heads
-	groups := s.Batch * s.KVHeads * chunks
+	k, groups := d.pick(s)
 	if groups > shared {
 		parts = 1 // so many fill a GPU by themselves
 	}
@@ -149,15 +158,16 @@ func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
 }
 
-// pick finds the kernel for a head dimension and the number of query heads that
-// share a key head.
-func (d *Decode) pick(dim, share int) sized {
-	for _, k := range d.kernels {
-		if dim <= k.dim && share <= k.heads {
-			return k
+// pick finds the kernel for a head dimension and the number of query heads that share
+// a key head, and how many blocks it takes if none share keys.
+func (d *Decode) pick(s attn.DecodeShape) (k sized, groups int) {
+	share := s.Heads / s.KVHeads
+	for _, k = range d.kernels {
+		if s.Dim <= k.dim && share <= k.heads {
+			break // otherwise the last: some heads to each of several blocks
 		}
 	}
-	return d.kernels[len(d.kernels)-1] // some heads to each of several blocks
+	return k, s.Batch * s.KVHeads * ((share + k.heads - 1) / k.heads)
 }
 
 // aligned tells whether all rows, of length numbers, start at multiples of 16
@@ -176,7 +186,7 @@ func (d *Decode) room(n int) error {
 	if d.between.Len() >= n {
 		return nil
 	}
-	between, err := device.Alloc[float32](d.queue, "between the blocks of DecodeSplit", n)
+	between, err := device.Alloc[float32](d.queue, "parts of DecodeSplit", n)
 	if err != nil {
 		return err
 	}

@@ -31,12 +31,11 @@ __device__ void waitForInputs() {
 
 // The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
 // if rows start at multiples of 16 bytes (wide), else LANES apart: either way
-// neighbouring lanes read neighbouring numbers. Nobody reads a key again: __ldcs tells
-// the caches that they need not keep it.
+// neighbouring lanes read neighbouring numbers.
 template <int LANES> __device__ float4 load(const float *row, int lane, int dim, int wide) {
     float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (wide) {
-        if (4 * lane < dim) value = __ldcs((const float4 *)(row + 4 * lane));
+        if (4 * lane < dim) value = *(const float4 *)(row + 4 * lane);
         return value;
     }
     if (lane < dim) value.x = row[lane];
