@@ -23,7 +23,7 @@ type Verdict string
 // The verdicts.
 const (
 	Full    Verdict = "full"    // all points that can be measured
-	Less    Verdict = "less"    // some points lost, not all
+	Less    Verdict = "less"    // points lost, be it all of them
 	None    Verdict = "none"    // no points, though it ran
 	Refused Verdict = "refused" // nothing of it ran
 	Unread  Verdict = "unread"  // the archive was not read
