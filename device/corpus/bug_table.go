@@ -49,6 +49,7 @@ var wideRaces = []Bug{
 	{Name: "blocks_overlap", launch: many(3, 64), args: args(in(193), zeros[float32](193)), Blind: sharedOnly},
 	{Name: "stencil_in_place", launch: many(3, 64), args: args(in(192), zeros[float32](192)), Blind: sharedOnly},
 	{Name: "barrier_is_no_grid_barrier", launch: many(2, 64), args: args(in(128), zeros[float32](128), out[float32](128)), Blind: sharedOnly},
+	{Name: "sums_before_all_are_done", launch: many(4, 64), args: args(in(64), zeros[float32](4), zeros[uint32](1), out[float32](4)), Blind: sharedOnly},
 	{Name: "bytes_overlap", launch: one(64), args: args(in(64), out[uint8](64))},
 }
 

@@ -186,7 +186,7 @@ func (d *Decode) room(n int) error {
 	if d.between.Len() >= n {
 		return nil
 	}
-	between, err := device.Alloc[float32](d.queue, "between the blocks of DecodeSplit", n)
+	between, err := device.Alloc[float32](d.queue, "parts of DecodeSplit", n)
 	if err != nil {
 		return err
 	}

@@ -209,3 +209,27 @@ extern "C" __global__ void bytes_overlap_ok(const float *x, unsigned char *y) {
     __syncthreads();
     y[t] = flags[t / 2];
 }
+
+// Blocks count themselves done, but nobody looks whether he is the last before adding up.
+extern "C" __global__ void sums_before_all_are_done(const float *x, float *parts, unsigned *done,
+                                                    float *y) {
+    if (threadIdx.x != 0) return;
+    parts[blockIdx.x] = x[blockIdx.x];
+    __threadfence();
+    atomicAdd(done, 1u);
+    __threadfence();
+    float sum = 0;
+    for (int b = 0; b < gridDim.x; b++) sum += parts[b]; // want: race
+    y[blockIdx.x] = sum;
+}
+extern "C" __global__ void sums_before_all_are_done_ok(const float *x, float *parts, unsigned *done,
+                                                       float *y) {
+    if (threadIdx.x != 0) return;
+    parts[blockIdx.x] = x[blockIdx.x];
+    __threadfence();
+    bool last = atomicAdd(done, 1u) == gridDim.x - 1;
+    __threadfence();
+    float sum = 0;
+    for (int b = 0; last && b < gridDim.x; b++) sum += parts[b];
+    y[blockIdx.x] = sum;
+}

@@ -5,6 +5,7 @@
 // these are its two lowest, and the lowest of all workers are the lowest of the
 // launch, whoever ran what when.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -17,8 +18,14 @@ uint32_t firstStamp = 1;
 
 namespace {
 uint32_t nextStamp = 1;
-// Blocks that passed a fence and then an atomic: others may know their writes.
-std::vector<uint8_t> releasedBlocks;
+
+// A block that passes a fence and then an atomic makes its writes known to who comes to
+// an atomic later. Of each block: when it first did so (0: never), and how many had done
+// so when it came to the first access after its own last atomic. The former is counted
+// ahead of the atomic and the latter behind it, so nobody who saw an atomic of another
+// block finds that block missing.
+std::atomic<uint32_t> releases{0};
+std::vector<uint32_t> releasedAt, metAt;
 
 uint32_t blockOf(const Seen &s) {
     return s.stamp - firstStamp;
@@ -44,11 +51,11 @@ struct Merged {
     }
 };
 
-// known tells whether one of two blocks had passed a fence and an atomic, and
-// the other came to an atomic before its access: then it may rely on the first.
-bool known(const Seen &a, const Seen &b) {
-    return (releasedBlocks[blockOf(a)] && b.synchronised) ||
-           (releasedBlocks[blockOf(b)] && a.synchronised);
+// relies tells whether one block had passed a fence and an atomic before another, which
+// then made this access, came to one.
+bool relies(const Seen &access, const Seen &other) {
+    uint32_t at = releasedAt[blockOf(other)];
+    return at != 0 && access.synchronised && at <= metAt[blockOf(access)];
 }
 
 struct Race {
@@ -90,7 +97,9 @@ public:
 
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
-        if (blockOf(now) > last || blockOf(other) > last || known(now, other)) return;
+        if (blockOf(now) > last || blockOf(other) > last || relies(now, other) ||
+            relies(other, now))
+            return;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;
         uint64_t count = r.count + 1;
@@ -153,7 +162,9 @@ void startBetween(uint32_t blocks) {
     }
     firstStamp = nextStamp;
     nextStamp += blocks;
-    releasedBlocks.assign(blocks, 0);
+    releases = 0;
+    releasedAt.assign(blocks, 0);
+    metAt.assign(blocks, 0);
 }
 
 uint32_t stampOf(uint32_t block) {
@@ -161,7 +172,13 @@ uint32_t stampOf(uint32_t block) {
 }
 
 void released(Worker *w) {
-    releasedBlocks[w->blockIndex] = 1;
+    uint32_t now = ++releases;
+    if (releasedAt[w->blockIndex] == 0) releasedAt[w->blockIndex] = now;
+}
+
+void met(Worker *w) {
+    w->meeting = false;
+    metAt[w->blockIndex] = releases;
 }
 
 void endBetween(Module *m, uint32_t lastBlock) {

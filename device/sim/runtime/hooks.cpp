@@ -115,7 +115,7 @@ void simt_atomic(const volatile void *p, int n) {
     // Blocks meet through atomics: what was written before a fence and an atomic
     // is known to a block that comes to an atomic later.
     if (w->fenced) simt::released(w);
-    w->synchronised = true;
+    w->synchronised = w->meeting = true;
 }
 
 void simt_fence() {

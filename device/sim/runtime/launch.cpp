@@ -53,7 +53,7 @@ constexpr size_t colour(int thread) {
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
-    w->stopped = w->fenced = w->synchronised = false;
+    w->stopped = w->fenced = w->synchronised = w->meeting = false;
     w->alive = w->threads;
     w->atBarrier = w->exited = 0;
     w->head = w->tail = 0;

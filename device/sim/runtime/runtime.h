@@ -192,6 +192,7 @@ struct alignas(64) Worker {
     Module *module = nullptr;
     uint32_t blockIndex = 0;
     bool fenced = false, synchronised = false; // of the running block
+    bool meeting = false;                      // no access since its last atomic
     uint64_t allSteps = 0, barriers = 0;
     uint64_t longest = 0; // steps of the longest block of this launch
     Fiber *fibers = nullptr;
@@ -299,6 +300,7 @@ void endCopies(Worker *w, Fiber *f);
 void startBetween(uint32_t blocks);
 uint32_t stampOf(uint32_t block);
 void released(Worker *w); // the running block made its writes known to others
+void met(Worker *w);      // its first access after an atomic
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
