@@ -93,11 +93,11 @@ func (b benchRun) rows(ctx context.Context, p *reference.Part, workloads []bench
 	return right, nil
 }
 
-// versions times all versions of the solution on one workload, the graded one last.
+// versions times all versions of the solution on the same workloads, the graded one last.
 func (b benchRun) versions(ctx context.Context) (all []reference.Version, err error) {
-	w, ok := bench.VersionWorkload(b.o.Task.Number)
+	workloads := bench.VersionWorkloads(b.o.Task.Number)
 	names := build.Versions(b.o.Root, b.o.Task)
-	if !ok || len(names) == 0 {
+	if len(workloads) == 0 || len(names) == 0 {
 		return nil, nil
 	}
 	fmt.Println("\nThe versions of the solution:")
@@ -106,12 +106,24 @@ func (b benchRun) versions(ctx context.Context) (all []reference.Version, err er
 		if name != "" {
 			o.Subject = grade.Version(o.Root, o.Task, name)
 		}
-		r, closed, err := grade.Open(ctx, o, turnTime)
+		some, err := b.onEach(ctx, o, name, workloads)
 		if err != nil {
 			return nil, fmt.Errorf("version %q: %w", name, err)
 		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// onEach times one version on each workload.
+func (b benchRun) onEach(ctx context.Context, o grade.Options, name string, workloads []bench.Workload) (all []reference.Version, err error) {
+	r, closed, err := grade.Open(ctx, o, turnTime)
+	if err != nil {
+		return nil, err
+	}
+	defer closed()
+	for _, w := range workloads {
 		row, err := bench.Measure(ctx, r, w, b.options())
-		closed()
 		if err != nil {
 			return nil, err
 		}

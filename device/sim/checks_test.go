@@ -136,6 +136,16 @@ func TestRightKernelsAreNotReported(t *testing.T) {
 	})
 }
 
+// TestBlocksMeetWhateverIsChecked: what watches the meetings of blocks is there only
+// where races are looked for.
+func TestBlocksMeetWhateverIsChecked(t *testing.T) {
+	for _, checks := range []Checks{{Mem: true}, {Race: true}, {Sync: true}, {Init: true}, {Traffic: true}} {
+		r, err := run(t, start(t, Options{Checks: checks}), clean, "last_block_sums", 20)
+		assert.NoError(t, err, "%+v", checks)
+		assert.Empty(t, r.Findings, "%+v", checks)
+	}
+}
+
 func TestAFindingReadsLikeACompilersMessage(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks()})
 	r, err := run(t, d, bugs, "missing_barrier", 1)

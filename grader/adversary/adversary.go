@@ -51,7 +51,7 @@ type Submission struct {
 }
 
 // versions of the solutions whose lines the edits quote.
-var versions = map[string]string{"task2_unfused": "1_shared", "task4_flash": "2_registers"}
+var versions = map[string]string{"task2_unfused": "2_shared", "task4_flash": "2_registers"}
 
 // Kinds are the folders of grader/testdata: the exploits and the honest.
 const (

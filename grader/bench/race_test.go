@@ -160,3 +160,16 @@ func TestWorkloadsAreOnes(t *testing.T) {
 		}
 	}
 }
+
+func TestVersionsAreComparedOnTheirTasksKernels(t *testing.T) {
+	for task := range 8 {
+		for _, w := range VersionWorkloads(task) {
+			assert.Equal(t, task, w.Task, w.ID)
+			for _, small := range []bool{false, true} {
+				_, c, err := w.Case(small)
+				require.NoError(t, err)
+				assert.True(t, c.Timed)
+			}
+		}
+	}
+}

@@ -127,18 +127,18 @@ func All() []Workload {
 	return append(all, splitOf(4096, 8, "sdpa"), splitOf(32768, 32, "sdpa"))
 }
 
-// VersionWorkload is what the versions of a task's solution are compared on: not so
-// large that a textbook's takes minutes.
-func VersionWorkload(task int) (Workload, bool) {
+// VersionWorkloads are what the versions of a task's solution are compared on: one for
+// each kind of kernel, and not so large that a textbook's takes minutes.
+func VersionWorkloads(task int) []Workload {
 	switch task {
 	case 2:
-		return softmaxOf(1<<16, 4096), true
+		return []Workload{gemmOf(1, 2048, 2048, 2048, false), softmaxOf(1<<16, 4096)}
 	case 4:
-		return attentionOf(4, 2048, false), true
+		return []Workload{attentionOf(4, 2048, false)}
 	case 5:
-		return decodeOf(16, 32, 4096), true
+		return []Workload{decodeOf(16, 32, 4096), splitOf(4096, 8)}
 	}
-	return Workload{}, false
+	return nil
 }
 
 // Fits tells whether a workload and its baseline have room in so much device memory.

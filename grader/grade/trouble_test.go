@@ -16,7 +16,7 @@ import (
 
 // simple is the version of task 2's solution that is edited: it has the text of a
 // student's kernels.
-const simple = "1_shared"
+const simple = "2_shared"
 
 // edited is the solution, task 2's in that version, with some texts replaced.
 func edited(root string, task *rubric.Task, edits ...build.Edit) Subject {

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // bar is a value with its spread: a dot and a line from low to high.
@@ -55,7 +54,9 @@ func barPicture(all []bar) (*plot.Plot, vg.Length, error) {
 	p := plain()
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, powers{2}
 	var labels, names []string
+	of := map[string][]string{} // a label's series, from the top down
 	for _, b := range all {
+		of[b.label] = append(of[b.label], b.series)
 		if !slices.Contains(labels, b.label) {
 			labels = append(labels, b.label)
 		}
@@ -72,8 +73,10 @@ func barPicture(all []bar) (*plot.Plot, vg.Length, error) {
 		var s spread
 		for _, b := range all {
 			if b.series == name {
-				y := float64(slices.Index(labels, b.label)) + 0.12*(float64(len(names)-1)/2-float64(i))
-				s.XYs = append(s.XYs, plotter.XY{X: b.mid, Y: y})
+				beside := of[b.label]
+				apart := min(0.2, 0.8/float64(len(beside)))
+				up := apart * (float64(len(beside)-1)/2 - float64(slices.Index(beside, name)))
+				s.XYs = append(s.XYs, plotter.XY{X: b.mid, Y: float64(slices.Index(labels, b.label)) + up})
 				s.XErrors = append(s.XErrors, struct{ Low, High float64 }{b.mid - b.low, b.high - b.mid})
 			}
 		}
@@ -85,9 +88,8 @@ func barPicture(all []bar) (*plot.Plot, vg.Length, error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", name, err)
 		}
-		colour := colours[i%len(colours)]
-		lines.Color, dots.Color = colour, colour
-		dots.Shape, dots.Radius = draw.CircleGlyph{}, vg.Points(2.5)
+		dots.GlyphStyle = dot(i)
+		lines.Color = dots.Color
 		p.Add(lines, dots)
 		p.Legend.Add(name, dots)
 	}

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"os"
@@ -97,10 +96,14 @@ func run(table io.Reader, title, x, y, out string, room bool, legend string) err
 
 // save writes the whole file, or none of it.
 func save(p *plot.Plot, name string, high vg.Length) error {
-	canvas, err := p.WriterTo(17*vg.Centimeter, high, strings.TrimPrefix(filepath.Ext(name), "."))
+	const wide, margin = 17 * vg.Centimeter, 2 * vg.Millimeter // for ticks' labels that reach beyond their axis
+	canvas, err := draw.NewFormattedCanvas(wide, high, strings.TrimPrefix(filepath.Ext(name), "."))
 	if err != nil {
 		return err
 	}
+	whole := draw.New(canvas)
+	whole.FillPolygon(p.BackgroundColor, []vg.Point{{}, {X: wide}, {X: wide, Y: high}, {Y: high}})
+	p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
 	f, err := os.CreateTemp(filepath.Dir(name), ".plot-*")
 	if err != nil {
 		return err
@@ -155,12 +158,6 @@ func read(table io.Reader) (all []series, labels map[string]string, err error) {
 	return all, labels, nil
 }
 
-var colours = []color.Color{
-	color.RGBA{R: 0x1f, G: 0x5f, B: 0xa8, A: 0xff}, color.RGBA{R: 0xd9, G: 0x5f, B: 0x02, A: 0xff},
-	color.RGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xff}, color.RGBA{R: 0x1b, G: 0x9e, B: 0x4b, A: 0xff},
-	color.RGBA{R: 0x8e, G: 0x44, B: 0xad, A: 0xff}, color.RGBA{R: 0xc7, G: 0x9a, B: 0x00, A: 0xff}, color.RGBA{R: 0x00, G: 0x9e, B: 0xa8, A: 0xff},
-}
-
 // plain is an empty plot in the course's style.
 func plain() *plot.Plot {
 	p := plot.New()
@@ -186,9 +183,8 @@ func picture(all []series) (*plot.Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		colour := colours[i%len(colours)]
-		line.Color, line.Width = colour, vg.Points(1.5)
-		points.Color, points.Shape, points.Radius = colour, draw.CircleGlyph{}, vg.Points(2.5)
+		points.GlyphStyle = dot(i)
+		line.Color, line.Width = points.Color, vg.Points(1.5)
 		if s.dots {
 			words, err := plotter.NewLabels(plotter.XYLabels{XYs: s.xys, Labels: s.words})
 			if err != nil {
@@ -197,7 +193,7 @@ func picture(all []series) (*plot.Plot, error) {
 			for i := range words.TextStyle {
 				words.TextStyle[i].Font.Variant = "Sans"
 				words.TextStyle[i].Font.Size = vg.Points(8)
-				words.TextStyle[i].Color = colour
+				words.TextStyle[i].Color = points.Color
 			}
 			words.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
 			if s.alone {

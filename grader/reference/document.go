@@ -37,8 +37,8 @@ type Part struct {
 	Chats         []Chat    `json:",omitempty"`
 }
 
-// Version is one of the versions of a task's solution, on one workload; the graded one
-// is last and has no name.
+// Version is one of the versions of a task's solution, on one of the workloads on which
+// they are compared; the graded one is last and has no name.
 type Version struct {
 	Name string // "2_registers"
 	Row  bench.Row

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,13 +129,7 @@ func cells(r bench.Row, e bench.Entry, i int, t bench.SelfTest) []string {
 		c[0] = "not measured: " + escape(e.Not)
 		return c
 	}
-	c[0] = span(e.Stats)
-	if not := e.NotHidden(); not != "" {
-		c[0] += "; " + not
-	}
-	if e.Held != "" {
-		c[0] += "; held for review: " + escape(e.Held)
-	}
+	c[0] = timed(e)
 	tflops, tbps := r.Rates(e.Stats.Median)
 	c[1] = fmt.Sprintf("%.1f TFLOP/s", tflops)
 	if r.Traffic {
@@ -147,6 +142,18 @@ func cells(r bench.Row, e bench.Entry, i int, t bench.SelfTest) []string {
 		c[3] = fmt.Sprintf("**%.2f** (%.2f to %.2f)", ratio.Median, ratio.Q1, ratio.Q3)
 	}
 	return c
+}
+
+// timed is a time with what is to be said of it.
+func timed(e bench.Entry) string {
+	text := span(e.Stats)
+	if not := e.NotHidden(); not != "" {
+		text += "; " + not
+	}
+	if e.Held != "" {
+		text += "; held for review: " + escape(e.Held)
+	}
+	return text
 }
 
 // span is a time with its quartiles, and outliers where there are any.
@@ -171,15 +178,28 @@ func short(ns float64) string {
 	return fmt.Sprintf("%.1f µs", ns/1e3)
 }
 
-// versions is the table of a solution's versions: each against the one before, by how
-// each compares with the baseline that ran in turns with it.
+// versions has a table of a solution's versions for each workload that they ran.
 func (p Part) versions(s *strings.Builder) {
-	if len(p.Versions) < 2 {
+	var ids []string
+	for _, v := range p.Versions {
+		if !slices.Contains(ids, v.Row.ID) {
+			ids = append(ids, v.Row.ID)
+		}
+	}
+	for _, id := range ids {
+		versionTable(s, slices.DeleteFunc(slices.Clone(p.Versions), func(v Version) bool { return v.Row.ID != id }))
+	}
+}
+
+// versionTable has each version of one workload against the one before, by how each
+// compares with the baseline that ran in turns with it.
+func versionTable(s *strings.Builder, versions []Version) {
+	if len(versions) < 2 {
 		return
 	}
-	fmt.Fprintf(s, "\nThe versions of the solution, on %s:\n\n| version | time | rate | × the one before | × the first |\n| --- | --- | --- | --- | --- |\n", p.Versions[0].Row.Name)
+	fmt.Fprintf(s, "\nThe versions of the solution, on %s:\n\n| version | time | rate | × the one before | × the first |\n| --- | --- | --- | --- | --- |\n", versions[0].Row.Name)
 	var before, start float64
-	for _, v := range p.Versions {
+	for _, v := range versions {
 		name := "graded"
 		if v.Name != "" {
 			name = build.VersionTitle(v.Name)
@@ -207,7 +227,7 @@ func (p Part) versions(s *strings.Builder) {
 			start = speed
 		}
 		before = speed
-		fmt.Fprintf(s, "| %s | %s | %s | %s | %s |\n", name, span(e.Stats), rate, gain, all)
+		fmt.Fprintf(s, "| %s | %s | %s | %s | %s |\n", name, timed(e), rate, gain, all)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestACopyIsFoundInDisguise(t *testing.T) {
 
 func TestOnlyTheKernelsAreCopied(t *testing.T) {
 	whole := disguised(solution(t, "task2_unfused", "solution"), 3)
-	mixed := solution(t, "task2_unfused", "solution/_versions/1_shared")
+	mixed := solution(t, "task2_unfused", "solution/_versions/2_shared")
 	mixed["task2_unfused/kernels.cu"] = whole["task2_unfused/kernels.cu"]
 	r := Compare(Input{Works: []Work{work("a", solution(t, "task2_unfused", "solution")), work("b", mixed)}, Stubs: stubs(t)})
 	require.NotEmpty(t, r.Pairs)

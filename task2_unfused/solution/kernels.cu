@@ -1,7 +1,7 @@
 // Attention in separate kernels: a softmax and two matrix products.
 //
-// Version 3 (_versions/ has the earlier ones). What is new: large products are computed on tensor
-// cores, of two halves for each number: see the last section. The rest is as in version 2.
+// Version 4 (_versions/ has the earlier ones). What is new: large products are computed on tensor
+// cores, of two halves for each number: see the last section. The rest is as in version 3.
 //
 // The host defines THREADS_SOFTMAX, the threads of a block of softmax, and for the products TILE,
 // the side of a block's square of results, DEPTH, how many terms of their sums are staged at a
@@ -17,7 +17,7 @@
 // Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
 // has its element i at x[(o * len + i) * inner + j].
 //
-// A row is kept in registers, not in shared memory (which is what version 2 changed). A team of 32
+// A row is kept in registers, not in shared memory (which is what version 3 changed). A team of 32
 // to 512 threads shares a row, MOST elements each, and asks for all of them before it uses the
 // first: so enough reads are under way at any time to keep device memory busy. Threads of a warp
 // exchange maxima and sums by shuffles, which need no barrier.

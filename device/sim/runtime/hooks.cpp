@@ -114,7 +114,7 @@ void simt_atomic(const volatile void *p, int n) {
     if (w->shared->holds((Addr)p)) return;
     // Blocks meet through atomics: what was written before a fence and an atomic
     // is known to a block that comes to an atomic later.
-    if (w->fenced) simt::released(w);
+    if (w->fenced && w->checks & simt::RACE) simt::released(w);
     w->synchronised = w->meeting = true;
 }
 

@@ -1,5 +1,5 @@
-// Attention in separate kernels: a softmax and two matrix products.
-//
+// Attention in separate kernels: a softmax and two matrix products. Version 2. What is new: the
+// threads of a block share, through shared memory, what they read from device memory.
 // The host defines BLOCK, the most threads that a block of softmax may have, and
 // for the products TILE, the side of a block's square of results, DEPTH, how many
 // terms of their sums are staged at a time, and SIDE: a block has SIDE * SIDE threads.

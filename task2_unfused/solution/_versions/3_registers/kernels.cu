@@ -9,7 +9,7 @@
 // Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
 // has its element i at x[(o * len + i) * inner + j].
 //
-// Version 2 (_versions/ has the earlier ones). What is new: a row is kept in registers, not in
+// Version 3 (_versions/ has the earlier ones). What is new: a row is kept in registers, not in
 // shared memory. A team of 32 to 512 threads shares a row, MOST elements each, and asks for all
 // of them before it uses the first: so enough reads are under way at any time to keep device
 // memory busy. Threads of a warp exchange maxima and sums by shuffles, which need no barrier.
