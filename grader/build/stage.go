@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,6 +170,8 @@ func copyWhole(ctx context.Context, root string, files []string, to string) erro
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return err
 	}
+	vendored := os.DirFS(filepath.Join(root, "vendor")) // where a machine without a network has its modules
+	_, missing := fs.Stat(vendored, "modules.txt")
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -177,15 +180,20 @@ func copyWhole(ctx context.Context, root string, files []string, to string) erro
 		if err := os.MkdirAll(filepath.Join(temp, filepath.Dir(f)), 0o755); err != nil {
 			return err
 		}
-		if f == "go.mod" { // its tools are no part of a worker
+		if f == "go.mod" && missing != nil { // its tools are no part of a worker
 			text = toolLine.ReplaceAll(text, nil)
 		}
 		if err := os.WriteFile(filepath.Join(temp, f), text, 0o644); err != nil {
 			return err
 		}
 	}
-	if _, err := goOutput(ctx, temp, nil, "mod", "vendor"); err != nil {
-		return fmt.Errorf("go mod vendor: %w", err)
+	if missing == nil {
+		err = os.CopyFS(filepath.Join(temp, "vendor"), vendored)
+	} else if _, err = goOutput(ctx, temp, nil, "mod", "vendor"); err != nil {
+		err = fmt.Errorf("go mod vendor: %w", err)
+	}
+	if err != nil {
+		return err
 	}
 	return os.Rename(temp, to)
 }
