@@ -161,7 +161,11 @@ func (tk *Toolkit) command(ctx context.Context, dir string, args []string) (*exe
 	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
 		reads = append(reads, real)
 	}
-	env := []string{"TMPDIR=" + dir, "LC_ALL=C", "HOME=" + dir, "PATH=" + filepath.Join(root, "bin") + ":/usr/local/bin:/usr/bin:/bin"}
+	path := filepath.Join(root, "bin")
+	if host, err := exec.LookPath("g++"); err == nil { // nvcc finds it by PATH
+		reads, path = append(reads, jail.Around(host)...), path+":"+filepath.Dir(host)
+	}
+	env := []string{"TMPDIR=" + dir, "LC_ALL=C", "HOME=" + dir, "PATH=" + path + ":/usr/local/bin:/usr/bin:/bin"}
 	return tk.Jail(ctx, jail.Program{Path: tk.Nvcc, Args: args, Env: env, Dir: dir, Read: reads, Write: []string{dir}, CPU: timeLimit})
 }
 

@@ -19,7 +19,7 @@ func (c *compiler) jailed(o Options) (*compiler, error) {
 		return nil, err
 	}
 	other := *c
-	other.jail, other.reads = o.Jail, []string{include}
+	other.jail, other.reads = o.Jail, append(jail.Around(c.path), include)
 	return &other, nil
 }
 
@@ -36,7 +36,7 @@ func (c *compiler) command(ctx context.Context, dir string, args []string) (*exe
 		return cmd, nil
 	}
 	p := jail.Program{Path: c.path, Args: args, Dir: dir, Write: []string{dir}, Read: c.reads,
-		Env: []string{"LC_ALL=C", "TMPDIR=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin"}, Memory: compilerMemory, CPU: compileTimeout}
+		Env: []string{"LC_ALL=C", "TMPDIR=" + dir, "PATH=" + filepath.Dir(c.path) + ":/usr/local/bin:/usr/bin:/bin"}, Memory: compilerMemory, CPU: compileTimeout}
 	return c.jail(ctx, p)
 }
 

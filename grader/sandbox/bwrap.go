@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"flashlab/internal/jail"
 )
@@ -90,7 +91,7 @@ func (b bubblewrap) options(p jail.Program) []string {
 	}
 	args = append(args, b.tmpfs("/tmp", tempSize)...)
 	args = append(args, b.tmpfs("/dev/shm", sharedSize)...)
-	for _, path := range outermostFirst(p.Read) {
+	for _, path := range outermostFirst(unseen(p.Read)) {
 		args = append(above(args, path), "--ro-bind", path, path)
 	}
 	for _, path := range outermostFirst(p.Write) {
@@ -109,6 +110,23 @@ func (b bubblewrap) tmpfs(dir string, size int64) []string {
 		args = append(args, "--size", strconv.FormatInt(size, 10))
 	}
 	return append(args, "--tmpfs", dir)
+}
+
+// unseen leaves out what lies in /usr, which is there already: nothing can be laid over
+// a link in it. Where that leads to elsewhere, it names that.
+func unseen(paths []string) (rest []string) {
+	inUsr := func(path string) bool { return strings.HasPrefix(path, "/usr/") }
+	for _, path := range paths {
+		if inUsr(path) {
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil || inUsr(real) {
+				continue
+			}
+			path = real
+		}
+		rest = append(rest, path)
+	}
+	return rest
 }
 
 // system shows a folder of the system as it is here: on most machines a link
@@ -140,6 +158,9 @@ func outermostFirst(paths []string) []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
+
+// controls is how many files of a driver gpus names, besides the cards'.
+const controls = 3
 
 // gpus are the device files of the GPUs that this process may use itself: in a
 // cluster's job the others are out of reach by its control group.

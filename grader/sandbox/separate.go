@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,6 +127,10 @@ func probeSeparate() (*Box, error) {
 		"Writing to /tmp, /var/tmp and /dev/shm, as much as there is room; what is left there is removed at the end.",
 		"Meeting other programs by shared memory that everybody may use.",
 	}}
+	if len(gpus()) > controls {
+		box.lets = append(slices.Clone(box.lets), "open a device of the machine")
+		box.notHeld = append(box.notHeld, "The machine's GPUs, where everybody may use them: the simulator's programs see them, too.")
+	}
 	secret, err := hide()
 	if err != nil {
 		return nil, err
