@@ -21,7 +21,9 @@ func versionsDir(root string, t *rubric.Task) string {
 func Versions(root string, t *rubric.Task) (names []string) {
 	entries, _ := os.ReadDir(versionsDir(root, t)) // most tasks have none
 	for _, e := range entries {
-		if e.IsDir() {
+		// An empty folder is what git leaves of a version that got another name.
+		files, _ := os.ReadDir(filepath.Join(versionsDir(root, t), e.Name()))
+		if len(files) > 0 {
 			names = append(names, e.Name())
 		}
 	}
