@@ -118,11 +118,10 @@ func (b *Box) Close() {
 	b.groups = nil
 }
 
-// closeOnExec keeps descriptors that we inherited ourselves, of make say, from
-// being handed on: those that Go opens it does not hand on anyway.
-var closeOnExec = sync.OnceFunc(func() {
-	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
-})
+// closeOnExec keeps descriptors from being handed on that we inherited ourselves, of
+// make say, or that a library has opened since: those that Go opens it does not hand
+// on anyway, and those that a program is given it gets by a copy.
+func closeOnExec() { _ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) }
 
 // writeFilter puts the filter where a shell can open it.
 func writeFilter(sockets bool) (string, error) {
