@@ -73,11 +73,11 @@ func TestStubsGetNothingAndSaySo(t *testing.T) {
 
 // TestVersionsAreRight: they are slower, or move more, but never wrong.
 func TestVersionsAreRight(t *testing.T) {
+	if os.Getenv(allMutants) == "" {
+		t.Skip("make test-all grades earlier versions")
+	}
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
 		for _, name := range build.Versions(root, task) {
-			if os.Getenv(allMutants) == "" && !strings.HasPrefix(name, "1_") {
-				continue
-			}
 			v := gradeOn(t, root, task, Version(root, task, name), "")
 			require.Empty(t, v.Refused)
 			for _, c := range v.Checks {
