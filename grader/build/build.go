@@ -34,6 +34,8 @@ type Request struct {
 	Jail jail.Maker
 }
 
+func (r Request) worker() string { return fmt.Sprintf("./grader/worker/task%d", r.Task.Number) }
+
 // Result is a worker, ready to start.
 type Result struct {
 	Binary string
@@ -69,7 +71,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 		name = "worker-" + r.Tags
 	}
 	res := Result{Binary: filepath.Join(dir, name), Extra: extra}
-	args := buildArgs(overlay, r.Tags, res.Binary, fmt.Sprintf("./grader/worker/task%d", r.Task.Number))
+	args := buildArgs(overlay, r.Tags, res.Binary, r.worker())
 	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
 	defer cancel()
 	cmd, err := r.command(ctx, stage, dir, args)
@@ -99,7 +101,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 		root = stage.Root
 	}
 	text, theirs := translate(out.String(), root, dir, r.Files)
-	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(ctx, r.Task.Number) }) {
+	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(ctx, r, dir) }) {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
 	return res, &Error{text}

@@ -81,7 +81,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	// One cache for all stages: the standard library is the same in each.
 	shared := "gocache-" + cache.Key(tc.GOVERSION, tags, strings.Join(env, "\n"))
 	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
-	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/go",
+	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/gopath",
 		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
 	s.reads = []string{tc.GOROOT, s.Root, s.cache}
 	return s, cache.Once(base, "stage-"+name, func() error {
@@ -211,27 +211,27 @@ func (s *Stage) warm(ctx context.Context) error {
 		return err
 	}
 	for _, w := range workers {
-		_ = s.plain(ctx, filepath.Base(w))
+		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+filepath.Base(w))...)
+		cmd.Dir = s.Root
+		cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
+		_ = cmd.Run() // stubs need not build
 	}
 	return ctx.Err()
 }
 
-// plain builds a worker as the stage has it, outside of any sandbox.
-func (s *Stage) plain(ctx context.Context, worker string) error {
-	cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+worker)...)
-	cmd.Dir = s.Root
-	cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
-	return cmd.Run()
-}
-
-// builds tells whether a task's worker builds without a submission.
-func (s *Stage) builds(ctx context.Context, task int) bool {
-	return s.plain(ctx, fmt.Sprintf("task%d", task)) == nil
+// builds tells whether a task's worker builds without the submission, in the same sandbox.
+func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
+	own, err := os.MkdirTemp(dir, "without-*")
+	if err != nil {
+		return false
+	}
+	cmd, err := s.command(ctx, r, own, buildArgs("", r.Tags, os.DevNull, r.worker()))
+	return err == nil && cmd.Run() == nil
 }
 
 // command is a build's in the sandbox, which may change dir and nothing else.
 func (s *Stage) command(ctx context.Context, r Request, dir string, args []string) (*exec.Cmd, error) {
-	own := filepath.Join(dir, "gocache")
+	own := filepath.Join(dir, filepath.Base(s.cache)) // links into another stage's cache would lead nowhere
 	if err := s.ownCache(own); err != nil {
 		return nil, fmt.Errorf("build cache: %w", err)
 	}
