@@ -1,7 +1,8 @@
 // Attention in separate kernels: a softmax and two matrix products.
 //
 // Version 4 (_versions/ has the earlier ones). What is new: large products are computed on tensor
-// cores, of two halves for each number: see the last section. The rest is as in version 3.
+// cores, of two halves for each number: see the last section. And softmax adds up the sums of its
+// threads in double. The rest is as in version 3.
 //
 // The host defines THREADS_SOFTMAX, the threads of a block of softmax, and for the products TILE,
 // the side of a block's square of results, DEPTH, how many terms of their sums are staged at a
@@ -29,13 +30,13 @@ struct Larger {
     __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
+    __device__ double operator()(double a, double b) const { return a + b; }
 };
 
 // Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
 // across the warps of larger teams. All threads of the block take part.
-template <typename Combine>
-__device__ float together(float value, int team, float *perWarp, Combine combine) {
+template <typename T, typename Combine>
+__device__ T together(T value, int team, T *perWarp, Combine combine) {
     for (int lanes = 16; lanes > 0; lanes /= 2)
         value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
     if (team == 32) return value;
@@ -51,7 +52,8 @@ __device__ float together(float value, int team, float *perWarp, Combine combine
 template <bool FOUR>
 __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
                             int inner, int team) {
-    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
+    __shared__ float maxima[THREADS_SOFTMAX / 32];
+    __shared__ double sums[THREADS_SOFTMAX / 32];
     const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
     const int thread = threadIdx.x % team; // within the team
     const size_t first = (size_t)(row / inner) * len * inner + row % inner;
@@ -79,14 +81,16 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
     largest = together(largest, team, maxima, Larger());
 
     // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
-    float sum = 0.0f;
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0. The
+    //    threads' sums are put together in double: their own rounding errors even out among many
+    //    threads, those of the last few additions would not, and all of the row shares them.
+    float share = 0.0f;
 #pragma unroll
     for (int k = 0; k < MOST; k++) {
         part[k] = expf(part[k] - largest);
-        sum += part[k];
+        share += part[k];
     }
-    sum = together(sum, team, sums, Plus());
+    const float sum = together((double)share, team, sums, Plus());
 
     // 4. Normalise, and write the row. Dividing is more exact than to multiply by 1 / sum, whose
     //    rounding all elements would share; memory is the limit, so it costs nothing.
