@@ -66,119 +66,100 @@ template <int SUMS> __device__ float total(const float (&partial)[BLOCK / WARP][
     return sum;
 }
 
-// Where the weights of COLUMNS columns begin. A column too many repeats the last one, and its
-// results are not written. Of two layers for SWIGLU, columns are taken in turns.
-template <int COLUMNS>
-__device__ void locate(const float *(&ws)[COLUMNS], const float *w, const float *other, int column0,
-                       int in, int width, int then) {
+// ROWS rows, from row0 on, times COLUMNS columns. A row or column too many repeats
+// the last one, and is not written. DEEP is how many pieces of each column are on
+// their way. Of two layers for SWIGLU, columns are taken in turns.
+template <int ROWS, int COLUMNS, int DEEP, int VEC>
+__device__ void multiply(const float *x, const float *w, const float *other, const float *bias,
+                         float *out, int row0, int rows, int in, int width, int then, int column0) {
+    __shared__ float partial[BLOCK / WARP][ROWS * COLUMNS];
+    const int stride = blockDim.x * VEC; // terms that the block reads at a time
+    const float *xs[ROWS], *ws[COLUMNS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) xs[r] = x + (size_t)min(row0 + r, rows - 1) * in;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) {
         const int column = then == SWIGLU ? column0 + c / 2 : column0 + c;
         const float *matrix = then == SWIGLU && c % 2 == 1 ? other : w;
         ws[c] = matrix + (size_t)min(column, width - 1) * in;
     }
-}
-
-// An item is ROWS rows times COLUMNS columns. Items that share columns and differ in their rows are
-// neighbours, so that the second finds the weights in the L2 cache. DEEP is how many pieces of each
-// column are on their way. MANY: a block has several items, one after the other; else it has one.
-template <int ROWS, int COLUMNS, int DEEP, bool MANY, int VEC>
-__device__ void multiply(const float *x, const float *w, const float *other, const float *bias,
-                         float *out, int rows, int in, int width, int then) {
-    static_assert(ROWS * COLUMNS <= WARP, "a lane keeps one sum of its warp");
-    __shared__ float partial[2][BLOCK / WARP][ROWS * COLUMNS]; // of items in turns
-    const int outputs = then == SWIGLU ? COLUMNS / 2 : COLUMNS;
-    const int groups = (rows + ROWS - 1) / ROWS;
-    const int items = (width + outputs - 1) / outputs * groups;
-    const int first = threadIdx.x * VEC,
-              stride = blockDim.x * VEC; // terms that the block reads at a time
 
     // 1. Ask for the first weights.
-    const float *ws[COLUMNS];
-    locate(ws, w, other, (int)blockIdx.x / groups * outputs, in, width, then);
     float weight[DEEP][COLUMNS][VEC];
+    int k = threadIdx.x * VEC;
 #pragma unroll
     for (int d = 0; d < DEEP; d++)
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            loadOnce<VEC>(weight[d][c], ws[c] + first + d * stride, first + d * stride < in);
+            loadOnce<VEC>(weight[d][c], ws[c] + k + d * stride, k + d * stride < in);
 
     waitForInputs(); // weights are none
-    int item = blockIdx.x, turn = 0;
-    do {
-        const int row0 = item % groups * ROWS, column0 = item / groups * outputs;
-        const int following = item + gridDim.x;
-        const float *xs[ROWS]; // a row too many repeats the last one
+    // 2. This thread's share of the sums. A weight that was used makes room for the
+    //    one DEEP strides further on: so the loads never cease, and the compiler
+    //    cannot move them down to where they are used.
+    float sum[ROWS][COLUMNS] = {};
+    while (k < in) {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) xs[r] = x + (size_t)min(row0 + r, rows - 1) * in;
-
-        // 2. This thread's share of the sums. A weight that was used makes room for the one DEEP
-        //    strides further on, at the end for one of the following item: so the loads never
-        //    cease, and the compiler cannot move them down to where they are used.
-        float sum[ROWS][COLUMNS] = {};
-        for (int k = first; k < in;) {
-            int ahead = k + DEEP * stride;
-            if (MANY && ahead >= in && following < items) {
-                locate(ws, w, other, following / groups * outputs, in, width, then);
-                ahead = first;
-            }
+        for (int d = 0; d < DEEP; d++, k += stride) {
+            const int here = min(k, in - VEC); // beyond the end weights are zeros
+            const int next = k + DEEP * stride;
+            float value[ROWS][VEC];
 #pragma unroll
-            for (int d = 0; d < DEEP; d++, k += stride, ahead += stride) {
-                const int here = min(k, in - VEC); // beyond the end weights are zeros
-                float value[ROWS][VEC];
-#pragma unroll
-                for (int r = 0; r < ROWS; r++) load<VEC>(value[r], xs[r] + here);
-#pragma unroll
-                for (int c = 0; c < COLUMNS; c++) {
-#pragma unroll
-                    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                        for (int i = 0; i < VEC; i++) sum[r][c] += value[r][i] * weight[d][c][i];
-                    loadOnce<VEC>(weight[d][c], ws[c] + ahead, ahead < in);
-                }
-            }
-        }
-
-        // 3. Add the shares up, first of each warp: every lane has the whole sum then.
-        const int lane = threadIdx.x % WARP;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
+            for (int r = 0; r < ROWS; r++) load<VEC>(value[r], xs[r] + here);
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
-                float whole = sum[r][c];
 #pragma unroll
-                for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
-                    whole += __shfl_xor_sync(0xffffffffu, whole, lanes);
-                if (lane == r * COLUMNS + c) partial[turn][threadIdx.x / WARP][lane] = whole;
-            }
-        // Each warp's sums are in place before others read them. Those of the next item have
-        // another place, and those after it come when all have been at its barrier.
-        __syncthreads();
-
-        // 4. A thread has one result.
-        const int r = threadIdx.x / outputs, c = threadIdx.x % outputs;
-        const int row = row0 + r, column = column0 + c;
-        if (r < ROWS && row < rows && column < width) {
-            float *at = out + (size_t)row * width + column;
-            if (then == SWIGLU) {
-                const float gate = total(partial[turn], r * COLUMNS + 2 * c);
-                *at = gate * sigmoid(gate) * total(partial[turn], r * COLUMNS + 2 * c + 1);
-            } else {
-                *at = finish(total(partial[turn], threadIdx.x) + (bias ? bias[column] : 0.0f), at,
-                             then);
+                for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                    for (int i = 0; i < VEC; i++) sum[r][c] += value[r][i] * weight[d][c][i];
+                loadOnce<VEC>(weight[d][c], ws[c] + next, next < in);
             }
         }
-        item = following, turn ^= 1;
-    } while (MANY && item < items);
+    }
+
+    // 3. Add the shares up, first of each warp: every lane has the whole sum then.
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) {
+            float whole = sum[r][c];
+#pragma unroll
+            for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
+                whole += __shfl_xor_sync(0xffffffffu, whole, lanes);
+            if (lane == r * COLUMNS + c) partial[threadIdx.x / WARP][lane] = whole;
+        }
+    __syncthreads(); // each warp's sums are in place before others read them
+
+    // 4. A thread has one result.
+    const int outputs = then == SWIGLU ? COLUMNS / 2 : COLUMNS;
+    const int r = threadIdx.x / outputs, c = threadIdx.x % outputs;
+    const int row = row0 + r, column = column0 + c;
+    if (r >= ROWS || row >= rows || column >= width) return;
+    float *at = out + (size_t)row * width + column;
+    if (then == SWIGLU) {
+        const float gate = total(partial, r * COLUMNS + 2 * c);
+        *at = gate * sigmoid(gate) * total(partial, r * COLUMNS + 2 * c + 1);
+    } else {
+        *at = finish(total(partial, threadIdx.x) + (bias ? bias[column] : 0.0f), at, then);
+    }
 }
 
-template <int ROWS, int COLUMNS, int DEEP, bool MANY>
+// Blocks that share columns and differ in their rows are neighbours, so that the
+// second finds the weights in the L2 cache.
+template <int ROWS, int COLUMNS, int DEEP>
 __device__ void linear(const float *x, const float *w, const float *other, const float *bias,
                        float *out, int rows, int in, int width, int then, int wide) {
+    static_assert(ROWS * COLUMNS <= WARP, "a lane keeps one sum of its warp");
+    const int groups = (rows + ROWS - 1) / ROWS;
+    const int row0 = blockIdx.x % groups * ROWS;
+    const int column0 = blockIdx.x / groups * (then == SWIGLU ? COLUMNS / 2 : COLUMNS);
     if (wide)
-        multiply<ROWS, COLUMNS, DEEP, MANY, 4>(x, w, other, bias, out, rows, in, width, then);
+        multiply<ROWS, COLUMNS, DEEP, 4>(x, w, other, bias, out, row0, rows, in, width, then,
+                                         column0);
     else
-        multiply<ROWS, COLUMNS, DEEP, MANY, 1>(x, w, other, bias, out, rows, in, width, then);
+        multiply<ROWS, COLUMNS, DEEP, 1>(x, w, other, bias, out, row0, rows, in, width, then,
+                                         column0);
 }
 
 // What this block has of three.
@@ -191,30 +172,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
-    linear<1, 2, 1, false>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
-                           mine(out0, out1, out2), rows, in, width, then, wide);
+    linear<1, 2, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_2(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
-    linear<2, 4, 1, false>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
-                           mine(out0, out1, out2), rows, in, width, then, wide);
+    linear<2, 4, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_4(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
-    linear<4, 4, 2, true>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
-                          mine(out0, out1, out2), rows, in, width, then, wide);
+    linear<4, 4, 2>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_8(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,
              int rows, int in, int width, int hasBias, int then, int wide) {
-    linear<8, 4, 1, true>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
-                          mine(out0, out1, out2), rows, in, width, then, wide);
+    linear<8, 4, 1>(x, mine(w0, w1, w2), w1, hasBias ? mine(bias0, bias1, bias2) : 0,
+                    mine(out0, out1, out2), rows, in, width, then, wide);
 }

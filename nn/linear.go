@@ -5,7 +5,6 @@ import "fmt"
 // What linear.cu and gemm.cu are written for.
 const (
 	linearBlock = 256 // threads; linear.cu's at most
-	residents   = 2   // blocks of linear.cu that a processor has room for
 	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
 	smallTile   = 64
 	largeTile   = 128
@@ -162,11 +161,7 @@ func (l *Layers) few(j job) error {
 	if pieces < 128 {
 		threads = 32 // a warp by itself has least to add up
 	}
-	blocks := tiles(j.rows, atOnce) * tiles(j.width, columns)
-	if atOnce >= 4 {
-		blocks = min(blocks, max(residents*l.processors/j.parts, 1))
-	}
-	return l.grid(kernel, blocks, j.parts, 1, threads, 0,
+	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
 		j.rows, j.in, j.width, j.biased, int(j.then), aligned)
 }
