@@ -128,6 +128,7 @@ func (p Profile) stalls(n int) []stall {
 const (
 	busy          = 60.0 // percent of a peak
 	idle          = 40.0
+	full          = 0.9 // of the blocks that fit at a time
 	manyConflicts = 0.1 // of the passes
 )
 
@@ -140,7 +141,7 @@ func (p Profile) Words() []string {
 		words = append(words, "It is bound by device memory. It gets faster by moving fewer bytes: larger tiles, and what is read once used more often.")
 	case v[smShare] >= busy:
 		words = append(words, "It is bound by the multiprocessors. Fewer instructions for the same work help: wider loads, more results a thread, tensor cores.")
-	case v[dramShare] < idle && v[smShare] < idle && v[waves] > 0 && v[waves] < 1:
+	case v[dramShare] < idle && v[smShare] < idle && v[waves] > 0 && v[waves] < full:
 		words = append(words, fmt.Sprintf("The GPU is not full: %.0f blocks fill %.0f %% of it. Smaller tiles, or splitting the work along another dimension, give more of them.", v[blocks], 100*v[waves]))
 	case v[dramShare] < idle && v[smShare] < idle:
 		words = append(words, "Neither memory nor arithmetic is busy: the warps wait. More of them at a time, or more loads under way in each, would fill the time.")
