@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -89,7 +90,7 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 		to.Not = b.absent
 	}
 	for range rounds {
-		ours, err := timesOf(program(c.mode, append(c.args, "-json")...))
+		ours, wrote, err := timesOf(program(c.mode, append(c.args, "-json")...))
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 			continue
 		}
 		cmd := exec.CommandContext(ctx, "python3", filepath.Join(b.o.Root, "bench", "peers", c.script), "--json")
-		theirs, err := timesOf(cmd)
+		theirs, theyWrote, err := timesOf(cmd)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -107,21 +108,23 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 			continue
 		}
 		to.Theirs = append(to.Theirs, theirs)
+		to.Compare(wrote, theyWrote)
 	}
 	return nil
 }
 
-// timesOf runs a program whose last line is its times.
-func timesOf(cmd *exec.Cmd) (t reference.Times, err error) {
+// timesOf runs a program whose last line is its times, and what it wrote.
+func timesOf(cmd *exec.Cmd) (t reference.Times, w reference.Written, err error) {
 	out, err := output(cmd)
 	if err != nil {
-		return t, err
+		return t, w, err
 	}
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
-	if err := json.Unmarshal(lines[len(lines)-1], &t); err != nil {
-		return t, fmt.Errorf("%s: its last line is no times: %w", filepath.Base(cmd.Path), err)
+	last := lines[len(lines)-1]
+	if err := errors.Join(json.Unmarshal(last, &t), json.Unmarshal(last, &w)); err != nil {
+		return t, w, fmt.Errorf("%s: its last line is no times: %w", filepath.Base(cmd.Path), err)
 	}
-	return t, nil
+	return t, w, nil
 }
 
 func output(cmd *exec.Cmd) ([]byte, error) {

@@ -1,12 +1,24 @@
-"""What the two peers share: a static cache, and how time is taken."""
+"""What the two models share: a static cache, how time is taken, and what they wrote."""
 
+import argparse
 import json
 import statistics
-import sys
 import time
 
 import torch
 import torch.nn.functional as F
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # the latter to compare tokens, not times
+SEED = 1  # of the weights, as in `grader run`
+
+
+def options(about, sizes):
+    p = argparse.ArgumentParser(description=about)
+    p.add_argument("--size", choices=sizes, default=next(iter(sizes)))
+    p.add_argument("--tokens", type=int, default=100, help="how many are timed after the first")
+    p.add_argument("--prompt", type=int, help="tokens of the prompt, where it is not the size's own")
+    p.add_argument("--json", action="store_true", help="one line for `grader bench`, times in nanoseconds")
+    return p.parse_args()
 
 
 class Cache:
@@ -14,8 +26,8 @@ class Cache:
 
     def __init__(self, batch, heads, slots, dim):
         shape = (batch, heads, slots, dim)
-        self.k = torch.zeros(shape, device="cuda")
-        self.v = torch.zeros(shape, device="cuda")
+        self.k = torch.zeros(shape, device=DEVICE)
+        self.v = torch.zeros(shape, device=DEVICE)
 
 
 def attend(q, k, v, cache, at, mask):
@@ -35,51 +47,82 @@ class Decoder:
 
     def __init__(self, forward, batch, slots):
         self.forward, self.slots = forward, slots
-        self.token = torch.zeros(batch, 1, dtype=torch.long, device="cuda")
-        self.at = torch.zeros(1, dtype=torch.long, device="cuda")
-        self.range = torch.arange(slots, device="cuda")
+        self.token = torch.zeros(batch, 1, dtype=torch.long, device=DEVICE)
+        self.at = torch.zeros(1, dtype=torch.long, device=DEVICE)
+        self.range = torch.arange(slots, device=DEVICE)
 
     def step(self):
         mask = (self.range <= self.at).view(1, 1, 1, -1)
         logits = self.forward(self.token, self.at, mask)
         self.token.copy_(logits.argmax(-1, keepdim=True))
         self.at.add_(1)
+        return logits
 
     def prefill(self, tokens):
-        at = torch.arange(tokens.shape[1], device="cuda")
+        at = torch.arange(tokens.shape[1], device=DEVICE)
         logits = self.forward(tokens, at, None)
         self.token.copy_(logits.argmax(-1, keepdim=True))
         self.at.fill_(tokens.shape[1])
+        return logits
 
     def capture(self):
+        """Makes self.replay, a step whose logits are found in what it returns."""
+        self.replay = self.step
+        if DEVICE == "cpu":
+            return
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
             for _ in range(3):
                 self.step()
         torch.cuda.synchronize()
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.step()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            logits = self.step()
 
-    def measure(self, name, tokens, count=100, rounds=5):
+        def replay():
+            graph.replay()
+            return logits
+
+        self.replay = replay
+
+    def fetch(self):
+        return self.token.flatten().tolist()
+
+    def margins(self, tokens, count):
+        """How far the best logit of each step and sequence is ahead of the second, over the
+        largest: where that is next to nothing, another order of the same additions may pick
+        the other. Not timed."""
+
+        def margin(logits):
+            best = logits.topk(2).values
+            return ((best[:, 0] - best[:, 1]) / logits.abs().amax(-1)).tolist()
+
+        return [margin(self.prefill(tokens))] + [margin(self.replay()) for _ in range(count)]
+
+    def measure(self, name, tokens, count, as_json, rounds=5):
         """Each time includes fetching the token, as one who reads along would."""
+        wait = torch.cuda.synchronize if DEVICE == "cuda" else lambda: None
         with torch.inference_mode():
             self.prefill(tokens)
             self.capture()
-            first, each = [], []
+            first, each, written = [], [], []
             for _ in range(rounds):
-                torch.cuda.synchronize()
+                wait()
                 start = time.perf_counter()
                 self.prefill(tokens)
-                self.token.tolist()
+                token = self.fetch()
                 first.append(time.perf_counter() - start)
+            written.append(token)
             for _ in range(count):
                 start = time.perf_counter()
-                self.graph.replay()
-                self.token.tolist()
+                self.replay()
+                token = self.fetch()
                 each.append(time.perf_counter() - start)
-        if "--json" in sys.argv:  # for `grader bench`, in nanoseconds
-            print(json.dumps({"First": [round(t * 1e9) for t in first], "Each": [round(t * 1e9) for t in each]}))
+                written.append(token)
+            margins = self.margins(tokens, count) if as_json else None
+        if as_json:
+            nanoseconds = lambda times: [round(t * 1e9) for t in times]
+            print(json.dumps({"First": nanoseconds(first), "Each": nanoseconds(each), "Tokens": written, "Margins": margins}))
             return
         each.sort()
         print(f"{name}: TTFT {statistics.median(first) * 1e3:.2f} ms ({min(first) * 1e3:.2f} to {max(first) * 1e3:.2f}); "

@@ -49,6 +49,7 @@ type Chat struct {
 	Name         string
 	Ours, Theirs []Times // one of each round
 	Not          string  // why there is no peer
+	Agreement
 }
 
 // Times are those of one process, in nanoseconds: to the first token, of several

@@ -237,11 +237,14 @@ func (p Part) chats(s *strings.Builder) {
 		return
 	}
 	s.WriteString("\nTime to the first token (TTFT) and between tokens (TBT), each token fetched by the host; one process after the other, in turns.\n" +
-		"PyTorch has weights of its own here, so its outputs are not compared.\n\n| model | | ours | PyTorch | × |\n| --- | --- | --- | --- | --- |\n")
+		p.sameModel() + "\n\n| model | | ours | PyTorch | × |\n| --- | --- | --- | --- | --- |\n")
 	for _, c := range p.Chats {
 		theirs := func(stats func([]Times) timing.Stats) (text, ratio string) {
 			if len(c.Theirs) == 0 {
 				return "not measured: " + escape(c.Not), ""
+			}
+			if c.Differ != "" {
+				return span(stats(c.Theirs)), "wrong"
 			}
 			return span(stats(c.Theirs)), fmt.Sprintf("**%.2f**", stats(c.Theirs).Median/stats(c.Ours).Median)
 		}
@@ -253,7 +256,21 @@ func (p Part) chats(s *strings.Builder) {
 		fmt.Fprintf(s, "| %s | TTFT | %s | %s | %s |\n", c.Name, span(first(c.Ours)), text, ratio)
 		text, ratio = theirs(each)
 		fmt.Fprintf(s, "| | TBT | %s | %s | %s |\n", span(each(c.Ours)), text, ratio)
+		switch {
+		case c.Differ != "":
+			fmt.Fprintf(s, "| | tokens | wrong: %s | | |\n", escape(c.Differ))
+		case c.Tokens > 0:
+			fmt.Fprintf(s, "| | tokens | %s | | |\n", c.Agreement.words())
+		}
 	}
+}
+
+// sameModel says what the programs of the chats have in common: in documents of before, less.
+func (p Part) sameModel() string {
+	if slices.ContainsFunc(p.Chats, func(c Chat) bool { return len(c.Theirs) > 0 && c.Agreement == Agreement{} }) {
+		return "PyTorch has weights of its own here, so its outputs are not compared."
+	}
+	return "Both have the same weights and prompts, and take the likeliest token each time: so they have to write the same."
 }
 
 // ChatTable is the same for a terminal.

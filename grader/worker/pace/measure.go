@@ -25,8 +25,8 @@ func prompts(c llama.Config) [][]int32 {
 
 // answer runs the model on new sequences: a prompt, then tokens one by one. Each
 // token is fetched, as one who reads along would have it; done is told how long
-// it took to have it.
-func answer(m *llama.Model, tokens int, done func(i int, took time.Duration)) error {
+// it took to have it, and what it is for each sequence.
+func answer(m *llama.Model, tokens int, done func(i int, took time.Duration, next []int32)) error {
 	m.Reset()
 	p := prompts(m.Config)
 	for i := range tokens + 1 {
@@ -44,7 +44,7 @@ func answer(m *llama.Model, tokens int, done func(i int, took time.Duration)) er
 		if err != nil {
 			return err
 		}
-		done(i, time.Since(start))
+		done(i, time.Since(start), next)
 		if slices.Contains(next, -1) {
 			return fmt.Errorf("after %d tokens the logits hold a NaN: there is a mistake in a kernel or in the layer (make grade looks at them by themselves)", m.Position())
 		}
@@ -61,12 +61,13 @@ const rounds = 5
 
 // times measures on a GPU.
 func times(w io.Writer, m *llama.Model, d device.Device, tokens int, asJSON bool) error {
-	if err := answer(m, warm, func(int, time.Duration) {}); err != nil {
+	if err := answer(m, warm, func(int, time.Duration, []int32) {}); err != nil {
 		return err
 	}
 	var first, each []time.Duration
+	var written [][]int32
 	for range rounds {
-		if err := answer(m, 1, func(i int, took time.Duration) {
+		if err := answer(m, 1, func(i int, took time.Duration, _ []int32) {
 			if i == 0 {
 				first = append(first, took)
 			}
@@ -74,7 +75,8 @@ func times(w io.Writer, m *llama.Model, d device.Device, tokens int, asJSON bool
 			return err
 		}
 	}
-	if err := answer(m, tokens, func(i int, took time.Duration) {
+	if err := answer(m, tokens, func(i int, took time.Duration, next []int32) {
+		written = append(written, next)
 		if i > 0 {
 			each = append(each, took)
 		}
@@ -102,7 +104,7 @@ func times(w io.Writer, m *llama.Model, d device.Device, tokens int, asJSON bool
 		float64(m.Batch)/mean.Seconds(), m.Batch, float64(weights+cached)/mean.Seconds()/1e12)
 	recorded(w, m)
 	if asJSON {
-		return Times{first, each}.Write(w)
+		return Times{first, each, written}.Write(w)
 	}
 	return nil
 }
@@ -123,12 +125,14 @@ func recorded(w io.Writer, m *llama.Model) {
 }
 
 // traffic is what can be said in the simulator.
-func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int) error {
+func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int, asJSON bool) error {
+	var written [][]int32
 	var moved []uint64
 	var launches []int
 	last := sim.Counts{}
 	var failed error
-	look := func(int, time.Duration) {
+	look := func(_ int, _ time.Duration, next []int32) {
+		written = append(written, next)
 		now, err := total(s)
 		failed = errors.Join(failed, err)
 		moved = append(moved, now.SectorsRead+now.SectorsWritten-last.SectorsRead-last.SectorsWritten)
@@ -153,6 +157,9 @@ func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int) error {
 		tokens, amount(uint64(mean)), amount(weights), launches[len(launches)-1])
 	recorded(w, m)
 	fmt.Fprintln(w, "times mean nothing in the simulator: TTFT and TBT need a GPU")
+	if asJSON {
+		return Times{Tokens: written}.Write(w)
+	}
 	return nil
 }
 

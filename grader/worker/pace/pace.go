@@ -40,7 +40,7 @@ func Main(w io.Writer, args []string, parts func(q device.Queue) (Parts, error))
 	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&c.size, "size", "", names()+"; without it the largest that fits, and tiny in the simulator")
 	f.IntVar(&c.tokens, "tokens", 0, "how `many` are timed after the first; 100 without it, and 16 in the simulator")
-	f.BoolVar(&c.json, "json", false, "end with a line of all times, for a program")
+	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func Main(w io.Writer, args []string, parts func(q device.Queue) (Parts, error))
 		if size != "tiny" {
 			fmt.Fprintf(w, "The simulator needs minutes to hours for this size; SIZE=tiny takes seconds.\n\n")
 		}
-		return advice(traffic(w, m, d.simulator, c.tokens))
+		return advice(traffic(w, m, d.simulator, c.tokens, c.json))
 	}
 	return advice(times(w, m, d, c.tokens, c.json))
 }

@@ -9,7 +9,10 @@ import (
 
 // Times are those of a model that answers: to the first token, of several answers, and
 // between tokens, of one. In JSON they are nanoseconds.
-type Times struct{ First, Each []time.Duration }
+type Times struct {
+	First, Each []time.Duration
+	Tokens      [][]int32 // that were written in the latter: each time one of each sequence
+}
 
 // Write writes them as one line.
 func (t Times) Write(w io.Writer) error {

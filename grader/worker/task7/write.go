@@ -38,7 +38,7 @@ func write(args []string) error {
 	f.StringVar(&c.perplexity, "perplexity", "", "`file` of text: measure the perplexity on it, and stop")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
-	f.BoolVar(&c.json, "json", false, "end with a line of all times, for a program")
+	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
 	f.BoolVar(&c.reference, "ref", false, "the model in plain Go, with task 1's attention")
 	f.Float64Var(&c.sampler.Temperature, "temperature", 0, "0 is greedy")
 	f.IntVar(&c.sampler.TopK, "topk", 0, "only the `k` likeliest tokens")
@@ -182,6 +182,12 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 	if err := r.warm(prompt); err != nil {
 		return err
 	}
+	var written [][]int32
+	show := g.Emit
+	g.Emit = func(token int32) error {
+		written = append(written, []int32{token})
+		return show(token)
+	}
 	timing, err := gpt2.Generate(r, g)
 	fmt.Println()
 	if err != nil {
@@ -189,14 +195,14 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 	}
 	r.report(timing, len(prompt))
 	if c.json {
-		return times(r, prompt, timing)
+		return times(r, prompt, timing, written)
 	}
 	return nil
 }
 
 // times writes all times as a line, with those of some more first tokens.
-func times(r *runner, prompt []int32, t gpt2.Timing) error {
-	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each}
+func times(r *runner, prompt []int32, t gpt2.Timing, written [][]int32) error {
+	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each, Tokens: written}
 	for range 4 {
 		again, err := gpt2.Generate(r, gpt2.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
 		if err != nil {
