@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/reference"
+)
+
+func TestTimesAreAProgramsLastLine(t *testing.T) {
+	says := func(text string) *exec.Cmd { return exec.Command("printf", "%s", text) }
+	times, wrote, err := timesOf(says("a banner\n" + `{"First":[5],"Each":[2,3],"Tokens":[[7,8],[9,1]],"Margins":[[0.5,0.25],[1,0.5]]}` + "\n"))
+	require.NoError(t, err)
+	assert.Equal(t, reference.Times{First: []float64{5}, Each: []float64{2, 3}}, times)
+	assert.Equal(t, reference.Written{Tokens: [][]int32{{7, 8}, {9, 1}}, Margins: [][]float64{{0.5, 0.25}, {1, 0.5}}}, wrote)
+
+	_, _, err = timesOf(says("Killed"))
+	assert.ErrorContains(t, err, "its last line is no times")
+	_, _, err = timesOf(exec.Command("false"))
+	assert.ErrorContains(t, err, "exit status 1")
+}
