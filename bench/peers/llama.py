@@ -76,8 +76,8 @@ def main():
 
     def rotate(x, at):
         a, b = x.chunk(2, -1)
-        c, s = cos[at], sin[at]
-        return torch.cat((a * c - b * s, a * s + b * c), -1)
+        cosine, sine = cos[at], sin[at]
+        return torch.cat((a * cosine - b * sine, a * sine + b * cosine), -1)
 
     def forward(tokens, at, mask):
         x = w.table[tokens]

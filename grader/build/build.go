@@ -72,6 +72,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	}
 	res := Result{Binary: filepath.Join(dir, name), Extra: extra}
 	args := buildArgs(overlay, r.Tags, res.Binary, r.worker())
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
 	defer cancel()
 	cmd, err := r.command(ctx, stage, dir, args)
@@ -101,7 +102,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 		root = stage.Root
 	}
 	text, theirs := translate(out.String(), root, dir, r.Files)
-	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(ctx, r, dir) }) {
+	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(whole, r, dir) }) {
 		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
 	}
 	return res, &Error{text}

@@ -219,8 +219,11 @@ func (s *Stage) warm(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// builds tells whether a task's worker builds without the submission, in the same sandbox.
+// builds tells whether a task's worker builds without the submission, in the same sandbox. It has
+// a time of its own: the submission may have used up most of its.
 func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
+	defer cancel()
 	own, err := os.MkdirTemp(dir, "without-*")
 	if err != nil {
 		return false

@@ -111,11 +111,12 @@ func TestProfile(t *testing.T) {
 		"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct": "55", "smsp__warp_issue_stalled_barrier_per_warp_active.pct": "12.2", "smsp__warp_issue_stalled_drain_per_warp_active.pct": "n/a"}
 	short := map[string]string{"kernel": "flash", time: "1000"}
 	other := map[string]string{"kernel": "combine", time: "5000", dramShare: "3", smShare: "4", blocks: "8", waves: "0.06"}
-	launches, err := Launches(csvOf(short, long, other))
+	nearly := map[string]string{"kernel": "update", time: "4000", dramShare: "35", smShare: "7", blocks: "1024", waves: "0.97"}
+	launches, err := Launches(csvOf(short, long, other, nearly))
 	require.NoError(t, err)
-	require.Len(t, launches, 3)
+	require.Len(t, launches, 4)
 	all := Profiles(launches)
-	require.Len(t, all, 2)
+	require.Len(t, all, 3)
 	p := all[0]
 	assert.Equal(t, "flash", p.Kernel)
 	assert.Equal(t, 2, p.Launches)
@@ -133,6 +134,7 @@ func TestProfile(t *testing.T) {
 	assert.Contains(t, words, "bound by device memory")
 	assert.Contains(t, words, "25 % of the passes")
 	assert.Contains(t, strings.Join(all[1].Words(), " "), "8 blocks fill 6 % of it")
+	assert.Contains(t, strings.Join(all[2].Words(), " "), "the warps wait", "more blocks would not help")
 }
 
 func TestWhatNcuRefuses(t *testing.T) {

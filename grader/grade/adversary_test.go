@@ -71,7 +71,7 @@ func adversaries(t *testing.T, kind string, least int) {
 
 // jailHere is the sandbox of this machine; without one the submissions run as they
 // are, for none of them can do harm beyond the process that it runs in. For the few of a
-// quick run there is none: builds in it have a cache of their own, which takes a minute to fill.
+// quick run there is none: builds in it have a cache of their own, which takes most of a minute to fill.
 func jailHere(t *testing.T) (jail.Maker, string) {
 	if os.Getenv(allMutants) == "" {
 		return nil, "no sandbox: " + allMutants + " is not set"

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -44,11 +45,8 @@ func TestAgreement(t *testing.T) {
 		assert.Contains(t, a.Differ, c.differ, c.name)
 	}
 	var a Agreement
-	nan := wrote([]int32{9}, []int32{5})
-	nan.Margins = nil
-	theirs.Margins[0][0] = 0
-	theirs.Margins[0][0] /= theirs.Margins[0][0] // NaN: no logits to speak of
-	a.Compare(nan, theirs)
+	theirs.Margins[0][0] = math.NaN()
+	a.Compare(wrote([]int32{9}, []int32{5}), theirs)
 	assert.NotEmpty(t, a.Differ, "NaN is no near tie")
 }
 

@@ -59,7 +59,7 @@ func (p Part) rowPairs(r bench.Row) (pairs []Pair) {
 
 func (p Part) chatPairs(c Chat) (pairs []Pair) {
 	for _, before := range p.Chats {
-		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 || c.Differ != "" {
+		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 || before.Differ+c.Differ != "" {
 			continue
 		}
 		for _, one := range []struct {
