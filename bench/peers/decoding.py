@@ -71,6 +71,7 @@ class Decoder:
         if DEVICE == "cpu":
             return
         stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())  # the prompt's step writes what these read
         with torch.cuda.stream(stream):
             for _ in range(3):
                 self.step()
