@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 
 	"flashlab/device"
+	"flashlab/grader/bench"
 	"flashlab/grader/grade"
 	"flashlab/grader/reference"
 	"flashlab/grader/rubric"
@@ -20,6 +21,7 @@ import (
 type chat struct {
 	task   int
 	name   string
+	id     string
 	mode   string
 	args   []string
 	small  []string // for the simulator, where it only has to run
@@ -27,8 +29,8 @@ type chat struct {
 }
 
 var allChats = []chat{
-	{6, "task 6's model at full size, batch 4, prompt of 1024", "e2e", []string{"-size", "full"}, []string{"-size", "tiny", "-tokens", "4"}, "llama.py"},
-	{7, "GPT-2 124M's shape, batch 1, prompt of 512", "gpt2", []string{"-model", "124M", "-prompt-tokens", "512"},
+	{6, "task 6's model at full size, batch 4, prompt of 1024", "llama-4-1024", "e2e", []string{"-size", "full"}, []string{"-size", "tiny", "-tokens", "4"}, "llama.py"},
+	{7, "GPT-2 124M's shape, batch 1, prompt of 512", "gpt2-1-512", "gpt2", []string{"-model", "124M", "-prompt-tokens", "512"},
 		[]string{"-tokens", "3"}, "gpt2.py"},
 }
 
@@ -47,42 +49,76 @@ func (b benchFlags) chatty(task int) bool {
 
 // chats runs those of one task, ours and PyTorch's in turns. Both run on the worker
 // that holds the kernels of tasks 4 and 5 as well.
-func (b benchRun) chats(ctx context.Context) (all []reference.Chat, err error) {
-	tasks, err := rubric.LoadAll(b.o.Root)
-	if err != nil {
-		return nil, err
+func (b benchRun) chats(ctx context.Context, p *reference.Part) error {
+	if err := b.ceiling(ctx, p); err != nil {
+		return err
 	}
-	holder, err := rubric.Find(tasks, "7")
+	o, err := b.other(7)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o := b.o
-	o.Task = holder[0]
 	if o.Subject, err = b.subject(o.Root, o.Task); err != nil {
-		return nil, err
+		return err
 	}
 	program, closed, err := grade.Program(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer closed()
 	for _, c := range allChats {
 		if c.task != b.o.Task.Number {
 			continue
 		}
-		result := reference.Chat{Name: c.name}
+		result := reference.Chat{Name: c.name, ID: c.id}
 		if b.o.Devices.Kind != device.CUDA {
 			result.Not = "needs a GPU"
 			if _, err := output(program(c.mode, c.small...)); err != nil { // it works, at least
-				return nil, err
+				return err
 			}
 		} else if err := b.turns(ctx, c, program, &result); err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, result)
+		p.Chats = append(p.Chats, result)
 	}
-	fmt.Print(reference.Part{Chats: all}.ChatTable())
-	return all, nil
+	fmt.Print(p.ChatTable())
+	return nil
+}
+
+// ceiling measures what the machine can do, on a GPU. The kernels of that are the grader's
+// own; the worker of task 5 is one that has them.
+func (b benchRun) ceiling(ctx context.Context, p *reference.Part) error {
+	if b.o.Devices.Kind != device.CUDA || p.Test.Device.Name != "" {
+		return nil
+	}
+	o, err := b.other(5)
+	if err != nil {
+		return err
+	}
+	o.Subject = grade.Solution(o.Root, o.Task)
+	r, closed, err := grade.Open(ctx, o, turnTime)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	if p.Test, err = bench.Test(ctx, r, bench.SelfTestWorkload("decode"), b.options()); err == nil {
+		fmt.Println(p.Test)
+	}
+	return err
+}
+
+// other is the run's options for another task.
+func (b benchRun) other(task int) (o grade.Options, err error) {
+	tasks, err := rubric.LoadAll(b.o.Root)
+	if err != nil {
+		return o, err
+	}
+	some, err := rubric.Find(tasks, strconv.Itoa(task))
+	if err != nil {
+		return o, err
+	}
+	o = b.o
+	o.Task = some[0]
+	return o, nil
 }
 
 func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, args ...string) *exec.Cmd, to *reference.Chat) error {
@@ -90,16 +126,16 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 		to.Not = b.absent
 	}
 	for range rounds {
-		ours, wrote, err := timesOf(program(c.mode, append(c.args, "-json")...))
+		ours, err := said(program(c.mode, append(c.args, "-json")...))
 		if err != nil {
 			return err
 		}
-		to.Ours = append(to.Ours, ours)
+		to.Ours, to.Work = append(to.Ours, ours.Times), ours.Work
 		if to.Not != "" {
 			continue
 		}
 		cmd := exec.CommandContext(ctx, "python3", filepath.Join(b.o.Root, "bench", "peers", c.script), "--json")
-		theirs, theyWrote, err := timesOf(cmd)
+		theirs, err := said(cmd)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -107,24 +143,30 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 			to.Not, to.Theirs = err.Error(), nil
 			continue
 		}
-		to.Theirs = append(to.Theirs, theirs)
-		to.Compare(wrote, theyWrote)
+		to.Theirs = append(to.Theirs, theirs.Times)
+		to.Compare(ours.Written, theirs.Written)
 	}
 	return nil
 }
 
-// timesOf runs a program whose last line is its times, and what it wrote.
-func timesOf(cmd *exec.Cmd) (t reference.Times, w reference.Written, err error) {
+// answer is what a program of a chat says in its last line.
+type answer struct {
+	reference.Times
+	reference.Written
+	Work reference.Work
+}
+
+// said runs such a program.
+func said(cmd *exec.Cmd) (a answer, err error) {
 	out, err := output(cmd)
 	if err != nil {
-		return t, w, err
+		return a, err
 	}
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
-	last := lines[len(lines)-1]
-	if err := errors.Join(json.Unmarshal(last, &t), json.Unmarshal(last, &w)); err != nil {
-		return t, w, fmt.Errorf("%s: its last line is no times: %w", filepath.Base(cmd.Path), err)
+	if err := json.Unmarshal(lines[len(lines)-1], &a); err != nil {
+		return a, fmt.Errorf("%s: its last line is no times: %w", filepath.Base(cmd.Path), err)
 	}
-	return t, w, nil
+	return a, nil
 }
 
 func output(cmd *exec.Cmd) ([]byte, error) {

@@ -10,15 +10,16 @@ import (
 	"flashlab/grader/reference"
 )
 
-func TestTimesAreAProgramsLastLine(t *testing.T) {
+func TestAnAnswerIsAProgramsLastLine(t *testing.T) {
 	says := func(text string) *exec.Cmd { return exec.Command("printf", "%s", text) }
-	times, wrote, err := timesOf(says("a banner\n" + `{"First":[5],"Each":[2,3],"Tokens":[[7,8],[9,1]],"Margins":[[0.5,0.25],[1,0.5]]}` + "\n"))
+	a, err := said(says("a banner\n" + `{"First":[5],"Each":[2,3],"Tokens":[[7,8],[9,1]],"Margins":[[0.5,0.25],[1,0.5]],"Work":{"Prompt":4,"Token":2}}` + "\n"))
 	require.NoError(t, err)
-	assert.Equal(t, reference.Times{First: []float64{5}, Each: []float64{2, 3}}, times)
-	assert.Equal(t, reference.Written{Tokens: [][]int32{{7, 8}, {9, 1}}, Margins: [][]float64{{0.5, 0.25}, {1, 0.5}}}, wrote)
+	assert.Equal(t, reference.Times{First: []float64{5}, Each: []float64{2, 3}}, a.Times)
+	assert.Equal(t, reference.Written{Tokens: [][]int32{{7, 8}, {9, 1}}, Margins: [][]float64{{0.5, 0.25}, {1, 0.5}}}, a.Written)
+	assert.Equal(t, reference.Work{Prompt: 4, Token: 2}, a.Work)
 
-	_, _, err = timesOf(says("Killed"))
+	_, err = said(says("Killed"))
 	assert.ErrorContains(t, err, "its last line is no times")
-	_, _, err = timesOf(exec.Command("false"))
+	_, err = said(exec.Command("false"))
 	assert.ErrorContains(t, err, "exit status 1")
 }

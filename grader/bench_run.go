@@ -57,7 +57,7 @@ func (b benchRun) task(ctx context.Context) (right bool, err error) {
 		}
 	}
 	if b.chatty(p.Task) {
-		if p.Chats, err = b.chats(ctx); err != nil {
+		if err = b.chats(ctx, &p); err != nil {
 			return false, err
 		}
 	}

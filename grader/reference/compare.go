@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"flashlab/grader/bench"
-	"flashlab/grader/timing"
 )
 
 // Pair is one median of ratios in two runs: their time over ours.
@@ -62,12 +61,10 @@ func (p Part) chatPairs(c Chat) (pairs []Pair) {
 		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 || before.Differ+c.Differ != "" {
 			continue
 		}
-		for _, one := range []struct {
-			name string
-			of   func([]Times) timing.Stats
-		}{{"TTFT", first}, {"TBT", each}} {
-			ratio := func(c Chat) float64 { return one.of(c.Theirs).Median / one.of(c.Ours).Median }
-			pairs = append(pairs, Pair{c.Name + ", " + one.name + " beside PyTorch", ratio(before), ratio(c)})
+		for _, l := range latencies {
+			was, _, _ := l.ratio(before)
+			is, _, _ := l.ratio(c)
+			pairs = append(pairs, Pair{c.Name + ", " + l.name + " beside PyTorch", was, is})
 		}
 	}
 	return pairs

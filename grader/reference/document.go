@@ -47,9 +47,17 @@ type Version struct {
 // Chat is a model that answers: ours and PyTorch's, one process after the other.
 type Chat struct {
 	Name         string
+	ID           string  // in pictures: "gpt2-1-512"
 	Ours, Theirs []Times // one of each round
 	Not          string  // why there is no peer
+	Work         Work
 	Agreement
+}
+
+// Work is what both have to do at least.
+type Work struct {
+	Prompt float64 // operations of a prompt
+	Token  float64 // bytes that a token reads, in the mean
 }
 
 // Times are those of one process, in nanoseconds: to the first token, of several

@@ -58,7 +58,7 @@ func (p Part) write(s *strings.Builder) {
 	} else if p.NoPeer != "" {
 		fmt.Fprintf(s, "PyTorch was not compared with: %s.\n", p.NoPeer)
 	}
-	if len(p.Rows) > 0 || p.Test.Not != "" {
+	if len(p.Rows) > 0 || p.Test.Not != "" || p.Test.Device.Name != "" {
 		fmt.Fprintf(s, "\n%s\n", escape(strings.ReplaceAll(p.Test.String(), "\n", " ")))
 	}
 	if len(p.Rows) > 0 {
@@ -229,55 +229,6 @@ func versionTable(s *strings.Builder, versions []Version) {
 		before = speed
 		fmt.Fprintf(s, "| %s | %s | %s | %s | %s |\n", name, timed(e), rate, gain, all)
 	}
-}
-
-// chats is the table of models that answer.
-func (p Part) chats(s *strings.Builder) {
-	if len(p.Chats) == 0 {
-		return
-	}
-	s.WriteString("\nTime to the first token (TTFT) and between tokens (TBT), each token fetched by the host; one process after the other, in turns.\n" +
-		p.sameModel() + "\n\n| model | | ours | PyTorch | × |\n| --- | --- | --- | --- | --- |\n")
-	for _, c := range p.Chats {
-		theirs := func(stats func([]Times) timing.Stats) (text, ratio string) {
-			if len(c.Theirs) == 0 {
-				return "not measured: " + escape(c.Not), ""
-			}
-			if c.Differ != "" {
-				return span(stats(c.Theirs)), "wrong"
-			}
-			return span(stats(c.Theirs)), fmt.Sprintf("**%.2f**", stats(c.Theirs).Median/stats(c.Ours).Median)
-		}
-		if len(c.Ours) == 0 {
-			fmt.Fprintf(s, "| %s | | not measured: %s | | |\n", c.Name, escape(c.Not))
-			continue
-		}
-		text, ratio := theirs(first)
-		fmt.Fprintf(s, "| %s | TTFT | %s | %s | %s |\n", c.Name, span(first(c.Ours)), text, ratio)
-		text, ratio = theirs(each)
-		fmt.Fprintf(s, "| | TBT | %s | %s | %s |\n", span(each(c.Ours)), text, ratio)
-		switch {
-		case c.Differ != "":
-			fmt.Fprintf(s, "| | tokens | wrong: %s | | |\n", escape(c.Differ))
-		case c.Tokens > 0:
-			fmt.Fprintf(s, "| | tokens | %s | | |\n", c.Agreement.words())
-		}
-	}
-}
-
-// sameModel says what the programs of the chats have in common: in documents of before, less.
-func (p Part) sameModel() string {
-	if slices.ContainsFunc(p.Chats, func(c Chat) bool { return len(c.Theirs) > 0 && c.Agreement == Agreement{} }) {
-		return "PyTorch has weights of its own here, so its outputs are not compared."
-	}
-	return "Both have the same weights and prompts, and take the likeliest token each time: so they have to write the same."
-}
-
-// ChatTable is the same for a terminal.
-func (p Part) ChatTable() string {
-	var s strings.Builder
-	p.chats(&s)
-	return s.String()
 }
 
 // Now is a date for a part: to the second, and the same everywhere.

@@ -33,6 +33,17 @@ func speedUp(d Document) picture {
 			}
 		}
 	})
+	for _, part := range d.Parts {
+		for _, c := range part.Chats {
+			if len(c.Ours)*len(c.Theirs) == 0 || c.Differ != "" {
+				continue
+			}
+			for _, l := range latencies {
+				median, least, most := l.ratio(c)
+				fmt.Fprintf(&table, "PyTorch\t%g\t%g\t%g\t%s\n", median, least, most, strings.ToLower(c.ID+"-"+l.name))
+			}
+		}
+	}
 	p.table = table.String()
 	return p
 }

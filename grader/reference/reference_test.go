@@ -74,7 +74,7 @@ func madeUp(t *testing.T) (d Document) {
 		}
 	}
 	d.Put(Part{Task: 6, Title: "Models", Chats: []Chat{
-		{Name: "a model", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
+		{Name: "a model", ID: "model-1-2", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
 		{Name: "another", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
 	}})
 	return d
@@ -95,10 +95,24 @@ func TestThePageComesFromTheJSON(t *testing.T) {
 		"A made-up GPU, driver 580.1, cuBLAS 1.2.3; 3 February 2001, 04:05 UTC, commit abc, go1.26, seed 7.",
 		"Before: clocks 1980 and 2619 MHz, 35 °C, 110 W. After: nvidia-smi does not tell.",
 		"Beside it: PyTorch 9.", "attention, batch 64, 32 heads × 128, sequence 4096, causal", "**2.5", "TB/s | 8", "TFLOP/s", "4.0e-07",
-		"held for review: impossible / time", "| version 1, rows |", "| graded |", "| a model | TTFT | 1.0", "**3.0", "there is no python3",
+		"held for review: impossible / time", "| version 1, rows |", "| graded |", "| a model | TTFT | ours | 1.0", "**3.0", "there is no python3",
 		"The machine is quiet enough to judge.", "![Roofline](roofline.svg)",
 	} {
 		assert.Contains(t, page, says)
+	}
+}
+
+func TestAModelsRatesAreOfWhatItHasToDo(t *testing.T) {
+	c := Chat{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{2e7}}},
+		Work: Work{Prompt: 45e12, Token: 27e9}, Agreement: Agreement{Tokens: 3, Same: 3}}
+	p := Part{Test: bench.SelfTest{Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}, Chats: []Chat{c}}
+	for _, says := range []string{"| 45.00 TFLOP/s | 75 % | |", "| 22.50 TFLOP/s | 38 % | **2.00** (2.00 to 2.00) |", "| 2.70 TB/s | 90 % | |", "| 1.35 TB/s | 45 % | **2.00** (2.00 to 2.00) |"} {
+		assert.Contains(t, p.ChatTable(), says)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(p.ChatTable()), "\n") {
+		if strings.HasPrefix(line, "|") {
+			assert.Equal(t, 8, strings.Count(line, "|"), line)
+		}
 	}
 }
 
@@ -176,6 +190,9 @@ func TestPicturesAreDrawn(t *testing.T) {
 		dir = t.TempDir()
 	}
 	d := madeUp(t)
+	table := pictures(d)[0].table
+	assert.Regexp(t, "PyTorch\\t.*\\tmodel-1-2-ttft\\nPyTorch\\t.*\\tmodel-1-2-tbt\\n", table)
+	assert.NotContains(t, table, "another", "no peer, no ratio")
 	require.NoError(t, d.Draw(context.Background(), root, dir))
 	for _, name := range []string{"speedup", "roofline", "length", "context"} {
 		for _, kind := range []string{".svg", ".png"} {

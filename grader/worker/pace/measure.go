@@ -93,29 +93,19 @@ func times(w io.Writer, m *llama.Model, d device.Device, tokens int, asJSON bool
 		sum += t
 	}
 	mean := sum / time.Duration(len(each))
+	work := Work{Prompt: m.Operations(), Token: float64(m.Reads(m.Prompt + tokens/2))}
 	fmt.Fprintf(w, "time to the first token (TTFT), a prompt of %d × %d tokens: %s (median of %d; %s to %s), %.1f TFLOP/s\n",
 		m.Batch, m.Prompt, short(first[len(first)/2]), len(first), short(first[0]), short(first[len(first)-1]),
-		operations(m.Config)/first[len(first)/2].Seconds()/1e12)
-	weights, _, _ := m.Bytes()
-	cached := 8 * int64(m.Layers) * int64(m.Batch) * int64(m.Prompt+tokens/2) * int64(m.Hidden)
+		work.Prompt/first[len(first)/2].Seconds()/1e12)
 	fmt.Fprintf(w, "time between tokens (TBT), over %d: mean %s, median %s, 95th percentile %s\n",
 		len(each), short(mean), short(each[len(each)/2]), short(each[len(each)*95/100]))
 	fmt.Fprintf(w, "%.1f tokens/s of %d sequences together; weights and cache, read once a token: %.2f TB/s\n",
-		float64(m.Batch)/mean.Seconds(), m.Batch, float64(weights+cached)/mean.Seconds()/1e12)
+		float64(m.Batch)/mean.Seconds(), m.Batch, work.Token/mean.Seconds()/1e12)
 	recorded(w, m)
 	if asJSON {
-		return Times{first, each, written}.Write(w)
+		return Times{first, each, written, &work}.Write(w)
 	}
 	return nil
-}
-
-// operations are the additions and multiplications of a prompt: two for each
-// weight and token, but for the embedding and the head; and the products of
-// attention, half of which the mask leaves out.
-func operations(c llama.Config) float64 {
-	rows, hidden := float64(c.Batch*c.Prompt), float64(c.Hidden)
-	weights := 4*hidden*hidden + 3*hidden*float64(c.MLP)
-	return float64(c.Layers) * (2*rows*weights + 2*rows*float64(c.Prompt)*hidden)
 }
 
 func recorded(w io.Writer, m *llama.Model) {

@@ -12,6 +12,13 @@ import (
 type Times struct {
 	First, Each []time.Duration
 	Tokens      [][]int32 // that were written in the latter: each time one of each sequence
+	Work        *Work     `json:",omitempty"`
+}
+
+// Work is what a model has to do at least.
+type Work struct {
+	Prompt float64 // operations of a prompt
+	Token  float64 // bytes that a token reads, in the mean
 }
 
 // Write writes them as one line.

@@ -202,7 +202,8 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 
 // times writes all times as a line, with those of some more first tokens.
 func times(r *runner, prompt []int32, t gpt2.Timing, written [][]int32) error {
-	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each, Tokens: written}
+	work := pace.Work{Prompt: r.Config().Operations(len(prompt)), Token: float64(r.Config().Reads(len(prompt) + len(t.Each)/2))}
+	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each, Tokens: written, Work: &work}
 	for range 4 {
 		again, err := gpt2.Generate(r, gpt2.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
 		if err != nil {
