@@ -182,6 +182,6 @@ func unequal(ctx context.Context, r *host.Runner, w Workload, o Options, torch *
 	}
 	m.Right, m.Wrong = whole.Stats, half.Stats
 	m.RightUp, m.WrongUp = 1, whole.Stats.Median/half.Stats.Median
-	m.Note = fmt.Sprintf("its errors are %.0f times as large (%.1e beside %.1e)", half.Worst/whole.Worst, half.Worst, whole.Worst)
+	m.Note = fmt.Sprintf("its errors are %.0f times as large (%.1e beside %.1e)", half.Usual/whole.Usual, half.Usual, whole.Usual)
 	return m, nil
 }

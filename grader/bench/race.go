@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -34,6 +35,9 @@ type Entry struct {
 	Bare  int     `json:",omitempty"` // runs among Times whose launches were not hidden all the same
 	Error float64 // of the worst piece, over what is allowed: 1 is the bound
 	Worst float64 // the same, relative to the row's size
+	Usual float64 `json:",omitempty"` // the median of the runs' worst
+
+	errors []float64 // of each run the worst, in the same measure
 }
 
 // Options of a race.
@@ -127,6 +131,7 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 	}
 	for i := range entries {
 		entries[i].Stats = timing.Describe(entries[i].Times)
+		entries[i].Usual = timing.Describe(entries[i].errors).Median
 	}
 	return entries
 }
@@ -173,9 +178,7 @@ func some(random *rand.Rand, op ops.Op, c wire.Case, n int) []int {
 func check(e *Entry, op ops.Op, c wire.Case, s sample) {
 	c.Seed = s.seed
 	j := op.Timed.Judge(c, s.from, s.got)
-	if e.Error < j.Error/j.Bound {
-		e.Error, e.Worst = j.Error/j.Bound, j.Error
-	}
+	e.erred(j.Error, j.Bound)
 	if !j.Passed && e.Wrong == "" {
 		size := op.Timed.Piece(c)
 		e.Wrong = fmt.Sprintf("one of the timed outputs is wrong: element %d is %g, want %g (error %.2g of the row's size, %.2g allowed)",
@@ -197,15 +200,27 @@ func (s sample) compare(e *Entry, op ops.Op, c wire.Case, all []sample) {
 		return
 	}
 	size := op.Timed.Piece(c)
+	most := 0.0
 	for j := range s.from {
 		apart := ops.Apart(s.got[j*size:(j+1)*size], all[i].got[j*size:(j+1)*size])
-		if e.Error < apart/ops.Close {
-			e.Error, e.Worst = apart/ops.Close, apart
-		}
+		most = max(most, apart)
 		if !(apart <= ops.Close) && e.Wrong == "" {
 			e.Wrong = fmt.Sprintf("one of the timed outputs is wrong: row %d is off by %.2g of its size from what the course's own model gives (%.0e is allowed)",
 				s.from[j]/size, apart, ops.Close)
 		}
+	}
+	e.erred(most, ops.Close)
+}
+
+// erred keeps the error of a run's worst piece. What is no number makes the entry wrong,
+// and cannot be written as JSON.
+func (e *Entry) erred(worst, bound float64) {
+	if math.IsNaN(worst) || math.IsInf(worst, 0) {
+		return
+	}
+	e.errors = append(e.errors, worst)
+	if e.Error < worst/bound {
+		e.Error, e.Worst = worst/bound, worst
 	}
 }
 

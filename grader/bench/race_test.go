@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -73,6 +74,28 @@ func TestRace(t *testing.T) {
 	assert.InDelta(t, 4, row.Ratio(entries[1]).Median, 1e-9)
 	assert.True(t, row.Right())
 	assert.Less(t, entries[0].Error, 1.0)
+	assert.LessOrEqual(t, entries[0].Usual, entries[0].Worst)
+	assert.Positive(t, entries[0].Usual)
+}
+
+func TestErrorOfMostRuns(t *testing.T) {
+	inRun := func(far int) func(f *fake) {
+		return func(f *fake) {
+			f.spoil = func(f *fake, _ int, piece []float32) {
+				if f.runs >= far {
+					piece[0] += 1e-6 // within the bound
+				}
+			}
+		}
+	}
+	once, often := race(t, inRun(8))[0], race(t, inRun(3))[0]
+	assert.Less(t, once.Usual, once.Worst/2, "one of eight runs")
+	assert.Greater(t, often.Usual, once.Usual*2, "six of eight runs")
+	var e Entry
+	e.erred(math.NaN(), 1)
+	e.erred(math.Inf(1), 1)
+	assert.Empty(t, e.errors)
+	assert.Zero(t, e.Worst)
 }
 
 func TestRaceCatches(t *testing.T) {

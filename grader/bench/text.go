@@ -89,8 +89,8 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 	if p := r.Percent(e.Stats.Median, t); p > 0 {
 		text += fmt.Sprintf(", %.0f %% of the ceiling", p)
 	}
-	if e.Worst > 0 {
-		text += fmt.Sprintf("  error %.1e", e.Worst)
+	if e.Usual > 0 {
+		text += fmt.Sprintf("  error %.1e, at most %.1e", e.Usual, e.Worst)
 	}
 	if i > 0 {
 		text += "  " + ratioText(r.Ratio(e))
