@@ -156,6 +156,7 @@ void yieldThread(Worker *w) {
 
 void stopKernel(Worker *w) {
     w->stopped = true;
+    if (w->meeting) met(w); // stopped within an atomic: others wait for it
     void *lost;
     simt_switch(&lost, w->mainStack);
     __builtin_unreachable();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "races.h"
 
@@ -21,9 +22,12 @@ uint32_t nextStamp = 1;
 
 // A block that passes a fence and then an atomic makes its writes known to who comes to
 // an atomic later. Of each block: when it first did so (0: never), and how many had done
-// so when it came to the first access after its own last atomic. The former is counted
-// ahead of the atomic and the latter behind it, so nobody who saw an atomic of another
-// block finds that block missing.
+// so by its own last atomic. From the first fence on an atomic and its counting are one
+// step, so that of two blocks the one that came first never counts as the later one.
+// An atomic under way at that fence may count who comes just after it: rather a race
+// not seen than one that is none.
+std::atomic<bool> anyFence{false};
+std::atomic_flag atomicUnderWay = ATOMIC_FLAG_INIT;
 std::atomic<uint32_t> releases{0};
 std::vector<uint32_t> releasedAt, metAt;
 
@@ -163,6 +167,7 @@ void startBetween(uint32_t blocks) {
     firstStamp = nextStamp;
     nextStamp += blocks;
     releases = 0;
+    anyFence = false;
     releasedAt.assign(blocks, 0);
     metAt.assign(blocks, 0);
 }
@@ -171,7 +176,17 @@ uint32_t stampOf(uint32_t block) {
     return firstStamp + block;
 }
 
-void released(Worker *w) {
+void fence(Worker *w) {
+    w->fenced = true;
+    if (!anyFence.load(std::memory_order_relaxed)) anyFence = true;
+}
+
+void meet(Worker *w) {
+    w->synchronised = w->meeting = true;
+    w->ordered = anyFence;
+    if (w->ordered)
+        while (atomicUnderWay.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    if (!w->fenced) return;
     uint32_t now = ++releases;
     if (releasedAt[w->blockIndex] == 0) releasedAt[w->blockIndex] = now;
 }
@@ -179,6 +194,7 @@ void released(Worker *w) {
 void met(Worker *w) {
     w->meeting = false;
     metAt[w->blockIndex] = releases;
+    if (w->ordered) atomicUnderWay.clear(std::memory_order_release);
 }
 
 void endBetween(Module *m, uint32_t lastBlock) {

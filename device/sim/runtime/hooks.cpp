@@ -114,11 +114,14 @@ void simt_atomic(const volatile void *p, int n) {
     if (w->shared->holds((Addr)p)) return;
     // Blocks meet through atomics: what was written before a fence and an atomic
     // is known to a block that comes to an atomic later.
-    if (w->fenced && w->checks & simt::RACE) simt::released(w);
-    w->synchronised = w->meeting = true;
+    if (w->checks & simt::RACE) simt::meet(w);
+}
+
+void simt_atomic_done() {
+    if (simt::worker->meeting) simt::met(simt::worker);
 }
 
 void simt_fence() {
-    simt::worker->fenced = true;
+    simt::fence(simt::worker);
 }
 }

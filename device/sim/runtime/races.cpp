@@ -88,7 +88,6 @@ Seen *keep(Seen *slots, int count, const Seen &now) {
 }
 
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
-    if (w->meeting && op != ATOMIC) met(w);
     size_t index = (word - r->lo) >> 2;
     Between &b = r->between[index];
     Seen *slots = op == READ ? b.read : op == WRITE ? b.write : &b.atomic;

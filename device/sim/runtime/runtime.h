@@ -192,7 +192,7 @@ struct alignas(64) Worker {
     Module *module = nullptr;
     uint32_t blockIndex = 0;
     bool fenced = false, synchronised = false; // of the running block
-    bool meeting = false;                      // no access since its last atomic
+    bool meeting = false, ordered = false;     // within an atomic; and nobody else is
     uint64_t allSteps = 0, barriers = 0;
     uint64_t longest = 0; // steps of the longest block of this launch
     Fiber *fibers = nullptr;
@@ -299,8 +299,9 @@ void endCopies(Worker *w, Fiber *f);
 // ---- between.cpp ----------------------------------------------------------------
 void startBetween(uint32_t blocks);
 uint32_t stampOf(uint32_t block);
-void released(Worker *w); // the running block made its writes known to others
-void met(Worker *w);      // its first access after an atomic
+void fence(Worker *w);
+void meet(Worker *w); // ahead of an atomic
+void met(Worker *w);  // behind it
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------

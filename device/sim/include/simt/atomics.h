@@ -4,6 +4,7 @@
 
 extern "C" {
 void simt_atomic(const volatile void *p, int size);
+void simt_atomic_done();
 void simt_yield();
 }
 
@@ -44,6 +45,7 @@ template <class T, class F> SIMT_UNSEEN __attribute__((noinline)) T update(T *p,
         static_assert(simt::oneOf<T, __VA_ARGS__>, "CUDA has " #name " for " types " only");       \
         simt_atomic(p, sizeof(T));                                                                 \
         T old = simt::update(p, [=](T old) -> T { return expression; });                           \
+        simt_atomic_done();                                                                        \
         simt_yield();                                                                              \
         return old;                                                                                \
     }
@@ -85,6 +87,7 @@ SIMT_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, "unsigned", unsigned)
                       " for int, unsigned, unsigned long long and unsigned short only");           \
         simt_atomic(p, sizeof(T));                                                                 \
         T old = simt::update(p, [=](T old) -> T { return old == expected ? v : old; });            \
+        simt_atomic_done();                                                                        \
         simt_yield();                                                                              \
         return old;                                                                                \
     }
