@@ -33,11 +33,11 @@ type Entry struct {
 	Held  string  // why the times are not believed
 	Fills int     `json:",omitempty"` // how often the cache was filled before each run, in the end; 0 for once
 	Bare  int     `json:",omitempty"` // runs among Times whose launches were not hidden all the same
-	Error float64 // of the worst piece, over what is allowed: 1 is the bound
-	Worst float64 // the same, relative to the row's size
-	Usual float64 `json:",omitempty"` // the median of the runs' worst
+	Error float64 // of the piece that is closest to what is allowed, over that: 1 is the bound
+	Worst float64 // the same piece's, relative to the row's size
+	Usual float64 `json:",omitempty"` // of each run's worst piece, relative to the row's size: the median
 
-	errors []float64 // of each run the worst, in the same measure
+	errors []float64 // what Usual is the median of
 }
 
 // Options of a race.

@@ -90,7 +90,7 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 		text += fmt.Sprintf(", %.0f %% of the ceiling", p)
 	}
 	if e.Usual > 0 {
-		text += fmt.Sprintf("  error %.1e, at most %.1e", e.Usual, e.Worst)
+		text += fmt.Sprintf("  error %.1e", e.Usual)
 	}
 	if i > 0 {
 		text += "  " + ratioText(r.Ratio(e))

@@ -17,10 +17,10 @@ Written by ` + "`make bench DOCS=1`" + ` (` + "`grader bench -o docs`" + `) alon
 [reference.json](reference.json). How a time is taken stands in [measuring.md](measuring.md).
 
 Times are medians, with the quartiles. Whoever is compared ran in turns with ours, on inputs that were new for each run, and rows
-of each output were held against float64: the error is that of a run's worst row, by the row's size, in the median of all runs
-(and of the worst run; that is left to chance, for the inputs are others each time). × is the median of the ratios of runs that
-stood side by side, their time over ours: above 1 ours is faster. The ceiling is what a copy within the device reaches, or
-multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in the same run.
+of each output were held against float64: the error is that of a run's worst row, by the row's size, in the median of the runs.
+× is the median of the ratios of runs that stood side by side, their time over ours: above 1 ours is faster. The ceiling is what
+a copy within the device reaches, or multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in
+the same run.
 `
 
 // page is all of reference.md.
@@ -120,7 +120,7 @@ func writeRow(s *strings.Builder, r bench.Row, t bench.SelfTest) {
 func cells(r bench.Row, e bench.Entry, i int, t bench.SelfTest) []string {
 	c := make([]string, 5)
 	if e.Usual > 0 {
-		c[4] = fmt.Sprintf("%.1e (%.1e)", e.Usual, e.Worst)
+		c[4] = fmt.Sprintf("%.1e", e.Usual)
 	}
 	switch {
 	case e.Wrong != "":
