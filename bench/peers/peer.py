@@ -43,6 +43,7 @@ class Workload:
     def choose(self, kind):
         """What the next runs do."""
         self.out = None
+        self.by_token = kind == "multihead"
         self.type = torch.float16 if kind == "half" else torch.float32
         if kind not in self.calls:
             self.calls[kind] = getattr(self, kind)(*self.about)
@@ -55,7 +56,7 @@ class Workload:
             at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
             x = arena[at : at + n].view(shape)
             fill(x, seed, t["stream"])
-            self.tensors.append(x.to(self.type))
+            self.tensors.append(by_tokens(x) if self.by_token else x.to(self.type))
 
     def run(self, seed, fills):
         """One run; the cache is filled so many times before it, to keep the GPU busy. Began
@@ -78,6 +79,8 @@ class Workload:
         host = time.perf_counter_ns() - host
         idle.record()
         torch.cuda.synchronize()
+        if self.by_token:
+            self.out = by_heads(self.out, self.about[1]["heads"])
         device = round(start.elapsed_time(stop) * 1e6)
         return {"Device": device, "Late": round(start.elapsed_time(idle) * 1e6) - device, "Host": host,
                 "Queued": queued, "Began": began, "Bad": int((~torch.isfinite(self.out)).sum())}
@@ -126,16 +129,26 @@ class Workload:
         return self.attention(op, sizes, causal, SDPBackend.MATH)
 
     def multihead(self, op, sizes, causal):
-        """The whole module, projections and all: more work, and another output."""
-        batch, heads, seq, dim = (sizes[n] for n in ("batch", "heads", "seqq", "dim"))
-        module = torch.nn.MultiheadAttention(heads * dim, heads, batch_first=True, device="cuda").eval()
-        mask = torch.nn.Transformer.generate_square_subsequent_mask(seq, device="cuda") if causal else None
+        """The whole module with its projections, which is more work. Each of them multiplies
+        by one and adds zeros, so that the output is attention's own."""
+        width, device = sizes["heads"] * sizes["dim"], self.total.device
+        module = torch.nn.MultiheadAttention(width, sizes["heads"], batch_first=True, device=device).eval()
+        with torch.no_grad():
+            one = torch.eye(width, device=device)
+            module.in_proj_weight.copy_(one.repeat(3, 1))
+            module.out_proj.weight.copy_(one)
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(sizes["seqq"], device=device) if causal else None
+        return lambda: module(*self.tensors, need_weights=False, attn_mask=mask, is_causal=causal)[0]
 
-        def call():
-            q, k, v = (x.view(batch, seq, heads * dim) for x in self.tensors)
-            return module(q, k, v, need_weights=False, attn_mask=mask, is_causal=causal)[0]
 
-        return call
+def by_tokens(x):
+    """[batch, heads, seq, dim] as [batch, seq, heads × dim], a copy: how a module has it."""
+    return x.transpose(1, 2).flatten(2)
+
+
+def by_heads(x, count):
+    """The other way."""
+    return x.unflatten(2, (count, -1)).transpose(1, 2)
 
 
 def give_back(state):
