@@ -32,6 +32,7 @@ help: ## this list
 	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (solution/_versions)'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make bench: TASK=4, VERSION, RUNS=5, WORKLOAD=flash-4, SEED, DEVICE;'
+	@echo '  SUBMISSION=folder    times the files in it, the reference beside them (in the students'\'' tree: its own, without it)'
 	@echo '  DOCS=1               also writes docs/reference.md and its pictures'
 	@echo '  AGAIN=file.json      compares the ratios with an earlier run'"'"'s, such as docs/reference.json'
 	@echo '  MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)'
@@ -95,7 +96,7 @@ grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
-	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
+	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(SUBMISSION),-submission '$(SUBMISSION)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
 		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(AGAIN),-again '$(AGAIN)') $(if $(SEED),-seed '$(SEED)')
 
 pack: grader ## write out/submission.zip, to hand in, and print its receipt

@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/bench"
 	"flashlab/grader/grade"
 	"flashlab/grader/reference"
+	"flashlab/grader/release"
 )
 
 // benchFlags are the command's choices.
@@ -30,6 +31,7 @@ type benchFlags struct {
 	again    string
 	commit   string
 	runs     int
+	released bool // this is the students' tree, which has no solutions
 }
 
 // turnTime is what one run may take, with its inputs: the slowest workload of a
@@ -42,7 +44,7 @@ func benchCommand(args []string) (int, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&b.task, "task", "", "number of the task, `4`; all that are timed without it")
 	f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
-	f.StringVar(&b.submission, "submission", "", "time the files in this `folder` instead of the reference solutions")
+	f.StringVar(&b.submission, "submission", "", "time the files in this `folder`, beside the reference solutions; in the students' tree, its own without it")
 	f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 	f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
 	f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
@@ -82,13 +84,17 @@ func (b benchFlags) measure() (int, error) {
 			return exitFailed, fmt.Errorf("bench: -again: %w", err)
 		}
 	}
+	if _, err := release.Load(os.DirFS(root)); err == nil {
+		b.released = true
+	}
+	b.solution = b.submission == "" && !b.released
 	devices, err := grade.Choose(root, b.device)
 	if err != nil {
 		return exitFailed, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	fmt.Printf("Timing on %s, seed %d\n", devices.Name(), b.seed)
+	fmt.Printf("Timing %s on %s, seed %d\n", b.who(), devices.Name(), b.seed)
 	if devices.Kind != device.CUDA {
 		fmt.Println("Nothing is timed here, for want of a GPU: small workloads are run and checked instead.")
 	}
@@ -109,7 +115,6 @@ func (b benchFlags) measure() (int, error) {
 		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
 			continue
 		}
-		b.solution = b.submission == ""
 		subject, err := b.subject(root, t)
 		if err != nil {
 			return exitFailed, err
@@ -142,6 +147,17 @@ func (b benchFlags) measure() (int, error) {
 		fmt.Printf("\nBeside %s:\n%s\n", b.again, reference.Again(twice))
 	}
 	return code, nil
+}
+
+// who is timed.
+func (b benchFlags) who() string {
+	switch {
+	case b.submission != "":
+		return "the files in " + b.submission
+	case b.released:
+		return "your files"
+	}
+	return "the reference solutions"
 }
 
 func (b benchFlags) workloads(task int) (some []bench.Workload) {

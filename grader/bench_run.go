@@ -26,14 +26,33 @@ type benchRun struct {
 }
 
 func (b benchRun) options() bench.Options {
-	return bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
+	o := bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
+	switch {
+	case !b.solution:
+		o.Name = "submission"
+	case b.version != "":
+		o.Name = build.VersionTitle(b.version)
+	}
+	return o
 }
 
-func (b benchRun) peers() []bench.Peer {
-	if b.torch == nil {
-		return nil
+// peers are who races beside the code: the reference solution where that is neither the
+// code itself nor missing, as in the students' tree; and PyTorch.
+func (b benchRun) peers(ctx context.Context) (all []bench.Peer, closed func(), err error) {
+	closed = func() {}
+	if (!b.solution || b.version != "") && !b.released {
+		o := b.o
+		o.Subject = grade.Solution(o.Root, o.Task)
+		r, shut, err := grade.Open(ctx, o, turnTime)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the reference solution, to race beside it: %w", err)
+		}
+		all, closed = append(all, &bench.Rival{Name: "reference", Runner: r}), shut
 	}
-	return []bench.Peer{b.torch}
+	if b.torch != nil {
+		all = append(all, b.torch)
+	}
+	return all, closed, nil
 }
 
 // task times all that there is of one task, and writes it down if it is to be kept.
@@ -80,9 +99,14 @@ func (b benchRun) rows(ctx context.Context, p *reference.Part, workloads []bench
 		return false, err
 	}
 	fmt.Println(p.Test)
+	peers, left, err := b.peers(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer left()
 	right = true
 	for _, w := range workloads {
-		row, err := bench.Measure(ctx, r, w, b.options(), b.peers()...)
+		row, err := bench.Measure(ctx, r, w, b.options(), peers...)
 		if err != nil {
 			return false, err
 		}

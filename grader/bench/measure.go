@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -49,13 +50,13 @@ func Measure(ctx context.Context, r *host.Runner, w Workload, o Options, peers .
 		return row, nil
 	}
 	row.Device, row.Limits, row.Library = talk.Ready.Device, talk.Ready.Limits, talk.Ready.Library
-	racers := []Racer{&inWorker{talk, wire.Ours, OursName}}
+	racers := []Racer{&inWorker{talk, wire.Ours, cmp.Or(o.Name, OursName)}}
 	if talk.Ready.NoBaseline == "" {
 		racers = append(racers, &inWorker{talk, wire.Baseline, baselineName(op)})
 		row.Alone = alone(talk, o)
 	}
 	for _, p := range peers {
-		racers = append(racers, p.racers(w, c)...)
+		racers = append(racers, p.racers(ctx, w, c)...)
 		defer p.end()
 	}
 	row.Entries = Race(op, c, racers, o, func(run timing.Run) string { return timing.Hold(run, row.Work, row.Limits) })
@@ -109,7 +110,7 @@ func alone(talk *host.Talk, o Options) timing.Stats {
 func (r *Row) slowed() {
 	const much = 1.15
 	for i := range r.Entries {
-		if e := r.Entries[i]; i > 0 && e.Stats.N > 0 && r.Alone.N > 0 && e.Name != OursName && r.isBaseline(e.Name) && e.Stats.Median > much*r.Alone.Most {
+		if e := r.Entries[i]; i > 0 && e.Stats.N > 0 && r.Alone.N > 0 && r.isBaseline(e.Name) && e.Stats.Median > much*r.Alone.Most {
 			r.Entries[0].hold(fmt.Sprintf("the baseline took %s beside this code, and %s before it", microseconds(e.Stats.Median), microseconds(r.Alone.Median)))
 		}
 	}
@@ -164,6 +165,6 @@ func (w *inWorker) Pieces(from []int, size int) ([]float32, *wire.Error) {
 
 // Peer is another program that can do workloads.
 type Peer interface {
-	racers(w Workload, c wire.Case) []Racer
+	racers(ctx context.Context, w Workload, c wire.Case) []Racer
 	end() // of the workload
 }

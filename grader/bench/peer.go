@@ -115,7 +115,7 @@ var kinds = map[string]string{
 	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
 }
 
-func (t *Torch) racers(w Workload, c wire.Case) (all []Racer) {
+func (t *Torch) racers(_ context.Context, w Workload, c wire.Case) (all []Racer) {
 	for _, kind := range w.Peers {
 		all = append(all, &fromTorch{t: t, kind: kind, c: c})
 	}

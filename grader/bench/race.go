@@ -42,6 +42,7 @@ type Entry struct {
 
 // Options of a race.
 type Options struct {
+	Name   string // of the code in question; OursName without it
 	Runs   int    // that count, of each racer
 	Warm   int    // before them; they are checked, too, and their times left out
 	Pieces int    // of each output that are checked
@@ -79,7 +80,7 @@ func Race(op ops.Op, c wire.Case, racers []Racer, o Options, hold func(r timing.
 				seed = shared
 			}
 			run := r.Run(wire.Turn{Who: wire.Ours, Seed: seed, Fills: fillings[i].times})
-			if _, peer := r.(*fromTorch); peer && run.Error != nil {
+			if _, is := r.(guest); is && run.Error != nil {
 				e.Not = run.Error.Error() // such as too little memory: no fault of anyone's
 				continue
 			}

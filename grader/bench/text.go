@@ -93,7 +93,7 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 		text += fmt.Sprintf("  error %.1e", e.Usual)
 	}
 	if i > 0 {
-		text += "  " + ratioText(r.Ratio(e))
+		text += "  " + ratioText(r.Entries[0].Name, r.Ratio(e))
 	}
 	if not := e.NotHidden(); not != "" {
 		text += "\n                     " + not
@@ -104,9 +104,9 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 	return text
 }
 
-func ratioText(s timing.Stats) string {
+func ratioText(ours string, s timing.Stats) string {
 	if s.N == 0 {
 		return ""
 	}
-	return fmt.Sprintf("ours is × %.3f as fast (%.3f to %.3f; the median lies between %.3f and %.3f)", s.Median, s.Q1, s.Q3, s.Low, s.High)
+	return fmt.Sprintf("%s is × %.3f as fast (%.3f to %.3f; the median lies between %.3f and %.3f)", ours, s.Median, s.Q1, s.Q3, s.Low, s.High)
 }
