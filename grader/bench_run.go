@@ -28,8 +28,10 @@ type benchRun struct {
 func (b benchRun) options() bench.Options {
 	o := bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
 	switch {
-	case !b.solution:
+	case b.submission != "":
 		o.Name = "submission"
+	case b.released:
+		o.Name = "yours"
 	case b.version != "":
 		o.Name = build.VersionTitle(b.version)
 	}

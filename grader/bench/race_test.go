@@ -196,3 +196,15 @@ func TestVersionsAreComparedOnTheirTasksKernels(t *testing.T) {
 		}
 	}
 }
+
+func TestAGuestsFailureIsNobodysFault(t *testing.T) {
+	op, c, err := attentionOf(1, 64, true).Case(true)
+	require.NoError(t, err)
+	ours := &fake{op: op, c: c, takes: func(int) time.Duration { return time.Millisecond }}
+	entries := Race(op, c, []Racer{ours, absent{"reference", "no room"}}, Options{Runs: 3, Pieces: 4, Seed: 1}, func(timing.Run) string { return "" })
+	row := Row{Entries: entries}
+	assert.True(t, row.Right())
+	assert.Equal(t, 3, entries[0].Stats.N)
+	assert.Equal(t, "no room", entries[1].Not)
+	assert.Contains(t, row.Text(SelfTest{}), "reference          not measured: no room")
+}

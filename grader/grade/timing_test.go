@@ -10,6 +10,7 @@ import (
 	"flashlab/device"
 	"flashlab/grader/bench"
 	"flashlab/grader/build"
+	"flashlab/grader/host"
 	"flashlab/grader/rubric"
 )
 
@@ -69,4 +70,31 @@ func timedEntry(t *testing.T, root string, task *rubric.Task, s Subject) (said s
 		said += row.Entries[0].Wrong + row.Entries[0].Held
 	}
 	return said
+}
+
+// TestTheReferenceRacesBesideASubmission: from a worker of its own, and it is checked.
+func TestTheReferenceRacesBesideASubmission(t *testing.T) {
+	root := ready(t)
+	task, err := rubric.Load(root, "task5_decode")
+	require.NoError(t, err)
+	open := func(s Subject) *host.Runner {
+		o := Options{Root: root, Task: task, Subject: s, Devices: Devices{Kind: device.Sim, root: root}, Output: t.TempDir()}
+		r, closed, err := Open(context.Background(), o, turnTime)
+		require.NoError(t, err)
+		t.Cleanup(closed)
+		return r
+	}
+	theirs, reference := open(Version(root, task, "1_keys")), open(Solution(root, task))
+	for _, w := range bench.VersionWorkloads(5) {
+		row, err := bench.Measure(context.Background(), theirs, w, bench.Options{Name: "submission", Runs: 2, Pieces: 4, Seed: 7},
+			&bench.Rival{Name: "reference", Runner: reference})
+		require.NoError(t, err)
+		assert.True(t, row.Right())
+		for _, name := range []string{"submission", "reference"} {
+			if e := row.Entry(name); assert.NotNil(t, e, name) {
+				assert.Positive(t, e.Error, name)
+				assert.Equal(t, "needs a GPU", e.Not)
+			}
+		}
+	}
 }
