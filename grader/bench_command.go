@@ -88,6 +88,9 @@ func (b benchFlags) measure() (int, error) {
 		b.released = true
 	}
 	b.solution = b.submission == "" && !b.released
+	if b.docs != "" && !b.solution {
+		return exitFailed, errors.New("bench: -o writes the page of the reference solutions; what a submission takes is told here alone")
+	}
 	devices, err := grade.Choose(root, b.device)
 	if err != nil {
 		return exitFailed, err

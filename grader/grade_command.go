@@ -148,7 +148,7 @@ func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
 }
 
 func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {
-	if g.solution || g.mutant != "" {
+	if g.solution || g.mutant != "" || g.version != "" {
 		if m, err := release.Load(os.DirFS(root)); err == nil {
 			return grade.Subject{}, fmt.Errorf("the reference solutions are not in this tree: %s is the students' release", m.Name)
 		}
