@@ -32,7 +32,7 @@ help: ## this list
 	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (solution/_versions)'
 	@echo '  MUTANT=name          a known-wrong solution'
 	@echo 'and of make bench: TASK=4, VERSION, RUNS=5, WORKLOAD=flash-4, SEED, DEVICE;'
-	@echo '  SUBMISSION=folder    times the files in it, the reference beside them (in the students'\'' tree: its own, without it)'
+	@echo '  SUBMISSION=folder    times the files in it, the reference beside them'
 	@echo '  DOCS=1               also writes docs/reference.md and its pictures'
 	@echo '  AGAIN=file.json      compares the ratios with an earlier run'"'"'s, such as docs/reference.json'
 	@echo '  MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)'
