@@ -34,8 +34,8 @@ type Entry struct {
 	Fills int     `json:",omitempty"` // how often the cache was filled before each run, in the end; 0 for once
 	Bare  int     `json:",omitempty"` // runs among Times whose launches were not hidden all the same
 	Error float64 // of the piece that is closest to what is allowed, over that: 1 is the bound
-	Worst float64 // the same piece's, relative to the row's size
-	Usual float64 `json:",omitempty"` // of each run's worst piece, relative to the row's size: the median
+	Worst float64 // of the worst piece, relative to the row's size
+	Usual float64 `json:",omitempty"` // of each run's worst piece, in the same measure: the median
 
 	errors []float64 // what Usual is the median of
 }
@@ -220,9 +220,7 @@ func (e *Entry) erred(worst, bound float64) {
 		return
 	}
 	e.errors = append(e.errors, worst)
-	if e.Error < worst/bound {
-		e.Error, e.Worst = worst/bound, worst
-	}
+	e.Error, e.Worst = max(e.Error, worst/bound), max(e.Worst, worst)
 }
 
 // baselineEntry is the baseline's place among the racers.
