@@ -15,6 +15,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/bench"
+	"flashlab/grader/build"
 	"flashlab/grader/grade"
 	"flashlab/grader/reference"
 	"flashlab/grader/release"
@@ -88,8 +89,8 @@ func (b benchFlags) measure() (int, error) {
 		b.released = true
 	}
 	b.solution = b.submission == "" && !b.released
-	if b.docs != "" && !b.solution {
-		return exitFailed, errors.New("bench: -o writes the page of the reference solutions; what a submission takes is told here alone")
+	if b.docs != "" && (!b.solution || b.version != "") {
+		return exitFailed, errors.New("bench: -o writes the page of the reference solutions; what a submission or an earlier version takes is told here alone")
 	}
 	devices, err := grade.Choose(root, b.device)
 	if err != nil {
@@ -159,6 +160,10 @@ func (b benchFlags) who() string {
 		return "the files in " + b.submission
 	case b.released:
 		return "your files"
+	case b.mutants:
+		return "what cheats the clock"
+	case b.version != "":
+		return build.VersionTitle(b.version) + " of the reference solution,"
 	}
 	return "the reference solutions"
 }
