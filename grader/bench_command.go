@@ -115,6 +115,7 @@ func (b benchFlags) measure() (int, error) {
 	}
 	code := exitFull
 	var twice []reference.Pair
+	elsewhere := false
 	for _, t := range tasks {
 		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
 			continue
@@ -127,6 +128,7 @@ func (b benchFlags) measure() (int, error) {
 		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent, keep: func(p reference.Part) {
 			_, pairs := earlier.Pairs(p)
 			twice = append(twice, pairs...)
+			elsewhere = elsewhere || earlier.Elsewhere(p)
 		}}
 		right := true
 		switch {
@@ -149,6 +151,9 @@ func (b benchFlags) measure() (int, error) {
 	}
 	if b.again != "" {
 		fmt.Printf("\nBeside %s:\n%s\n", b.again, reference.Again(twice))
+		if elsewhere {
+			fmt.Println("That run was on another card: two of a kind may differ by a few percent.")
+		}
 	}
 	return code, nil
 }

@@ -17,6 +17,12 @@ type Pair struct {
 // Apart is how far the new one is from the old.
 func (p Pair) Apart() float64 { return math.Abs(p.Is/p.Was - 1) }
 
+// Elsewhere says that this task was measured on another card than in the document.
+func (d Document) Elsewhere(p Part) bool {
+	old, pairs := d.Pairs(p)
+	return len(pairs) > 0 && old.Before.another(p.Before)
+}
+
 // Within is how far the same bench twice may be apart.
 const Within = 0.03
 
@@ -83,8 +89,12 @@ func (d Document) Compare(p Part) string {
 			worst = one
 		}
 	}
-	return fmt.Sprintf("Beside the run of %s (commit %s): %d medians of ratios, at most %.1f %% apart (%s: %.3f and %.3f)",
-		old.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(old.Commit), len(pairs), 100*worst.Apart(), worst.What, worst.Was, worst.Is)
+	where := ""
+	if d.Elsewhere(p) {
+		where = ", on another card"
+	}
+	return fmt.Sprintf("Beside the run of %s (commit %s%s): %d medians of ratios, at most %.1f %% apart (%s: %.3f and %.3f)",
+		old.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(old.Commit), where, len(pairs), 100*worst.Apart(), worst.What, worst.Was, worst.Is)
 }
 
 // Again is a table of the ratios that are further apart than Within, and a line that

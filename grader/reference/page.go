@@ -47,7 +47,11 @@ func (d Document) page() string {
 
 func (p Part) write(s *strings.Builder) {
 	fmt.Fprintf(s, "\n## Task %d: %s\n\n", p.Task, p.Title)
-	fmt.Fprintf(s, "%s, driver %s", p.device(), known(p.Before.Driver))
+	s.WriteString(p.device())
+	if p.Before.Card != "" {
+		fmt.Fprintf(s, ", card %s", p.Before.Card)
+	}
+	fmt.Fprintf(s, ", driver %s", known(p.Before.Driver))
 	if p.Test.Library != "" {
 		fmt.Fprintf(s, ", %s", p.Test.Library)
 	}

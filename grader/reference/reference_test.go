@@ -43,7 +43,7 @@ func madeUp(t *testing.T) (d Document) {
 	t.Helper()
 	for task := range 6 {
 		p := Part{Task: task + 1, Title: "Made up", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC), Commit: "abc", Go: "go1.26", Seed: 7, Test: quiet,
-			Before: stateOf("580.1, 1980, 2619, 35, 110.5\n"), After: State{Not: "nvidia-smi does not tell"}, Peer: "PyTorch 9"}
+			Before: stateOf("GPU-0619416a-8689-93d0-30cc-496bc5dc4e74, 580.1, 1980, 2619, 35, 110.5\n"), After: State{Not: "nvidia-smi does not tell"}, Peer: "PyTorch 9"}
 		for i, w := range bench.All() {
 			if w.Task != p.Task {
 				continue
@@ -92,7 +92,7 @@ func TestThePageComesFromTheJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, page, string(written))
 	for _, says := range []string{
-		"A made-up GPU, driver 580.1, cuBLAS 1.2.3; 3 February 2001, 04:05 UTC, commit abc, go1.26, seed 7.",
+		"A made-up GPU, card 0619416a, driver 580.1, cuBLAS 1.2.3; 3 February 2001, 04:05 UTC, commit abc, go1.26, seed 7.",
 		"Before: clocks 1980 and 2619 MHz, 35 °C, 110 W. After: nvidia-smi does not tell.",
 		"Beside it: PyTorch 9.", "attention, batch 64, 32 heads × 128, sequence 4096, causal", "**2.5", "TB/s | 8", "TFLOP/s", "| 3.0e-07 |",
 		"held for review: impossible / time", "| version 1, rows |", "| graded |", "| a model | TTFT | ours | 1.0", "**3.0", "there is no python3",
@@ -205,7 +205,8 @@ func TestPicturesAreDrawn(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
-	assert.Equal(t, State{Driver: "580.1", SM: 1980, Memory: 2619, Temperature: 35}, stateOf("580.1, 1980, 2619, 35, [N/A]\nanother GPU"))
+	assert.Equal(t, State{Driver: "580.1", SM: 1980, Memory: 2619, Temperature: 35}, stateOf("[N/A], 580.1, 1980, 2619, 35, [N/A]\nanother GPU"))
+	assert.Equal(t, "0619416a", stateOf("GPU-0619416a-8689-93d0-30cc-496bc5dc4e74, 580.1, 1980, 2619, 35, 110").Card)
 	assert.Contains(t, stateOf("oh").Not, `"oh"`)
 }
 
@@ -258,6 +259,13 @@ func TestTheSameBenchTwice(t *testing.T) {
 	}
 	assert.Contains(t, d.Compare(slower), "at most 4.0 % apart ("+slower.Rows[1].ID+" beside unfused, cuBLAS: ")
 	assert.Contains(t, d.Compare(slower), "Beside the run of 3 February 2001, 04:05 UTC (commit abc): ")
+	moved := part()
+	assert.False(t, d.Elsewhere(moved))
+	moved.Before.Card = "21f30ce4"
+	assert.True(t, d.Elsewhere(moved))
+	assert.Contains(t, d.Compare(moved), "(commit abc, on another card): ")
+	moved.Before.Card = ""
+	assert.False(t, d.Elsewhere(moved), "not known to be another")
 	_, same := d.Pairs(part())
 	assert.Equal(t, fmt.Sprintf("%d of %d ratios within 3 %%", len(same), len(same)), Again(same))
 	_, twice := d.Pairs(slower)

@@ -11,6 +11,7 @@ import (
 
 // State is the GPU's, as its driver tells it.
 type State struct {
+	Card        string `json:",omitempty"` // the first 8 digits of its UUID: two of a kind are not quite as fast
 	Driver      string
 	SM, Memory  float64 // clocks, MHz
 	Temperature float64 // degrees Celsius
@@ -18,7 +19,7 @@ type State struct {
 	Not         string  // why nothing is known
 }
 
-const stateQuery = "driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw"
+const stateQuery = "uuid,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw"
 
 // Look asks nvidia-smi about the first GPU.
 func Look(ctx context.Context) State {
@@ -38,12 +39,24 @@ func stateOf(csv string) State {
 	if len(fields) != strings.Count(stateQuery, ",")+1 {
 		return State{Not: fmt.Sprintf("nvidia-smi says %q", line)}
 	}
-	s := State{Driver: strings.TrimSpace(fields[0])}
+	s := State{Card: cardOf(fields[0]), Driver: strings.TrimSpace(fields[1])}
 	for i, to := range []*float64{&s.SM, &s.Memory, &s.Temperature, &s.Power} {
-		*to, _ = strconv.ParseFloat(strings.TrimSpace(fields[i+1]), 64)
+		*to, _ = strconv.ParseFloat(strings.TrimSpace(fields[i+2]), 64)
 	}
 	return s
 }
+
+// cardOf shortens "GPU-0619416a-8689-93d0-30cc-496bc5dc4e74".
+func cardOf(uuid string) string {
+	parts := strings.Split(strings.TrimSpace(uuid), "-")
+	if len(parts) < 2 || parts[0] != "GPU" {
+		return ""
+	}
+	return parts[1]
+}
+
+// another says whether the two were certainly not the same card.
+func (s State) another(t State) bool { return s.Card != "" && t.Card != "" && s.Card != t.Card }
 
 func (s State) String() string {
 	if s.Not != "" {
