@@ -65,6 +65,8 @@ func TestCgoEnvPutsCompatFirst(t *testing.T) {
 func TestGPUs(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
+	t.Setenv("CUDA_VISIBLE_DEVICES", "") // to have it put back
+	require.NoError(t, os.Unsetenv("CUDA_VISIBLE_DEVICES"))
 	_, err := GPUs()
 	require.ErrorIs(t, err, device.ErrNoDevice)
 
@@ -72,6 +74,33 @@ func TestGPUs(t *testing.T) {
 	names, err := GPUs()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"NVIDIA H100 80GB HBM3", "NVIDIA L4"}, names)
+	assert.Empty(t, First())
+
+	const h100, l4 = "NVIDIA H100 80GB HBM3", "NVIDIA L4"
+	for _, c := range []struct {
+		visible string
+		names   []string
+		first   []string
+	}{
+		{"1", []string{l4}, []string{"--id=1"}},
+		{"1,0", []string{l4, h100}, []string{"--id=1"}},
+		{" 1 , 7, 0", []string{l4}, []string{"--id=1"}},
+		{"GPU-2c", []string{l4}, []string{"--id=GPU-2c"}},
+		{"MIG-1", []string{h100, l4}, nil},
+		{"2", nil, []string{"--id=2"}},
+		{"-1", nil, nil},
+		{"", nil, nil},
+	} {
+		t.Setenv("CUDA_VISIBLE_DEVICES", c.visible)
+		names, err := GPUs()
+		assert.Equal(t, c.names, names, c.visible)
+		assert.Equal(t, c.first, First(), c.visible)
+		if c.names == nil {
+			require.ErrorIs(t, err, device.ErrNoDevice, c.visible)
+			assert.Contains(t, err.Error(), "CUDA_VISIBLE_DEVICES=\""+c.visible+"\" hides all GPUs of this machine, 2 of them")
+		}
+	}
+	require.NoError(t, os.Unsetenv("CUDA_VISIBLE_DEVICES"))
 
 	program(t, bin+"/nvidia-smi", `echo "couldn't communicate with the NVIDIA driver"; exit 9`)
 	_, err = GPUs()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"flashlab/device/nvcc"
 )
 
 // State is the GPU's, as its driver tells it.
@@ -21,11 +23,12 @@ type State struct {
 
 const stateQuery = "uuid,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw"
 
-// Look asks nvidia-smi about the first GPU.
+// Look asks nvidia-smi about the GPU that the workers use.
 func Look(ctx context.Context) State {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu="+stateQuery, "--format=csv,noheader,nounits").Output()
+	args := append(nvcc.First(), "--query-gpu="+stateQuery, "--format=csv,noheader,nounits")
+	out, err := exec.CommandContext(ctx, "nvidia-smi", args...).Output()
 	if err != nil {
 		return State{Not: "nvidia-smi does not tell: " + err.Error()}
 	}
