@@ -80,8 +80,8 @@ func shown(all []card) (names []string) {
 	return names
 }
 
-// First are the arguments that make nvidia-smi speak of the GPU that a worker uses; none
-// where that is the first of all.
+// First are the arguments that make nvidia-smi speak of the GPU that a worker uses, the first
+// of CUDA_VISIBLE_DEVICES; none where that names none, and all of them are shown.
 func First() []string {
 	entry, _, _ := strings.Cut(os.Getenv(visibleEnv), ",")
 	entry = strings.TrimSpace(entry)

@@ -90,7 +90,7 @@ func (d Document) Compare(p Part) string {
 		}
 	}
 	where := ""
-	if d.Elsewhere(p) {
+	if old.Before.another(p.Before) {
 		where = ", on another card"
 	}
 	return fmt.Sprintf("Beside the run of %s (commit %s%s): %d medians of ratios, at most %.1f %% apart (%s: %.3f and %.3f)",
