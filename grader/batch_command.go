@@ -16,12 +16,13 @@ import (
 
 	"golang.org/x/term"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/grade"
-	"flashlab/grader/intake"
-	"flashlab/grader/release"
-	"flashlab/grader/rubric"
-	"flashlab/grader/sandbox"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/sandbox"
+	"flashlab/grader/tasks/rooms"
 )
 
 // batchFlags are the command's choices.
@@ -123,8 +124,8 @@ func (b batchFlags) run() (int, error) {
 	settings.Sandbox = box
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	watch := batch.NewProgress(os.Stdout, terminal)
-	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,
-		Devices: devices, Jobs: b.jobs, Release: release.Name(root), Tree: tree, Watch: watch, Settings: settings}, items)
+	sum, err := batch.Run(ctx, batch.Options{Ops: rooms.Ops, Root: root, Out: b.out, Course: class.Course, Tasks: all, Only: only, Regrade: b.regrade,
+		Devices: devices, Jobs: b.jobs, Release: edition.Name(root), Tree: tree, Watch: watch, Settings: settings}, items)
 	watch.Stop()
 	if errors.Is(err, context.Canceled) {
 		return exitFailed, fmt.Errorf("interrupted: %d tasks were graded and are kept; the same command goes on from there", sum.Graded)
@@ -147,9 +148,9 @@ func (b batchFlags) run() (int, error) {
 }
 
 // machine picks this machine's device and sandbox.
-func (b batchFlags) machine(root string) (devices grade.Devices, used batch.Sandbox, close func(), err error) {
+func (b batchFlags) machine(root string) (devices run.Devices, used batch.Sandbox, close func(), err error) {
 	close = func() {}
-	if devices, err = grade.Choose(root, b.device); err != nil {
+	if devices, err = run.Choose(root, b.device); err != nil {
 		return
 	}
 	if b.trust {

@@ -12,13 +12,14 @@ import (
 	"strconv"
 	"syscall"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/cluster"
-	"flashlab/grader/gradebook"
-	"flashlab/grader/intake"
-	"flashlab/grader/release"
-	"flashlab/grader/rubric"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/cluster"
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
+	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/cache"
 )
 
@@ -130,7 +131,7 @@ func (b batchFlags) onNode() (int, error) {
 	fmt.Printf("Grading on %s (%s); sandbox: %s\n", devices.Name(), devices.Why, box.Name)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err = plan.Part(ctx, batch.Options{Root: root, Course: class.Course, Tasks: all, Devices: devices, Release: release.Name(root), Tree: tree,
+	err = plan.Part(ctx, batch.Options{Ops: rooms.Ops, Root: root, Course: class.Course, Tasks: all, Devices: devices, Release: edition.Name(root), Tree: tree,
 		Watch: batch.NewProgress(io.Discard, false)}, unit, dir)
 	if err != nil {
 		return exitFailed, fmt.Errorf("batch: %w", err)

@@ -11,10 +11,10 @@ import (
 	"strconv"
 
 	"flashlab/device"
-	"flashlab/grader/bench"
-	"flashlab/grader/grade"
-	"flashlab/grader/reference"
-	"flashlab/grader/rubric"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
 )
 
 // chat is a model that answers, ours in one program and PyTorch's in another.
@@ -49,7 +49,7 @@ func (b benchFlags) chatty(task int) bool {
 
 // chats runs those of one task, ours and PyTorch's in turns. Both run on the worker
 // that holds the kernels of tasks 4 and 5 as well.
-func (b benchRun) chats(ctx context.Context, p *reference.Part) error {
+func (b benchRun) chats(ctx context.Context, p *page.Part) error {
 	if err := b.ceiling(ctx, p); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (b benchRun) chats(ctx context.Context, p *reference.Part) error {
 	if o.Subject, err = b.subject(o.Root, o.Task); err != nil {
 		return err
 	}
-	program, closed, err := grade.Program(ctx, o)
+	program, closed, err := run.Program(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (b benchRun) chats(ctx context.Context, p *reference.Part) error {
 		if c.task != b.o.Task.Number {
 			continue
 		}
-		result := reference.Chat{Name: c.name, ID: c.id}
+		result := page.Chat{Name: c.name, ID: c.id}
 		if b.o.Devices.Kind != device.CUDA {
 			result.Not = "needs a GPU"
 			if _, err := output(program(c.mode, c.small...)); err != nil { // it works, at least
@@ -87,7 +87,7 @@ func (b benchRun) chats(ctx context.Context, p *reference.Part) error {
 // ceiling measures what the machine can do, on a GPU. The kernels of that are the grader's
 // own; the worker of task 5 is one that has them. The students' tree has none that is sure
 // to build: there the times stand without their share of the ceiling.
-func (b benchRun) ceiling(ctx context.Context, p *reference.Part) error {
+func (b benchRun) ceiling(ctx context.Context, p *page.Part) error {
 	if b.o.Devices.Kind != device.CUDA || b.released {
 		return nil
 	}
@@ -95,20 +95,20 @@ func (b benchRun) ceiling(ctx context.Context, p *reference.Part) error {
 	if err != nil {
 		return err
 	}
-	o.Subject = grade.Solution(o.Root, o.Task)
-	r, closed, err := grade.Open(ctx, o, turnTime)
+	o.Subject = run.Solution(o.Root, o.Task)
+	r, closed, err := run.Open(ctx, o, turnTime)
 	if err != nil {
 		return err
 	}
 	defer closed()
-	if p.Test, err = bench.Test(ctx, r, bench.SelfTestWorkload("decode"), b.options()); err == nil {
+	if p.Test, err = race.Test(ctx, r, "decode", b.options()); err == nil {
 		fmt.Println(p.Test)
 	}
 	return err
 }
 
 // other is the run's options for another task.
-func (b benchRun) other(task int) (o grade.Options, err error) {
+func (b benchRun) other(task int) (o run.Options, err error) {
 	tasks, err := rubric.LoadAll(b.o.Root)
 	if err != nil {
 		return o, err
@@ -122,7 +122,7 @@ func (b benchRun) other(task int) (o grade.Options, err error) {
 	return o, nil
 }
 
-func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, args ...string) *exec.Cmd, to *reference.Chat) error {
+func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, args ...string) *exec.Cmd, to *page.Chat) error {
 	if b.torch == nil {
 		to.Not = b.absent
 	}
@@ -152,9 +152,9 @@ func (b benchRun) turns(ctx context.Context, c chat, program func(mode string, a
 
 // answer is what a program of a chat says in its last line.
 type answer struct {
-	reference.Times
-	reference.Written
-	Work reference.Work
+	page.Times
+	page.Written
+	Work page.Work
 }
 
 // said runs such a program.

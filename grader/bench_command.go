@@ -15,10 +15,12 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/bench"
-	"flashlab/grader/build"
-	"flashlab/grader/grade"
-	"flashlab/grader/reference"
-	"flashlab/grader/release"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
 )
 
 // benchFlags are the command's choices.
@@ -52,7 +54,7 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
 	f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that -o wrote: `file`")
 	f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
-	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/testdata/mutants/timing), and say what catches it")
+	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/testdata/mutants/timing), and say what catches it")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
 	f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
 	f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
@@ -79,20 +81,20 @@ func (b benchFlags) measure() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	var earlier reference.Document
+	var earlier page.Document
 	if b.again != "" { // before anything is timed: a run takes minutes
-		if earlier, err = reference.Read(b.again); err != nil {
+		if earlier, err = page.Read(b.again); err != nil {
 			return exitFailed, fmt.Errorf("bench: -again: %w", err)
 		}
 	}
-	if _, err := release.Load(os.DirFS(root)); err == nil {
+	if _, err := edition.Load(os.DirFS(root)); err == nil {
 		b.released = true
 	}
 	b.solution = b.submission == "" && !b.released
 	if b.docs != "" && (!b.solution || b.version != "") {
 		return exitFailed, errors.New("bench: -o writes the page of the reference solutions; what a submission or an earlier version takes is told here alone")
 	}
-	devices, err := grade.Choose(root, b.device)
+	devices, err := run.Choose(root, b.device)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -114,7 +116,7 @@ func (b benchFlags) measure() (int, error) {
 		}
 	}
 	code := exitFull
-	var twice []reference.Pair
+	var twice []page.Pair
 	elsewhere := false
 	for _, t := range tasks {
 		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
@@ -124,8 +126,8 @@ func (b benchFlags) measure() (int, error) {
 		if err != nil {
 			return exitFailed, err
 		}
-		o := grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
-		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent, keep: func(p reference.Part) {
+		o := run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")}
+		run := benchRun{benchFlags: b, o: o, torch: torch, absent: absent, keep: func(p page.Part) {
 			_, pairs := earlier.Pairs(p)
 			twice = append(twice, pairs...)
 			elsewhere = elsewhere || earlier.Elsewhere(p)
@@ -150,7 +152,7 @@ func (b benchFlags) measure() (int, error) {
 		}
 	}
 	if b.again != "" {
-		fmt.Printf("\nBeside %s:\n%s\n", b.again, reference.Again(twice))
+		fmt.Printf("\nBeside %s:\n%s\n", b.again, page.Again(twice))
 		if elsewhere {
 			fmt.Println("That run was on another card: two of a kind may differ by a few percent.")
 		}
@@ -173,7 +175,7 @@ func (b benchFlags) who() string {
 	return "the reference solutions"
 }
 
-func (b benchFlags) workloads(task int) (some []bench.Workload) {
+func (b benchFlags) workloads(task int) (some []race.Workload) {
 	for _, w := range bench.All() {
 		if w.Task == task && strings.HasPrefix(w.ID, b.workload) {
 			some = append(some, w)

@@ -10,23 +10,26 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/bench"
-	"flashlab/grader/build"
-	"flashlab/grader/grade"
-	"flashlab/grader/host"
-	"flashlab/grader/reference"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/tasks/rooms"
+	"flashlab/grader/trial"
 )
 
 // benchRun is one task's turn.
 type benchRun struct {
 	benchFlags
-	o      grade.Options
+	o      run.Options
 	torch  *bench.Torch
 	absent string // why there is no torch
-	keep   func(p reference.Part)
+	keep   func(p page.Part)
 }
 
-func (b benchRun) options() bench.Options {
-	o := bench.Options{Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
+func (b benchRun) options() race.Options {
+	o := race.Options{Ops: rooms.Ops, Runs: b.runs, Warm: 2, Pieces: 8, Seed: b.seed}
 	switch {
 	case b.submission != "":
 		o.Name = "submission"
@@ -40,16 +43,16 @@ func (b benchRun) options() bench.Options {
 
 // peers are who races beside the code: the reference solution where that is neither the
 // code itself nor missing, as in the students' tree; and PyTorch.
-func (b benchRun) peers(ctx context.Context) (all []bench.Peer, closed func(), err error) {
+func (b benchRun) peers(ctx context.Context) (all []race.Peer, closed func(), err error) {
 	closed = func() {}
 	if (!b.solution || b.version != "") && !b.released {
 		o := b.o
-		o.Subject = grade.Solution(o.Root, o.Task)
-		r, shut, err := grade.Open(ctx, o, turnTime)
+		o.Subject = run.Solution(o.Root, o.Task)
+		r, shut, err := run.Open(ctx, o, turnTime)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the reference solution, to race beside it: %w", err)
 		}
-		all, closed = append(all, &bench.Rival{Name: "reference", Runner: r}), shut
+		all, closed = append(all, &race.Rival{Name: "reference", Runner: r}), shut
 	}
 	if b.torch != nil {
 		all = append(all, b.torch)
@@ -59,8 +62,8 @@ func (b benchRun) peers(ctx context.Context) (all []bench.Peer, closed func(), e
 
 // task times all that there is of one task, and writes it down if it is to be kept.
 func (b benchRun) task(ctx context.Context) (right bool, err error) {
-	p := reference.Part{Task: b.o.Task.Number, Title: b.o.Task.Title, Date: reference.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
-		Seed: b.seed, GPU: b.o.Devices.GPU, Before: reference.Look(ctx)}
+	p := page.Part{Task: b.o.Task.Number, Title: b.o.Task.Title, Date: page.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
+		Seed: b.seed, GPU: b.o.Devices.GPU, Before: page.Look(ctx)}
 	if p.Peer = ""; b.torch != nil {
 		p.Peer = b.torch.About
 	} else {
@@ -82,7 +85,7 @@ func (b benchRun) task(ctx context.Context) (right bool, err error) {
 			return false, err
 		}
 	}
-	p.After = reference.Look(ctx)
+	p.After = page.Look(ctx)
 	b.keep(p)
 	if b.docs == "" {
 		return right, nil
@@ -91,13 +94,13 @@ func (b benchRun) task(ctx context.Context) (right bool, err error) {
 }
 
 // rows times the task's workloads.
-func (b benchRun) rows(ctx context.Context, p *reference.Part, workloads []bench.Workload) (right bool, err error) {
-	r, closed, err := grade.Open(ctx, b.o, turnTime)
+func (b benchRun) rows(ctx context.Context, p *page.Part, workloads []race.Workload) (right bool, err error) {
+	r, closed, err := run.Open(ctx, b.o, turnTime)
 	if err != nil {
 		return false, err
 	}
 	defer closed()
-	if p.Test, err = bench.Test(ctx, r, bench.SelfTestWorkload(workloads[0].Op), b.options()); err != nil {
+	if p.Test, err = race.Test(ctx, r, workloads[0].Op, b.options()); err != nil {
 		return false, err
 	}
 	fmt.Println(p.Test)
@@ -108,7 +111,7 @@ func (b benchRun) rows(ctx context.Context, p *reference.Part, workloads []bench
 	defer left()
 	right = true
 	for _, w := range workloads {
-		row, err := bench.Measure(ctx, r, w, b.options(), peers...)
+		row, err := race.Measure(ctx, r, w, b.options(), peers...)
 		if err != nil {
 			return false, err
 		}
@@ -120,7 +123,7 @@ func (b benchRun) rows(ctx context.Context, p *reference.Part, workloads []bench
 }
 
 // versions times all versions of the solution on the same workloads, the graded one last.
-func (b benchRun) versions(ctx context.Context) (all []reference.Version, err error) {
+func (b benchRun) versions(ctx context.Context) (all []page.Version, err error) {
 	workloads := bench.VersionWorkloads(b.o.Task.Number)
 	names := build.Versions(b.o.Root, b.o.Task)
 	if len(workloads) == 0 || len(names) == 0 {
@@ -130,7 +133,7 @@ func (b benchRun) versions(ctx context.Context) (all []reference.Version, err er
 	for _, name := range append(names, "") {
 		o := b.o
 		if name != "" {
-			o.Subject = grade.Version(o.Root, o.Task, name)
+			o.Subject = run.Version(o.Root, o.Task, name)
 		}
 		some, err := b.onEach(ctx, o, name, workloads)
 		if err != nil {
@@ -142,26 +145,26 @@ func (b benchRun) versions(ctx context.Context) (all []reference.Version, err er
 }
 
 // onEach times one version on each workload.
-func (b benchRun) onEach(ctx context.Context, o grade.Options, name string, workloads []bench.Workload) (all []reference.Version, err error) {
-	r, closed, err := grade.Open(ctx, o, turnTime)
+func (b benchRun) onEach(ctx context.Context, o run.Options, name string, workloads []race.Workload) (all []page.Version, err error) {
+	r, closed, err := run.Open(ctx, o, turnTime)
 	if err != nil {
 		return nil, err
 	}
 	defer closed()
 	for _, w := range workloads {
-		row, err := bench.Measure(ctx, r, w, b.options())
+		row, err := race.Measure(ctx, r, w, b.options())
 		if err != nil {
 			return nil, err
 		}
-		fmt.Printf("%s:%s", strings.TrimSpace(name+" "+o.Subject.Name), row.Text(bench.SelfTest{}))
-		all = append(all, reference.Version{Name: name, Row: row})
+		fmt.Printf("%s:%s", strings.TrimSpace(name+" "+o.Subject.Name), row.Text(race.SelfTest{}))
+		all = append(all, page.Version{Name: name, Row: row})
 	}
 	return all, nil
 }
 
 // write puts a task's part into the document, and draws all of it anew.
-func (b benchRun) write(ctx context.Context, p reference.Part) error {
-	d, err := reference.Load(b.docs)
+func (b benchRun) write(ctx context.Context, p page.Part) error {
+	d, err := page.Load(b.docs)
 	if err != nil {
 		return err
 	}
@@ -181,14 +184,14 @@ func (b benchRun) write(ctx context.Context, p reference.Part) error {
 
 // slip makes the mistakes of docs/measuring.md.
 func (b benchRun) slip(ctx context.Context) error {
-	m := reference.Mistakes{Date: reference.Now(), Commit: b.commitOf(ctx), Device: b.o.Devices.Name(), Seed: b.seed, Before: reference.Look(ctx)}
+	m := page.Mistakes{Date: page.Now(), Commit: b.commitOf(ctx), Device: b.o.Devices.Name(), Seed: b.seed, Before: page.Look(ctx)}
 	if b.o.Devices.Kind == device.CUDA {
 		m.Device = b.o.Devices.GPU
 	}
 	if b.torch != nil {
 		m.Peer = b.torch.About
 	}
-	open := func() (*host.Runner, func(), error) { return grade.Open(ctx, b.o, turnTime) }
+	open := func() (*supervise.Runner, func(), error) { return run.Open(ctx, b.o, turnTime) }
 	for _, w := range bench.MistakeWorkloads() {
 		some, err := bench.Mistakes(ctx, open, w, b.options(), b.torch)
 		if err != nil {
@@ -196,7 +199,7 @@ func (b benchRun) slip(ctx context.Context) error {
 		}
 		m.Results = append(m.Results, some...)
 	}
-	m.After = reference.Look(ctx)
+	m.After = page.Look(ctx)
 	fmt.Print("\n", m.Table())
 	if b.docs == "" {
 		return nil
@@ -207,13 +210,13 @@ func (b benchRun) slip(ctx context.Context) error {
 // cheats runs the task's mutants that cheat the clock, and tells whether all were caught.
 func (b benchRun) cheats(ctx context.Context) (caught bool, err error) {
 	caught = true
-	for _, name := range build.TimingMutants(b.o.Root, b.o.Task) {
-		m, err := build.LoadTimingMutant(b.o.Root, b.o.Task, name)
+	for _, name := range trial.TimingMutants(b.o.Root, b.o.Task) {
+		m, err := trial.LoadTimingMutant(b.o.Root, b.o.Task, name)
 		if err != nil {
 			return false, err
 		}
 		o := b.o
-		o.Subject = grade.Mutant(o.Root, o.Task, m)
+		o.Subject = trial.MutantOf(o.Root, o.Task, m)
 		said, err := b.cheat(ctx, o)
 		if err != nil {
 			return false, err
@@ -227,8 +230,8 @@ func (b benchRun) cheats(ctx context.Context) (caught bool, err error) {
 }
 
 // cheat runs one, on a small workload of each of the task's operations.
-func (b benchRun) cheat(ctx context.Context, o grade.Options) (said string, err error) {
-	r, closed, err := grade.Open(ctx, o, turnTime)
+func (b benchRun) cheat(ctx context.Context, o run.Options) (said string, err error) {
+	r, closed, err := run.Open(ctx, o, turnTime)
 	if err != nil {
 		return "", err
 	}
@@ -239,7 +242,7 @@ func (b benchRun) cheat(ctx context.Context, o grade.Options) (said string, err 
 			continue
 		}
 		done[w.Op] = true
-		row, err := bench.Measure(ctx, r, w, b.options())
+		row, err := race.Measure(ctx, r, w, b.options())
 		if err != nil {
 			return "", err
 		}

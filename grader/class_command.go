@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"flashlab/grader/record"
-	"flashlab/grader/rubric"
-	"flashlab/grader/synthetic"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/trial/synthetic"
 	"flashlab/internal/cache"
 )
 

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/course"
-	"flashlab/grader/gradebook"
-	"flashlab/grader/intake"
-	"flashlab/grader/record"
-	"flashlab/grader/rubric"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
 

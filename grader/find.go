@@ -1,7 +1,7 @@
 package main
 
 import (
-	"flashlab/grader/rubric"
+	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
 

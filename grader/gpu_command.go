@@ -13,10 +13,10 @@ import (
 	"strings"
 	"syscall"
 
-	"flashlab/grader/gpujob"
-	"flashlab/grader/rubric"
-	"flashlab/grader/score"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/verdict"
 	"flashlab/grader/slurm"
+	"flashlab/grader/slurm/gpujob"
 	"flashlab/internal/cache"
 )
 
@@ -99,7 +99,7 @@ func (g gradeFlags) args(do string) []string {
 
 // bringBack writes the job's results where make grade would have.
 func (g gradeFlags) bringBack(root, dir string) error {
-	var verdicts []score.Verdict
+	var verdicts []verdict.Verdict
 	data, err := os.ReadFile(filepath.Join(dir, "results-full.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &verdicts)

@@ -13,13 +13,14 @@ import (
 
 	"golang.org/x/term"
 
-	"flashlab/grader/build"
-	"flashlab/grader/grade"
-	"flashlab/grader/release"
-	"flashlab/grader/report"
-	"flashlab/grader/rubric"
-	"flashlab/grader/sandbox"
-	"flashlab/grader/score"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/sandbox"
+	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/rooms"
+	"flashlab/grader/trial"
 )
 
 // gradeFlags are the command's choices.
@@ -88,7 +89,7 @@ func (g gradeFlags) run() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	devices, err := grade.Choose(root, g.device)
+	devices, err := run.Choose(root, g.device)
 	if err == nil {
 		devices, err = devices.Only(g.thread, g.block)
 	}
@@ -104,12 +105,12 @@ func (g gradeFlags) run() (int, error) {
 		devices.Jail = box.Command
 	}
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + release.Name(root))
+	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + edition.Name(root))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
 	printer := report.Printer{W: os.Stdout, Terminal: terminal}
-	var verdicts []score.Verdict
+	var verdicts []verdict.Verdict
 	code := exitFull
 	for _, t := range tasks {
 		subject, err := g.subject(root, t)
@@ -117,7 +118,7 @@ func (g gradeFlags) run() (int, error) {
 			return exitFailed, err
 		}
 		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %d", t.Number))
-		v, err := grade.Task(ctx, grade.Options{Root: root, Task: t, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
+		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
 			Output: filepath.Join(root, "out"), Progress: progress.Case})
 		progress.Stop()
 		if errors.Is(err, context.Canceled) {
@@ -138,7 +139,7 @@ func (g gradeFlags) run() (int, error) {
 }
 
 // headline says what is graded on; tasks in plain Go need nothing to be named.
-func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
+func headline(tasks []*rubric.Task, d run.Devices, seed uint64) string {
 	for _, t := range tasks {
 		if t.OnDevice() {
 			return fmt.Sprintf("Grading on %s (%s), seed %d", d.Name(), d.Why, seed)
@@ -147,34 +148,34 @@ func headline(tasks []*rubric.Task, d grade.Devices, seed uint64) string {
 	return fmt.Sprintf("Grading plain Go, seed %d", seed)
 }
 
-func (g gradeFlags) subject(root string, t *rubric.Task) (grade.Subject, error) {
+func (g gradeFlags) subject(root string, t *rubric.Task) (run.Subject, error) {
 	if g.solution || g.mutant != "" || g.version != "" {
-		if m, err := release.Load(os.DirFS(root)); err == nil {
-			return grade.Subject{}, fmt.Errorf("the reference solutions are not in this tree: %s is the students' release", m.Name)
+		if m, err := edition.Load(os.DirFS(root)); err == nil {
+			return run.Subject{}, fmt.Errorf("the reference solutions are not in this tree: %s is the students' release", m.Name)
 		}
 	}
 	switch {
 	case g.mutant != "":
-		m, err := build.LoadMutant(root, t, g.mutant)
+		m, err := trial.LoadMutant(root, t, g.mutant)
 		if err != nil {
-			return grade.Subject{}, err
+			return run.Subject{}, err
 		}
-		return grade.Mutant(root, t, m), nil
+		return trial.MutantOf(root, t, m), nil
 	case g.version != "":
-		return grade.Version(root, t, g.version), nil
+		return run.Version(root, t, g.version), nil
 	case g.solution:
-		return grade.Solution(root, t), nil
+		return run.Solution(root, t), nil
 	case g.snapshot != "":
-		s := grade.HandedIn(t, g.snapshot)
-		s.Name = grade.Submission(root, t, "").Name
+		s := run.HandedIn(t, g.snapshot)
+		s.Name = run.Submission(root, t, "").Name
 		return s, nil
 	}
-	return grade.Submission(root, t, g.submission), nil
+	return run.Submission(root, t, g.submission), nil
 }
 
 // files writes the result files. One case alone leaves them as they are: it is
 // no result of the task.
-func (g gradeFlags) files(root string, verdicts []score.Verdict) error {
+func (g gradeFlags) files(root string, verdicts []verdict.Verdict) error {
 	if g.only != "" {
 		return nil
 	}

@@ -15,13 +15,15 @@ import (
 	"syscall"
 	"time"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/gradebook"
-	"flashlab/grader/gradescope"
-	"flashlab/grader/intake"
-	"flashlab/grader/record"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/gradescope"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/report"
 	"flashlab/grader/release"
-	"flashlab/grader/report"
+	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/cache"
 )
 
@@ -196,8 +198,8 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, g.began.Add(limit))
 	defer cancel()
-	sum, err := batch.Run(ctx, batch.Options{Root: root, Out: g.out, Work: work, Course: g.class.Course, Tasks: all, Only: only, Devices: devices, Jobs: 1,
-		Release: release.Name(root), Tree: tree, Watch: g, Settings: settings}, []intake.Item{i})
+	sum, err := batch.Run(ctx, batch.Options{Ops: rooms.Ops, Root: root, Out: g.out, Work: work, Course: g.class.Course, Tasks: all, Only: only, Devices: devices, Jobs: 1,
+		Release: edition.Name(root), Tree: tree, Watch: g, Settings: settings}, []intake.Item{i})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return g.write("Time ran out, and what is missing below is not measured. Tell your instructor, unless your code computes far more than it needs to.")

@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"flashlab/grader/sandbox"
+	"flashlab/grader/grading/sandbox"
 )
 
 // Exit codes. They say nothing that a report does not say better.
@@ -81,10 +81,10 @@ var commands = map[string]command{
 
 func main() {
 	sandbox.Trampoline()
-	os.Exit(run(os.Args[1:]))
+	os.Exit(execute(os.Args[1:]))
 }
 
-func run(args []string) (code int) {
+func execute(args []string) (code int) {
 	// A bug of ours must not look like a student's.
 	defer func() {
 		if p := recover(); p != nil {

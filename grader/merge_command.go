@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 
-	"flashlab/grader/record"
+	"flashlab/grader/class/record"
 )
 
 // mergeCommand joins the records of several batches over the same submissions.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"flashlab/grader/build"
-	"flashlab/grader/rubric"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
 

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"syscall"
 
-	"flashlab/grader/grade"
-	"flashlab/grader/pack"
-	"flashlab/grader/release"
-	"flashlab/grader/rubric"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/look"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/cache"
 )
 
@@ -37,7 +39,7 @@ func packCommand(args []string) (int, error) {
 	if *out == "" {
 		*out = filepath.Join(root, "out", "submission.zip")
 	}
-	z, err := pack.Write(root, *out, tasks)
+	z, err := handin.Write(root, *out, tasks)
 	if err != nil {
 		return exitFailed, fmt.Errorf("pack: %w", err)
 	}
@@ -50,7 +52,7 @@ func packCommand(args []string) (int, error) {
 	for _, trouble := range z.Trouble {
 		fmt.Println("warning:", trouble)
 	}
-	if m, err := release.Load(os.DirFS(root)); err == nil {
+	if m, err := edition.Load(os.DirFS(root)); err == nil {
 		if changed := m.Changed(root); len(changed) > 0 {
 			fmt.Printf("note: files of the course are changed here (%s). They are not handed in: your files are graded with the course's own\n", joinFirst(changed, 5))
 		}
@@ -68,15 +70,15 @@ func packCommand(args []string) (int, error) {
 	return exitFull, nil
 }
 
-func lookAtAll(ctx context.Context, root string, z pack.Zip, tasks []*rubric.Task) (warned bool) {
-	devices, err := grade.Choose(root, "sim")
+func lookAtAll(ctx context.Context, root string, z handin.Zip, tasks []*rubric.Task) (warned bool) {
+	devices, err := run.Choose(root, "sim")
 	for _, t := range tasks {
 		if len(t.Files) == 0 {
 			continue // what counts there are other tasks' files
 		}
-		var l pack.Look
+		var l look.Look
 		if err == nil {
-			l, err = z.Check(ctx, root, t, devices)
+			l, err = look.At(ctx, z, root, t, devices, rooms.Ops)
 		}
 		if ctx.Err() != nil {
 			fmt.Println("Broken off. The zip is complete.")

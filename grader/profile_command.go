@@ -12,9 +12,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"flashlab/grader/gputools"
-	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
+	"flashlab/grader/bench/nvidia"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
 )
 
 // maxLaunches is how many launches ncu counts: each is run several times for it.
@@ -35,7 +35,7 @@ func profileCommand(args []string) (int, error) {
 		return exitFailed, err
 	}
 	defer it.Close()
-	path, err := gputools.Find("ncu", devices.Toolkit.Nvcc)
+	path, err := nvidia.Find("ncu", devices.Toolkit.Nvcc)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -47,7 +47,7 @@ func profileCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, fmt.Errorf("profile: %w", err)
 	}
-	show(gputools.Profiles(launches))
+	show(nvidia.Profiles(launches))
 	if len(launches) == maxLaunches {
 		fmt.Printf("\nOnly the first %d launches were counted.\n", maxLaunches)
 	}
@@ -60,28 +60,28 @@ func profileCommand(args []string) (int, error) {
 
 // profile runs ncu; counters that this GPU does not have are left out the second
 // time.
-func profile(ctx context.Context, path, dir string, it *grade.Watched) ([]gputools.Launch, error) {
-	metrics := gputools.Metrics()
+func profile(ctx context.Context, path, dir string, it *run.Watched) ([]nvidia.Launch, error) {
+	metrics := nvidia.Metrics()
 	log, printed := filepath.Join(dir, "ncu.csv"), filepath.Join(dir, "ncu.out")
 	for {
 		_ = os.Remove(log)
-		_, err := start(ctx, path, gputools.ProfilerArgs(metrics, log, maxLaunches), it, printed)
+		_, err := start(ctx, path, nvidia.ProfilerArgs(metrics, log, maxLaunches), it, printed)
 		if err != nil {
 			return nil, err
 		}
 		text, _ := os.ReadFile(log) // where there is none, its words are in the other
 		words, _ := os.ReadFile(printed)
 		all := string(text) + "\n" + string(words)
-		without := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return slices.Contains(gputools.Unknown(all), m) })
+		without := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return slices.Contains(nvidia.Unknown(all), m) })
 		if len(without) < len(metrics) && len(without) > 0 {
 			metrics = without
 			continue
 		}
-		return gputools.Launches(all)
+		return nvidia.Launches(all)
 	}
 }
 
-func show(profiles []gputools.Profile) {
+func show(profiles []nvidia.Profile) {
 	for _, p := range profiles {
 		fmt.Printf("\n%s", p.Kernel)
 		if p.Launches > 1 {
@@ -106,5 +106,5 @@ func largest(cases []rubric.Case) []rubric.Case {
 	if len(cases) == 0 {
 		return nil
 	}
-	return []rubric.Case{slices.MaxFunc(cases, func(a, b rubric.Case) int { return cmp.Compare(grade.Elements(a), grade.Elements(b)) })}
+	return []rubric.Case{slices.MaxFunc(cases, func(a, b rubric.Case) int { return cmp.Compare(run.Elements(a), run.Elements(b)) })}
 }

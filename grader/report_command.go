@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/gradebook"
-	"flashlab/grader/intake"
-	"flashlab/grader/pages"
-	"flashlab/grader/receipt"
-	"flashlab/grader/record"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/pages"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/handin"
 	"flashlab/internal/cache"
 )
 
@@ -64,7 +64,7 @@ func unpackCommand(args []string) (int, error) {
 		if r.Attempt != *attempt || r.Student.ID != *student && record.Safe(r.Student.ID) != *student {
 			continue
 		}
-		content, err := intake.Read(filepath.Join(settings.Submissions, r.Submission.File), receipt.Names(all))
+		content, err := intake.Read(filepath.Join(settings.Submissions, r.Submission.File), handin.Names(all))
 		if errors.Is(err, fs.ErrNotExist) {
 			return exitFailed, fmt.Errorf("unpack: the submissions are not in %s any more: %w", settings.Submissions, err)
 		}
@@ -72,7 +72,7 @@ func unpackCommand(args []string) (int, error) {
 			return exitFailed, err
 		}
 		if string(content.Receipt) != r.Submission.SHA256 {
-			return exitFailed, fmt.Errorf("unpack: %s is not what was graded: its receipt is %s, and was %s", r.Submission.File, content.Receipt.Short(), receipt.Receipt(r.Submission.SHA256).Short())
+			return exitFailed, fmt.Errorf("unpack: %s is not what was graded: its receipt is %s, and was %s", r.Submission.File, content.Receipt.Short(), handin.Receipt(r.Submission.SHA256).Short())
 		}
 		for name, data := range content.Files { // the names are the rubrics'
 			file := filepath.Join(*to, filepath.FromSlash(name))

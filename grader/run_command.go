@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"flashlab/grader/grade"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
 )
 
 // runCommand starts a task's worker by itself: `make gpt2` and the like.
@@ -36,15 +37,15 @@ func runCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	devices, err := grade.Choose(root, g.device)
+	devices, err := run.Choose(root, g.device)
 	if err != nil {
 		return exitFailed, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err = grade.Standalone(ctx, grade.Options{Root: root, Task: tasks[0], Subject: subject, Devices: devices,
+	err = run.Standalone(ctx, run.Options{Root: root, Task: tasks[0], Ops: rooms.Ops, Subject: subject, Devices: devices,
 		Output: filepath.Join(root, "out")}, f.Arg(0), f.Args()[1:])
-	if errors.Is(err, grade.ErrSaid) {
+	if errors.Is(err, run.ErrSaid) {
 		return exitFailed, nil
 	}
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"flashlab/grader/gputools"
-	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
+	"flashlab/grader/bench/nvidia"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
 )
 
 // quick is how many cases of each check run under compute-sanitizer, which makes
@@ -30,7 +30,7 @@ func sanitizeCommand(args []string) (int, error) {
 	var w watchFlags
 	f := flag.NewFlagSet("sanitize", flag.ContinueOnError)
 	w.define(f)
-	tools := f.String("tools", strings.Join(gputools.SanitizerTools, ","), "which of them")
+	tools := f.String("tools", strings.Join(nvidia.SanitizerTools, ","), "which of them")
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
 	}
@@ -41,7 +41,7 @@ func sanitizeCommand(args []string) (int, error) {
 		return exitFailed, err
 	}
 	defer it.Close()
-	path, err := gputools.Find("compute-sanitizer", devices.Toolkit.Nvcc)
+	path, err := nvidia.Find("compute-sanitizer", devices.Toolkit.Nvcc)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -67,13 +67,13 @@ func sanitizeCommand(args []string) (int, error) {
 }
 
 // sanitize runs one tool and prints what it found; clean is nothing.
-func sanitize(ctx context.Context, path, tool, help, dir string, it *grade.Watched) (clean bool, err error) {
+func sanitize(ctx context.Context, path, tool, help, dir string, it *run.Watched) (clean bool, err error) {
 	limited, stop := context.WithTimeout(ctx, toolTime)
 	defer stop()
 	log, printed := filepath.Join(dir, tool+".log"), filepath.Join(dir, tool+".out")
 	_ = os.Remove(log)
 	began := time.Now()
-	code, err := start(limited, path, gputools.SanitizerArgs(tool, help, log), it, printed)
+	code, err := start(limited, path, nvidia.SanitizerArgs(tool, help, log), it, printed)
 	if limited.Err() != nil && ctx.Err() == nil {
 		return false, fmt.Errorf("not done within %v: CASE= picks one case", toolTime)
 	}
@@ -85,7 +85,7 @@ func sanitize(ctx context.Context, path, tool, help, dir string, it *grade.Watch
 		words, _ := os.ReadFile(printed)
 		return false, fmt.Errorf("compute-sanitizer did not run (exit code %d): %s", code, last(string(words), 5))
 	}
-	found := gputools.Findings(tool, string(text), it.Files)
+	found := nvidia.Findings(tool, string(text), it.Files)
 	fmt.Printf("\n%s: %s (%.1f s)\n", tool, numbered(len(found), "finding"), time.Since(began).Seconds())
 	for i, f := range found {
 		if i == maxShown {
@@ -102,7 +102,7 @@ const maxShown = 8
 
 // failures prints cases that returned an error; a stopped kernel is told of by the
 // finding.
-func failures(it *grade.Watched) (all bool) {
+func failures(it *run.Watched) (all bool) {
 	came, err := it.Errors()
 	if err != nil {
 		fmt.Printf("  the worker's replies cannot be read: %v\n", err)
@@ -128,8 +128,8 @@ func failures(it *grade.Watched) (all bool) {
 // the tools are slow, and one of a single element tells little.
 func small(cases []rubric.Case) []rubric.Case {
 	cases = slices.DeleteFunc(cases, func(k rubric.Case) bool { return k.GPU })
-	slices.SortStableFunc(cases, func(a, b rubric.Case) int { return cmp.Compare(grade.Elements(a), grade.Elements(b)) })
-	larger := slices.DeleteFunc(slices.Clone(cases), func(k rubric.Case) bool { return grade.Elements(k) < 256 })
+	slices.SortStableFunc(cases, func(a, b rubric.Case) int { return cmp.Compare(run.Elements(a), run.Elements(b)) })
+	larger := slices.DeleteFunc(slices.Clone(cases), func(k rubric.Case) bool { return run.Elements(k) < 256 })
 	if len(larger) == 0 {
 		larger = cases
 	}

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"flashlab/grader/batch"
-	"flashlab/grader/build"
-	"flashlab/grader/intake"
-	"flashlab/grader/receipt"
-	"flashlab/grader/record"
-	"flashlab/grader/rubric"
-	"flashlab/grader/similar"
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/class/similar"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
 )
 
 // compare looks for submissions that are alike: each student's last readable attempt, with those of earlier
@@ -24,7 +24,7 @@ func compare(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	if s.Submissions == "" {
 		return nil, nil
 	}
-	names := receipt.Names(all)
+	names := handin.Names(all)
 	in := similar.Input{Stubs: map[string][]byte{}}
 	var left []string
 	for _, r := range latest(records) {

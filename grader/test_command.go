@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"flashlab/grader/pack"
-	"flashlab/grader/rubric"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
 
@@ -67,7 +67,7 @@ func unbegun(root string, t *rubric.Task, begun map[int]bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("test: %w", err)
 		}
-		if stubs, written := pack.Stubs(src); len(stubs) == 0 || len(written) > 0 {
+		if stubs, written := handin.Stubs(src); len(stubs) == 0 || len(written) > 0 {
 			return "", nil
 		}
 	}

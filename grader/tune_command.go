@@ -13,14 +13,15 @@ import (
 	"golang.org/x/term"
 
 	"flashlab/device"
-	"flashlab/grader/grade"
-	"flashlab/grader/report"
+	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
 )
 
 // tuneCommand tries tile sizes for task 4.
 func tuneCommand(args []string) (int, error) {
 	var g gradeFlags
-	tuning := grade.DefaultTuning()
+	tuning := run.DefaultTuning()
 	f := flag.NewFlagSet("tune", flag.ContinueOnError)
 	f.StringVar(&g.task, "task", "4", "number of the task")
 	f.BoolVar(&g.solution, "solution", false, "tune the reference solution")
@@ -40,7 +41,7 @@ func tuneCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	devices, err := grade.Choose(root, g.device)
+	devices, err := run.Choose(root, g.device)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -55,7 +56,7 @@ func tuneCommand(args []string) (int, error) {
 	defer stop()
 	terminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	progress := report.NewProgress(os.Stdout, terminal, "tiles")
-	tried, err := grade.Tune(ctx, grade.Options{Root: root, Task: tasks[0], Subject: subject, Devices: devices, Seed: 1,
+	tried, err := run.Tune(ctx, run.Options{Root: root, Task: tasks[0], Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: 1,
 		Output: filepath.Join(root, "out"), Progress: progress.Case}, tuning)
 	progress.Stop()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"flashlab/grader/score"
+	"flashlab/grader/grading/verdict"
 )
 
 // tunePicture is what the plot of tuned tiles shows.
@@ -17,7 +17,7 @@ type tunePicture struct{ title, x, y, table string }
 // pictureOf draws what the ranking goes by, a line for each tile of keys: on a GPU
 // the time over the tile of queries, in the simulator the two counts against each
 // other, so that the best lies in the lower left corner.
-func pictureOf(tried []score.Tuned, dim int, gpu bool) tunePicture {
+func pictureOf(tried []verdict.Tuned, dim int, gpu bool) tunePicture {
 	p := tunePicture{x: "bytes moved, × the least", y: "bank passes, millions"}
 	if gpu {
 		p.x, p.y = "queries in a tile", "time, µs"
@@ -26,8 +26,8 @@ func pictureOf(tried []score.Tuned, dim int, gpu bool) tunePicture {
 	if gpu {
 		p.title = fmt.Sprintf("Tiles at head dimension %d", dim)
 	}
-	right := slices.DeleteFunc(slices.Clone(tried), func(t score.Tuned) bool { return t.Wrong != "" })
-	slices.SortFunc(right, func(a, b score.Tuned) int {
+	right := slices.DeleteFunc(slices.Clone(tried), func(t verdict.Tuned) bool { return t.Wrong != "" })
+	slices.SortFunc(right, func(a, b verdict.Tuned) int {
 		if a.Tiles.Keys != b.Tiles.Keys {
 			return a.Tiles.Keys - b.Tiles.Keys
 		}
@@ -56,7 +56,7 @@ func (p tunePicture) draw(ctx context.Context, root string) error {
 	if p.table == "" {
 		return nil // no tiles are right
 	}
-	cmd := exec.CommandContext(ctx, "go", "run", "./grader/plot", "-title", p.title, "-x", p.x, "-y", p.y,
+	cmd := exec.CommandContext(ctx, "go", "run", "./grader/bench/plot", "-title", p.title, "-x", p.x, "-y", p.y,
 		"-o", filepath.Join("out", "tune.png"), "-room")
 	cmd.Dir = root
 	cmd.Stdin = strings.NewReader(p.table)

@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"flashlab/grader/score"
-	"flashlab/grader/wire"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/verdict"
 )
 
 func TestThePictureOfTilesHoldsTheRightOnes(t *testing.T) {
-	tried := []score.Tuned{
-		{Tiles: wire.Tiles{Queries: 64, Keys: 16}, Ratio: 2.5, Passes: 200_000, Time: 2 * time.Millisecond},
-		{Tiles: wire.Tiles{Queries: 32, Keys: 16}, Ratio: 4.5, Passes: 300_000, Time: 3 * time.Millisecond},
-		{Tiles: wire.Tiles{Queries: 32, Keys: 8}, Ratio: 4.5, Passes: 400_000, Time: time.Millisecond},
-		{Tiles: wire.Tiles{Queries: 128, Keys: 16}, Wrong: "too much shared memory"},
-		{Tiles: wire.Tiles{Queries: 16, Keys: 16}}, // nothing was counted
+	tried := []verdict.Tuned{
+		{Tiles: problem.Tiles{Queries: 64, Keys: 16}, Ratio: 2.5, Passes: 200_000, Time: 2 * time.Millisecond},
+		{Tiles: problem.Tiles{Queries: 32, Keys: 16}, Ratio: 4.5, Passes: 300_000, Time: 3 * time.Millisecond},
+		{Tiles: problem.Tiles{Queries: 32, Keys: 8}, Ratio: 4.5, Passes: 400_000, Time: time.Millisecond},
+		{Tiles: problem.Tiles{Queries: 128, Keys: 16}, Wrong: "too much shared memory"},
+		{Tiles: problem.Tiles{Queries: 16, Keys: 16}}, // nothing was counted
 	}
 	p := pictureOf(tried, 64, false)
 	assert.Equal(t, "•8 keys\t4.5\t0.4\t32\n•16 keys\t4.5\t0.3\t32\n•16 keys\t2.5\t0.2\t64\n", p.table)

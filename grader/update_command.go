@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"flashlab/grader/release"
+	"flashlab/grader/edition"
 	"flashlab/internal/cache"
 )
 
@@ -25,12 +25,12 @@ func updateCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	newer, closing, err := release.Open(*from)
+	newer, closing, err := edition.Open(*from)
 	if err != nil {
 		return exitFailed, fmt.Errorf("update: %w", err)
 	}
 	defer closing()
-	u, err := release.Update(root, newer, *force)
+	u, err := edition.Update(root, newer, *force)
 	if u.Recovered {
 		fmt.Println("An earlier update had been broken off; it was undone.")
 	}
@@ -39,10 +39,10 @@ func updateCommand(args []string) (int, error) {
 	}
 	fmt.Printf("Release %s, where %s was: %d files written, %d removed, none of yours touched\n", u.To, u.From, len(u.Written), len(u.Removed))
 	if len(u.Changed) > 0 {
-		fmt.Printf("You had changed files of the course; yours are kept in %s: %s\n", release.BeforeDir, strings.Join(u.Changed, ", "))
+		fmt.Printf("You had changed files of the course; yours are kept in %s: %s\n", edition.BeforeDir, strings.Join(u.Changed, ", "))
 	}
 	if len(u.Stubs) > 0 {
-		fmt.Printf("The stubs of these differ now. Yours were left as they are; compare them with those in %s: %s\n", release.StubsDir, strings.Join(u.Stubs, ", "))
+		fmt.Printf("The stubs of these differ now. Yours were left as they are; compare them with those in %s: %s\n", edition.StubsDir, strings.Join(u.Stubs, ", "))
 	}
 	return exitFull, nil
 }

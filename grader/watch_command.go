@@ -12,8 +12,9 @@ import (
 	"syscall"
 
 	"flashlab/device"
-	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/cache"
 )
 
@@ -36,26 +37,26 @@ func (w *watchFlags) define(f *flag.FlagSet) {
 }
 
 // watched builds the worker with the cases that pick takes.
-func (w *watchFlags) watched(ctx context.Context, what string, pick func([]rubric.Case) []rubric.Case) (*grade.Watched, grade.Devices, error) {
+func (w *watchFlags) watched(ctx context.Context, what string, pick func([]rubric.Case) []rubric.Case) (*run.Watched, run.Devices, error) {
 	root, err := cache.Root()
 	if err != nil {
-		return nil, grade.Devices{}, err
+		return nil, run.Devices{}, err
 	}
 	all, err := rubric.LoadAll(root)
 	if err != nil {
-		return nil, grade.Devices{}, err
+		return nil, run.Devices{}, err
 	}
 	tasks, err := rubric.Find(all, w.task)
 	if err != nil {
-		return nil, grade.Devices{}, err
+		return nil, run.Devices{}, err
 	}
 	if len(tasks) != 1 {
-		return nil, grade.Devices{}, fmt.Errorf("%s: say which task: TASK=4", what)
+		return nil, run.Devices{}, fmt.Errorf("%s: say which task: TASK=4", what)
 	}
 	if !tasks[0].OnDevice() {
-		return nil, grade.Devices{}, fmt.Errorf("%s: task %d has no kernels: it is plain Go", what, tasks[0].Number)
+		return nil, run.Devices{}, fmt.Errorf("%s: task %d has no kernels: it is plain Go", what, tasks[0].Number)
 	}
-	devices, err := grade.Choose(root, w.device)
+	devices, err := run.Choose(root, w.device)
 	if err == nil && devices.Kind != device.CUDA {
 		err = errors.New(devices.Why)
 	}
@@ -74,14 +75,14 @@ func (w *watchFlags) watched(ctx context.Context, what string, pick func([]rubri
 		return nil, devices, err
 	}
 	fmt.Printf("%s on %s\n", subject.Name, devices.GPU)
-	it, err := grade.Watch(ctx, grade.Options{Root: root, Task: tasks[0], Subject: subject, Devices: devices, Seed: w.seed, Only: w.only,
+	it, err := run.Watch(ctx, run.Options{Root: root, Task: tasks[0], Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: w.seed, Only: w.only,
 		Output: filepath.Join(root, "out")}, pick)
 	return it, devices, err
 }
 
 // start runs a tool around the worker; what it and the worker print is kept in a
 // file. code is the tool's exit code.
-func start(ctx context.Context, tool string, args []string, it *grade.Watched, log string) (code int, err error) {
+func start(ctx context.Context, tool string, args []string, it *run.Watched, log string) (code int, err error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return 0, err

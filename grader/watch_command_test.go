@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/grade"
-	"flashlab/grader/rubric"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
 )
 
 // tool writes a script that stands in for one of CUDA's; its log is what follows
 // --log-file.
-func tool(t *testing.T, script string) (path, dir string, it *grade.Watched) {
+func tool(t *testing.T, script string) (path, dir string, it *run.Watched) {
 	dir = t.TempDir()
 	path = filepath.Join(dir, "tool")
 	head := "#!/bin/bash\nwhile [ $# -gt 0 ]; do case $1 in --log-file) log=$2 ;; --metrics) metrics=$2 ;; esac; shift; done\n"
 	require.NoError(t, os.WriteFile(path, []byte(head+script), 0o755))
-	return path, dir, &grade.Watched{Dir: dir, Command: []string{"worker"}, Env: os.Environ(), Names: []string{"softmax/17x113"},
+	return path, dir, &run.Watched{Dir: dir, Command: []string{"worker"}, Env: os.Environ(), Names: []string{"softmax/17x113"},
 		Files: map[string][]byte{"kernels.cu": []byte("one\ntwo\n")}}
 }
 

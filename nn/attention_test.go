@@ -12,7 +12,8 @@ import (
 	"flashlab/attn"
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/tasks/shared"
 )
 
 func startAttention(t *testing.T) (device.Device, *Attention) {
@@ -40,7 +41,7 @@ func TestAttention(t *testing.T) {
 		q, k, v := normal(t, s.QElements()), normal(t, s.KVElements()), normal(t, s.KVElements())
 		out := output[float32](t, d, "out", len(q))
 		require.NoError(t, a.Run(out, on(t, d, "q", q), on(t, d, "k", k), on(t, d, "v", v), s))
-		near(t, s.String(), read(t, d, out), oracle.AttentionTruth(q, k, v, s))
+		near(t, s.String(), read(t, d, out), shared.AttentionTruth(q, k, v, s))
 	}
 }
 
@@ -83,20 +84,20 @@ func (c kv) put(t *testing.T, d device.Device, a attn.Decoder, count int, at att
 
 // truth is the attention of q [Batch, count, heads × Dim] to what the sequences
 // have cached: before[b] tokens, and the count new ones.
-func (c kv) truth(q []float32, heads, count int, before []int) oracle.Truth {
-	var whole oracle.Truth
+func (c kv) truth(q []float32, heads, count int, before []int) judge.Truth {
+	var whole judge.Truth
 	for b, n := range before {
 		s := attn.Shape{Batch: 1, Heads: heads, KVHeads: c.KVHeads, SeqQ: count, SeqK: n + count, Dim: c.Dim, Causal: true}
 		width := heads * c.Dim
 		own := apart(q[b*count*width:(b+1)*count*width], count, heads, c.Dim)
 		slots := c.k[b*c.MaxSeq*c.Slot():][:s.SeqK*c.Slot()]
 		values := c.v[b*c.MaxSeq*c.Slot():][:s.SeqK*c.Slot()]
-		part := oracle.AttentionTruth(own, apart(slots, s.SeqK, c.KVHeads, c.Dim), apart(values, s.SeqK, c.KVHeads, c.Dim), s)
+		part := shared.AttentionTruth(own, apart(slots, s.SeqK, c.KVHeads, c.Dim), apart(values, s.SeqK, c.KVHeads, c.Dim), s)
 		whole.Want = append(whole.Want, apart(part.Want, heads, count, c.Dim)...) // and back
 		whole.Plain = append(whole.Plain, apart(part.Plain, heads, count, c.Dim)...)
 		whole.Scale = append(whole.Scale, apart(part.Scale, heads, count, 1)...)
 	}
-	whole.Layout = oracle.Layout{Outer: len(whole.Scale), Len: c.Dim, Inner: 1}
+	whole.Layout = judge.Layout{Outer: len(whole.Scale), Len: c.Dim, Inner: 1}
 	return whole
 }
 

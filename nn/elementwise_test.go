@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
 	"flashlab/tensor"
 )
 
@@ -34,7 +34,7 @@ var functions = []function{
 		func(a, b float64) float64 { return a + b }, func(a, b float32) float32 { return a + b }},
 }
 
-func (f function) truth(a, b []float32) oracle.Truth {
+func (f function) truth(a, b []float32) judge.Truth {
 	want, plain := make([]float64, len(a)), make([]float32, len(a))
 	for i := range a {
 		want[i], plain[i] = f.exact(float64(a[i]), float64(b[i])), f.plain(a[i], b[i])

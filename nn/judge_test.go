@@ -7,7 +7,7 @@ import (
 
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
 	"flashlab/tensor"
 )
 
@@ -71,7 +71,7 @@ func read[T device.Scalar](t *testing.T, d device.Device, b device.Buffer[T]) []
 }
 
 // near holds a result against the truth, by the grader's own bound.
-func near(t *testing.T, what string, got []float32, truth oracle.Truth) {
+func near(t *testing.T, what string, got []float32, truth judge.Truth) {
 	t.Helper()
 	require.Len(t, got, len(truth.Want), what)
 	require.True(t, truth.Judge(truth.Plain).Passed, "%s: plain float32 passes", what)
@@ -85,6 +85,6 @@ func near(t *testing.T, what string, got []float32, truth oracle.Truth) {
 type float interface{ float32 | float64 }
 
 // rowsOf is a truth of rows, relative to each row's RMS.
-func rowsOf(width int, want []float64, plain []float32) oracle.Truth {
-	return oracle.Truth{Layout: oracle.Layout{Outer: len(want) / width, Len: width, Inner: 1}, Want: want, Plain: plain}
+func rowsOf(width int, want []float64, plain []float32) judge.Truth {
+	return judge.Truth{Layout: judge.Layout{Outer: len(want) / width, Len: width, Inner: 1}, Want: want, Plain: plain}
 }

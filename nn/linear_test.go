@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/attn"
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/tasks/shared"
 )
 
 // linearTruth is x·wᵀ + bias. The bias is one more term, with a factor of 1.
-func linearTruth(x, w, bias []float32, rows, in, width int) oracle.Truth {
-	truth := oracle.GemmTruth(x, w, attn.GemmShape{Batch: 1, M: rows, N: width, K: in, TransB: true})
+func linearTruth(x, w, bias []float32, rows, in, width int) judge.Truth {
+	truth := shared.GemmTruth(x, w, attn.GemmShape{Batch: 1, M: rows, N: width, K: in, TransB: true})
 	if bias == nil {
 		return truth
 	}
@@ -101,7 +102,7 @@ func TestLinearsAndWhatFollows(t *testing.T) {
 			xF := on(t, b, "x", x)
 			for parts := 1; parts <= mostParts; parts++ {
 				var p []Part
-				var truths []oracle.Truth
+				var truths []judge.Truth
 				for range parts {
 					w, bias := normal(t, s.width*s.in), normal(t, s.width)
 					p = append(p, Part{output[float32](t, b, "out", s.rows*s.width), on(t, b, "w", w), on(t, b, "bias", bias)})
@@ -172,7 +173,7 @@ func TestLinearOfAllSizes(t *testing.T) {
 	truth := linearTruth(x, w, nil, rows, in, width)
 	got := read(t, b, out)
 	for column := range width { // each column has a size of its own: it is judged by itself
-		part := oracle.Truth{Layout: oracle.Layout{Outer: rows, Len: 1, Inner: 1}}
+		part := judge.Truth{Layout: judge.Layout{Outer: rows, Len: 1, Inner: 1}}
 		var values []float32
 		for row := range rows {
 			at := row*width + column

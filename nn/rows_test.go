@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
 )
 
 func layerNorm[T float](x, gain, bias []float32, eps float32) []T {
@@ -120,7 +120,7 @@ func TestRoPEFarOut(t *testing.T) {
 	X := on(t, d, "x", x)
 	require.NoError(t, d.RoPE(X, on(t, d, "before", before), 1, 1, 1, 64, 10000))
 	want := rope[float64](x, before, 1, 1, 64, 10000)
-	near(t, "rope", read(t, d, X), oracle.Truth{Layout: oracle.Layout{Outer: 1, Len: 64, Inner: 1}, Want: want, Plain: narrow(want)})
+	near(t, "rope", read(t, d, X), judge.Truth{Layout: judge.Layout{Outer: 1, Len: 64, Inner: 1}, Want: want, Plain: narrow(want)})
 }
 
 func narrow(x []float64) []float32 {

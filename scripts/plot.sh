@@ -14,8 +14,8 @@ fi
 
 case ${TASK:-3} in
 3)
-    go run $overlay ./grader/worker/task3 table >out/traffic.tsv
-    go run ./grader/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
+    go run $overlay ./grader/tasks/task3/worker table >out/traffic.tsv
+    go run ./grader/bench/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
         -x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
     ;;
 5)
@@ -28,8 +28,8 @@ case ${TASK:-3} in
     elif [ "${DEVICE:-auto}" = cuda ]; then
         out/bin/grader env >/dev/null # says what is missing
     fi
-    go run $tags $overlay ./grader/worker/task5 table "${DEVICE:-auto}" >out/split.tsv
-    go run ./grader/plot -x 'tokens in the cache' -o out/split.png <out/split.tsv
+    go run $tags $overlay ./grader/tasks/task5/worker table "${DEVICE:-auto}" >out/split.tsv
+    go run ./grader/bench/plot -x 'tokens in the cache' -o out/split.png <out/split.tsv
     ;;
 *)
     echo "plot: task ${TASK} has nothing to draw; 3 and 5 have" >&2

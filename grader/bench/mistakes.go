@@ -5,9 +5,12 @@ import (
 	"fmt"
 
 	"flashlab/device"
-	"flashlab/grader/host"
-	"flashlab/grader/timing"
-	"flashlab/grader/wire"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/timing"
+	"flashlab/grader/grading/wire"
+	"flashlab/grader/tasks/task4"
 )
 
 // Mistake is one way to time wrongly, and what it makes of a workload.
@@ -30,12 +33,12 @@ const (
 )
 
 // MistakeWorkloads are a short and a longer one.
-func MistakeWorkloads() []Workload {
-	return []Workload{attentionOf(4, 128, false, "sdpa", "half"), attentionOf(4, 2048, false, "sdpa", "half")}
+func MistakeWorkloads() []race.Workload {
+	return []race.Workload{task4.AttentionOf(4, 128, false, "sdpa", "half"), task4.AttentionOf(4, 2048, false, "sdpa", "half")}
 }
 
 // Mistakes makes them all. open starts a fresh worker, for a cold start; torch may be nil.
-func Mistakes(ctx context.Context, open func() (*host.Runner, func(), error), w Workload, o Options, torch *Torch) ([]Mistake, error) {
+func Mistakes(ctx context.Context, open func() (*supervise.Runner, func(), error), w race.Workload, o race.Options, torch *Torch) ([]Mistake, error) {
 	cold, not, err := coldStarts(ctx, open, w, o)
 	if err != nil {
 		return nil, err
@@ -66,13 +69,13 @@ func Mistakes(ctx context.Context, open func() (*host.Runner, func(), error), w 
 }
 
 // coldStarts are first calls, by the host's clock.
-func coldStarts(ctx context.Context, open func() (*host.Runner, func(), error), w Workload, o Options) (times []float64, not string, err error) {
+func coldStarts(ctx context.Context, open func() (*supervise.Runner, func(), error), w race.Workload, o race.Options) (times []float64, not string, err error) {
 	for i := range 3 {
 		r, closed, err := open()
 		if err != nil {
 			return nil, "", err
 		}
-		talk, not, err := begin(ctx, r, w)
+		talk, not, err := begin(ctx, r, w, o.Ops)
 		if err == nil && not == "" {
 			took, _ := talk.Run(wire.Turn{Who: wire.Ours, Seed: o.Seed + uint64(i)})
 			if took.Error != nil {
@@ -90,8 +93,8 @@ func coldStarts(ctx context.Context, open func() (*host.Runner, func(), error), 
 }
 
 // begin begins a workload where it can be timed.
-func begin(ctx context.Context, r *host.Runner, w Workload) (talk *host.Talk, not string, err error) {
-	_, c, err := w.Case(r.Backend.Kind() != device.CUDA)
+func begin(ctx context.Context, r *supervise.Runner, w race.Workload, all judge.Ops) (talk *supervise.Talk, not string, err error) {
+	_, c, err := w.Case(all, r.Backend.Kind() != device.CUDA)
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,8 +113,8 @@ func begin(ctx context.Context, r *host.Runner, w Workload) (talk *host.Talk, no
 }
 
 // slips runs the code as it should be, with each slip, and the baseline, in turns.
-func slips(ctx context.Context, r *host.Runner, w Workload, o Options, cold []float64) ([]Mistake, error) {
-	talk, not, err := begin(ctx, r, w)
+func slips(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options, cold []float64) ([]Mistake, error) {
+	talk, not, err := begin(ctx, r, w, o.Ops)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +125,9 @@ func slips(ctx context.Context, r *host.Runner, w Workload, o Options, cold []fl
 	times := map[wire.Slip][]float64{}
 	var base []float64
 	failed := ""
-	fillings := make([]filling, len(kinds)+1) // the baseline's is the last
-	run := func(t wire.Turn, f *filling) timing.Run {
-		r := f.hidden((&inWorker{talk: talk, who: t.Who}).Run, t)
+	fillings := make([]race.Filling, len(kinds)+1) // the baseline's is the last
+	run := func(t wire.Turn, f *race.Filling) timing.Run {
+		r := f.Hidden((&race.InWorker{Talk: talk, Who: t.Who}).Run, t)
 		if r.Error != nil && failed == "" {
 			failed = r.Error.Error()
 		}
@@ -169,9 +172,9 @@ func slips(ctx context.Context, r *host.Runner, w Workload, o Options, cold []fl
 }
 
 // unequal compares PyTorch's attention in half precision with the same in float32.
-func unequal(ctx context.Context, r *host.Runner, w Workload, o Options, torch *Torch) (Mistake, error) {
+func unequal(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options, torch *Torch) (Mistake, error) {
 	m := Mistake{Slip: Precision, Workload: w.Name}
-	row, err := Measure(ctx, r, w, o, torch)
+	row, err := race.Measure(ctx, r, w, o, torch)
 	if err != nil {
 		return m, err
 	}

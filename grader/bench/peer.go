@@ -12,8 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"flashlab/grader/timing"
-	"flashlab/grader/wire"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/timing"
+	"flashlab/grader/grading/wire"
 )
 
 // Torch is bench/peers/peer.py, running: PyTorch, which does one run at a time on the
@@ -115,28 +117,28 @@ var kinds = map[string]string{
 	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
 }
 
-func (t *Torch) racers(_ context.Context, w Workload, c wire.Case) (all []Racer) {
+func (t *Torch) Racers(_ context.Context, w race.Workload, c problem.Problem) (all []race.Racer) {
 	for _, kind := range w.Peers {
-		all = append(all, &fromTorch{t: t, kind: kind, c: c})
+		all = append(all, &FromTorch{t: t, kind: kind, c: c})
 	}
 	return all
 }
 
 // end gives the memory of a workload back.
-func (t *Torch) end() { _ = t.ask(map[string]any{"op": "end"}, &struct{}{}) }
+func (t *Torch) End() { _ = t.ask(map[string]any{"op": "end"}, &struct{}{}) }
 
 // fromTorch is one thing that PyTorch can do with a workload.
-type fromTorch struct {
+type FromTorch struct {
 	t    *Torch
 	kind string
-	c    wire.Case
+	c    problem.Problem
 }
 
-func (p *fromTorch) Name() string { return kinds[p.kind] }
+func (p *FromTorch) Name() string { return kinds[p.kind] }
 
-func (p *fromTorch) Checked() bool { return true }
+func (p *FromTorch) Checked() bool { return true }
 
-func (p *fromTorch) Run(turn wire.Turn) (r timing.Run) {
+func (p *FromTorch) Run(turn wire.Turn) (r timing.Run) {
 	failed := func(err error) timing.Run {
 		return timing.Run{Took: wire.Took{Error: &wire.Error{Class: wire.Failed, Text: err.Error()}}}
 	}
@@ -152,14 +154,14 @@ func (p *fromTorch) Run(turn wire.Turn) (r timing.Run) {
 	return r
 }
 
-func (p *fromTorch) inputs() (all []map[string]any) {
+func (p *FromTorch) inputs() (all []map[string]any) {
 	for _, t := range p.c.Inputs {
 		all = append(all, map[string]any{"shape": t.Shape, "stream": t.Stream})
 	}
 	return all
 }
 
-func (p *fromTorch) Pieces(from []int, size int) ([]float32, *wire.Error) {
+func (p *FromTorch) Pieces(from []int, size int) ([]float32, *wire.Error) {
 	var rows struct{ Values []float32 }
 	if err := p.t.ask(map[string]any{"op": "rows", "from": from, "size": size}, &rows); err != nil {
 		return nil, &wire.Error{Class: wire.Failed, Text: err.Error()}
@@ -169,3 +171,5 @@ func (p *fromTorch) Pieces(from []int, size int) ([]float32, *wire.Error) {
 	}
 	return rows.Values, nil
 }
+
+func (*FromTorch) Guest() {}

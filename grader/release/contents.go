@@ -20,7 +20,10 @@ var left = []string{
 	"docs/instructors.md",      // not for students
 	"docs/threats.md",          // nor what the sandbox does not hold
 	"grader/release/tree",      // becomes the root's README.md and Makefile
-	"grader/slurm/slurmtest",   // for tests alone
+	"grader/class",             // a class, and strangers' hand-ins
+	"grader/trial",             // what the grader is tried with
+	"grader/grading/judge/judgetest",
+	"grader/slurm/slurmtest", // for tests alone
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",

@@ -3,6 +3,8 @@ package release
 import (
 	"context"
 	"encoding/json"
+
+	"flashlab/grader/edition"
 )
 
 // Grading is the tree that grades elsewhere: as the students', but with the hidden cases, and so not
@@ -16,13 +18,13 @@ func Grading(ctx context.Context, root string) (*Tree, error) {
 	t.Contents, t.Files = map[string][]byte{}, map[string]string{}
 	for name, data := range course {
 		if goes(name) {
-			t.Contents[name], t.Files[name] = data, sum(data)
+			t.Contents[name], t.Files[name] = data, edition.Sum(data)
 		}
 	}
 	manifest, err := json.MarshalIndent(t.Manifest, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	t.Contents[ManifestName] = append(manifest, '\n')
+	t.Contents[edition.ManifestName] = append(manifest, '\n')
 	return t, nil
 }

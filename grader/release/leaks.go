@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"flashlab/grader/edition"
 )
 
 // leakRun is how many tokens in a row may be a solution's: some five lines of
@@ -69,7 +71,7 @@ func Leaks(course, tree map[string][]byte) []string {
 			}
 		}
 	}
-	for _, name := range sorted(course) {
+	for _, name := range edition.Sorted(course) {
 		if isSolution(name) {
 			runs(course[name], func(r run, _ []string) {
 				if !public[r] && secret[r] == "" {
@@ -78,7 +80,7 @@ func Leaks(course, tree map[string][]byte) []string {
 			})
 		}
 	}
-	for _, name := range sorted(tree) {
+	for _, name := range edition.Sorted(tree) {
 		switch {
 		case within(name, "solution"):
 			leaks = append(leaks, name+" is a solution")
@@ -95,7 +97,7 @@ func Leaks(course, tree map[string][]byte) []string {
 				}
 			}
 		})
-		for _, of := range sorted(found) {
+		for _, of := range edition.Sorted(found) {
 			if found[of] > shared[pair{name, of}] {
 				leaks = append(leaks, fmt.Sprintf("%s has %d words and signs in a row from %s (%d such runs): %s …", name, leakRun, of, found[of], first[of]))
 			}

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/rubric"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
 
@@ -52,8 +53,8 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	folder, zipped, err := tree.Write(dir)
 	require.NoError(t, err)
 	assert.Regexp(t, `^9\.9-[0-9a-f]{10}$`, tree.Name)
-	assert.Equal(t, tree.Name, Name(folder))
-	assert.NotEqual(t, tree.Name, Name(root))
+	assert.Equal(t, tree.Name, edition.Name(folder))
+	assert.NotEqual(t, tree.Name, edition.Name(root))
 
 	again, err := Make(context.Background(), root, "9.9")
 	require.NoError(t, err)
@@ -70,7 +71,7 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	defer z.Close()
 	inZip, err := fs.Sub(z, "flashlab-"+tree.Name)
 	require.NoError(t, err)
-	m, err := Load(inZip)
+	m, err := edition.Load(inZip)
 	require.NoError(t, err)
 	assert.Empty(t, m.Changed(folder))
 	assert.Len(t, z.File, len(m.Files)+len(m.Yours)+1)
@@ -129,7 +130,7 @@ func TestPlantedLeaksAreFound(t *testing.T) {
 		"attn/attn.go":                 "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
 		"task4_flash/kernels.cu":       string(solution),
 		"task4_flash/solution/x.md":    "words",
-		"grader/testdata/exploits/x":   "words",
+		"grader/trial/testdata/exploits/x":   "words",
 		"grader/x/mutants/a/none.toml": "words",
 	} {
 		leaks := Leaks(course, map[string][]byte{name: []byte(text)})
@@ -187,7 +188,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			}
 			to = path.Join(path.Dir(name), to)
 			_, file := tree.Contents[to]
-			folder := slices.ContainsFunc(sorted(tree.Contents), func(n string) bool { return strings.HasPrefix(n, to+"/") })
+			folder := slices.ContainsFunc(edition.Sorted(tree.Contents), func(n string) bool { return strings.HasPrefix(n, to+"/") })
 			assert.True(t, file || folder, "%s leads to %s, which is not in the release", name, to)
 		}
 	}

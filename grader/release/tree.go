@@ -15,13 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"flashlab/grader/receipt"
-	"flashlab/grader/rubric"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
 )
 
 // Tree is a release before it is written.
 type Tree struct {
-	Manifest
+	edition.Manifest
 	Contents map[string][]byte
 	Scripts  map[string]bool // files that may be executed
 	Dirty    bool            // the working tree holds more than the commit
@@ -42,7 +43,7 @@ func Make(ctx context.Context, root, version string) (*Tree, error) {
 
 // lastCommit names a tree after the course's last commit, and reads all of that.
 func lastCommit(ctx context.Context, root, version string) (*Tree, map[string][]byte, error) {
-	if _, err := os.Stat(filepath.Join(root, ManifestName)); err == nil {
+	if _, err := os.Stat(filepath.Join(root, edition.ManifestName)); err == nil {
 		return nil, nil, errors.New("this tree is itself a release: make one from the course's repository")
 	}
 	head, err := git(ctx, root, "show", "-s", "--format=%H %ct", "HEAD")
@@ -146,24 +147,24 @@ func (t *Tree) fill(root string, course map[string][]byte) error {
 		return err
 	}
 	t.Files, t.Stubs = map[string]string{}, map[string]string{}
-	for _, name := range receipt.Names(tasks) {
+	for _, name := range handin.Names(tasks) {
 		data, ok := t.Contents[name]
 		if !ok {
 			return fmt.Errorf("%s is a student's file, and the commit lacks it", name)
 		}
 		t.Yours = append(t.Yours, name)
-		t.Stubs[name] = sum(data)
+		t.Stubs[name] = edition.Sum(data)
 	}
 	for name, data := range t.Contents {
 		if _, yours := t.Stubs[name]; !yours {
-			t.Files[name] = sum(data)
+			t.Files[name] = edition.Sum(data)
 		}
 	}
 	manifest, err := json.MarshalIndent(t.Manifest, "", "  ")
 	if err != nil {
 		return err
 	}
-	t.Contents[ManifestName] = append(manifest, '\n')
+	t.Contents[edition.ManifestName] = append(manifest, '\n')
 	return nil
 }
 

@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"flashlab/grader/edition"
 	"flashlab/internal/cache"
 )
-
-// Folder is what the tree is called, on disk and in the zip.
-func (m *Manifest) Folder() string { return "flashlab-" + m.Name }
 
 // Write writes the tree and a zip of it into dir, each whole or not at all.
 func (t *Tree) Write(dir string) (folder, zipped string, err error) {
@@ -22,7 +20,7 @@ func (t *Tree) Write(dir string) (folder, zipped string, err error) {
 	}
 	if _, err := os.Stat(folder); err == nil {
 		// The same name is the same bytes, unless somebody works in it.
-		m, err := Load(os.DirFS(folder))
+		m, err := edition.Load(os.DirFS(folder))
 		if err != nil || len(m.Changed(folder)) > 0 {
 			return "", "", fmt.Errorf("%s is there already, and is not as it was written: move it away", folder)
 		}
@@ -45,7 +43,7 @@ func (t *Tree) writeFolder(dir, folder string) error {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return err
 	}
-	for _, name := range sorted(t.Contents) {
+	for _, name := range edition.Sorted(t.Contents) {
 		file := filepath.Join(temp, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
@@ -68,7 +66,7 @@ func (t *Tree) mode(name string) os.FileMode {
 func (t *Tree) zip() ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range sorted(t.Contents) {
+	for _, name := range edition.Sorted(t.Contents) {
 		h := &zip.FileHeader{Name: t.Folder() + "/" + name, Method: zip.Deflate, Modified: t.Date}
 		h.SetMode(t.mode(name))
 		f, err := w.CreateHeader(h)

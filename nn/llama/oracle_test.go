@@ -8,7 +8,8 @@ import (
 
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/tasks/task6"
 	"flashlab/nn"
 	"flashlab/nn/llama"
 )
@@ -67,12 +68,12 @@ func TestAgainstFloat64(t *testing.T) {
 				require.NoError(t, err)
 				values = append(values, v)
 			}
-			weights := oracle.NewLlama(oracle.LlamaShape{Hidden: c.Hidden, Heads: c.Heads, Layers: c.Layers, MLP: c.MLP,
+			weights := task6.NewLlama(task6.LlamaShape{Hidden: c.Hidden, Heads: c.Heads, Layers: c.Layers, MLP: c.MLP,
 				Rotary: llama.Base, Epsilon: llama.Epsilon}, values)
 			for b := range got {
-				truth := oracle.Truth{Layout: oracle.Layout{Outer: steps + 1, Len: c.Vocabulary, Inner: 1},
-					Want:  oracle.Logits[float64](weights, whole[b], c.Prompt-1, oracle.Slip{}),
-					Plain: oracle.Logits[float32](weights, whole[b], c.Prompt-1, oracle.Slip{})}
+				truth := judge.Truth{Layout: judge.Layout{Outer: steps + 1, Len: c.Vocabulary, Inner: 1},
+					Want:  task6.Logits[float64](weights, whole[b], c.Prompt-1, task6.Slip{}),
+					Plain: task6.Logits[float32](weights, whole[b], c.Prompt-1, task6.Slip{})}
 				j := truth.Judge(got[b])
 				assert.True(t, j.Passed, "sequence %d: error %.2g, allowed %.2g", b, j.Error, j.Bound)
 				t.Logf("sequence %d: error %.2g, allowed %.2g", b, j.Error, j.Bound)

@@ -10,7 +10,8 @@ import (
 	"flashlab/attn"
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/grader/oracle"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 )
 
@@ -26,7 +27,7 @@ func TestLarge(t *testing.T) {
 	} {
 		for _, s.TransB = range []bool{false, true} {
 			x, y := random(t, tensor.Normal, 0, s.Batch*s.M*s.K), random(t, tensor.Normal, 1, s.Batch*s.N*s.K)
-			judge(t, fmt.Sprint(s), multiply(t, d, a, x, y, s), oracle.GemmTruth(x, y, s))
+			decide(t, fmt.Sprint(s), multiply(t, d, a, x, y, s), shared.GemmTruth(x, y, s))
 		}
 	}
 }
@@ -46,7 +47,7 @@ func TestLargeOfAllSizes(t *testing.T) {
 		for i := range y {
 			y[i] = float32(math.Ldexp(float64(y[i]), size))
 		}
-		judge(t, fmt.Sprint("size ", size), multiply(t, d, a, x, y, s), oracle.GemmTruth(x, y, s))
+		decide(t, fmt.Sprint("size ", size), multiply(t, d, a, x, y, s), shared.GemmTruth(x, y, s))
 	}
 	// What is infinite or no number stays so, in its own row.
 	s.N = 3
@@ -77,7 +78,7 @@ func multiply(t *testing.T, d device.Device, a *Attention, x, y []float32, s att
 	return got
 }
 
-func judge(t *testing.T, what string, got []float32, truth oracle.Truth) {
+func decide(t *testing.T, what string, got []float32, truth judge.Truth) {
 	t.Helper()
 	j := truth.Judge(got)
 	require.True(t, j.Passed, "%s: element %d is %.8g, want %.8g; the row's error is %.2g, at most %.2g is allowed",

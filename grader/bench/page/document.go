@@ -1,0 +1,141 @@
+// Package reference keeps what `grader bench -o docs` measured, as JSON, as a page and
+// as pictures. All of the page and the pictures comes from the JSON.
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/timing"
+	"flashlab/internal/cache"
+)
+
+// Document is all of docs/reference.json. A run of one task replaces that task's part.
+type Document struct{ Parts []Part }
+
+// Part is what one run measured of one task.
+type Part struct {
+	Task          int
+	Title         string
+	Date          time.Time
+	Commit        string
+	Go            string
+	Seed          uint64
+	GPU           string `json:",omitempty"` // its name
+	Before, After State
+	Peer          string // "PyTorch 2.11.0"; "" where there was none
+	NoPeer        string // why
+	Test          race.SelfTest
+	Rows          []race.Row
+	Versions      []Version `json:",omitempty"`
+	Chats         []Chat    `json:",omitempty"`
+}
+
+// Version is one of the versions of a task's solution, on one of the workloads on which
+// they are compared; the graded one is last and has no name.
+type Version struct {
+	Name string // "2_registers"
+	Row  race.Row
+}
+
+// Chat is a model that answers: ours and PyTorch's, one process after the other.
+type Chat struct {
+	Name         string
+	ID           string  // in pictures: "gpt2-1-512"
+	Ours, Theirs []Times // one of each round
+	Not          string  // why there is no peer
+	Work         Work
+	Agreement
+}
+
+// Work is what both have to do at least.
+type Work struct {
+	Prompt float64 // operations of a prompt
+	Token  float64 // bytes that a token reads, in the mean
+}
+
+// Times are those of one process, in nanoseconds: to the first token, of several
+// answers, and between tokens, of one.
+type Times struct{ First, Each []float64 }
+
+// medians of all rounds together.
+func first(all []Times) timing.Stats {
+	return described(all, func(t Times) []float64 { return t.First })
+}
+
+func each(all []Times) timing.Stats { return described(all, func(t Times) []float64 { return t.Each }) }
+
+func described(all []Times, of func(t Times) []float64) timing.Stats {
+	var x []float64
+	for _, t := range all {
+		x = append(x, of(t)...)
+	}
+	return timing.Describe(x)
+}
+
+// Put replaces a task's part.
+func (d *Document) Put(p Part) {
+	d.Parts = slices.DeleteFunc(d.Parts, func(old Part) bool { return old.Task == p.Task })
+	d.Parts = append(d.Parts, p)
+	slices.SortFunc(d.Parts, func(a, b Part) int { return a.Task - b.Task })
+}
+
+// rows are those of all parts, with the machine's own test.
+func (d Document) rows(use func(r race.Row, t race.SelfTest)) {
+	for _, p := range d.Parts {
+		for _, r := range p.Rows {
+			use(r, p.Test)
+		}
+	}
+}
+
+// Names of the files.
+const (
+	jsonName = "reference.json"
+	pageName = "reference.md"
+)
+
+// Load reads what is there; nothing at all is an empty document.
+func Load(dir string) (d Document, err error) {
+	d, err = Read(filepath.Join(dir, jsonName))
+	if errors.Is(err, os.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return d, fmt.Errorf("%w: mend it, or remove it to begin anew", err)
+	}
+	return d, nil
+}
+
+// Read reads a document that an earlier run wrote.
+func Read(file string) (d Document, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, fmt.Errorf("%s is not what `grader bench -o` writes as %s: %w", file, jsonName, err)
+	}
+	return d, nil
+}
+
+// Write writes the JSON and the page.
+func (d Document) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := cache.WriteFile(filepath.Join(dir, jsonName), append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return cache.WriteFile(filepath.Join(dir, pageName), []byte(d.page()), 0o644)
+}

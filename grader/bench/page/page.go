@@ -1,0 +1,240 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/timing"
+)
+
+const intro = `# The reference solutions' figures
+
+Written by ` + "`make bench DOCS=1`" + ` (` + "`grader bench -o docs`" + `) alone: change nothing here. All runs are in
+[reference.json](reference.json). How a time is taken stands in [measuring.md](measuring.md).
+
+Times are medians, with the quartiles. Whoever is compared ran in turns with ours, on inputs that were new for each run, and rows
+of each output were held against float64: the error is that of a run's worst row, by the row's size, in the median of the runs.
+× is the median of the ratios of runs that stood side by side, their time over ours: above 1 ours is faster. The ceiling is what
+a copy within the device reaches, or multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in
+the same run.
+`
+
+// page is all of reference.md.
+func (d Document) page() string {
+	var s strings.Builder
+	s.WriteString(intro)
+	if len(d.Parts) == 0 {
+		s.WriteString("\nNot measured yet.\n")
+		return s.String()
+	}
+	for _, p := range pictures(d) {
+		if p.table != "" {
+			fmt.Fprintf(&s, "\n![%s](%s.svg)\n", p.title, p.name)
+		}
+	}
+	for _, p := range d.Parts {
+		if p.GPU == "" {
+			p.GPU = d.gpu(p.Seed)
+		}
+		p.write(&s)
+	}
+	return s.String()
+}
+
+func (p Part) write(s *strings.Builder) {
+	fmt.Fprintf(s, "\n## Task %d: %s\n\n", p.Task, p.Title)
+	s.WriteString(p.device())
+	if p.Before.Card != "" {
+		fmt.Fprintf(s, ", card %s", p.Before.Card)
+	}
+	fmt.Fprintf(s, ", driver %s", known(p.Before.Driver))
+	if p.Test.Library != "" {
+		fmt.Fprintf(s, ", %s", p.Test.Library)
+	}
+	fmt.Fprintf(s, "; %s, commit %s, %s, seed %d.\n",
+		p.Date.UTC().Format("2 January 2006, 15:04 UTC"), known(p.Commit), known(p.Go), p.Seed)
+	fmt.Fprintf(s, "Before: %v. After: %v.\n", p.Before, p.After)
+	if p.Peer != "" {
+		fmt.Fprintf(s, "Beside it: %s.\n", p.Peer)
+	} else if p.NoPeer != "" {
+		fmt.Fprintf(s, "PyTorch was not compared with: %s.\n", p.NoPeer)
+	}
+	if len(p.Rows) > 0 || p.Test.Not != "" || p.Test.Device.Name != "" {
+		fmt.Fprintf(s, "\n%s\n", escape(strings.ReplaceAll(p.Test.String(), "\n", " ")))
+	}
+	if len(p.Rows) > 0 {
+		s.WriteString("\n| workload | | time | rate | of the ceiling | × | error |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+		for _, r := range p.Rows {
+			writeRow(s, r, p.Test)
+		}
+	}
+	p.versions(s)
+	p.chats(s)
+}
+
+// gpu is the GPU of a run, which a part without a self-test does not name itself.
+func (d Document) gpu(seed uint64) string {
+	for _, p := range d.Parts {
+		if p.Seed == seed && p.Test.Device.Name != "" {
+			return p.Test.Device.Name
+		}
+	}
+	return ""
+}
+
+func (p Part) device() string {
+	if p.Test.Device.Name != "" {
+		return p.Test.Device.Name
+	}
+	for _, r := range p.Rows {
+		if r.Device.Name != "" {
+			return r.Device.Name
+		}
+	}
+	return known(p.GPU)
+}
+
+func known(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func escape(s string) string { return strings.ReplaceAll(s, "|", "/") }
+
+func writeRow(s *strings.Builder, r race.Row, t race.SelfTest) {
+	if r.Left != "" {
+		fmt.Fprintf(s, "| %s | | not run: %s | | | | |\n", r.Name, escape(r.Left))
+	}
+	for i, e := range r.Entries {
+		name := ""
+		if i == 0 {
+			name = r.Name
+		}
+		fmt.Fprintf(s, "| %s | %s | %s |\n", name, e.Name, strings.Join(cells(r, e, i, t), " | "))
+	}
+}
+
+// cells are time, rate, share of the ceiling, ratio and error.
+func cells(r race.Row, e race.Entry, i int, t race.SelfTest) []string {
+	c := make([]string, 5)
+	if e.Usual > 0 {
+		c[4] = fmt.Sprintf("%.1e", e.Usual)
+	}
+	switch {
+	case e.Wrong != "":
+		c[0] = "wrong: " + escape(e.Wrong)
+		return c
+	case e.Stats.N == 0:
+		c[0] = "not measured: " + escape(e.Not)
+		return c
+	}
+	c[0] = timed(e)
+	tflops, tbps := r.Rates(e.Stats.Median)
+	c[1] = fmt.Sprintf("%.1f TFLOP/s", tflops)
+	if r.Traffic {
+		c[1] = fmt.Sprintf("%.2f TB/s", tbps)
+	}
+	if p := r.Percent(e.Stats.Median, t); p > 0 {
+		c[2] = fmt.Sprintf("%.0f %%", p)
+	}
+	if ratio := r.Ratio(e); i > 0 && ratio.N > 0 {
+		c[3] = fmt.Sprintf("**%.2f** (%.2f to %.2f)", ratio.Median, ratio.Q1, ratio.Q3)
+	}
+	return c
+}
+
+// timed is a time with what is to be said of it.
+func timed(e race.Entry) string {
+	text := span(e.Stats)
+	if not := e.NotHidden(); not != "" {
+		text += "; " + not
+	}
+	if e.Held != "" {
+		text += "; held for review: " + escape(e.Held)
+	}
+	return text
+}
+
+// span is a time with its quartiles, and outliers where there are any.
+func span(s timing.Stats) string {
+	text := fmt.Sprintf("%s (%s to %s)", short(s.Median), short(s.Q1), short(s.Q3))
+	if s.Outliers > 0 {
+		text += fmt.Sprintf(", %d of %d far off, to %s", s.Outliers, s.N, short(s.Most))
+	}
+	return text
+}
+
+// short is a time with three or four digits.
+func short(ns float64) string {
+	switch {
+	case ns >= 1e9:
+		return fmt.Sprintf("%.3f s", ns/1e9)
+	case ns >= 1e8:
+		return fmt.Sprintf("%.0f ms", ns/1e6)
+	case ns >= 1e6:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	}
+	return fmt.Sprintf("%.1f µs", ns/1e3)
+}
+
+// versions has a table of a solution's versions for each workload that they ran.
+func (p Part) versions(s *strings.Builder) {
+	var ids []string
+	for _, v := range p.Versions {
+		if !slices.Contains(ids, v.Row.ID) {
+			ids = append(ids, v.Row.ID)
+		}
+	}
+	for _, id := range ids {
+		versionTable(s, slices.DeleteFunc(slices.Clone(p.Versions), func(v Version) bool { return v.Row.ID != id }))
+	}
+}
+
+// versionTable has each version of one workload against the one before, by how each
+// compares with the baseline that ran in turns with it.
+func versionTable(s *strings.Builder, versions []Version) {
+	if len(versions) < 2 {
+		return
+	}
+	fmt.Fprintf(s, "\nThe versions of the solution, on %s:\n\n| version | time | rate | × the one before | × the first |\n| --- | --- | --- | --- | --- |\n", versions[0].Row.Name)
+	var before, start float64
+	for _, v := range versions {
+		name := "graded"
+		if v.Name != "" {
+			name = build.VersionTitle(v.Name)
+		}
+		if v.Row.Left != "" || len(v.Row.Entries) == 0 || v.Row.Entries[0].Stats.N == 0 || v.Row.Entries[0].Wrong != "" {
+			fmt.Fprintf(s, "| %s | not measured | | | |\n", name)
+			continue
+		}
+		e := v.Row.Entries[0]
+		tflops, tbps := v.Row.Rates(e.Stats.Median)
+		rate := fmt.Sprintf("%.1f TFLOP/s", tflops)
+		if v.Row.Traffic {
+			rate = fmt.Sprintf("%.2f TB/s", tbps)
+		}
+		speed := 1 / e.Stats.Median
+		if len(v.Row.Entries) > 1 {
+			if ratio := v.Row.Ratio(v.Row.Entries[1]); ratio.N > 0 {
+				speed = ratio.Median
+			}
+		}
+		gain, all := "", ""
+		if before > 0 {
+			gain, all = fmt.Sprintf("%.2f", speed/before), fmt.Sprintf("%.2f", speed/start)
+		} else {
+			start = speed
+		}
+		before = speed
+		fmt.Fprintf(s, "| %s | %s | %s | %s | %s |\n", name, timed(e), rate, gain, all)
+	}
+}
+
+// Now is a date for a part: to the second, and the same everywhere.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Second) }

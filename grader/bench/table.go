@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"flashlab/grader/grading/race"
+	"flashlab/grader/tasks/task2"
+	"flashlab/grader/tasks/task4"
+	"flashlab/grader/tasks/task5"
+)
+
+// All are the workloads of the reference's table.
+func All() []race.Workload {
+	all := []race.Workload{
+		task2.GemmOf(1, 4096, 4096, 4096, false, "matmul"), task2.GemmOf(1, 4096, 4096, 4096, true, "matmul"),
+		task2.GemmOf(128, 1024, 1024, 128, true, "matmul"),
+	}
+	for n := 1024; n <= 16384; n *= 2 {
+		all = append(all, task2.SoftmaxOf((1<<28)/n, n, "softmax"))
+	}
+	for _, causal := range []bool{false, true} {
+		all = append(all, task4.AttentionOf(4, 128, causal, "sdpa", "math", "multihead"))
+	}
+	for seq := 512; seq <= 8192; seq *= 2 { // for the picture
+		all = append(all, task4.AttentionOf(4, seq, false, "sdpa"))
+	}
+	for _, causal := range []bool{false, true} {
+		all = append(all, task4.AttentionOf(64, 4096, causal, "sdpa"))
+	}
+	for tokens := 1024; tokens <= 32768; tokens *= 2 {
+		all = append(all, task5.DecodeOf(16, 32, tokens, "sdpa"))
+	}
+	return append(all, task5.SplitOf(4096, 8, "sdpa"), task5.SplitOf(32768, 32, "sdpa"))
+}
+
+// VersionWorkloads are what the versions of a task's solution are compared on: one for
+// each kind of kernel, and not so large that a textbook's takes minutes.
+func VersionWorkloads(task int) []race.Workload {
+	switch task {
+	case 2:
+		return []race.Workload{task2.GemmOf(1, 2048, 2048, 2048, false), task2.SoftmaxOf(1<<16, 4096)}
+	case 4:
+		return []race.Workload{task4.AttentionOf(4, 2048, false)}
+	case 5:
+		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
+	}
+	return nil
+}

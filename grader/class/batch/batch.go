@@ -1,0 +1,201 @@
+// Package batch grades a class: every attempt that package intake finds, several at a time,
+// into one record each. What a record holds already is not graded again, so a batch that was
+// broken off, or killed, goes on where it was when it is started again.
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"flashlab/device"
+	"flashlab/device/nvcc"
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/verdict"
+)
+
+// Options say what to grade, and on what.
+type Options struct {
+	Ops     judge.Ops // that checks may name
+	Root    string
+	Out     string // the batch's folder
+	Work    string // for what is needed for a while, and removed; a folder in Out without it
+	Course  *course.Course
+	Tasks   []*rubric.Task // all that the tree has
+	Only    []int          // grade these; those that are on without it
+	Regrade bool           // even what is graded
+	Devices run.Devices
+	Jobs    int    // submissions at a time
+	Release string // names the tree in every record
+	Tree    string // hash of it: Fingerprint
+	Watch   Watcher
+	// Grade grades one task; grade.Task without it.
+	Grade func(context.Context, run.Options) (verdict.Verdict, error)
+	// Settings are saved once the folder is ours.
+	Settings Settings
+}
+
+// Watcher is told how a batch goes on; by several goroutines at once.
+type Watcher interface {
+	Begin(submissions int)
+	// Step: a task of a submission was begun, or a case of it is done.
+	Step(i intake.Item, task, done, all int)
+	// Done: a submission is graded, or needed no grading (fresh is how many tasks
+	// were graded now). r is nil where the grader itself failed.
+	Done(i intake.Item, r *record.Record, fresh int, err error)
+}
+
+// Summary counts what a batch did.
+type Summary struct {
+	Submissions int
+	Graded      int // tasks graded now
+	Kept        int // tasks that were graded before
+	Trouble     int // submissions that could not be read
+	Failed      []string
+}
+
+// batch is a running one.
+type batch struct {
+	Options
+	gpu   sync.Mutex
+	mu    sync.Mutex
+	sum   Summary
+	abort context.CancelCauseFunc
+}
+
+// Run grades the items. It holds the folder's lock meanwhile. An error that is
+// context.Canceled means that it was broken off; all that was done is kept.
+func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
+	if err := os.MkdirAll(o.Out, 0o755); err != nil {
+		return Summary{}, err
+	}
+	lock, err := Lock(o.Out)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer lock.Close()
+	if err := sweep(o.Out); err != nil {
+		return Summary{}, err
+	}
+	if err := o.Settings.Save(o.Out); err != nil {
+		return Summary{}, err
+	}
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	o.Work = cmp.Or(o.Work, filepath.Join(o.Out, work))
+	o.Tasks = marked(o.Tasks, o.Course.Speed)
+	if o.Grade == nil {
+		o.Grade = run.Task
+	}
+	b := &batch{Options: o, abort: abort, sum: Summary{Submissions: len(items)}}
+	o.Watch.Begin(len(items))
+	queue := make(chan intake.Item)
+	var working sync.WaitGroup
+	for range max(1, o.Jobs) {
+		working.Go(func() {
+			for i := range queue {
+				b.item(ctx, i)
+			}
+		})
+	}
+feed:
+	for _, i := range items {
+		select {
+		case queue <- i:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(queue)
+	working.Wait()
+	slices.Sort(b.sum.Failed)
+	_ = os.RemoveAll(o.Work)
+	return b.sum, context.Cause(ctx)
+}
+
+// marked are the tasks with the course's own curve for speed, if it has one.
+func marked(tasks []*rubric.Task, speed *course.Speed) (own []*rubric.Task) {
+	if speed == nil {
+		return tasks
+	}
+	for _, t := range tasks {
+		copied := *t
+		copied.Speed = rubric.Curve{None: speed.None, Full: speed.Full}
+		copied.Checks = slices.Clone(t.Checks)
+		for i := range copied.Checks {
+			copied.Checks[i].SpeedCurve = nil
+		}
+		own = append(own, &copied)
+	}
+	return own
+}
+
+// item grades one attempt. Whatever goes wrong costs this one alone.
+func (b *batch) item(ctx context.Context, i intake.Item) {
+	r, fresh, err := b.guarded(ctx, i)
+	if ctx.Err() != nil {
+		return
+	}
+	b.mu.Lock()
+	b.sum.Graded += fresh
+	if r != nil {
+		b.sum.Kept += max(0, len(r.Tasks)-fresh)
+		if r.Trouble != "" {
+			b.sum.Trouble++
+		}
+		for _, t := range r.Tasks {
+			if t.Failed != "" && err == nil {
+				err = fmt.Errorf("task %d: %s", t.Number, t.Failed)
+			}
+		}
+	}
+	if err != nil {
+		b.sum.Failed = append(b.sum.Failed, fmt.Sprintf("%s: %v", i.File, err))
+	}
+	b.mu.Unlock()
+	b.Watch.Done(i, r, fresh, err)
+}
+
+// guarded keeps a bug of ours, met in one submission, from ending the batch.
+func (b *batch) guarded(ctx context.Context, i intake.Item) (r *record.Record, fresh int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return b.attempt(ctx, i)
+}
+
+// graded tells whether a task is to be graded in this run.
+func (b *batch) graded(t *rubric.Task) bool {
+	if len(b.Only) > 0 {
+		return slices.Contains(b.Only, t.Number)
+	}
+	return b.Course.Graded(t.Number)
+}
+
+// healthy ends the batch where the GPU is gone: whatever came next would look like the
+// students' fault.
+func (b *batch) healthy() {
+	if b.Devices.Kind != device.CUDA {
+		return
+	}
+	gpus, err := nvcc.GPUs()
+	if err == nil && len(gpus) == 0 {
+		err = errors.New("none is there any more")
+	}
+	if err != nil {
+		b.abort(fmt.Errorf("the GPU does not answer (%w): see to it, and start the batch again; it goes on where it was", err))
+	}
+}

@@ -1,0 +1,221 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/verdict"
+)
+
+var rubrics = []*rubric.Task{
+	{Number: 1, Dir: "task1_a", Title: "A", Points: 1, Device: "none", Files: []string{"a.go"}, Checks: []rubric.Check{{ID: "one", Title: "One", Points: 1}}},
+	{Number: 2, Dir: "task2_b", Title: "B", Points: 2, Device: "none", Files: []string{"b.go"}, Checks: []rubric.Check{{ID: "two", Title: "Two", Points: 2}}},
+}
+
+// pretend grades as the file's length says, and takes a while.
+func pretend(delay time.Duration, log io.Writer) func(context.Context, run.Options) (verdict.Verdict, error) {
+	return func(ctx context.Context, o run.Options) (verdict.Verdict, error) {
+		data, err := os.ReadFile(filepath.Join(o.Subject.Dirs[0], o.Task.Files[0]))
+		if err != nil {
+			return verdict.Verdict{}, err
+		}
+		switch string(data) {
+		case "panic":
+			panic("a bug of the grader")
+		case "fail":
+			return verdict.Verdict{}, errors.New("disk full")
+		case "slow":
+			<-ctx.Done()
+			return verdict.Verdict{}, ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return verdict.Verdict{}, ctx.Err()
+		case <-time.After(delay):
+		}
+		points := float64(len(data)%5) / 4 * o.Task.Points
+		fmt.Fprintf(log, "task %d %s seed %d\n", o.Task.Number, data, o.Seed)
+		return verdict.Verdict{Task: o.Task.Number, Seed: o.Seed, Checks: []verdict.Check{{ID: o.Task.Checks[0].ID,
+			Parts: []verdict.Part{{Name: "correctness", Score: points, Max: o.Task.Points}}}}}, nil
+	}
+}
+
+// quiet watches nothing.
+type quiet struct{}
+
+func (quiet) Begin(int)                                    {}
+func (quiet) Step(intake.Item, int, int, int)              {}
+func (quiet) Done(intake.Item, *record.Record, int, error) {}
+
+// submit writes a submission's files as a folder.
+func submit(t *testing.T, dir, student string, texts ...string) {
+	for i, text := range texts {
+		file := filepath.Join(dir, student, rubrics[i].Dir, rubrics[i].Files[0])
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+}
+
+func options(out string, log io.Writer) Options {
+	c, err := course.Parse("course.toml", "seed = \"s\"\n", []int{1, 2})
+	if err != nil {
+		panic(err)
+	}
+	return Options{Out: out, Course: c, Tasks: rubrics, Devices: run.Devices{Kind: device.Sim}, Jobs: 3, Release: "r", Tree: "t", Watch: quiet{},
+		Grade: pretend(0, log), Settings: Settings{Version: 1}}
+}
+
+func runBatch(t *testing.T, o Options, submissions string) Summary {
+	items, err := intake.Find(submissions, nil)
+	require.NoError(t, err)
+	sum, err := Run(context.Background(), o, items)
+	require.NoError(t, err)
+	return sum
+}
+
+// lines is a writer for several goroutines.
+type lines struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Builder.Write(p)
+}
+
+func (l *lines) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := strings.FieldsFunc(l.String(), func(r rune) bool { return r == '\n' })
+	l.Reset()
+	return all
+}
+
+func TestNothingIsGradedTwice(t *testing.T) {
+	dir, out, log := t.TempDir(), t.TempDir(), &lines{}
+	submit(t, dir, "a", "x", "yy")
+	submit(t, dir, "b", "xxx", "y")
+	o := options(out, log)
+	assert.Equal(t, Summary{Submissions: 2, Graded: 4}, runBatch(t, o, dir))
+	before := log.take()
+	assert.Len(t, before, 4)
+	assert.Equal(t, Summary{Submissions: 2, Kept: 4}, runBatch(t, o, dir))
+	assert.Empty(t, log.take())
+
+	submit(t, dir, "b", "xxx", "new")
+	assert.Equal(t, 1, runBatch(t, o, dir).Graded, "only what changed")
+	log.take()
+
+	again := o
+	again.Only, again.Regrade = []int{1}, true
+	assert.Equal(t, 2, runBatch(t, again, dir).Graded)
+	for _, line := range log.take() {
+		assert.Contains(t, before, line, "with the same seeds")
+	}
+	moved := o
+	moved.Tree = "another release"
+	moved.Only = []int{2}
+	assert.Equal(t, 2, runBatch(t, moved, dir).Graded)
+	r, err := record.Read(filepath.Join(out, record.Name("a", 1)))
+	require.NoError(t, err)
+	assert.Nil(t, r.Task(1), "measured by another release, and not graded now")
+}
+
+func TestAnAttemptWithTheSameFilesNeedsNoGrading(t *testing.T) {
+	dir, out, log := t.TempDir(), t.TempDir(), &lines{}
+	submit(t, dir, "a/1", "x", "yy")
+	submit(t, dir, "a/2", "x", "y")
+	o := options(out, log)
+	o.Jobs = 1
+	assert.Equal(t, 3, runBatch(t, o, dir).Graded)
+}
+
+func TestOneSubmissionCostsItselfAlone(t *testing.T) {
+	dir, out, log := t.TempDir(), t.TempDir(), &lines{}
+	submit(t, dir, "a", "x", "yy")
+	submit(t, dir, "bug", "panic", "yy")
+	submit(t, dir, "disk", "fail", "yy")
+	submit(t, dir, "slow", "slow", "yy")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "junk.zip"), []byte("junk"), 0o644))
+	o := options(out, log)
+	var err error
+	o.Course, err = course.Parse("course.toml", "limit = \"50ms\"\n", []int{1, 2})
+	require.NoError(t, err)
+	sum := runBatch(t, o, dir)
+	assert.Equal(t, 1, sum.Trouble)
+	require.Len(t, sum.Failed, 2)
+	assert.Contains(t, sum.Failed[0], "bug: internal error: a bug of the grader")
+	assert.Contains(t, sum.Failed[1], "disk: task 1: disk full")
+	slow, err := record.Read(filepath.Join(out, record.Name("slow", 1)))
+	require.NoError(t, err)
+	assert.Contains(t, slow.Task(1).Result.Refused, "took longer than 50ms")
+	assert.Empty(t, slow.Task(2).Result.Refused)
+	assert.Len(t, log.take(), 4)
+
+	submit(t, dir, "disk", "x", "yy")
+	assert.Equal(t, 1, runBatch(t, o, dir).Graded, "what failed is tried again, with what is mended")
+}
+
+func TestTwoBatchesDoNotShareAFolder(t *testing.T) {
+	out := t.TempDir()
+	lock, err := Lock(out)
+	require.NoError(t, err)
+	_, err = Run(context.Background(), options(out, io.Discard), nil)
+	assert.ErrorContains(t, err, "another batch is at work")
+	lock.Close()
+	_, err = Run(context.Background(), options(out, io.Discard), nil)
+	assert.NoError(t, err)
+}
+
+func TestAnInterruptKeepsWhatIsDone(t *testing.T) {
+	dir, out, log := t.TempDir(), t.TempDir(), &lines{}
+	submit(t, dir, "a", "x", "slow")
+	items, err := intake.Find(dir, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err = Run(ctx, options(out, log), items)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	r, err := record.Read(filepath.Join(out, record.Name("a", 1)))
+	require.NoError(t, err)
+	assert.Len(t, r.Tasks, 1)
+	assert.NoDirExists(t, filepath.Join(out, work))
+}
+
+func TestTheTreesFingerprint(t *testing.T) {
+	root := t.TempDir()
+	put := func(name, text string) string {
+		file := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		f, err := Fingerprint(root, rubrics)
+		require.NoError(t, err)
+		return f
+	}
+	first := put("grader/x.go", "1")
+	for _, ignored := range []string{"task1_a/a.go", "out/y.go", "README.md", "grader/x_test.go", "task1_a/solution/a.go", ".git/z.go"} {
+		assert.Equal(t, first, put(ignored, "2"), ignored)
+	}
+	for _, counts := range []string{"grader/x.go", "task1_a/rubric.toml", "device/sim/runtime/a.cpp", "task1_a/other.go"} {
+		assert.NotEqual(t, first, put(counts, "2"), counts)
+	}
+}

@@ -1,0 +1,133 @@
+package batch
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/report"
+)
+
+// Progress shows how a batch goes on: a bar in a terminal, and a line for each submission that is
+// done, there and in a pipe.
+type Progress struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	bar      *report.Bar // nil without a terminal
+	all      int
+	done     int
+	working  map[string]string // submissions in work, and what of them
+}
+
+// NewProgress starts showing.
+func NewProgress(w io.Writer, terminal bool) *Progress {
+	return &Progress{out: w, terminal: terminal, working: map[string]string{}}
+}
+
+// Begin is told how many submissions there are.
+func (p *Progress) Begin(submissions int) {
+	p.all = submissions
+	if p.terminal {
+		p.bar = report.NewBar(p.out, "starting", true)
+		p.bar.Update(0, p.all, "starting")
+	}
+}
+
+// Step is told of a case.
+func (p *Progress) Step(i intake.Item, task, done, all int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	doing := "building" // by far the longest, the first time on a machine
+	if done > 0 {
+		doing = fmt.Sprintf("%d of %d cases", done, all)
+	}
+	p.working[name(i)] = fmt.Sprintf("%s: task %d, %s", name(i), task, doing)
+	p.draw()
+}
+
+// draw says what is in work.
+func (p *Progress) draw() {
+	if p.bar != nil {
+		p.bar.Update(p.done, p.all, strings.Join(slices.Sorted(maps.Values(p.working)), "; "))
+	}
+}
+
+// Done is told of a submission.
+func (p *Progress) Done(i intake.Item, r *record.Record, fresh int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	delete(p.working, name(i))
+	line := printable(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err)))
+	if p.bar == nil {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	p.bar.Log(line)
+	p.draw()
+}
+
+// Stop takes the bar away.
+func (p *Progress) Stop() {
+	if p.bar != nil {
+		p.bar.Stop()
+	}
+}
+
+// name is a submission in a line of ours.
+func name(i intake.Item) string {
+	if i.Attempt > 1 {
+		return printable(fmt.Sprintf("%s, attempt %d", i.Student.ID, i.Attempt))
+	}
+	return printable(i.Student.ID)
+}
+
+// printable keeps what comes from a submission, such as a file's name, from moving the cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func outcome(r *record.Record, fresh int, err error) string {
+	switch {
+	case err != nil:
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return "the grader failed: " + first
+	case r.Trouble != "":
+		return "not graded: " + r.Trouble
+	}
+	var got, most, seconds float64
+	refused := 0
+	for _, t := range r.Tasks {
+		a, b := t.Result.Points()
+		got, most = got+a, most+b
+		if t.Times != nil {
+			seconds += t.Times.Seconds
+		}
+		if t.Result.Refused != "" {
+			refused++
+		}
+	}
+	line := fmt.Sprintf("%s of %s points", report.Points(got), report.Points(most))
+	if refused > 0 {
+		noun := "tasks"
+		if refused == 1 {
+			noun = "task"
+		}
+		line += fmt.Sprintf(", %d %s not run", refused, noun)
+	}
+	if fresh == 0 {
+		return line + " (graded before)"
+	}
+	return line + fmt.Sprintf(" (%.0f s)", seconds)
+}

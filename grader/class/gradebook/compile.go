@@ -1,0 +1,244 @@
+package gradebook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/verdict"
+)
+
+// Class is what grades are made of.
+type Class struct {
+	Course  *course.Course
+	Rubrics []*rubric.Task // all that the tree has
+	Roster  *intake.Roster // nil without one
+	Tables  Tables
+	Records []*record.Record
+}
+
+// Entries are the grades, sorted by student: of everybody who handed something in, and of
+// everybody on the roster.
+func (c Class) Entries() []Entry {
+	c.Tables.apply(c.Records)
+	students := map[string]record.Student{}
+	attempts := map[string][]*record.Record{}
+	if c.Roster != nil {
+		for _, s := range c.Roster.Students {
+			students[s.ID] = s
+		}
+	}
+	for _, r := range c.Records {
+		for _, s := range r.Members() {
+			if _, known := students[s.ID]; !known {
+				students[s.ID] = s
+			}
+			attempts[s.ID] = append(attempts[s.ID], r)
+		}
+	}
+	var entries []Entry
+	for id, s := range students {
+		entries = append(entries, c.entry(s, attempts[id]))
+	}
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Student.ID, b.Student.ID) })
+	return entries
+}
+
+func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
+	slices.SortStableFunc(attempts, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
+	e := Entry{Student: s, Attempts: len(attempts)}
+	var readable []*record.Record
+	for _, r := range attempts {
+		if r.Trouble != "" {
+			e.Notes = append(e.Notes, fmt.Sprintf("attempt %d: %s", r.Attempt, r.Trouble))
+			continue
+		}
+		readable = append(readable, r)
+	}
+	if len(attempts) == 0 {
+		e.Notes = append(e.Notes, "nothing was handed in")
+	}
+	for _, t := range c.Rubrics {
+		if !c.Course.Graded(t.Number) {
+			continue
+		}
+		one := c.choose(s, t, readable)
+		if len(readable) == 0 && len(attempts) > 0 {
+			one.Record = attempts[len(attempts)-1]
+		}
+		e.Tasks = append(e.Tasks, one)
+		e.Points += one.Final
+		e.Of += one.Of
+		e.GPU += one.GPU
+		e.Awaiting += one.Awaiting
+		e.NotGraded += one.NotGraded
+		for _, n := range one.Notes {
+			e.Notes = append(e.Notes, fmt.Sprintf("task %d: %s", t.Number, n))
+		}
+	}
+	e.Points, e.Of = round(e.Points), round(e.Of)
+	e.GPU, e.Awaiting, e.NotGraded = round(e.GPU), round(e.Awaiting), round(e.NotGraded)
+	return e
+}
+
+// choose picks the attempt that counts for a task. One that could not be read counts only where
+// there is no other.
+func (c Class) choose(s record.Student, t *rubric.Task, attempts []*record.Record) Task {
+	if len(attempts) == 0 {
+		return c.task(s, t, nil, nil)
+	}
+	switch c.Course.Attempt {
+	case course.First:
+		return c.task(s, t, attempts[:1], attempts[0])
+	case course.Best:
+		var best Task
+		for i, r := range attempts {
+			one := c.task(s, t, attempts[:i+1], r)
+			if best.Rubric == nil || one.Final > best.Final {
+				best = one
+			}
+		}
+		return best
+	}
+	return c.task(s, t, attempts, attempts[len(attempts)-1])
+}
+
+// task makes the points of one task of one attempt. before are the attempts up to it.
+func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r *record.Record) Task {
+	one := Task{Rubric: t, Record: r, Factor: 1}
+	if r != nil {
+		one.Part = r.Task(t.Number)
+	}
+	scale := c.scale(t)
+	whole := c.override(s, t.Number, "")
+	for _, rc := range t.Checks {
+		k := c.check(s, t, rc, one.Part, scale)
+		if r == nil {
+			k = Check{ID: rc.ID, Title: rc.Title, Of: rc.Points * scale}
+		}
+		if whole != nil { // the points stand for the task as a whole
+			k.Points, k.Of, k.GPU, k.Awaiting, k.NotGraded, k.Held = 0, rc.Points*scale, 0, 0, 0, nil
+		}
+		one.Checks = append(one.Checks, k)
+		one.Points += k.Points
+		one.Of += k.Of
+		one.GPU += k.GPU
+		one.Awaiting += k.Awaiting
+		one.NotGraded += k.NotGraded
+		if k.Override != nil && whole == nil {
+			one.Notes = append(one.Notes, fmt.Sprintf("%s set to %s by %s: %s", rc.ID, Number(k.Override.Points), k.Override.By, k.Override.Reason))
+		}
+	}
+	if whole != nil {
+		one.Points = whole.Points
+		one.Notes = append(one.Notes, fmt.Sprintf("set to %s by %s: %s", Number(whole.Points), whole.By, whole.Reason))
+	}
+	if one.Part != nil && one.Part.Failed != "" && whole == nil {
+		one.Notes = append(one.Notes, "could not be graded, by no fault of the submission")
+	}
+	c.manual(s, &one)
+	c.lateness(s, &one, before)
+	one.Final = round(one.Points * one.Factor)
+	return one
+}
+
+// scale is what a rubric's points are multiplied by, to be the course's.
+func (c Class) scale(t *rubric.Task) float64 {
+	if p := c.Course.Task[strconv.Itoa(t.Number)].Points; p > 0 {
+		return p / t.Points
+	}
+	return 1
+}
+
+// worth is all that a task can bring.
+func (c Class) worth(t *rubric.Task) float64 {
+	of := t.Points * c.scale(t)
+	for _, m := range c.Course.Manual {
+		if m.Task == t.Number {
+			of += m.Points
+		}
+	}
+	return of
+}
+
+// check adds up a check's parts; an override takes their place.
+func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, scale float64) Check {
+	k := Check{ID: rc.ID, Title: rc.Title}
+	if o := c.override(s, t.Number, rc.ID); o != nil {
+		k.Override, k.Points, k.Of = o, o.Points, rc.Points*scale
+		return k
+	}
+	var measured *verdict.Check
+	if part != nil && part.Failed == "" {
+		for i := range part.Result.Checks {
+			if part.Result.Checks[i].ID == rc.ID {
+				measured = &part.Result.Checks[i]
+			}
+		}
+	}
+	if measured == nil {
+		k.NotGraded = rc.Points * scale
+		return k
+	}
+	if h := part.Held(rc.ID); h != nil {
+		k.Held, k.Awaiting = h, rc.Points*scale
+		return k
+	}
+	if part.Result.Refused != "" { // what does not run has no speed either
+		k.Of = rc.Points * scale
+		return k
+	}
+	for _, p := range measured.Parts {
+		switch {
+		case p.NotMeasured == "":
+			k.Points += p.Score * scale
+			k.Of += p.Max * scale
+		case p.NeedsGPU:
+			k.GPU += p.Max * scale
+		default:
+			k.NotGraded += p.Max * scale
+		}
+	}
+	return k
+}
+
+// override is the last one for a check.
+func (c Class) override(s record.Student, task int, check string) (last *Override) {
+	for i, o := range c.Tables.Overrides {
+		if o.Student == s.ID && o.Task == task && o.Check == check {
+			last = &c.Tables.Overrides[i]
+		}
+	}
+	return last
+}
+
+// manual adds what a person gives for the task.
+func (c Class) manual(s record.Student, t *Task) {
+	for _, item := range c.Course.Manual {
+		if item.Task != t.Rubric.Number {
+			continue
+		}
+		m := Manual{ID: item.ID, Title: item.Title, Of: item.Points}
+		for i, mark := range c.Tables.Marks {
+			if mark.Student == s.ID && mark.Item == item.ID {
+				m.Mark = &c.Tables.Marks[i]
+			}
+		}
+		if m.Mark == nil {
+			t.Awaiting += item.Points
+		} else {
+			t.Points += m.Mark.Points
+			t.Of += item.Points
+		}
+		t.Manual = append(t.Manual, m)
+	}
+}
+
+// round spares readers the last bits: points have four decimals.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }

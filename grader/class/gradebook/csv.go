@@ -1,0 +1,95 @@
+package gradebook
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"flashlab/grader/grading/handin"
+)
+
+// CSV is the gradebook: a line for each student. What was not measured at all is left
+// blank: an empty cell is no zero.
+func (c Class) CSV(entries []Entry) []byte {
+	header := []string{"id", "name", "email", "attempt", "submitted", "receipt"}
+	for _, t := range c.Rubrics {
+		if c.Course.Graded(t.Number) {
+			header = append(header, fmt.Sprintf("task %d", t.Number), fmt.Sprintf("task %d of", t.Number))
+		}
+	}
+	header = append(header, "points", "of", "need a GPU", "await a person", "not graded", "notes")
+	rows := [][]string{header}
+	for _, e := range entries {
+		attempt, submitted, hash := e.lastCounting(c)
+		row := []string{safe(e.Student.ID), safe(e.Student.Name), safe(e.Student.Email), attempt, submitted, hash}
+		for _, t := range e.Tasks {
+			row = append(row, blank(t.Final, t.Blank() || e.Attempts == 0), positive(t.Of))
+		}
+		row = append(row, blank(e.Points, e.Blank()), positive(e.Of), positive(e.GPU), positive(e.Awaiting), positive(e.NotGraded), safe(strings.Join(e.Notes, "; ")))
+		rows = append(rows, row)
+	}
+	return write(rows)
+}
+
+// lastCounting describes the latest attempt that any task counts.
+func (e Entry) lastCounting(c Class) (attempt, submitted, hash string) {
+	last := e.record()
+	if last == nil {
+		return "", "", ""
+	}
+	if last.Submitted != nil {
+		submitted = c.When(*last.Submitted)
+	}
+	return strconv.Itoa(last.Attempt), submitted, handin.Receipt(last.Submission.SHA256).Short()
+}
+
+func first(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+func write(rows [][]string) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.WriteAll(rows) // into memory
+	return b.Bytes()
+}
+
+// safe keeps a spreadsheet from taking a text for a formula. A number stays one.
+func safe(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	head := strings.TrimLeft(s, " ")
+	if head == "" {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
+	}
+	if strings.ContainsRune("=+-@|%", rune(head[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// Number writes points without needless digits.
+func Number(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
+
+func blank(x float64, none bool) string {
+	if none {
+		return ""
+	}
+	return Number(x)
+}
+
+func positive(x float64) string { return blank(x, x == 0) }

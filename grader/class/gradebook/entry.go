@@ -1,0 +1,64 @@
+package gradebook
+
+import (
+	"time"
+
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/verdict"
+)
+
+// Entry is one student's grade.
+type Entry struct {
+	Student   record.Student
+	Tasks     []Task // those that are on, by number
+	Attempts  int    // that were handed in
+	Points    float64
+	Of        float64 // points that were measured or given
+	GPU       float64 // points that need a GPU, and have none yet
+	Awaiting  float64 // points that await a person: held, or not marked yet
+	NotGraded float64 // points of what could not be graded, by no fault of the student's
+	Notes     []string
+}
+
+// Task is one task of an entry.
+type Task struct {
+	Rubric *rubric.Task
+	Record *record.Record // the attempt that counts; nil if nothing was handed in
+	Part   *record.Task   // what was measured of it; nil if nothing was
+	Checks []Check
+	Manual []Manual
+
+	Points, Of, GPU, Awaiting, NotGraded float64 // Points before lateness
+
+	Submitted time.Time // when its files were handed in as they are; zero if unknown
+	Due       time.Time // with extensions; zero if there is no deadline
+	Days      int       // begun after the deadline
+	Factor    float64   // what lateness leaves: 1 if in time
+	Final     float64
+	Notes     []string
+}
+
+// Check is one check's points, by the course's scale.
+type Check struct {
+	ID, Title                            string
+	Points, Of, GPU, Awaiting, NotGraded float64
+	Override                             *Override
+	Held                                 *verdict.Held // undecided
+}
+
+// Manual is what a person gives.
+type Manual struct {
+	ID, Title string
+	Mark      *Mark // nil until there is one
+	Of        float64
+}
+
+// Blank tells that there is no measured point at all: no number is better than a zero.
+func (t Task) Blank() bool { return t.Of == 0 }
+
+// Blank is the same of an entry.
+func (e Entry) Blank() bool { return e.Of == 0 || e.Attempts == 0 }
+
+// Complete tells that no point is missing any more.
+func (e Entry) Complete() bool { return e.GPU+e.Awaiting+e.NotGraded < 1e-9 }

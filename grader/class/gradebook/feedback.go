@@ -1,0 +1,157 @@
+package gradebook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/verdict"
+)
+
+// Verdict is a task's result as the student may see it: checks that a person has to decide on, or
+// has decided on, have no points of the grader's.
+func (t Task) Verdict() (verdict.Verdict, bool) {
+	if t.Part == nil || t.Part.Failed != "" {
+		return verdict.Verdict{}, false
+	}
+	v := t.Part.Result
+	v.Held = nil // the reasons are the instructor's
+	v.Checks = slices.Clone(v.Checks)
+	for i, c := range v.Checks {
+		why := ""
+		at := slices.IndexFunc(t.Checks, func(k Check) bool { return k.ID == c.ID })
+		switch {
+		case at < 0:
+		case t.Checks[at].Held != nil:
+			why = verdict.Awaiting
+		case t.Checks[at].Override != nil:
+			why = "decided by a person"
+		}
+		if why == "" {
+			continue
+		}
+		c.Parts = slices.Clone(c.Parts)
+		for j := range c.Parts {
+			c.Parts[j].NotMeasured, c.Parts[j].NeedsGPU = why, false
+		}
+		v.Checks[i] = c
+	}
+	return v, true
+}
+
+// Feedback is feedback.md: what one student gets to read.
+func (c Class) Feedback(e Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", c.Course.Title, text(first(e.Student.Name, e.Student.ID)))
+	fmt.Fprintf(&b, "**%s**\n\n", e.Sentence())
+	if r := e.record(); r != nil {
+		fmt.Fprintf(&b, "Attempt %d, receipt %s", r.Attempt, first(handin.Receipt(r.Submission.SHA256).Short(), "none"))
+		if r.Submitted != nil {
+			fmt.Fprintf(&b, ", handed in %s", c.When(*r.Submitted))
+		}
+		fmt.Fprintf(&b, "; graded with %s.\n", r.Release)
+		if r.Trouble != "" {
+			fmt.Fprintf(&b, "\nIt could not be graded: %s.\n", text(strings.TrimSuffix(r.Trouble, ".")))
+		}
+		for _, n := range r.Submission.Notes {
+			fmt.Fprintf(&b, "Note: %s.\n", text(n))
+		}
+		if extra := r.Submission.Extra; len(extra) > 0 {
+			fmt.Fprintf(&b, "\nNot graded, for the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
+		}
+	}
+	b.WriteString("\n| task | points | of | |\n| --- | --- | --- | --- |\n")
+	for _, t := range e.Tasks {
+		fmt.Fprintf(&b, "| %d: %s | %s | %s | %s |\n", t.Rubric.Number, t.Rubric.Title, first(blank(t.Final, t.Blank()), "–"), Number(t.Of), text(strings.Join(t.remarks(), "; ")))
+	}
+	b.WriteString("\n")
+	for _, t := range e.Tasks {
+		for _, m := range t.Manual {
+			if m.Mark != nil {
+				fmt.Fprintf(&b, "%s: %s of %s. %s\n\n", text(first(m.Title, m.ID)), Number(m.Mark.Points), Number(m.Of), text(m.Mark.Comment))
+			}
+		}
+		if v, ok := t.Verdict(); ok {
+			b.WriteString(report.Section(v))
+		}
+	}
+	return b.String()
+}
+
+// Sentence sums the grade up: "14 of 15 points; 3 need a GPU; 2 await a person".
+func (e Entry) Sentence() string {
+	if e.Attempts == 0 {
+		return "Nothing was handed in."
+	}
+	parts := []string{fmt.Sprintf("%s of %s points", Number(e.Points), Number(e.Of))}
+	for _, left := range []struct {
+		points float64
+		words  string
+	}{{e.GPU, "need a GPU"}, {e.Awaiting, "await a person"}, {e.NotGraded, "are not measured yet"}} {
+		if left.points > 0 {
+			parts = append(parts, Number(left.points)+" "+left.words)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// remarks are what a student should know beside the points.
+func (t Task) remarks() []string {
+	var all []string
+	for _, left := range []struct {
+		points float64
+		words  string
+	}{{t.GPU, "need a GPU"}, {t.Awaiting, "await a person"}, {t.NotGraded, "not measured yet"}} {
+		if left.points > 0 {
+			all = append(all, Number(left.points)+" "+left.words)
+		}
+	}
+	return append(all, t.Notes...)
+}
+
+// record is the latest attempt that any task counts.
+func (e Entry) record() (last *record.Record) {
+	for _, t := range e.Tasks {
+		if t.Record != nil && (last == nil || t.Record.Attempt > last.Attempt) {
+			last = t.Record
+		}
+	}
+	return last
+}
+
+// Gradescope is results.json.
+func (c Class) Gradescope(e Entry) report.Gradescope {
+	var verdicts []verdict.Verdict
+	var output []string
+	for _, t := range e.Tasks {
+		if v, ok := t.Verdict(); ok {
+			verdicts = append(verdicts, v)
+		}
+		for _, r := range t.remarks() {
+			output = append(output, fmt.Sprintf("Task %d: %s", t.Rubric.Number, r))
+		}
+	}
+	g := report.ForGradescope(verdicts)
+	g.Score, g.Visibility = e.Points, c.Course.Visibility.Results
+	head := []string{e.Sentence()}
+	if c.Course.Visibility.Hidden != c.Course.Visibility.Results { // the total would tell of hidden cases
+		head[0] = "What hidden cases came to is told later, and the total with it."
+	}
+	if r := e.record(); r != nil {
+		g.ExtraData.Release, g.ExtraData.Receipt = r.Release, r.Submission.SHA256
+		if r.Trouble != "" {
+			head = append(head, "It could not be graded: "+r.Trouble)
+		}
+	}
+	g.Output = strings.TrimSpace(strings.Join(append(head, output...), "\n") + "\n" + g.Output)
+	for i := range g.Tests {
+		g.Tests[i].Visibility = c.Course.Visibility.Results
+		if g.Tests[i].Hidden {
+			g.Tests[i].Visibility = c.Course.Visibility.Hidden
+		}
+	}
+	return g
+}

@@ -1,0 +1,77 @@
+package gradebook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/record"
+)
+
+// lateness takes its part once, of all points of the task. A task counts as handed in when its
+// files last changed: to hand in another task again does not make this one late.
+func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
+	t.Due = c.Course.Due(t.Rubric.Number)
+	for _, e := range c.Tables.Extensions {
+		if e.Student == s.ID && (e.Task == 0 || e.Task == t.Rubric.Number) && !t.Due.IsZero() && e.Until.After(t.Due) {
+			t.Due = e.Until
+		}
+	}
+	if t.Record == nil {
+		return
+	}
+	at := t.Record.Submitted
+	for _, r := range slices.Backward(before) {
+		p := r.Task(t.Rubric.Number)
+		if t.Part == nil || p == nil || p.Files != t.Part.Files {
+			break
+		}
+		if at = r.Submitted; at == nil {
+			break
+		}
+	}
+	if t.Due.IsZero() {
+		return
+	}
+	if at == nil {
+		if t.Record.MarkedLate {
+			t.Notes = append(t.Notes, "handed in late; how late is not known, so nothing was taken (times.csv)")
+		}
+		return
+	}
+	t.Submitted = *at
+	if !at.After(t.Due.Add(c.Course.Grace())) {
+		return
+	}
+	t.Days = int(math.Ceil(at.Sub(t.Due).Hours() / 24))
+	late := c.Course.Late
+	t.Factor = max(0, 1-float64(t.Days)*late.Percent/100)
+	if t.Days > late.Days {
+		t.Factor = 0
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%s late, %s", days(t.Days), taken(t.Factor)))
+}
+
+func days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
+}
+
+func taken(factor float64) string {
+	if factor == 0 {
+		return "so it has no points any more"
+	}
+	return fmt.Sprintf("%s %% taken", Number(100*(1-factor)))
+}
+
+// When writes a time in the course's zone.
+func (c Class) When(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(c.Course.Location()).Format(course.Form + " MST")
+}

@@ -1,0 +1,195 @@
+// Package gradebook makes grades of records: it applies deadlines, extensions, late days,
+// the attempt that counts, overrides and the points that a person gave. It measures nothing,
+// and may be run as often as one likes; equal records and tables give equal bytes.
+package gradebook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flashlab/grader/class/course"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+)
+
+// Tables are what an instructor keeps beside course.toml. None of them has to be there.
+type Tables struct {
+	Extensions []Extension // extensions.csv
+	Overrides  []Override  // overrides.csv
+	Marks      []Mark      // manual.csv
+	Times      []Time      // times.csv
+}
+
+// Extension moves a deadline for one student: student, task, until, reason, by. An empty task
+// means all.
+type Extension struct {
+	Student string
+	Task    int // 0 for all
+	Until   time.Time
+	Reason  string
+	By      string
+}
+
+// Override gives a check its points, whatever was measured: student, check, points, reason, by.
+// It decides on a check that is held, too.
+type Override struct {
+	Student string
+	Task    int
+	Check   string // "" is the whole task
+	Points  float64
+	Reason  string
+	By      string
+}
+
+// Mark is what a person gave for a [[manual]] item of course.toml: student, item, points,
+// comment, by.
+type Mark struct {
+	Student string
+	Item    string
+	Points  float64
+	Comment string
+	By      string
+}
+
+// Time says when an attempt was handed in, where the export does not: student, attempt,
+// submitted.
+type Time struct {
+	Student string
+	Attempt int
+	At      time.Time
+}
+
+// ReadTables reads the tables in a folder. Students are named as the roster knows them.
+func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, err error) {
+	read := func(name string, columns string, add func(r row) error) {
+		if err == nil {
+			err = table(filepath.Join(dir, name), columns, roster, add)
+		}
+	}
+	read("extensions.csv", "student,until", func(r row) error {
+		e := Extension{Student: r.student, Reason: r.Get("reason"), By: r.Get("by")}
+		if s := r.Get("task"); s != "" {
+			if e.Task, _, err = check(s); err != nil {
+				return err
+			}
+		}
+		if e.Until, err = c.When("until", r.Get("until")); err != nil {
+			return err
+		}
+		if e.Until.IsZero() {
+			return errors.New("until is empty: want a time like 2026-12-01 23:59")
+		}
+		t.Extensions = append(t.Extensions, e)
+		return nil
+	})
+	read("overrides.csv", "student,check,points,reason,by", func(r row) (err error) {
+		o := Override{Student: r.student, Reason: r.Get("reason"), By: r.Get("by")}
+		if o.Reason == "" || o.By == "" {
+			return errors.New("reason or by is empty: an override says why, and by whom")
+		}
+		if o.Task, o.Check, err = check(r.Get("check")); err != nil {
+			return err
+		}
+		o.Points, err = points(r.Get("points"))
+		t.Overrides = append(t.Overrides, o)
+		return err
+	})
+	read("manual.csv", "student,item,points", func(r row) (err error) {
+		m := Mark{Student: r.student, Item: r.Get("item"), Comment: r.Get("comment"), By: r.Get("by")}
+		i := slices.IndexFunc(c.Manual, func(one course.Manual) bool { return one.ID == m.Item })
+		if i < 0 {
+			return fmt.Errorf("item %q is no [[manual]] of course.toml", m.Item)
+		}
+		if r.Get("points") == "" {
+			return nil // not marked yet
+		}
+		if m.Points, err = points(r.Get("points")); err == nil && m.Points > c.Manual[i].Points {
+			err = fmt.Errorf("%v points, and %s has %v", m.Points, m.Item, c.Manual[i].Points)
+		}
+		t.Marks = append(t.Marks, m)
+		return err
+	})
+	read("times.csv", "student,attempt,submitted", func(r row) (err error) {
+		one := Time{Student: r.student}
+		if one.Attempt, err = strconv.Atoi(r.Get("attempt")); err != nil || one.Attempt < 1 {
+			return fmt.Errorf("attempt %q: want 1 or more", r.Get("attempt"))
+		}
+		one.At, err = c.When("submitted", r.Get("submitted"))
+		t.Times = append(t.Times, one)
+		return err
+	})
+	return t, err
+}
+
+// row is a line of a table, with its student.
+type row struct {
+	intake.Row
+	student string
+}
+
+// table reads one, if it is there. Errors name its line.
+func table(name, columns string, roster *intake.Roster, add func(row) error) error {
+	header, rows, err := intake.ReadTable(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, want := range strings.Split(columns, ",") {
+		if !slices.Contains(header, want) {
+			return fmt.Errorf("%s:1: there is no column %q; want at least %s", filepath.Base(name), want, columns)
+		}
+	}
+	for _, r := range rows {
+		one := row{r, r.Get("student")}
+		if s, ok := roster.Find(one.student); ok {
+			one.student = s.ID
+		} else if roster != nil || one.student == "" {
+			return fmt.Errorf("%s:%d: the roster has no student %q", filepath.Base(name), r.Line, one.student)
+		}
+		if err := add(one); err != nil {
+			return fmt.Errorf("%s:%d: %w", filepath.Base(name), r.Line, err)
+		}
+	}
+	return nil
+}
+
+// check reads "2/softmax", or "2" for the whole task.
+func check(s string) (task int, id string, err error) {
+	number, id, _ := strings.Cut(strings.TrimPrefix(s, "task"), "/")
+	if task, err = strconv.Atoi(number); err != nil || task < 1 {
+		return 0, "", fmt.Errorf("%q: want a check like 2/softmax, or a task like 2", s)
+	}
+	return task, id, nil
+}
+
+func points(s string) (float64, error) {
+	p, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(p >= 0 && p < 1e6) {
+		return 0, fmt.Errorf("points %q: want a number from 0", s)
+	}
+	return p, nil
+}
+
+// apply sets the times that the export did not know.
+func (t Tables) apply(records []*record.Record) {
+	for _, one := range t.Times {
+		for _, r := range records {
+			if r.Student.ID == one.Student && r.Attempt == one.Attempt {
+				at := one.At.UTC()
+				r.Submitted = &at
+			}
+		}
+	}
+}
+
+// ErrNoRecords: there is nothing to make grades of.
+var ErrNoRecords = fmt.Errorf("there are no records: %w", os.ErrNotExist)

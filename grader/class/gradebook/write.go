@@ -1,0 +1,61 @@
+package gradebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/class/record"
+)
+
+// Write writes what students and the instructor get: students/ID/feedback.md and results.json,
+// gradebook.csv, and gradebook-canvas.csv if there is an export. It returns what the instructor should
+// know.
+func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err error) {
+	entries = c.Entries()
+	for _, e := range entries {
+		if e.Attempts == 0 {
+			continue
+		}
+		dir := filepath.Join(out, "students", record.Safe(e.Student.ID))
+		data, err := json.MarshalIndent(c.Gradescope(e), "", "  ")
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := put(filepath.Join(dir, "results.json"), append(data, '\n')); err != nil {
+			return nil, nil, err
+		}
+		if err := put(filepath.Join(dir, "feedback.md"), []byte(c.Feedback(e))); err != nil {
+			return nil, nil, err
+		}
+	}
+	if canvas != "" {
+		table, more, err := c.Canvas(canvas, entries)
+		if err != nil {
+			return nil, nil, err
+		}
+		notes = append(notes, more...)
+		if err := put(filepath.Join(out, "gradebook-canvas.csv"), table); err != nil {
+			return nil, nil, err
+		}
+	}
+	return entries, notes, put(filepath.Join(out, "gradebook.csv"), c.CSV(entries))
+}
+
+// put writes a file, if it does not say the same already.
+func put(name string, data []byte) error {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return record.Durable(name, data)
+}
+
+// text keeps what students wrote, such as file names, from being Markdown or HTML of ours.
+func text(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "|", "/", "\n", " ", "\r", " ", "`", "'", "[", "\\[", "*", "\\*", "_", "\\_").Replace(s)
+}

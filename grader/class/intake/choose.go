@@ -1,0 +1,74 @@
+package intake
+
+import (
+	"slices"
+	"strings"
+
+	"flashlab/grader/grading/handin"
+)
+
+// given are files of a hand-in that are expected beside the permitted ones.
+var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml"}
+
+// choose takes the permitted files of one folder of the archive: its top, or whatever
+// the task folders lie in.
+func choose(entries []entry, permitted []string) (Content, error) {
+	var tops []string // what comes before the task folders
+	for _, e := range entries {
+		if p := match(e.name, permitted); p != "" {
+			if top := strings.TrimSuffix(e.name, p); !slices.Contains(tops, top) {
+				tops = append(tops, top)
+			}
+		}
+	}
+	slices.Sort(tops)
+	// A copy that lies deeper, such as a backup, is not meant.
+	slices.SortStableFunc(tops, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	switch {
+	case len(entries) == 0:
+		return Content{}, trouble("there is no file in it")
+	case len(tops) == 0:
+		return Content{}, trouble("none of the course's files is in it: they lie in folders like %s. Hand in the zip that `make pack` writes", folderOf(permitted))
+	case len(tops) > 1 && strings.Count(tops[0], "/") == strings.Count(tops[1], "/"):
+		return Content{}, trouble("the task folders are in it twice, in %q and in %q: leave one of them out", tops[0], tops[1])
+	}
+	top := tops[0]
+	c := Content{Files: map[string][]byte{}}
+	extra := 0
+	for _, e := range entries {
+		name, inside := strings.CutPrefix(e.name, top)
+		if !inside || !slices.Contains(permitted, name) {
+			if !slices.Contains(given, name[strings.LastIndexByte(name, '/')+1:]) && !hidden(e.name) {
+				if extra++; extra <= maxExtra {
+					c.Extra = append(c.Extra, e.name)
+				}
+			}
+			continue
+		}
+		if e.what != "" {
+			return Content{}, trouble("%s %s: put the file itself there", e.name, e.what)
+		}
+		if _, twice := c.Files[name]; twice {
+			return Content{}, trouble("%s is in it twice: pack it again", e.name)
+		}
+		c.Files[name] = e.data
+	}
+	c.Receipt = handin.Sum(c.Files)
+	if top != "" {
+		c.Notes = append(c.Notes, "the task folders were looked for in "+top)
+	}
+	return c, nil
+}
+
+// hidden are files of editors and systems, deep down too.
+func hidden(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), ignored)
+}
+
+func folderOf(permitted []string) string {
+	if len(permitted) == 0 {
+		return "task1_…"
+	}
+	dir, _, _ := strings.Cut(permitted[0], "/")
+	return dir
+}

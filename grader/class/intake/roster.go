@@ -1,0 +1,157 @@
+package intake
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"flashlab/grader/class/record"
+)
+
+// Roster knows the students of a class by all names that an export may have for them.
+// A nil Roster knows nobody: then students are called as the export has them.
+type Roster struct {
+	Students []record.Student // in the file's order
+	by       map[string]int
+	file     string
+}
+
+// ReadRoster reads a table with the columns id, name and email (the first is needed).
+// Whatever else it has, such as a number in Canvas or the name of a folder, is
+// another name for the student.
+func ReadRoster(name string) (*Roster, error) {
+	header, rows, err := ReadTable(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Roster{by: map[string]int{}, file: filepath.Base(name)}
+	id := slices.Index(header, "id")
+	if id < 0 {
+		return nil, fmt.Errorf("%s:1: there is no column \"id\"; there are %s", r.file, strings.Join(header, ", "))
+	}
+	for _, row := range rows {
+		s := record.Student{ID: row.Cell[id], Name: row.Get("name"), Email: row.Get("email")}
+		if s.ID == "" {
+			return nil, fmt.Errorf("%s:%d: the id is empty", r.file, row.Line)
+		}
+		if err := r.Add(s, row.Cell...); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", r.file, row.Line, err)
+		}
+	}
+	return r, nil
+}
+
+// Add adds a student, with other names that they go by. Names are no aliases: two students may
+// share one.
+func (r *Roster) Add(s record.Student, aliases ...string) error {
+	if r.by == nil {
+		r.by = map[string]int{}
+	}
+	at := len(r.Students)
+	for _, a := range append([]string{s.ID, s.Email}, aliases...) {
+		key := fold(a)
+		if key == "" || key == fold(s.Name) && key != fold(s.ID) {
+			continue
+		}
+		if other, taken := r.by[key]; taken && other != at {
+			return fmt.Errorf("%q stands for %s already", a, r.Students[other].ID)
+		}
+		r.by[key] = at
+	}
+	r.Students = append(r.Students, s)
+	return nil
+}
+
+// student is the roster's, if it knows one of the names; else as the export has them.
+func (r *Roster) student(s record.Student, names []string) record.Student {
+	if known, ok := r.Find(append(names, s.ID, s.Email)...); ok {
+		return known
+	}
+	return s
+}
+
+// Find looks a student up by any of their names, the first that is known.
+func (r *Roster) Find(names ...string) (record.Student, bool) {
+	if r == nil {
+		return record.Student{}, false
+	}
+	for _, n := range names {
+		if at, ok := r.by[fold(n)]; ok && n != "" {
+			return r.Students[at], true
+		}
+	}
+	return record.Student{}, false
+}
+
+// Names are all by which a student is known.
+func (r *Roster) Names(s record.Student) (names []string) {
+	for name, at := range r.by {
+		if r.Students[at].ID == s.ID {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// Row is a line of a table, by its columns' names.
+type Row struct {
+	Line   int
+	Cell   []string
+	header []string
+}
+
+// Get is the cell in a column; "" if the table has none such.
+func (r Row) Get(column string) string {
+	if i := slices.Index(r.header, column); i >= 0 {
+		return r.Cell[i]
+	}
+	return ""
+}
+
+// ReadTable reads a CSV file with a line of column names, which come back in lower case.
+// Comments begin with #; empty lines are left out.
+func ReadTable(name string) (header []string, rows []Row, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	c := csv.NewReader(f)
+	c.Comment, c.TrimLeadingSpace, c.FieldsPerRecord = '#', true, -1
+	for {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+		}
+		line, _ := c.FieldPos(0)
+		for i := range cells {
+			cells[i] = strings.TrimSpace(strings.TrimPrefix(cells[i], "\ufeff")) // Excel's mark of UTF-8
+		}
+		switch {
+		case header == nil:
+			for _, h := range cells {
+				header = append(header, strings.ToLower(h))
+			}
+		case strings.Join(cells, "") == "":
+		case len(cells) != len(header):
+			return nil, nil, fmt.Errorf("%s:%d: %d cells, and the first line has %d columns", filepath.Base(name), line, len(cells), len(header))
+		default:
+			rows = append(rows, Row{line, cells, header})
+		}
+	}
+	if header == nil {
+		return nil, nil, fmt.Errorf("%s is empty: its first line names the columns", filepath.Base(name))
+	}
+	return header, rows, nil
+}

@@ -1,0 +1,112 @@
+// Package pages writes what people read in a browser: feedback.html for each student,
+// report.html for the instructor, and class.html, which may be shown to the class. Each is one
+// file: no scripts, nothing fetched, drawings inside. Texts of students, their files and their
+// programs are strangers': html/template escapes them, and harmless does the rest.
+package pages
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/record"
+	"flashlab/grader/class/similar"
+)
+
+// Input is what the pages are made of.
+type Input struct {
+	Class   gradebook.Class
+	Entries []gradebook.Entry
+	// Out is the batch's folder as it was named, for the commands that repeat a case.
+
+	Out     string
+	Similar *similar.Result // nil where nothing was compared
+	Sandbox string          // what students' code ran in, and what that does not hold
+	NotHeld []string
+}
+
+//go:embed page.css *.tmpl
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"points": gradebook.Number, "percent": percent, "short": short, "lines": lines, "plural": plural,
+	"two":     func(x float64) string { return gradebook.Number(math.Round(100*x) / 100) },
+	"base":    path.Base,
+	"hundred": func(share float64) float64 { return 100 * min(max(share, 0), 1) },
+	"ratio":   func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) },
+	"css": func() (template.CSS, error) {
+		text, err := files.ReadFile("page.css")
+		return template.CSS(text), err // ours, not a stranger's
+	},
+}).ParseFS(files, "*.tmpl"))
+
+// Names of the pages in a batch's folder.
+const (
+	Report   = "report.html"
+	Class    = "class.html"
+	Feedback = "feedback.html" // below students/ID
+)
+
+// Write writes all of them into a batch's folder.
+func Write(out string, in Input) error {
+	for _, e := range in.Entries {
+		if e.Attempts == 0 {
+			continue
+		}
+		name := filepath.Join(out, "students", record.Safe(e.Student.ID), Feedback)
+		if err := page(name, "feedback.tmpl", feedbackOf(in.Class, e)); err != nil {
+			return fmt.Errorf("feedback of %s: %w", e.Student.ID, err)
+		}
+	}
+	if err := page(filepath.Join(out, Report), "report.tmpl", reportOf(in)); err != nil {
+		return err
+	}
+	return page(filepath.Join(out, Class), "class.tmpl", classOf(in))
+}
+
+// page writes one, if it does not say the same already.
+func page(name, tmpl string, data any) error {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, tmpl, data); err != nil {
+		return err
+	}
+	text := []byte(harmless(b.String()))
+	old, err := os.ReadFile(name)
+	if err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return record.Durable(name, text)
+}
+
+// percent writes a share; "–" where there is none.
+func percent(x float64) string {
+	if x < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+func plural(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "ss"):
+		noun += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

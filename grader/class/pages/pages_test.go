@@ -1,0 +1,147 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/class/record"
+)
+
+// written are the pages of a class, by their names.
+func written(t *testing.T, in Input) map[string]string {
+	out := t.TempDir()
+	require.NoError(t, Write(out, in))
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(out, path)
+		all[name] = string(text)
+		return err
+	}))
+	return all
+}
+
+// element is what HTML takes for the start of one of the elements that we never write.
+var element = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|form|base|link)\b`)
+
+func TestStrangersTextsStayTexts(t *testing.T) {
+	for name, page := range written(t, sample(t, 60)) {
+		assert.NotRegexp(t, element, page, name)
+		assert.Equal(t, 1, strings.Count(page, "</style>"), name)
+		assert.NotRegexp(t, `(href|src)="?javascript`, page, name)
+		assert.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]", page, name)
+		assert.NotContains(t, page, "ZgotmplZ", name)
+		assert.NotRegexp(t, `(?i)(src|href)="?(https?:)?//`, page, "%s fetches nothing", name)
+	}
+}
+
+func TestTheClassPageNamesNobody(t *testing.T) {
+	in := sample(t, 60)
+	page := written(t, in)[Class]
+	for _, e := range in.Entries[len(hostile):] {
+		assert.NotContains(t, page, e.Student.Name)
+		assert.NotContains(t, page, e.Student.ID)
+	}
+	for _, word := range []string{"held", "await", "similar", "copied", "override", "Similar"} {
+		assert.NotContains(t, page, word)
+	}
+	for _, r := range in.Class.Rubrics {
+		for _, c := range r.Checks {
+			for _, k := range c.Cases {
+				if k.Hidden {
+					assert.NotContains(t, page, c.ID+"/"+k.Name+"<")
+				}
+			}
+		}
+	}
+	few := written(t, sample(t, 4))[Class]
+	assert.Contains(t, few, "Fewer than five")
+	assert.NotContains(t, few, "<svg")
+}
+
+func TestFeedbackHoldsNothingThatIsTheInstructors(t *testing.T) {
+	in := sample(t, 60)
+	all := written(t, in)
+	report := all[Report]
+	for _, id := range []string{"s021", "s038", "s055"} {
+		page := all[filepath.Join("students", id, Feedback)]
+		require.NotEmpty(t, page)
+		assert.Contains(t, page, "awaiting a person")
+		assert.NotContains(t, page, "copied", "why a check is held")
+		assert.NotContains(t, page, "overrides.csv")
+		assert.Contains(t, report, "go run ./grader unpack -student "+id+" -attempt 1 -o out/look/"+id+" out/class &amp;&amp; go run ./grader grade -task 2 -case softmax/")
+		assert.Contains(t, report, id+",2/softmax,POINTS,REASON,YOUR NAME")
+	}
+	assert.Contains(t, report, "copied 96000 bytes")
+	assert.Contains(t, report, "Dorothea B.")
+	for _, e := range in.Entries {
+		page := all[filepath.Join("students", record.Safe(e.Student.ID), Feedback)]
+		for _, task := range e.Tasks {
+			if task.Part == nil {
+				continue
+			}
+			for _, c := range task.Part.Result.Checks {
+				for _, k := range c.Cases {
+					if k.Hidden && !k.Passed {
+						assert.NotContains(t, page, c.ID+"/"+k.Name+"\n")
+						assert.NotContains(t, page, c.ID+"/"+k.Name+"<")
+						assert.NotContains(t, page, c.ID+"/"+k.Name+",")
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheSameRecordsGiveTheSamePages(t *testing.T) {
+	assert.Equal(t, written(t, sample(t, 20)), written(t, sample(t, 20)))
+	assert.Len(t, written(t, sample(t, 0)), 2, "a class of nobody has its two pages")
+}
+
+func TestHarmless(t *testing.T) {
+	assert.Equal(t, "a⟨U+001B⟩[2J\n\tb", harmless("a\x1b[2J\n\tb"))
+	assert.Equal(t, "⟨U+202E⟩exe.txt⟨U+200B⟩⟨U+FEFF⟩", harmless("\u202eexe.txt\u200b\ufeff"))
+	assert.Equal(t, "Zoë, می\u200cخواهم", harmless("Zoë, می\u200cخواهم"), "names are left alone")
+	assert.Len(t, []rune(harmless("Z"+strings.Repeat("\u0336", 50))), 1+mostMarks)
+	assert.Equal(t, "�", harmless("\xff"))
+}
+
+func TestAPastedCommandIsOneWordAWord(t *testing.T) {
+	assert.Equal(t, "softmax/17x113", quote("softmax/17x113"))
+	assert.Equal(t, `'$(rm -rf ~)'\''; x'`, quote("$(rm -rf ~)'; x"))
+	assert.Equal(t, "''", quote(""))
+	assert.Equal(t, `"a,""b"`, csvWord(`a,"b`))
+}
+
+func TestDrawings(t *testing.T) {
+	h := histogramOf([]float64{0, 0.09, 0.1, 0.5, 1, 1, 1.2})
+	var counts []int
+	for _, b := range h.Bars {
+		counts = append(counts, b.Count)
+		assert.LessOrEqual(t, b.Y+b.Height, histHeight-histFoot+1e-9)
+		assert.GreaterOrEqual(t, b.Y, histHead-1e-9)
+	}
+	assert.Equal(t, []int{2, 1, 0, 0, 0, 1, 0, 0, 0, 3}, counts)
+
+	var dots []dot
+	for range 200 {
+		dots = append(dots, dot{Value: 1})
+	}
+	s := stripOf("t", "", append(dots, dot{Value: 0.25}, dot{Value: 3}))
+	assert.Less(t, s.Height, 130.0, "however many dots there are")
+	for _, d := range s.Dots {
+		assert.True(t, d.X >= 0 && d.X <= stripWidth && d.Y > 0 && d.Y < s.Floor, "%+v", d)
+	}
+	assert.Equal(t, "1/4", s.Ticks[0].Label)
+	assert.Equal(t, "4", s.Ticks[len(s.Ticks)-1].Label)
+	assert.Equal(t, "1", stripOf("t", "", []dot{{Value: 1}}).Median)
+}

@@ -1,0 +1,247 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/record"
+	"flashlab/grader/class/similar"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/verdict"
+)
+
+// instructor is what report.html shows.
+type instructor struct {
+	Course, Release    string
+	Students, HandedIn int
+	Median, Low, High  float64 // shares: the middle, and the quartiles
+	Hist               histogram
+	Tasks              []taskStats
+	Strips             []strip
+	Hardest            []caseStats
+	Kinds              []kindStats
+	Held               []heldRow
+	Trouble            []troubleRow
+	Failed             []troubleRow
+	Unmarked           int // students with manual points that nobody has given yet
+	Similar            *similar.Result
+	Alike, Known       []similar.Pair // among people, and with the course's own solutions
+	Rows               []studentRow
+	Sandbox            string
+	NotHeld            []string
+}
+
+// heldRow is a check that a person has to decide on, or several of one task for the same reason.
+type heldRow struct {
+	Who, ID, Receipt  string
+	Task, Attempt     int
+	Check             string
+	Reason, Evidence  string
+	Command, Override string
+}
+
+type troubleRow struct {
+	Who, ID, File, Text string
+	Task                int // 0 for the whole submission
+}
+
+type studentRow struct {
+	Who, ID, Link            string
+	Points, Of               float64
+	Blank                    bool
+	Share                    float64
+	Cells                    []cell
+	Awaiting, GPU, NotGraded float64
+	Notes                    string
+}
+
+type cell struct {
+	Blank  bool
+	Points float64
+	Mark   string
+}
+
+func reportOf(in Input) instructor {
+	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
+	shares := totals(in.Entries)
+	r.Hist = histogramOf(shares)
+	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)
+	r.Tasks = tasksOf(in.Entries)
+	r.Strips = strips(r.Tasks, true)
+	r.Hardest, r.Kinds = hardest(in.Entries, true, 12), kinds(in.Entries)
+	for _, e := range in.Entries {
+		if e.Attempts > 0 {
+			r.HandedIn++
+		}
+		if last := e.Last(); last != nil && r.Release == "" {
+			r.Release = last.Release
+		}
+		r.add(in, e)
+	}
+	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return a.Task - b.Task })
+	if in.Similar != nil {
+		for _, p := range in.Similar.Pairs {
+			if p.B.Past == similar.Published {
+				r.Known = append(r.Known, p)
+			} else {
+				r.Alike = append(r.Alike, p)
+			}
+		}
+	}
+	return r
+}
+
+// tasksOf measures every task that is on.
+func tasksOf(entries []gradebook.Entry) (all []taskStats) {
+	if len(entries) == 0 {
+		return nil
+	}
+	for at := range entries[0].Tasks {
+		all = append(all, measure(entries, at))
+	}
+	return all
+}
+
+// strips are the plots of what was measured by the device: speed where there was a GPU, and traffic.
+func strips(tasks []taskStats, names bool) (all []strip) {
+	add := func(c checkStats, what, unit string, dots []dot) {
+		if len(dots) == 0 {
+			return
+		}
+		if !names {
+			dots = slices.Clone(dots)
+			for i := range dots {
+				dots[i].Who = ""
+			}
+		}
+		all = append(all, stripOf(fmt.Sprintf("Task %d, %s: %s", c.Task, c.Title, what), unit, dots))
+	}
+	for _, t := range tasks {
+		for _, c := range t.Checks {
+			add(c, "speed beside the baseline", " × the baseline", c.Speed)
+		}
+	}
+	for _, t := range tasks {
+		for _, c := range t.Checks {
+			add(c, "bytes moved", " × the least", c.Traffic)
+		}
+	}
+	return all
+}
+
+// add puts one student's row, and what there is to do about them.
+func (r *instructor) add(in Input, e gradebook.Entry) {
+	row := studentRow{Who: who(e), ID: e.Student.ID, Points: e.Points, Of: e.Of, Blank: e.Blank(), Share: share(e.Points, e.Of),
+		Awaiting: e.Awaiting, GPU: e.GPU, NotGraded: e.NotGraded, Notes: strings.Join(e.Notes, "; ")}
+	if e.Attempts > 0 {
+		row.Link = "students/" + record.Safe(e.Student.ID) + "/" + Feedback
+	}
+	unmarked := false
+	for _, t := range e.Tasks {
+		row.Cells = append(row.Cells, cellOf(e, t))
+		for _, m := range t.Manual {
+			unmarked = unmarked || m.Mark == nil && e.Attempts > 0
+		}
+		if t.Part != nil && t.Part.Failed != "" {
+			r.Failed = append(r.Failed, troubleRow{Who: who(e), ID: e.Student.ID, File: t.Record.Submission.File, Task: t.Rubric.Number, Text: t.Part.Failed})
+		}
+		r.Held = append(r.Held, held(in, e, t)...)
+	}
+	if unmarked {
+		r.Unmarked++
+	}
+	for _, one := range in.Class.Records {
+		if one.Trouble != "" && slices.ContainsFunc(one.Members(), func(s record.Student) bool { return s.ID == e.Student.ID }) {
+			r.Trouble = append(r.Trouble, troubleRow{Who: who(e), ID: e.Student.ID, File: one.Submission.File, Text: one.Trouble})
+		}
+	}
+	r.Rows = append(r.Rows, row)
+}
+
+func cellOf(e gradebook.Entry, t gradebook.Task) cell {
+	c := cell{Blank: t.Blank() || e.Attempts == 0, Points: t.Final}
+	switch s := share(t.Final, t.Of); {
+	case c.Blank:
+		c.Mark = "not"
+	case s >= 1-1e-9:
+		c.Mark = "full"
+	case s > 1e-9:
+		c.Mark = "part"
+	default:
+		c.Mark = "none"
+	}
+	return c
+}
+
+// held lists what of a task awaits a person, with the command that shows it again.
+func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
+	if t.Part == nil {
+		return nil
+	}
+	for _, k := range t.Checks {
+		row := heldRow{Who: who(e), ID: e.Student.ID, Task: t.Rubric.Number, Check: k.ID, Attempt: t.Record.Attempt,
+			Receipt: handin.Receipt(t.Record.Submission.SHA256).Short()}
+		only := k.ID
+		if k.Held == nil {
+			continue
+		}
+		row.Reason, row.Evidence = k.Held.Reason, k.Held.Evidence
+		if c := measured(t, k.ID); c != nil {
+			for _, one := range c.Cases {
+				if one.Suspect != "" {
+					only = k.ID + "/" + one.Name
+					break
+				}
+			}
+		}
+		row.Command = again(in, t, only)
+		row.Override = fmt.Sprintf("%s,%d/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Number, k.ID)
+		if n := len(rows); n > 0 && rows[n-1].Reason == row.Reason { // one thing to look at, not several
+			rows[n-1].Check += ", " + row.Check
+			rows[n-1].Override += "\n" + row.Override
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// measured is a check as the grader left it.
+func measured(t gradebook.Task, id string) *verdict.Check {
+	for i := range t.Part.Result.Checks {
+		if t.Part.Result.Checks[i].ID == id {
+			return &t.Part.Result.Checks[i]
+		}
+	}
+	return nil
+}
+
+// again repeats a case of a submission by itself. An instructor pastes it into a shell: nothing in it is
+// a stranger's, but by record.Safe and quote.
+func again(in Input, t gradebook.Task, only string) string {
+	student := record.Safe(t.Record.Student.ID)
+	look := "out/look/" + student
+	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %d -case %s -seed %d -sandbox auto -submission %s",
+		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Number, quote(only), t.Part.Result.Seed, quote(look))
+}
+
+// quote makes one word of a shell's of any text.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@:+,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// csvWord is a text as a cell of a table has it.
+func csvWord(s string) string {
+	if !strings.ContainsAny(s, ",\"\n\r") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}

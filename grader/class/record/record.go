@@ -1,0 +1,108 @@
+// Package record keeps what was measured of one attempt of one student, as one JSON file,
+// written whole. A record holds measurements and their reasons alone: deadlines, late
+// days, overrides and what counts of several attempts are applied to records by package
+// gradebook, as often as one likes, and nothing is measured anew for it.
+//
+// Records lie in a batch's folder as records/STUDENT/ATTEMPT.json. All but Times depends
+// on the submission, the release and the class seed only: grading again gives the
+// same bytes.
+package record
+
+import (
+	"time"
+
+	"flashlab/grader/grading/verdict"
+)
+
+// Version is that of the format. A reader refuses a newer one.
+const Version = 1
+
+// Record is one attempt of one student, or of a group.
+type Record struct {
+	Version    int
+	Student    Student
+	Group      []Student  `json:",omitempty"` // who else handed it in; they get the same points
+	Attempt    int        // counts from 1
+	Submitted  *time.Time `json:",omitempty"` // nil where the export does not say
+	MarkedLate bool       `json:",omitempty"` // by where it was handed in, such as Canvas
+	Submission Submission
+	Release    string // names the tree that graded
+	Seed       uint64 // of the inputs: from the class seed, the student and the submission
+	// Trouble is why nothing of the submission could be graded, in words for the
+	// student: a broken archive, say. It earns no points. "" if there is none.
+	Trouble string `json:",omitempty"`
+	Tasks   []Task // by number
+}
+
+// Student is whom an attempt belongs to.
+type Student struct {
+	ID    string // as the roster, else the export, has it
+	Name  string `json:",omitempty"`
+	Email string `json:",omitempty"`
+}
+
+// Submission is what was handed in.
+type Submission struct {
+	File   string   // its path below the submissions' folder
+	SHA256 string   // the receipt: of the permitted files, their names and their texts
+	Extra  []string `json:",omitempty"` // files that are not graded, the first of them
+	Notes  []string `json:",omitempty"` // what was odd about it, for the student
+}
+
+// Task is what was measured of one task.
+type Task struct {
+	Number int
+	Key    string          // names all that the measurement hangs on; equal keys need no grading
+	Files  string          // SHA-256 of this task's files: it tells when they last changed
+	Result verdict.Verdict // its checks, with their parts (points, measured or not), cases, and what is held
+	// Failed is the grader's own failure: nothing is known of the task, no
+	// points are lost, and the next run grades it again. "" if there is none.
+	Failed string `json:",omitempty"`
+	Device string // what correctness was measured on
+	Times  *Times `json:",omitempty"`
+}
+
+// Times vary from run to run; nothing else in a record does.
+type Times struct {
+	Began   time.Time
+	Seconds float64
+}
+
+// Task finds a task's part of the record; nil if it was not graded.
+func (r *Record) Task(number int) *Task {
+	for i := range r.Tasks {
+		if r.Tasks[i].Number == number {
+			return &r.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// Put replaces a task's part, or adds it in its place.
+func (r *Record) Put(t Task) {
+	for i := range r.Tasks {
+		switch {
+		case r.Tasks[i].Number == t.Number:
+			r.Tasks[i] = t
+			return
+		case r.Tasks[i].Number > t.Number:
+			r.Tasks = append(r.Tasks[:i], append([]Task{t}, r.Tasks[i:]...)...)
+			return
+		}
+	}
+	r.Tasks = append(r.Tasks, t)
+}
+
+// Held finds what makes a check await a person; nil if nothing does. To the student it
+// says no more than that; an override of the check decides.
+func (t *Task) Held(check string) *verdict.Held {
+	for i, h := range t.Result.Held {
+		if h.Check == check || h.Check == "" {
+			return &t.Result.Held[i]
+		}
+	}
+	return nil
+}
+
+// Members are all whom the record belongs to.
+func (r *Record) Members() []Student { return append([]Student{r.Student}, r.Group...) }

@@ -1,0 +1,278 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"flashlab/internal/cache"
+	"flashlab/internal/jail"
+)
+
+// Stage is the part of the tree that workers are made of, copied by itself: no
+// solution, hidden case, mutant or other submission lies in it. Builds in a
+// sandbox see it, and a warm build cache, and cannot change either.
+type Stage struct {
+	Root  string // the copy, with a go.mod of its own
+	cache string // a build cache that holds all but the submission
+	tags  string
+	env   []string // of the go command, but for its build cache
+	reads []string // what it reads besides
+}
+
+// toolchain is what `go env` says of the go command.
+type toolchain struct{ GOROOT, GOVERSION string }
+
+// stages are those that this process has looked at: its tree does not change.
+var stages sync.Map
+
+// stageOf is NewStage, once for each of its arguments.
+func stageOf(ctx context.Context, root, tags string, env []string) (*Stage, error) {
+	key := cache.Key(append([]string{root, tags}, env...)...)
+	if s, ok := stages.Load(key); ok {
+		return s.(*Stage), nil
+	}
+	s, err := NewStage(ctx, root, tags, env)
+	if err == nil {
+		stages.Store(key, s)
+	}
+	return s, err
+}
+
+// NewStage copies the packages of all workers, or finds the copy of before. env
+// is added to the environment, as for Worker.
+func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, error) {
+	var tc toolchain
+	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION")
+	if err == nil {
+		err = json.Unmarshal(out, &tc)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	files, err := staged(ctx, root, tags, env)
+	if err != nil {
+		return nil, err
+	}
+	base, err := cache.Dir()
+	if err != nil {
+		return nil, err
+	}
+	key := []string{"stage 2", tc.GOVERSION, tags, strings.Join(env, "\n")}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(root, f))
+		if err != nil {
+			return nil, err
+		}
+		key = append(key, f, string(text))
+	}
+	name := cache.Key(key...)
+	// One cache for all stages: the standard library is the same in each.
+	shared := "gocache-" + cache.Key(tc.GOVERSION, tags, strings.Join(env, "\n"))
+	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
+	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/gopath",
+		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
+	s.reads = []string{tc.GOROOT, s.Root, s.cache}
+	return s, cache.Once(base, "stage-"+name, func() error {
+		if _, err := os.Stat(s.Root); err != nil {
+			if err := copyWhole(ctx, root, files, s.Root); err != nil {
+				return fmt.Errorf("copy of the tree for builds: %w", err)
+			}
+		}
+		warm := filepath.Join(base, "warm-"+name)
+		if _, err := os.Stat(warm); err == nil {
+			return nil
+		}
+		if err := s.warm(ctx); err != nil {
+			return err
+		}
+		return cache.WriteFile(warm, nil, 0o644)
+	})
+}
+
+// goOutput runs the go command on the course's own tree.
+func goOutput(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), env...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
+	}
+	return out, nil
+}
+
+// staged lists the files of this module that workers are built from, relative to
+// the root.
+func staged(ctx context.Context, root, tags string, env []string) ([]string, error) {
+	out, err := goOutput(ctx, root, append(cgoFor(tags), env...), "list", "-deps", "-tags", tags,
+		"-json=Dir,Module,GoFiles,CgoFiles,CFiles,HFiles,SFiles,EmbedFiles", "./grader/tasks/.../worker")
+	if err != nil {
+		return nil, fmt.Errorf("go list of the workers: %w", err)
+	}
+	files := []string{"go.mod", "go.sum"}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			Dir                                                   string
+			Module                                                *struct{ Main bool }
+			GoFiles, CgoFiles, CFiles, HFiles, SFiles, EmbedFiles []string
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("go list of the workers: %w", err)
+		}
+		if p.Module == nil || !p.Module.Main {
+			continue
+		}
+		dir, err := filepath.Rel(root, p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range slices.Concat(p.GoFiles, p.CgoFiles, p.CFiles, p.HFiles, p.SFiles, p.EmbedFiles) {
+			files = append(files, filepath.Join(dir, f))
+		}
+	}
+	if tags != "" { // headers that only the C compiler looks for
+		more, err := filepath.Glob(filepath.Join(root, "device", "cuda", "compat", "*"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range more {
+			files = append(files, strings.TrimPrefix(f, root+string(filepath.Separator)))
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// copyWhole copies files into a new folder, and the modules that they need with
+// them, or leaves none.
+func copyWhole(ctx context.Context, root string, files []string, to string) error {
+	temp, err := os.MkdirTemp(filepath.Dir(to), ".stage-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return err
+	}
+	vendored := os.DirFS(filepath.Join(root, "vendor")) // where a machine without a network has its modules
+	_, missing := fs.Stat(vendored, "modules.txt")
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(root, f))
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(temp, filepath.Dir(f)), 0o755); err != nil {
+			return err
+		}
+		if f == "go.mod" && missing != nil { // its tools are no part of a worker
+			text = toolLine.ReplaceAll(text, nil)
+		}
+		if err := os.WriteFile(filepath.Join(temp, f), text, 0o644); err != nil {
+			return err
+		}
+	}
+	if missing == nil {
+		err = os.CopyFS(filepath.Join(temp, "vendor"), vendored)
+	} else if _, err = goOutput(ctx, temp, nil, "mod", "vendor"); err != nil {
+		err = fmt.Errorf("go mod vendor: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp, to)
+}
+
+var toolLine = regexp.MustCompile(`(?m)^tool .*$`)
+
+// warm fills the build cache with the course's own code. A worker that does not
+// build is no matter here: a submission will stand in for what is wrong.
+func (s *Stage) warm(ctx context.Context) error {
+	if err := os.MkdirAll(s.cache, 0o755); err != nil {
+		return err
+	}
+	workers, err := filepath.Glob(filepath.Join(s.Root, "grader", "tasks", "*", "worker"))
+	if err != nil {
+		return err
+	}
+	for _, w := range workers {
+		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+filepath.Base(w))...)
+		cmd.Dir = s.Root
+		cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
+		_ = cmd.Run() // stubs need not build
+	}
+	return ctx.Err()
+}
+
+// builds tells whether a task's worker builds without the submission, in the same sandbox. It has
+// a time of its own: the submission may have used up most of its.
+func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
+	defer cancel()
+	own, err := os.MkdirTemp(dir, "without-*")
+	if err != nil {
+		return false
+	}
+	cmd, err := s.command(ctx, r, own, buildArgs("", r.Tags, os.DevNull, r.worker()))
+	return err == nil && cmd.Run() == nil
+}
+
+// command is a build's in the sandbox, which may change dir and nothing else.
+func (s *Stage) command(ctx context.Context, r Request, dir string, args []string) (*exec.Cmd, error) {
+	own := filepath.Join(dir, filepath.Base(s.cache)) // links into another stage's cache would lead nowhere
+	if err := s.ownCache(own); err != nil {
+		return nil, fmt.Errorf("build cache: %w", err)
+	}
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return nil, err
+	}
+	return r.Jail(ctx, jail.Program{Path: path, Args: args, Dir: s.Root, Read: append(slices.Clone(s.reads), path), Write: []string{dir},
+		Env: append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+own), CPU: r.Task.Limits.BuildTime() * 2, Memory: buildMemory})
+}
+
+// buildMemory bounds a build: the compiler takes some 100 MB for each processor.
+const buildMemory = 4 << 30
+
+// ownCache makes a build cache of links to the warm one: what a build adds is its
+// own, and what it finds it cannot change.
+func (s *Stage) ownCache(dir string) error {
+	entries, err := os.ReadDir(s.cache)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(dir, e.Name()), 0o755); err != nil {
+			return err
+		}
+		held, err := os.ReadDir(filepath.Join(s.cache, e.Name()))
+		if err != nil {
+			return err
+		}
+		for _, h := range held {
+			at := filepath.Join(e.Name(), h.Name())
+			if err := os.Symlink(filepath.Join(s.cache, at), filepath.Join(dir, at)); err != nil && !os.IsExist(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package pack puts what a student hands in into one zip file. It never refuses:
+// the zip is written first, and what looks wrong is said afterwards.
+package handin
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/cache"
+)
+
+// Zip is what was packed.
+type Zip struct {
+	Path    string
+	Size    int
+	Files   map[string][]byte // by their names in the tree: those that a student may change
+	Results bool              // Results.md is in it
+	Receipt Receipt
+	Trouble []string // files that could not be read
+}
+
+// About is flashlab.json in the zip: what a person who opens it should know.
+type About struct {
+	Release string   `json:"release"`
+	Receipt Receipt  `json:"receipt"`
+	Files   []string `json:"files"`
+}
+
+// Write packs the permitted files of the tasks, and Results.md. Equal files give
+// an equal zip: it holds no times.
+func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
+	z := Zip{Path: out, Files: map[string][]byte{}}
+	for _, name := range Names(tasks) {
+		data, err := os.ReadFile(filepath.Join(root, name)) // a link of one's own is followed
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			z.Trouble = append(z.Trouble, name+" is missing, so it is not in the zip")
+		case err != nil:
+			z.Trouble = append(z.Trouble, fmt.Sprintf("%s cannot be read, so it is not in the zip: %v", name, err))
+		default:
+			z.Files[name] = data
+		}
+	}
+	z.Receipt = Sum(z.Files)
+	all := map[string][]byte{}
+	for name, data := range z.Files {
+		all[name] = data
+	}
+	if data, err := os.ReadFile(filepath.Join(root, "Results.md")); err == nil {
+		all["Results.md"], z.Results = data, true
+	}
+	about := About{Release: edition.Name(root), Receipt: z.Receipt, Files: names(z.Files)}
+	text, err := json.MarshalIndent(about, "", "  ")
+	if err != nil {
+		return z, err
+	}
+	all["flashlab.json"] = append(text, '\n')
+	data, err := zipped(all)
+	if err != nil {
+		return z, err
+	}
+	z.Size = len(data)
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return z, err
+	}
+	return z, cache.WriteFile(out, data, 0o644)
+}
+
+func zipped(files map[string][]byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names(files) {
+		// The oldest time that a zip can hold: the files' own would make equal zips differ.
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h.SetMode(0o644)
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func names(files map[string][]byte) []string {
+	var list []string
+	for name := range files {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,188 @@
+// Package ops knows the operations that a check can name: the sizes of a case,
+// its inputs and outputs, what is right, and what a wrong output looks like.
+// One file holds one operation. All of it is on the grader's side; a worker
+// learns what it needs from the case that it is sent.
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// Op is one operation.
+type Op struct {
+	Name  string
+	Sizes []string // names of the numbers in a rubric's shape = […]
+	// Causal says that its cases may be causal.
+	Causal bool
+	// Each says what its cases' numbers are that belong to one sequence each:
+	// "length". "" is for none.
+	Each string
+	// Rules refuses cases that would not be fair. Sizes are at least 1.
+	Rules func(c problem.Problem) error // may be nil
+	// Fault says what is wrong with a case that is to be refused; "" if nothing.
+	Fault func(c problem.Problem) string // may be nil
+	// Tensors lists inputs and outputs. An input without a Dist takes the
+	// case's own; each gets a stream of its own. An output that has the name of
+	// an input is that input after the call.
+	Tensors func(c problem.Problem) (in, out []problem.Tensor)
+	// Prepare fills the inputs that are Given, from those that are not.
+	Prepare func(c problem.Problem, in []*tensor.Tensor) error // may be nil
+	// Judge decides on an output, whose tensors have the right shapes.
+	Judge func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) Ruling
+	// Least is how many bytes any kernel has to move.
+	Least func(c problem.Problem) uint64
+	// Copies is how often the worker itself copies the outputs to the host; 0 is once.
+	Copies int
+	// Against says what Least is, if not the least bytes there can be.
+	Against string
+	// Scratch bounds the bytes of device memory that are taken besides inputs
+	// and outputs.
+	Scratch func(c problem.Problem) uint64 // nil for no bound
+	// Timed is what timing needs to know; nil for an operation that is not timed.
+	Timed *Timed
+}
+
+// Ops are the operations that checks may name.
+type Ops []Op
+
+// Find looks an operation up.
+func (all Ops) Find(name string) (Op, error) {
+	var names []string
+	for _, o := range all {
+		if o.Name == name {
+			return o, nil
+		}
+		names = append(names, o.Name)
+	}
+	return Op{}, fmt.Errorf("unknown op %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Spec is a case as a rubric writes it.
+type Spec struct {
+	Shape  []int
+	Dist   tensor.Dist
+	Causal bool
+	Each   []int // one for each sequence of the batch
+	// Refused says that the case is wrong on purpose: it asks for an error.
+	Refused bool
+}
+
+// Case makes a case that a worker can be sent. It refuses a Spec that does not
+// fit the operation.
+func (o Op) Case(s Spec, seed uint64, stream uint32) (problem.Problem, error) {
+	return o.make(s, seed, stream, false)
+}
+
+// make leaves a case that is timed as large as it is: its tensors never travel.
+func (o Op) make(s Spec, seed uint64, stream uint32, timed bool) (problem.Problem, error) {
+	c := problem.Problem{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed, Each: s.Each, Refused: s.Refused}
+	switch {
+	case len(s.Shape) != len(o.Sizes):
+		return c, fmt.Errorf("shape %v: op %q takes [%s]", s.Shape, o.Name, strings.Join(o.Sizes, ", "))
+	case !s.Dist.Known():
+		return c, fmt.Errorf("unknown dist %q; there are %v", s.Dist, tensor.Dists)
+	case s.Causal && !o.Causal:
+		return c, fmt.Errorf("causal = true means nothing to op %q", o.Name)
+	}
+	for i, n := range s.Shape {
+		if n < 1 {
+			return c, fmt.Errorf("shape %v: every size is at least 1", s.Shape)
+		}
+		c.Sizes[o.Sizes[i]] = n
+	}
+	if want := o.numbers(c); len(s.Each) != want {
+		return c, fmt.Errorf("each = %v: op %q takes %d of them, the %ss of the sequences", s.Each, o.Name, want, cmp.Or(o.Each, "number"))
+	}
+	c.Inputs, c.Outputs = o.Tensors(c)
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		if in.Dist == "" && !in.Given {
+			in.Dist = s.Dist
+		}
+		in.Stream = stream + uint32(i)
+	}
+	for _, t := range slices.Concat(c.Inputs, c.Outputs) {
+		if !timed && !fits(t.Shape) {
+			return c, fmt.Errorf("shape %v: %s %v has more than %d elements, and would not fit in a message", s.Shape, t.Name, t.Shape, tensor.MaxElements)
+		}
+	}
+	if o.Rules != nil {
+		if err := o.Rules(c); err != nil {
+			return c, err
+		}
+	}
+	return c, o.refuses(c)
+}
+
+// refuses wants a case to be wrong where it says so, and only there.
+func (o Op) refuses(c problem.Problem) error {
+	why := ""
+	if o.Fault != nil {
+		why = o.Fault(c)
+	}
+	switch {
+	case c.Refused && why == "":
+		return fmt.Errorf("refused = true, but nothing is wrong with it")
+	case !c.Refused && why != "":
+		return fmt.Errorf("%s: refused = true is missing, or a number is wrong", why)
+	}
+	return nil
+}
+
+// numbers is how many numbers of single sequences a case has.
+func (o Op) numbers(c problem.Problem) int {
+	if o.Each == "" {
+		return 0
+	}
+	return c.Sizes["batch"]
+}
+
+func fits(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if n > tensor.MaxElements/max(d, 1) {
+			return false
+		}
+		n *= d
+	}
+	return true
+}
+
+// Inputs makes a case's inputs: nothing in them came from a worker.
+func (o Op) Inputs(c problem.Problem) ([]*tensor.Tensor, error) {
+	var in []*tensor.Tensor
+	for _, t := range c.Inputs {
+		if t.Given {
+			in = append(in, tensor.New(t.Shape...))
+			continue
+		}
+		x, err := t.Random(c.Seed)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, x)
+	}
+	if o.Prepare != nil {
+		return in, o.Prepare(c, in)
+	}
+	return in, nil
+}
+
+// Bytes is the size of float32 tensors.
+func Bytes(tensors ...[]problem.Tensor) uint64 {
+	n := 0
+	for _, t := range slices.Concat(tensors...) {
+		n += tensor.Elements(t.Shape)
+	}
+	return 4 * uint64(n)
+}
+
+// once is the least traffic of most operations: each element of each tensor is
+// read or written once.
+func Once(c problem.Problem) uint64 { return Bytes(c.Inputs, c.Outputs) }

@@ -1,0 +1,163 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+)
+
+// poison is what the grader fills outputs with before a call.
+const Poison = 0xFFFFFFFF
+
+// Elements by what is in them.
+func Census(got []float32) (unwritten, nan, zero int) {
+	for _, v := range got {
+		switch {
+		case math.Float32bits(v) == Poison:
+			unwritten++
+		case v != v || math.IsInf(float64(v), 0):
+			nan++
+		case v == 0:
+			zero++
+		}
+	}
+	return unwritten, nan, zero
+}
+
+// emptiness recognises outputs that were not written, or are all zero.
+func emptiness(t Truth, got []float32) string {
+	unwritten, _, zero := Census(got)
+	switch {
+	case unwritten == len(got):
+		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written)"
+	case unwritten > 0:
+		return missing(t, got, unwritten)
+	case zero == len(got):
+		return "every element is 0"
+	}
+	return ""
+}
+
+// missing says which rows were never written.
+func missing(t Truth, got []float32, unwritten int) string {
+	var whole, parts int
+	firstWhole, lastWhole := -1, -1
+	for row := range t.Rows() {
+		count := 0
+		for i := range t.Len {
+			if math.Float32bits(got[t.First(row)+i*t.Inner]) == Poison {
+				count++
+			}
+		}
+		switch {
+		case count == t.Len:
+			if whole == 0 {
+				firstWhole = row
+			}
+			whole++
+			lastWhole = row
+		case count > 0:
+			parts++
+		}
+	}
+	total := t.Rows()
+	switch {
+	case parts > 0:
+		return fmt.Sprintf("%d elements were never written, in %d of %d rows", unwritten, whole+parts, total)
+	case whole == 1:
+		return fmt.Sprintf("row %d of %d was never written", firstWhole, total) + lastOne(firstWhole, total)
+	case lastWhole-firstWhole+1 == whole:
+		return fmt.Sprintf("rows %d to %d of %d were never written", firstWhole, lastWhole, total)
+	}
+	return fmt.Sprintf("%d of %d rows were never written, the first is row %d", whole, total, firstWhole)
+}
+
+func lastOne(index, total int) string {
+	if index == total-1 {
+		return " (counted from 0): it is the last one. Does the grid have a block for every row?"
+	}
+	return " (counted from 0)"
+}
+
+// general says what can be said of any operation's wrong output.
+func General(t Truth, got []float32, j Judgement) string {
+	_, nan, _ := Census(got)
+	if nan > 0 {
+		return NotNumbers(nan)
+	}
+	if j.Error < 1e-2 {
+		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"
+	}
+	return spread(t, got, j.Bound)
+}
+
+func NotNumbers(n int) string {
+	if n == 1 {
+		return "1 element is NaN or infinite"
+	}
+	return fmt.Sprintf("%d elements are NaN or infinite", n)
+}
+
+// firstOnly recognises outputs of which the first of several equal parts is
+// right, and each other one wrong somewhere.
+func FirstOnly(wrong []bool, parts int) bool {
+	size := len(wrong) / parts
+	for i := range parts {
+		some := false
+		for _, w := range wrong[i*size : (i+1)*size] {
+			some = some || w
+		}
+		if some != (i > 0) {
+			return false
+		}
+	}
+	return parts > 1
+}
+
+// spread says how many rows are wrong.
+func spread(t Truth, got []float32, bound float64) string {
+	n := 0
+	for _, w := range WrongRows(t, got, bound) {
+		if w {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d rows have wrong values", n, t.Rows())
+}
+
+func WrongRows(t Truth, got []float32, bound float64) []bool {
+	wrong := make([]bool, t.Rows())
+	for row := range wrong {
+		wrong[row] = t.RowError(got, row) > bound
+	}
+	return wrong
+}
+
+// tiles are the sizes that tiles of rows, columns and keys usually have.
+var Tiles = []int{128, 64, 32, 16, 8}
+
+// edge looks at which of n lines (rows or columns) are wrong: all from one on
+// that starts a tile. noun is their name.
+func Edge(wrong []bool, noun string) string {
+	first := -1
+	for i, w := range wrong {
+		if w && first < 0 {
+			first = i
+		}
+		if !w && first >= 0 {
+			return "" // right ones behind wrong ones
+		}
+	}
+	if first <= 0 {
+		return ""
+	}
+	for _, tile := range Tiles {
+		switch {
+		case first%tile != 0:
+		case len(wrong)-first < tile:
+			return fmt.Sprintf("only the %ss from %d on are wrong: the last partial tile (of %d?). Are its bounds checked right?", noun, first, tile)
+		case first == tile:
+			return fmt.Sprintf("%ss 0 to %d are right, all beyond the first tile are wrong", noun, first-1)
+		}
+	}
+	return fmt.Sprintf("the %ss from %d on are wrong, those before it right", noun, first)
+}

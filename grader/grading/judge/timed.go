@@ -1,0 +1,100 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+	"flashlab/tensor"
+)
+
+// Timed is what timing needs of an operation: outputs may be of any size, so pieces of
+// them are checked, and each piece's own part of the inputs is made anew.
+type Timed struct {
+	// Piece is how many elements of the output belong together: pieces begin at its
+	// multiples.
+	Piece func(c problem.Problem) int
+	// Truth is what one piece is judged by, as one row.
+	Truth func(c problem.Problem, from int) Truth
+	// FLOPS is how many additions and multiplications there are to do.
+	FLOPS func(c problem.Problem) float64
+	// Held is the device memory that is taken besides the tensors; nil is none.
+	Held func(c problem.Problem) int64
+	// Baseline is what the vendor's or the course's way is called, if not the unfused one.
+	Baseline string
+	// Small is a shape for the simulator, where nothing is timed but everything is checked.
+	Small []int
+	// SelfTest is what the same worker can do that is large enough for the copy rate.
+	SelfTest rubric.Rung
+}
+
+// LikeBaseline tells that no truth is to be had at this size: what the baseline, which
+// is the course's own, writes for the same inputs is compared with.
+func (t *Timed) LikeBaseline() bool { return t.Truth == nil }
+
+// Close is how far from the baseline's a piece may be where there is no truth, by the
+// root of the mean square.
+const Close = 1e-3
+
+// Apart is how far got is from the baseline's want, by the root of its mean square.
+// It is NaN where either is.
+func Apart(got, want []float32) float64 {
+	var square, most float64
+	for i, w := range want {
+		square += float64(w) * float64(w)
+		d := math.Abs(float64(got[i]) - float64(w))
+		if d > most || math.IsNaN(d) {
+			most = d
+		}
+	}
+	return most / math.Sqrt(square/float64(len(want)))
+}
+
+// TimedSpec is the usual workload of a shape: normal numbers, and every slot of every
+// sequence filled.
+func (o Op) TimedSpec(shape []int, causal bool) Spec {
+	s := Spec{Shape: shape, Dist: tensor.Normal, Causal: causal}
+	if o.Each != "" && len(shape) > 3 {
+		s.Each = slices.Repeat([]int{shape[3]}, max(shape[0], 0))
+	}
+	return s
+}
+
+// TimedCase is a case of any size; its inputs are all random.
+func (o Op) TimedCase(s Spec) (problem.Problem, error) {
+	if o.Timed == nil {
+		return problem.Problem{}, fmt.Errorf("op %q is not timed", o.Name)
+	}
+	c, err := o.make(s, 0, 1, true)
+	c.Timed = true
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		if in.Given { // a cache, whose slots are all filled
+			in.Given, in.Dist = false, tensor.Normal
+		}
+	}
+	return c, err
+}
+
+// Judge compares pieces, one after another in got, with the truth. The case has the seed
+// of the run that wrote them.
+func (t *Timed) Judge(c problem.Problem, from []int, got []float32) Judgement {
+	truths := make([]Truth, len(from))
+	var wg sync.WaitGroup
+	for i := range from {
+		wg.Go(func() { truths[i] = t.Truth(c, from[i]) })
+	}
+	wg.Wait()
+	return Concat(truths).Judge(got)
+}
+
+// inputPart makes n elements of an input, from one on.
+func InputPart(c problem.Problem, input, from, n int) []float32 {
+	x := make([]float32, n)
+	in := c.Inputs[input]
+	_ = tensor.Fill(x, in.Dist, c.Seed, in.Stream, from) // the distribution was checked when the case was made
+	return x
+}

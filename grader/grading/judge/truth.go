@@ -1,0 +1,130 @@
+package judge
+
+import (
+	"math"
+	"slices"
+)
+
+// The error bound, relative to a row's scale.
+const (
+	times = 8    // the RMS error of the plain float32 evaluation
+	floor = 2e-6 // where that is very small
+)
+
+// Layout is how an output falls into rows: it is [Outer, Len, Inner], and a row
+// runs along Len.
+type Layout struct{ Outer, Len, Inner int }
+
+// Rows is the number of rows.
+func (l Layout) Rows() int { return l.Outer * l.Inner }
+
+// Row is the row that an element belongs to.
+func (l Layout) Row(offset int) int { return offset/(l.Len*l.Inner)*l.Inner + offset%l.Inner }
+
+// First is the offset of a row's first element; the others lie Inner apart.
+func (l Layout) First(row int) int { return row/l.Inner*l.Len*l.Inner + row%l.Inner }
+
+// Truth is what an output is held against.
+type Truth struct {
+	Layout
+	Want  []float64
+	Plain []float32 // the same in plain float32: how close one may hope to come
+	// Scale is what each row's error is relative to; nil means the row's RMS.
+	// Where large terms may cancel, that is too small to be fair.
+	Scale []float64
+}
+
+// Judgement is how an output compares with the truth.
+type Judgement struct {
+	Passed bool
+	Worst  int     // offset of the worst row's worst element
+	Got    float64 // there
+	Want   float64
+	Error  float64 // RMS error of the worst row, relative to its scale
+	Bound  float64 // what it may be
+}
+
+// Judge compares row by row, so that a wrong row cannot hide behind large ones.
+func (t Truth) Judge(got []float32) Judgement {
+	j := Judgement{Bound: math.Max(times*t.plainError(), floor)}
+	worst := -1.0
+	for row := range t.Rows() {
+		if e, at := measure(t, got, row); e > worst {
+			worst = e
+			j.Error, j.Worst = e, at
+		}
+	}
+	j.Passed = worst <= j.Bound
+	j.Got, j.Want = float64(got[j.Worst]), t.Want[j.Worst]
+	return j
+}
+
+// RowError is the error of one row, relative to its scale.
+func (t Truth) RowError(got []float32, row int) float64 {
+	e, _ := measure(t, got, row)
+	return e
+}
+
+// plainError is the RMS over the rows of the plain evaluation's errors. One
+// row's own error may be small by luck.
+func (t Truth) plainError() float64 {
+	var sum float64
+	for row := range t.Rows() {
+		e, _ := measure(t, t.Plain, row)
+		sum += e * e
+	}
+	return math.Sqrt(sum / float64(t.Rows()))
+}
+
+// measure is one row's RMS error relative to its scale, and where it is worst.
+// NaN counts as infinite.
+func measure(t Truth, got []float32, row int) (relative float64, worst int) {
+	first := t.First(row)
+	worst = first
+	var sum, ref, largest float64
+	for i := range t.Len {
+		at := first + i*t.Inner
+		g := float64(got[at])
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return math.Inf(1), at
+		}
+		e := math.Abs(g - t.Want[at])
+		sum += e * e
+		ref += t.Want[at] * t.Want[at]
+		if e > largest {
+			largest, worst = e, at
+		}
+	}
+	if t.Scale != nil {
+		ref = t.Scale[row] * t.Scale[row] * float64(t.Len)
+	}
+	if sum == 0 {
+		return 0, worst
+	}
+	return math.Sqrt(sum / ref), worst // infinite where the row must be 0
+}
+
+// Same tells whether an output is, but for rounding, another one: what a known
+// mistake would give.
+func (t Truth) Same(got []float32, other []float64) bool {
+	var diff, size float64
+	for i, w := range other {
+		g := float64(got[i])
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return false
+		}
+		diff += (g - w) * (g - w)
+		size += w * w
+	}
+	return math.Sqrt(diff) <= 1e-3*math.Sqrt(size)
+}
+
+// Concat puts truths of equal row lengths one after another.
+func Concat(truths []Truth) Truth {
+	var all Truth
+	for _, t := range truths {
+		all.Layout = Layout{all.Outer + t.Rows(), t.Len, 1}
+		all.Want, all.Plain, all.Scale = slices.Concat(all.Want, t.Want), slices.Concat(all.Plain, t.Plain), slices.Concat(all.Scale, t.Scale)
+	}
+	return all
+}

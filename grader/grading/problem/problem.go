@@ -1,0 +1,78 @@
+package problem
+
+import (
+	"fmt"
+
+	"flashlab/device"
+	"flashlab/tensor"
+)
+
+// NoDevice is the kind of device that tasks in plain Go run on.
+const NoDevice device.Kind = "none"
+
+// Case is one problem to run on.
+type Problem struct {
+	ID      int // comes back in the reply
+	Op      string
+	Sizes   map[string]int // its shape, by the names that the operation gives: "len"
+	Causal  bool           `json:",omitempty"`
+	Each    []int          `json:",omitempty"` // a number for each sequence: its length, or a position
+	Refused bool           `json:",omitempty"` // something is wrong with the case: the right answer is an error
+	Dist    tensor.Dist
+	Seed    uint64
+	Inputs  []Tensor
+	Outputs []Tensor
+	// For tuning: sizes that the kernel is made for, and how often it is timed.
+	Tiles  Tiles
+	Repeat int `json:",omitempty"`
+	// Timed makes the case a dialogue: see Ready.
+	Timed bool `json:",omitempty"`
+}
+
+// Tiles are what a fused attention takes at a time.
+type Tiles struct{ Queries, Keys int }
+
+func (t Tiles) String() string { return fmt.Sprintf("%d×%d", t.Queries, t.Keys) }
+
+// Tensor names one input or output of a case. An input is made from the seed,
+// its distribution and its stream, on either side with the same bits; one that
+// is Given has its values in the message's payload instead.
+type Tensor struct {
+	Name   string
+	Shape  []int
+	Dist   tensor.Dist `json:",omitempty"`
+	Stream uint32      `json:",omitempty"`
+	Given  bool        `json:",omitempty"`
+}
+
+// Names of counts.
+const (
+	Moved       = "moved"       // bytes that went to and from the large memory
+	Nanoseconds = "nanoseconds" // the median of the calls that Repeat asked for
+	Errors      = "errors"      // 1 where a case that is Refused was answered with an error
+)
+
+// Output is what came of a case.
+type Answer struct {
+	Tensors []*tensor.Tensor
+	Counts  map[string]uint64
+}
+
+// Random makes an input that is not given.
+func (t Tensor) Random(seed uint64) (*tensor.Tensor, error) {
+	return tensor.Random(t.Dist, seed, t.Stream, t.Shape...)
+}
+
+// Token makes a token of a vocabulary of a uniform number in [-1, 1).
+func Token(x float32, vocabulary int) int {
+	return min(int((float64(x)+1)/2*float64(vocabulary)), vocabulary-1)
+}
+
+// Tokens are a case's first input, as tokens.
+func Tokens(x []float32, vocabulary int) []int {
+	tokens := make([]int, len(x))
+	for i, v := range x {
+		tokens[i] = Token(v, vocabulary)
+	}
+	return tokens
+}

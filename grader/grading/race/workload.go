@@ -1,0 +1,69 @@
+// Package bench times code: a submission's or the reference's, the vendor's library,
+// and peers, side by side, on inputs that are new for every run. Grading's speed points
+// and `make bench` come from here.
+package race
+
+import (
+	"fmt"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/timing"
+)
+
+// Workload is one thing to time.
+type Workload struct {
+	Name   string // "32 heads × 128, batch 64, sequence 4096, causal"
+	ID     string // in files: "flash-64-4096-causal"
+	Task   int
+	Op     string
+	Shape  []int
+	Causal bool
+	// Peers are what PyTorch is asked for.
+	Peers []string
+	// Traffic says that the workload is bound by memory: percent of the copy rate
+	// are what matters.
+	Traffic bool
+}
+
+// Case is the workload as a worker gets it.
+func (w Workload) Case(all judge.Ops, small bool) (judge.Op, problem.Problem, error) {
+	op, err := all.Find(w.Op)
+	if err != nil {
+		return op, problem.Problem{}, err
+	}
+	shape := w.Shape
+	if small {
+		shape = op.Timed.Small
+	}
+	c, err := op.TimedCase(op.TimedSpec(shape, w.Causal))
+	if err != nil {
+		return op, c, fmt.Errorf("the workload %s: %w", w.Name, err)
+	}
+	return op, c, nil
+}
+
+// Bytes are what the case's tensors take on the device.
+func Bytes(c problem.Problem) int64 { return int64(judge.Bytes(c.Inputs, c.Outputs)) }
+
+// Needs is the same with what an operation keeps besides.
+func Needs(op judge.Op, c problem.Problem) int64 {
+	if op.Timed.Held == nil {
+		return Bytes(c)
+	}
+	return Bytes(c) + op.Timed.Held(c)
+}
+
+// WorkOf is what the case has to do at least.
+func WorkOf(op judge.Op, c problem.Problem) timing.Work {
+	return timing.Work{FLOPS: op.Timed.FLOPS(c), Bytes: float64(op.Least(c))}
+}
+
+// Fits tells whether a workload and its baseline have room in so much device memory.
+func Fits(op judge.Op, c problem.Problem, free int64) bool {
+	n := Needs(op, c)
+	if op.Timed.LikeBaseline() { // the baseline is in it; what a layer takes is an estimate
+		return float64(n)*1.25 < float64(free)
+	}
+	return float64(n)*1.05+10e9 < float64(free) || n < free/8
+}

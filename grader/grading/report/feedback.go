@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"flashlab/grader/grading/verdict"
+)
+
+// Group is what went wrong in the same way in one or more cases.
+type Group struct {
+	Names   []string // "softmax/17x113"
+	Reason  string
+	Details []string
+	Again   string // repeats the first of them
+}
+
+// digits may differ between failures of the same kind: "index out of range [17]".
+var digits = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]?\d+)?`)
+
+// Failures sorts a check's failed cases by what went wrong, in the rubric's
+// order. Hidden cases are counted, not described.
+func Failures(c verdict.Check) (groups []Group, hidden int) {
+	at := map[string]int{}
+	for _, k := range c.Cases {
+		switch {
+		case k.Passed:
+			continue
+		case k.Hidden:
+			hidden++
+			continue
+		}
+		name := c.ID + "/" + k.Name
+		key := k.Class + digits.ReplaceAllString(k.Reason, "0")
+		if i, seen := at[key]; seen { // the details of the first will do
+			groups[i].Names = append(groups[i].Names, name)
+			continue
+		}
+		at[key] = len(groups)
+		g := Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again}
+		if k.Class == "not_implemented" || k.Class == "not_run" {
+			g.Again = "" // to run it again tells nothing
+		}
+		groups = append(groups, g)
+	}
+	return groups, hidden
+}
+
+// Lines describes a group in plain text.
+func (g Group) Lines() []string {
+	lines := []string{strings.Join(first(g.Names, 4), ", ")}
+	for _, l := range append(strings.Split(limit(g.Reason, maxReason), "\n"), g.Details...) {
+		lines = append(lines, "  "+l)
+	}
+	if g.Again != "" {
+		lines = append(lines, "  again: "+g.Again)
+	}
+	return lines
+}
+
+// first keeps the first names, and counts the others.
+func first(names []string, n int) []string {
+	if len(names) <= n {
+		return names
+	}
+	return append(append([]string{}, names[:n-1]...), fmt.Sprintf("and %d more", len(names)-n+1))
+}
+
+func (p Printer) failures(c verdict.Check) {
+	groups, hidden := Failures(c)
+	for i, g := range groups {
+		if i == maxCases {
+			var names []string
+			for _, rest := range groups[i:] {
+				names = append(names, rest.Names...)
+			}
+			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names, ", "))
+			break
+		}
+		lines := g.Lines()
+		fmt.Fprintf(p.W, "\n%s %s\n%s\n", p.colour("✗", text.FgRed), p.colour(lines[0], text.Bold), strings.Join(lines[1:], "\n"))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(p.W, "\n%s hidden cases that failed: %d\n", p.colour("✗", text.FgRed), hidden)
+	}
+}
+
+// andMore stands for findings that are not shown.
+func andMore(n int) string {
+	if n == 1 {
+		return "and 1 more finding, which may well come from these"
+	}
+	return fmt.Sprintf("and %d more findings, which may well come from these", n)
+}
+
+func (p Printer) findings(c verdict.Check) {
+	for i, f := range c.Findings {
+		if i == maxFindings {
+			fmt.Fprintf(p.W, "\n%s\n", andMore(len(c.Findings)-i))
+			break
+		}
+		head, rest, more := strings.Cut(f.String(), "\n")
+		fmt.Fprintf(p.W, "\n%s\n", p.colour(head, text.FgYellow))
+		if more {
+			fmt.Fprintln(p.W, rest)
+		}
+		if f.Again != "" {
+			fmt.Fprintln(p.W, "    again, with what this thread prints: "+f.Again)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/grading/verdict"
+	"flashlab/internal/cache"
+)
+
+// Gradescope is the format that Gradescope documents for an autograder's
+// results.json.
+type Gradescope struct {
+	Score      float64          `json:"score"`
+	Output     string           `json:"output"`
+	Visibility string           `json:"visibility,omitempty"`
+	Stdout     string           `json:"stdout_visibility,omitempty"`
+	Time       float64          `json:"execution_time,omitempty"` // seconds
+	Tests      []GradescopeTest `json:"tests"`
+	ExtraData  ExtraData        `json:"extra_data"`
+}
+
+// GradescopeTest is one part of a check.
+type GradescopeTest struct {
+	Name       string  `json:"name"`
+	Score      float64 `json:"score"`
+	MaxScore   float64 `json:"max_score"`
+	Output     string  `json:"output"`
+	Visibility string  `json:"visibility"`
+	Hidden     bool    `json:"-"` // it is the part of hidden cases
+}
+
+// ExtraData is ours to define; NotMeasured names parts that are in no score.
+type ExtraData struct {
+	NotMeasured []string `json:"not_measured"`
+	Held        []string `json:"held,omitempty"` // checks that await a person; the full JSON says why
+	Seed        uint64   `json:"seed"`
+	Device      string   `json:"device"`
+	Release     string   `json:"release"`
+	Receipt     string   `json:"receipt,omitempty"`
+}
+
+// WriteJSON writes results.json and results-full.json into dir.
+func WriteJSON(dir string, verdicts []verdict.Verdict) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, "results.json"), ForGradescope(verdicts)); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "results-full.json"), verdicts)
+}
+
+func writeJSON(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return cache.WriteFile(name, append(data, '\n'), 0o644)
+}
+
+// ForGradescope puts verdicts into Gradescope's format.
+func ForGradescope(verdicts []verdict.Verdict) Gradescope {
+	g := Gradescope{Tests: []GradescopeTest{}, ExtraData: ExtraData{NotMeasured: []string{}}}
+	for _, v := range verdicts {
+		g.ExtraData.Seed, g.ExtraData.Device, g.ExtraData.Release = v.Seed, v.Device, v.Release
+		if v.Refused != "" {
+			g.Output += fmt.Sprintf("Task %d was not run:\n%s\n", v.Task, v.Refused)
+		}
+		got, _ := v.Points()
+		g.Score += got
+		for _, h := range v.Held {
+			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %d, %s: %s", v.Task, h.Check, verdict.Awaiting))
+		}
+		for _, c := range v.Checks {
+			for _, p := range c.Parts {
+				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)
+				if p.NotMeasured != "" {
+					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
+					continue
+				}
+				g.Tests = append(g.Tests, GradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible", p.Name == verdict.Hidden})
+			}
+		}
+	}
+	g.Score = round(g.Score)
+	return g
+}
+
+// round spares readers of JSON the last bits.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// explain is what a student reads about a part.
+func explain(c verdict.Check, p verdict.Part) string {
+	lines := []string{p.Note}
+	switch p.Name {
+	case "correctness":
+		groups, _ := Failures(c) // hidden cases are a test of their own
+		for _, g := range groups {
+			lines = append(lines, g.Lines()...)
+		}
+	case "safety":
+		for i, f := range c.Findings {
+			if i == maxFindings {
+				lines = append(lines, andMore(len(c.Findings)-i))
+				break
+			}
+			lines = append(lines, f.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,228 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device/sim"
+	"flashlab/grader/grading/verdict"
+)
+
+func verdictOf(task int, points float64) verdict.Verdict {
+	race := sim.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
+	race2 := verdict.Found{Finding: race}
+	return verdict.Verdict{Task: task, Title: "Softmax", Subject: "your files", Device: "the simulator", Seed: 7, Again: "make grade TASK=2 SEED=7",
+		Checks: []verdict.Check{{
+			ID: "softmax", Title: "Batched softmax",
+			Parts: []verdict.Part{
+				{Name: "correctness", Score: points, Max: 0.6, Note: "1 of 6 cases right"},
+				{Name: "safety", Max: 0.15, Note: "5 findings"},
+				{Name: "speed", Max: 0.25, NotMeasured: "not measured: needs a GPU"},
+			},
+			Cases: []verdict.Outcome{
+				{Name: "good", Passed: true},
+				{Name: "a", Class: "error", Reason: "same", Again: "make grade CASE=softmax/a"},
+				{Name: "b", Class: "error", Reason: "same"},
+				{Name: "c", Reason: "rows were never written", Details: []string{"worst at y[1][2]"}},
+				{Name: "d", Reason: "zeros"},
+				{Name: "e", Reason: "sums"},
+				{Name: "secret", Hidden: true, Reason: "secret reason"},
+			},
+			Findings: []verdict.Found{{Finding: race, Again: "make grade THREAD=1,0,0"}, race2, race2, race2, race2},
+		}}}
+}
+
+func TestTheVerdictInPlainText(t *testing.T) {
+	var b bytes.Buffer
+	Printer{W: &b}.Verdict(verdictOf(2, 0.1))
+	out := b.String()
+	for _, want := range []string{
+		"Task 2: Softmax", "your files · on the simulator · seed 7",
+		"0.1 of 0.6", "– of 0.25", "not measured: needs a GPU",
+		"✗ softmax/a, softmax/b\n  same\n  again: make grade CASE=softmax/a",
+		"✗ softmax/c\n  rows were never written\n  worst at y[1][2]",
+		"also: softmax/e", "hidden cases that failed: 1",
+		"kernels.cu:42:17: race on shared memory", "and 2 more findings",
+		"Task 2: 0.1 of 0.75 points measured here; 0.25 not measured",
+	} {
+		assert.Contains(t, out, want)
+	}
+	assert.NotContains(t, out, "secret")
+	assert.NotContains(t, out, "\x1b", "no colours in a file")
+	assert.NotRegexp(t, `(?m) $`, out)
+	assert.Equal(t, 3, strings.Count(out, "race on shared"))
+}
+
+func TestTheTerminalHasColours(t *testing.T) {
+	var b bytes.Buffer
+	Printer{W: &b, Terminal: true}.Verdict(verdictOf(2, 0.6))
+	assert.Contains(t, b.String(), "╭")
+	refused := verdict.Verdict{Task: 2, Refused: "attention.go:3: imports \"os\""}
+	b.Reset()
+	Printer{W: &b}.Verdict(refused)
+	assert.Contains(t, b.String(), "The submission was not run:\n  attention.go:3")
+}
+
+func TestResultsKeepWhatIsTheStudents(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(4, 0.2)}))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "## Answers")
+
+	mine := "Mine above.\n" + strings.Replace(string(text), "go here.", "go here. My answer: 42.", 1)
+	require.NoError(t, os.WriteFile(name, []byte(mine), 0o644))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.1)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(4, 0.5)}))
+	text, err = os.ReadFile(name)
+	require.NoError(t, err)
+	got := string(text)
+	assert.Contains(t, got, "kernels.cu:42:17: race on shared memory tile[3] (4 bytes)\n\n")
+	assert.Contains(t, got, "softmax/c\n  rows were never written\n")
+	assert.NotContains(t, got, "secret")
+	assert.True(t, strings.HasPrefix(got, "Mine above.\n# Results"))
+	assert.Contains(t, got, "My answer: 42.")
+	assert.Equal(t, 1, strings.Count(got, "## Task 2:"), "one section a task")
+	assert.Equal(t, 1, strings.Count(got, "## Task 4:"))
+	assert.Less(t, strings.Index(got, "## Task 2:"), strings.Index(got, "## Task 4:"))
+	assert.Contains(t, got, "0.5 of 0.6")
+	before, _, _ := strings.Cut(got, begin)
+	after := got[strings.Index(got, end):]
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.3)}))
+	text, _ = os.ReadFile(name)
+	assert.True(t, strings.HasPrefix(string(text), before) && strings.HasSuffix(string(text), after))
+}
+
+func TestResultsWithoutMarkers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	require.NoError(t, os.WriteFile(name, []byte("All mine.\n"), 0o644))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.1)}))
+	text, _ := os.ReadFile(name)
+	assert.True(t, strings.HasPrefix(string(text), "All mine.\n"))
+	assert.Contains(t, string(text), "## Task 2:")
+
+	require.NoError(t, os.WriteFile(name, []byte("half "+begin), 0o644))
+	require.ErrorContains(t, UpdateResults(name, nil), "not both there")
+	text, _ = os.ReadFile(name)
+	assert.Equal(t, "half "+begin, string(text), "left alone")
+}
+
+func TestSubmissionsCannotForgeMarkers(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "Results.md")
+	v := verdictOf(2, 0)
+	v.Refused = "```\n" + end + "\n## Task 2: 100 points"
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{v}))
+	text, _ := os.ReadFile(name)
+	assert.Equal(t, 1, strings.Count(string(text), end))
+}
+
+func TestGradescopesFormat(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, WriteJSON(dir, []verdict.Verdict{verdictOf(2, 0.1)}))
+	data, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	require.NoError(t, err)
+	var g map[string]any
+	require.NoError(t, json.Unmarshal(data, &g))
+	assert.Equal(t, 0.1, g["score"])
+	tests := g["tests"].([]any)
+	require.Len(t, tests, 2, "what was not measured is no test")
+	first := tests[0].(map[string]any)
+	assert.Equal(t, "Task 2, Batched softmax: correctness", first["name"])
+	assert.Equal(t, 0.6, first["max_score"])
+	assert.Equal(t, "visible", first["visibility"])
+	assert.Contains(t, first["output"], "again: make grade CASE=softmax/a")
+	assert.NotContains(t, first["output"], "secret")
+	extra := g["extra_data"].(map[string]any)
+	assert.Equal(t, []any{"Task 2, Batched softmax: speed: not measured: needs a GPU"}, extra["not_measured"])
+	full, err := os.ReadFile(filepath.Join(dir, "results-full.json"))
+	require.NoError(t, err)
+	assert.True(t, json.Valid(full))
+}
+
+func TestTheTotalSaysWhatIsHidden(t *testing.T) {
+	v := verdictOf(2, 0.1)
+	v.Checks[0].Parts = append(v.Checks[0].Parts, verdict.Part{Name: verdict.Hidden, Max: 0.05, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true})
+	var b bytes.Buffer
+	Printer{W: &b}.Verdict(v)
+	assert.Contains(t, b.String(), "– of 0.05   1 hidden case runs when you have handed in\n")
+	assert.Contains(t, b.String(), "points measured here; 0.05 hidden, 0.25 not measured")
+	assert.Contains(t, Section(v), "points measured here; 0.05 hidden, 0.25 not measured; on")
+	assert.Len(t, ForGradescope([]verdict.Verdict{v}).Tests, 2)
+}
+
+func TestPoints(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.4667: "0.467", 10: "10", 0.15: "0.15"} {
+		assert.Equal(t, want, Points(x))
+	}
+}
+
+func TestProgressLeavesTheTerminalFree(t *testing.T) {
+	var b bytes.Buffer
+	p := NewProgress(&b, true, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.True(t, strings.HasSuffix(b.String(), "\x1b[A\x1b[K"), "the bar's line is taken back")
+	b.Reset()
+	p = NewProgress(&b, false, "task 2")
+	p.Case(1, 2, "softmax/1x1")
+	p.Stop()
+	assert.Empty(t, b.String())
+}
+
+// A table whose lines a terminal breaks is none: it becomes a list.
+func TestNarrowTerminals(t *testing.T) {
+	wide := verdictOf(2, 0.1)
+	wide.Checks[0].Parts[0].Note = "moved 1.50 × the least bytes (1x128x128x64), and more words than there is room for"
+	for _, width := range []int{30, 40, 79, 80, 200} {
+		for _, terminal := range []bool{false, true} {
+			var b bytes.Buffer
+			p := Printer{W: &b, Terminal: terminal, Width: width}
+			for _, drawn := range []string{p.table(wide), func() string { p.Summary([]verdict.Verdict{wide, verdictOf(3, 0)}); return b.String() }()} {
+				for _, l := range strings.Split(drawn, "\n") {
+					if strings.HasPrefix(text.StripEscape(l), "All tasks") { // a sentence, which a terminal may break
+						continue
+					}
+					assert.LessOrEqual(t, text.StringWidthWithoutEscSequences(l), width, l)
+				}
+			}
+		}
+	}
+	assert.Equal(t, "Batched softmax\n  correctness  0.1 of 0.6\n    moved 1.50 × the least bytes\n    (1x128x128x64), and more words than\n    there is room for\n  safety       0 of 0.15   5 findings\n  speed        – of 0.25\n    not measured: needs a GPU",
+		Printer{Width: 40}.table(wide))
+	assert.Equal(t, Printer{}.table(wide), Printer{Width: 200}.table(wide))
+}
+
+func TestTheBarKeepsEveryLineAboveIt(t *testing.T) {
+	var b bytes.Buffer
+	bar := NewBar(&b, "starting", true)
+	bar.Update(0, 2, "s001: task 1, building")
+	bar.Log("1/2  s001: 2 of 2 points")
+	bar.Update(2, 2, "")
+	bar.Log("2/2  s002: 2 of 2 points")
+	bar.Stop()
+	for _, want := range []string{"1/2  s001: 2 of 2 points\n", "2/2  s002: 2 of 2 points\n", "[2 of 2 in 0s"} {
+		assert.Contains(t, b.String(), want)
+	}
+	assert.True(t, strings.HasSuffix(b.String(), "\x1b[A\x1b[K"))
+}
+
+func TestASummaryAddsUp(t *testing.T) {
+	var b bytes.Buffer
+	refused := verdictOf(3, 0)
+	refused.Refused = "attention.go:1: no"
+	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf(2, 0.1), refused})
+	for _, want := range []string{"2     Softmax  0.1 of 0.75", "3     Softmax  0 of 0.75    was not run", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
+		assert.Contains(t, b.String(), want)
+	}
+	b.Reset()
+	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf(2, 0.1)})
+	assert.Empty(t, b.String(), "one task says it itself")
+}

@@ -1,0 +1,289 @@
+// Package rubric reads a task's rubric.toml: which files a student may change,
+// what is checked, and what it is worth. A rubric is checked as strictly as a
+// submission, for a mistake in it costs every student.
+package rubric
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// Task is one task's rubric.
+type Task struct {
+	Number   int    `toml:"-"` // 2, from the folder's name
+	Dir      string `toml:"-"` // "task2_unfused", relative to the module's root
+	Package  string
+	Title    string
+	Points   float64
+	Device   string   // "none" for plain Go; "" is a GPU or the simulator
+	Files    []string // a student's own; none where all are of the tasks it uses
+	Provided []string // other Go files that the package needs
+	Uses     []int    // earlier tasks whose files its worker holds too
+	Used     []*Task  `toml:"-"` // these tasks
+	Limits   Limits
+	Shares   Shares
+	Traffic  Curve   // of checks without one of their own
+	Speed    Curve   // the same, of the ratio to the baseline: more is better
+	Checks   []Check `toml:"check"`
+}
+
+// Limits bound what a submission may use.
+type Limits struct {
+	Build  int    // seconds
+	Case   int    // seconds
+	Output int    // bytes of a worker's printing that are kept
+	Steps  uint64 // of one block in the simulator
+	Memory int    // megabytes that a worker may take; defaultMemory without it
+}
+
+const defaultMemory = 4096
+
+// MemoryBytes is the limit in bytes.
+func (l Limits) MemoryBytes() int64 { return int64(l.Memory) << 20 }
+
+// BuildTime and CaseTime are the limits as durations.
+func (l Limits) BuildTime() time.Duration { return time.Duration(l.Build) * time.Second }
+
+// CaseTime bounds one case.
+func (l Limits) CaseTime() time.Duration { return time.Duration(l.Case) * time.Second }
+
+// Shares split a check's points.
+type Shares struct{ Correctness, Safety, Traffic, Speed float64 }
+
+// Curve gives full marks at a ratio of Full or less, none at None or more, and
+// is logarithmic in between.
+type Curve struct{ Full, None float64 }
+
+// Check is a group of cases on one operation.
+type Check struct {
+	ID     string
+	Title  string
+	Op     string
+	Points float64
+	// Withheld is how many hidden cases a release left out, and WithheldWeight what they weigh.
+	Withheld       int
+	WithheldWeight float64  `toml:"withheld_weight"`
+	After          []string // checks that must have passed at least one case before
+	// TrafficCurve is this check's own, where the task's does not fit.
+	TrafficCurve *Curve `toml:"traffic"`
+	// OwnShares are this check's own, where the task's do not fit.
+	OwnShares *Shares `toml:"shares"`
+	// SpeedCurve is this check's own, where the task's does not fit.
+	SpeedCurve *Curve `toml:"speed"`
+	// Ladder are workloads for speed: the first that fits in the GPU's free memory is
+	// timed.
+	Ladder []Rung `toml:"timed"`
+	// Worker is the task whose worker is timed, where it is not the check's own: one that
+	// holds the kernels of other tasks as well.
+	Worker int    `toml:"timed_in"`
+	Cases  []Case `toml:"case"`
+}
+
+// Rung is one size of a workload that is timed.
+type Rung struct {
+	Op     string // of another check, where that is the work; the check's own without it
+	Shape  []int
+	Causal bool
+}
+
+// OpOf is the operation that is timed.
+func (r Rung) OpOf(c Check) string { return cmp.Or(r.Op, c.Op) }
+
+// Case is one input.
+type Case struct {
+	Name    string
+	Shape   []int
+	Dist    tensor.Dist
+	Causal  bool
+	Each    []int   // one number for each sequence: its length, or a position
+	Refused bool    // wrong on purpose: the right answer is an error
+	Weight  float64 // 0 in the file counts as 1
+	Hidden  bool    // not in a release; its feedback is for the instructor
+	Traffic bool    // its memory traffic is scored
+	GPU     bool    // too much for the simulator: it runs on a GPU or not at all
+}
+
+// Curve is what a check's traffic is marked by.
+func (t *Task) Curve(c Check) Curve {
+	if c.TrafficCurve != nil {
+		return *c.TrafficCurve
+	}
+	return t.Traffic
+}
+
+// SpeedOf is what a check's speed is marked by.
+func (t *Task) SpeedOf(c Check) Curve {
+	if c.SpeedCurve != nil {
+		return *c.SpeedCurve
+	}
+	return t.Speed
+}
+
+// Split is what a check's points are for.
+func (t *Task) Split(c Check) Shares {
+	if c.OwnShares != nil {
+		return *c.OwnShares
+	}
+	return t.Shares
+}
+
+// OnDevice tells whether the task needs a GPU or the simulator.
+func (t *Task) OnDevice() bool { return t.Device != string(problem.NoDevice) }
+
+// TrafficCases counts the cases whose traffic is scored.
+func (c Check) TrafficCases() int {
+	n := 0
+	for _, k := range c.Cases {
+		if k.Traffic {
+			n++
+		}
+	}
+	return n
+}
+
+// HiddenShare is the part of the points for correctness that is for hidden cases, by weight. It is the
+// same in a release, which lacks them, and on every device: cases for a GPU alone do not count here.
+func (c Check) HiddenShare() float64 {
+	hidden, all := c.WithheldWeight, c.WithheldWeight
+	for _, k := range c.Cases {
+		if k.GPU {
+			continue
+		}
+		all += k.Weight
+		if k.Hidden {
+			hidden += k.Weight
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return hidden / all
+}
+
+var taskDir = regexp.MustCompile(`^task([1-9])_[a-z0-9_]+$`)
+
+// Load reads and checks the rubric in root/dir.
+func Load(root, dir string) (*Task, error) {
+	m := taskDir.FindStringSubmatch(dir)
+	if m == nil {
+		return nil, fmt.Errorf("%s: a task's folder is named like task2_unfused", dir)
+	}
+	t := &Task{Dir: dir}
+	t.Number, _ = strconv.Atoi(m[1])
+	file := filepath.Join(dir, "rubric.toml")
+	meta, err := toml.DecodeFile(filepath.Join(root, file), t)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, fmt.Errorf("%s:%d: %s", file, parse.Position.Line, parse.Message)
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("%s: unknown key %q", file, unknown[0].String())
+	}
+	if t.Limits.Memory == 0 {
+		t.Limits.Memory = defaultMemory
+	}
+	for i := range t.Checks {
+		for j := range t.Checks[i].Cases {
+			if c := &t.Checks[i].Cases[j]; c.Weight == 0 {
+				c.Weight = 1
+			}
+		}
+	}
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, n := range t.Uses {
+		used, err := loadNumber(root, n)
+		if err != nil {
+			return nil, fmt.Errorf("%s: uses %d: %w", file, n, err)
+		}
+		t.Used = append(t.Used, used)
+	}
+	return t, nil
+}
+
+// loadNumber loads a task that another one uses.
+func loadNumber(root string, n int) (*Task, error) {
+	files, err := filepath.Glob(filepath.Join(root, fmt.Sprintf("task%d_*", n), "rubric.toml"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) != 1 {
+		return nil, fmt.Errorf("there are %d files task%d_*/rubric.toml, want one", len(files), n)
+	}
+	return Load(root, filepath.Base(filepath.Dir(files[0])))
+}
+
+// All is the task with those that it uses, itself first: what a worker holds.
+func (t *Task) All() []*Task { return append([]*Task{t}, t.Used...) }
+
+// LoadAll reads the rubric of every task under root, in order.
+func LoadAll(root string) ([]*Task, error) {
+	files, err := filepath.Glob(filepath.Join(root, "task*_*", "rubric.toml"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(files)
+	var tasks []*Task
+	for _, f := range files {
+		t, err := Load(root, filepath.Base(filepath.Dir(f)))
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, t)
+	}
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("no task*_*/rubric.toml under %s", root)
+	}
+	return tasks, nil
+}
+
+// Find picks tasks by number ("2") or folder; "" picks all.
+func Find(tasks []*Task, name string) ([]*Task, error) {
+	if name == "" {
+		return tasks, nil
+	}
+	var have []string
+	for _, t := range tasks {
+		if name == strconv.Itoa(t.Number) || strings.TrimSuffix(name, "/") == t.Dir {
+			return []*Task{t}, nil
+		}
+		have = append(have, fmt.Sprintf("%d (%s)", t.Number, t.Dir))
+	}
+	return nil, fmt.Errorf("there is no task %q; there is %s", name, strings.Join(have, ", "))
+}
+
+// exists tells whether a file is there; the rubric's lists are checked by it.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// MissingFiles lists what the rubric names and the tree lacks.
+func (t *Task) MissingFiles(root string) []string {
+	var missing []string
+	for _, one := range t.All() {
+		for _, f := range append(append([]string{}, one.Files...), one.Provided...) {
+			if !exists(filepath.Join(root, one.Dir, f)) {
+				missing = append(missing, filepath.Join(one.Dir, f))
+			}
+		}
+	}
+	return missing
+}

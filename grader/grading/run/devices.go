@@ -1,0 +1,178 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/device/nvcc"
+	"flashlab/device/sim"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/supervise"
+	"flashlab/internal/jail"
+)
+
+// Devices are where cases run: a GPU or the simulator for correctness, and the
+// simulator, where there is a compiler for it, for safety and traffic.
+type Devices struct {
+	Asked   device.Kind // what the user named; "" for auto
+	Kind    device.Kind // what correctness is measured on
+	Why     string      // one sentence: why this one
+	GPU     string      // its name
+	Toolkit *nvcc.Toolkit
+	NoSim   string   // why there is no simulator; "" if there is one
+	Cache   string   // the simulator's cache; "" is the usual place
+	Show    sim.Show // whose printf the simulator keeps
+	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
+	Jail jail.Maker
+	Root string
+}
+
+// Choose picks the devices: "auto", "sim" or "cuda".
+func Choose(root, kind string) (Devices, error) {
+	d := Devices{Root: root}
+	if kind != "" && kind != "auto" {
+		d.Asked = device.Kind(kind)
+	}
+	switch kind {
+	case "sim":
+		d.Kind, d.Why = device.Sim, "as asked"
+		return d, nil
+	case "", "auto", "cuda":
+	default:
+		return d, fmt.Errorf("-device %s: want auto, sim or cuda", kind)
+	}
+	why := d.findGPU()
+	switch {
+	case why == "":
+		d.Kind, d.Why = device.CUDA, "a GPU and nvcc were found"
+		if kind == "cuda" {
+			d.Why = "as asked"
+		}
+		if s, err := sim.Start(sim.Options{}); err != nil {
+			d.NoSim = firstLine(err)
+			if errors.Is(err, sim.ErrNoCompiler) {
+				d.NoSim = "the simulator needs a C++ compiler (make setup)"
+			}
+		} else {
+			s.Close()
+		}
+		return d, nil
+	case kind == "cuda":
+		return d, fmt.Errorf("-device cuda: %s", why)
+	}
+	d.Kind, d.Why = device.Sim, why
+	return d, nil
+}
+
+// findGPU says why there is none to use; "" if there is.
+func (d *Devices) findGPU() string {
+	gpus, err := nvcc.GPUs()
+	if err != nil {
+		return "no GPU: " + firstLine(err)
+	}
+	if len(gpus) == 0 {
+		return "no GPU was found"
+	}
+	tk, err := nvcc.Find()
+	if err != nil {
+		return "there is a GPU (" + gpus[0] + "), but no nvcc: " + firstLine(err)
+	}
+	d.GPU, d.Toolkit = gpus[0], tk
+	return ""
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(line, device.ErrNoDevice.Error()+": ")
+}
+
+// Name is what correctness is measured on, in words.
+func (d Devices) Name() string {
+	switch {
+	case d.Kind == device.CUDA && d.NoSim == "":
+		return d.GPU + ", safety and traffic in the simulator"
+	case d.Kind == device.CUDA:
+		return d.GPU
+	}
+	return "the simulator"
+}
+
+// pass is one device's turn.
+type pass struct {
+	kind     device.Kind
+	tags     string
+	buildEnv []string
+	runEnv   []string
+	read     []string // folders that a worker reads
+	open     func(rubric.Limits) (supervise.Backend, error)
+	version  string // of the compiler, where the backend does not know
+}
+
+// tool is the compiler that kernels are compiled with.
+func (p pass) tool(b supervise.Backend) string {
+	if s, ok := b.(*supervise.Simulator); ok {
+		return s.Info().ToolkitVersion
+	}
+	return p.version
+}
+
+// simulated is the device memory in the simulator, far above what a case needs:
+// each byte of it costs the machine several.
+const simulated = 1 << 30
+
+func (d Devices) passes() []pass {
+	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (supervise.Backend, error) {
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail})
+	}}
+	if d.Kind == device.Sim {
+		return []pass{simulator}
+	}
+	d.Toolkit.Jail = d.Jail
+	env := gpuEnv(d.Toolkit)
+	passes := []pass{{
+		read: library(env),
+		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
+		open: func(rubric.Limits) (supervise.Backend, error) { return &supervise.GPU{Compile: d.Toolkit.Compile}, nil },
+	}}
+	if d.NoSim == "" {
+		passes = append(passes, simulator)
+	}
+	return passes
+}
+
+// cublasEnv names the file of cuBLAS for a worker, which looks for none itself. The
+// user's own choice goes before.
+const cublasEnv = "FLASHLAB_CUBLAS"
+
+// gpuEnv is what the driver's library and a worker read; nothing else of our environment
+// is a worker's business.
+func gpuEnv(tk *nvcc.Toolkit) []string {
+	var env []string
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		if name == "LD_LIBRARY_PATH" || name == cublasEnv || strings.HasPrefix(name, "CUDA_") || strings.HasPrefix(name, "NVIDIA_") {
+			env = append(env, e)
+		}
+	}
+	if os.Getenv(cublasEnv) == "" {
+		if file := tk.Cublas(); file != "" {
+			env = append(env, cublasEnv+"="+file)
+		}
+	}
+	return env
+}
+
+// library is the folder of cuBLAS, where a sandbox would not show it anyway.
+func library(env []string) []string {
+	for _, e := range env {
+		file, is := strings.CutPrefix(e, cublasEnv+"=")
+		if dir := filepath.Dir(file); is && filepath.IsAbs(file) && !strings.HasPrefix(dir, "/usr/") {
+			return []string{dir}
+		}
+	}
+	return nil
+}

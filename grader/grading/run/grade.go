@@ -1,0 +1,321 @@
+// Package grade grades one task: gate, build, cases on one device or two, and
+// the verdict.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"flashlab/device"
+	"flashlab/device/sim"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/score"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/verdict"
+)
+
+// Options say what to grade, and on what.
+type Options struct {
+	Root    string
+	Task    *rubric.Task
+	Ops     judge.Ops // that its checks may name
+	Subject Subject
+	Devices Devices
+	Seed    uint64
+	Only    string // "softmax/17x113", "softmax", or "" for all
+	Few     int    // at most so many cases of each check, the first ones; 0 for all
+	Output  string // the folder that programs write to, "out"
+	// Progress is told of every case that is done, and how many there are.
+	Progress func(done, all int, name string)
+	// GPU is held while cases run on one: it serves one worker at a time.
+	GPU sync.Locker
+
+	timer timer // a test's own clock
+}
+
+// Subject is what is graded: a folder's files, maybe edited.
+type Subject struct {
+	Name       string   // "your files", "the reference solution", "the mutant …"
+	Dirs       []string // of the task's files, and of those of each task that it uses
+	Submission string   // the folder as the user named it
+	Solution   bool
+	Version    string // an earlier version of the solution
+	Mutant     string // a known mistake in the solution, by its name
+	// Edit makes the mistake, in files that have passed the gate; nil for none.
+	Edit   func(t *rubric.Task, files []gate.File) ([]gate.File, error)
+	Author bool // messages name files as their author has them: task2_unfused/kernels.cu
+}
+
+// Submission is a student's files: the task's own folder, or another.
+func Submission(root string, t *rubric.Task, dir string) Subject {
+	if dir == "" {
+		var names []string
+		for _, one := range t.All() {
+			if len(one.Files) > 0 {
+				names = append(names, one.Dir)
+			}
+		}
+		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(name string) string { return filepath.Join(root, name) })}
+	}
+	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(name string) string {
+		inside := filepath.Join(dir, name)
+		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
+			return inside
+		}
+		return dir // the task's own files may lie there as they are
+	})}
+}
+
+// HandedIn is a student's files in a folder of the grader's own, which holds their task
+// folders. Messages are for the student.
+func HandedIn(t *rubric.Task, dir string) Subject {
+	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
+}
+
+// under tells where the files of the task, and of those that it uses, lie.
+func under(t *rubric.Task, where func(name string) string) (dirs []string) {
+	for _, one := range t.All() {
+		dirs = append(dirs, where(one.Dir))
+	}
+	return dirs
+}
+
+// Solution is the reference solution.
+func Solution(root string, t *rubric.Task) Subject {
+	return Subject{Name: "the reference solution", Solution: true,
+		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
+}
+
+// Version is an earlier version of the reference solution.
+func Version(root string, t *rubric.Task, name string) Subject {
+	s := Solution(root, t)
+	s.Name, s.Version = "the reference solution, "+build.VersionTitle(name), name
+	return s
+}
+
+// Task grades. The error is the grader's own failure; what is wrong with a
+// submission stands in the verdict.
+func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
+	v, err := o.task(ctx)
+	score.Finish(&v)
+	return v, err
+}
+
+func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
+	t := o.Task
+	v := verdict.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
+		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
+	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
+		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
+	}
+	files, err := o.files()
+	var refused *gate.Error
+	if errors.As(err, &refused) {
+		return score.Refuse(v, t, refused.Error()), nil
+	}
+	if err != nil {
+		return v, err
+	}
+	dir, err := o.buildDir()
+	if err != nil {
+		return v, err
+	}
+	defer os.RemoveAll(dir)
+
+	s, err := o.Plan()
+	if err != nil {
+		return v, err
+	}
+	err = o.measure(ctx, files, dir, s, &v)
+	var broken *build.Error
+	if errors.As(err, &broken) {
+		return score.Refuse(v, t, broken.Error()), nil
+	}
+	return v, err
+}
+
+// filesOf is what may be handed in of a task, or of one that it uses.
+func filesOf(t *rubric.Task, dir string) []string {
+	for _, one := range t.All() {
+		if one.Dir == dir {
+			return one.Files
+		}
+	}
+	return nil
+}
+
+func (o Options) deviceName() string {
+	if !o.Task.OnDevice() {
+		return "this machine's processor"
+	}
+	return o.Devices.Name()
+}
+
+// files reads the subject's files through the gate; a mutant's pass it once
+// more.
+func (o Options) files() ([]gate.File, error) {
+	var files []gate.File
+	var refused []gate.Refusal
+	packages := map[string]string{}
+	for i, one := range o.Task.All() {
+		packages[one.Dir] = one.Package
+		author := ""
+		if o.Subject.Author {
+			author = one.Dir
+		}
+		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
+		var e *gate.Error
+		if errors.As(err, &e) {
+			refused = append(refused, e.Refusals...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range read {
+			f.Task = one.Dir
+			files = append(files, f)
+		}
+	}
+	if o.Subject.Version != "" && len(refused) == 0 {
+		older, err := build.Version(o.Root, o.Task, o.Subject.Version, files)
+		if err != nil {
+			return nil, err
+		}
+		files = older
+	}
+	if edit := o.Subject.Edit; edit != nil && len(refused) == 0 {
+		edited, err := edit(o.Task, files)
+		if err != nil {
+			return nil, err
+		}
+		files = edited
+		for _, f := range files {
+			refused = append(refused, gate.Check(f, packages[f.Task])...)
+		}
+	}
+	if len(refused) > 0 {
+		return nil, &gate.Error{Refusals: refused}
+	}
+	return files, nil
+}
+
+// measure builds for each device, runs the cases there, and scores.
+func (o Options) measure(ctx context.Context, files []gate.File, dir string, s plan, v *verdict.Verdict) error {
+	var warnings []string
+	measured := make([]score.Measured, len(s.Checks))
+	passes := o.Devices.passes()
+	if !o.Task.OnDevice() {
+		passes = []pass{{kind: problem.NoDevice, open: func(rubric.Limits) (supervise.Backend, error) { return supervise.None{}, nil }}}
+	}
+	v.Versions = fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	all := s.cases() * len(passes)
+	done := 0
+	for _, p := range passes {
+		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
+		var broken *build.Error
+		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
+			return fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
+		}
+		if err != nil {
+			return err
+		}
+		warnings = nil // the same for each device
+		for _, extra := range res.Extra {
+			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(filesOf(o.Task, filepath.Dir(extra)), " and ")))
+		}
+		backend, err := p.open(o.Task.Limits)
+		if err != nil {
+			return err
+		}
+		if tool := p.tool(backend); tool != "" {
+			v.Versions += "; " + tool
+		}
+		spec := supervise.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
+		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		defer giveBack()
+		runs, err := o.run(ctx, s, backend, spec, func(name string) {
+			if done++; o.Progress != nil {
+				o.Progress(done, all, name)
+			}
+		})
+		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
+			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
+		}
+		giveBack()
+		if closed := backend.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return err
+		}
+		for i := range runs {
+			m := &measured[i]
+			if m.Runs == nil {
+				m.Runs = runs[i] // the first device decides on correctness
+			}
+			m.NoSim = o.Devices.NoSim
+			if p.kind != device.CUDA { // or the worker itself counted
+				m.Sim = runs[i]
+			}
+		}
+	}
+	var checks []verdict.Check
+	var found []verdict.Found
+	for i, m := range measured {
+		warnings = append(warnings, disagreement(s.Checks[i].ID, m)...)
+		m.Known = found
+		if op, err := o.Ops.Find(s.Checks[i].Op); err == nil {
+			m.Against = op.Against
+		}
+		c := score.Score(o.Task, s.Checks[i], m)
+		found = append(found, c.Findings...)
+		for i, f := range c.Findings {
+			if f.Case != "" && f.Thread != nil {
+				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, sim.Show{Thread: f.Thread, Block: f.Block})
+			}
+		}
+		checks = append(checks, c)
+	}
+	v.Checks, v.Warnings = checks, warnings
+	return nil
+}
+
+// alone waits for the GPU, if it is one, and keeps others from it until it is given back.
+func (o Options) alone(b supervise.Backend) (release func()) {
+	if b.Kind() != device.CUDA || o.GPU == nil {
+		return func() {}
+	}
+	o.GPU.Lock()
+	return o.GPU.Unlock
+}
+
+// disagreement names cases that came out right on the GPU and wrong in the
+// simulator, or the other way round.
+func disagreement(check string, m score.Measured) []string {
+	var names []string
+	for i, r := range m.Runs {
+		if i < len(m.Sim) && m.Sim[i].Result.NotRun == "" && m.Sim[i].Case.Passed != r.Case.Passed {
+			name := check + "/" + r.Case.Name
+			if r.Case.Hidden {
+				name = "a hidden case of " + check
+			}
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("right on one of GPU and simulator, and wrong on the other (does it depend on the order in which threads run?): %s", strings.Join(names, ", "))}
+}

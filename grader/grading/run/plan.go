@@ -1,0 +1,111 @@
+package run
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/device/sim"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+)
+
+// plan is what will run: the rubric's checks, or those that were asked for.
+type plan struct{ Checks []rubric.Check }
+
+// plan applies Only, and leaves out what no device here can run.
+func (o Options) Plan() (plan, error) {
+	if o.Only == "" {
+		var p plan
+		for _, c := range o.Task.Checks {
+			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
+			if o.Few > 0 {
+				c.Cases = c.Cases[:min(o.Few, len(c.Cases))]
+			}
+			p.Checks = append(p.Checks, c)
+		}
+		return p, nil
+	}
+	id, name, one := strings.Cut(o.Only, "/")
+	var names []string
+	for _, c := range o.Task.Checks {
+		if c.ID != id {
+			names = append(names, c.ID)
+			continue
+		}
+		c.After = nil // it was asked for by name
+		if !one {
+			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
+			return plan{[]rubric.Check{c}}, nil
+		}
+		for _, k := range c.Cases {
+			if k.Name == name && o.needsGPU(k) {
+				return plan{}, fmt.Errorf("the case %s needs a GPU", o.Only)
+			}
+			if k.Name == name {
+				c.Cases = []rubric.Case{k}
+				c.Withheld, c.WithheldWeight = 0, 0 // nothing but this was asked for
+				return plan{[]rubric.Check{c}}, nil
+			}
+			names = append(names, c.ID+"/"+k.Name)
+		}
+	}
+	return plan{}, fmt.Errorf("there is no case %q, only %s", o.Only, strings.Join(names, ", "))
+}
+
+// needsGPU tells whether a case cannot run here for want of a GPU.
+func (o Options) needsGPU(k rubric.Case) bool { return k.GPU && o.Devices.Kind != device.CUDA }
+
+func (p plan) cases() int {
+	n := 0
+	for _, c := range p.Checks {
+		n += len(c.Cases)
+	}
+	return n
+}
+
+// wireCase is what a worker is told of a case. Its random stream hangs on its
+// name alone, so that it has the same inputs when it runs by itself.
+func (o Options) WireCase(op judge.Op, c rubric.Check, k rubric.Case, id int) (problem.Problem, error) {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s/%s", c.ID, k.Name)
+	w, err := op.Case(judge.SpecOf(k), o.Seed, h.Sum32())
+	w.ID = id
+	return w, err
+}
+
+// again is the command that repeats the run, or one case of it.
+func (o Options) Again(name string) string { return o.againAt(name, o.Devices.Show) }
+
+// againAt is the same, with the printf of some threads only.
+func (o Options) againAt(name string, show sim.Show) string {
+	parts := []string{"make grade", fmt.Sprintf("TASK=%d", o.Task.Number)}
+	form := "%s=%s"
+	if o.Subject.Submission != "" { // make has no variable for it
+		parts = []string{"go run ./grader grade", fmt.Sprintf("-task %d -submission %s", o.Task.Number, o.Subject.Submission)}
+		form = "-%s %s"
+	}
+	add := func(key, value string) {
+		if o.Subject.Submission != "" {
+			key = strings.ToLower(key)
+		}
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(form, key, value))
+		}
+	}
+	if o.Subject.Mutant != "" {
+		add("MUTANT", o.Subject.Mutant)
+	} else if o.Subject.Solution {
+		add("SOLUTION", "1")
+		add("VERSION", o.Subject.Version)
+	}
+	add("CASE", name)
+	add("DEVICE", string(o.Devices.Asked))
+	add("SEED", fmt.Sprint(o.Seed))
+	add("THREAD", index(show.Thread))
+	add("BLOCK", index(show.Block))
+	return strings.Join(parts, " ")
+}

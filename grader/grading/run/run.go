@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/device/sim"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/score"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/verdict"
+	"flashlab/tensor"
+)
+
+// run runs all cases of the plan on one device.
+func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supervise.Spec, done func(name string)) (runs [][]score.Run, err error) {
+	r := &supervise.Runner{Spec: spec, Backend: b, Limit: o.Task.Limits.CaseTime()}
+	defer func() {
+		if closed := r.Close(); err == nil {
+			err = closed
+		}
+	}()
+	passed := map[string]bool{}
+	id := 0
+	for _, c := range s.Checks {
+		blocked := firstMissing(c.After, passed)
+		var these []score.Run
+		endless := 0
+		for _, k := range c.Cases {
+			id++
+			blocked := blocked
+			if k.GPU && b.Kind() != device.CUDA {
+				blocked = "it is too much for the simulator"
+			}
+			if endless == maxEndless {
+				blocked = fmt.Sprintf("%d cases in a row did not end", endless)
+			}
+			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
+			if err != nil {
+				return nil, err
+			}
+			if endless++; !didNotEnd(res) {
+				endless = 0
+			}
+			name := c.ID + "/" + k.Name
+			one.Again = o.Again(name)
+			passed[c.ID] = passed[c.ID] || (one.Passed && !one.Refused)
+			res.Output = nil // judged: no longer needed
+			these = append(these, score.Run{Result: res, Case: one})
+			done(name)
+		}
+		runs = append(runs, these)
+	}
+	return runs, nil
+}
+
+// maxEndless is how many cases of a check may run into the simulator's limits, one
+// after the other, before the rest of it is given up: each takes seconds.
+const maxEndless = 3
+
+func didNotEnd(res supervise.Result) bool {
+	return slices.ContainsFunc(res.Seen.Findings, func(f sim.Finding) bool { return f.Fatal && f.Check == "limits" })
+}
+
+func firstMissing(after []string, passed map[string]bool) string {
+	for _, a := range after {
+		if !passed[a] {
+			return fmt.Sprintf("%s comes first: none of its cases is right yet", a)
+		}
+	}
+	return ""
+}
+
+// runCase runs one case and decides on it.
+func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (supervise.Result, verdict.Outcome, error) {
+	v := verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Refused: k.Refused, Weight: k.Weight, Traffic: k.Traffic}
+	if blocked != "" {
+		v.Class, v.Reason = "not_run", "not run: "+blocked
+		return supervise.Result{NotRun: blocked}, v, nil
+	}
+	op, err := o.Ops.Find(c.Op)
+	if err != nil {
+		return supervise.Result{}, v, err // the rubric's validation knows better
+	}
+	w, err := o.WireCase(op, c, k, id)
+	if err != nil {
+		return supervise.Result{}, v, err
+	}
+	in, err := op.Inputs(w)
+	if err != nil {
+		return supervise.Result{}, v, err
+	}
+	res, err := r.Run(ctx, w, in)
+	if err != nil {
+		return res, v, err
+	}
+	decide(&v, op, w, in, res)
+	suspect(&v, op, w, res.Seen)
+	if v.Reason == attn.ErrNotImplemented.Error() {
+		v.Reason += fmt.Sprintf(": still the stub (%s says where to start)", filepath.Join(o.Task.Dir, "README.md"))
+	}
+	o.keepPrints(&v, res)
+	return res, v, nil
+}
+
+// decide rules on what came of a case.
+func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Tensor, res supervise.Result) {
+	v.Least = op.Least(w)
+	if res.Seen.Measured {
+		v.Moved = res.Seen.Moved()
+	}
+	switch {
+	case res.NotRun != "":
+		v.Class, v.Reason = "not_run", "not run: "+res.NotRun
+		return
+	case res.Error != nil:
+		v.Class, v.Reason = string(res.Error.Class), res.Error.Error()
+		return
+	}
+	if moved, counted := res.Output.Counts[problem.Moved]; counted && !res.Seen.Measured {
+		v.Moved = moved
+	}
+	j := op.Judge(w, in, *res.Output)
+	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
+	v.Error, v.Bound = j.Error, j.Bound
+	if op.Scratch != nil && v.Passed {
+		tooMuch(v, op.Scratch(w), res.Seen.Peak)
+	}
+	if len(res.Seen.Findings) > 0 && !v.Passed {
+		v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
+	}
+}
+
+// tooMuch fails a case that took more device memory than the task allows.
+func tooMuch(v *verdict.Outcome, allowed, peak uint64) {
+	// What is read and written once is the inputs and outputs themselves.
+	if scratch := peak - min(peak, v.Least); scratch > allowed {
+		v.Passed = false
+		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides q, k, v and out, and %d are allowed: no matrix with a number for each pair of query and key", scratch, allowed)
+	}
+}

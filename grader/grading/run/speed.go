@@ -1,0 +1,249 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"flashlab/device"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/score"
+	"flashlab/grader/grading/supervise"
+)
+
+// turnTime is what one timed run may take, with its inputs: a textbook kernel takes
+// seconds for the largest workload.
+const TurnTime = 60 * time.Second
+
+// The runs of a check's workload: their number is fixed here, and nobody in the worker
+// knows it.
+const (
+	speedRuns = 11
+	speedWarm = 2
+)
+
+// timer measures: package bench does, or a test in its place.
+type timer interface {
+	Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error)
+	Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error)
+}
+
+type benchTimer struct{}
+
+func (benchTimer) Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error) {
+	return race.Test(ctx, r, op, o)
+}
+
+func (benchTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error) {
+	return race.Measure(ctx, r, w, o)
+}
+
+// stand is where code is timed: a runner of some task's worker.
+type stand func(task int) (*supervise.Runner, error)
+
+// speeds times the workload of each check that has points for it, where there is a GPU.
+func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand stand, measured []score.Measured) (err error) {
+	t := o.timer
+	if t == nil {
+		t = benchTimer{}
+	}
+	for i, c := range s.Checks {
+		if o.Task.Split(c).Speed == 0 {
+			continue
+		}
+		to := &measured[i].Speed
+		switch {
+		case o.Devices.Kind != device.CUDA && o.timer == nil:
+			to.Not, to.NeedsGPU = "needs a GPU", true
+		case strings.Contains(o.Only, "/"):
+			to.Not = "one case alone is not timed"
+		case !anyRight(runs[i]):
+			to.Wrong = "not timed: no case is right"
+		default:
+			if o.Progress != nil {
+				o.Progress(i, len(s.Checks), "timing "+c.ID)
+			}
+			if *to, err = o.speed(ctx, t, stand, c); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (o Options) timing() race.Options {
+	return race.Options{Ops: o.Ops, Runs: speedRuns, Warm: speedWarm, Pieces: 8, Seed: o.Seed}
+}
+
+func anyRight(runs []score.Run) bool {
+	for _, r := range runs {
+		if r.Case.Passed && !r.Case.Refused {
+			return true
+		}
+	}
+	return false
+}
+
+// speed times one check's workload, and the machine before it.
+func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check) (s score.Speed, err error) {
+	r, err := stand(c.Worker)
+	var refused *gate.Error
+	var broken *build.Error
+	if errors.As(err, &refused) || errors.As(err, &broken) {
+		s.Wrong = fmt.Sprintf("not timed: it runs on your kernels of other tasks, too, which are missing or do not build (make grade TASK=%d says more)", c.Worker)
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		if closed := r.Close(); err == nil {
+			err = closed
+		}
+	}()
+	test, err := t.Test(ctx, r, c.Ladder[0].OpOf(c), o.timing())
+	switch {
+	case err != nil:
+		return s, err
+	case test.Not != "":
+		s.Not = test.Not
+		return s, nil
+	case test.Noisy != "":
+		s.Not = "too noisy: " + test.Noisy
+		return s, nil
+	}
+	w, err := o.workload(c, test.Free)
+	if err != nil {
+		s.Not = err.Error()
+		return s, nil
+	}
+	row, err := t.Measure(ctx, r, w, o.timing())
+	if err != nil {
+		return s, err
+	}
+	return speedOf(row), nil
+}
+
+// stand opens workers on a backend: the task's own, or one of a task that holds it and
+// others, built around the same subject.
+func (o Options) stand(ctx context.Context, files []gate.File, dir string, p pass, b supervise.Backend, own supervise.Spec) stand {
+	return func(task int) (*supervise.Runner, error) {
+		spec := own
+		if task != 0 {
+			var err error
+			if spec.Binary, err = o.wider(ctx, task, files, dir, p); err != nil {
+				return nil, err
+			}
+		}
+		return &supervise.Runner{Spec: spec, Backend: b, Limit: TurnTime}, nil
+	}
+}
+
+// wider builds the worker of another task around the subject, with the files of this
+// task as they were read: a mutant's are edited.
+func (o Options) wider(ctx context.Context, number int, files []gate.File, dir string, p pass) (string, error) {
+	all, err := rubric.LoadAll(o.Root)
+	if err != nil {
+		return "", err
+	}
+	found, err := rubric.Find(all, fmt.Sprint(number))
+	if err != nil {
+		return "", err
+	}
+	other := o
+	other.Task = found[0]
+	switch {
+	case o.Subject.Author:
+		other.Subject = HandedIn(other.Task, filepath.Dir(o.Subject.Dirs[0]))
+	case o.Subject.Solution:
+		other.Subject = Solution(o.Root, other.Task)
+	default:
+		other.Subject = Submission(o.Root, other.Task, o.Subject.Submission)
+	}
+	theirs, err := other.files()
+	if err != nil {
+		return "", err
+	}
+	for i, f := range theirs {
+		for _, mine := range files {
+			if f.Task == mine.Task && f.Name == mine.Name {
+				theirs[i] = mine
+			}
+		}
+	}
+	dir = filepath.Join(dir, other.Task.Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
+	return res.Binary, err
+}
+
+// speedOf is what a measured row says of the code and its baseline.
+func speedOf(row race.Row) score.Speed {
+	s := score.Speed{Workload: row.Name}
+	if row.Left != "" || len(row.Entries) < 2 {
+		s.Not = row.Left
+		if s.Not == "" {
+			s.Not = "there is no baseline to compare with"
+		}
+		return s
+	}
+	ours, theirs := row.Entries[0], row.Entries[1]
+	s.Baseline, s.Wrong, s.Held = theirs.Name, ours.Wrong, ours.Held
+	switch {
+	case ours.Wrong != "":
+	case theirs.Wrong != "":
+		s.Not = "the baseline is wrong here: " + theirs.Wrong
+	case theirs.Held != "":
+		s.Not = "the baseline's time is not believed: " + theirs.Held
+	case ours.Not != "" || theirs.Not != "":
+		s.Not = ours.Not
+		if s.Not == "" {
+			s.Not = theirs.Not
+		}
+	}
+	s.Ours, s.Theirs = time.Duration(ours.Stats.Median), time.Duration(theirs.Stats.Median)
+	s.Ratio = row.Ratio(theirs)
+	return s
+}
+
+// workload is the first rung of a check's ladder that fits.
+func (o Options) workload(c rubric.Check, free int64) (race.Workload, error) {
+	for _, rung := range c.Ladder {
+		w := race.Workload{ID: c.ID, Task: o.Task.Number, Op: rung.OpOf(c), Shape: rung.Shape, Causal: rung.Causal}
+		op, wc, err := w.Case(o.Ops, false)
+		if err != nil {
+			return w, err
+		}
+		w.Name = sizesOf(op, rung)
+		if race.Fits(op, wc, free) {
+			return w, nil
+		}
+	}
+	return race.Workload{}, fmt.Errorf("the GPU has %d MB free, too little for any workload", free>>20)
+}
+
+// sizesOf names a rung: "flash of batch 64, heads 32, …".
+func sizesOf(op judge.Op, r rubric.Rung) string {
+	name := op.Name
+	for i, size := range op.Sizes {
+		sep := ", "
+		if i == 0 {
+			sep = " of "
+		}
+		name += fmt.Sprintf("%s%s %d", sep, size, r.Shape[i])
+	}
+	if r.Causal {
+		name += ", causal"
+	}
+	return name
+}

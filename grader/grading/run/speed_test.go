@@ -1,0 +1,175 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/sim"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/timing"
+	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/cache"
+)
+
+// madeUp runs and checks workloads in the simulator, and makes up their times: ours
+// takes a millisecond, the baseline ratio times as long.
+type madeUp struct {
+	ratio float64
+	noisy string
+	held  string
+	rows  []race.Row
+}
+
+func (m *madeUp) Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error) {
+	test, err := race.Test(ctx, r, op, o)
+	test.Not, test.Noisy, test.Free = "", m.noisy, 1<<40
+	return test, err
+}
+
+func (m *madeUp) Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error) {
+	o.Runs, o.Warm = 2, 1
+	row, err := race.Measure(ctx, r, w, o)
+	for i := range row.Entries {
+		e := &row.Entries[i]
+		e.Not, e.Times = "", []float64{1e6, 1e6, 1e6}
+		if i > 0 {
+			e.Times = []float64{m.ratio * 1e6, m.ratio * 1e6, m.ratio * 1e6}
+		}
+		e.Stats = timing.Describe(e.Times)
+	}
+	if len(row.Entries) > 0 {
+		row.Entries[0].Held = m.held
+	}
+	m.rows = append(m.rows, row)
+	return row, err
+}
+
+// timedPart grades one check with made-up times.
+func timedPart(t *testing.T, dir, check string, s func(root string, task *rubric.Task) Subject, m *madeUp) *verdict.Part {
+	t.Helper()
+	root := inSimulator(t)
+	task, err := rubric.Load(root, dir)
+	require.NoError(t, err)
+	v, err := Task(context.Background(), Options{Root: root, Task: task, Ops: rooms.Ops, Subject: s(root, task), Devices: Devices{Kind: device.Sim, Root: root},
+		Seed: 42, Only: check, Output: t.TempDir(), timer: m})
+	require.NoError(t, err)
+	require.Empty(t, v.Refused)
+	p := v.Checks[0].Part("speed")
+	require.NotNil(t, p)
+	return p
+}
+
+func TestSpeedIsScored(t *testing.T) {
+	t.Parallel()
+	m := &madeUp{ratio: 40}
+	p := timedPart(t, "task5_decode", "split", Solution, m)
+	assert.InDelta(t, p.Max, p.Score, 1e-9)
+	assert.Contains(t, p.Note, "40.00 × the speed of unfused, cuBLAS")
+	assert.Contains(t, p.Note, "split of batch 1, heads 32", "the largest workload that fits")
+	require.Len(t, m.rows, 1)
+	assert.Less(t, m.rows[0].Entries[0].Error, 1.0, "its outputs were checked")
+	assert.Positive(t, m.rows[0].Entries[0].Error)
+}
+
+func TestTask6IsTimedWithTheKernelsOfTasks4And5(t *testing.T) {
+	t.Parallel()
+	m := &madeUp{ratio: 40}
+	p := timedPart(t, "task6_e2e", "model", Solution, m)
+	assert.InDelta(t, p.Max, p.Score, 1e-9)
+	assert.Contains(t, p.Note, "the model on the course's plain kernels")
+	require.Len(t, m.rows, 1)
+	assert.Empty(t, m.rows[0].Entries[0].Wrong)
+	assert.Positive(t, m.rows[0].Entries[0].Error, "its outputs were compared with the course's own model")
+}
+
+func TestSpeedIsNotJudgedInNoise(t *testing.T) {
+	t.Parallel()
+	p := timedPart(t, "task5_decode", "split", Solution, &madeUp{ratio: 40, noisy: "the rate of a copy spreads"})
+	assert.Equal(t, "not measured: too noisy: the rate of a copy spreads", p.NotMeasured)
+	assert.False(t, p.NeedsGPU)
+}
+
+func TestHeldTimesAreNotScored(t *testing.T) {
+	t.Parallel()
+	p := timedPart(t, "task5_decode", "split", Solution, &madeUp{ratio: 40, held: "impossible time"})
+	assert.Equal(t, verdict.Awaiting, p.NotMeasured)
+	assert.Equal(t, "impossible time", p.Doubt)
+}
+
+func TestAStubHasNoSpeed(t *testing.T) {
+	t.Parallel()
+	stub := func(root string, task *rubric.Task) Subject { return Submission(root, task, "") }
+	p := timedPart(t, "task5_decode", "split", stub, &madeUp{ratio: 40})
+	assert.Zero(t, p.Score)
+	assert.Equal(t, "not timed: no case is right", p.Note)
+}
+
+func TestTheLadderGoesByFreeMemory(t *testing.T) {
+	root := inSimulator(t)
+	task, err := rubric.Load(root, "task4_flash")
+	require.NoError(t, err)
+	o := Options{Task: task}
+	for free, batch := range map[int64]int{80 << 30: 64, 24 << 30: 16, 12 << 30: 4, 2 << 30: 1} {
+		w, err := o.workload(task.Checks[0], free)
+		require.NoError(t, err)
+		assert.Equal(t, batch, w.Shape[0], "%d GB free", free>>30)
+	}
+	_, err = o.workload(task.Checks[0], 64<<20)
+	assert.ErrorContains(t, err, "64 MB free, too little")
+	six, err := rubric.Load(root, "task6_e2e")
+	require.NoError(t, err)
+	o.Task = six
+	for _, c := range six.Checks {
+		if c.ID == "model" {
+			w, err := o.workload(c, 140<<30)
+			require.NoError(t, err)
+			assert.Equal(t, 24, w.Shape[3])
+			w, err = o.workload(c, 80<<30)
+			require.NoError(t, err)
+			assert.Equal(t, 8, w.Shape[3])
+		}
+	}
+}
+
+func TestTask6IsTimedWithWhatWasHandedIn(t *testing.T) {
+	t.Parallel()
+	handedIn := func(root string, task *rubric.Task) Subject {
+		dir := t.TempDir()
+		for _, name := range []string{"task1_reference", "task4_flash", "task5_decode", "task6_e2e"} {
+			require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name, "solution"))))
+		}
+		broken := filepath.Join(dir, "task5_decode", "decode.go")
+		text, err := os.ReadFile(broken)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(broken, append(text, "\nfunc broken() int { return 1.5 }\n"...), 0o644))
+		return HandedIn(task, dir)
+	}
+	p := timedPart(t, "task6_e2e", "model", handedIn, &madeUp{ratio: 40})
+	assert.Zero(t, p.Score)
+	assert.Empty(t, p.NotMeasured)
+	assert.Contains(t, p.Note, "not timed: it runs on your kernels of other tasks, too")
+}
+
+// inSimulator is the course's folder, on a machine that has the simulator.
+func inSimulator(t *testing.T) string {
+	t.Helper()
+	s, err := sim.Start(sim.Options{})
+	if errors.Is(err, sim.ErrNoCompiler) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	root, err := cache.Root()
+	require.NoError(t, err)
+	return root
+}

@@ -1,0 +1,70 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"flashlab/device"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/gate"
+)
+
+// Standalone builds the task's worker around the subject and starts it by itself,
+// for what it can do besides grading: arguments are its own. It gets to know the
+// device by -device, behind the first of them.
+func Standalone(ctx context.Context, o Options, mode string, args []string) error {
+	program, closed, err := Program(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	cmd := program(mode, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return ErrSaid
+	}
+	return err
+}
+
+// Program builds the same, and gives the commands that start it. closed removes it.
+func Program(ctx context.Context, o Options) (program func(mode string, args ...string) *exec.Cmd, closed func(), err error) {
+	files, err := o.files()
+	var refused *gate.Error
+	if errors.As(err, &refused) {
+		return nil, nil, fmt.Errorf("it was not run:\n%w", refused)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := o.buildDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := o.Devices.passes()[0]
+	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, nil, err
+	}
+	kind := device.Sim
+	if o.Devices.Kind == device.CUDA {
+		kind = device.CUDA
+	}
+	return func(mode string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, res.Binary, append([]string{mode, "-device", string(kind)}, args...)...)
+		cmd.Env = append(os.Environ(), p.buildEnv...)
+		if filepath.IsAbs(o.Output) {
+			cmd.Env = append(cmd.Env, "FLASHLAB_CACHE="+filepath.Join(o.Output, "cache"))
+		}
+		return cmd
+	}, func() { os.RemoveAll(dir) }, nil
+}
+
+// ErrSaid: the program failed, and has said why.
+var ErrSaid = errors.New("it failed, as it said above")

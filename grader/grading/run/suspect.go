@@ -1,0 +1,40 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/verdict"
+)
+
+// Bounds beyond which a right result is not believed. They lie far from what any
+// solution does, for whoever is held has to wait for a person.
+const (
+	leastMoved = 0.8     // of the bytes that any kernel has to move
+	readBack   = 4 << 10 // bytes: lengths and positions may well be read
+)
+
+// suspect looks whether a case that came out right came out by the kernels. The
+// values can also be computed by the processor, from copies of the inputs: then
+// too little is moved by kernels, and too much is copied to the host.
+func suspect(v *verdict.Outcome, op judge.Op, w problem.Problem, seen supervise.Observed) {
+	if !v.Passed || v.Refused || !seen.Measured {
+		return
+	}
+	inputs, outputs := judge.Bytes(w.Inputs), judge.Bytes(w.Outputs)
+	own := outputs * uint64(max(op.Copies, 1)) // by the course's own part of the worker
+	switch {
+	case v.Least > 0 && v.Ratio() < leastMoved:
+		v.Suspect = "the values are right, but its kernels moved fewer bytes than they must to read the inputs and to write the outputs: were they computed elsewhere?"
+		v.Facts = fmt.Sprintf("moved %d bytes in %d launches, where inputs and outputs have %d", v.Moved, seen.Launches(), v.Least)
+	case len(seen.ByAddress) > 0:
+		v.Suspect = "the values are right, but the kernels call functions by their address: where such a call leads the simulator cannot follow, so its counts and findings prove nothing"
+		v.Facts = "in " + strings.Join(seen.ByAddress, ", ")
+	case seen.Copied > own+inputs/4+readBack:
+		v.Suspect = "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
+		v.Facts = fmt.Sprintf("copied %d bytes, where the outputs have %d and the inputs %d", seen.Copied, outputs, inputs)
+	}
+}

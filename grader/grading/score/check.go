@@ -1,0 +1,222 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+
+	"flashlab/device/sim"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/verdict"
+)
+
+// Run is one case on one device: what came of it, and whether it was right.
+type Run struct {
+	Result supervise.Result
+	Case   verdict.Outcome
+}
+
+// Measured are a check's runs. Where the cases ran in the simulator, both
+// slices are the same.
+type Measured struct {
+	Runs  []Run  // they decide on correctness
+	Sim   []Run  // they decide on safety and traffic; nil where there are none
+	NoSim string // why Sim is nil
+	// Known are findings of the checks before: they cost no second time.
+	Known []verdict.Found
+	Speed Speed
+	// Against says what traffic is compared with, if not the least bytes.
+	Against string
+}
+
+// Score gives a check its points.
+func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
+	c := verdict.Check{ID: rc.ID, Title: rc.Title}
+	for i, r := range m.Runs {
+		if i < len(m.Sim) { // a GPU does not count bytes
+			in := m.Sim[i].Case
+			r.Case.Moved, r.Case.Prints, r.Case.CutOff = in.Moved, in.Prints, in.CutOff
+			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
+		}
+		c.Cases = append(c.Cases, r.Case)
+	}
+	for _, s := range shares(t, rc) {
+		if s.of == 0 {
+			continue
+		}
+		p := verdict.Part{Name: s.name, Max: rc.Points * s.of}
+		switch {
+		case s.name == "correctness":
+			correctness(&p, m.Runs, false)
+		case s.name == verdict.Hidden && rc.Withheld > 0:
+			p.NotMeasured, p.Withheld = withheld(rc), true
+		case s.name == verdict.Hidden:
+			correctness(&p, m.Runs, true)
+		case s.name == "speed":
+			m.Speed.mark(&p, t.SpeedOf(rc))
+		case m.Sim == nil:
+			p.NotMeasured = "not measured: " + m.NoSim
+		case s.name == "safety":
+			var known int
+			c.Findings, known = fresh(findings(m.Sim), m.Known)
+			safety(&p, m.Sim, c.Findings)
+			if known > 0 {
+				p.Note += fmt.Sprintf(" beyond the %d of an earlier check", known)
+			}
+		default:
+			traffic(&p, t.Curve(rc), m.Sim, cmp.Or(m.Against, "the least bytes"))
+		}
+		c.Parts = append(c.Parts, p)
+	}
+	return c
+}
+
+// correctness marks the cases that a student sees, or the hidden ones.
+func correctness(p *verdict.Part, runs []Run, hidden bool) {
+	var passed, all float64
+	n, of := 0, 0
+	for _, r := range runs {
+		if r.Case.Hidden != hidden {
+			continue
+		}
+		of++
+		all += r.Case.Weight
+		if r.Case.Passed {
+			passed += r.Case.Weight
+			n++
+			if r.Case.Bound > 0 {
+				p.Error = max(p.Error, r.Case.Error/r.Case.Bound)
+			}
+		}
+	}
+	if all > 0 {
+		p.Score = p.Max * passed / all
+	}
+	noun := "case"
+	if hidden {
+		noun = "hidden case"
+	}
+	p.Note = fmt.Sprintf("%d of %s right", n, plural(of, noun))
+}
+
+// safety needs a case that is right: code that does nothing, or refuses everything,
+// is not safe code.
+func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
+	launches, passed := 0, 0
+	for _, r := range runs {
+		launches += r.Result.Seen.Launches()
+		if r.Case.Passed && !r.Case.Refused {
+			passed++
+		}
+	}
+	switch {
+	case len(found) > 0:
+		p.Note = plural(len(found), "finding")
+	case launches == 0:
+		p.Note = "no kernel ran"
+	case passed == 0:
+		p.Note = "no findings, but no case is right either"
+	default:
+		p.Score = p.Max
+		p.Note = "no findings"
+	}
+}
+
+// place is where a finding is; several there are one.
+type place struct {
+	check, kind, kernel, file string
+	line                      int
+}
+
+func placeOf(f sim.Finding) place { return place{f.Check, f.Kind, f.Kernel, f.File, f.Line} }
+
+// findings folds what was found in several cases at one place into one.
+func findings(runs []Run) []verdict.Found {
+	at := map[place]int{}
+	var all []verdict.Found
+	for _, r := range runs {
+		name := r.Case.Name
+		if r.Case.Hidden {
+			name = ""
+		}
+		for _, f := range r.Result.Seen.Findings {
+			if i, seen := at[placeOf(f)]; seen {
+				all[i].Count += f.Count
+				all[i].Fatal = all[i].Fatal || f.Fatal
+				continue
+			}
+			at[placeOf(f)] = len(all)
+			all = append(all, verdict.Found{Finding: f, Case: name})
+		}
+		if f, ok := unreported(r.Result); ok {
+			all = append(all, verdict.Found{Finding: f, Case: name})
+		}
+	}
+	return all
+}
+
+// fresh leaves out what was found before, and counts it.
+func fresh(found, known []verdict.Found) (left []verdict.Found, n int) {
+	before := map[place]bool{}
+	for _, f := range known {
+		before[placeOf(f.Finding)] = f.Line > 0 // one without a place may be another
+	}
+	for _, f := range found {
+		if before[placeOf(f.Finding)] {
+			n++
+			continue
+		}
+		left = append(left, f)
+	}
+	return left, n
+}
+
+// unreported makes a finding of a stopped kernel that left none, because the
+// simulator's process ended with it.
+func unreported(r supervise.Result) (sim.Finding, bool) {
+	if r.Error == nil || r.Error.Class != "fault" {
+		return sim.Finding{}, false
+	}
+	for _, f := range r.Seen.Findings {
+		if f.Fatal {
+			return sim.Finding{}, false
+		}
+	}
+	return sim.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
+}
+
+// traffic marks the ratios of the cases that count. A wrong case earns nothing
+// by moving little.
+func traffic(p *verdict.Part, curve rubric.Curve, runs []Run, against string) {
+	var sum, all, worst float64
+	wrong := 0
+	name := ""
+	for _, r := range runs {
+		c := r.Case
+		if !c.Traffic {
+			continue
+		}
+		all += c.Weight
+		if !c.Passed {
+			wrong++
+			continue
+		}
+		sum += c.Weight * Along(curve, c.Ratio())
+		if c.Ratio() > worst {
+			worst, name = c.Ratio(), c.Name
+		}
+	}
+	if all == 0 {
+		p.NotMeasured = "not measured: no case that ran counts for it"
+		return
+	}
+	p.Score = p.Max * sum / all
+	switch {
+	case worst == 0:
+		p.Note = "no case that counts is right"
+	case wrong > 0:
+		p.Note = fmt.Sprintf("%s wrong; %.2f × %s (%s)", plural(wrong, "case"), worst, against, name)
+	default:
+		p.Note = fmt.Sprintf("moved %.2f × %s (%s)", worst, against, name)
+	}
+}

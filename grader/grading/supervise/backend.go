@@ -1,0 +1,78 @@
+// Package host runs workers: it starts them, gives them a device, sends them
+// cases, and ends them when they hang. Whatever a worker does comes out of here
+// as an output or as one error.
+package supervise
+
+import (
+	"net"
+
+	"flashlab/device"
+	"flashlab/device/sim"
+)
+
+// Backend is the device that workers run on, in the grader's hands.
+type Backend interface {
+	// Kind is what a worker is told to open.
+	Kind() device.Kind
+	// Serve starts answering a worker's requests, until it hangs up.
+	Serve(conn net.Conn)
+	// Observe returns what the device saw since the last call; nothing where
+	// the device does not look.
+	Observe() (Observed, error)
+	// Renew makes the device as new, after its worker is gone.
+	Renew() error
+	Close() error
+}
+
+// Observed is what a device saw of the kernels.
+type Observed struct {
+	Measured  bool // false on a GPU: nobody looked
+	Findings  []sim.Finding
+	Counts    []sim.Counts
+	Peak      uint64   // bytes of device memory that were held at once
+	ByAddress []string // files whose kernels call by an address: their counts prove nothing
+	Copied    uint64   // bytes that were copied from device memory to the host
+	Prints    []sim.Print
+	CutOff    bool // kernels printed more than is kept
+}
+
+// Moved is the number of bytes that went to and from device memory.
+func (o Observed) Moved() uint64 {
+	var sectors uint64
+	for _, c := range o.Counts {
+		sectors += c.SectorsRead + c.SectorsWritten
+	}
+	return sectors * 32
+}
+
+// Conflicts is how many passes of the shared memory's banks a warp's request
+// took on average: 1 without any conflict, and more for wide requests.
+func (o Observed) Conflicts() float64 {
+	var requests, passes uint64
+	for _, c := range o.Counts {
+		requests += c.SharedRequests
+		passes += c.SharedPasses
+	}
+	if requests == 0 {
+		return 0
+	}
+	return float64(passes) / float64(requests)
+}
+
+// Passes is how many passes of the shared memory's banks there were in all.
+func (o Observed) Passes() uint64 {
+	var passes uint64
+	for _, c := range o.Counts {
+		passes += c.SharedPasses
+	}
+	return passes
+}
+
+// Launches is the number of kernels that ran.
+func (o Observed) Launches() int {
+	n := 0
+	for _, c := range o.Counts {
+		n += c.Launches
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package supervise
+
+import (
+	"errors"
+	"net"
+	"sync"
+
+	"flashlab/device"
+	"flashlab/device/remote"
+	"flashlab/grader/grading/gate"
+	"flashlab/internal/jail"
+)
+
+// GPU is a Backend that only compiles: the worker drives the GPU itself, for a
+// launch through a socket would be no fair one. A kernel that faults ends with
+// its worker.
+type GPU struct {
+	Compile func(src device.Source, arch string) ([]byte, error)
+
+	mu     sync.Mutex
+	broken error // a sandbox that did not start: our failure, which a worker would report as its own
+}
+
+func (g *GPU) compile(src device.Source, arch string) ([]byte, error) {
+	machine, err := g.Compile(src, arch)
+	if errors.As(err, new(*jail.Error)) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.broken = err
+	}
+	return machine, err
+}
+
+// Kind is CUDA.
+func (g *GPU) Kind() device.Kind { return device.CUDA }
+
+// Serve compiles for a worker until it hangs up.
+func (g *GPU) Serve(conn net.Conn) {
+	server := remote.Server{Cubin: g.compile, Vet: gate.VetSource}
+	go func() { _ = server.Serve(conn) }()
+}
+
+// Observe: a GPU does not look at what kernels do.
+func (g *GPU) Observe() (Observed, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return Observed{}, g.broken
+}
+
+// Renew has nothing to do: the GPU forgets a process that ends.
+func (g *GPU) Renew() error { return nil }
+
+// Close has nothing to close.
+func (g *GPU) Close() error { return nil }

@@ -1,0 +1,71 @@
+package supervise
+
+import (
+	"errors"
+
+	"flashlab/device"
+	"flashlab/internal/jail"
+)
+
+// metered is a device that knows how much memory was taken of it at most, and how
+// much was copied from it.
+type metered struct {
+	device.Device
+	sizes      map[uint64]uint64 // by address
+	live, peak uint64
+	copied     uint64 // bytes, to the host
+	broken     error  // a sandbox that did not start
+}
+
+// Compile remembers a failure of our own, which a worker would report as its own.
+func (m *metered) Compile(src device.Source) (device.Module, error) {
+	module, err := m.Device.Compile(src)
+	var ours *jail.Error
+	if errors.As(err, &ours) {
+		m.broken = err
+	}
+	return module, err
+}
+
+func meter(d device.Device) *metered { return &metered{Device: d, sizes: map[uint64]uint64{}} }
+
+// Malloc counts what it hands out.
+func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
+	mem, err := m.Device.Malloc(name, bytes)
+	if err == nil {
+		m.sizes[mem.Addr] = uint64(bytes)
+		m.live += uint64(bytes)
+		m.peak = max(m.peak, m.live)
+	}
+	return mem, err
+}
+
+// Free counts what comes back.
+func (m *metered) Free(mem device.Memory) error {
+	err := m.Device.Free(mem)
+	if err == nil {
+		m.live -= m.sizes[mem.Addr]
+		delete(m.sizes, mem.Addr)
+	}
+	return err
+}
+
+// CopyOut counts what goes to the host.
+func (m *metered) CopyOut(dst []byte, src device.Memory) error {
+	m.copied += uint64(len(dst))
+	return m.Device.CopyOut(dst, src)
+}
+
+// takeCopied returns how much went to the host since the last call.
+func (m *metered) takeCopied() uint64 {
+	copied := m.copied
+	m.copied = 0
+	return copied
+}
+
+// take returns the most that was held at once since the last call.
+func (m *metered) take() uint64 {
+	peak := m.peak
+	m.peak = m.live
+	return peak
+}

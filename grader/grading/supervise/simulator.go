@@ -1,0 +1,161 @@
+package supervise
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"flashlab/device"
+	"flashlab/device/remote"
+	"flashlab/device/sim"
+	"flashlab/grader/grading/gate"
+)
+
+// Simulator is a Backend of the simulator.
+type Simulator struct {
+	options sim.Options
+	*running
+}
+
+// running is one process of the simulator.
+type running struct {
+	mu      sync.Mutex // a worker's requests and our questions take turns
+	device  *sim.Device
+	memory  *metered
+	last    *sim.Report
+	serving sync.WaitGroup
+}
+
+// NewSimulator starts the simulator.
+func NewSimulator(o sim.Options) (*Simulator, error) {
+	s := &Simulator{options: o}
+	return s, s.start()
+}
+
+func (s *Simulator) start() error {
+	d, err := sim.Start(s.options)
+	if err != nil {
+		return err
+	}
+	s.running = &running{device: d, memory: meter(d), last: &sim.Report{}}
+	return nil
+}
+
+// Kind is Sim.
+func (s *Simulator) Kind() device.Kind { return device.Sim }
+
+// Info describes the simulator.
+func (s *Simulator) Info() device.Info { return s.device.Info() }
+
+// Serve answers a worker until it hangs up.
+func (s *Simulator) Serve(conn net.Conn) {
+	r := s.running
+	r.serving.Go(func() {
+		server := remote.Server{Device: r.memory, Vet: gate.VetSource, Lock: &r.mu}
+		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
+	})
+}
+
+// Observe compares the simulator's report with the last one: findings and
+// counts add up in it.
+func (s *Simulator) Observe() (Observed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memory.broken != nil {
+		return Observed{}, s.memory.broken
+	}
+	r, err := s.device.Report()
+	if err != nil {
+		return Observed{}, fmt.Errorf("the simulator's report: %w", err)
+	}
+	prints, cutOff, err := s.device.Prints()
+	if err != nil {
+		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
+	}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress()}
+	s.last = r
+	return o, nil
+}
+
+// Renew frees all memory, or starts a new simulator where the old one is of no
+// use any more: its process has ended, or a kernel still runs in it.
+func (s *Simulator) Renew() error {
+	old := s.running
+	idle := make(chan struct{})
+	go func() { old.serving.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		if old.device.Reset() == nil {
+			old.last, old.memory = &sim.Report{}, meter(old.device)
+			return nil
+		}
+	case <-time.After(time.Second):
+	}
+	go old.device.Close() // waits for the kernel's own time limit
+	return s.start()
+}
+
+// Close ends the simulator. It does not wait long for a kernel that still runs:
+// the process has a time limit of its own.
+func (s *Simulator) Close() error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.device.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(3 * time.Second):
+		return nil
+	}
+}
+
+// place is what makes two findings the same one.
+type place struct {
+	check, kind, kernel, file, message string
+	line, column                       int
+}
+
+func placeOf(f sim.Finding) place {
+	return place{f.Check, f.Kind, f.Kernel, f.File, f.Message, f.Line, f.Column}
+}
+
+func newFindings(old, now []sim.Finding) []sim.Finding {
+	before := map[place]int{}
+	for _, f := range old {
+		before[placeOf(f)] += f.Count
+	}
+	var fresh []sim.Finding
+	for _, f := range now {
+		seen := min(before[placeOf(f)], f.Count)
+		before[placeOf(f)] -= seen
+		if f.Count -= seen; f.Count > 0 {
+			fresh = append(fresh, f)
+		}
+	}
+	return fresh
+}
+
+func newCounts(old, now []sim.Counts) []sim.Counts {
+	before := map[string]sim.Counts{}
+	for _, c := range old {
+		before[c.Kernel] = c
+	}
+	var fresh []sim.Counts
+	for _, c := range now {
+		b := before[c.Kernel]
+		c.Launches -= b.Launches
+		c.GlobalRead -= b.GlobalRead
+		c.GlobalWritten -= b.GlobalWritten
+		c.SectorsRead -= b.SectorsRead
+		c.SectorsWritten -= b.SectorsWritten
+		c.SharedRead -= b.SharedRead
+		c.SharedWritten -= b.SharedWritten
+		c.SharedRequests -= b.SharedRequests
+		c.SharedPasses -= b.SharedPasses
+		c.Barriers -= b.Barriers
+		if c.Launches > 0 {
+			fresh = append(fresh, c)
+		}
+	}
+	return fresh
+}

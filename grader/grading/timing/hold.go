@@ -1,0 +1,76 @@
+package timing
+
+import (
+	"fmt"
+	"time"
+
+	"flashlab/device"
+	"flashlab/grader/grading/wire"
+)
+
+// Run is one timed run as the grader saw it.
+type Run struct {
+	wire.Took
+	Wall time.Duration // from outside the worker, from the question to the answer
+}
+
+// Work is what a run has to do at least.
+type Work struct {
+	FLOPS float64
+	Bytes float64 // to and from device memory, each operand once
+}
+
+// What is allowed between the device's clock and the host's.
+const (
+	lateness = 100 * time.Microsecond // to find the device idle, and to say so
+	idleness = 20 * time.Millisecond  // of a host that other programs use as well
+)
+
+// Time of a run in nanoseconds. What went on after the call's own queue was done is
+// part of it.
+func (r Run) Time() float64 {
+	if late := time.Duration(r.Late); late > lateness && late > time.Duration(r.Device)/20 {
+		return float64(r.Device + r.Late)
+	}
+	return float64(r.Device)
+}
+
+// exposure is how much of a run's time may be waiting for the host.
+const exposure = 0.02
+
+// Exposed tells that the device may have waited for the host to queue the rest of the
+// call: it had begun with it too early, and queueing took long enough to matter.
+func (r Run) Exposed() bool {
+	return r.Began && float64(r.Queued) > exposure*r.Time()
+}
+
+// Least is the shortest time that a run can take on a device with these limits: its
+// operations on the fastest units, its bytes over the memory's pins. What still fits in
+// the cache need not have been written back.
+func (w Work) Least(l device.Limits) time.Duration {
+	var seconds float64
+	if l.Tensor > 0 {
+		seconds = w.FLOPS / l.Tensor
+	}
+	if l.Bandwidth > 0 {
+		seconds = max(seconds, (w.Bytes-float64(l.L2))/l.Bandwidth)
+	}
+	return max(time.Duration(seconds*1e9), time.Microsecond) // nothing is launched in less
+}
+
+// Hold says why a run's time is not believed; "" where it is. Such a time is for a
+// person to look at, and never scored.
+func Hold(r Run, w Work, l device.Limits) string {
+	took, least := time.Duration(r.Time()), w.Least(l)
+	switch {
+	case r.Outside != "":
+		return fmt.Sprintf("its code asked for work when no call of it was running (%s)", r.Outside)
+	case took < least:
+		return fmt.Sprintf("impossible time: %v, and the hardware needs %v", took, least)
+	case took > time.Duration(r.Host)+idleness || time.Duration(r.Host) > r.Wall+idleness:
+		return fmt.Sprintf("the clocks do not agree: %v on the device, %v in the worker, %v outside", took, time.Duration(r.Host), r.Wall)
+	case time.Duration(r.Host)-took > max(took, idleness):
+		return fmt.Sprintf("the clocks do not agree: %v on the device, but the call took %v", took, time.Duration(r.Host))
+	}
+	return ""
+}

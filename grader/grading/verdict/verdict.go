@@ -1,0 +1,159 @@
+package verdict
+
+import (
+	"time"
+
+	"flashlab/device/sim"
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// Verdict is the result of one task.
+type Verdict struct {
+	Task     int
+	Dir      string
+	Title    string
+	Subject  string // "your files", "the reference solution", …
+	Device   string // what the cases ran on
+	Versions string // of Go, the compiler, the machine
+	Release  string // the course's: "2027.1-59b4246abc"
+	Seed     uint64
+	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
+	One      bool   // one case alone was asked for: all that it prints is shown
+	Shown    string // the thread whose printf is shown, in words; "" for all
+	Warnings []string
+	Refused  string // why nothing ran: the gate's or the compiler's words
+	Checks   []Check
+	Held     []Held `json:"held,omitempty"` // checks that await a person
+}
+
+// Held is a check that a machine cannot decide on: it is neither right nor wrong,
+// and has no points until a person has looked.
+type Held struct {
+	Check     string `json:"check"`
+	Reason    string `json:"reason"`    // one sentence
+	Evidence  string `json:"evidence"`  // what was measured
+	Reproduce string `json:"reproduce"` // the command that shows it again
+}
+
+// Awaiting is what a part of such a check says in place of a score.
+const Awaiting = "awaiting a person"
+
+// Hidden is the part of a check that its hidden cases have: of the points for correctness as much as
+// they weigh among all cases. It stands by itself, so that a release, which lacks these
+// cases, gives no points that are taken away again after handing in.
+const Hidden = "hidden"
+
+// Check is the result of one check.
+type Check struct {
+	ID       string
+	Title    string
+	Parts    []Part
+	Cases    []Outcome
+	Findings []Found // of all cases, repeats folded
+}
+
+// Found is a finding, and the case that it was first met in.
+type Found struct {
+	sim.Finding
+	Case  string `json:",omitempty"` // its name; "" for a hidden one
+	Again string `json:",omitempty"` // the command that shows what its thread prints
+}
+
+// Part is one share of a check's points.
+type Part struct {
+	Name        string // "correctness", "hidden", "safety", "traffic", "speed"
+	Score, Max  float64
+	Note        string
+	Error       float64 // of correctness: the largest that passed, over what is allowed
+	NotMeasured string  // why there is no score; then Max is what it would be worth
+	NeedsGPU    bool    // a GPU would have measured it
+	Withheld    bool    `json:",omitempty"` // its cases are hidden, and not in this release
+	Ratio       float64 `json:",omitempty"` // of speed: how many times the baseline's; 0 where it was not timed
+	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
+}
+
+// Case is the result of one case.
+type Outcome struct {
+	Name    string
+	Shape   []int
+	Dist    tensor.Dist
+	Causal  bool
+	Hidden  bool
+	Refused bool // wrong on purpose: an error is the right answer
+	Weight  float64
+	Passed  bool
+	Class   string      // of the error, if student code returned one or crashed
+	Reason  string      // one sentence, "" if passed
+	Details []string    // where it went wrong
+	Error   float64     // of its worst row, relative to the row's size, if passed
+	Bound   float64     // what that may be; 0 where bits are compared
+	Again   string      // the command that repeats this case
+	Traffic bool        // its memory traffic counts
+	Moved   uint64      // bytes to and from device memory, where measured
+	Least   uint64      // bytes that any kernel has to move
+	Printed string      // by the program, bounded
+	Prints  []sim.Print // by its kernels
+	CutOff  bool        // they printed more
+	Suspect string      `json:",omitempty"` // why a person should look at it, though it passed
+	Facts   string      `json:",omitempty"` // the numbers behind that
+}
+
+// Ratio is how much more than necessary was moved; 0 where nobody looked.
+func (c Outcome) Ratio() float64 {
+	if c.Least == 0 {
+		return 0
+	}
+	return float64(c.Moved) / float64(c.Least)
+}
+
+// Points are the points of what was measured, and how many there were.
+func (v Verdict) Points() (score, most float64) {
+	for _, c := range v.Checks {
+		for _, p := range c.Parts {
+			if p.NotMeasured == "" {
+				score += p.Score
+				most += p.Max
+			}
+		}
+	}
+	return score, most
+}
+
+// Full tells whether all points of what was measured were reached.
+func (v Verdict) Full() bool {
+	got, most := v.Points()
+	return v.Refused == "" && len(v.Held) == 0 && most > 0 && got >= most-1e-9
+}
+
+// Part finds a part by name.
+func (c Check) Part(name string) *Part {
+	for i := range c.Parts {
+		if c.Parts[i].Name == name {
+			return &c.Parts[i]
+		}
+	}
+	return nil
+}
+
+// Passed is the number of cases that passed.
+func (c Check) Passed() int {
+	n := 0
+	for _, k := range c.Cases {
+		if k.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// Tuned is what came of one choice of tiles.
+type Tuned struct {
+	Tiles     problem.Tiles
+	Wrong     string        // why it is out: refused, or not right
+	Ratio     float64       // bytes moved over the least, in the simulator
+	Conflicts float64       // passes of the banks for a request
+	Passes    uint64        // of the banks in all
+	Time      time.Duration // of a call, on a GPU
+	TFLOPS    float64       // from it
+}

@@ -1,0 +1,185 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"flashlab/device"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/wire"
+	"flashlab/tensor"
+)
+
+// Buffers are a case's tensors on the device, in the case's order.
+type Buffers []device.Buffer[float32]
+
+// Once makes what a task's operations share (a student's compiled kernels) when
+// the first of them needs it, and only then.
+func Once[T any](make func(device.Queue) (T, error)) *Maker[T] { return &Maker[T]{make: make} }
+
+// Maker remembers what its function made, or why it did not.
+type Maker[T any] struct {
+	make   func(device.Queue) (T, error)
+	called bool
+	it     T
+	failed error
+	guard  *guarded // the queue that it was made with
+}
+
+// errUnfinished stays if the constructor panics.
+var errUnfinished = errors.New("the constructor New did not return")
+
+// Get makes it, or tells what came of that.
+func (m *Maker[T]) Get(q device.Queue) (T, error) {
+	if !m.called {
+		m.called, m.failed = true, errUnfinished
+		m.guard = &guarded{queue: q}
+		m.it, m.failed = m.make(m.guard)
+	}
+	return m.it, m.failed
+}
+
+// OnDevice makes an Op of a function that works on buffers: inputs are put on
+// the device, outputs are poisoned before the call and copied back after it.
+func OnDevice[T any](m *Maker[T], call func(it T, c problem.Problem, out, in Buffers) error) Op {
+	return func(j *Job) (*problem.Answer, error) {
+		if j.Timed {
+			return nil, m.timed(j, call)
+		}
+		it, err := m.Get(j.Queue)
+		if err != nil {
+			return nil, err
+		}
+		m.guard.set(false)
+		defer m.guard.set(true)
+		in, free, err := upload(j)
+		defer free()
+		if err != nil {
+			return nil, err
+		}
+		out, free, err := outputs(j, in)
+		defer free()
+		if err != nil {
+			return nil, err
+		}
+		err = j.answered(call(it, j.Problem, out, in))
+		m.guard.set(true)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.Device.Sync(); err != nil {
+			return nil, err
+		}
+		if what := m.guard.noted(); what != "" {
+			return nil, fmt.Errorf("%s: %w", what, errOutside)
+		}
+		return download(j, out)
+	}
+}
+
+// timed is OnDevice for a case that is timed: what is made, is made by the first run
+// that needs it.
+func (m *Maker[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffers) error) error {
+	ours := func(out, in Buffers) error {
+		it, err := m.Get(j.Queue)
+		if err != nil {
+			return err
+		}
+		return call(it, j.Problem, out, in)
+	}
+	return j.turns(ours, nil, func() *guarded { return m.guard })
+}
+
+// Beside serves a timed case that has a baseline of its own: the course's, which needs
+// nothing of the submission.
+func (m *Maker[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
+	ours := func(out, in Buffers) error {
+		it, err := m.Get(j.Queue)
+		if err != nil {
+			return err
+		}
+		return call(it, out, in)
+	}
+	return j.turns(ours, base, func() *guarded { return m.guard })
+}
+
+func upload(j *Job) (in Buffers, free func(), err error) {
+	free = func() { release(j, in) }
+	for i, t := range j.Inputs {
+		b, err := device.Upload(j.Device, t.Name, j.In[i].Data)
+		if err != nil {
+			return in, free, err
+		}
+		in = append(in, b)
+	}
+	return in, free, nil
+}
+
+// outputs are poisoned, but for those that are inputs as well.
+func outputs(j *Job, in Buffers) (out Buffers, free func(), err error) {
+	var own Buffers
+	free = func() { release(j, own) }
+	for _, t := range j.Outputs {
+		if i := slices.IndexFunc(j.Inputs, func(i problem.Tensor) bool { return i.Name == t.Name }); i >= 0 {
+			out = append(out, in[i])
+			continue
+		}
+		b, err := device.Alloc[float32](j.Device, t.Name, tensor.Elements(t.Shape))
+		if err != nil {
+			return out, free, err
+		}
+		own, out = append(own, b), append(out, b)
+		if err := j.poison(b.Memory()); err != nil {
+			return out, free, err
+		}
+	}
+	return out, free, nil
+}
+
+// poison fills memory with NaN. What an error is to leave unwritten is read all the
+// same, so there it must not count as uninitialised.
+func (j *Job) poison(m device.Memory) error {
+	if j.Refused {
+		return j.Device.Set(m, 0xFF)
+	}
+	return j.Device.Poison(m)
+}
+
+// answered looks at what a call returned: of a case that is to be refused an error
+// is the right answer, and becomes a count. A stub's is not, nor is a kernel that
+// was stopped.
+func (j *Job) answered(err error) error {
+	if class := wire.ErrorOf(err); !j.Refused || (class != nil && class.Class != wire.Failed) {
+		return err
+	}
+	if j.Counts == nil {
+		j.Counts = map[string]uint64{}
+	}
+	if err != nil {
+		j.Counts[problem.Errors] = 1
+	}
+	return nil
+}
+
+func download(j *Job, out Buffers) (*problem.Answer, error) {
+	o := &problem.Answer{Counts: j.Counts}
+	for i, b := range out {
+		values, err := b.CopyOut(j.Device)
+		if err != nil {
+			return nil, err
+		}
+		t, err := tensor.Of(values, j.Outputs[i].Shape...)
+		if err != nil {
+			return nil, err
+		}
+		o.Tensors = append(o.Tensors, t)
+	}
+	return o, nil
+}
+
+func release(j *Job, buffers Buffers) {
+	for _, b := range buffers {
+		_ = b.Free(j.Device)
+	}
+}

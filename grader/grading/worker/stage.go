@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"errors"
+	"slices"
+
+	"flashlab/device"
+	"flashlab/grader/grading/wire"
+)
+
+// prepare allocates all of a timed case, and finds out what can be measured.
+func (s *stage) prepare() (err error) {
+	d := s.Device
+	s.ready.Device = d.Info()
+	s.bench, _ = d.(device.Bench)
+	if s.known, err = newKnown(d); err != nil {
+		return err
+	}
+	if err := s.clock(); err != nil {
+		return err
+	}
+	if s.bench != nil {
+		if s.ready.Free, err = s.bench.FreeMemory(); err != nil {
+			return err
+		}
+		if s.ready.Limits, err = s.bench.Limits(); err != nil {
+			return err
+		}
+		// Twice the cache: then nothing of what was there before is left.
+		most := max(2*s.ready.Limits.L2, 128<<20)
+		if s.flush, err = s.malloc("what fills the cache", most); err != nil {
+			return err
+		}
+		if s.clean, err = s.malloc("what cleans the cache", most); err != nil {
+			return err
+		}
+		if err := d.Set(s.clean, 0); err != nil {
+			return err
+		}
+	}
+	if s.in, err = s.arenas(s.Inputs); err != nil {
+		return err
+	}
+	if s.out, err = s.arenas(s.Outputs); err != nil {
+		return err
+	}
+	s.base, err = s.findBaseline()
+	if err != nil && !errors.Is(err, device.ErrOutOfMemory) {
+		s.ready.NoBaseline = err.Error()
+		return nil
+	}
+	return err
+}
+
+// clock makes the events, where the device keeps time.
+func (s *stage) clock() (err error) {
+	for i := range s.events {
+		if s.events[i], err = s.Device.NewEvent(); errors.Is(err, device.ErrNoClock) {
+			s.events[i] = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.ready.Clock = true
+	return nil
+}
+
+// self is work whose size is known.
+func (s *stage) self(who wire.Who, p placed) (func() error, error) {
+	if s.bench == nil {
+		return nil, device.ErrNoClock
+	}
+	if who == wire.Adding {
+		return func() error { return s.known.multiplyAdd(s.ready.Device.Processors) }, nil
+	}
+	from, to, err := p.twins()
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return s.bench.Copy(to.Memory(), from.Memory()) }, nil
+}
+
+// twins are the two largest buffers of the same size.
+func (p placed) twins() (from, to device.Buffer[float32], err error) {
+	all := slices.Concat(p.in, p.out)
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			if a.Len() == b.Len() && a.Len() > from.Len() {
+				from, to = a, b
+			}
+		}
+	}
+	if from.Len() == 0 {
+		err = errors.New("a copy is timed where two tensors are equally large")
+	}
+	return from, to, err
+}

@@ -1,0 +1,311 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"flashlab/device"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/wire"
+	"flashlab/internal/frame"
+	"flashlab/tensor"
+)
+
+// stage is a timed case: its buffers, the code to time, and what it is compared with.
+// Each run has inputs of its own at places of their own, outputs that hold NaN, and a
+// second-level cache that holds none of them.
+type stage struct {
+	*Job
+	conn    io.ReadWriter
+	ready   wire.Ready
+	known   *known
+	bench   device.Bench // nil where the device is none
+	in, out arenas
+	ours    func(out, in Buffers) error // makes the submission's code first, if need be
+	guard   func() *guarded             // of the submission's queue; nil before there is one
+	base    baseline
+	own     func(out, in Buffers) error // the operation's own baseline, if it has one
+	flush   device.Memory               // is written before each call, and
+	clean   device.Memory               // is read then, and never written again; both empty without a bench
+	events  [3]device.Event             // before the call, behind what it queued, and when all is idle
+	held    []device.Memory
+	now     placed // of the run that is going on, or that was last
+}
+
+// placed are the buffers of one run.
+type placed struct{ in, out Buffers }
+
+// turns serves a timed case until the grader ends it. An error is the connection's: all
+// others have been told.
+// base is the operation's own baseline, nil where it goes through the vendor's library.
+func (j *Job) turns(ours, base func(out, in Buffers) error, guard func() *guarded) error {
+	if j.Talk == nil {
+		return errors.New("this worker cannot be timed here")
+	}
+	s := &stage{Job: j, conn: j.Talk, ours: ours, own: base, guard: guard}
+	defer s.close()
+	if err := s.prepare(); err != nil {
+		return frame.Write(s.conn, wire.Ready{Error: wire.ErrorOf(err)}, nil)
+	}
+	if err := frame.Write(s.conn, s.ready, nil); err != nil {
+		return err
+	}
+	for {
+		var t wire.Turn
+		if _, err := frame.Read(s.conn, &t); err != nil {
+			return err
+		}
+		if t.End {
+			return nil
+		}
+		if err := s.answer(t); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *stage) answer(t wire.Turn) error {
+	if t.Size > 0 {
+		values, err := s.pieces(t)
+		return wire.WritePieces(s.conn, wire.Pieces{Error: wire.ErrorOf(err)}, values)
+	}
+	return frame.Write(s.conn, s.run(t), nil)
+}
+
+// pieces fetches parts of the first output.
+func (s *stage) pieces(t wire.Turn) ([]float32, error) {
+	if len(s.now.out) == 0 {
+		return nil, errors.New("nothing has run yet")
+	}
+	var all []float32
+	for _, from := range t.Rows {
+		part, err := s.now.out[0].Slice(from, from+t.Size)
+		if err != nil {
+			return nil, err
+		}
+		values, err := part.CopyOut(s.Device)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, values...)
+	}
+	return all, nil
+}
+
+// run does one run. A panic of student code is its error.
+func (s *stage) run(t wire.Turn) (took wire.Took) {
+	defer func() {
+		if p := recover(); p != nil {
+			took.Error = panicked(p)
+		}
+		if g := s.guard(); g != nil {
+			g.set(true)
+			took.Outside = g.noted()
+		}
+	}()
+	call, err := s.call(t)
+	if err == nil {
+		took, err = s.measure(t, call)
+	}
+	if err == nil {
+		took.Bad, err = s.known.bad(s.now.out)
+	}
+	if err != nil {
+		took.Error = wire.ErrorOf(err)
+	}
+	return took
+}
+
+// call is what is timed, on buffers that are filled for this run alone.
+func (s *stage) call(t wire.Turn) (func() error, error) {
+	random := rand.New(rand.NewPCG(t.Seed, 0x666c617368)) // places need not be secret, only others each time
+	s.now = placed{in: s.in.place(random), out: s.out.place(random)}
+	for i, b := range s.now.in {
+		if err := s.known.fill.Fill(b, s.Inputs[i].Dist, t.Seed, s.Inputs[i].Stream, 1); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range s.now.out {
+		if err := s.Device.Set(b.Memory(), 0xFF); err != nil { // a NaN
+			return nil, err
+		}
+	}
+	now := s.now
+	switch t.Who {
+	case wire.Ours:
+		return func() error { return s.ours(now.out, now.in) }, nil
+	case wire.Baseline:
+		if s.base == nil {
+			return nil, errors.New(s.ready.NoBaseline)
+		}
+		return s.base(now.out, now.in)
+	case wire.Copying, wire.Adding:
+		s.now.out = nil // what they leave there is no output
+		return s.self(t.Who, now)
+	}
+	return nil, fmt.Errorf("nobody here is called %q", t.Who)
+}
+
+// measure times one call. Filling the cache keeps the device busy while the host
+// queues the call, so that the device's clock sees no host in between; whether it was
+// busy for long enough is looked at when all is queued.
+func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err error) {
+	if err := s.Device.Sync(); err != nil {
+		return took, err
+	}
+	if err := s.occupy(t); err != nil {
+		return took, err
+	}
+	if t.Slip.ByHost() { // who times by the host's clock has an idle device before
+		if err := s.Device.Sync(); err != nil {
+			return took, err
+		}
+	}
+	if t.Who == wire.Ours {
+		if g := s.guard(); g != nil {
+			g.set(false)
+		}
+	}
+	start := time.Now()
+	if err := s.record(0); err != nil {
+		return took, err
+	}
+	err = call()
+	took.Slipped = time.Since(start).Nanoseconds()
+	if g := s.guard(); g != nil {
+		g.set(true) // from here on nothing of the submission's is queued
+	}
+	if err != nil {
+		return took, err
+	}
+	if err := s.record(1); err != nil {
+		return took, err
+	}
+	took.Queued = time.Since(start).Nanoseconds()
+	if took.Began, err = s.began(); err != nil {
+		return took, err
+	}
+	if err := s.Device.Sync(); err != nil {
+		return took, err
+	}
+	took.Host = time.Since(start).Nanoseconds()
+	if t.Slip == wire.HostClock {
+		took.Slipped = took.Host
+	}
+	if err := s.record(2); err != nil || !s.ready.Clock {
+		return took, err
+	}
+	end, err := s.events[2].Since(s.events[0])
+	if err != nil {
+		return took, err
+	}
+	queued, err := s.events[1].Since(s.events[0])
+	took.Device, took.Late = queued.Nanoseconds(), (end - queued).Nanoseconds()
+	return took, err
+}
+
+// began tells whether the device has come to the call.
+func (s *stage) began() (bool, error) {
+	if start, ok := s.events[0].(device.Asked); ok {
+		return start.Passed()
+	}
+	return false, nil
+}
+
+// occupy empties the cache, or leaves it as it is and does something that touches no
+// memory: either keeps the device busy for a while. What fills the cache is written,
+// and would be written back at the call's expense: so as much is read last, which
+// leaves nothing behind that must be.
+func (s *stage) occupy(t wire.Turn) error {
+	switch {
+	case s.flush.Bytes == 0:
+		return nil
+	case t.Slip == wire.HotCache:
+		return s.known.multiplyAdd(s.ready.Device.Processors)
+	}
+	for range min(max(t.Fills, 1), wire.MostFills) {
+		if err := s.Device.Set(s.flush, byte(t.Seed)); err != nil {
+			return err
+		}
+	}
+	if t.Slip == wire.DirtyCache {
+		return nil
+	}
+	return s.known.read(s.clean)
+}
+
+func (s *stage) record(i int) error {
+	if !s.ready.Clock {
+		return nil
+	}
+	return s.events[i].Record()
+}
+
+// arenas hold one tensor each, with room to move it.
+type arenas []struct {
+	memory device.Memory
+	bytes  int64
+}
+
+// Tensors move by multiples of step bytes, as far from each other as allocations are:
+// no kernel may rely on less than their alignment.
+const (
+	step = 256
+	room = 1 << 20
+)
+
+// place puts each tensor somewhere in its arena.
+func (a arenas) place(random *rand.Rand) (all Buffers) {
+	for _, one := range a {
+		m := one.memory
+		m.Addr += uint64(step * random.Int64N((m.Bytes-one.bytes)/step+1))
+		m.Bytes = one.bytes
+		b, _ := device.BufferOf[float32](m) // a whole number of elements by its making
+		all = append(all, b)
+	}
+	return all
+}
+
+func (s *stage) arenas(tensors []problem.Tensor) (all arenas, err error) {
+	spare := int64(room)
+	if s.Device.Info().Kind == device.Sim {
+		spare = 4 * step
+	}
+	for _, t := range tensors {
+		bytes := 4 * int64(tensor.Elements(t.Shape))
+		m, err := s.malloc(t.Name, bytes+spare)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, struct {
+			memory device.Memory
+			bytes  int64
+		}{m, bytes})
+	}
+	return all, nil
+}
+
+func (s *stage) malloc(name string, bytes int64) (device.Memory, error) {
+	m, err := s.Device.Malloc(name, bytes)
+	if err == nil {
+		s.held = append(s.held, m)
+	}
+	return m, err
+}
+
+func (s *stage) close() {
+	for _, e := range s.events {
+		if e != nil {
+			_ = e.Close()
+		}
+	}
+	if s.known != nil {
+		s.known.close()
+	}
+	for _, m := range s.held {
+		_ = s.Device.Free(m)
+	}
+}

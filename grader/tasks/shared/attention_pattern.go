@@ -1,0 +1,160 @@
+package shared
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+)
+
+// problem is an attention with its inputs.
+type AttentionInputs struct {
+	S       attn.Shape
+	Q, K, V []float32
+}
+
+// AttentionOn is the attention of these inputs.
+func AttentionOn(s attn.Shape, q, k, v []float32) AttentionInputs {
+	return AttentionInputs{S: s, Q: q, K: k, V: v}
+}
+
+// suspect is a mistake with the output that it would give.
+type suspect struct {
+	change Variant
+	says   string
+}
+
+// pattern compares with the attentions that one computes by mistake, then looks
+// at where an output is wrong.
+func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement) string {
+	if why := p.nan(got); why != "" || t.Same(got, t.Want) {
+		return why
+	}
+	for _, m := range p.suspects() {
+		want, _ := Attention64(p.Q, p.K, p.V, p.S, m.change)
+		if !t.Same(t.Plain, want) && t.Same(got, want) {
+			return m.says
+		}
+	}
+	rows := judge.WrongRows(t, got, j.Bound)
+	if judge.FirstOnly(rows, p.S.Batch*p.S.Heads) {
+		return "the first head is right, the others are not: where does head h of q, k, v and out start? (SeqQ and SeqK may differ)"
+	}
+	wrong := AnyBatch(rows, p.S.SeqQ)
+	if p.S.Causal {
+		if wrong[0] && !wrong[p.S.SeqQ-1] {
+			return "the last query, which sees every key, is right, and others are wrong: only where the key lies after the query. Look at the causal mask"
+		}
+	}
+	return judge.Edge(wrong, "query row")
+}
+
+// nan looks at rows with NaN.
+func (p AttentionInputs) nan(got []float32) string {
+	_, nan, _ := judge.Census(got)
+	if nan == 0 {
+		return ""
+	}
+	blind, seeing := 0, 0 // rows with NaN, by whether they see any key
+	for row := range len(got) / p.S.Dim {
+		_, n, _ := judge.Census(got[row*p.S.Dim : (row+1)*p.S.Dim])
+		switch {
+		case n == 0:
+		case p.S.Sees(row%p.S.SeqQ, 0):
+			seeing++
+		default:
+			blind++
+		}
+	}
+	switch {
+	case p.S.Causal && infinite(got):
+		return "some elements are infinite: have masked scores (-Inf) reached the product with v? The causal mask comes before the softmax"
+	case seeing == 0:
+		return fmt.Sprintf("NaN from a row masked entirely, in %d rows: a query that sees no key gets zeros (-Inf minus -Inf is NaN, and so is 0 / 0)", blind)
+	case p.S.Causal && seeing < len(got)/p.S.Dim:
+		return judge.NotNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
+	case p.Overflows():
+		return judge.NotNumbers(nan) + ": did exp overflow? Subtract the row's maximum first, and begin it at -Inf or a score, not at 0"
+	case nan == len(got):
+		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
+	}
+	return ""
+}
+
+func infinite(got []float32) bool {
+	for _, v := range got {
+		if math.IsInf(float64(v), 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// overflows tells whether some score is beyond what exp can take.
+func (p AttentionInputs) Overflows() bool {
+	for i := 0; i < len(p.Q); i += p.S.Dim {
+		var square float64
+		for _, x := range p.Q[i : i+p.S.Dim] {
+			square += float64(x) * float64(x)
+		}
+		// A score has about the size of |q|, k being normal.
+		if math.Sqrt(square) > 60*math.Sqrt(float64(p.S.Dim)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p AttentionInputs) suspects() []suspect {
+	constant := func(f func(d float64) float64) func(int) float64 {
+		return func(dim int) float64 { return f(float64(dim)) }
+	}
+	list := []suspect{
+		{Variant{Scale: constant(func(float64) float64 { return 1 })}, "the scores are off by a factor √d: they are not divided by it"},
+		{Variant{Scale: constant(func(d float64) float64 { return 1 / d })}, "the scores are off by a factor √d: they are divided by d instead of its root"},
+		{Variant{Scale: constant(math.Sqrt)}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+		{Variant{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
+		{Variant{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
+	}
+	if p.S.Causal {
+		list = append(list, p.masks()...)
+	} else {
+		list = append(list,
+			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
+				"the causal mask is applied where none is asked for"},
+			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+				"a causal mask is applied where none is asked for"},
+			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
+				"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
+	}
+	for _, tile := range judge.Tiles {
+		if cut := (p.S.SeqK - 1) / tile * tile; cut > 0 && (p.S.Causal || cut < p.S.SeqK-1) {
+			list = append(list, suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
+				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
+		}
+		if tile < p.S.SeqK {
+			list = append(list, suspect{Variant{Forget: tile},
+				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
+				suspect{Variant{ForgetSum: tile},
+					fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+		}
+	}
+	return list
+}
+
+// masks are the causal masks that one writes by mistake.
+func (p AttentionInputs) masks() []suspect {
+	return []suspect{
+		{Variant{Sees: func(attn.Shape, int, int) bool { return true }},
+			"wrong only where the key lies after the query: the causal mask is not applied"},
+		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
+			"the causal mask is off by one: a query sees its own key, too"},
+		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
+			"the causal mask is off by one: a query sees one key too many"},
+		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"},
+		{Variant{Late: true},
+			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"},
+	}
+}

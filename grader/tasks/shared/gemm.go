@@ -1,0 +1,141 @@
+package shared
+
+import (
+	"fmt"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// gemm is a batched product c = a · b; transB says that b comes transposed.
+func Gemm(name string, transB bool) judge.Op {
+	return judge.Op{
+		Name:  name,
+		Sizes: []string{"batch", "m", "n", "k"},
+		Rules: func(c problem.Problem) error {
+			if c.Dist == tensor.Masked {
+				return fmt.Errorf("a product of masked inputs: -Inf times 0 is NaN")
+			}
+			return nil
+		},
+		Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
+			s := c.Gemm(transB)
+			b := []int{s.Batch, s.K, s.N}
+			if transB {
+				b = []int{s.Batch, s.N, s.K}
+			}
+			return []problem.Tensor{{Name: "a", Shape: []int{s.Batch, s.M, s.K}}, {Name: "b", Shape: b, Dist: tensor.Normal}},
+				[]problem.Tensor{{Name: "c", Shape: []int{s.Batch, s.M, s.N}}}
+		},
+		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
+			s := c.Gemm(transB)
+			a, b, got := in[0].Data, in[1].Data, out.Tensors[0].Data
+			t := GemmTruth(a, b, s)
+			return judge.Rule(c, s, t, got, func(j judge.Judgement) string { return gemmPattern(t, got, a, b, s, j) })
+		},
+		Least: judge.Once,
+		Timed: timedGemm(transB),
+	}
+}
+
+// gemmPattern compares with the products that one computes by mistake.
+func gemmPattern(t judge.Truth, got, a, b []float32, s attn.GemmShape, j judge.Judgement) string {
+	if t.Same(got, t.Want) {
+		return ""
+	}
+	product := func(a, b []float32, s attn.GemmShape) []float64 {
+		c, _ := Gemm64(a, b, s)
+		return c
+	}
+	other := s
+	other.TransB = !s.TransB
+	if s.K > 1 && s.N > 1 && t.Same(got, product(a, b, other)) {
+		if s.TransB {
+			return "this is the product with b read as [batch, k, n]; here b is stored transposed, as [batch, n, k]"
+		}
+		return "this is the product with b read as [batch, n, k]; here b is [batch, k, n]"
+	}
+	if t.Same(got, Transposed(t.Want, s)) {
+		return "c is right but transposed: element (m, n) lies at m * N + n"
+	}
+	if s.Batch > 1 {
+		if t.Same(got, product(Repeated(a, s.Batch), b, s)) {
+			return "every batch uses the first one's a: is the batch's stride in the index of a?"
+		}
+		if t.Same(got, product(a, Repeated(b, s.Batch), s)) {
+			return "every batch uses the first one's b: is the batch's stride in the index of b?"
+		}
+	}
+	rows := judge.WrongRows(t, got, j.Bound)
+	if judge.FirstOnly(rows, s.Batch) {
+		return "the first product of the batch is right, the others are not: where does each matrix start?"
+	}
+	for _, tile := range judge.Tiles {
+		if cut := s.K / tile * tile; cut > 0 && cut < s.K && t.Same(got, product(cutA(a, s, cut), b, s)) {
+			return fmt.Sprintf("the terms from k = %d on are missing: is the last partial tile of k dropped?", cut)
+		}
+	}
+	if why := judge.Edge(wrongColumns(t, got, s), "column"); why != "" {
+		return why
+	}
+	return judge.Edge(AnyBatch(rows, s.M), "row")
+}
+
+// cutA zeroes what a has from k = cut on.
+func cutA(a []float32, s attn.GemmShape, cut int) []float32 {
+	short := append([]float32{}, a...)
+	for i := range short {
+		if i%s.K >= cut {
+			short[i] = 0
+		}
+	}
+	return short
+}
+
+// repeated puts the first batch in place of all.
+func Repeated(x []float32, batch int) []float32 {
+	var all []float32
+	for range batch {
+		all = append(all, x[:len(x)/batch]...)
+	}
+	return all
+}
+
+// transposed is every batch of c written as [N, M].
+func Transposed(c []float64, s attn.GemmShape) []float64 {
+	t := make([]float64, len(c))
+	for i := range c {
+		batch, m, n := i/(s.M*s.N), i/s.N%s.M, i%s.N
+		t[batch*s.M*s.N+n*s.M+m] = c[i]
+	}
+	return t
+}
+
+// wrongColumns judges columns of c as rows are judged.
+func wrongColumns(t judge.Truth, got []float32, s attn.GemmShape) []bool {
+	wrong := make([]bool, s.N)
+	for i, w := range t.Want {
+		d := float64(got[i]) - w
+		if limit := 1e-3 * t.Scale[i/s.N]; !(d <= limit && d >= -limit) { // NaN is wrong
+			wrong[i%s.N] = true
+		}
+	}
+	return wrong
+}
+
+// anyBatch folds rows of all batches into one.
+func AnyBatch(wrong []bool, m int) []bool {
+	folded := make([]bool, m)
+	for i, w := range wrong {
+		folded[i%m] = folded[i%m] || w
+	}
+	return folded
+}
+
+// Product64 is the product alone.
+func Product64(a, b []float32, s attn.GemmShape) []float64 {
+	c, _ := Gemm64(a, b, s)
+	return c
+}

@@ -1,0 +1,133 @@
+package shared
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/judge/judgetest"
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// given is an example with its inputs made.
+type given struct {
+	judgetest.Example
+	c  problem.Problem
+	in []*tensor.Tensor
+}
+
+func give(t *testing.T, op judge.Op, causal bool, shape ...int) given {
+	e := judgetest.Of(op, shape, tensor.Normal, causal)
+	c, in := e.Inputs(t, 3)
+	return given{e, c, in}
+}
+
+// variant is what an attention with one thing done otherwise gives.
+func (g given) variant(v Variant) []float32 {
+	y, _ := Attention64(g.in[0].Data, g.in[1].Data, g.in[2].Data, g.c.Attention(), v)
+	return judgetest.Narrow(y)
+}
+
+func (g given) says(t *testing.T, got []float32, want string) {
+	t.Helper()
+	v := g.Judge(g.c, g.in, got)
+	require.False(t, v.Passed, want)
+	assert.Contains(t, v.Reason, want)
+	assert.NotEmpty(t, v.Details)
+}
+
+func TestAttentionPatterns(t *testing.T) {
+	full, causal := give(t, Flash, false, 1, 2, 17, 113, 33), give(t, Flash, true, 1, 2, 65, 113, 33)
+	for _, g := range []given{full, causal} {
+		assert.True(t, g.Judge(g.c, g.in, g.variant(Variant{})).Passed)
+		for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).suspects() {
+			g.says(t, g.variant(m.change), m.says)
+		}
+	}
+	s := causal.c.Attention()
+	right := causal.variant(Variant{})
+	change := func(f func(row int) bool, to func(v float32) float32) []float32 {
+		y := append([]float32{}, right...)
+		for i := range y {
+			if f(i / s.Dim) {
+				y[i] = to(y[i])
+			}
+		}
+		return y
+	}
+	off := func(v float32) float32 { return v + 1 }
+	causal.says(t, change(func(row int) bool { return row%s.SeqQ >= 32 }, off), "rows 0 to 31 are right, all beyond the first tile are wrong")
+	causal.says(t, change(func(row int) bool { return row%s.SeqQ >= 64 }, off), "the last partial tile")
+	causal.says(t, change(func(row int) bool { return row%s.SeqQ < s.SeqQ-1 }, off), "Look at the causal mask")
+	causal.says(t, change(func(row int) bool { return row >= s.SeqQ }, off), "the first head is right, the others are not")
+	causal.says(t, change(func(row int) bool { return row == 1 }, func(float32) float32 { return float32(math.NaN()) }), "a tile masks everything")
+	causal.says(t, change(func(row int) bool { return row == 1 }, func(float32) float32 { return float32(math.Inf(-1)) }), "The causal mask comes before the softmax")
+	full.says(t, make([]float32, len(full.variant(Variant{}))), "every element is 0")
+}
+
+func TestQueriesWithoutAKeyGetZeros(t *testing.T) {
+	g := give(t, Flash, true, 1, 1, 9, 4, 3)
+	right := g.variant(Variant{})
+	assert.Equal(t, make([]float32, 5*3), right[:5*3])
+	assert.True(t, g.Judge(g.c, g.in, right).Passed)
+	wrong := append([]float32{}, right...)
+	wrong[4] = float32(math.NaN())
+	g.says(t, wrong, "NaN from a row masked entirely")
+	wrong[4] = 1e-20
+	assert.False(t, g.Judge(g.c, g.in, wrong).Passed, "zeros are exact")
+}
+
+func TestGemmPatterns(t *testing.T) {
+	nt, nn := Gemm("gemm_nt", true), Gemm("gemm_nn", false)
+	for _, op := range []judge.Op{nt, nn} {
+		transB := op.Name == "gemm_nt"
+		g := give(t, op, false, 3, 40, 70, 37)
+		s := g.c.Gemm(transB)
+		a, b := g.in[0].Data, g.in[1].Data
+		product := func(a, b []float32, s attn.GemmShape) []float32 {
+			c, _ := Gemm64(a, b, s)
+			return judgetest.Narrow(c)
+		}
+		right := product(a, b, s)
+		assert.True(t, g.Judge(g.c, g.in, right).Passed)
+		other := s
+		other.TransB = !transB
+		g.says(t, product(a, b, other), "this is the product with b read as")
+		g.says(t, product(Repeated(a, 3), b, s), "uses the first one's a")
+		g.says(t, product(a, Repeated(b, 3), s), "uses the first one's b")
+		g.says(t, product(cutA(a, s, 32), b, s), "the terms from k = 32 on are missing")
+		columns := append([]float32{}, right...)
+		rows := append([]float32{}, right...)
+		batches := append([]float32{}, right...)
+		for i := range right {
+			if i%s.N >= 64 {
+				columns[i] = 0
+			}
+			if i/s.N%s.M >= 32 {
+				rows[i]++
+			}
+			if i >= s.M*s.N {
+				batches[i] = -batches[i]
+			}
+		}
+		g.says(t, columns, "only the columns from 64 on are wrong: the last partial tile")
+		g.says(t, rows, "only the rows from 32 on are wrong")
+		g.says(t, batches, "the first product of the batch is right")
+	}
+}
+
+func TestTheOracleKnowsSmallAttentions(t *testing.T) {
+	ln3 := float32(math.Log(3))
+	s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 2, SeqK: 2, Dim: 1, Causal: true}
+	out, _ := Attention64([]float32{1, 1}, []float32{0, ln3}, []float32{8, 4}, s, Variant{})
+	assert.InDeltaSlice(t, []float64{8, 5}, out, 1e-6)
+	// Two query heads that share one key head.
+	s = attn.Shape{Batch: 1, Heads: 2, KVHeads: 1, SeqQ: 1, SeqK: 1, Dim: 2}
+	out, _ = Attention64([]float32{1, 2, 3, 4}, []float32{1, 1}, []float32{5, 6}, s, Variant{})
+	assert.InDeltaSlice(t, []float64{5, 6, 5, 6}, out, 1e-12)
+}

@@ -1,0 +1,94 @@
+// Command task3 runs a submission of task 3 for the grader. With the argument
+// table it measures what the submission moves, for `make plot TASK=3`.
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/worker"
+	"flashlab/grader/tasks/task3/sizes"
+	"flashlab/hbm"
+	tiled "flashlab/task3_tiled_go"
+	"flashlab/tensor"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "table" {
+		if err := table(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "table:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	worker.Main(map[string]worker.Op{"tiled": given, "chosen_tiles": chosen})
+}
+
+// given runs Forward with the case's tiles, in the room that they are promised.
+func given(j *worker.Job) (*problem.Answer, error) {
+	br, bc := j.Sizes[sizes.TileQueries], j.Sizes[sizes.TileKeys]
+	return forward(j, sizes.TiledRoom(j.Problem, br, bc), br, bc)
+}
+
+// chosen runs it with the tiles that Tiles picks for the case's SRAM.
+func chosen(j *worker.Job) (*problem.Answer, error) {
+	s, sram := sizes.Tiled(j.Problem), j.Sizes["sram"]
+	br, bc, err := tiled.Tiles(sram, s.SeqQ, s.SeqK, s.Dim)
+	if err != nil {
+		return nil, worker.Stub("Tiles", err)
+	}
+	if br < 1 || bc < 1 {
+		return nil, fmt.Errorf("Tiles(%d, %d, %d, %d) returned br = %d and bc = %d: want at least 1 of each", sram, s.SeqQ, s.SeqK, s.Dim, br, bc)
+	}
+	out, err := forward(j, sram, br, bc)
+	if err != nil {
+		return nil, fmt.Errorf("with br = %d and bc = %d, as Tiles(%d, %d, %d, %d) picked them: %w", br, bc, sram, s.SeqQ, s.SeqK, s.Dim, err)
+	}
+	return out, nil
+}
+
+// poison shows what was never written; the grader knows its bits.
+var poison = math.Float32frombits(0xFFFFFFFF)
+
+// forward runs the submission once, on a machine of its own.
+func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
+	s := sizes.Tiled(j.Problem)
+	machine := hbm.New(sram)
+	in, o, err := matrices(machine, j.In, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := tiled.Forward(machine.SRAM(), o, in[0], in[1], in[2], br, bc, s.Causal); err != nil {
+		return nil, worker.Stub("Forward", err)
+	}
+	if err := machine.SRAM().Err(); err != nil {
+		return nil, fmt.Errorf("%w (Forward returned nil: let it end with return sram.Err())", err)
+	}
+	data, err := machine.Contents(o)
+	if err != nil {
+		return nil, err
+	}
+	got, err := tensor.Of(data, s.SeqQ, s.Dim)
+	if err != nil {
+		return nil, err
+	}
+	return &problem.Answer{Tensors: []*tensor.Tensor{got}, Counts: map[string]uint64{
+		problem.Moved: machine.Traffic().Total(), sizes.TileQueries: uint64(br), sizes.TileKeys: uint64(bc),
+	}}, nil
+}
+
+// matrices puts q, k and v into HBM, and makes room for o.
+func matrices(m *hbm.Machine, in []*tensor.Tensor, s attn.Shape) (inputs []*hbm.Matrix, o *hbm.Matrix, err error) {
+	for i, name := range []string{"q", "k", "v"} {
+		x, err := m.Input(name, in[i].Shape[0], in[i].Shape[1], in[i].Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		inputs = append(inputs, x)
+	}
+	o, err = m.Output("o", s.SeqQ, s.Dim, poison)
+	return inputs, o, err
+}

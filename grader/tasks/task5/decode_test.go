@@ -1,0 +1,154 @@
+package task5
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/judge/judgetest"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+// decoding is the step of a case.
+func decodingOf(p judgetest.Prepared) decoding {
+	return decoding{p.C.Decode(), p.C.Each, p.In[0].Data, p.In[1].Data, p.In[2].Data, p.C.Sizes["parts"]}
+}
+
+// with is what the step gives with one thing done otherwise.
+func (d decoding) with(m mistake) []float32 {
+	rows := m.rows
+	if rows == nil {
+		rows = CacheRows(d.s, d.lengths)
+	}
+	y, _, _ := Decode64(d.q, d.k, d.v, d.s, rows, m.change)
+	return judgetest.Narrow(y)
+}
+
+// rounds computes as a kernel would that keeps its numbers in some arithmetic.
+func (d decoding) rounds(a judgetest.Arithmetic) []float32 {
+	var out []float32
+	rows := CacheRows(d.s, d.lengths)
+	for i := range d.s.Batch * d.s.Heads {
+		at := rows(i/d.s.Heads, i%d.s.Heads)
+		var k, v []float32
+		for _, from := range at {
+			k, v = append(k, d.k[from:from+d.s.Dim]...), append(v, d.v[from:from+d.s.Dim]...)
+		}
+		s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 1, SeqK: len(at), Dim: d.s.Dim}
+		out = append(out, a.Attention(d.q[i*d.s.Dim:(i+1)*d.s.Dim], k, v, s)...)
+	}
+	return out
+}
+
+var steps = []judge.Spec{
+	{Shape: []int{1, 1, 1, 1, 1}, Each: []int{1}, Dist: tensor.Normal},
+	{Shape: []int{3, 2, 2, 113, 33}, Each: []int{113, 1, 64}, Dist: tensor.Normal},
+	{Shape: []int{2, 6, 2, 140, 128}, Each: []int{140, 131}, Dist: tensor.Normal},
+	{Shape: []int{1, 4, 1, 1000, 16}, Each: []int{999}, Dist: tensor.Normal},
+	{Shape: []int{2, 2, 2, 257, 32}, Each: []int{257, 200}, Dist: tensor.Large},
+	{Shape: []int{2, 2, 2, 257, 32}, Each: []int{256, 257}, Dist: tensor.OneHot},
+	{Shape: []int{1, 2, 2, 129, 64}, Each: []int{128}, Dist: tensor.Equal},
+}
+
+func TestFloat32PassesDecodingAndLessDoesNot(t *testing.T) {
+	for _, s := range steps {
+		for seed := range uint64(3) {
+			p := judgetest.Prepare(t, decodeStep, s, seed)
+			d := decodingOf(p)
+			for _, a := range judgetest.Honest {
+				v := p.Judge(t, d.rounds(a))
+				assert.True(t, v.Passed, "%s %v seed %d: %v", a.Name, s, seed, v)
+			}
+			if s.Dist != tensor.Normal || d.s.Dim == 1 {
+				continue // one-hot rows lose nothing by rounding probabilities
+			}
+			for _, a := range judgetest.Dishonest {
+				v := p.Judge(t, d.rounds(a))
+				assert.False(t, v.Passed, "%s %v seed %d", a.Name, s, seed)
+				assert.Contains(t, v.Reason, "nearly right", a.Name)
+			}
+		}
+	}
+}
+
+func TestDecodePatterns(t *testing.T) {
+	p := judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{3, 6, 2, 150, 9}, Each: []int{150, 150, 150}, Dist: tensor.Normal}, 3)
+	q := judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{3, 6, 2, 150, 9, 5}, Each: []int{103, 150, 101}, Dist: tensor.Normal}, 3)
+	for _, p := range []judgetest.Prepared{p, q} {
+		d := decodingOf(p)
+		right := d.with(mistake{})
+		assert.True(t, p.Judge(t, right).Passed)
+		for _, m := range d.mistakes() {
+			y := d.with(m)
+			if slices.Equal(y, right) {
+				continue // it makes no difference here
+			}
+			if slices.ContainsFunc(y, func(v float32) bool { return v != v }) {
+				continue // it reads what was never written
+			}
+			p.Says(t, m.says, y)
+		}
+		p.Says(t, "every element is 0", make([]float32, len(right)))
+		p.Says(t, "the first sequence is right, the others are not", judgetest.Changed(right, func(i int) bool { return i >= len(right)/3 }))
+		if p.Op.Name == "split" { // its lengths differ
+			p.Says(t, "lengths up to 103 are right here, from 150 on they are wrong", judgetest.Changed(right, func(i int) bool { return i/54 == 1 }))
+		}
+		p.Says(t, "rows have wrong values", judgetest.Changed(right, func(i int) bool { return i%2 == 0 }))
+		p.Says(t, "nearly right", judgetest.RoundedAll(right))
+	}
+}
+
+func TestNaNTellsWhatWasRead(t *testing.T) {
+	nan := float32(math.NaN())
+	in := func(y []float32, some func(row int) bool, dim int) []float32 {
+		y = slices.Clone(y)
+		for i := range y {
+			if some(i / dim) {
+				y[i] = nan
+			}
+		}
+		return y
+	}
+	p := judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{2, 2, 2, 9, 4}, Each: []int{9, 8}, Dist: tensor.Normal}, 3)
+	right := decodingOf(p).with(mistake{})
+	p.Says(t, "stale slots beyond the length are read", in(right, func(row int) bool { return row >= 2 }, 4))
+	p.Says(t, "NaN or infinite", in(right, func(row int) bool { return row == 0 }, 4))
+	p = judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{2, 1, 1, 12, 4, 4}, Each: []int{12, 3}, Dist: tensor.Normal}, 3)
+	p.Says(t, "; or NaN where a part has no key", in(decodingOf(p).with(mistake{}), func(row int) bool { return row == 1 }, 4))
+	p = judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{1, 1, 1, 3, 4, 8}, Each: []int{3}, Dist: tensor.Normal}, 3)
+	p.Says(t, "NaN where a part has no key", in(decodingOf(p).with(mistake{}), func(int) bool { return true }, 4))
+	p = judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{1, 1, 1, 9, 4}, Each: []int{9}, Dist: tensor.Large}, 3)
+	p.Says(t, "did exp overflow?", in(decodingOf(p).with(mistake{}), func(int) bool { return true }, 4))
+}
+
+func TestRefusals(t *testing.T) {
+	p := judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{2, 2, 2, 9, 4}, Each: []int{9, 0}, Dist: tensor.Normal, Refused: true}, 3)
+	refused := map[string]uint64{problem.Errors: 1}
+	as, wrote := judge.NoNumbers(16), judgetest.Changed(judge.NoNumbers(16), func(int) bool { return false })
+	wrote[3] = 0
+	assert.True(t, p.Answer(t, refused, as).Passed)
+	assert.Contains(t, p.Answer(t, refused, wrote).Reason, "had written 1 elements before")
+	assert.Contains(t, p.Answer(t, nil, as).Reason, "returned no error: sequence 1 has nothing in its cache")
+	assert.Contains(t, p.Answer(t, nil, wrote).Reason, "returned no error, and wrote 1 elements")
+
+	for _, s := range []judge.Spec{
+		{Shape: []int{2, 3, 2, 9, 4}, Each: []int{9, 1}, Dist: tensor.Normal},
+		{Shape: []int{2, 2, 2, 9, 4}, Each: []int{9, 10}, Dist: tensor.Normal},
+		{Shape: []int{2, 2, 2, 9, 4}, Each: []int{-1, 1}, Dist: tensor.Normal},
+	} {
+		_, err := decodeStep.Case(s, 1, 1)
+		assert.ErrorContains(t, err, "refused = true is missing", "%v", s)
+	}
+	_, err := decodeStep.Case(judge.Spec{Shape: []int{1, 1, 1, 9, 4}, Each: []int{9}, Dist: tensor.Normal, Refused: true}, 1, 1)
+	assert.ErrorContains(t, err, "nothing is wrong")
+	_, err = decodeStep.Case(judge.Spec{Shape: []int{2, 1, 1, 9, 4}, Each: []int{9}, Dist: tensor.Normal}, 1, 1)
+	assert.ErrorContains(t, err, "takes 2 of them, the lengths of the sequences")
+	_, err = shared.Softmax.Case(judge.Spec{Shape: []int{1, 1, 1}, Each: []int{1}, Dist: tensor.Normal}, 1, 1)
+	assert.ErrorContains(t, err, "takes 0 of them")
+}

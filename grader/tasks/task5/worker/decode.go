@@ -1,0 +1,65 @@
+package main
+
+import (
+	"flashlab/attn"
+	"flashlab/device"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/worker"
+)
+
+// Update writes new tokens to the cache that a case gives.
+func Update[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+	return withEach("Update", "at", m, func(it T, c problem.Problem, out, in worker.Buffers, at attn.Counts) error {
+		cache := attn.Cache{K: in[0], V: in[1], CacheShape: c.Cache()}
+		return it.Update(cache, in[2], in[3], c.Sizes["count"], at)
+	})
+}
+
+// Decode is one step of decoding against the cache that a case gives.
+func Decode[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+	return withEach("Decode", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
+		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
+		return it.Decode(out[0], in[0], cache, c.Decode(), lengths)
+	})
+}
+
+// DecodeSplit is the same in parts. A submission need not have it.
+func DecodeSplit[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+	return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
+		s, ok := any(it).(attn.SplitDecoder)
+		if !ok {
+			return attn.ErrNotImplemented
+		}
+		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
+		return s.DecodeSplit(out[0], in[0], cache, c.Decode(), lengths, c.Sizes["parts"])
+	})
+}
+
+// withEach is OnDevice for a method that takes a number for each sequence; what is
+// the name that reports give to these.
+func withEach[T any](name, what string, m *worker.Maker[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.Counts) error) worker.Op {
+	return func(j *worker.Job) (*problem.Answer, error) {
+		each, err := counts(j.Device, what, j.Each)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = each.Device.Free(j.Device) }()
+		return worker.OnDevice(m, func(it T, c problem.Problem, out, in worker.Buffers) error {
+			return worker.StubIn("decode.go", name, call(it, c, out, in, each))
+		})(j)
+	}
+}
+
+// counts puts one number for each sequence on the device.
+func counts(d device.Device, name string, numbers []int) (attn.Counts, error) {
+	b, err := device.Upload(d, name, as32(numbers))
+	return attn.Counts{Host: numbers, Device: b}, err
+}
+
+func as32(numbers []int) []int32 {
+	narrow := make([]int32, len(numbers))
+	for i, n := range numbers {
+		narrow[i] = int32(n)
+	}
+	return narrow
+}

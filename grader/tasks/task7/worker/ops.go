@@ -1,0 +1,127 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/worker"
+	"flashlab/grader/tasks/task7/sizes"
+	"flashlab/nn/gpt2"
+	task "flashlab/task7_gpt2"
+	"flashlab/tensor"
+)
+
+// logits runs a random model three times: on the student's layer and kernels; on
+// the layer with the course's kernels; and with only the decoding of these. Where
+// the first is wrong, the others tell whose mistake it is.
+func logits(m *worker.Maker[kit]) worker.Op {
+	return func(j *worker.Job) (*problem.Answer, error) {
+		k, err := m.Get(j.Queue)
+		if err != nil {
+			return nil, err
+		}
+		w, err := gpt2.Random(sizes.GPT2(j.Problem), j.Seed)
+		if err != nil {
+			return nil, err
+		}
+		clear(k.calls.count)
+		tokens := narrow(problem.Tokens(j.In[0].Data, w.Config().Vocabulary))
+		mixed := k.plain
+		mixed.Prefill = k.own.Prefill
+		out := &problem.Answer{}
+		for i, kernels := range []attn.Kernels{k.own, k.plain, mixed} {
+			rows, err := forced(j, k, w, kernels, tokens)
+			if err != nil {
+				return nil, err
+			}
+			t, err := tensor.Of(rows, j.Outputs[i].Shape...)
+			if err != nil {
+				return nil, err
+			}
+			out.Tensors = append(out.Tensors, t)
+			if i == 0 {
+				out.Counts = maps.Clone(k.calls.count)
+			}
+		}
+		return out, nil
+	}
+}
+
+// forced are the logits behind a prompt and behind each token that follows it in
+// the case. Another text comes first, so that the cache is not fresh.
+func forced(j *worker.Job, k kit, w gpt2.Weights, kernels attn.Kernels, tokens []int32) ([]float32, error) {
+	m, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, kernels)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = m.Close() }()
+	before := slices.Clone(tokens)
+	slices.Reverse(before)
+	prompt := j.Sizes["prompt"]
+	if _, err := follow(m, before, prompt); err != nil {
+		return nil, err
+	}
+	return follow(m, tokens, prompt)
+}
+
+func follow(m *gpt2.Model, tokens []int32, prompt int) ([]float32, error) {
+	if err := m.Prefill(tokens[:prompt]); err != nil {
+		return nil, err
+	}
+	all, err := m.Logits()
+	if err != nil {
+		return nil, err
+	}
+	for _, token := range tokens[prompt:] {
+		if err := m.Step(token); err != nil {
+			return nil, err
+		}
+		row, err := m.Logits()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row...)
+	}
+	return all, nil
+}
+
+// text generates greedily with the course's own model.
+func text(m *worker.Maker[kit]) worker.Op {
+	return func(j *worker.Job) (*problem.Answer, error) {
+		k, err := m.Get(j.Queue)
+		if err != nil {
+			return nil, err
+		}
+		w, err := gpt2.Bundled(task.Model())
+		if err != nil {
+			return nil, err
+		}
+		lm, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, k.own)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = lm.Close() }()
+		var prompt []int32
+		for _, v := range j.In[0].Data {
+			prompt = append(prompt, int32(v))
+		}
+		var got []float32
+		_, err = gpt2.Generate(lm, gpt2.Generation{Prompt: prompt, Tokens: j.Sizes["tokens"], Stop: -1,
+			Emit: func(token int32) error { got = append(got, float32(token)); return nil }})
+		if err != nil {
+			return nil, err
+		}
+		t, err := tensor.Of(got, j.Outputs[0].Shape...)
+		return &problem.Answer{Tensors: []*tensor.Tensor{t}, Counts: j.Counts}, err
+	}
+}
+
+func narrow(x []int) []int32 {
+	y := make([]int32, len(x))
+	for i, v := range x {
+		y[i] = int32(v)
+	}
+	return y
+}

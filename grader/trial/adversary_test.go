@@ -1,0 +1,28 @@
+package trial
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/cache"
+)
+
+// TestEveryOneFits: edits quote lines of the solutions, which change.
+func TestEveryOneFits(t *testing.T) {
+	root, err := cache.Root()
+	require.NoError(t, err)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	for kind, least := range map[string]int{Exploits: 40, Honest: 30} {
+		all, err := Load(root, kind)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, len(all), least, kind)
+		for _, s := range all {
+			assert.NoError(t, s.Write(root, tasks[s.Task-1], t.TempDir()))
+			assert.Equal(t, kind == Honest, s.Verdict == Full, s.Name)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// Package synthetic makes a class of invented submissions whose verdicts are known: solutions,
+// stubs, mutants, odd but honest work, hand-ins that do not compile or never end, and archives that
+// cannot be read. Batches are tried on it, by tests and by whoever sets a course up.
+package synthetic
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"flashlab/grader/grading/rubric"
+)
+
+// Verdict is what a task of a submission must come to.
+type Fate string
+
+// The verdicts.
+const (
+	Full    Fate = "full"    // all points that can be measured
+	Less    Fate = "less"    // points lost, be it all of them
+	None    Fate = "none"    // no points, though it ran
+	Refused Fate = "refused" // nothing of it ran
+	Unread  Fate = "unread"  // the archive was not read
+	Held    Fate = "held"    // it awaits a person
+	Lost    Fate = "lost"    // less, none or refused: expected only
+	Any     Fate = "any"     // whatever the same would get without the trick: expected only
+)
+
+// Student is one submission of the class.
+type Student struct {
+	ID   string
+	Kind string // "mutant no_scale of task 1"
+	Want map[int]Fate
+}
+
+// maker is one kind of submission: it changes a set of solutions in one task.
+type maker struct {
+	name  string
+	make  func(c *class, files map[string][]byte, t *rubric.Task, n int) (kind string, want Fate, err error)
+	spoil func(packed []byte) (name string, data []byte) // the archive, instead
+}
+
+// class is one being made.
+type class struct {
+	root  string
+	tasks []*rubric.Task
+}
+
+// makers in the order in which they take turns.
+func makers() []maker {
+	return []maker{
+		{name: "solution", make: solution},
+		{name: "mutant", make: mutant},
+		{name: "stub", make: stub},
+		{name: "mutant", make: mutant},
+		{name: "honest", make: honest},
+		{name: "does not compile", make: uncompilable},
+		{name: "mutant", make: mutant},
+		{name: "cut zip", spoil: cut},
+		{name: "solution", make: solution},
+		{name: "endless", make: endless},
+		{name: "zip that leads out", spoil: slip},
+		{name: "forbidden import", make: forbidden},
+		{name: "exploit", make: exploit},
+		{name: "honest", make: odd},
+		{name: "exploit", make: exploit},
+		{name: "exploit", make: exploit},
+	}
+}
+
+// Write makes n submissions of the tasks in dir/submissions, with dir/course.toml, dir/roster.csv
+// and dir/expected.csv beside.
+func Write(dir, root string, tasks []*rubric.Task, n int) ([]Student, error) {
+	c := &class{root, tasks}
+	into := filepath.Join(dir, "submissions")
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		return nil, err
+	}
+	var students []Student
+	all := makers()
+	for i := range n {
+		s, err := c.student(into, i, all[i%len(all)])
+		if err != nil {
+			return nil, err
+		}
+		students = append(students, s)
+	}
+	return students, c.tables(dir, students)
+}
+
+// student makes the i-th submission.
+func (c *class) student(into string, i int, m maker) (Student, error) {
+	s := Student{ID: fmt.Sprintf("s%03d", i+1), Kind: m.name, Want: map[int]Fate{}}
+	files, err := c.read("solution")
+	if err != nil {
+		return s, err
+	}
+	for _, t := range c.tasks {
+		s.Want[t.Number] = Full
+	}
+	if m.spoil != nil {
+		for _, t := range c.tasks {
+			s.Want[t.Number] = Unread
+		}
+		data, err := zipped(files, "")
+		if err != nil {
+			return s, err
+		}
+		name, data := m.spoil(data)
+		return s, os.WriteFile(filepath.Join(into, s.ID+name), data, 0o644)
+	}
+	t := c.tasks[(i+i/len(makers()))%len(c.tasks)] // each kind comes to each task
+	kind, want, err := m.make(c, files, t, i)
+	if err != nil {
+		return s, err
+	}
+	if kind == "" { // the task has none of this kind
+		kind, want = "solution", Full
+	}
+	s.Kind, s.Want[t.Number] = fmt.Sprintf("%s of task %d", kind, t.Number), want
+	return s, pack(into, s.ID, files, i)
+}
+
+// read reads the permitted files of all tasks: the stubs ("") or the solutions.
+func (c *class) read(sub string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, t := range c.tasks {
+		for _, f := range t.Files {
+			data, err := os.ReadFile(filepath.Join(c.root, t.Dir, sub, f))
+			if err != nil {
+				return nil, err
+			}
+			files[path.Join(t.Dir, f)] = data
+		}
+	}
+	return files, nil
+}
+
+// tables writes what an instructor would have beside the submissions.
+func (c *class) tables(dir string, students []Student) error {
+	var roster, expected bytes.Buffer
+	r, e := csv.NewWriter(&roster), csv.NewWriter(&expected)
+	_ = r.Write([]string{"id", "name", "email"})
+	_ = e.Write([]string{"student", "kind", "task", "verdict"})
+	for _, s := range students {
+		_ = r.Write([]string{s.ID, "Student " + s.ID[1:], s.ID + "@example.org"})
+		for _, n := range slices.Sorted(maps.Keys(s.Want)) {
+			_ = e.Write([]string{s.ID, s.Kind, strconv.Itoa(n), string(s.Want[n])})
+		}
+	}
+	r.Flush()
+	e.Flush()
+	var numbers []int
+	for _, t := range c.tasks {
+		numbers = append(numbers, t.Number)
+	}
+	course := "title = \"Synthetic class\"\nseed  = \"synthetic\"\ntasks = " + list(numbers) + "\n"
+	for name, data := range map[string][]byte{"roster.csv": roster.Bytes(), "expected.csv": expected.Bytes(), "course.toml": []byte(course)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list writes numbers as TOML has them.
+func list(numbers []int) string {
+	var b bytes.Buffer
+	for i, n := range numbers {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	return "[" + b.String() + "]"
+}

@@ -1,0 +1,161 @@
+package trial
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/verdict"
+)
+
+// everyTask runs a test for each task of the course.
+func everyTask(t *testing.T, f func(t *testing.T, root string, task *rubric.Task)) {
+	root := ready(t)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	for _, task := range tasks {
+		t.Run(task.Dir, func(t *testing.T) {
+			t.Parallel()
+			f(t, root, task)
+		})
+	}
+}
+
+// measurable is the points that need no GPU.
+func measurable(task *rubric.Task) float64 {
+	var sum float64
+	for _, c := range task.Checks {
+		sum += c.Points * (1 - task.Split(c).Speed)
+	}
+	return sum
+}
+
+func TestSolutionsGetFullMarks(t *testing.T) {
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		if task.Number == 7 && os.Getenv(allMutants) == "" { // most of a minute for a whole model
+			t.Skip("make demo and make test-all grade this task's solution")
+		}
+		v := gradeOn(t, root, task, run.Solution(root, task), "")
+		got, most := v.Points()
+		assert.True(t, v.Full(), feedback(v))
+		assert.InDelta(t, measurable(task), most, 1e-9)
+		assert.InDelta(t, most, got, 1e-9)
+	})
+}
+
+func TestStubsGetNothingAndSaySo(t *testing.T) {
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		// make test lays the solutions over the stubs for the tests' own
+		// build, but the grader reads the tree.
+		v := gradeOn(t, root, task, run.Submission(root, task, ""), "")
+		got, most := v.Points()
+		assert.Zero(t, got)
+		assert.InDelta(t, measurable(task), most, 1e-9, "all of it was measured")
+		for _, c := range v.Checks {
+			for _, k := range c.Cases {
+				if k.Class == "not_run" {
+					assert.Contains(t, k.Reason, "comes first", k.Name)
+					continue
+				}
+				assert.Equal(t, "not_implemented", k.Class, k.Name)
+				assert.Contains(t, k.Reason, "not implemented", k.Name)
+			}
+		}
+	})
+}
+
+// TestVersionsAreRight: they are slower, or move more, but never wrong.
+func TestVersionsAreRight(t *testing.T) {
+	if os.Getenv(allMutants) == "" {
+		t.Skip("make test-all grades earlier versions")
+	}
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		for _, name := range build.Versions(root, task) {
+			v := gradeOn(t, root, task, run.Version(root, task, name), "")
+			require.Empty(t, v.Refused)
+			for _, c := range v.Checks {
+				for _, which := range []string{"correctness", "safety"} {
+					p := c.Part(which)
+					assert.InDelta(t, p.Max, p.Score, 1e-9, "%s, %s %s:\n%s", name, c.ID, which, feedback(v))
+				}
+			}
+		}
+	})
+}
+
+// allMutants is set by `make test-all`; without it each task is tried with its
+// first mutant only.
+const allMutants = "FLASHLAB_ALL"
+
+func TestMutantsLosePoints(t *testing.T) {
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		names := Mutants(root, task)
+		require.NotEmpty(t, names)
+		if os.Getenv(allMutants) == "" {
+			if task.Number == 7 { // half a minute of a whole model
+				t.Skip("make test-all tries the mutants of this task")
+			}
+			names = names[:1]
+		}
+		for _, name := range names {
+			t.Run(name, func(t *testing.T) { mutant(t, root, task, name) })
+		}
+	})
+}
+
+func mutant(t *testing.T, root string, task *rubric.Task, name string) {
+	m, err := LoadMutant(root, task, name)
+	require.NoError(t, err)
+	v := gradeOn(t, root, task, MutantOf(root, task, m), "")
+	require.Empty(t, v.Refused)
+	text := feedback(v)
+	for _, lost := range m.Expect.Lose {
+		p := part(t, v, lost)
+		assert.Less(t, p.Score, p.Max-1e-9, "must lose points on %s:\n%s", lost, text)
+	}
+	for _, kept := range m.Expect.Keep {
+		p := part(t, v, kept)
+		assert.InDelta(t, p.Max, p.Score, 1e-9, "must keep its points on %s:\n%s", kept, text)
+	}
+	for _, says := range m.Expect.Says {
+		assert.Contains(t, text, says)
+	}
+}
+
+// part finds "softmax correctness".
+func part(t *testing.T, v verdict.Verdict, name string) *verdict.Part {
+	t.Helper()
+	id, which, _ := strings.Cut(name, " ")
+	for _, c := range v.Checks {
+		if p := c.Part(which); c.ID == id && p != nil {
+			return p
+		}
+	}
+	require.Fail(t, "no such part", name)
+	return nil
+}
+
+// TestProvidedFilesAreTheSame: what a solution has beside its own files is a
+// copy, for the compiler's and the linters' sake.
+func TestProvidedFilesAreTheSame(t *testing.T) {
+	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
+		for _, f := range task.Provided {
+			if f == "source.go" { // another package comment
+				continue
+			}
+			given, err := os.ReadFile(filepath.Join(root, task.Dir, f))
+			require.NoError(t, err)
+			copied, err := os.ReadFile(filepath.Join(root, task.Dir, "solution", f))
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(given, copied), "%s and its copy in solution/ differ", f)
+		}
+	})
+}
