@@ -16,14 +16,14 @@ var kept = []string{
 
 // What stays behind of that.
 var left = []string{
-	"device/corpus",            // the simulator's own corpus: among it whole attention kernels
-	"docs/instructors.md",      // not for students
-	"docs/threats.md",          // nor what the sandbox does not hold
-	"grader/release/tree",      // becomes the root's README.md and Makefile
-	"grader/class",             // a class, and strangers' hand-ins
-	"grader/trial",             // what the grader is tried with
+	"device/corpus",       // the simulator's own corpus: among it whole attention kernels
+	"docs/instructors.md", // not for students
+	"docs/threats.md",     // nor what the sandbox does not hold
+	"grader/release/tree", // becomes the root's README.md and Makefile
+	"grader/class",        // a class, and strangers' hand-ins
+	"grader/trial",        // what the grader is tried with
 	"grader/grading/judge/judgetest",
-	"grader/slurm/slurmtest", // for tests alone
+	"grader/slurm/slurmtest",   // for tests alone
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/tasks/rooms"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/sandbox"
+	"flashlab/grader/tasks/rooms"
 )
 
 // TestExploitsOfAGPUGetTheirVerdicts grades those that make sense on a GPU only: as
