@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,6 +21,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/sandbox"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 )
 
@@ -89,7 +89,7 @@ func (b batchFlags) run() (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	only, err := numbers(b.tasks, all)
+	only, err := named(b.tasks, all)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -179,17 +179,14 @@ func ofStudent(items []intake.Item, name string, roster *intake.Roster) ([]intak
 	return picked, nil
 }
 
-// numbers reads "1,2".
-func numbers(s string, all []*rubric.Task) (picked []int, err error) {
+// named reads "1,2".
+func named(s string, all []*rubric.Task) (picked []registry.Name, err error) {
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
-		n, err := strconv.Atoi(word)
-		if err == nil {
-			_, err = rubric.Find(all, word)
-		}
+		found, err := rubric.Find(all, word)
 		if err != nil {
-			return nil, fmt.Errorf("-tasks %s: want numbers of tasks, like 1,2: %w", s, err)
+			return nil, fmt.Errorf("-tasks %s: want names of tasks, like 1,2: %w", s, err)
 		}
-		picked = append(picked, n)
+		picked = append(picked, found[0].Name)
 	}
 	return picked, nil
 }

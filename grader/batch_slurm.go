@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,7 @@ import (
 )
 
 // spread has the nodes of a cluster grade the items.
-func (b batchFlags) spread(root string, all []*rubric.Task, class gradebook.Class, settings batch.Settings, only []int, items []intake.Item) (int, error) {
+func (b batchFlags) spread(root string, all []*rubric.Task, class gradebook.Class, settings batch.Settings, only []registry.Name, items []intake.Item) (int, error) {
 	site, _, err := slurm.LoadSite(filepath.Join(root, siteName))
 	if err == nil {
 		site, err = slurm.Parse(site, b.slurm)

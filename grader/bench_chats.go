@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 
 	"flashlab/device"
 	"flashlab/grader/bench/page"
@@ -19,7 +19,7 @@ import (
 
 // chat is a model that answers, ours in one program and PyTorch's in another.
 type chat struct {
-	task   int
+	task   registry.Name
 	name   string
 	id     string
 	mode   string
@@ -29,8 +29,8 @@ type chat struct {
 }
 
 var allChats = []chat{
-	{6, "task 6's model at full size, batch 4, prompt of 1024", "llama-4-1024", "e2e", []string{"-size", "full"}, []string{"-size", "tiny", "-tokens", "4"}, "llama.py"},
-	{7, "GPT-2 124M's shape, batch 1, prompt of 512", "gpt2-1-512", "gpt2", []string{"-model", "124M", "-prompt-tokens", "512"},
+	{"6", "task 6's model at full size, batch 4, prompt of 1024", "llama-4-1024", "e2e", []string{"-size", "full"}, []string{"-size", "tiny", "-tokens", "4"}, "llama.py"},
+	{"7", "GPT-2 124M's shape, batch 1, prompt of 512", "gpt2-1-512", "gpt2", []string{"-model", "124M", "-prompt-tokens", "512"},
 		[]string{"-tokens", "3"}, "gpt2.py"},
 }
 
@@ -38,7 +38,7 @@ var allChats = []chat{
 const rounds = 2
 
 // chatty tells whether there is a chat of a task.
-func (b benchFlags) chatty(task int) bool {
+func (b benchFlags) chatty(task registry.Name) bool {
 	for _, c := range allChats {
 		if c.task == task && b.workload == "" && !b.mistakes {
 			return true
@@ -53,7 +53,7 @@ func (b benchRun) chats(ctx context.Context, p *page.Part) error {
 	if err := b.ceiling(ctx, p); err != nil {
 		return err
 	}
-	o, err := b.other(7)
+	o, err := b.other("7")
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (b benchRun) chats(ctx context.Context, p *page.Part) error {
 	}
 	defer closed()
 	for _, c := range allChats {
-		if c.task != b.o.Task.Number {
+		if c.task != b.o.Task.Name {
 			continue
 		}
 		result := page.Chat{Name: c.name, ID: c.id}
@@ -91,7 +91,7 @@ func (b benchRun) ceiling(ctx context.Context, p *page.Part) error {
 	if b.o.Devices.Kind != device.CUDA || b.released {
 		return nil
 	}
-	o, err := b.other(5)
+	o, err := b.other("5")
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (b benchRun) ceiling(ctx context.Context, p *page.Part) error {
 }
 
 // other is the run's options for another task.
-func (b benchRun) other(task int) (o run.Options, err error) {
+func (b benchRun) other(task registry.Name) (o run.Options, err error) {
 	tasks, err := rubric.LoadAll(b.o.Root)
 	if err != nil {
 		return o, err
 	}
-	some, err := rubric.Find(tasks, strconv.Itoa(task))
+	some, err := rubric.Find(tasks, string(task))
 	if err != nil {
 		return o, err
 	}

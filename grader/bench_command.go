@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -119,7 +120,7 @@ func (b benchFlags) measure() (int, error) {
 	var twice []page.Pair
 	elsewhere := false
 	for _, t := range tasks {
-		if b.mistakes && t.Number != 4 || !b.mistakes && len(b.workloads(t.Number)) == 0 && !b.chatty(t.Number) {
+		if b.mistakes && t.Name != "4" || !b.mistakes && len(b.workloads(t.Name)) == 0 && !b.chatty(t.Name) {
 			continue
 		}
 		subject, err := b.subject(root, t)
@@ -145,7 +146,7 @@ func (b benchFlags) measure() (int, error) {
 			return exitFailed, errors.New("interrupted")
 		}
 		if err != nil {
-			return exitFailed, fmt.Errorf("task %d: %w", t.Number, err)
+			return exitFailed, fmt.Errorf("task %s: %w", t.Name, err)
 		}
 		if !right {
 			code = exitLess
@@ -175,7 +176,7 @@ func (b benchFlags) who() string {
 	return "the reference solutions"
 }
 
-func (b benchFlags) workloads(task int) (some []race.Workload) {
+func (b benchFlags) workloads(task registry.Name) (some []race.Workload) {
 	for _, w := range bench.All() {
 		if w.Task == task && strings.HasPrefix(w.ID, b.workload) {
 			some = append(some, w)

@@ -62,7 +62,7 @@ func (b benchRun) peers(ctx context.Context) (all []race.Peer, closed func(), er
 
 // task times all that there is of one task, and writes it down if it is to be kept.
 func (b benchRun) task(ctx context.Context) (right bool, err error) {
-	p := page.Part{Task: b.o.Task.Number, Title: b.o.Task.Title, Date: page.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
+	p := page.Part{Task: b.o.Task.Name, Title: b.o.Task.Title, Date: page.Now(), Commit: b.commitOf(ctx), Go: runtime.Version(),
 		Seed: b.seed, GPU: b.o.Devices.GPU, Before: page.Look(ctx)}
 	if p.Peer = ""; b.torch != nil {
 		p.Peer = b.torch.About
@@ -70,7 +70,7 @@ func (b benchRun) task(ctx context.Context) (right bool, err error) {
 		p.NoPeer = b.absent
 	}
 	right = true
-	if workloads := b.workloads(b.o.Task.Number); len(workloads) > 0 {
+	if workloads := b.workloads(b.o.Task.Name); len(workloads) > 0 {
 		if right, err = b.rows(ctx, &p, workloads); err != nil {
 			return false, err
 		}
@@ -124,7 +124,7 @@ func (b benchRun) rows(ctx context.Context, p *page.Part, workloads []race.Workl
 
 // versions times all versions of the solution on the same workloads, the graded one last.
 func (b benchRun) versions(ctx context.Context) (all []page.Version, err error) {
-	workloads := bench.VersionWorkloads(b.o.Task.Number)
+	workloads := bench.VersionWorkloads(b.o.Task.Name)
 	names := build.Versions(b.o.Root, b.o.Task)
 	if len(workloads) == 0 || len(names) == 0 {
 		return nil, nil
@@ -238,7 +238,7 @@ func (b benchRun) cheat(ctx context.Context, o run.Options) (said string, err er
 	defer closed()
 	done := map[string]bool{}
 	for _, w := range bench.All() {
-		if w.Task != o.Task.Number || done[w.Op] || said != "" {
+		if w.Task != o.Task.Name || done[w.Op] || said != "" {
 			continue
 		}
 		done[w.Op] = true

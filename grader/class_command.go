@@ -41,13 +41,13 @@ func classCommand(args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	picked, err := numbers(*only, all)
+	picked, err := named(*only, all)
 	if err != nil {
 		return exitFailed, err
 	}
 	var tasks []*rubric.Task
 	for _, n := range picked {
-		t, err := rubric.Find(all, fmt.Sprint(n))
+		t, err := rubric.Find(all, string(n))
 		if err != nil {
 			return exitFailed, err
 		}

@@ -12,6 +12,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 
@@ -80,9 +81,9 @@ func (c *classFlags) class(all []*rubric.Task, s batch.Settings) (gradebook.Clas
 	class := gradebook.Class{Rubrics: all, Course: course.Default()}
 	var err error
 	if c.course != "" {
-		var have []int
+		var have []registry.Name
 		for _, t := range all {
-			have = append(have, t.Number)
+			have = append(have, t.Name)
 		}
 		if class.Course, err = course.Load(c.course, have); err != nil {
 			return class, err

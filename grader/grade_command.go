@@ -117,7 +117,7 @@ func (g gradeFlags) run() (int, error) {
 		if err != nil {
 			return exitFailed, err
 		}
-		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %d", t.Number))
+		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %s", t.Name))
 		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
 			Output: filepath.Join(root, "out"), Progress: progress.Case})
 		progress.Stop()
@@ -125,7 +125,7 @@ func (g gradeFlags) run() (int, error) {
 			return exitFailed, errors.New("interrupted; nothing was written")
 		}
 		if err != nil {
-			return exitFailed, fmt.Errorf("task %d: %w", t.Number, err)
+			return exitFailed, fmt.Errorf("task %s: %w", t.Name, err)
 		}
 		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
 		printer.Verdict(v)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"os/signal"
@@ -45,7 +46,7 @@ func gradescopeZipCommand(args []string) (int, error) {
 	if _, err := c.class(all, settings); err != nil { // a mistake in it shows here, not at the deadline
 		return exitFailed, err
 	}
-	if _, err := numbers(*tasks, all); err != nil {
+	if _, err := named(*tasks, all); err != nil {
 		return exitFailed, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -165,7 +166,7 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 	if g.class, err = b.class(all, settings); err != nil {
 		return err
 	}
-	only, err := numbers(b.tasks, all)
+	only, err := named(b.tasks, all)
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 		return err
 	}
 	if len(only) > 0 { // the others are not there at all: no points, and nothing to wait for
-		g.class.Course.Tasks = slices.DeleteFunc(only, func(n int) bool { return !g.class.Course.Graded(n) })
+		g.class.Course.Tasks = slices.DeleteFunc(only, func(n registry.Name) bool { return !g.class.Course.Graded(n) })
 	}
 	i, err := gradescope.Item(b.submissions, about)
 	if err != nil {
@@ -213,12 +214,12 @@ func (g *graded) run(b batchFlags, about string, limit time.Duration) error {
 }
 
 // fitting leaves out tasks that the container has too little memory for.
-func (g *graded) fitting(only []int) (fit []int, err error) {
+func (g *graded) fitting(only []registry.Name) (fit []registry.Name, err error) {
 	wanted := only
 	if len(wanted) == 0 {
 		for _, t := range g.class.Rubrics {
-			if g.class.Course.Graded(t.Number) {
-				wanted = append(wanted, t.Number)
+			if g.class.Course.Graded(t.Name) {
+				wanted = append(wanted, t.Name)
 			}
 		}
 	}
@@ -229,7 +230,7 @@ func (g *graded) fitting(only []int) (fit []int, err error) {
 			fit = append(fit, n)
 			continue
 		}
-		note := fmt.Sprintf("Task %d is not graded here: its simulation needs %d MB of memory, and this container has %d.", n, need, memory)
+		note := fmt.Sprintf("Task %s is not graded here: its simulation needs %d MB of memory, and this container has %d.", n, need, memory)
 		fmt.Println(note)
 		g.notes = append(g.notes, note)
 	}
@@ -271,11 +272,11 @@ func (g *graded) write(head string) error {
 // Begin, Step and Done watch the batch of one.
 func (g *graded) Begin(int) {}
 
-func (g *graded) Step(_ intake.Item, task, done, _ int) {
+func (g *graded) Step(_ intake.Item, task registry.Name, done, _ int) {
 	if done > 0 {
 		return
 	}
-	fmt.Printf("task %d, after %.0f s\n", task, time.Since(g.began).Seconds())
+	fmt.Printf("task %s, after %.0f s\n", task, time.Since(g.began).Seconds())
 	if err := g.write("Not finished: grading broke off while it was at work on what is missing below."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

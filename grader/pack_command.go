@@ -85,11 +85,11 @@ func lookAtAll(ctx context.Context, root string, z handin.Zip, tasks []*rubric.T
 			return false
 		}
 		if err != nil {
-			fmt.Printf("  task %d  could not be looked at: %s\n", t.Number, indent(err.Error()))
+			fmt.Printf("  task %s  could not be looked at: %s\n", t.Name, indent(err.Error()))
 			warned, err = true, nil
 			continue
 		}
-		head := fmt.Sprintf("  task %d  ", t.Number)
+		head := fmt.Sprintf("  task %s  ", t.Name)
 		if l.Said != "" {
 			fmt.Println(head + l.Said)
 		}

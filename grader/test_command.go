@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,20 +29,20 @@ func testCommand(args []string) (int, error) {
 		return exitFailed, err
 	}
 	code := exitFull
-	begun := map[int]bool{}
+	begun := map[registry.Name]bool{}
 	for _, t := range tasks {
 		stub, err := unbegun(root, t, begun)
 		if err != nil {
 			return exitFailed, err
 		}
 		if stub != "" {
-			fmt.Printf("task %d  %s: %s\n", t.Number, stub, filepath.Join(t.Dir, "README.md"))
+			fmt.Printf("task %s  %s: %s\n", t.Name, stub, filepath.Join(t.Dir, "README.md"))
 			continue
 		}
-		begun[t.Number] = true
+		begun[t.Name] = true
 		cmd := exec.Command("go", "test", "./"+t.Dir)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stdout, os.Stderr
-		fmt.Printf("task %d  go test ./%s\n", t.Number, t.Dir)
+		fmt.Printf("task %s  go test ./%s\n", t.Name, t.Dir)
 		if err := cmd.Run(); err != nil {
 			code = exitLess
 		}
@@ -50,11 +51,11 @@ func testCommand(args []string) (int, error) {
 }
 
 // unbegun says why a task has nothing to test; "" if it has.
-func unbegun(root string, t *rubric.Task, begun map[int]bool) (string, error) {
+func unbegun(root string, t *rubric.Task, begun map[registry.Name]bool) (string, error) {
 	if len(t.Files) == 0 {
 		for _, n := range t.Uses {
 			if !begun[n] {
-				return fmt.Sprintf("waits for task %d", n), nil
+				return fmt.Sprintf("waits for task %s", n), nil
 			}
 		}
 		return "", nil

@@ -54,15 +54,15 @@ func (w *watchFlags) watched(ctx context.Context, what string, pick func([]rubri
 		return nil, run.Devices{}, fmt.Errorf("%s: say which task: TASK=4", what)
 	}
 	if !tasks[0].OnDevice() {
-		return nil, run.Devices{}, fmt.Errorf("%s: task %d has no kernels: it is plain Go", what, tasks[0].Number)
+		return nil, run.Devices{}, fmt.Errorf("%s: task %s has no kernels: it is plain Go", what, tasks[0].Name)
 	}
 	devices, err := run.Choose(root, w.device)
 	if err == nil && devices.Kind != device.CUDA {
 		err = errors.New(devices.Why)
 	}
 	if err != nil {
-		return nil, devices, fmt.Errorf("%s needs a GPU and CUDA's toolkit: %w. Without them the simulator checks memory and counts bytes: make grade TASK=%d; on a cluster's login node: make gpu TASK=%d DO=%s",
-			what, err, tasks[0].Number, tasks[0].Number, what)
+		return nil, devices, fmt.Errorf("%s needs a GPU and CUDA's toolkit: %w. Without them the simulator checks memory and counts bytes: make grade TASK=%s; on a cluster's login node: make gpu TASK=%s DO=%s",
+			what, err, tasks[0].Name, tasks[0].Name, what)
 	}
 	subject, err := w.subject(root, tasks[0])
 	if err != nil {

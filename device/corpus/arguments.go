@@ -1,6 +1,8 @@
 package corpus
 
-import "flashlab/device"
+import (
+	"flashlab/device"
+)
 
 // argument makes what a parameter gets, and names the memory to be copied out
 // after the launch, if any.

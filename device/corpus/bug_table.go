@@ -1,6 +1,8 @@
 package corpus
 
-import "flashlab/device"
+import (
+	"flashlab/device"
+)
 
 // one is a launch of one block.
 func one(threads int) device.Launch { return many(1, threads) }

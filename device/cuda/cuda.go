@@ -7,7 +7,9 @@
 // the latest.
 package cuda
 
-import "flashlab/device"
+import (
+	"flashlab/device"
+)
 
 // Options say which GPU to open, and how.
 type Options struct {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"flashlab/grader/grading/race"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
 	"flashlab/grader/tasks/task5"
@@ -33,13 +34,13 @@ func All() []race.Workload {
 
 // VersionWorkloads are what the versions of a task's solution are compared on: one for
 // each kind of kernel, and not so large that a textbook's takes minutes.
-func VersionWorkloads(task int) []race.Workload {
+func VersionWorkloads(task registry.Name) []race.Workload {
 	switch task {
-	case 2:
+	case "2":
 		return []race.Workload{task2.GemmOf(1, 2048, 2048, 2048, false), task2.SoftmaxOf(1<<16, 4096)}
-	case 4:
+	case "4":
 		return []race.Workload{task4.AttentionOf(4, 2048, false)}
-	case 5:
+	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"flashlab/grader/tasks/registry"
 	"path"
 	"regexp"
 	"slices"
@@ -40,17 +41,20 @@ var shared = map[pair]int{
 	{"nn/pieces.cu", "task2_unfused/solution/kernels.cu"}: 40,
 }
 
-var (
-	taskPath  = regexp.MustCompile(`^task[1-9]_[a-z0-9_]+/`)
-	agreement = regexp.MustCompile(`^scripts/.*-agreement\.sh$`)
-)
+var agreement = regexp.MustCompile(`^scripts/.*-agreement\.sh$`)
+
+// ofATask tells whether a file of the course is in a task's folder.
+func ofATask(name string) bool {
+	_, _, ok := registry.All.Owner(name)
+	return ok
+}
 
 // replaced is where the students' own README.md and Makefile lie.
 const replaced = "grader/release/tree/"
 
 // goes tells whether students get a file of the course.
 func goes(name string) bool {
-	if taskPath.MatchString(name) {
+	if ofATask(name) {
 		return !within(name, "solution")
 	}
 	top, _, _ := strings.Cut(name, "/")

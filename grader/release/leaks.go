@@ -65,7 +65,7 @@ func Leaks(course, tree map[string][]byte) []string {
 	secret := map[run]string{} // a run, and the solution that it is of
 	for name := range course {
 		dir, file := path.Split(name)
-		if base := path.Dir(path.Clean(dir)); taskPath.MatchString(name) && path.Base(dir) == "solution" {
+		if base := path.Dir(path.Clean(dir)); ofATask(name) && path.Base(dir) == "solution" {
 			if stub, ok := course[path.Join(base, file)]; ok {
 				runs(stub, func(r run, _ []string) { public[r] = true })
 			}
@@ -110,7 +110,7 @@ func Leaks(course, tree map[string][]byte) []string {
 func isSolution(name string) bool {
 	switch path.Ext(name) {
 	case ".go", ".cu", ".cuh", ".h":
-		return taskPath.MatchString(name) && within(name, "solution") && !strings.HasSuffix(name, "_test.go")
+		return ofATask(name) && within(name, "solution") && !strings.HasSuffix(name, "_test.go")
 	}
 	return false
 }

@@ -121,7 +121,7 @@ func (t *Tree) fill(root string, course map[string][]byte) error {
 		if !goes(name) {
 			continue
 		}
-		if taskPath.MatchString(name) && strings.HasSuffix(name, "/rubric.toml") {
+		if ofATask(name) && strings.HasSuffix(name, "/rubric.toml") {
 			shown, err := withoutHidden(name, data)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ package trial
 
 import (
 	"bytes"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ const (
 type Submission struct {
 	Name    string `toml:"-"`
 	About   string // what it tries, or what is odd about it
-	Task    int
+	Task    registry.Name
 	Verdict Fate
 	Defence string            // what stops it
 	Only    string            // the check, or the case of it, that it is graded on
@@ -85,7 +86,7 @@ func load(file string) (Submission, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return s, fmt.Errorf("unknown key %q", unknown[0].String())
 	}
-	if s.About == "" || s.Task == 0 {
+	if s.About == "" || s.Task == "" {
 		return s, fmt.Errorf("about and task must be there")
 	}
 	if !slices.Contains([]Fate{Refused, Zero, Held, NoGain, Full}, s.Verdict) {

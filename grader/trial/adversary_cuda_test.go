@@ -50,7 +50,7 @@ func exploitGPU(t *testing.T, root string, tasks []*rubric.Task, all []Submissio
 		}
 		n++
 		t.Run(s.Name, func(t *testing.T) { // one at a time: there is one GPU
-			task := tasks[s.Task-1]
+			task := taskOf(tasks, s)
 			v := gradeAdversaryOn(t, root, task, s, on)
 			judgeAdversary(t, task, s, v)
 			t.Logf("%s: %s (%s)", s.About, came(v), s.Defence)

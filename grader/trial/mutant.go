@@ -80,7 +80,7 @@ func LoadTimingMutant(root string, t *rubric.Task, name string) (*Mutant, error)
 func readMutant(dir string, t *rubric.Task, name string) (*Mutant, error) {
 	file := filepath.Join(dir, name+".toml")
 	if _, err := os.Stat(file); err != nil || !mutantName.MatchString(name) {
-		return nil, fmt.Errorf("task %d has no mutant %q; it has %s", t.Number, name, strings.Join(mutantsIn(dir), ", "))
+		return nil, fmt.Errorf("task %s has no mutant %q; it has %s", t.Name, name, strings.Join(mutantsIn(dir), ", "))
 	}
 	m := &Mutant{Name: name}
 	meta, err := toml.DecodeFile(file, m)

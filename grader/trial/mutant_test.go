@@ -1,15 +1,17 @@
 package trial
 
 import (
-	"flashlab/grader/grading/build"
-	"flashlab/grader/grading/gate"
-	"flashlab/grader/grading/rubric"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 )
 
 func TestMutantsFitTheSolution(t *testing.T) {
@@ -42,7 +44,7 @@ func TestMutantsFitTheSolution(t *testing.T) {
 func TestSubmissionHoldsTheTasksThatAreUsed(t *testing.T) {
 	root := t.TempDir()
 	used := &rubric.Task{Dir: "task2_x", Files: []string{"a.go"}}
-	task := &rubric.Task{Dir: "task3_y", Uses: []int{2}, Used: []*rubric.Task{used}}
+	task := &rubric.Task{Dir: "task3_y", Uses: []registry.Name{"2"}, Used: []*rubric.Task{used}}
 	for _, f := range []string{"task2_x/a.go", "task2_x/helper.go", "task3_y/source.go"} {
 		path := filepath.Join(root, f)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

@@ -40,7 +40,7 @@ func measurable(task *rubric.Task) float64 {
 
 func TestSolutionsGetFullMarks(t *testing.T) {
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
-		if task.Number == 7 && os.Getenv(allMutants) == "" { // most of a minute for a whole model
+		if task.Name == "7" && os.Getenv(allMutants) == "" { // most of a minute for a whole model
 			t.Skip("make demo and make test-all grade this task's solution")
 		}
 		v := gradeOn(t, root, task, run.Solution(root, task), "")
@@ -100,7 +100,7 @@ func TestMutantsLosePoints(t *testing.T) {
 		names := Mutants(root, task)
 		require.NotEmpty(t, names)
 		if os.Getenv(allMutants) == "" {
-			if task.Number == 7 { // half a minute of a whole model
+			if task.Name == "7" { // half a minute of a whole model
 				t.Skip("make test-all tries the mutants of this task")
 			}
 			names = names[:1]

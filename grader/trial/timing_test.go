@@ -62,7 +62,7 @@ func timedEntry(t *testing.T, root string, task *rubric.Task, s run.Subject) (sa
 	defer closed()
 	done := map[string]bool{}
 	for _, w := range bench.All() {
-		if w.Task != task.Number || done[w.Op] {
+		if w.Task != task.Name || done[w.Op] {
 			continue
 		}
 		done[w.Op] = true
@@ -87,7 +87,7 @@ func TestTheReferenceRacesBesideASubmission(t *testing.T) {
 		return r
 	}
 	theirs, reference := open(run.Version(root, task, "1_keys")), open(run.Solution(root, task))
-	for _, w := range bench.VersionWorkloads(5) {
+	for _, w := range bench.VersionWorkloads("5") {
 		row, err := race.Measure(context.Background(), theirs, w, race.Options{Ops: rooms.Ops, Name: "submission", Runs: 2, Pieces: 4, Seed: 7},
 			&race.Rival{Name: "reference", Runner: reference})
 		require.NoError(t, err)

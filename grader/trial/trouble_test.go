@@ -21,7 +21,7 @@ const simple = "2_shared"
 // edited is the solution, task 2's in that version, with some texts replaced.
 func edited(root string, task *rubric.Task, edits ...Edit) run.Subject {
 	m := &Mutant{Name: "inline", About: "a test's", Edits: edits}
-	if task.Number == 2 {
+	if task.Name == "2" {
 		m.Version = simple
 	}
 	return MutantOf(root, task, m)
@@ -177,9 +177,9 @@ func TestTroubleCostsItsTaskAlone(t *testing.T) {
 			dir := t.TempDir()
 			x.files(t, root, task, dir)
 			for _, other := range all {
-				if other.Number == task.Number {
+				if other.Name == task.Name {
 					troubled(t, root, *task, dir, x)
-				} else if other.Number == 1 || other.Number == 4 || os.Getenv(allMutants) != "" {
+				} else if other.Name == "1" || other.Name == "4" || os.Getenv(allMutants) != "" {
 					if len(other.Files) > 0 { // the others go by files that were copied before
 						require.NoError(t, os.CopyFS(filepath.Join(dir, other.Dir), os.DirFS(filepath.Join(root, other.Dir, "solution"))))
 					}

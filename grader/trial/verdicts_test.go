@@ -60,7 +60,7 @@ func adversaries(t *testing.T, kind string, least int) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			task := tasks[s.Task-1]
+			task := taskOf(tasks, s)
 			v := gradeAdversary(t, root, task, s, maker)
 			judgeAdversary(t, task, s, v)
 			mu.Lock()

@@ -5,6 +5,7 @@ package page
 import (
 	"encoding/json"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ type Document struct{ Parts []Part }
 
 // Part is what one run measured of one task.
 type Part struct {
-	Task          int
+	Task          registry.Name
 	Title         string
 	Date          time.Time
 	Commit        string
@@ -83,7 +84,7 @@ func described(all []Times, of func(t Times) []float64) timing.Stats {
 func (d *Document) Put(p Part) {
 	d.Parts = slices.DeleteFunc(d.Parts, func(old Part) bool { return old.Task == p.Task })
 	d.Parts = append(d.Parts, p)
-	slices.SortFunc(d.Parts, func(a, b Part) int { return a.Task - b.Task })
+	slices.SortFunc(d.Parts, func(a, b Part) int { return registry.All.Compare(a.Task, b.Task) })
 }
 
 // rows are those of all parts, with the machine's own test.

@@ -46,7 +46,7 @@ func (d Document) page() string {
 }
 
 func (p Part) write(s *strings.Builder) {
-	fmt.Fprintf(s, "\n## Task %d: %s\n\n", p.Task, p.Title)
+	fmt.Fprintf(s, "\n## Task %s: %s\n\n", p.Task, p.Title)
 	s.WriteString(p.device())
 	if p.Before.Card != "" {
 		fmt.Fprintf(s, ", card %s", p.Before.Card)

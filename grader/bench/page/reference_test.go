@@ -18,6 +18,7 @@ import (
 	"flashlab/grader/bench"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/timing"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/cache"
 )
@@ -43,8 +44,8 @@ var quiet = race.SelfTest{Device: device.Info{Name: "A made-up GPU"}, Library: "
 // madeUp is a document with something of everything.
 func madeUp(t *testing.T) (d Document) {
 	t.Helper()
-	for task := range 6 {
-		p := Part{Task: task + 1, Title: "Made up", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC), Commit: "abc", Go: "go1.26", Seed: 7, Test: quiet,
+	for _, one := range registry.All[:6] {
+		p := Part{Task: one.Name, Title: "Made up", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC), Commit: "abc", Go: "go1.26", Seed: 7, Test: quiet,
 			Before: stateOf("GPU-0619416a-8689-93d0-30cc-496bc5dc4e74, 580.1, 1980, 2619, 35, 110.5\n"), After: State{Not: "nvidia-smi does not tell"}, Peer: "PyTorch 9"}
 		for i, w := range bench.All() {
 			if w.Task != p.Task {
@@ -75,7 +76,7 @@ func madeUp(t *testing.T) (d Document) {
 			d.Put(p)
 		}
 	}
-	d.Put(Part{Task: 6, Title: "Models", Chats: []Chat{
+	d.Put(Part{Task: "6", Title: "Models", Chats: []Chat{
 		{Name: "a model", ID: "model-1-2", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
 		{Name: "another", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
 	}})
@@ -121,7 +122,7 @@ func TestAModelsRatesAreOfWhatItHasToDo(t *testing.T) {
 func TestVersionsHaveATableForEachWorkload(t *testing.T) {
 	var p Part
 	for _, p = range madeUp(t).Parts {
-		if p.Task == 5 {
+		if p.Task == "5" {
 			break
 		}
 	}
@@ -146,7 +147,7 @@ func TestVersionsHaveATableForEachWorkload(t *testing.T) {
 func TestWhatIsNotMeasuredIsSaid(t *testing.T) {
 	assert.Contains(t, Document{}.page(), "Not measured yet.")
 	d := Document{}
-	d.Put(Part{Task: 4, Test: race.SelfTest{Not: "needs a GPU"}, NoPeer: "there is no GPU", Rows: []race.Row{
+	d.Put(Part{Task: "4", Test: race.SelfTest{Not: "needs a GPU"}, NoPeer: "there is no GPU", Rows: []race.Row{
 		{Workload: race.Workload{Name: "one"}, Entries: []race.Entry{{Name: "ours", Not: "needs a GPU", Worst: 1e-7}, {Name: "bad", Wrong: "a | b"}}},
 		{Workload: race.Workload{Name: "two"}, Left: "it died"},
 	}})
@@ -176,7 +177,7 @@ func TestAnEarlierRunIsRead(t *testing.T) {
 
 func TestARunReplacesItsTask(t *testing.T) {
 	var d Document
-	for _, task := range []int{5, 2, 5} {
+	for _, task := range []registry.Name{"5", "2", "5"} {
 		d.Put(Part{Task: task, Seed: uint64(len(d.Parts))})
 	}
 	require.Len(t, d.Parts, 2)
@@ -258,7 +259,7 @@ func TestTheSameBenchTwice(t *testing.T) {
 	d := madeUp(t)
 	part := func() (p Part) {
 		for _, p := range madeUp(t).Parts {
-			if p.Task == 4 {
+			if p.Task == "4" {
 				return p
 			}
 		}
@@ -297,6 +298,6 @@ func TestTheSameBenchTwice(t *testing.T) {
 	assert.Contains(t, Again(twice), "1 of 2 ratios")
 	assert.Equal(t, "The two runs have no ratio in common.", Again(nil))
 
-	assert.Empty(t, d.Compare(Part{Task: 9}))
-	assert.Empty(t, d.Compare(Part{Task: 4}), "nothing was measured")
+	assert.Empty(t, d.Compare(Part{Task: "9"}))
+	assert.Empty(t, d.Compare(Part{Task: "4"}), "nothing was measured")
 }

@@ -102,12 +102,12 @@ func (b *batch) known(r, old *record.Record) (tasks []record.Task) {
 // task grades one task.
 func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir string, files map[string][]byte) record.Task {
 	began := time.Now()
-	one := record.Task{Number: t.Number, Key: b.key(t, i.Student.ID, files), Files: filesOf(t, files)}
+	one := record.Task{Name: t.Name, Key: b.key(t, i.Student.ID, files), Files: filesOf(t, files)}
 	limited, cancel := context.WithTimeout(ctx, b.Course.TaskLimit())
 	defer cancel()
-	b.Watch.Step(i, t.Number, 0, 0)
+	b.Watch.Step(i, t.Name, 0, 0)
 	o := run.Options{Root: b.Root, Task: t, Ops: b.Ops, Subject: run.HandedIn(t, dir), Devices: b.Devices, Seed: b.seed(t, i.Student.ID, files),
-		Output: b.Work, GPU: &b.gpu, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Number, done, all) }}
+		Output: b.Work, GPU: &b.gpu, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Name, done, all) }}
 	v, err := b.Grade(limited, o)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:

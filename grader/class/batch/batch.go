@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,9 +33,9 @@ type Options struct {
 	Out     string // the batch's folder
 	Work    string // for what is needed for a while, and removed; a folder in Out without it
 	Course  *course.Course
-	Tasks   []*rubric.Task // all that the tree has
-	Only    []int          // grade these; those that are on without it
-	Regrade bool           // even what is graded
+	Tasks   []*rubric.Task  // all that the tree has
+	Only    []registry.Name // grade these; those that are on without it
+	Regrade bool            // even what is graded
 	Devices run.Devices
 	Jobs    int    // submissions at a time
 	Release string // names the tree in every record
@@ -50,7 +51,7 @@ type Options struct {
 type Watcher interface {
 	Begin(submissions int)
 	// Step: a task of a submission was begun, or a case of it is done.
-	Step(i intake.Item, task, done, all int)
+	Step(i intake.Item, task registry.Name, done, all int)
 	// Done: a submission is graded, or needed no grading (fresh is how many tasks
 	// were graded now). r is nil where the grader itself failed.
 	Done(i intake.Item, r *record.Record, fresh int, err error)
@@ -156,7 +157,7 @@ func (b *batch) item(ctx context.Context, i intake.Item) {
 		}
 		for _, t := range r.Tasks {
 			if t.Failed != "" && err == nil {
-				err = fmt.Errorf("task %d: %s", t.Number, t.Failed)
+				err = fmt.Errorf("task %s: %s", t.Name, t.Failed)
 			}
 		}
 	}
@@ -180,9 +181,9 @@ func (b *batch) guarded(ctx context.Context, i intake.Item) (r *record.Record, f
 // graded tells whether a task is to be graded in this run.
 func (b *batch) graded(t *rubric.Task) bool {
 	if len(b.Only) > 0 {
-		return slices.Contains(b.Only, t.Number)
+		return slices.Contains(b.Only, t.Name)
 	}
-	return b.Course.Graded(t.Number)
+	return b.Course.Graded(t.Name)
 }
 
 // healthy ends the batch where the GPU is gone: whatever came next would look like the

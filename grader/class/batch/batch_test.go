@@ -22,11 +22,12 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 var rubrics = []*rubric.Task{
-	{Number: 1, Dir: "task1_a", Title: "A", Points: 1, Device: "none", Files: []string{"a.go"}, Checks: []rubric.Check{{ID: "one", Title: "One", Points: 1}}},
-	{Number: 2, Dir: "task2_b", Title: "B", Points: 2, Device: "none", Files: []string{"b.go"}, Checks: []rubric.Check{{ID: "two", Title: "Two", Points: 2}}},
+	{Name: "1", Dir: "task1_a", Title: "A", Points: 1, Device: "none", Files: []string{"a.go"}, Checks: []rubric.Check{{ID: "one", Title: "One", Points: 1}}},
+	{Name: "2", Dir: "task2_b", Title: "B", Points: 2, Device: "none", Files: []string{"b.go"}, Checks: []rubric.Check{{ID: "two", Title: "Two", Points: 2}}},
 }
 
 // pretend grades as the file's length says, and takes a while.
@@ -51,8 +52,8 @@ func pretend(delay time.Duration, log io.Writer) func(context.Context, run.Optio
 		case <-time.After(delay):
 		}
 		points := float64(len(data)%5) / 4 * o.Task.Points
-		fmt.Fprintf(log, "task %d %s seed %d\n", o.Task.Number, data, o.Seed)
-		return verdict.Verdict{Task: o.Task.Number, Seed: o.Seed, Checks: []verdict.Check{{ID: o.Task.Checks[0].ID,
+		fmt.Fprintf(log, "task %s %s seed %d\n", o.Task.Name, data, o.Seed)
+		return verdict.Verdict{Task: o.Task.Name, Seed: o.Seed, Checks: []verdict.Check{{ID: o.Task.Checks[0].ID,
 			Parts: []verdict.Part{{Name: "correctness", Score: points, Max: o.Task.Points}}}}}, nil
 	}
 }
@@ -61,7 +62,7 @@ func pretend(delay time.Duration, log io.Writer) func(context.Context, run.Optio
 type quiet struct{}
 
 func (quiet) Begin(int)                                    {}
-func (quiet) Step(intake.Item, int, int, int)              {}
+func (quiet) Step(intake.Item, registry.Name, int, int)    {}
 func (quiet) Done(intake.Item, *record.Record, int, error) {}
 
 // submit writes a submission's files as a folder.
@@ -74,7 +75,7 @@ func submit(t *testing.T, dir, student string, texts ...string) {
 }
 
 func options(out string, log io.Writer) Options {
-	c, err := course.Parse("course.toml", "seed = \"s\"\n", []int{1, 2})
+	c, err := course.Parse("course.toml", "seed = \"s\"\n", []registry.Name{"1", "2"})
 	if err != nil {
 		panic(err)
 	}
@@ -126,18 +127,18 @@ func TestNothingIsGradedTwice(t *testing.T) {
 	log.take()
 
 	again := o
-	again.Only, again.Regrade = []int{1}, true
+	again.Only, again.Regrade = []registry.Name{"1"}, true
 	assert.Equal(t, 2, runBatch(t, again, dir).Graded)
 	for _, line := range log.take() {
 		assert.Contains(t, before, line, "with the same seeds")
 	}
 	moved := o
 	moved.Tree = "another release"
-	moved.Only = []int{2}
+	moved.Only = []registry.Name{"2"}
 	assert.Equal(t, 2, runBatch(t, moved, dir).Graded)
 	r, err := record.Read(filepath.Join(out, record.Name("a", 1)))
 	require.NoError(t, err)
-	assert.Nil(t, r.Task(1), "measured by another release, and not graded now")
+	assert.Nil(t, r.Task("1"), "measured by another release, and not graded now")
 }
 
 func TestAnAttemptWithTheSameFilesNeedsNoGrading(t *testing.T) {
@@ -158,7 +159,7 @@ func TestOneSubmissionCostsItselfAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "junk.zip"), []byte("junk"), 0o644))
 	o := options(out, log)
 	var err error
-	o.Course, err = course.Parse("course.toml", "limit = \"50ms\"\n", []int{1, 2})
+	o.Course, err = course.Parse("course.toml", "limit = \"50ms\"\n", []registry.Name{"1", "2"})
 	require.NoError(t, err)
 	sum := runBatch(t, o, dir)
 	assert.Equal(t, 1, sum.Trouble)
@@ -167,8 +168,8 @@ func TestOneSubmissionCostsItselfAlone(t *testing.T) {
 	assert.Contains(t, sum.Failed[1], "disk: task 1: disk full")
 	slow, err := record.Read(filepath.Join(out, record.Name("slow", 1)))
 	require.NoError(t, err)
-	assert.Contains(t, slow.Task(1).Result.Refused, "took longer than 50ms")
-	assert.Empty(t, slow.Task(2).Result.Refused)
+	assert.Contains(t, slow.Task("1").Result.Refused, "took longer than 50ms")
+	assert.Empty(t, slow.Task("2").Result.Refused)
 	assert.Len(t, log.take(), 4)
 
 	submit(t, dir, "disk", "x", "yy")

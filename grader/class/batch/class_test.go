@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 	"flashlab/grader/trial/synthetic"
 	"flashlab/internal/cache"
@@ -38,7 +39,7 @@ func TestASyntheticClass(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	students, err := synthetic.Write(dir, root, tasks, 12)
 	require.NoError(t, err)
-	c, err := course.Load(filepath.Join(dir, "course.toml"), []int{1, 2, 3, 4, 5, 6, 7})
+	c, err := course.Load(filepath.Join(dir, "course.toml"), registry.All.Names())
 	require.NoError(t, err)
 	roster, err := intake.ReadRoster(filepath.Join(dir, "roster.csv"))
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io/fs"
 	"os"
@@ -25,7 +26,7 @@ type Plan struct {
 	Out      string // the batch's folder
 	Tree     string // Fingerprint of the course: a node that sees another one refuses
 	Settings Settings
-	Only     []int
+	Only     []registry.Name
 	Regrade  bool
 	Device   string
 	Sandbox  string

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io"
 	"maps"
@@ -40,14 +41,14 @@ func (p *Progress) Begin(submissions int) {
 }
 
 // Step is told of a case.
-func (p *Progress) Step(i intake.Item, task, done, all int) {
+func (p *Progress) Step(i intake.Item, task registry.Name, done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	doing := "building" // by far the longest, the first time on a machine
 	if done > 0 {
 		doing = fmt.Sprintf("%d of %d cases", done, all)
 	}
-	p.working[name(i)] = fmt.Sprintf("%s: task %d, %s", name(i), task, doing)
+	p.working[name(i)] = fmt.Sprintf("%s: task %s, %s", name(i), task, doing)
 	p.draw()
 }
 

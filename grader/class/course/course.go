@@ -5,6 +5,7 @@
 package course
 
 import (
+	"flashlab/grader/tasks/registry"
 	"time"
 
 	"flashlab/internal/cache"
@@ -13,23 +14,23 @@ import (
 // Course is one course.toml.
 type Course struct {
 	Title      string
-	Tasks      []int          // that are graded, in order; none stands for all
-	Seed       string         // the class seed; keep it to yourself until grades are out
-	Timezone   string         // of the deadlines: "Europe/Berlin"; UTC without it
-	Deadline   string         // of every task without its own: "2026-12-01 23:59"
-	Attempt    Attempt        // which one counts: last (the default), best or first
-	Late       Late           // what lateness costs
-	Task       map[string]One `toml:"task"` // [task.2]: what differs for one task
-	Speed      *Speed         // the curve for speed, in place of the rubrics' own
-	Visibility Visibility     // in Gradescope's results.json
-	Canvas     Canvas         // the columns of Canvas's export that are filled
-	Manual     []Manual       `toml:"manual"` // what a person marks: manual.csv has the points
-	Limit      string         // wall-clock time for one task of one submission: "15m"
+	Tasks      []registry.Name // that are graded, in order; none stands for all
+	Seed       string          // the class seed; keep it to yourself until grades are out
+	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
+	Deadline   string          // of every task without its own: "2026-12-01 23:59"
+	Attempt    Attempt         // which one counts: last (the default), best or first
+	Late       Late            // what lateness costs
+	Task       map[string]One  `toml:"task"` // [task.2]: what differs for one task
+	Speed      *Speed          // the curve for speed, in place of the rubrics' own
+	Visibility Visibility      // in Gradescope's results.json
+	Canvas     Canvas          // the columns of Canvas's export that are filled
+	Manual     []Manual        `toml:"manual"` // what a person marks: manual.csv has the points
+	Limit      string          // wall-clock time for one task of one submission: "15m"
 
 	location *time.Location
 	limit    time.Duration
 	grace    time.Duration
-	due      map[int]time.Time
+	due      map[registry.Name]time.Time
 }
 
 // Attempt says which of a student's attempts counts, task by task.
@@ -77,12 +78,12 @@ type Canvas struct {
 type Manual struct {
 	ID     string // as manual.csv has it: "questions"
 	Title  string
-	Task   int
+	Task   registry.Name
 	Points float64
 }
 
 // Due is a task's deadline, without extensions and grace; zero where there is none.
-func (c *Course) Due(task int) time.Time { return c.due[task] }
+func (c *Course) Due(task registry.Name) time.Time { return c.due[task] }
 
 // Grace is how late is still on time.
 func (c *Course) Grace() time.Duration { return c.grace }
@@ -94,7 +95,7 @@ func (c *Course) Location() *time.Location { return c.location }
 func (c *Course) TaskLimit() time.Duration { return c.limit }
 
 // Graded tells whether a task is on.
-func (c *Course) Graded(task int) bool {
+func (c *Course) Graded(task registry.Name) bool {
 	for _, n := range c.Tasks {
 		if n == task {
 			return true

@@ -1,6 +1,7 @@
 package course
 
 import (
+	"flashlab/grader/tasks/registry"
 	"testing"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var tasks = []int{1, 2, 3}
+var tasks = []registry.Name{"1", "2", "3"}
 
 const full = `
 title    = "Attention, autumn"
@@ -48,20 +49,20 @@ points = 0.5
 func TestACourseIsRead(t *testing.T) {
 	c, err := Parse("course.toml", full, tasks)
 	require.NoError(t, err)
-	assert.Equal(t, "2026-12-01T22:59:00Z", c.Due(1).UTC().Format(time.RFC3339))
-	assert.Equal(t, "2026-12-08T23:59:00Z", c.Due(2).UTC().Format(time.RFC3339))
+	assert.Equal(t, "2026-12-01T22:59:00Z", c.Due("1").UTC().Format(time.RFC3339))
+	assert.Equal(t, "2026-12-08T23:59:00Z", c.Due("2").UTC().Format(time.RFC3339))
 	assert.Equal(t, 10*time.Minute, c.Grace())
 	assert.Equal(t, 5*time.Minute, c.TaskLimit())
-	assert.True(t, c.Graded(2))
-	assert.False(t, c.Graded(3))
+	assert.True(t, c.Graded("2"))
+	assert.False(t, c.Graded("3"))
 	assert.Equal(t, Best, c.Attempt)
 	assert.Equal(t, "after_published", c.Visibility.Hidden, "as the results")
 }
 
 func TestWithoutAFile(t *testing.T) {
 	c := Default()
-	assert.True(t, c.Graded(7))
-	assert.True(t, c.Due(1).IsZero())
+	assert.True(t, c.Graded("7"))
+	assert.True(t, c.Due("1").IsZero())
 	assert.Equal(t, Last, c.Attempt)
 }
 
@@ -96,7 +97,7 @@ func TestOnlyWhatDecidesOnMeasurementsIsInTheKey(t *testing.T) {
 	a, err := Parse("c", full, tasks)
 	require.NoError(t, err)
 	b := *a
-	b.Late.Days, b.Tasks = 9, []int{1}
+	b.Late.Days, b.Tasks = 9, []registry.Name{"1"}
 	assert.Equal(t, a.Key(), b.Key())
 	b.Seed = "another"
 	assert.NotEqual(t, a.Key(), b.Key())

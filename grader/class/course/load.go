@@ -2,6 +2,7 @@ package course
 
 import (
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ func Default() *Course {
 }
 
 // Load reads and checks a course.toml. have are the numbers of the tasks that the tree has.
-func Load(name string, have []int) (*Course, error) {
+func Load(name string, have []registry.Name) (*Course, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func Load(name string, have []int) (*Course, error) {
 }
 
 // Parse is Load of a text; name stands in errors.
-func Parse(name, text string, have []int) (*Course, error) {
+func Parse(name, text string, have []registry.Name) (*Course, error) {
 	c := &Course{}
 	meta, err := toml.Decode(text, c)
 	if err != nil {
@@ -111,15 +112,6 @@ func lineOf(text string, key toml.Key) int {
 		}
 	}
 	return best
-}
-
-// number reads the key of a [task.N].
-func number(key string) int {
-	n, err := strconv.Atoi(key)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

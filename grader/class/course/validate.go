@@ -1,6 +1,7 @@
 package course
 
 import (
+	"flashlab/grader/tasks/registry"
 	"maps"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (c *Course) settleManual() error {
 }
 
 // known checks what names tasks against those that there are, and sets their deadlines.
-func (c *Course) known(have []int) error {
+func (c *Course) known(have []registry.Name) error {
 	for i, n := range c.Tasks {
 		if !slices.Contains(have, n) || slices.Contains(c.Tasks[:i], n) {
 			return wrong("tasks", "= %v: want numbers of %v, each once", c.Tasks, have)
@@ -81,15 +82,15 @@ func (c *Course) known(have []int) error {
 	}
 	for _, m := range c.Manual {
 		if !slices.Contains(have, m.Task) {
-			return wrong("manual.task", "= %d: %s needs a task of %v", m.Task, m.ID, have)
+			return wrong("manual.task", "= %s: %s needs a task of %v", m.Task, m.ID, have)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Canvas.Tasks)) {
-		if !slices.Contains(have, number(key)) {
+		if !slices.Contains(have, registry.Name(key)) {
 			return wrong("canvas.tasks."+key, "is for no task that there is: there are %v", have)
 		}
 	}
-	c.due = map[int]time.Time{}
+	c.due = map[registry.Name]time.Time{}
 	for _, n := range have {
 		due, err := c.When("deadline", c.Deadline)
 		if err != nil {
@@ -101,7 +102,7 @@ func (c *Course) known(have []int) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Task)) {
 		one := c.Task[key]
-		if !slices.Contains(have, number(key)) {
+		if !slices.Contains(have, registry.Name(key)) {
 			return wrong("task."+key, "is for no task that there is: there are %v", have)
 		}
 		if !(one.Points >= 0) {
@@ -112,7 +113,7 @@ func (c *Course) known(have []int) error {
 			return err
 		}
 		if !due.IsZero() {
-			c.due[number(key)] = due
+			c.due[registry.Name(key)] = due
 		}
 	}
 	return nil

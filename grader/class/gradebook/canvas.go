@@ -102,15 +102,15 @@ func (c Class) columns(header []string) map[int]column {
 	}
 	var whole float64
 	for _, t := range c.Rubrics {
-		if !c.Course.Graded(t.Number) {
+		if !c.Course.Graded(t.Name) {
 			continue
 		}
 		of := c.worth(t)
 		whole += of
-		if name := c.Course.Canvas.Tasks[fmt.Sprint(t.Number)]; name != "" {
+		if name := c.Course.Canvas.Tasks[fmt.Sprint(t.Name)]; name != "" {
 			put(name, of, func(e Entry) string {
 				for _, one := range e.Tasks {
-					if one.Rubric.Number == t.Number {
+					if one.Rubric.Name == t.Name {
 						return blank(one.Final, one.Blank() || e.Attempts == 0)
 					}
 				}

@@ -1,10 +1,10 @@
 package gradebook
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"flashlab/grader/class/course"
@@ -65,7 +65,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		e.Notes = append(e.Notes, "nothing was handed in")
 	}
 	for _, t := range c.Rubrics {
-		if !c.Course.Graded(t.Number) {
+		if !c.Course.Graded(t.Name) {
 			continue
 		}
 		one := c.choose(s, t, readable)
@@ -79,7 +79,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		e.Awaiting += one.Awaiting
 		e.NotGraded += one.NotGraded
 		for _, n := range one.Notes {
-			e.Notes = append(e.Notes, fmt.Sprintf("task %d: %s", t.Number, n))
+			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n))
 		}
 	}
 	e.Points, e.Of = round(e.Points), round(e.Of)
@@ -113,10 +113,10 @@ func (c Class) choose(s record.Student, t *rubric.Task, attempts []*record.Recor
 func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r *record.Record) Task {
 	one := Task{Rubric: t, Record: r, Factor: 1}
 	if r != nil {
-		one.Part = r.Task(t.Number)
+		one.Part = r.Task(t.Name)
 	}
 	scale := c.scale(t)
-	whole := c.override(s, t.Number, "")
+	whole := c.override(s, t.Name, "")
 	for _, rc := range t.Checks {
 		k := c.check(s, t, rc, one.Part, scale)
 		if r == nil {
@@ -150,7 +150,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 
 // scale is what a rubric's points are multiplied by, to be the course's.
 func (c Class) scale(t *rubric.Task) float64 {
-	if p := c.Course.Task[strconv.Itoa(t.Number)].Points; p > 0 {
+	if p := c.Course.Task[string(t.Name)].Points; p > 0 {
 		return p / t.Points
 	}
 	return 1
@@ -160,7 +160,7 @@ func (c Class) scale(t *rubric.Task) float64 {
 func (c Class) worth(t *rubric.Task) float64 {
 	of := t.Points * c.scale(t)
 	for _, m := range c.Course.Manual {
-		if m.Task == t.Number {
+		if m.Task == t.Name {
 			of += m.Points
 		}
 	}
@@ -170,7 +170,7 @@ func (c Class) worth(t *rubric.Task) float64 {
 // check adds up a check's parts; an override takes their place.
 func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, scale float64) Check {
 	k := Check{ID: rc.ID, Title: rc.Title}
-	if o := c.override(s, t.Number, rc.ID); o != nil {
+	if o := c.override(s, t.Name, rc.ID); o != nil {
 		k.Override, k.Points, k.Of = o, o.Points, rc.Points*scale
 		return k
 	}
@@ -209,7 +209,7 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 }
 
 // override is the last one for a check.
-func (c Class) override(s record.Student, task int, check string) (last *Override) {
+func (c Class) override(s record.Student, task registry.Name, check string) (last *Override) {
 	for i, o := range c.Tables.Overrides {
 		if o.Student == s.ID && o.Task == task && o.Check == check {
 			last = &c.Tables.Overrides[i]
@@ -221,7 +221,7 @@ func (c Class) override(s record.Student, task int, check string) (last *Overrid
 // manual adds what a person gives for the task.
 func (c Class) manual(s record.Student, t *Task) {
 	for _, item := range c.Course.Manual {
-		if item.Task != t.Rubric.Number {
+		if item.Task != t.Rubric.Name {
 			continue
 		}
 		m := Manual{ID: item.ID, Title: item.Title, Of: item.Points}

@@ -15,8 +15,8 @@ import (
 func (c Class) CSV(entries []Entry) []byte {
 	header := []string{"id", "name", "email", "attempt", "submitted", "receipt"}
 	for _, t := range c.Rubrics {
-		if c.Course.Graded(t.Number) {
-			header = append(header, fmt.Sprintf("task %d", t.Number), fmt.Sprintf("task %d of", t.Number))
+		if c.Course.Graded(t.Name) {
+			header = append(header, fmt.Sprintf("task %s", t.Name), fmt.Sprintf("task %s of", t.Name))
 		}
 	}
 	header = append(header, "points", "of", "need a GPU", "await a person", "not graded", "notes")

@@ -65,7 +65,7 @@ func (c Class) Feedback(e Entry) string {
 	}
 	b.WriteString("\n| task | points | of | |\n| --- | --- | --- | --- |\n")
 	for _, t := range e.Tasks {
-		fmt.Fprintf(&b, "| %d: %s | %s | %s | %s |\n", t.Rubric.Number, t.Rubric.Title, first(blank(t.Final, t.Blank()), "–"), Number(t.Of), text(strings.Join(t.remarks(), "; ")))
+		fmt.Fprintf(&b, "| %s: %s | %s | %s | %s |\n", t.Rubric.Name, t.Rubric.Title, first(blank(t.Final, t.Blank()), "–"), Number(t.Of), text(strings.Join(t.remarks(), "; ")))
 	}
 	b.WriteString("\n")
 	for _, t := range e.Tasks {
@@ -131,7 +131,7 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 			verdicts = append(verdicts, v)
 		}
 		for _, r := range t.remarks() {
-			output = append(output, fmt.Sprintf("Task %d: %s", t.Rubric.Number, r))
+			output = append(output, fmt.Sprintf("Task %s: %s", t.Rubric.Name, r))
 		}
 	}
 	g := report.ForGradescope(verdicts)

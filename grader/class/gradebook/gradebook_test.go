@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,12 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 var rubrics = []*rubric.Task{
-	{Number: 1, Dir: "task1_reference", Title: "Reference", Points: 2, Checks: []rubric.Check{{ID: "split", Title: "Split", Points: 1}, {ID: "merge", Title: "Merge", Points: 1}}},
-	{Number: 2, Dir: "task2_unfused", Title: "Unfused", Points: 4, Checks: []rubric.Check{{ID: "softmax", Title: "Softmax", Points: 4}}},
+	{Name: "1", Dir: "task1_reference", Title: "Reference", Points: 2, Checks: []rubric.Check{{ID: "split", Title: "Split", Points: 1}, {ID: "merge", Title: "Merge", Points: 1}}},
+	{Name: "2", Dir: "task2_unfused", Title: "Unfused", Points: 4, Checks: []rubric.Check{{ID: "softmax", Title: "Softmax", Points: 4}}},
 }
 
 const text0 = `
@@ -34,7 +36,7 @@ grace = "15m"
 `
 
 func parsed(t *testing.T, text string) *course.Course {
-	c, err := course.Parse("course.toml", text, []int{1, 2})
+	c, err := course.Parse("course.toml", text, []registry.Name{"1", "2"})
 	require.NoError(t, err)
 	return c
 }
@@ -47,14 +49,18 @@ func at(s string) *time.Time {
 	return &t
 }
 
+func byName(n registry.Name) *rubric.Task {
+	return rubrics[slices.IndexFunc(rubrics, func(t *rubric.Task) bool { return t.Name == n })]
+}
+
 // part is what was measured of a task: split and merge right to a share, softmax too, with a quarter of
 // it for a GPU.
-func part(n int, files string, share float64) record.Task {
-	t := record.Task{Number: n, Key: "k", Files: files}
+func part(n registry.Name, files string, share float64) record.Task {
+	t := record.Task{Name: n, Key: "k", Files: files}
 	t.Result.Task = n
-	for _, c := range rubrics[n-1].Checks {
+	for _, c := range byName(n).Checks {
 		k := verdict.Check{ID: c.ID, Title: c.Title, Parts: []verdict.Part{{Name: "correctness", Score: share * c.Points, Max: c.Points}}}
-		if n == 2 {
+		if n == "2" {
 			k.Parts = []verdict.Part{{Name: "correctness", Score: share * 3, Max: 3}, {Name: "speed", Max: 1, NotMeasured: "needs a GPU", NeedsGPU: true}}
 		}
 		t.Result.Checks = append(t.Result.Checks, k)
@@ -80,7 +86,7 @@ func grades(c Class) map[string]Entry {
 }
 
 func TestPointsAndWhatIsMissing(t *testing.T) {
-	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "2026-11-10 12:14", part(1, "x", 1), part(2, "x", 0.5))}})["a"]
+	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "2026-11-10 12:14", part("1", "x", 1), part("2", "x", 0.5))}})["a"]
 	assert.InDelta(t, 3.5, e.Points, 1e-9, "in the grace time")
 	assert.InDelta(t, 5.0, e.Of, 1e-9)
 	assert.InDelta(t, 1.0, e.GPU, 1e-9)
@@ -93,13 +99,13 @@ func TestLatenessIsTakenOnce(t *testing.T) {
 	for when, want := range map[string]float64{
 		"2026-11-10 12:16": 0.9, "2026-11-11 12:00": 0.9, "2026-11-11 12:01": 0.8, "2026-11-12 12:00": 0.8, "2026-11-12 12:01": 0,
 	} {
-		c.Records = []*record.Record{attempt("a", 1, when, part(1, "x", 1), part(2, "x", 1))}
+		c.Records = []*record.Record{attempt("a", 1, when, part("1", "x", 1), part("2", "x", 1))}
 		assert.InDelta(t, 5*want, grades(c)["a"].Points, 1e-9, when)
 	}
 	c.Records[0].Submitted = at("2026-11-13 12:01")
-	c.Tables.Extensions = []Extension{{Student: "a", Task: 2, Until: *at("2026-11-20 12:00")}}
+	c.Tables.Extensions = []Extension{{Student: "a", Task: "2", Until: *at("2026-11-20 12:00")}}
 	assert.InDelta(t, 3, grades(c)["a"].Points, 1e-9, "the extension is of task 2")
-	c.Tables.Extensions[0].Task = 0
+	c.Tables.Extensions[0].Task = ""
 	assert.InDelta(t, 5, grades(c)["a"].Points, 1e-9)
 	c.Tables.Extensions[0].Until = *at("2026-11-01 12:00")
 	c.Records[0].Submitted = at("2026-11-09 12:00")
@@ -108,8 +114,8 @@ func TestLatenessIsTakenOnce(t *testing.T) {
 
 func TestUnchangedFilesAreNotLate(t *testing.T) {
 	c := Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{
-		attempt("a", 1, "2026-11-09 12:00", part(1, "x", 1), part(2, "x", 0)),
-		attempt("a", 2, "2026-11-11 11:00", part(1, "x", 1), part(2, "y", 1)),
+		attempt("a", 1, "2026-11-09 12:00", part("1", "x", 1), part("2", "x", 0)),
+		attempt("a", 2, "2026-11-11 11:00", part("1", "x", 1), part("2", "y", 1)),
 	}}
 	e := grades(c)["a"]
 	assert.InDelta(t, 2, e.Tasks[0].Final, 1e-9)
@@ -118,9 +124,9 @@ func TestUnchangedFilesAreNotLate(t *testing.T) {
 
 func TestWhichAttemptCounts(t *testing.T) {
 	records := []*record.Record{
-		attempt("a", 1, "2026-11-09 12:00", part(1, "x", 0.5)),
-		attempt("a", 2, "2026-11-10 11:00", part(1, "y", 0.9)),
-		attempt("a", 3, "2026-11-11 11:00", part(1, "z", 0.95)),
+		attempt("a", 1, "2026-11-09 12:00", part("1", "x", 0.5)),
+		attempt("a", 2, "2026-11-10 11:00", part("1", "y", 0.9)),
+		attempt("a", 3, "2026-11-11 11:00", part("1", "z", 0.95)),
 		{Student: record.Student{ID: "a"}, Attempt: 4, Trouble: "it is empty"},
 	}
 	for rule, want := range map[string]float64{"last": 2 * 0.95 * 0.9, "best": 1.8, "first": 1} {
@@ -136,9 +142,9 @@ func TestWhichAttemptCounts(t *testing.T) {
 }
 
 func TestAPersonDecides(t *testing.T) {
-	p := part(1, "x", 1)
+	p := part("1", "x", 1)
 	p.Result.Held = []verdict.Held{{Check: "split", Reason: "impossible", Evidence: "secret evidence"}}
-	c := Class{Course: parsed(t, "[[manual]]\nid = \"q\"\ntask = 1\npoints = 0.5\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", p, part(2, "x", 1))}}
+	c := Class{Course: parsed(t, "[[manual]]\nid = \"q\"\ntask = 1\npoints = 0.5\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", p, part("2", "x", 1))}}
 	e := grades(c)["a"]
 	assert.InDelta(t, 4, e.Points, 1e-9)
 	assert.InDelta(t, 1.5, e.Awaiting, 1e-9)
@@ -147,7 +153,7 @@ func TestAPersonDecides(t *testing.T) {
 	assert.NotContains(t, feedback, "secret")
 	assert.NotContains(t, feedback, "impossible")
 
-	c.Tables.Overrides = []Override{{Student: "a", Task: 1, Check: "split", Points: 0.25, Reason: "talked about it", By: "kt"}}
+	c.Tables.Overrides = []Override{{Student: "a", Task: "1", Check: "split", Points: 0.25, Reason: "talked about it", By: "kt"}}
 	c.Tables.Marks = []Mark{{Student: "a", Item: "q", Points: 0.4, Comment: "*nice*"}}
 	e = grades(c)["a"]
 	assert.InDelta(t, 4.65, e.Points, 1e-9)
@@ -155,14 +161,14 @@ func TestAPersonDecides(t *testing.T) {
 	assert.Contains(t, c.Feedback(e), `\*nice\*`)
 	assert.Contains(t, c.Feedback(e), "split set to 0.25 by kt: talked about it")
 
-	c.Tables.Overrides = append(c.Tables.Overrides, Override{Student: "a", Task: 2, Points: 3.5, Reason: "r", By: "b"})
+	c.Tables.Overrides = append(c.Tables.Overrides, Override{Student: "a", Task: "2", Points: 3.5, Reason: "r", By: "b"})
 	e = grades(c)["a"]
 	assert.InDelta(t, 1.65+3.5, e.Points, 1e-9)
 	assert.Zero(t, e.GPU, "the whole task is decided")
 }
 
 func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {
-	graded := part(1, "f", 1)
+	graded := part("1", "f", 1)
 	graded.Result.Checks[0].Parts = []verdict.Part{{Name: "correctness", Score: 0.75, Max: 0.75}, {Name: verdict.Hidden, Max: 0.25, Note: "0 of 1 hidden case right"}}
 	of := func(toml string) (tests map[string]string, output string, total float64) {
 		c := Class{Course: parsed(t, toml), Rubrics: rubrics[:1], Records: []*record.Record{attempt("ada", 1, "", graded)}}
@@ -183,7 +189,7 @@ func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {
 }
 
 func TestScaledPoints(t *testing.T) {
-	c := Class{Course: parsed(t, "[task.2]\npoints = 8.0\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part(2, "x", 0.5))}}
+	c := Class{Course: parsed(t, "[task.2]\npoints = 8.0\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("2", "x", 0.5))}}
 	e := grades(c)["a"]
 	assert.InDelta(t, 3, e.Points, 1e-9)
 	assert.InDelta(t, 2, e.GPU, 1e-9)
@@ -191,16 +197,16 @@ func TestScaledPoints(t *testing.T) {
 }
 
 func TestWhatDoesNotRunHasNoSpeed(t *testing.T) {
-	p := part(2, "x", 0)
+	p := part("2", "x", 0)
 	p.Result.Refused = "it does not compile"
-	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part(1, "x", 1), p)}})["a"]
+	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("1", "x", 1), p)}})["a"]
 	assert.InDelta(t, 2, e.Points, 1e-9)
 	assert.InDelta(t, 6, e.Of, 1e-9)
 	assert.True(t, e.Complete())
 }
 
 func TestAFailureOfTheGraderCostsNothing(t *testing.T) {
-	p := part(1, "x", 0)
+	p := part("1", "x", 0)
 	p.Failed = "disk full"
 	e := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", p)}})["a"]
 	assert.True(t, e.Tasks[0].Blank())
@@ -217,7 +223,7 @@ func TestTheGradebook(t *testing.T) {
 	roster := &intake.Roster{}
 	require.NoError(t, roster.Add(record.Student{ID: "a", Name: "=HYPERLINK(\"x\")", Email: "a@x"}))
 	require.NoError(t, roster.Add(record.Student{ID: "z", Name: "Zoe"}))
-	c := Class{Course: parsed(t, text0), Rubrics: rubrics, Roster: roster, Records: []*record.Record{attempt("a", 1, "2026-11-09 12:00", part(2, "x", 0.5))}}
+	c := Class{Course: parsed(t, text0), Rubrics: rubrics, Roster: roster, Records: []*record.Record{attempt("a", 1, "2026-11-09 12:00", part("2", "x", 0.5))}}
 	c.Records[0].Group = []record.Student{{ID: "b", Name: "-1+2"}}
 	all := rows(t, c.CSV(c.Entries()))
 	assert.Equal(t, []string{"a", "'=HYPERLINK(\"x\")", "a@x", "1", "2026-11-09 12:00 UTC", "abab abab abab", "", "", "1.5", "3", "1.5", "3", "1", "", "2", ""}, all[1])
@@ -234,7 +240,7 @@ func TestCanvasGetsItsOwnTableBack(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "export.csv")
 	require.NoError(t, os.WriteFile(name, []byte(canvasExport), 0o644))
 	c := Class{Course: parsed(t, "[canvas]\ntotal = \"Attention\"\ntasks = { 2 = \"Task 2\" }\n"), Rubrics: rubrics,
-		Records: []*record.Record{attempt("101", 1, "", part(2, "x", 1)), attempt("who", 1, "", part(2, "x", 1))}}
+		Records: []*record.Record{attempt("101", 1, "", part("2", "x", 1)), attempt("who", 1, "", part("2", "x", 1))}}
 	table, notes, err := c.Canvas(name, c.Entries())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"who is not in export.csv"}, notes)
@@ -260,10 +266,10 @@ func TestTablesAreRead(t *testing.T) {
 	}
 	tables, err := read("extensions.csv", "student,task,until,reason,by\na,2,2026-11-20 12:00,ill,kt\nb,,2026-11-21 12:00,,\n")
 	require.NoError(t, err)
-	assert.Equal(t, []Extension{{Student: "a", Task: 2, Until: *at("2026-11-20 12:00"), Reason: "ill", By: "kt"}, {Student: "b", Until: *at("2026-11-21 12:00")}}, tables.Extensions)
+	assert.Equal(t, []Extension{{Student: "a", Task: "2", Until: *at("2026-11-20 12:00"), Reason: "ill", By: "kt"}, {Student: "b", Until: *at("2026-11-21 12:00")}}, tables.Extensions)
 	tables, err = read("overrides.csv", "student,check,points,reason,by\na,2/softmax,1.5,why,kt\na,task1,2,why,kt\n")
 	require.NoError(t, err)
-	assert.Equal(t, []Override{{"a", 2, "softmax", 1.5, "why", "kt"}, {"a", 1, "", 2, "why", "kt"}}, tables.Overrides)
+	assert.Equal(t, []Override{{"a", "2", "softmax", 1.5, "why", "kt"}, {"a", "1", "", 2, "why", "kt"}}, tables.Overrides)
 	tables, err = read("times.csv", "student,attempt,submitted\na,1,2026-11-20 12:00\n")
 	require.NoError(t, err)
 	assert.Equal(t, []Time{{"a", 1, *at("2026-11-20 12:00")}}, tables.Times)

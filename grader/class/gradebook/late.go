@@ -13,9 +13,9 @@ import (
 // lateness takes its part once, of all points of the task. A task counts as handed in when its
 // files last changed: to hand in another task again does not make this one late.
 func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
-	t.Due = c.Course.Due(t.Rubric.Number)
+	t.Due = c.Course.Due(t.Rubric.Name)
 	for _, e := range c.Tables.Extensions {
-		if e.Student == s.ID && (e.Task == 0 || e.Task == t.Rubric.Number) && !t.Due.IsZero() && e.Until.After(t.Due) {
+		if e.Student == s.ID && (e.Task == "" || e.Task == t.Rubric.Name) && !t.Due.IsZero() && e.Until.After(t.Due) {
 			t.Due = e.Until
 		}
 	}
@@ -24,7 +24,7 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 	}
 	at := t.Record.Submitted
 	for _, r := range slices.Backward(before) {
-		p := r.Task(t.Rubric.Number)
+		p := r.Task(t.Rubric.Name)
 		if t.Part == nil || p == nil || p.Files != t.Part.Files {
 			break
 		}

@@ -5,6 +5,7 @@ package gradebook
 
 import (
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io/fs"
 	"os"
@@ -31,7 +32,7 @@ type Tables struct {
 // means all.
 type Extension struct {
 	Student string
-	Task    int // 0 for all
+	Task    registry.Name // "" for all
 	Until   time.Time
 	Reason  string
 	By      string
@@ -41,7 +42,7 @@ type Extension struct {
 // It decides on a check that is held, too.
 type Override struct {
 	Student string
-	Task    int
+	Task    registry.Name
 	Check   string // "" is the whole task
 	Points  float64
 	Reason  string
@@ -163,12 +164,13 @@ func table(name, columns string, roster *intake.Roster, add func(row) error) err
 }
 
 // check reads "2/softmax", or "2" for the whole task.
-func check(s string) (task int, id string, err error) {
-	number, id, _ := strings.Cut(strings.TrimPrefix(s, "task"), "/")
-	if task, err = strconv.Atoi(number); err != nil || task < 1 {
-		return 0, "", fmt.Errorf("%q: want a check like 2/softmax, or a task like 2", s)
+func check(s string) (task registry.Name, id string, err error) {
+	name, id, _ := strings.Cut(strings.TrimPrefix(s, "task"), "/")
+	one, err := registry.All.Find(name)
+	if err != nil {
+		return "", "", fmt.Errorf("%q: want a check like 2/softmax, or a task like 2: %w", s, err)
 	}
-	return task, id, nil
+	return one.Name, id, nil
 }
 
 func points(s string) (float64, error) {

@@ -16,6 +16,7 @@ import (
 
 	"flashlab/grader/class/course"
 	"flashlab/grader/release"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 
@@ -60,7 +61,7 @@ func TestTheZip(t *testing.T) {
 	assert.Equal(t, "-tasks 1,2\n", texts["flags"])
 	assert.Contains(t, texts, "extensions.csv")
 	assert.NotContains(t, texts, "roster.csv")
-	c, err := course.Parse("course.toml", texts["course.toml"], []int{1, 2})
+	c, err := course.Parse("course.toml", texts["course.toml"], []registry.Name{"1", "2"})
 	require.NoError(t, err)
 	assert.NotEmpty(t, c.Seed, "drawn, so that grading again gives the same")
 	assert.Equal(t, "C", c.Title)
@@ -107,15 +108,15 @@ func TestWhoseItIs(t *testing.T) {
 }
 
 func TestTheSmallestContainer(t *testing.T) {
-	for task := 1; task <= 6; task++ {
-		_, too := TooSmall(task, 768)
+	for _, one := range registry.All[:6] {
+		_, too := TooSmall(one.Name, 768)
 		assert.False(t, too)
 	}
-	need, too := TooSmall(7, 768)
+	need, too := TooSmall("7", 768)
 	assert.True(t, too)
-	_, too = TooSmall(7, need)
+	_, too = TooSmall("7", need)
 	assert.False(t, too)
-	_, too = TooSmall(7, 0)
+	_, too = TooSmall("7", 0)
 	assert.False(t, too, "a container of unknown size is tried")
 	assert.Positive(t, Memory())
 }

@@ -1,6 +1,7 @@
 package gradescope
 
 import (
+	"flashlab/grader/tasks/registry"
 	"os"
 	"regexp"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 // Memory that a task's simulation needs, in megabytes, where it is more than Gradescope's smallest
 // container has. A simulator that the container ends for its memory looks like the student's fault, so
 // such a task is left out there.
-var needs = map[int]int64{7: 6000} // the course's model, with a shadow of every byte
+var needs = map[registry.Name]int64{"7": 6000} // the course's model, with a shadow of every byte
 
 var total = regexp.MustCompile(`(?m)^MemTotal:\s+(\d+) kB`)
 
@@ -39,7 +40,7 @@ func Memory() int64 {
 }
 
 // TooSmall tells whether a container is too small for a task on the simulator, and what it needs.
-func TooSmall(task int, megabytes int64) (need int64, too bool) {
+func TooSmall(task registry.Name, megabytes int64) (need int64, too bool) {
 	need = needs[task]
 	return need, megabytes > 0 && megabytes < need
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"flashlab/grader/tasks/registry"
 	"strings"
 
 	"flashlab/grader/class/gradebook"
@@ -24,7 +25,7 @@ type feedback struct {
 }
 
 type feedbackTask struct {
-	Number     int
+	Number     registry.Name
 	Title      string
 	Points, Of float64
 	Blank      bool
@@ -74,7 +75,7 @@ func feedbackOf(c gradebook.Class, e gradebook.Entry) feedback {
 }
 
 func feedbackTaskOf(t gradebook.Task) feedbackTask {
-	one := feedbackTask{Number: t.Rubric.Number, Title: t.Rubric.Title, Points: t.Final, Of: t.Of, Blank: t.Blank(), Share: share(t.Final, t.Of), Remarks: t.Remarks()}
+	one := feedbackTask{Number: t.Rubric.Name, Title: t.Rubric.Title, Points: t.Final, Of: t.Of, Blank: t.Blank(), Share: share(t.Final, t.Of), Remarks: t.Remarks()}
 	for _, m := range t.Manual {
 		mark := feedbackMark{Title: first(m.Title, m.ID), Of: m.Of}
 		if m.Mark != nil {

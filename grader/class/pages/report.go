@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +37,8 @@ type instructor struct {
 // heldRow is a check that a person has to decide on, or several of one task for the same reason.
 type heldRow struct {
 	Who, ID, Receipt  string
-	Task, Attempt     int
+	Task              registry.Name
+	Attempt           int
 	Check             string
 	Reason, Evidence  string
 	Command, Override string
@@ -44,7 +46,7 @@ type heldRow struct {
 
 type troubleRow struct {
 	Who, ID, File, Text string
-	Task                int // 0 for the whole submission
+	Task                registry.Name // "" for the whole submission
 }
 
 type studentRow struct {
@@ -80,7 +82,7 @@ func reportOf(in Input) instructor {
 		}
 		r.add(in, e)
 	}
-	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return a.Task - b.Task })
+	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return registry.All.Compare(a.Task, b.Task) })
 	if in.Similar != nil {
 		for _, p := range in.Similar.Pairs {
 			if p.B.Past == similar.Published {
@@ -116,7 +118,7 @@ func strips(tasks []taskStats, names bool) (all []strip) {
 				dots[i].Who = ""
 			}
 		}
-		all = append(all, stripOf(fmt.Sprintf("Task %d, %s: %s", c.Task, c.Title, what), unit, dots))
+		all = append(all, stripOf(fmt.Sprintf("Task %s, %s: %s", c.Task, c.Title, what), unit, dots))
 	}
 	for _, t := range tasks {
 		for _, c := range t.Checks {
@@ -145,7 +147,7 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 			unmarked = unmarked || m.Mark == nil && e.Attempts > 0
 		}
 		if t.Part != nil && t.Part.Failed != "" {
-			r.Failed = append(r.Failed, troubleRow{Who: who(e), ID: e.Student.ID, File: t.Record.Submission.File, Task: t.Rubric.Number, Text: t.Part.Failed})
+			r.Failed = append(r.Failed, troubleRow{Who: who(e), ID: e.Student.ID, File: t.Record.Submission.File, Task: t.Rubric.Name, Text: t.Part.Failed})
 		}
 		r.Held = append(r.Held, held(in, e, t)...)
 	}
@@ -181,7 +183,7 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 		return nil
 	}
 	for _, k := range t.Checks {
-		row := heldRow{Who: who(e), ID: e.Student.ID, Task: t.Rubric.Number, Check: k.ID, Attempt: t.Record.Attempt,
+		row := heldRow{Who: who(e), ID: e.Student.ID, Task: t.Rubric.Name, Check: k.ID, Attempt: t.Record.Attempt,
 			Receipt: handin.Receipt(t.Record.Submission.SHA256).Short()}
 		only := k.ID
 		if k.Held == nil {
@@ -197,7 +199,7 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 			}
 		}
 		row.Command = again(in, t, only)
-		row.Override = fmt.Sprintf("%s,%d/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Number, k.ID)
+		row.Override = fmt.Sprintf("%s,%s/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Name, k.ID)
 		if n := len(rows); n > 0 && rows[n-1].Reason == row.Reason { // one thing to look at, not several
 			rows[n-1].Check += ", " + row.Check
 			rows[n-1].Override += "\n" + row.Override
@@ -223,8 +225,8 @@ func measured(t gradebook.Task, id string) *verdict.Check {
 func again(in Input, t gradebook.Task, only string) string {
 	student := record.Safe(t.Record.Student.ID)
 	look := "out/look/" + student
-	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %d -case %s -seed %d -sandbox auto -submission %s",
-		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Number, quote(only), t.Part.Result.Seed, quote(look))
+	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %s -case %s -seed %d -sandbox auto -submission %s",
+		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, quote(only), t.Part.Result.Seed, quote(look))
 }
 
 // quote makes one word of a shell's of any text.

@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 
@@ -46,9 +47,9 @@ func sample(t *testing.T, n int) Input {
 	require.NoError(t, err)
 	rubrics, err := rubric.LoadAll(root)
 	require.NoError(t, err)
-	var have []int
+	var have []registry.Name
 	for _, one := range rubrics {
-		have = append(have, one.Number)
+		have = append(have, one.Name)
 	}
 	c, err := course.Parse("course.toml", classText, have)
 	require.NoError(t, err)
@@ -87,9 +88,9 @@ func sample(t *testing.T, n int) Input {
 
 // taskOf makes up a measurement: the better the student, the more of it is right.
 func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.Task {
-	v := verdict.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: "your files", Device: "the simulator", Seed: 4711, Again: fmt.Sprintf("make grade TASK=%d SEED=4711", t.Number)}
-	one := record.Task{Number: t.Number, Key: "k", Files: fmt.Sprint(student), Device: v.Device}
-	held := student%17 == 3 && t.Number == 2
+	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: "your files", Device: "the simulator", Seed: 4711, Again: fmt.Sprintf("make grade TASK=%s SEED=4711", t.Name)}
+	one := record.Task{Name: t.Name, Key: "k", Files: fmt.Sprint(student), Device: v.Device}
+	held := student%17 == 3 && t.Name == "2"
 	if draw.Float64() > skill+0.4 && !held {
 		v = score.Refuse(v, t, fmt.Sprintf("%s/attention.go:17:2: undefined: rowMax\n%s/attention.go:21:9: too many return values", t.Dir, t.Dir))
 		one.Result = v
@@ -108,7 +109,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 			case !k.Passed:
 				k.Class, k.Reason = "wrong", "3 of 113 rows are wrong: the largest logit is not subtracted before exp, it seems"
 				k.Details = []string{"worst at y[0][2][16]: got 0.0713, want 0.0021 (largest error 34 times what is allowed)"}
-				k.Again = fmt.Sprintf("make grade TASK=%d CASE=%s/%s SEED=4711", t.Number, rc.ID, rk.Name)
+				k.Again = fmt.Sprintf("make grade TASK=%s CASE=%s/%s SEED=4711", t.Name, rc.ID, rk.Name)
 			default:
 				if rk.Hidden {
 					secret++

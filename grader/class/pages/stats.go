@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ var parts = []string{"correctness", verdict.Hidden, "safety", "traffic", "speed"
 
 // checkStats is one check over the class: of the attempts that count, and were graded.
 type checkStats struct {
-	Task           int
+	Task           registry.Name
 	ID, Title      string
 	Of             float64
 	Graded         int     // students
@@ -33,7 +34,7 @@ type partStats struct {
 
 // taskStats is one task over the class.
 type taskStats struct {
-	Number   int
+	Number   registry.Name
 	Title    string
 	HandedIn int // students with a graded attempt
 	Refused  int // of which nothing could run: the gate's or the compiler's words
@@ -67,7 +68,7 @@ func measure(entries []gradebook.Entry, at int) taskStats {
 	for i, e := range entries {
 		one := e.Tasks[at]
 		if i == 0 {
-			t.Number, t.Title = one.Rubric.Number, one.Rubric.Title
+			t.Number, t.Title = one.Rubric.Name, one.Rubric.Title
 			for _, rc := range one.Rubric.Checks {
 				t.Checks = append(t.Checks, checkStats{Task: t.Number, ID: rc.ID, Title: first(rc.Title, rc.ID), Of: rc.Points})
 			}
@@ -189,7 +190,7 @@ func hardest(entries []gradebook.Entry, hidden bool, most int) (all []caseStats)
 					if k.Hidden && !hidden {
 						continue
 					}
-					name := fmt.Sprintf("%d: %s/%s", t.Rubric.Number, c.ID, k.Name)
+					name := fmt.Sprintf("%s: %s/%s", t.Rubric.Name, c.ID, k.Name)
 					if _, seen := at[name]; !seen {
 						at[name] = len(all)
 						all = append(all, caseStats{Name: name, Hidden: k.Hidden})

@@ -30,18 +30,18 @@ func Merge(a, b *Record) (*Record, []string) {
 		note("graded by different releases, %s and %s", a.Release, b.Release)
 	}
 	for _, t := range b.Tasks {
-		mine := a.Task(t.Number)
+		mine := a.Task(t.Name)
 		switch {
 		case mine == nil || mine.Failed != "":
 			m.Put(t)
 		case t.Failed != "":
 		case mine.Files != t.Files:
-			note("task %d: the runs graded different files; the first counts", t.Number)
+			note("task %s: the runs graded different files; the first counts", t.Name)
 		default:
 			joined, said := mergeTask(*mine, t)
 			m.Put(joined)
 			for _, s := range said {
-				note("task %d: %s", t.Number, s)
+				note("task %s: %s", t.Name, s)
 			}
 		}
 	}

@@ -22,26 +22,26 @@ func measured(correct float64, cases int, gpu bool) *Record {
 		c.Parts[1] = verdict.Part{Name: "safety", Max: 0.4, NotMeasured: "no simulator"}
 		c.Parts[2] = verdict.Part{Name: "speed", Score: 0.6, Max: 0.8}
 	}
-	return &Record{Student: Student{ID: "s"}, Attempt: 1, Tasks: []Task{{Number: 4, Files: "f", Device: device, Key: device, Result: verdict.Verdict{Checks: []verdict.Check{c}}}}}
+	return &Record{Student: Student{ID: "s"}, Attempt: 1, Tasks: []Task{{Name: "4", Files: "f", Device: device, Key: device, Result: verdict.Verdict{Checks: []verdict.Check{c}}}}}
 }
 
 func TestPartsComeFromWhereTheyWereMeasured(t *testing.T) {
 	for _, order := range [][2]*Record{{measured(2, 5, false), measured(2, 7, true)}, {measured(2, 7, true), measured(2, 5, false)}} {
 		m, notes := Merge(order[0], order[1])
 		assert.Empty(t, notes)
-		got, most := m.Task(4).Result.Points()
+		got, most := m.Task("4").Result.Points()
 		assert.InDelta(t, 3.0, got, 1e-9)
 		assert.InDelta(t, 3.2, most, 1e-9)
-		assert.Len(t, m.Task(4).Result.Checks[0].Cases, 7)
-		assert.Contains(t, m.Task(4).Device, "H100")
-		assert.Contains(t, m.Task(4).Device, "the simulator")
+		assert.Len(t, m.Task("4").Result.Checks[0].Cases, 7)
+		assert.Contains(t, m.Task("4").Device, "H100")
+		assert.Contains(t, m.Task("4").Device, "the simulator")
 	}
 }
 
 func TestRunsThatDisagree(t *testing.T) {
 	sim, gpu := measured(2, 5, false), measured(1, 7, true)
 	m, notes := Merge(sim, gpu)
-	assert.InDelta(t, 1, m.Task(4).Result.Checks[0].Parts[0].Score, 1e-9, "the GPU ran more cases")
+	assert.InDelta(t, 1, m.Task("4").Result.Checks[0].Parts[0].Score, 1e-9, "the GPU ran more cases")
 	assert.Equal(t, []string{"s, attempt 1: task 4: flash correctness has 1 points in one run and 2 in the other; 1 count"}, notes)
 
 	gpu.Tasks[0].Result.Held = []verdict.Held{{Check: "flash", Reason: "too fast"}}
@@ -49,8 +49,8 @@ func TestRunsThatDisagree(t *testing.T) {
 		gpu.Tasks[0].Result.Checks[0].Parts[i].NotMeasured = verdict.Awaiting
 	}
 	m, _ = Merge(sim, gpu)
-	assert.NotNil(t, m.Task(4).Held("flash"))
-	got, _ := m.Task(4).Result.Points()
+	assert.NotNil(t, m.Task("4").Held("flash"))
+	got, _ := m.Task("4").Result.Points()
 	assert.Zero(t, got, "what one run holds is not let through by the other")
 
 	gpu = measured(2, 7, true)
@@ -61,7 +61,7 @@ func TestRunsThatDisagree(t *testing.T) {
 	gpu.Tasks[0].Failed = "the GPU was lost"
 	m, notes = Merge(gpu, sim)
 	assert.Empty(t, notes)
-	assert.Equal(t, "the simulator", m.Task(4).Device)
+	assert.Equal(t, "the simulator", m.Task("4").Device)
 
 	broken := &Record{Student: Student{ID: "s"}, Attempt: 1, Trouble: "disk error"}
 	m, notes = Merge(broken, sim)

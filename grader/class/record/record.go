@@ -9,6 +9,7 @@
 package record
 
 import (
+	"flashlab/grader/tasks/registry"
 	"time"
 
 	"flashlab/grader/grading/verdict"
@@ -51,7 +52,7 @@ type Submission struct {
 
 // Task is what was measured of one task.
 type Task struct {
-	Number int
+	Name   registry.Name   `json:"Number"`
 	Key    string          // names all that the measurement hangs on; equal keys need no grading
 	Files  string          // SHA-256 of this task's files: it tells when they last changed
 	Result verdict.Verdict // its checks, with their parts (points, measured or not), cases, and what is held
@@ -69,9 +70,9 @@ type Times struct {
 }
 
 // Task finds a task's part of the record; nil if it was not graded.
-func (r *Record) Task(number int) *Task {
+func (r *Record) Task(name registry.Name) *Task {
 	for i := range r.Tasks {
-		if r.Tasks[i].Number == number {
+		if r.Tasks[i].Name == name {
 			return &r.Tasks[i]
 		}
 	}
@@ -82,10 +83,10 @@ func (r *Record) Task(number int) *Task {
 func (r *Record) Put(t Task) {
 	for i := range r.Tasks {
 		switch {
-		case r.Tasks[i].Number == t.Number:
+		case r.Tasks[i].Name == t.Name:
 			r.Tasks[i] = t
 			return
-		case r.Tasks[i].Number > t.Number:
+		case registry.All.Before(t.Name, r.Tasks[i].Name):
 			r.Tasks = append(r.Tasks[:i], append([]Task{t}, r.Tasks[i:]...)...)
 			return
 		}

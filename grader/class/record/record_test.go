@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 func sample() *Record {
@@ -18,7 +19,7 @@ func sample() *Record {
 	return &Record{
 		Student: Student{ID: "s1", Name: "Ada"}, Attempt: 2, Submitted: &at,
 		Submission: Submission{File: "a.zip", SHA256: "00"}, Release: "r", Seed: 7,
-		Tasks: []Task{{Number: 2, Key: "k", Result: verdict.Verdict{Task: 2, Checks: []verdict.Check{{ID: "softmax",
+		Tasks: []Task{{Name: "2", Key: "k", Result: verdict.Verdict{Task: "2", Checks: []verdict.Check{{ID: "softmax",
 			Parts: []verdict.Part{{Name: "correctness", Score: 1, Max: 1}}}}, Held: []verdict.Held{{Check: "softmax", Reason: "odd"}}}}},
 	}
 }
@@ -89,11 +90,11 @@ func TestFileNamesOfStudentsAreSafeAndDiffer(t *testing.T) {
 
 func TestTasksKeepTheirOrder(t *testing.T) {
 	r := &Record{}
-	for _, n := range []int{3, 1, 2, 3} {
-		r.Put(Task{Number: n})
+	for _, n := range []registry.Name{"3", "1", "2", "3"} {
+		r.Put(Task{Name: n})
 	}
-	assert.Equal(t, []Task{{Number: 1}, {Number: 2}, {Number: 3}}, r.Tasks)
-	assert.Equal(t, "odd", sample().Task(2).Held("softmax").Reason)
-	assert.Nil(t, sample().Task(2).Held("gemm"))
-	assert.Nil(t, r.Task(9))
+	assert.Equal(t, []Task{{Name: "1"}, {Name: "2"}, {Name: "3"}}, r.Tasks)
+	assert.Equal(t, "odd", sample().Task("2").Held("softmax").Reason)
+	assert.Nil(t, sample().Task("2").Held("gemm"))
+	assert.Nil(t, r.Task("9"))
 }

@@ -34,7 +34,7 @@ type Request struct {
 	Jail jail.Maker
 }
 
-func (r Request) worker() string { return fmt.Sprintf("./grader/tasks/task%d/worker", r.Task.Number) }
+func (r Request) worker() string { return r.Task.Worker() }
 
 // Result is a worker, ready to start.
 type Result struct {
@@ -103,7 +103,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	}
 	text, theirs := translate(out.String(), root, dir, r.Files)
 	if !theirs && ours(text, func() bool { return stage != nil && stage.builds(whole, r, dir) }) {
-		return res, fmt.Errorf("the worker of task %d does not build:\n%s", r.Task.Number, text)
+		return res, fmt.Errorf("the worker of task %s does not build:\n%s", r.Task.Name, text)
 	}
 	return res, &Error{text}
 }

@@ -13,6 +13,7 @@ import (
 
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 
@@ -48,7 +49,7 @@ func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 		for _, f := range t.Files {
 			solution := filepath.Join(root, t.Dir, "solution", f)
 			if _, err := os.Stat(solution); err != nil {
-				return nil, fmt.Errorf("the solution of task %d lacks a file: %w", t.Number, err)
+				return nil, fmt.Errorf("the solution of task %s lacks a file: %w", t.Name, err)
 			}
 			o[filepath.Join(root, t.Dir, f)] = solution
 		}
@@ -75,12 +76,14 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 		}
 		o[filepath.Join(root, f.Task, f.Name)] = copied
 	}
-	solutions, err := filepath.Glob(filepath.Join(root, "task*_*", "solution", "*.go"))
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, f := range solutions {
-		o[f] = ""
+	for _, one := range registry.All {
+		solutions, err := filepath.Glob(filepath.Join(root, one.Dir, "solution", "*.go"))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range solutions {
+			o[f] = ""
+		}
 	}
 	for _, one := range t.All() {
 		left, err := leftOut(root, one)

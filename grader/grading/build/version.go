@@ -34,7 +34,7 @@ func Versions(root string, t *rubric.Task) (names []string) {
 // the version does not have, it shares with the solution.
 func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]gate.File, error) {
 	if names := Versions(root, t); !slices.Contains(names, name) {
-		return nil, fmt.Errorf("the solution of task %d has no version %q; it has %q", t.Number, name, names)
+		return nil, fmt.Errorf("the solution of task %s has no version %q; it has %q", t.Name, name, names)
 	}
 	files := slices.Clone(solution)
 	for i, f := range files {

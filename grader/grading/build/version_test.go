@@ -14,7 +14,7 @@ import (
 
 func TestAVersionReplacesWhatItHas(t *testing.T) {
 	root := t.TempDir()
-	task := &rubric.Task{Dir: "task9_x", Number: 9}
+	task := &rubric.Task{Dir: "task9_x", Name: "9"}
 	dir := filepath.Join(root, "task9_x", "solution", "_versions", "1_rows")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kernels.cu"), []byte("old"), 0o644))

@@ -117,4 +117,4 @@ func TestRepeatedRunsAreChecked(t *testing.T) {
 }
 
 // workload is what these tests race.
-var workload = Workload{Name: "attention", ID: "flash-1-64-causal", Task: 4, Op: "flash", Shape: []int{1, 32, 64, 64, 128}, Causal: true}
+var workload = Workload{Name: "attention", ID: "flash-1-64-causal", Task: "4", Op: "flash", Shape: []int{1, 32, 64, 64, 128}, Causal: true}

@@ -4,6 +4,7 @@
 package race
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 
 	"flashlab/grader/grading/judge"
@@ -15,7 +16,7 @@ import (
 type Workload struct {
 	Name   string // "32 heads × 128, batch 64, sequence 4096, causal"
 	ID     string // in files: "flash-64-4096-causal"
-	Task   int
+	Task   registry.Name
 	Op     string
 	Shape  []int
 	Causal bool

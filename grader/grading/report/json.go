@@ -69,16 +69,16 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 	for _, v := range verdicts {
 		g.ExtraData.Seed, g.ExtraData.Device, g.ExtraData.Release = v.Seed, v.Device, v.Release
 		if v.Refused != "" {
-			g.Output += fmt.Sprintf("Task %d was not run:\n%s\n", v.Task, v.Refused)
+			g.Output += fmt.Sprintf("Task %s was not run:\n%s\n", v.Task, v.Refused)
 		}
 		got, _ := v.Points()
 		g.Score += got
 		for _, h := range v.Held {
-			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %d, %s: %s", v.Task, h.Check, verdict.Awaiting))
+			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %s, %s: %s", v.Task, h.Check, verdict.Awaiting))
 		}
 		for _, c := range v.Checks {
 			for _, p := range c.Parts {
-				name := fmt.Sprintf("Task %d, %s: %s", v.Task, c.Title, p.Name)
+				name := fmt.Sprintf("Task %s, %s: %s", v.Task, c.Title, p.Name)
 				if p.NotMeasured != "" {
 					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
 					continue

@@ -14,9 +14,10 @@ import (
 
 	"flashlab/device/sim"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
-func verdictOf(task int, points float64) verdict.Verdict {
+func verdictOf(task registry.Name, points float64) verdict.Verdict {
 	race := sim.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
 	race2 := verdict.Found{Finding: race}
 	return verdict.Verdict{Task: task, Title: "Softmax", Subject: "your files", Device: "the simulator", Seed: 7, Again: "make grade TASK=2 SEED=7",
@@ -42,7 +43,7 @@ func verdictOf(task int, points float64) verdict.Verdict {
 
 func TestTheVerdictInPlainText(t *testing.T) {
 	var b bytes.Buffer
-	Printer{W: &b}.Verdict(verdictOf(2, 0.1))
+	Printer{W: &b}.Verdict(verdictOf("2", 0.1))
 	out := b.String()
 	for _, want := range []string{
 		"Task 2: Softmax", "your files · on the simulator · seed 7",
@@ -63,9 +64,9 @@ func TestTheVerdictInPlainText(t *testing.T) {
 
 func TestTheTerminalHasColours(t *testing.T) {
 	var b bytes.Buffer
-	Printer{W: &b, Terminal: true}.Verdict(verdictOf(2, 0.6))
+	Printer{W: &b, Terminal: true}.Verdict(verdictOf("2", 0.6))
 	assert.Contains(t, b.String(), "╭")
-	refused := verdict.Verdict{Task: 2, Refused: "attention.go:3: imports \"os\""}
+	refused := verdict.Verdict{Task: "2", Refused: "attention.go:3: imports \"os\""}
 	b.Reset()
 	Printer{W: &b}.Verdict(refused)
 	assert.Contains(t, b.String(), "The submission was not run:\n  attention.go:3")
@@ -73,15 +74,15 @@ func TestTheTerminalHasColours(t *testing.T) {
 
 func TestResultsKeepWhatIsTheStudents(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "Results.md")
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(4, 0.2)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("4", 0.2)}))
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "## Answers")
 
 	mine := "Mine above.\n" + strings.Replace(string(text), "go here.", "go here. My answer: 42.", 1)
 	require.NoError(t, os.WriteFile(name, []byte(mine), 0o644))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.1)}))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(4, 0.5)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.1)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("4", 0.5)}))
 	text, err = os.ReadFile(name)
 	require.NoError(t, err)
 	got := string(text)
@@ -96,7 +97,7 @@ func TestResultsKeepWhatIsTheStudents(t *testing.T) {
 	assert.Contains(t, got, "0.5 of 0.6")
 	before, _, _ := strings.Cut(got, begin)
 	after := got[strings.Index(got, end):]
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.3)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.3)}))
 	text, _ = os.ReadFile(name)
 	assert.True(t, strings.HasPrefix(string(text), before) && strings.HasSuffix(string(text), after))
 }
@@ -104,7 +105,7 @@ func TestResultsKeepWhatIsTheStudents(t *testing.T) {
 func TestResultsWithoutMarkers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "Results.md")
 	require.NoError(t, os.WriteFile(name, []byte("All mine.\n"), 0o644))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf(2, 0.1)}))
+	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.1)}))
 	text, _ := os.ReadFile(name)
 	assert.True(t, strings.HasPrefix(string(text), "All mine.\n"))
 	assert.Contains(t, string(text), "## Task 2:")
@@ -117,7 +118,7 @@ func TestResultsWithoutMarkers(t *testing.T) {
 
 func TestSubmissionsCannotForgeMarkers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "Results.md")
-	v := verdictOf(2, 0)
+	v := verdictOf("2", 0)
 	v.Refused = "```\n" + end + "\n## Task 2: 100 points"
 	require.NoError(t, UpdateResults(name, []verdict.Verdict{v}))
 	text, _ := os.ReadFile(name)
@@ -126,7 +127,7 @@ func TestSubmissionsCannotForgeMarkers(t *testing.T) {
 
 func TestGradescopesFormat(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, WriteJSON(dir, []verdict.Verdict{verdictOf(2, 0.1)}))
+	require.NoError(t, WriteJSON(dir, []verdict.Verdict{verdictOf("2", 0.1)}))
 	data, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	require.NoError(t, err)
 	var g map[string]any
@@ -148,7 +149,7 @@ func TestGradescopesFormat(t *testing.T) {
 }
 
 func TestTheTotalSaysWhatIsHidden(t *testing.T) {
-	v := verdictOf(2, 0.1)
+	v := verdictOf("2", 0.1)
 	v.Checks[0].Parts = append(v.Checks[0].Parts, verdict.Part{Name: verdict.Hidden, Max: 0.05, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true})
 	var b bytes.Buffer
 	Printer{W: &b}.Verdict(v)
@@ -179,13 +180,13 @@ func TestProgressLeavesTheTerminalFree(t *testing.T) {
 
 // A table whose lines a terminal breaks is none: it becomes a list.
 func TestNarrowTerminals(t *testing.T) {
-	wide := verdictOf(2, 0.1)
+	wide := verdictOf("2", 0.1)
 	wide.Checks[0].Parts[0].Note = "moved 1.50 × the least bytes (1x128x128x64), and more words than there is room for"
 	for _, width := range []int{30, 40, 79, 80, 200} {
 		for _, terminal := range []bool{false, true} {
 			var b bytes.Buffer
 			p := Printer{W: &b, Terminal: terminal, Width: width}
-			for _, drawn := range []string{p.table(wide), func() string { p.Summary([]verdict.Verdict{wide, verdictOf(3, 0)}); return b.String() }()} {
+			for _, drawn := range []string{p.table(wide), func() string { p.Summary([]verdict.Verdict{wide, verdictOf("3", 0)}); return b.String() }()} {
 				for _, l := range strings.Split(drawn, "\n") {
 					if strings.HasPrefix(text.StripEscape(l), "All tasks") { // a sentence, which a terminal may break
 						continue
@@ -216,13 +217,13 @@ func TestTheBarKeepsEveryLineAboveIt(t *testing.T) {
 
 func TestASummaryAddsUp(t *testing.T) {
 	var b bytes.Buffer
-	refused := verdictOf(3, 0)
+	refused := verdictOf("3", 0)
 	refused.Refused = "attention.go:1: no"
-	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf(2, 0.1), refused})
+	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf("2", 0.1), refused})
 	for _, want := range []string{"2     Softmax  0.1 of 0.75", "3     Softmax  0 of 0.75    was not run", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
 		assert.Contains(t, b.String(), want)
 	}
 	b.Reset()
-	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf(2, 0.1)})
+	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf("2", 0.1)})
 	assert.Empty(t, b.String(), "one task says it itself")
 }

@@ -92,7 +92,7 @@ func heading(s string) string {
 func Section(v verdict.Verdict) string {
 	var b strings.Builder
 	got, most := v.Points()
-	fmt.Fprintf(&b, "## Task %d: %s\n\n", v.Task, v.Title)
+	fmt.Fprintf(&b, "## Task %s: %s\n\n", v.Task, v.Title)
 	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), left(v), v.Device, v.Seed, v.Again)
 	if v.Versions != "" {
 		fmt.Fprintf(&b, "%s.\n", v.Versions)

@@ -38,7 +38,7 @@ func TestTheRulesOfGradescopesFormat(t *testing.T) {
 }
 
 func TestOurResultsAreInGradescopesFormat(t *testing.T) {
-	for _, verdicts := range [][]verdict.Verdict{nil, {verdictOf(2, 0.1), verdictOf(3, 0.6)}, {{Task: 2, Refused: "attention.go:3: imports \"os\""}}} {
+	for _, verdicts := range [][]verdict.Verdict{nil, {verdictOf("2", 0.1), verdictOf("3", 0.6)}, {{Task: "2", Refused: "attention.go:3: imports \"os\""}}} {
 		data, err := json.Marshal(ForGradescope(verdicts))
 		require.NoError(t, err)
 		assert.NoError(t, CheckGradescope(data))

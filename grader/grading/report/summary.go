@@ -32,7 +32,7 @@ func (p Printer) Summary(verdicts []verdict.Verdict) {
 		full = full && v.Full()
 		points := p.colour(fmt.Sprintf("%s of %s", Points(got), Points(most)), colour)
 		t.AppendRow(table.Row{fmt.Sprint(v.Task), v.Title, points, note})
-		lines = append(lines, line{fmt.Sprintf("%d: %s", v.Task, v.Title), "", points, note})
+		lines = append(lines, line{fmt.Sprintf("%s: %s", v.Task, v.Title), "", points, note})
 		all.Checks = append(all.Checks, v.Checks...)
 	}
 	got, most := all.Points()

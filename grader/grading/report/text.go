@@ -36,7 +36,7 @@ func (p Printer) colour(s string, c ...text.Color) string {
 
 // Verdict prints one task's result.
 func (p Printer) Verdict(v verdict.Verdict) {
-	fmt.Fprintf(p.W, "\n%s\n", p.colour(fmt.Sprintf("Task %d: %s", v.Task, v.Title), text.Bold))
+	fmt.Fprintf(p.W, "\n%s\n", p.colour(fmt.Sprintf("Task %s: %s", v.Task, v.Title), text.Bold))
 	fmt.Fprintf(p.W, "%s · on %s · seed %d\n", v.Subject, v.Device, v.Seed)
 	for _, w := range v.Warnings {
 		fmt.Fprintf(p.W, "%s %s\n", p.colour("note:", text.FgYellow), w)
@@ -124,7 +124,7 @@ func Points(x float64) string {
 // total sums up, and says what was left out.
 func (p Printer) total(v verdict.Verdict) string {
 	got, most := v.Points()
-	line := fmt.Sprintf("Task %d: %s of %s points", v.Task, Points(got), Points(most))
+	line := fmt.Sprintf("Task %s: %s of %s points", v.Task, Points(got), Points(most))
 	line += left(v)
 	colour := text.FgRed
 	if v.Full() {

@@ -6,12 +6,10 @@ package rubric
 import (
 	"cmp"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,16 +21,16 @@ import (
 
 // Task is one task's rubric.
 type Task struct {
-	Number   int    `toml:"-"` // 2, from the folder's name
-	Dir      string `toml:"-"` // "task2_unfused", relative to the module's root
+	Name     registry.Name `toml:"-"` // 2, or b1
+	Dir      string        `toml:"-"` // "task2_unfused", relative to the module's root
 	Package  string
 	Title    string
 	Points   float64
-	Device   string   // "none" for plain Go; "" is a GPU or the simulator
-	Files    []string // a student's own; none where all are of the tasks it uses
-	Provided []string // other Go files that the package needs
-	Uses     []int    // earlier tasks whose files its worker holds too
-	Used     []*Task  `toml:"-"` // these tasks
+	Device   string          // "none" for plain Go; "" is a GPU or the simulator
+	Files    []string        // a student's own; none where all are of the tasks it uses
+	Provided []string        // other Go files that the package needs
+	Uses     []registry.Name // earlier tasks whose files its worker holds too
+	Used     []*Task         `toml:"-"` // these tasks
 	Limits   Limits
 	Shares   Shares
 	Traffic  Curve   // of checks without one of their own
@@ -88,8 +86,8 @@ type Check struct {
 	Ladder []Rung `toml:"timed"`
 	// Worker is the task whose worker is timed, where it is not the check's own: one that
 	// holds the kernels of other tasks as well.
-	Worker int    `toml:"timed_in"`
-	Cases  []Case `toml:"case"`
+	Worker registry.Name `toml:"timed_in"`
+	Cases  []Case        `toml:"case"`
 }
 
 // Rung is one size of a workload that is timed.
@@ -173,17 +171,18 @@ func (c Check) HiddenShare() float64 {
 	return hidden / all
 }
 
-var taskDir = regexp.MustCompile(`^task([1-9])_[a-z0-9_]+$`)
-
-// Load reads and checks the rubric in root/dir.
-func Load(root, dir string) (*Task, error) {
-	m := taskDir.FindStringSubmatch(dir)
-	if m == nil {
-		return nil, fmt.Errorf("%s: a task's folder is named like task2_unfused", dir)
+// Load reads and checks the rubric of a task, by its name or its folder.
+func Load(root, name string) (*Task, error) {
+	one, err := registry.All.Find(name)
+	if err != nil {
+		return nil, err
 	}
-	t := &Task{Dir: dir}
-	t.Number, _ = strconv.Atoi(m[1])
-	file := filepath.Join(dir, "rubric.toml")
+	return load(root, one, registry.All)
+}
+
+func load(root string, one registry.Task, all registry.List) (*Task, error) {
+	t := &Task{Name: one.Name, Dir: one.Dir}
+	file := filepath.Join(one.Dir, "rubric.toml")
 	meta, err := toml.DecodeFile(filepath.Join(root, file), t)
 	if err != nil {
 		var parse toml.ParseError
@@ -205,66 +204,50 @@ func Load(root, dir string) (*Task, error) {
 			}
 		}
 	}
-	if err := t.validate(); err != nil {
+	if err := t.validate(all); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, n := range t.Uses {
-		used, err := loadNumber(root, n)
+	for _, name := range t.Uses {
+		earlier, err := all.Find(string(name))
 		if err != nil {
-			return nil, fmt.Errorf("%s: uses %d: %w", file, n, err)
+			return nil, fmt.Errorf("%s: uses: %w", file, err)
+		}
+		used, err := load(root, earlier, all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: uses %s: %w", file, name, err)
 		}
 		t.Used = append(t.Used, used)
 	}
 	return t, nil
 }
 
-// loadNumber loads a task that another one uses.
-func loadNumber(root string, n int) (*Task, error) {
-	files, err := filepath.Glob(filepath.Join(root, fmt.Sprintf("task%d_*", n), "rubric.toml"))
-	if err != nil {
-		return nil, err
-	}
-	if len(files) != 1 {
-		return nil, fmt.Errorf("there are %d files task%d_*/rubric.toml, want one", len(files), n)
-	}
-	return Load(root, filepath.Base(filepath.Dir(files[0])))
-}
-
 // All is the task with those that it uses, itself first: what a worker holds.
 func (t *Task) All() []*Task { return append([]*Task{t}, t.Used...) }
 
-// LoadAll reads the rubric of every task under root, in order.
+// LoadAll reads the rubric of every task, in order.
 func LoadAll(root string) ([]*Task, error) {
-	files, err := filepath.Glob(filepath.Join(root, "task*_*", "rubric.toml"))
-	if err != nil {
-		return nil, err
-	}
-	sort.Strings(files)
 	var tasks []*Task
-	for _, f := range files {
-		t, err := Load(root, filepath.Base(filepath.Dir(f)))
+	for _, one := range registry.All {
+		t, err := load(root, one, registry.All)
 		if err != nil {
 			return nil, err
 		}
 		tasks = append(tasks, t)
 	}
-	if len(tasks) == 0 {
-		return nil, fmt.Errorf("no task*_*/rubric.toml under %s", root)
-	}
 	return tasks, nil
 }
 
-// Find picks tasks by number ("2") or folder; "" picks all.
+// Find picks tasks by name ("2") or folder; "" picks all.
 func Find(tasks []*Task, name string) ([]*Task, error) {
 	if name == "" {
 		return tasks, nil
 	}
 	var have []string
 	for _, t := range tasks {
-		if name == strconv.Itoa(t.Number) || strings.TrimSuffix(name, "/") == t.Dir {
+		if name == string(t.Name) || strings.TrimSuffix(name, "/") == t.Dir {
 			return []*Task{t}, nil
 		}
-		have = append(have, fmt.Sprintf("%d (%s)", t.Number, t.Dir))
+		have = append(have, fmt.Sprintf("%s (%s)", t.Name, t.Dir))
 	}
 	return nil, fmt.Errorf("there is no task %q; there is %s", name, strings.Join(have, ", "))
 }
@@ -287,3 +270,6 @@ func (t *Task) MissingFiles(root string) []string {
 	}
 	return missing
 }
+
+// Worker is the package of the program that runs the task's submissions.
+func (t *Task) Worker() string { return registry.Task{Name: t.Name, Dir: t.Dir}.Worker() }

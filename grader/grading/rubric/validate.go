@@ -1,6 +1,7 @@
 package rubric
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -14,7 +15,7 @@ var (
 	caseForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
 )
 
-func (t *Task) validate() error {
+func (t *Task) validate(all registry.List) error {
 	switch {
 	case !packageName.MatchString(t.Package):
 		return fmt.Errorf("package = %q: want a Go package name", t.Package)
@@ -33,7 +34,7 @@ func (t *Task) validate() error {
 	case t.Device != "" && t.OnDevice():
 		return fmt.Errorf("device = %q: want \"none\", or nothing for a GPU or the simulator", t.Device)
 	}
-	if err := t.validateUses(); err != nil {
+	if err := t.validateUses(all); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -68,10 +69,10 @@ func (t *Task) validate() error {
 	return nil
 }
 
-func (t *Task) validateUses() error {
+func (t *Task) validateUses(all registry.List) error {
 	for i, n := range t.Uses {
-		if n < 1 || n >= t.Number || slices.Contains(t.Uses[:i], n) {
-			return fmt.Errorf("uses = %v: want the numbers of earlier tasks, each once", t.Uses)
+		if !all.Before(n, t.Name) || slices.Contains(t.Uses[:i], n) {
+			return fmt.Errorf("uses = %v: want the names of earlier tasks, each once", t.Uses)
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
 
 func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	t := o.Task
-	v := verdict.Verdict{Task: t.Number, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
+	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
 	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
 		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])

@@ -82,10 +82,10 @@ func (o Options) Again(name string) string { return o.againAt(name, o.Devices.Sh
 
 // againAt is the same, with the printf of some threads only.
 func (o Options) againAt(name string, show sim.Show) string {
-	parts := []string{"make grade", fmt.Sprintf("TASK=%d", o.Task.Number)}
+	parts := []string{"make grade", fmt.Sprintf("TASK=%s", o.Task.Name)}
 	form := "%s=%s"
 	if o.Subject.Submission != "" { // make has no variable for it
-		parts = []string{"go run ./grader grade", fmt.Sprintf("-task %d -submission %s", o.Task.Number, o.Subject.Submission)}
+		parts = []string{"go run ./grader grade", fmt.Sprintf("-task %s -submission %s", o.Task.Name, o.Subject.Submission)}
 		form = "-%s %s"
 	}
 	add := func(key, value string) {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestCasesForAGPUAreLeftOutWithoutOne(t *testing.T) {
-	task := &rubric.Task{Number: 5, Checks: []rubric.Check{{ID: "a", Cases: []rubric.Case{{Name: "small"}, {Name: "large", GPU: true}}}}}
+	task := &rubric.Task{Name: "5", Checks: []rubric.Check{{ID: "a", Cases: []rubric.Case{{Name: "small"}, {Name: "large", GPU: true}}}}}
 	count := func(kind device.Kind, only string) int {
 		p, err := Options{Task: task, Devices: Devices{Kind: kind}, Only: only}.Plan()
 		require.NoError(t, err)

@@ -37,7 +37,7 @@ func TestOneThreadsPrintfNeedsTheSimulator(t *testing.T) {
 
 func TestAgainNamesTheThread(t *testing.T) {
 	thread := [3]int{3, 0, 0}
-	o := Options{Task: &rubric.Task{Number: 2}, Seed: 7}
+	o := Options{Task: &rubric.Task{Name: "2"}, Seed: 7}
 	assert.Equal(t, "make grade TASK=2 CASE=softmax/1x1 SEED=7 THREAD=3,0,0 BLOCK=3,0,0",
 		o.againAt("softmax/1x1", sim.Show{Thread: &thread, Block: &thread}))
 	assert.Equal(t, "make grade TASK=2 CASE=softmax/1x1 SEED=7", o.Again("softmax/1x1"))

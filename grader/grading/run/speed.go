@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func (benchTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Workl
 }
 
 // stand is where code is timed: a runner of some task's worker.
-type stand func(task int) (*supervise.Runner, error)
+type stand func(task registry.Name) (*supervise.Runner, error)
 
 // speeds times the workload of each check that has points for it, where there is a GPU.
 func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand stand, measured []score.Measured) (err error) {
@@ -98,7 +99,7 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 	var refused *gate.Error
 	var broken *build.Error
 	if errors.As(err, &refused) || errors.As(err, &broken) {
-		s.Wrong = fmt.Sprintf("not timed: it runs on your kernels of other tasks, too, which are missing or do not build (make grade TASK=%d says more)", c.Worker)
+		s.Wrong = fmt.Sprintf("not timed: it runs on your kernels of other tasks, too, which are missing or do not build (make grade TASK=%s says more)", c.Worker)
 		return s, nil
 	}
 	if err != nil {
@@ -135,9 +136,9 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 // stand opens workers on a backend: the task's own, or one of a task that holds it and
 // others, built around the same subject.
 func (o Options) stand(ctx context.Context, files []gate.File, dir string, p pass, b supervise.Backend, own supervise.Spec) stand {
-	return func(task int) (*supervise.Runner, error) {
+	return func(task registry.Name) (*supervise.Runner, error) {
 		spec := own
-		if task != 0 {
+		if task != "" {
 			var err error
 			if spec.Binary, err = o.wider(ctx, task, files, dir, p); err != nil {
 				return nil, err
@@ -149,12 +150,12 @@ func (o Options) stand(ctx context.Context, files []gate.File, dir string, p pas
 
 // wider builds the worker of another task around the subject, with the files of this
 // task as they were read: a mutant's are edited.
-func (o Options) wider(ctx context.Context, number int, files []gate.File, dir string, p pass) (string, error) {
+func (o Options) wider(ctx context.Context, name registry.Name, files []gate.File, dir string, p pass) (string, error) {
 	all, err := rubric.LoadAll(o.Root)
 	if err != nil {
 		return "", err
 	}
-	found, err := rubric.Find(all, fmt.Sprint(number))
+	found, err := rubric.Find(all, string(name))
 	if err != nil {
 		return "", err
 	}
@@ -219,7 +220,7 @@ func speedOf(row race.Row) score.Speed {
 // workload is the first rung of a check's ladder that fits.
 func (o Options) workload(c rubric.Check, free int64) (race.Workload, error) {
 	for _, rung := range c.Ladder {
-		w := race.Workload{ID: c.ID, Task: o.Task.Number, Op: rung.OpOf(c), Shape: rung.Shape, Causal: rung.Causal}
+		w := race.Workload{ID: c.ID, Task: o.Task.Name, Op: rung.OpOf(c), Shape: rung.Shape, Causal: rung.Causal}
 		op, wc, err := w.Case(o.Ops, false)
 		if err != nil {
 			return w, err

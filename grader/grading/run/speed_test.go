@@ -118,7 +118,7 @@ func TestTheLadderGoesByFreeMemory(t *testing.T) {
 	root := inSimulator(t)
 	task, err := rubric.Load(root, "task4_flash")
 	require.NoError(t, err)
-	o := Options{Task: task}
+	o := Options{Task: task, Ops: rooms.Ops}
 	for free, batch := range map[int64]int{80 << 30: 64, 24 << 30: 16, 12 << 30: 4, 2 << 30: 1} {
 		w, err := o.workload(task.Checks[0], free)
 		require.NoError(t, err)

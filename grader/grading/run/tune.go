@@ -46,7 +46,7 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]verdict.Tuned, error) {
 	}
 	uses := slices.ContainsFunc(o.Task.Checks, func(c rubric.Check) bool { return c.Op == op.Name })
 	if !uses {
-		return nil, fmt.Errorf("task %d has no tiles to tune; task 4 has", o.Task.Number)
+		return nil, fmt.Errorf("task %s has no tiles to tune; task 4 has", o.Task.Name)
 	}
 	op.Name = "tune"
 	files, err := o.files()

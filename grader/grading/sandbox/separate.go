@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
 )
@@ -155,7 +156,11 @@ func hide() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, pattern := range []string{"task*/solution", "task*/rubric.toml", "grader/trial", "grader/class", ".git", "out/results*.json", "out/reference", "Results.md"} {
+	patterns := []string{"grader/trial", "grader/class", ".git", "out/results*.json", "out/reference", "Results.md"}
+	for _, t := range registry.All {
+		patterns = append(patterns, t.Dir+"/solution", t.Dir+"/rubric.toml")
+	}
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(tree, pattern))
 		if err != nil {
 			return "", err
@@ -170,7 +175,7 @@ func hide() (string, error) {
 			}
 		}
 	}
-	return filepath.Join(tree, "task1_reference", "rubric.toml"), nil
+	return filepath.Join(tree, registry.All[0].Dir, "rubric.toml"), nil
 }
 
 // letThrough are attacks of the test's table that this sandbox does not hold.

@@ -136,7 +136,7 @@ func TestWhatIsNotMeasuredIsInNoDenominator(t *testing.T) {
 }
 
 func TestARefusedSubmissionGetsNothingOfEverything(t *testing.T) {
-	v := Refuse(verdict.Verdict{Task: 2}, task, "kernels.cu:1: asm")
+	v := Refuse(verdict.Verdict{Task: "2"}, task, "kernels.cu:1: asm")
 	got, most := v.Points()
 	assert.Zero(t, got)
 	assert.InDelta(t, 2, most, 1e-9)

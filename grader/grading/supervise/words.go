@@ -8,18 +8,22 @@ import (
 	"strings"
 
 	"flashlab/grader/grading/wire"
+	"flashlab/grader/tasks/registry"
 )
 
 var (
 	crashLine = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*|runtime: .*exceeds .* limit)$`)
-	crashSite = regexp.MustCompile(`(?m)^flashlab/(task[1-9]_[a-z0-9_]+)\.[^\n]*\n\t(\S+\.go):(\d+)`)
+	crashSite = regexp.MustCompile(`(?m)^flashlab/([a-z0-9_/]+)\.[^\n]*\n\t(\S+\.go):(\d+)`)
 )
 
 // lastWords makes a sentence of how a worker ended. What it printed is only
 // ever shown, never believed.
 func lastWords(printed string, state *os.ProcessState, cause error) (text, where string) {
-	if m := crashSite.FindStringSubmatch(printed); m != nil {
-		where = m[1] + "/" + path.Base(m[2]) + ":" + m[3]
+	for _, m := range crashSite.FindAllStringSubmatch(printed, -1) {
+		if t, err := registry.All.Find(m[1]); err == nil { // the first place in a task's own package
+			where = t.Dir + "/" + path.Base(m[2]) + ":" + m[3]
+			break
+		}
 	}
 	if m := crashLine.FindString(printed); m != "" {
 		return "the program crashed: " + wire.Cut(m, 500), where

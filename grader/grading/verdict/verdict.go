@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"flashlab/grader/tasks/registry"
 	"time"
 
 	"flashlab/device/sim"
@@ -10,7 +11,7 @@ import (
 
 // Verdict is the result of one task.
 type Verdict struct {
-	Task     int
+	Task     registry.Name
 	Dir      string
 	Title    string
 	Subject  string // "your files", "the reference solution", …

@@ -2,10 +2,12 @@ package worker
 
 import (
 	"fmt"
+	"path"
 	"runtime"
 	"strings"
 
 	"flashlab/grader/grading/wire"
+	"flashlab/grader/tasks/registry"
 )
 
 // panicked tells where in the student's code a panic came from. It is called
@@ -40,13 +42,10 @@ func describe(p any) (text string) {
 // taskFile is a student's file as the repository names it,
 // task2_unfused/attention.go, if the function is of a task's package.
 func taskFile(function, file string) (string, bool) {
-	rest, ok := strings.CutPrefix(function, "flashlab/task")
-	if !ok {
-		return "", false
+	for _, t := range registry.All {
+		if strings.HasPrefix(function, "flashlab/"+t.Dir+".") {
+			return t.Dir + "/" + path.Base(file), true
+		}
 	}
-	dir, _, ok := strings.Cut(rest, ".")
-	if !ok {
-		return "", false
-	}
-	return "task" + dir + "/" + file[strings.LastIndexByte(file, '/')+1:], true
+	return "", false
 }

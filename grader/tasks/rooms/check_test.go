@@ -62,10 +62,10 @@ case = [
 
 func TestCheckRefusesWhatDoesNotFitTheOperation(t *testing.T) {
 	root := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(root, "task2_demo"), 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(root, "task2_unfused"), 0o755))
 	check := func(text string) error {
-		require.NoError(t, os.WriteFile(filepath.Join(root, "task2_demo", "rubric.toml"), []byte(text), 0o644))
-		task, err := rubric.Load(root, "task2_demo")
+		require.NoError(t, os.WriteFile(filepath.Join(root, "task2_unfused", "rubric.toml"), []byte(text), 0o644))
+		task, err := rubric.Load(root, "task2_unfused")
 		require.NoError(t, err)
 		return Ops.Check(task)
 	}
@@ -82,6 +82,6 @@ func TestCheckRefusesWhatDoesNotFitTheOperation(t *testing.T) {
 		require.NotEqual(t, sound, text, name)
 		err := check(text)
 		assert.ErrorContains(t, err, c.want, name)
-		assert.ErrorContains(t, err, "task2_demo/rubric.toml", name)
+		assert.ErrorContains(t, err, "task2_unfused/rubric.toml", name)
 	}
 }

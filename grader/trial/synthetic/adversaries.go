@@ -33,7 +33,7 @@ func adversarial(c *class, files map[string][]byte, t *rubric.Task, n int, kind 
 	var usable []trial.Submission
 	for _, s := range all {
 		// Links would need a packing of their own, and others a GPU.
-		if s.Task == t.Number && !s.GPU && len(s.Links) == 0 {
+		if s.Task == t.Name && !s.GPU && len(s.Links) == 0 {
 			usable = append(usable, s)
 		}
 	}

@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // Of is what a task of a record came to, in the words of this package.
-func Of(r *record.Record, task int) Fate {
+func Of(r *record.Record, task registry.Name) Fate {
 	if r.Trouble != "" {
 		return Unread
 	}
@@ -58,16 +59,13 @@ func Check(dir string, records []*record.Record) (wrong []string, n int, err err
 		n++
 		student, want := row.Get("student"), Fate(row.Get("verdict"))
 		at := slices.IndexFunc(records, func(r *record.Record) bool { return r.Student.ID == student })
-		task := 0
-		if _, err := fmt.Sscan(row.Get("task"), &task); err != nil {
-			return nil, n, fmt.Errorf("expected.csv:%d: task %q", row.Line, row.Get("task"))
-		}
+		task := registry.Name(row.Get("task"))
 		got := Fate("no record")
 		if at >= 0 {
 			got = Of(records[at], task)
 		}
 		if !matches(got, want) {
-			wrong = append(wrong, fmt.Sprintf("%s (%s), task %d: %s, expected %s", student, row.Get("kind"), task, got, want))
+			wrong = append(wrong, fmt.Sprintf("%s (%s), task %s: %s, expected %s", student, row.Get("kind"), task, got, want))
 		}
 	}
 	return wrong, n, nil

@@ -47,7 +47,7 @@ func mutant(c *class, files map[string][]byte, t *rubric.Task, n int) (string, F
 		}
 	}
 	if len(usable) == 0 {
-		return "", "", fmt.Errorf("task %d has no mutant of its own files", t.Number)
+		return "", "", fmt.Errorf("task %s has no mutant of its own files", t.Name)
 	}
 	m := usable[n%len(usable)]
 	var own []gate.File

@@ -6,6 +6,7 @@ package synthetic
 import (
 	"bytes"
 	"encoding/csv"
+	"flashlab/grader/tasks/registry"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"flashlab/grader/grading/rubric"
 )
@@ -36,7 +38,7 @@ const (
 type Student struct {
 	ID   string
 	Kind string // "mutant no_scale of task 1"
-	Want map[int]Fate
+	Want map[registry.Name]Fate
 }
 
 // maker is one kind of submission: it changes a set of solutions in one task.
@@ -96,17 +98,17 @@ func Write(dir, root string, tasks []*rubric.Task, n int) ([]Student, error) {
 
 // student makes the i-th submission.
 func (c *class) student(into string, i int, m maker) (Student, error) {
-	s := Student{ID: fmt.Sprintf("s%03d", i+1), Kind: m.name, Want: map[int]Fate{}}
+	s := Student{ID: fmt.Sprintf("s%03d", i+1), Kind: m.name, Want: map[registry.Name]Fate{}}
 	files, err := c.read("solution")
 	if err != nil {
 		return s, err
 	}
 	for _, t := range c.tasks {
-		s.Want[t.Number] = Full
+		s.Want[t.Name] = Full
 	}
 	if m.spoil != nil {
 		for _, t := range c.tasks {
-			s.Want[t.Number] = Unread
+			s.Want[t.Name] = Unread
 		}
 		data, err := zipped(files, "")
 		if err != nil {
@@ -123,7 +125,7 @@ func (c *class) student(into string, i int, m maker) (Student, error) {
 	if kind == "" { // the task has none of this kind
 		kind, want = "solution", Full
 	}
-	s.Kind, s.Want[t.Number] = fmt.Sprintf("%s of task %d", kind, t.Number), want
+	s.Kind, s.Want[t.Name] = fmt.Sprintf("%s of task %s", kind, t.Name), want
 	return s, pack(into, s.ID, files, i)
 }
 
@@ -151,32 +153,20 @@ func (c *class) tables(dir string, students []Student) error {
 	for _, s := range students {
 		_ = r.Write([]string{s.ID, "Student " + s.ID[1:], s.ID + "@example.org"})
 		for _, n := range slices.Sorted(maps.Keys(s.Want)) {
-			_ = e.Write([]string{s.ID, s.Kind, strconv.Itoa(n), string(s.Want[n])})
+			_ = e.Write([]string{s.ID, s.Kind, string(n), string(s.Want[n])})
 		}
 	}
 	r.Flush()
 	e.Flush()
-	var numbers []int
+	var names []string
 	for _, t := range c.tasks {
-		numbers = append(numbers, t.Number)
+		names = append(names, strconv.Quote(string(t.Name)))
 	}
-	course := "title = \"Synthetic class\"\nseed  = \"synthetic\"\ntasks = " + list(numbers) + "\n"
+	course := "title = \"Synthetic class\"\nseed  = \"synthetic\"\ntasks = " + "[" + strings.Join(names, ", ") + "]" + "\n"
 	for name, data := range map[string][]byte{"roster.csv": roster.Bytes(), "expected.csv": expected.Bytes(), "course.toml": []byte(course)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// list writes numbers as TOML has them.
-func list(numbers []int) string {
-	var b bytes.Buffer
-	for i, n := range numbers {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(strconv.Itoa(n))
-	}
-	return "[" + b.String() + "]"
 }

@@ -13,6 +13,6 @@ func AttentionOf(batch, seq int, causal bool, peers ...string) race.Workload {
 		mask = "causal"
 	}
 	return race.Workload{Name: fmt.Sprintf("attention, batch %d, 32 heads × 128, sequence %d, %s", batch, seq, mask),
-		ID: fmt.Sprintf("flash-%d-%d-%s", batch, seq, mask), Task: 4, Op: "flash", Causal: causal,
+		ID: fmt.Sprintf("flash-%d-%d-%s", batch, seq, mask), Task: "4", Op: "flash", Causal: causal,
 		Shape: []int{batch, 32, seq, seq, 128}, Peers: peers}
 }
