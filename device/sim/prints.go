@@ -1,8 +1,9 @@
 package sim
 
 import (
-	"encoding/binary"
 	"fmt"
+
+	"flashlab/device/protocol"
 )
 
 // Print is one printf of a kernel's thread.
@@ -19,50 +20,26 @@ type Show struct{ Block, Thread *[3]int }
 // launches and blocks. Whether more was printed than is kept (64 KB) is the
 // second result.
 func (d *Device) Prints() ([]Print, bool, error) {
-	answer, err := d.quick(opPrints)
-	if err != nil {
-		return nil, false, err
+	var p printed
+	if err := d.ask(protocol.New(protocol.OpPrints), nil, &p); err != nil {
+		return nil, false, fmt.Errorf("what kernels printed: %w", err)
 	}
-	r := reader{rest: answer}
-	more := r.u32() != 0
-	prints := make([]Print, r.u32())
-	for i := range prints {
-		prints[i] = Print{Block: r.triple(), Thread: r.triple(), Kernel: r.text(), Text: r.text()}
-	}
-	if r.short {
-		return nil, false, fmt.Errorf("the simulator's answer breaks off in what kernels printed")
-	}
-	return prints, more, nil
+	return p.prints, p.more, nil
 }
 
-// show adds the choice to the message that configures the simulator.
-func (m message) show(s Show) message {
-	for _, one := range []*[3]int{s.Thread, s.Block} {
-		if one == nil {
-			m = append(m, 0).u32(0).u32(0).u32(0)
-			continue
-		}
-		m = append(m, 1).u32(one[0]).u32(one[1]).u32(one[2])
-	}
-	return m
+// printed is the answer to OpPrints.
+type printed struct {
+	more   bool
+	prints []Print
 }
 
-// reader takes an answer apart; past its end everything is zero, and it is short.
-type reader struct {
-	rest  []byte
-	short bool
+func (p *printed) Fields(c *protocol.Coder) {
+	c.Bool(&p.more)
+	protocol.List(c, &p.prints, func(c *protocol.Coder, p *Print) {
+		index(c, &p.Block)
+		index(c, &p.Thread)
+		c.Texts(&p.Kernel, &p.Text)
+	})
 }
 
-func (r *reader) bytes(n int) []byte {
-	if n > len(r.rest) {
-		r.rest, r.short = nil, true
-		return make([]byte, 4)
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *reader) u32() int       { return int(binary.LittleEndian.Uint32(r.bytes(4))) }
-func (r *reader) text() string   { return string(r.bytes(r.u32())) }
-func (r *reader) triple() [3]int { return [3]int{r.u32(), r.u32(), r.u32()} }
+func index(c *protocol.Coder, v *[3]int) { c.Ints(&v[0], &v[1], &v[2]) }

@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/protocol"
+)
+
+// FuzzServe: whatever a client says, the server does not panic, nor does the
+// device see an address that it did not hand out.
+func FuzzServe(f *testing.F) {
+	f.Add(script())
+	f.Add([]byte("garbage that is no message at all"))
+	f.Add([]byte{2, 0, 0, 0, byte(protocol.OpCompile), 0})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, byte(protocol.OpCopyIn)})
+	f.Fuzz(func(t *testing.T, data []byte) { play(t, data) })
+}
+
+// play has a server answer bytes; the fake panics at a bad address, which the
+// server would report as a failure of the device.
+func play(t *testing.T, data []byte) error {
+	return (&Server{Device: newFake()}).Serve(struct {
+		io.Reader
+		io.Writer
+	}{bytes.NewReader(data), &answerCheck{t: t}})
+}
+
+// send appends a request with the bytes of a copy.
+func send(to []byte, op protocol.Op, data []byte, bodies ...protocol.Body) []byte {
+	b := bytes.NewBuffer(to)
+	_ = protocol.Send(b, protocol.New(op, bodies...), data) // a Buffer takes everything
+	return b.Bytes()
+}
+
+// block is where the fake's first allocation lies.
+const block = 1 << 20
+
+// script is bytes that ask for everything once, rightly.
+func script() []byte {
+	values := []device.Value{{Size: 8, Bits: block}, {Size: 8, Bits: block}, {Size: 8, Bits: block}, {Size: 4}, {Size: 4}, {Size: 8}, {Size: 8}, {Size: 1}}
+	mem, one := &protocol.Memory{Addr: block, Bytes: 64, Name: "x"}, protocol.ID(1)
+	b := send(nil, protocol.OpInfo, nil)
+	b = send(b, protocol.OpAllocate, nil, &protocol.Memory{Bytes: 64, Name: "x"})
+	b = send(b, protocol.OpCopyIn, make([]byte, 64), mem)
+	b = send(b, protocol.OpSet, nil, &protocol.Fill{Memory: *mem, Value: 3})
+	b = send(b, protocol.OpPoison, nil, mem)
+	b = send(b, protocol.OpCopyOut, nil, mem)
+	b = send(b, protocol.OpCompile, nil, &protocol.Source{Name: "k.cu", Text: text, Defines: map[string]string{"N": "4"}})
+	b = send(b, protocol.OpKernel, nil, &protocol.Named{Module: 1, Name: "k"})
+	b = send(b, protocol.OpLaunch, nil, &protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1), Block: device.D1(1)}, Args: values})
+	b = send(b, protocol.OpAttributes, nil, &one)
+	b = send(b, protocol.OpSync, nil)
+	return send(b, protocol.OpFree, nil, mem)
+}
+
+// TestABodyThatBreaksOffIsRefused: each request of a session, cut off at each byte
+// and with its length set right, is answered by an error, and the session goes on.
+func TestABodyThatBreaksOffIsRefused(t *testing.T) {
+	requests := bytes.NewBuffer(script())
+	var before []byte
+	for {
+		request, err := protocol.ReceiveRequest(requests)
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		for n := len(request) - 1; n >= 5; n-- {
+			var cut bytes.Buffer
+			require.NoError(t, protocol.Send(&cut, bytes.Clone(request[:n]), nil))
+			answers := &answerCheck{t: t}
+			all := append(bytes.Clone(before), cut.Bytes()...)
+			require.NoError(t, (&Server{Device: newFake()}).Serve(struct {
+				io.Reader
+				io.Writer
+			}{bytes.NewReader(all), answers}))
+			assert.Equal(t, protocol.Failed, answers.last.Status(), "request %d, %d of %d bytes", request.Op(), n, len(request))
+		}
+		before = append(before, request...)
+	}
+	require.NoError(t, play(t, before))
+}
+
+// TestBytesThatBreakOffEndTheSession: a connection that ends within a request is an
+// error of the connection.
+func TestBytesThatBreakOffEndTheSession(t *testing.T) {
+	all := script()
+	for n := range len(all) {
+		if err := play(t, all[:n]); err != nil {
+			assert.ErrorIs(t, err, io.ErrUnexpectedEOF, n)
+		}
+	}
+}
+
+// TestNoise: random bytes, and sessions with random bytes in them, reach no device.
+func TestNoise(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	whole := script()
+	for range 2000 {
+		noise := make([]byte, r.IntN(200))
+		for i := range noise {
+			noise[i] = byte(r.Uint32())
+		}
+		_ = play(t, noise) // an error, never a panic
+		noisy := bytes.Clone(whole)
+		for range 1 + r.IntN(8) {
+			noisy[r.IntN(len(noisy))] = byte(r.Uint32())
+		}
+		_ = play(t, noisy)
+	}
+}
+
+// TestAbuse sends well-formed nonsense.
+func TestAbuse(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	number := func() int64 {
+		return []int64{0, 1, -1, 4, 64, block, block + 4, math.MaxInt64, math.MinInt64, 1 << 40}[r.IntN(10)]
+	}
+	var b []byte
+	for range 20000 {
+		id := protocol.ID(number())
+		mem := protocol.Memory{Addr: uint64(number()), Bytes: number() % (1 << 30), Name: "k"}
+		switch op := protocol.Op(r.IntN(26)); op {
+		case protocol.OpAllocate:
+			mem.Bytes %= 128
+			b = send(b, op, nil, &mem)
+		case protocol.OpSet:
+			b = send(b, op, nil, &protocol.Fill{Memory: mem})
+		case protocol.OpCopyIn:
+			b = send(b, op, make([]byte, r.IntN(3)*4), &mem)
+		case protocol.OpCompile:
+			b = send(b, op, nil, &protocol.Source{Name: "k.cu", Text: text})
+		case protocol.OpKernel:
+			b = send(b, op, nil, &protocol.Named{Module: id, Name: "k"})
+		case protocol.OpLaunch:
+			l := protocol.Launch{Kernel: id, Shape: device.Launch{Grid: device.D1(int(number())), Block: device.Dim{X: int(number()), Y: r.IntN(2), Z: 1}}}
+			for i := range r.IntN(12) {
+				l.Args = append(l.Args, device.Value{Size: []int{8, 8, 8, 4, 4, 8, 8, 1, 0, -1, 3, 16}[i], Bits: uint64(number())})
+			}
+			b = send(b, op, nil, &l)
+		case protocol.OpAttributes:
+			b = send(b, op, nil, &id)
+		default:
+			b = send(b, op, nil, &mem)
+		}
+	}
+	require.NoError(t, play(t, b))
+}
+
+// answerCheck reads answers, each of which is written at once or its copy behind it.
+type answerCheck struct {
+	t    *testing.T
+	last protocol.Message
+}
+
+func (a *answerCheck) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("device failed")) {
+		a.t.Errorf("the device saw nonsense: %s", p)
+	}
+	a.last = bytes.Clone(p)
+	return len(p), nil
+}
