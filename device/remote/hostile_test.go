@@ -27,10 +27,20 @@ func FuzzServe(f *testing.F) {
 // play has a server answer bytes; the fake panics at a bad address, which the
 // server would report as a failure of the device.
 func play(t *testing.T, data []byte) error {
-	return (&Server{Device: newFake()}).Serve(struct {
+	_, _ = listen(t, data, false)
+	_, err := listen(t, data, true)
+	return err
+}
+
+// listen is play of one kind of device, and returns the last answer.
+func listen(t *testing.T, data []byte, direct bool) (protocol.Message, error) {
+	answers, device := &answerCheck{t: t}, newFake()
+	device.direct = direct
+	err := (&Server{Device: device}).Serve(struct {
 		io.Reader
 		io.Writer
-	}{bytes.NewReader(data), &answerCheck{t: t}})
+	}{bytes.NewReader(data), answers})
+	return answers.last, err
 }
 
 // send appends a request with the bytes of a copy.
@@ -75,17 +85,49 @@ func TestABodyThatBreaksOffIsRefused(t *testing.T) {
 		for n := len(request) - 1; n >= 5; n-- {
 			var cut bytes.Buffer
 			require.NoError(t, protocol.Send(&cut, bytes.Clone(request[:n]), nil))
-			answers := &answerCheck{t: t}
-			all := append(bytes.Clone(before), cut.Bytes()...)
-			require.NoError(t, (&Server{Device: newFake()}).Serve(struct {
-				io.Reader
-				io.Writer
-			}{bytes.NewReader(all), answers}))
-			assert.Equal(t, protocol.Failed, answers.last.Status(), "request %d, %d of %d bytes", request.Op(), n, len(request))
+			last, err := listen(t, append(bytes.Clone(before), cut.Bytes()...), n%2 == 0)
+			require.NoError(t, err)
+			assert.Equal(t, protocol.Failed, last.Status(), "request %d, %d of %d bytes", request.Op(), n, len(request))
 		}
 		before = append(before, request...)
 	}
 	require.NoError(t, play(t, before))
+}
+
+// TestALaunchOnTheWayIsChecked: a device that takes launches as they travel sees none
+// that another device would refuse.
+func TestALaunchOnTheWayIsChecked(t *testing.T) {
+	before := send(nil, protocol.OpAllocate, nil, &protocol.Memory{Bytes: 64})
+	before = send(before, protocol.OpCompile, nil, &protocol.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x, int n, float4 *y) {} extern "C" __global__ void odd(float4 v) {}`})
+	before = send(before, protocol.OpKernel, nil, &protocol.Named{Module: 1, Name: "k"})
+	before = send(before, protocol.OpKernel, nil, &protocol.Named{Module: 1, Name: "odd"})
+	type args = []device.Value
+	one := device.Launch{Grid: device.D1(1), Block: device.D1(1)}
+	x, n := device.Value{Size: 8, Bits: block}, device.Value{Size: 4, Bits: 3}
+	for name, c := range map[string]struct {
+		launch protocol.Launch
+		want   protocol.Status
+	}{
+		"right":            {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, {Size: 8, Bits: block + 63}}}, protocol.OK},
+		"another kernel":   {protocol.Launch{Kernel: 3, Shape: one, Args: args{x, n, x}}, protocol.Failed},
+		"a wild pointer":   {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, {Size: 8, Bits: block + 64}}}, protocol.Failed},
+		"nothing":          {protocol.Launch{Kernel: 1, Shape: one, Args: args{{Size: 8}, n, x}}, protocol.Failed},
+		"a wide integer":   {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, {Size: 8, Bits: 3}, x}}, protocol.Failed},
+		"a narrow pointer": {protocol.Launch{Kernel: 1, Shape: one, Args: args{{Size: 4, Bits: block}, n, x}}, protocol.Failed},
+		"too few":          {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n}}, protocol.Failed},
+		"too many":         {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, x, n}}, protocol.Failed},
+		"a struct":         {protocol.Launch{Kernel: 2, Shape: one, Args: args{{}}}, protocol.Failed},
+		"no threads":       {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"a flat grid":      {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.Dim{X: 1}, Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"a wrapped grid":   {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1<<32 + 1), Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"much shared":      {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1), Block: device.D1(1), Shared: -1}, Args: args{x, n, x}}, protocol.Failed},
+	} {
+		for _, direct := range []bool{false, true} {
+			last, err := listen(t, send(bytes.Clone(before), protocol.OpLaunch, nil, &c.launch), direct)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, last.Status(), "%s: %s", name, last.Body())
+		}
+	}
 }
 
 // TestBytesThatBreakOffEndTheSession: a connection that ends within a request is an
