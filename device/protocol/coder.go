@@ -1,131 +1,134 @@
 package protocol
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
 
-// Coder goes through the fields of a body in their order, and either writes or
-// reads them: one description serves both ends.
-type Coder struct {
-	bytes   []byte // written so far, or still to be read
-	reading bool
-	broken  bool // a message that breaks off: from there on, all is zero
+// write appends a value, and read below is its mirror.
+func write(b []byte, v reflect.Value) []byte {
+	number := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(b, n) }
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return number(1)
+		}
+		return number(0)
+	case reflect.Int, reflect.Int64:
+		return number(uint64(v.Int()))
+	case reflect.Uint8, reflect.Uint64:
+		return number(v.Uint())
+	case reflect.String:
+		b = number(uint64(v.Len()))
+		return append(b, v.String()...)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return number(0)
+		}
+		b = number(1)
+		return write(b, v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			b = write(b, v.Field(i))
+		}
+		return b
+	case reflect.Array, reflect.Slice:
+		if v.Kind() == reflect.Slice {
+			b = number(uint64(v.Len()))
+		}
+		for i := range v.Len() {
+			b = write(b, v.Index(i))
+		}
+		return b
+	case reflect.Map:
+		if texts, ok := v.Interface().(map[string]string); ok {
+			b = number(uint64(len(texts)))
+			for _, name := range slices.Sorted(maps.Keys(texts)) {
+				b = write(write(b, reflect.ValueOf(name)), reflect.ValueOf(texts[name]))
+			}
+			return b
+		}
+	}
+	panic(fmt.Sprintf("protocol: a %s in a message", v.Type()))
 }
 
-// Body is a part of a message.
-type Body interface{ Fields(c *Coder) }
+// reader takes a body apart; once that has broken off, all is zero.
+type reader struct {
+	rest   []byte
+	broken bool
+}
 
-// take is the next n bytes of what is read, or nil.
-func (c *Coder) take(n uint64) []byte {
-	if n > uint64(len(c.bytes)) {
-		c.bytes, c.broken = nil, true
+// take is the next n bytes, or nil.
+func (r *reader) take(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.rest, r.broken = nil, true
 		return nil
 	}
-	taken := c.bytes[:n]
-	c.bytes = c.bytes[n:]
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
 	return taken
 }
 
-// U64 is a number.
-func (c *Coder) U64(v *uint64) {
-	if !c.reading {
-		c.bytes = binary.LittleEndian.AppendUint64(c.bytes, *v)
-		return
+func (r *reader) number() uint64 {
+	if b := r.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
 	}
-	*v = 0
-	if b := c.take(8); b != nil {
-		*v = binary.LittleEndian.Uint64(b)
-	}
+	return 0
 }
 
-// Number is a number of any type; whoever reads it checks its range.
-func Number[N ~int | ~int64 | ~byte](c *Coder, v *N) {
-	bits := uint64(*v)
-	c.U64(&bits)
-	*v = N(bits)
-}
-
-// Ints are several numbers.
-func (c *Coder) Ints(vs ...*int) {
-	for _, v := range vs {
-		Number(c, v)
+// count is a number of items, which grow with what is there, not by the number:
+// each of them has one number at least.
+func (r *reader) count() int {
+	n := r.number()
+	if n > uint64(len(r.rest))/8 {
+		r.rest, r.broken = nil, true
+		return 0
 	}
+	return int(n)
 }
 
-// Bool is a number, 0 or not.
-func (c *Coder) Bool(v *bool) {
-	bit := 0
-	if *v {
-		bit = 1
-	}
-	Number(c, &bit)
-	*v = bit != 0
-}
-
-// Text is a text.
-func (c *Coder) Text(s *string) {
-	n := uint64(len(*s))
-	c.U64(&n)
-	if c.reading {
-		*s = string(c.take(n))
-		return
-	}
-	c.bytes = append(c.bytes, *s...)
-}
-
-// Texts are several.
-func (c *Coder) Texts(ss ...*string) {
-	for _, s := range ss {
-		c.Text(s)
-	}
-}
-
-// List is a list, each item of which has one number at least.
-func List[T any](c *Coder, list *[]T, fields func(c *Coder, item *T)) {
-	n := uint64(len(*list))
-	c.U64(&n)
-	if !c.reading {
-		for i := range *list {
-			fields(c, &(*list)[i])
+// read fills in a value. Whoever wants a number checks its range.
+func (r *reader) read(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(r.number() != 0)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(r.number()))
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(r.number())
+	case reflect.String:
+		v.SetString(string(r.take(r.number())))
+	case reflect.Pointer:
+		if r.number() != 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			r.read(v.Elem())
 		}
-		return
-	}
-	*list = nil
-	if n > uint64(len(c.bytes))/8 {
-		c.broken = true
-	}
-	for i := uint64(0); i < n && !c.broken; i++ { // grows with what is there, not by the count
-		var item T
-		fields(c, &item)
-		*list = append(*list, item)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			r.read(v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			r.read(v.Index(i))
+		}
+	case reflect.Slice:
+		item := reflect.New(v.Type().Elem()).Elem()
+		for n := r.count(); n > 0 && !r.broken; n-- {
+			item.SetZero()
+			r.read(item)
+			v.Set(reflect.Append(v, item))
+		}
+	case reflect.Map:
+		texts := map[string]string{}
+		for n := r.count(); n > 0 && !r.broken; n-- {
+			name := string(r.take(r.number()))
+			texts[name] = string(r.take(r.number()))
+		}
+		v.Set(reflect.ValueOf(texts))
+	default:
+		panic(fmt.Sprintf("protocol: a %s in a message", v.Type()))
 	}
 }
-
-// Optional is something that may be absent.
-func Optional[T any](c *Coder, p **T, fields func(c *Coder, v *T)) {
-	there := *p != nil
-	c.Bool(&there)
-	if !there {
-		return
-	}
-	if c.reading {
-		*p = new(T)
-	}
-	fields(c, *p)
-}
-
-// Data is the bytes of a copy: what is left of the message, not copied again.
-type Data []byte
-
-// Fields makes it a Body.
-func (d *Data) Fields(c *Coder) {
-	if c.reading {
-		*d = c.take(uint64(len(c.bytes)))
-		return
-	}
-	c.bytes = append(c.bytes, *d...)
-}
-
-// Into is the bytes of a copy where they are wanted, neither more nor fewer.
-type Into []byte
-
-// Fields makes it a Body.
-func (d Into) Fields(c *Coder) { copy(d, c.take(uint64(len(d)))) }

@@ -9,68 +9,53 @@ import (
 )
 
 // Failure is an error: its text, and its type as far as callers may test for it.
-type Failure struct{ Err error }
+type Failure struct {
+	Text    string
+	Is      int // an index of sentinels
+	Compile *device.CompileError
+	Fault   *device.FaultError
+	Launch  *device.LaunchError
+}
 
-// sentinels by the number that stands for them; 0 is none.
 var sentinels = []error{nil, device.ErrNoClock, device.ErrNoDevice, device.ErrOutOfMemory, device.ErrFault, device.ErrLaunch}
 
 // maxText bounds an error's text, which may quote a compiler at length.
 const maxText = 64 << 10
 
-// Fields makes it a Body.
-func (f *Failure) Fields(c *Coder) {
-	var (
-		text    string
-		is      int
-		compile *device.CompileError
-		fault   *device.FaultError
-		launch  *device.LaunchError
-	)
-	if !c.reading {
-		text = Cut(f.Err.Error(), maxText)
-		is = 1 + slices.IndexFunc(sentinels[1:], func(s error) bool { return errors.Is(f.Err, s) })
-		errors.As(f.Err, &fault)
-		errors.As(f.Err, &launch)
-		if errors.As(f.Err, &compile) {
-			short := *compile
-			short.Output = Cut(short.Output, maxText)
-			short.Diagnostics = short.Diagnostics[:min(len(short.Diagnostics), 100)]
-			compile = &short
-		}
+// NewFailure describes an error.
+func NewFailure(err error) Failure {
+	f := Failure{Text: Cut(err.Error(), maxText)}
+	f.Is = 1 + slices.IndexFunc(sentinels[1:], func(s error) bool { return errors.Is(err, s) })
+	errors.As(err, &f.Fault)
+	errors.As(err, &f.Launch)
+	if errors.As(err, &f.Compile) {
+		short := *f.Compile
+		short.Output = Cut(short.Output, maxText)
+		short.Diagnostics = short.Diagnostics[:min(len(short.Diagnostics), 100)]
+		f.Compile = &short
 	}
-	c.Text(&text)
-	c.Ints(&is)
-	Optional(c, &compile, compileFields)
-	Optional(c, &fault, func(c *Coder, e *device.FaultError) { c.Texts(&e.Kernel, &e.Reason) })
-	Optional(c, &launch, func(c *Coder, e *device.LaunchError) { c.Texts(&e.Kernel, &e.Reason) })
-	if !c.reading {
-		return
-	}
+	return f
+}
+
+// Err is an error that reads as the other side's did, and is what it was.
+func (f Failure) Err() error {
 	var kind error
 	switch {
-	case compile != nil:
-		kind = compile
-	case fault != nil:
-		kind = fault
-	case launch != nil:
-		kind = launch
-	case is > 0 && is < len(sentinels):
-		kind = sentinels[is]
+	case f.Compile != nil:
+		kind = f.Compile
+	case f.Fault != nil:
+		kind = f.Fault
+	case f.Launch != nil:
+		kind = f.Launch
+	case f.Is > 0 && f.Is < len(sentinels):
+		kind = sentinels[f.Is]
 	}
-	if f.Err = kind; kind == nil || kind.Error() != text {
-		f.Err = &failure{text, kind}
+	if kind != nil && kind.Error() == f.Text {
+		return kind
 	}
+	return &failure{f.Text, kind}
 }
 
-func compileFields(c *Coder, e *device.CompileError) {
-	c.Texts(&e.File, &e.Output)
-	List(c, &e.Diagnostics, func(c *Coder, d *device.Diagnostic) {
-		c.Texts(&d.File, &d.Severity, &d.Text)
-		c.Ints(&d.Line, &d.Column)
-	})
-}
-
-// failure reads as the other side's error did, and is what it was.
 type failure struct {
 	text string
 	kind error

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"reflect"
+
+	"flashlab/device"
 )
 
 // Message is a message as it travels.
@@ -12,14 +16,14 @@ type Message []byte
 
 const head = 5 // bytes: the length, and the operation or status
 
-// New makes a message.
-func New[C Op | Status](code C, bodies ...Body) Message {
-	c := Coder{bytes: make([]byte, head, 256)}
-	c.bytes[head-1] = byte(code)
-	for _, b := range bodies {
-		b.Fields(&c)
+// New makes a message of the parts of its body.
+func New[C Op | Status](code C, parts ...any) Message {
+	b := make([]byte, head, 256)
+	b[head-1] = byte(code)
+	for _, p := range parts {
+		b = write(b, reflect.ValueOf(p))
 	}
-	return c.bytes
+	return b
 }
 
 // Op is what a request asks for.
@@ -34,16 +38,42 @@ func (m Message) Body() []byte { return m[head:] }
 // ErrMalformed is a message that is longer or shorter than what it should hold.
 var ErrMalformed = errors.New("a message that is not one of ours")
 
-// Decode reads all of the body.
-func (m Message) Decode(bodies ...Body) error {
-	c := Coder{bytes: m.Body(), reading: true}
-	for _, b := range bodies {
-		b.Fields(&c)
+// Data is the bytes of a copy, as the last part to be read: what is left of the
+// message, not copied again.
+type Data []byte
+
+// Into is the same where they are wanted, neither more nor fewer.
+type Into []byte
+
+// Decode reads all of the body into what the parts point to.
+func (m Message) Decode(parts ...any) error {
+	r := reader{rest: m.Body()}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *Data:
+			*p = r.take(uint64(len(r.rest)))
+		case Into:
+			copy(p, r.take(uint64(len(p))))
+		default:
+			r.read(reflect.ValueOf(p).Elem())
+		}
 	}
-	if c.broken || len(c.bytes) > 0 {
+	if r.broken || len(r.rest) > 0 {
 		return ErrMalformed
 	}
 	return nil
+}
+
+// Parts cuts a copy into what one message may carry.
+func Parts(m device.Memory, data []byte) iter.Seq2[device.Memory, []byte] {
+	return func(yield func(device.Memory, []byte) bool) {
+		for from := 0; from < len(data); from += Chunk {
+			part := data[from:min(from+Chunk, len(data))]
+			if !yield(device.Memory{Addr: m.Addr + uint64(from), Bytes: int64(len(part)), Name: m.Name}, part) {
+				return
+			}
+		}
+	}
 }
 
 // Send writes a message, the bytes of a copy behind it: those need not be in one

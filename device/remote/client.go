@@ -26,7 +26,7 @@ type client struct {
 // Close closes conn, if it can be closed.
 func Dial(conn io.ReadWriter) (device.Device, error) {
 	c := &client{conn: conn}
-	if err := c.ask(protocol.New(protocol.OpInfo), nil, (*protocol.Info)(&c.info)); err != nil {
+	if err := c.ask(protocol.New(protocol.OpInfo), nil, &c.info); err != nil {
 		return nil, fmt.Errorf("open the device: %w", err)
 	}
 	return c, nil
@@ -37,14 +37,14 @@ func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, err
 	c := &client{conn: conn}
 	return func(src device.Source, arch string) ([]byte, error) {
 		var cubin protocol.Data
-		err := c.ask(protocol.New(protocol.OpCubin, (*protocol.Source)(&src), (*protocol.Text)(&arch)), nil, &cubin)
+		err := c.ask(protocol.New(protocol.OpCubin, src, arch), nil, &cubin)
 		return cubin, err
 	}
 }
 
 // ask sends a request, the bytes of a copy behind it, and reads the answer into what
 // is wanted.
-func (c *client) ask(request protocol.Message, data []byte, wanted ...protocol.Body) error {
+func (c *client) ask(request protocol.Message, data []byte, wanted ...any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost != nil {
@@ -69,7 +69,7 @@ func (c *client) ask(request protocol.Message, data []byte, wanted ...protocol.B
 	if err := answer.Decode(&failure); err != nil {
 		return err
 	}
-	return failure.Err
+	return failure.Err()
 }
 
 func (c *client) Info() device.Info { return c.info }
@@ -79,29 +79,23 @@ func (c *client) Malloc(name string, bytes int64) (device.Memory, error) {
 		return device.Memory{}, err
 	}
 	m := device.Memory{Bytes: bytes, Name: name}
-	err := c.touch(protocol.OpAllocate, m, nil, (*protocol.ID)(&m.Addr))
+	err := c.ask(protocol.New(protocol.OpAllocate, m), nil, &m.Addr)
 	return m, err
-}
-
-// touch asks for something that is done with memory.
-func (c *client) touch(op protocol.Op, m device.Memory, data []byte, wanted ...protocol.Body) error {
-	return c.ask(protocol.New(op, (*protocol.Memory)(&m)), data, wanted...)
 }
 
 func (c *client) Free(m device.Memory) error {
 	if err := c.graphs.Refuse("free " + m.Name); err != nil {
 		return err
 	}
-	return c.touch(protocol.OpFree, m, nil)
+	return c.ask(protocol.New(protocol.OpFree, m), nil)
 }
 
 func (c *client) Set(m device.Memory, value byte) error {
-	request := protocol.New(protocol.OpSet, &protocol.Fill{Memory: protocol.Memory(m), Value: value})
-	return c.graphs.Do(func() error { return c.ask(request, nil) })
+	return c.graphs.Do(func() error { return c.ask(protocol.New(protocol.OpSet, m, value), nil) })
 }
 
 func (c *client) Poison(m device.Memory) error {
-	return c.graphs.Do(func() error { return c.touch(protocol.OpPoison, m, nil) })
+	return c.graphs.Do(func() error { return c.ask(protocol.New(protocol.OpPoison, m), nil) })
 }
 
 func (c *client) CopyIn(dst device.Memory, src []byte) error {
@@ -112,7 +106,7 @@ func (c *client) CopyIn(dst device.Memory, src []byte) error {
 		return fmt.Errorf("copy to %s: got %d bytes, want %d", dst.Name, len(src), dst.Bytes)
 	}
 	for part, data := range protocol.Parts(dst, src) {
-		if err := c.touch(protocol.OpCopyIn, part, data); err != nil {
+		if err := c.ask(protocol.New(protocol.OpCopyIn, part), data); err != nil {
 			return err
 		}
 	}
@@ -127,7 +121,7 @@ func (c *client) CopyOut(dst []byte, src device.Memory) error {
 		return fmt.Errorf("copy from %s: got room for %d bytes, want %d", src.Name, len(dst), src.Bytes)
 	}
 	for part, data := range protocol.Parts(src, dst) {
-		if err := c.touch(protocol.OpCopyOut, part, nil, protocol.Into(data)); err != nil {
+		if err := c.ask(protocol.New(protocol.OpCopyOut, part), nil, protocol.Into(data)); err != nil {
 			return err
 		}
 	}

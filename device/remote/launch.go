@@ -7,12 +7,12 @@ import (
 
 type module struct {
 	client *client
-	id     protocol.ID
+	id     uint64
 }
 
 type kernel struct {
 	client *client
-	id     protocol.ID
+	id     uint64
 	sig    device.Signature
 }
 
@@ -21,7 +21,7 @@ func (c *client) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	m := &module{client: c}
-	if err := c.ask(protocol.New(protocol.OpCompile, (*protocol.Source)(&src)), nil, &m.id); err != nil {
+	if err := c.ask(protocol.New(protocol.OpCompile, src), nil, &m.id); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -29,8 +29,7 @@ func (c *client) Compile(src device.Source) (device.Module, error) {
 
 func (m *module) Kernel(name string) (device.Kernel, error) {
 	k := &kernel{client: m.client}
-	request := protocol.New(protocol.OpKernel, &protocol.Named{Module: m.id, Name: name})
-	if err := m.client.ask(request, nil, &k.id, (*protocol.Signature)(&k.sig)); err != nil {
+	if err := m.client.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &k.id, &k.sig); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -72,7 +71,7 @@ func (c *client) Attributes(k device.Kernel) (device.Attributes, error) {
 	if err != nil {
 		return device.Attributes{}, err
 	}
-	var a protocol.Attributes
-	err = c.ask(protocol.New(protocol.OpAttributes, &ours.id), nil, &a)
-	return device.Attributes(a), err
+	var a device.Attributes
+	err = c.ask(protocol.New(protocol.OpAttributes, ours.id), nil, &a)
+	return a, err
 }

@@ -35,7 +35,7 @@ func (h *heap) find(addr uint64) (device.Memory, bool) {
 }
 
 // part checks that all of m lies in one block, and gives it that block's name.
-func (h *heap) part(what string, m protocol.Memory) (device.Memory, error) {
+func (h *heap) part(what string, m device.Memory) (device.Memory, error) {
 	block, ok := h.find(m.Addr)
 	if !ok {
 		return device.Memory{}, fmt.Errorf("%s %s: the buffer is not allocated, or was freed", what, protocol.Cut(m.Name, 100))
@@ -48,7 +48,7 @@ func (h *heap) part(what string, m protocol.Memory) (device.Memory, error) {
 }
 
 // take removes a block, which must be named by its start.
-func (h *heap) take(m protocol.Memory) (device.Memory, error) {
+func (h *heap) take(m device.Memory) (device.Memory, error) {
 	at := h.after(m.Addr) - 1
 	if at < 0 || h.blocks[at].Addr != m.Addr || h.blocks[at].Bytes != m.Bytes {
 		return device.Memory{}, fmt.Errorf("free %s: not a whole buffer that is allocated (was it freed before, or is it a slice?)", protocol.Cut(m.Name, 100))

@@ -49,12 +49,10 @@ func (s *Server) Serve(conn io.ReadWriter) error {
 		if err != nil {
 			return fmt.Errorf("device server: %w", err)
 		}
-		var answer protocol.Message
-		body, data, err := c.answer(request)
+		r, data, err := c.answer(request)
+		answer := protocol.New(protocol.OK, r...)
 		if err != nil {
-			answer = protocol.New(protocol.Failed, &protocol.Failure{Err: err})
-		} else {
-			answer = protocol.New(protocol.OK, body...)
+			answer, data = protocol.New(protocol.Failed, protocol.NewFailure(err)), nil
 		}
 		if err := protocol.Send(conn, answer, data); err != nil {
 			return fmt.Errorf("device server: %w", err)
@@ -62,36 +60,35 @@ func (s *Server) Serve(conn io.ReadWriter) error {
 	}
 }
 
-type bodies []protocol.Body
+// parts are what an answer consists of; the bytes of a copy come behind them.
+type parts []any
 
 // answer does what was asked. A panic of the device behind it is the client's
 // error, not the end of its owner.
-func (c *session) answer(request protocol.Message) (r bodies, data []byte, err error) {
+func (c *session) answer(request protocol.Message) (r parts, data []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r, data, err = nil, nil, fmt.Errorf("request %d: the device failed: %v", request.Op(), p)
+			err = fmt.Errorf("request %d: the device failed: %v", request.Op(), p)
 		}
 	}()
 	if c.Lock != nil {
 		c.Lock.Lock()
 		defer c.Lock.Unlock()
 	}
-	if request.Op() == protocol.OpCubin {
+	op := request.Op()
+	if op == protocol.OpCubin {
 		data, err = c.cubin(request)
 		return nil, data, err
 	}
 	if c.Device == nil {
 		return nil, nil, errors.New("this side only compiles")
 	}
-	switch request.Op() {
-	case protocol.OpInfo:
-		info := protocol.Info(c.Device.Info())
-		return bodies{&info}, nil, request.Decode()
-	case protocol.OpSync:
-		if err := request.Decode(); err != nil {
-			return nil, nil, err
+	switch op {
+	case protocol.OpInfo, protocol.OpSync:
+		if err = request.Decode(); err == nil && op == protocol.OpSync {
+			return nil, nil, c.Device.Sync()
 		}
-		return nil, nil, c.Device.Sync()
+		return parts{c.Device.Info()}, nil, err
 	case protocol.OpAllocate:
 		r, err = c.malloc(request)
 	case protocol.OpFree, protocol.OpCopyIn, protocol.OpCopyOut, protocol.OpSet, protocol.OpPoison:
@@ -105,57 +102,56 @@ func (c *session) answer(request protocol.Message) (r bodies, data []byte, err e
 	case protocol.OpAttributes:
 		r, err = c.attributes(request)
 	default:
-		err = fmt.Errorf("unknown request %d", request.Op())
+		err = fmt.Errorf("unknown request %d", op)
 	}
 	return r, data, err
 }
 
-func (c *session) malloc(request protocol.Message) (bodies, error) {
-	var want protocol.Memory
-	if err := request.Decode(&want); err != nil {
+func (c *session) malloc(request protocol.Message) (parts, error) {
+	var m device.Memory
+	if err := request.Decode(&m); err != nil {
 		return nil, err
 	}
-	name := protocol.Cut(want.Name, 100)
-	if want.Bytes <= 0 {
-		return nil, fmt.Errorf("alloc %s: %d bytes: want at least 1", name, want.Bytes)
+	name := protocol.Cut(m.Name, 100)
+	if m.Bytes <= 0 {
+		return nil, fmt.Errorf("alloc %s: %d bytes: want at least 1", name, m.Bytes)
 	}
 	if len(c.heap.blocks) >= maxAllocs {
 		return nil, fmt.Errorf("alloc %s: %d buffers are allocated: %w", name, maxAllocs, device.ErrOutOfMemory)
 	}
-	m, err := c.Device.Malloc(name, want.Bytes)
+	m, err := c.Device.Malloc(name, m.Bytes)
 	if err != nil {
 		return nil, err
 	}
 	c.heap.add(m)
-	return bodies{(*protocol.ID)(&m.Addr)}, nil
+	return parts{m.Addr}, nil
 }
 
 // touch frees a buffer, or copies, sets or poisons a checked part of one.
 func (c *session) touch(request protocol.Message) ([]byte, error) {
 	var (
-		fill    protocol.Fill
+		m       device.Memory
+		value   byte
 		payload protocol.Data
-		wanted  = bodies{&fill.Memory}
-		op      = request.Op()
 	)
+	wanted, op := parts{&m}, request.Op()
 	switch op {
 	case protocol.OpSet:
-		wanted = bodies{&fill}
+		wanted = append(wanted, &value)
 	case protocol.OpCopyIn:
 		wanted = append(wanted, &payload)
 	}
-	if err := request.Decode(wanted...); err != nil {
+	err := request.Decode(wanted...)
+	if err != nil {
 		return nil, err
 	}
 	if op == protocol.OpFree {
-		m, err := c.heap.take(fill.Memory)
-		if err != nil {
+		if m, err = c.heap.take(m); err != nil {
 			return nil, err
 		}
 		return nil, c.Device.Free(m)
 	}
-	m, err := c.heap.part(words[op], fill.Memory)
-	if err != nil {
+	if m, err = c.heap.part(words[op], m); err != nil {
 		return nil, err
 	}
 	switch op {
@@ -171,7 +167,7 @@ func (c *session) touch(request protocol.Message) ([]byte, error) {
 		data := make([]byte, m.Bytes)
 		return data, c.Device.CopyOut(data, m)
 	case protocol.OpSet:
-		return nil, c.Device.Set(m, fill.Value)
+		return nil, c.Device.Set(m, value)
 	}
 	return nil, c.Device.Poison(m)
 }

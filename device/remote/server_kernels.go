@@ -9,9 +9,8 @@ import (
 )
 
 // source reads a source, and whatever follows it in the request.
-func (c *session) source(request protocol.Message, more ...protocol.Body) (device.Source, error) {
-	var src device.Source
-	if err := request.Decode(append(bodies{(*protocol.Source)(&src)}, more...)...); err != nil {
+func (c *session) source(request protocol.Message, more ...any) (src device.Source, err error) {
+	if err := request.Decode(append(parts{&src}, more...)...); err != nil {
 		return src, err
 	}
 	if c.Vet == nil {
@@ -24,15 +23,15 @@ func (c *session) cubin(request protocol.Message) ([]byte, error) {
 	if c.Cubin == nil {
 		return nil, errors.New("compile: this side has no compiler for a GPU")
 	}
-	var arch protocol.Text
+	var arch string
 	src, err := c.source(request, &arch)
 	if err != nil {
 		return nil, err
 	}
-	return c.Cubin(src, string(arch))
+	return c.Cubin(src, arch)
 }
 
-func (c *session) compile(request protocol.Message) (bodies, error) {
+func (c *session) compile(request protocol.Message) (parts, error) {
 	src, err := c.source(request)
 	if err != nil {
 		return nil, err
@@ -45,45 +44,39 @@ func (c *session) compile(request protocol.Message) (bodies, error) {
 		return nil, err
 	}
 	c.modules = append(c.modules, m)
-	return number(c.modules), nil
+	return parts{len(c.modules)}, nil // from 1: 0 is nothing
 }
 
-// number is that of the last in a list, from 1: 0 is nothing.
-func number[T any](list []T) bodies {
-	id := protocol.ID(len(list))
-	return bodies{&id}
-}
-
-func (c *session) kernel(request protocol.Message) (bodies, error) {
-	var want protocol.Named
-	if err := request.Decode(&want); err != nil {
+func (c *session) kernel(request protocol.Message) (parts, error) {
+	var id uint64
+	var name string
+	if err := request.Decode(&id, &name); err != nil {
 		return nil, err
 	}
-	if want.Module < 1 || want.Module > protocol.ID(len(c.modules)) {
+	if id < 1 || id > uint64(len(c.modules)) {
 		return nil, errors.New("kernel: there is no such module")
 	}
 	if len(c.kernels) >= maxKernels {
-		return nil, fmt.Errorf("kernel %s: %d kernels were looked up already: look up once, in New", protocol.Cut(want.Name, 100), maxKernels)
+		return nil, fmt.Errorf("kernel %s: %d kernels were looked up already: look up once, in New", protocol.Cut(name, 100), maxKernels)
 	}
-	k, err := c.modules[want.Module-1].Kernel(protocol.Cut(want.Name, 200))
+	k, err := c.modules[id-1].Kernel(protocol.Cut(name, 200))
 	if err != nil {
 		return nil, err
 	}
 	c.kernels = append(c.kernels, k)
-	sig := protocol.Signature(k.Signature())
-	return append(number(c.kernels), &sig), nil
+	return parts{len(c.kernels), k.Signature()}, nil
 }
 
 // known is a kernel that was looked up before.
-func (c *session) known(id protocol.ID) (device.Kernel, error) {
-	if id < 1 || id > protocol.ID(len(c.kernels)) {
+func (c *session) known(id uint64) (device.Kernel, error) {
+	if id < 1 || id > uint64(len(c.kernels)) {
 		return nil, device.Refuse("", "there is no such kernel")
 	}
 	return c.kernels[id-1], nil
 }
 
-func (c *session) attributes(request protocol.Message) (bodies, error) {
-	var id protocol.ID
+func (c *session) attributes(request protocol.Message) (parts, error) {
+	var id uint64
 	if err := request.Decode(&id); err != nil {
 		return nil, err
 	}
@@ -92,7 +85,7 @@ func (c *session) attributes(request protocol.Message) (bodies, error) {
 		return nil, err
 	}
 	a, err := c.Device.Attributes(k)
-	return bodies{(*protocol.Attributes)(&a)}, err
+	return parts{a}, err
 }
 
 // launch checks a request, and passes it on as it is to a device that speaks the same

@@ -24,18 +24,17 @@ func TestTheProcessRefusesWhatBreaksOff(t *testing.T) {
 	require.NoError(t, err)
 	x, err := device.Upload(d, "x", []float32{1, 2})
 	require.NoError(t, err)
-	launch, err := protocol.NewLaunch(k.(*kernel).id, k.Signature(), device.Launch{Grid: device.D1(1), Block: device.D1(1)}, d.Info(), []any{x, 3})
+	memory, number := x.Memory(), k.(*kernel).id
+	launch, err := protocol.NewLaunch(number, k.Signature(), device.Launch{Grid: device.D1(1), Block: device.D1(1)}, d.Info(), []any{x, 3})
 	require.NoError(t, err)
-	memory := protocol.Memory(x.Memory())
-	data := protocol.Data(make([]byte, 8))
 	requests := []protocol.Message{
 		launch,
-		protocol.New(protocol.OpCopyIn, &memory, &data),
-		protocol.New(protocol.OpCopyOut, &memory),
-		protocol.New(protocol.OpPoison, &memory),
-		protocol.New(protocol.OpKernel, &protocol.Named{Name: "k"}),
-		protocol.New(protocol.OpLoad, &loading{"nowhere.so", []string{"a", "b"}}),
-		protocol.New(protocol.OpAttributes, &k.(*kernel).id),
+		append(protocol.New(protocol.OpCopyIn, memory), make([]byte, 8)...),
+		protocol.New(protocol.OpCopyOut, memory),
+		protocol.New(protocol.OpPoison, memory),
+		protocol.New(protocol.OpKernel, 0, "k"),
+		protocol.New(protocol.OpLoad, "nowhere.so", []string{"a", "b"}),
+		protocol.New(protocol.OpAttributes, number),
 		protocol.New(protocol.Op(99)),
 	}
 	say := func(request protocol.Message) protocol.Status {

@@ -12,7 +12,7 @@ import (
 // module is a loaded shared object.
 type module struct {
 	device     *Device
-	id         protocol.ID
+	id         uint64
 	source     device.Source
 	path       string
 	signatures []device.Signature
@@ -26,8 +26,8 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	var id protocol.ID
-	if err := m.device.ask(protocol.New(protocol.OpKernel, &protocol.Named{Module: m.id, Name: name}), nil, &id); err != nil {
+	var id uint64
+	if err := m.device.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &id); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
 	return &kernel{m, id, sig}, nil
@@ -35,7 +35,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 
 type kernel struct {
 	module    *module
-	id        protocol.ID
+	id        uint64
 	signature device.Signature
 }
 
@@ -114,9 +114,9 @@ func (d *Device) Attributes(k device.Kernel) (device.Attributes, error) {
 	if err != nil {
 		return device.Attributes{}, err
 	}
-	var a protocol.Attributes
-	if err := d.ask(protocol.New(protocol.OpAttributes, &mine.id), nil, &a); err != nil {
+	var a device.Attributes
+	if err := d.ask(protocol.New(protocol.OpAttributes, mine.id), nil, &a); err != nil {
 		return device.Attributes{}, fmt.Errorf("attributes of %s: %w", mine.signature.Name, err)
 	}
-	return device.Attributes(a), nil
+	return a, nil
 }

@@ -111,7 +111,8 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, view: v, compiler: c, cacheDir: o.Cache, options: o}
-	if err := d.ask(protocol.New(protocol.OpConfigure, (*settings)(&o)), nil); err != nil {
+	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block)
+	if err := d.ask(configure, nil); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
@@ -119,7 +120,7 @@ func Start(o Options) (*Device, error) {
 }
 
 // ask sends a request that runs no kernel, and reads the answer into what is wanted.
-func (d *Device) ask(request protocol.Message, data []byte, wanted ...protocol.Body) error {
+func (d *Device) ask(request protocol.Message, data []byte, wanted ...any) error {
 	answer, err := d.process.call(quickLimit, request, data)
 	switch {
 	case err != nil:
@@ -150,15 +151,10 @@ func (d *Device) Malloc(name string, bytes int64) (device.Memory, error) {
 		return device.Memory{}, fmt.Errorf("malloc %s: %d bytes: want at least 1", name, bytes)
 	}
 	m := device.Memory{Bytes: bytes, Name: name}
-	if err := d.touch(protocol.OpAllocate, m, nil, (*protocol.ID)(&m.Addr)); err != nil {
+	if err := d.ask(protocol.New(protocol.OpAllocate, m), nil, &m.Addr); err != nil {
 		return device.Memory{}, fmt.Errorf("malloc %s: %w", name, err)
 	}
 	return m, nil
-}
-
-// touch asks for something that is done with memory.
-func (d *Device) touch(op protocol.Op, m device.Memory, data []byte, wanted ...protocol.Body) error {
-	return d.ask(protocol.New(op, (*protocol.Memory)(&m)), data, wanted...)
 }
 
 // Free gives memory back; a kernel that still uses it is found out.
@@ -166,7 +162,7 @@ func (d *Device) Free(m device.Memory) error {
 	if err := d.graphs.Refuse("free " + m.Name); err != nil {
 		return err
 	}
-	if err := d.touch(protocol.OpFree, m, nil); err != nil {
+	if err := d.ask(protocol.New(protocol.OpFree, m), nil); err != nil {
 		return fmt.Errorf("free %s: %w", m.Name, err)
 	}
 	return nil
@@ -181,7 +177,7 @@ func (d *Device) CopyIn(dst device.Memory, src []byte) error {
 		return fmt.Errorf("copy to %s: %d bytes for %d", dst.Name, len(src), dst.Bytes)
 	}
 	for part, data := range protocol.Parts(dst, src) {
-		if err := d.touch(protocol.OpCopyIn, part, data); err != nil {
+		if err := d.ask(protocol.New(protocol.OpCopyIn, part), data); err != nil {
 			return fmt.Errorf("copy to %s: %w", dst.Name, err)
 		}
 	}
@@ -197,7 +193,7 @@ func (d *Device) CopyOut(dst []byte, src device.Memory) error {
 		return fmt.Errorf("copy from %s: %d bytes for %d", src.Name, src.Bytes, len(dst))
 	}
 	for part, data := range protocol.Parts(src, dst) {
-		if err := d.touch(protocol.OpCopyOut, part, nil, protocol.Into(data)); err != nil {
+		if err := d.ask(protocol.New(protocol.OpCopyOut, part), nil, protocol.Into(data)); err != nil {
 			return fmt.Errorf("copy from %s: %w", src.Name, err)
 		}
 	}
@@ -206,12 +202,12 @@ func (d *Device) CopyOut(dst []byte, src device.Memory) error {
 
 // Set writes one byte everywhere.
 func (d *Device) Set(dst device.Memory, value byte) error {
-	return d.fill(dst, protocol.New(protocol.OpSet, &protocol.Fill{Memory: protocol.Memory(dst), Value: value}))
+	return d.fill(dst, protocol.New(protocol.OpSet, dst, value))
 }
 
 // Poison writes NaN everywhere and marks it as never written.
 func (d *Device) Poison(m device.Memory) error {
-	return d.fill(m, protocol.New(protocol.OpPoison, (*protocol.Memory)(&m)))
+	return d.fill(m, protocol.New(protocol.OpPoison, m))
 }
 
 func (d *Device) fill(m device.Memory, request protocol.Message) error {
@@ -265,7 +261,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
 	m := &module{device: d, source: src, path: so, signatures: signatures}
-	if err := d.ask(protocol.New(protocol.OpLoad, &loading{visible, constants(src.Text)}), nil, &m.id); err != nil {
+	if err := d.ask(protocol.New(protocol.OpLoad, visible, constants(src.Text)), nil, &m.id); err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
 	if m.id > mostModules {

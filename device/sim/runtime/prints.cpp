@@ -87,9 +87,9 @@ std::string takePrints() {
     put(body, cutOff);
     put(body, kept.size());
     for (auto &p : kept) {
+        put(body, p.kernel);
         put(body, p.block);
         put(body, p.thread);
-        put(body, p.kernel);
         put(body, p.text);
     }
     resetPrints();

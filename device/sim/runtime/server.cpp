@@ -96,7 +96,8 @@ struct Numbered {
 const char *const noKernel = "no such kernel is loaded";
 
 bool configure(Reader &r) {
-    checks = (unsigned)r.number();
+    for (unsigned check : {MEM, RACE, INIT, SYNC, TRAFFIC})
+        if (r.number()) checks |= check;
     uint64_t steps = r.number();
     timeout = r.number();
     uint64_t memory = r.number();
