@@ -79,8 +79,8 @@ func (r *reader) number() uint64 {
 	return 0
 }
 
-// count is a number of items, which grow with what is there, not by the number:
-// each of them has one number at least.
+// count is a number of items, each of which has one number at least: no more of
+// them than there can be.
 func (r *reader) count() int {
 	n := r.number()
 	if n > uint64(len(r.rest))/8 {
@@ -110,16 +110,15 @@ func (r *reader) read(v reflect.Value) {
 		for i := range v.NumField() {
 			r.read(v.Field(i))
 		}
-	case reflect.Array:
+	case reflect.Array, reflect.Slice:
+		if v.Kind() == reflect.Slice {
+			v.SetZero()
+			if n := r.count(); n > 0 {
+				v.Set(reflect.MakeSlice(v.Type(), n, n))
+			}
+		}
 		for i := range v.Len() {
 			r.read(v.Index(i))
-		}
-	case reflect.Slice:
-		item := reflect.New(v.Type().Elem()).Elem()
-		for n := r.count(); n > 0 && !r.broken; n-- {
-			item.SetZero()
-			r.read(item)
-			v.Set(reflect.Append(v, item))
 		}
 	case reflect.Map:
 		texts := map[string]string{}
