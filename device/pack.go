@@ -23,6 +23,12 @@ func Pack(sig Signature, args []any) ([]Value, error) {
 }
 
 func packOne(p Param, arg any) (Value, error) {
+	if v, ok := arg.(Value); ok { // packed at the other end of a connection
+		if p.Kind == Other || v.Size != p.Size {
+			return Value{}, fmt.Errorf("got %d bytes, want %s", v.Size, wanted(p))
+		}
+		return v, nil
+	}
 	v := reflect.ValueOf(arg) // reflect, so that named types pass too: type Scale float32
 	switch {
 	case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():

@@ -29,6 +29,19 @@ func TestPackLaysOutArguments(t *testing.T) {
 	}, values)
 }
 
+func TestPackTakesWhatItMadeBefore(t *testing.T) {
+	sig := params("float *x, int n")
+	values, err := Pack(sig, []any{floats("x", 0x1000, 4), -1})
+	require.NoError(t, err)
+	again, err := Pack(sig, []any{values[0], values[1]})
+	require.NoError(t, err)
+	assert.Equal(t, values, again)
+	_, err = Pack(sig, []any{values[0], values[0]})
+	assert.EqualError(t, err, "launch k: argument 2 (int n): got 8 bytes, want an integer")
+	_, err = Pack(params("float4 v"), []any{Value{}})
+	assert.ErrorIs(t, err, ErrLaunch)
+}
+
 func TestPackTakesIntegersUpToTheirLimits(t *testing.T) {
 	for list, fits := range map[string][]any{
 		"int n":                {math.MaxInt32, math.MinInt32, uint(7), int16(-3), false},

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
 	"flashlab/device/replay"
-	"flashlab/internal/frame"
 )
 
 // client is a device.Device at the other end of a connection.
@@ -26,14 +26,9 @@ type client struct {
 // Close closes conn, if it can be closed.
 func Dial(conn io.ReadWriter) (device.Device, error) {
 	c := &client{conn: conn}
-	r, _, err := c.ask(request{Op: opInfo}, nil)
-	if err != nil {
+	if err := c.ask(protocol.New(protocol.OpInfo), nil, &c.info); err != nil {
 		return nil, fmt.Errorf("open the device: %w", err)
 	}
-	if r.Info == nil {
-		return nil, errors.New("open the device: the other side does not say what it is")
-	}
-	c.info = *r.Info
 	return c, nil
 }
 
@@ -41,29 +36,40 @@ func Dial(conn io.ReadWriter) (device.Device, error) {
 func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, error) {
 	c := &client{conn: conn}
 	return func(src device.Source, arch string) ([]byte, error) {
-		_, data, err := c.ask(request{Op: opCubin, Source: &src, Arch: arch}, nil)
-		return data, err
+		var cubin protocol.Data
+		err := c.ask(protocol.New(protocol.OpCubin, src, arch), nil, &cubin)
+		return cubin, err
 	}
 }
 
-// ask sends a request and reads the answer.
-func (c *client) ask(q request, payload []byte) (response, []byte, error) {
+// ask sends a request, the bytes of a copy behind it, and reads the answer into what
+// is wanted.
+func (c *client) ask(request protocol.Message, data []byte, wanted ...any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost != nil {
-		return response{}, nil, c.lost
+		return c.lost
 	}
-	var r response
-	err := frame.Write(c.conn, q, payload)
-	var data []byte
+	if len(request) > protocol.MaxRequest {
+		return fmt.Errorf("a request of %d bytes: %d are the most", len(request), protocol.MaxRequest)
+	}
+	var answer protocol.Message
+	err := protocol.Send(c.conn, request, data)
 	if err == nil {
-		data, err = frame.Read(c.conn, &r)
+		answer, err = protocol.Receive(c.conn)
 	}
 	if err != nil {
-		c.lost = fmt.Errorf("%s: the connection to the device is lost: %w", q.Op, err)
-		return r, nil, c.lost
+		c.lost = fmt.Errorf("the connection to the device is lost: %w", err)
+		return c.lost
 	}
-	return r, data, r.Error.toError()
+	if answer.Status() == protocol.OK {
+		return answer.Decode(wanted...)
+	}
+	var failure protocol.Failure
+	if err := answer.Decode(&failure); err != nil {
+		return err
+	}
+	return failure.Err()
 }
 
 func (c *client) Info() device.Info { return c.info }
@@ -72,28 +78,24 @@ func (c *client) Malloc(name string, bytes int64) (device.Memory, error) {
 	if err := c.graphs.Refuse("malloc " + name); err != nil {
 		return device.Memory{}, err
 	}
-	r, _, err := c.ask(request{Op: opMalloc, Name: name, Bytes: bytes}, nil)
-	return device.Memory{Addr: r.Addr, Bytes: bytes, Name: name}, err
+	m := device.Memory{Bytes: bytes, Name: name}
+	err := c.ask(protocol.New(protocol.OpAllocate, m), nil, &m.Addr)
+	return m, err
 }
 
 func (c *client) Free(m device.Memory) error {
 	if err := c.graphs.Refuse("free " + m.Name); err != nil {
 		return err
 	}
-	return c.simple(opFree, m, 0)
+	return c.ask(protocol.New(protocol.OpFree, m), nil)
 }
 
 func (c *client) Set(m device.Memory, value byte) error {
-	return c.graphs.Do(func() error { return c.simple(opSet, m, value) })
+	return c.graphs.Do(func() error { return c.ask(protocol.New(protocol.OpSet, m, value), nil) })
 }
 
 func (c *client) Poison(m device.Memory) error {
-	return c.graphs.Do(func() error { return c.simple(opPoison, m, 0) })
-}
-
-func (c *client) simple(op string, m device.Memory, value byte) error {
-	_, _, err := c.ask(request{Op: op, Addr: m.Addr, Bytes: m.Bytes, Name: m.Name, Value: value}, nil)
-	return err
+	return c.graphs.Do(func() error { return c.ask(protocol.New(protocol.OpPoison, m), nil) })
 }
 
 func (c *client) CopyIn(dst device.Memory, src []byte) error {
@@ -103,13 +105,12 @@ func (c *client) CopyIn(dst device.Memory, src []byte) error {
 	if int64(len(src)) != dst.Bytes {
 		return fmt.Errorf("copy to %s: got %d bytes, want %d", dst.Name, len(src), dst.Bytes)
 	}
-	for from := 0; ; from += chunk {
-		part := src[from:min(from+chunk, len(src))]
-		_, _, err := c.ask(request{Op: opCopyIn, Name: dst.Name, Addr: dst.Addr + uint64(from), Bytes: int64(len(part))}, part)
-		if err != nil || from+len(part) >= len(src) {
+	for part, data := range protocol.Parts(dst, src) {
+		if err := c.ask(protocol.New(protocol.OpCopyIn, part), data); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (c *client) CopyOut(dst []byte, src device.Memory) error {
@@ -119,28 +120,19 @@ func (c *client) CopyOut(dst []byte, src device.Memory) error {
 	if int64(len(dst)) != src.Bytes {
 		return fmt.Errorf("copy from %s: got room for %d bytes, want %d", src.Name, len(dst), src.Bytes)
 	}
-	for from := 0; ; from += chunk {
-		part := dst[from:min(from+chunk, len(dst))]
-		_, data, err := c.ask(request{Op: opCopyOut, Name: src.Name, Addr: src.Addr + uint64(from), Bytes: int64(len(part))}, nil)
-		if err == nil && len(data) != len(part) {
-			err = fmt.Errorf("copy from %s: got %d bytes, want %d", src.Name, len(data), len(part))
-		}
-		if err != nil {
+	for part, data := range protocol.Parts(src, dst) {
+		if err := c.ask(protocol.New(protocol.OpCopyOut, part), nil, protocol.Into(data)); err != nil {
 			return err
 		}
-		copy(part, data)
-		if from+len(part) >= len(dst) {
-			return nil
-		}
 	}
+	return nil
 }
 
 func (c *client) Sync() error {
 	if err := c.graphs.Refuse("sync"); err != nil {
 		return err
 	}
-	_, _, err := c.ask(request{Op: opSync}, nil)
-	return err
+	return c.ask(protocol.New(protocol.OpSync), nil)
 }
 
 // NewEvent: time that passed a socket measures the socket.

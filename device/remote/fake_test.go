@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
 )
 
 // fake is a device of Go memory. It has no kernels but those of ScanKernels, and
@@ -14,6 +15,7 @@ type fake struct {
 	blocks   map[uint64][]byte
 	launched []device.Value
 	fail     error // what the next launch returns
+	direct   bool  // its kernels take launches as they travel
 }
 
 func newFake() *fake { return &fake{next: 1 << 20, blocks: map[uint64][]byte{}} }
@@ -70,10 +72,11 @@ func (f *fake) Compile(src device.Source) (device.Module, error) {
 	if strings.Contains(src.Text, "oops") {
 		return nil, &device.CompileError{File: src.Name, Diagnostics: []device.Diagnostic{{File: src.Name, Line: 3, Severity: "error", Text: "oops"}}}
 	}
-	return fakeModule{src.Name, device.ScanKernels(src.Text)}, nil
+	return fakeModule{f, src.Name, device.ScanKernels(src.Text)}, nil
 }
 
 type fakeModule struct {
+	fake *fake
 	file string
 	sigs []device.Signature
 }
@@ -84,7 +87,28 @@ func (k fakeKernel) Signature() device.Signature { return k.sig }
 
 func (m fakeModule) Kernel(name string) (device.Kernel, error) {
 	sig, err := device.FindKernel(m.file, m.sigs, name)
+	if m.fake.direct {
+		return directKernel{fakeKernel{sig}, m.fake}, err
+	}
 	return fakeKernel{sig}, err
+}
+
+// directKernel believes what it is given, as the simulator's do.
+type directKernel struct {
+	fakeKernel
+	fake *fake
+}
+
+func (k directKernel) Start(request protocol.Message) error {
+	request.Readdress(77)
+	var l protocol.Launch
+	if err := request.Decode(&l); err != nil {
+		panic(err)
+	}
+	if full, err := device.CheckLaunch("", l.Shape, k.fake.Info()); err != nil || full != l.Shape || l.Kernel != 77 || len(l.Args) != len(k.sig.Params) {
+		panic(fmt.Sprintf("a launch that was not checked: %v", l))
+	}
+	return k.fake.start(k.sig, l.Args)
 }
 
 func (f *fake) Launch(k device.Kernel, l device.Launch, args ...any) error {
@@ -94,6 +118,18 @@ func (f *fake) Launch(k device.Kernel, l device.Launch, args ...any) error {
 	values, err := device.Pack(k.Signature(), args)
 	if err != nil {
 		return err
+	}
+	return f.start(k.Signature(), values)
+}
+
+func (f *fake) start(sig device.Signature, values []device.Value) error {
+	for i, p := range sig.Params {
+		if values[i].Size != p.Size {
+			panic(fmt.Sprintf("%d bytes for %s", values[i].Size, p.Type))
+		}
+		if p.Kind == device.Pointer {
+			f.bytes(device.Memory{Addr: values[i].Bits})
+		}
 	}
 	f.launched = values
 	return f.fail

@@ -1,20 +1,18 @@
 package remote
 
 import (
-	"errors"
-	"fmt"
-
 	"flashlab/device"
+	"flashlab/device/protocol"
 )
 
 type module struct {
 	client *client
-	id     int
+	id     uint64
 }
 
 type kernel struct {
 	client *client
-	id     int
+	id     uint64
 	sig    device.Signature
 }
 
@@ -22,22 +20,19 @@ func (c *client) Compile(src device.Source) (device.Module, error) {
 	if err := c.graphs.Refuse("compile " + src.Name); err != nil {
 		return nil, err
 	}
-	r, _, err := c.ask(request{Op: opCompile, Source: &src}, nil)
-	if err != nil {
+	m := &module{client: c}
+	if err := c.ask(protocol.New(protocol.OpCompile, src), nil, &m.id); err != nil {
 		return nil, err
 	}
-	return &module{c, r.ID}, nil
+	return m, nil
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {
-	r, _, err := m.client.ask(request{Op: opKernel, ID: m.id, Name: name}, nil)
-	if err != nil {
+	k := &kernel{client: m.client}
+	if err := m.client.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &k.id, &k.sig); err != nil {
 		return nil, err
 	}
-	if r.Signature == nil {
-		return nil, fmt.Errorf("kernel %s: the other side does not say what it takes", name)
-	}
-	return &kernel{m.client, r.ID, *r.Signature}, nil
+	return k, nil
 }
 
 func (k *kernel) Signature() device.Signature { return k.sig }
@@ -58,18 +53,11 @@ func (c *client) Launch(k device.Kernel, l device.Launch, args ...any) error {
 	if err != nil {
 		return err
 	}
-	// The server checks this, too; a graph wants to know now.
-	if l, err = device.CheckLaunch(ours.sig.Name, l, c.info); err != nil {
-		return err
-	}
-	values, err := device.Pack(ours.sig, args)
+	request, err := protocol.NewLaunch(ours.id, ours.sig, l, c.info, args)
 	if err != nil {
 		return err
 	}
-	return c.graphs.Do(func() error {
-		_, _, err := c.ask(request{Op: opLaunch, ID: ours.id, Launch: l, Args: values}, nil)
-		return err
-	})
+	return c.graphs.Do(func() error { return c.ask(request, nil) })
 }
 
 // Record keeps requests.
@@ -83,12 +71,7 @@ func (c *client) Attributes(k device.Kernel) (device.Attributes, error) {
 	if err != nil {
 		return device.Attributes{}, err
 	}
-	r, _, err := c.ask(request{Op: opAttributes, ID: ours.id}, nil)
-	if err == nil && r.Attributes == nil {
-		err = errors.New("attributes: the other side does not say")
-	}
-	if err != nil {
-		return device.Attributes{}, err
-	}
-	return *r.Attributes, nil
+	var a device.Attributes
+	err = c.ask(protocol.New(protocol.OpAttributes, ours.id), nil, &a)
+	return a, err
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
 )
 
 // maxAllocs bounds how many blocks one client may hold.
@@ -33,26 +34,47 @@ func (h *heap) find(addr uint64) (device.Memory, bool) {
 	return h.blocks[at], true
 }
 
-// part checks that [addr, addr+bytes) lies in one block, and names it.
-func (h *heap) part(op string, q request) (device.Memory, error) {
-	block, ok := h.find(q.Addr)
+// part checks that all of m lies in one block, and gives it that block's name.
+func (h *heap) part(what string, m device.Memory) (device.Memory, error) {
+	block, ok := h.find(m.Addr)
 	if !ok {
-		return device.Memory{}, fmt.Errorf("%s %s: the buffer is not allocated, or was freed", op, cut(q.Name, 100))
+		return device.Memory{}, fmt.Errorf("%s %s: the buffer is not allocated, or was freed", what, protocol.Cut(m.Name, 100))
 	}
-	offset := q.Addr - block.Addr
-	if q.Bytes < 0 || uint64(q.Bytes) > uint64(block.Bytes)-offset {
-		return device.Memory{}, fmt.Errorf("%s %s: %d bytes from byte %d on go beyond its %d bytes", op, block.Name, q.Bytes, offset, block.Bytes)
+	offset := m.Addr - block.Addr
+	if m.Bytes < 0 || uint64(m.Bytes) > uint64(block.Bytes)-offset {
+		return device.Memory{}, fmt.Errorf("%s %s: %d bytes from byte %d on go beyond its %d bytes", what, block.Name, m.Bytes, offset, block.Bytes)
 	}
-	return device.Memory{Addr: q.Addr, Bytes: q.Bytes, Name: block.Name}, nil
+	return device.Memory{Addr: m.Addr, Bytes: m.Bytes, Name: block.Name}, nil
 }
 
 // take removes a block, which must be named by its start.
-func (h *heap) take(q request) (device.Memory, error) {
-	at := h.after(q.Addr) - 1
-	if at < 0 || h.blocks[at].Addr != q.Addr || h.blocks[at].Bytes != q.Bytes {
-		return device.Memory{}, fmt.Errorf("free %s: not a whole buffer that is allocated (was it freed before, or is it a slice?)", cut(q.Name, 100))
+func (h *heap) take(m device.Memory) (device.Memory, error) {
+	at := h.after(m.Addr) - 1
+	if at < 0 || h.blocks[at].Addr != m.Addr || h.blocks[at].Bytes != m.Bytes {
+		return device.Memory{}, fmt.Errorf("free %s: not a whole buffer that is allocated (was it freed before, or is it a slice?)", protocol.Cut(m.Name, 100))
 	}
-	m := h.blocks[at]
+	block := h.blocks[at]
 	h.blocks = slices.Delete(h.blocks, at, at+1)
-	return m, nil
+	return block, nil
+}
+
+// check holds values against what a kernel takes: their sizes, and that every pointer
+// points into a block. Launch would take them as they then are.
+func (h *heap) check(sig device.Signature, values []device.Value) ([]any, error) {
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	if _, err := device.Pack(sig, args); err != nil {
+		return nil, err
+	}
+	for i, p := range sig.Params {
+		if p.Kind != device.Pointer {
+			continue
+		}
+		if _, ok := h.find(values[i].Bits); !ok {
+			return nil, device.Refuse(sig.Name, "argument %d (%s %s): the buffer is not allocated, or was freed", i+1, p.Type, p.Name)
+		}
+	}
+	return args, nil
 }

@@ -2,12 +2,9 @@ package remote
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
 	"net"
 	"testing"
 
@@ -15,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
-	"flashlab/internal/frame"
+	"flashlab/device/protocol"
 )
 
 // connect serves a fake device and returns a client of it.
@@ -54,8 +51,8 @@ func TestMemoryRoundTrips(t *testing.T) {
 
 func TestLargeCopiesTravelInParts(t *testing.T) {
 	d := connect(t, &Server{Device: newFake()})
-	data := make([]byte, chunk+4096)
-	data[0], data[chunk-1], data[chunk], data[len(data)-1] = 1, 2, 3, 4
+	data := make([]byte, protocol.Chunk+4096)
+	data[0], data[protocol.Chunk-1], data[protocol.Chunk], data[len(data)-1] = 1, 2, 3, 4
 	m, err := d.Malloc("large", int64(len(data)))
 	require.NoError(t, err)
 	require.NoError(t, d.CopyIn(m, data))
@@ -177,73 +174,6 @@ func TestCubinTravels(t *testing.T) {
 	require.ErrorContains(t, err, "only compiles")
 }
 
-// script is a connection that plays bytes and swallows the answers.
-type script struct{ io.Reader }
-
-func (script) Write(p []byte) (int, error) { return len(p), nil }
-
-// FuzzServe: whatever a client says, the server does not panic, nor does the
-// device see an address that it did not hand out.
-func FuzzServe(f *testing.F) {
-	add := func(headers ...any) {
-		var b bytes.Buffer
-		for _, h := range headers {
-			require.NoError(f, frame.Write(&b, h, []byte("1234")))
-		}
-		f.Add(b.Bytes())
-	}
-	add(request{Op: opInfo}, request{Op: opMalloc, Bytes: 64}, request{Op: opCopyOut, Addr: 1 << 20, Bytes: 64})
-	add(request{Op: opCompile, Source: &device.Source{Text: text}}, request{Op: opKernel, ID: 1, Name: "k"},
-		request{Op: opLaunch, ID: 1, Args: make([]device.Value, 8)})
-	add(request{Op: opMalloc, Bytes: 4}, request{Op: opCopyIn, Addr: 1 << 20, Bytes: 4}, request{Op: opFree, Addr: 1 << 20, Bytes: 4})
-	add(map[string]any{"Op": "launch", "ID": -1}, map[string]any{"Op": "copyin", "Bytes": -9})
-	f.Add([]byte("garbage that is no message at all"))
-	f.Add([]byte{2, 0, 0, 0, 0, 0, 0, 0, '{', '}'})
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		_ = (&Server{Device: newFake()}).Serve(script{bytes.NewReader(data)})
-	})
-}
-
-// TestAbuse sends well-formed nonsense; the fake panics at a bad address, which
-// the server would report as a failure of the device.
-func TestAbuse(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	ops := []string{opInfo, opMalloc, opFree, opCopyIn, opCopyOut, opSet, opPoison, opCompile, opKernel, opLaunch, opSync, opCubin, "", "x"}
-	number := func() int64 {
-		return []int64{0, 1, -1, 4, 64, 1 << 20, 1<<20 + 4, math.MaxInt64, math.MinInt64, 1 << 40}[r.IntN(10)]
-	}
-	var b bytes.Buffer
-	for range 20000 {
-		q := request{Op: ops[r.IntN(len(ops))], Addr: uint64(number()), Bytes: number() % (1 << 30), ID: int(number()), Name: "k"}
-		if q.Op == opMalloc {
-			q.Bytes %= 128
-		}
-		if r.IntN(2) == 0 {
-			q.Source = &device.Source{Name: "k.cu", Text: text}
-			q.Args = make([]device.Value, r.IntN(12))
-			for i := range q.Args {
-				q.Args[i].Bits = uint64(number())
-			}
-			q.Launch = device.Launch{Grid: device.D1(int(number())), Block: device.D1(int(number()))}
-		}
-		require.NoError(t, frame.Write(&b, q, make([]byte, r.IntN(3)*4)))
-	}
-	answers := &answerCheck{t: t}
-	require.NoError(t, (&Server{Device: newFake()}).Serve(struct {
-		io.Reader
-		io.Writer
-	}{&b, answers}))
-}
-
-type answerCheck struct{ t *testing.T }
-
-func (a *answerCheck) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("device failed")) {
-		a.t.Errorf("the device saw nonsense: %s", p)
-	}
-	return len(p), nil
-}
-
 func TestHeapFindsBlocks(t *testing.T) {
 	var h heap
 	for _, at := range []uint64{300, 100, 200} {
@@ -258,10 +188,4 @@ func TestHeapFindsBlocks(t *testing.T) {
 		_, ok := h.find(addr)
 		assert.False(t, ok, fmt.Sprint(addr))
 	}
-}
-
-func TestRequestsAreSmallOnTheWire(t *testing.T) {
-	text, err := json.Marshal(request{Op: opSync})
-	require.NoError(t, err)
-	assert.Less(t, len(text), 200)
 }

@@ -1,18 +1,18 @@
 package sim
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
 )
 
 // module is a loaded shared object.
 type module struct {
 	device     *Device
-	id         int
+	id         uint64
 	source     device.Source
 	path       string
 	signatures []device.Signature
@@ -26,13 +26,20 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kernel{m, sig}, nil
+	var id uint64
+	if err := m.device.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &id); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	return &kernel{m, id, sig}, nil
 }
 
 type kernel struct {
 	module    *module
+	id        uint64
 	signature device.Signature
 }
+
+var _ protocol.Starter = (*kernel)(nil)
 
 func (k *kernel) Signature() device.Signature { return k.signature }
 
@@ -51,40 +58,34 @@ func (d *Device) Launch(k device.Kernel, l device.Launch, args ...any) error {
 	if err != nil {
 		return err
 	}
-	name := mine.signature.Name
-	l, err = device.CheckLaunch(name, l, d.Info())
+	request, err := protocol.NewLaunch(mine.id, mine.signature, l, d.Info(), args)
 	if err != nil {
 		return err
 	}
-	values, err := device.Pack(mine.signature, args)
-	if err != nil {
-		return err
-	}
-	body := message(nil).u32(mine.module.id).text(name)
-	for _, n := range []int{l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z} {
-		body = body.u32(n)
-	}
-	body = body.u64(uint64(l.Shared)).u32(len(values))
-	for _, v := range values {
-		body = body.u32(v.Size).u64(v.Bits)
-	}
-	return d.graphs.Do(func() error { return d.run(name, body) })
+	return mine.Start(request)
+}
+
+// Start is Launch for a request that was checked.
+func (k *kernel) Start(request protocol.Message) error {
+	request.Readdress(k.id)
+	d := k.module.device
+	return d.graphs.Do(func() error { return d.run(k.signature.Name, request) })
 }
 
 // run sends a checked launch.
-func (d *Device) run(name string, body message) error {
+func (d *Device) run(name string, request protocol.Message) error {
 	// The simulator stops a slow kernel itself, and says where it was; the
 	// process is killed only if that fails.
-	status, answer, err := d.process.call(d.options.Timeout+5*time.Second, opLaunch, body)
+	answer, err := d.process.call(d.options.Timeout+5*time.Second, request, nil)
 	switch {
 	case errors.Is(err, errDied):
 		return &device.FaultError{Kernel: name, Reason: err.Error()}
 	case err != nil:
 		return err
-	case status == statusRefused:
-		return device.Refuse(name, "%s", answer)
-	case status == statusStopped:
+	case answer.Status() == protocol.Stopped:
 		return &device.FaultError{Kernel: name, Reason: d.whyStopped(name)}
+	case answer.Status() != protocol.OK:
+		return device.Refuse(name, "%s", answer.Body())
 	}
 	return nil
 }
@@ -107,19 +108,15 @@ func (d *Device) Record(work func(q device.Queue) error) (device.Graph, error) {
 	return d.graphs.Record(device.QueueOf(d), work)
 }
 
-// Attributes knows shared memory only: here kernels are code of this machine's
-// CPU, whose registers say nothing of a GPU's.
+// Attributes knows shared memory only.
 func (d *Device) Attributes(k device.Kernel) (device.Attributes, error) {
 	mine, err := d.own(k)
 	if err != nil {
 		return device.Attributes{}, err
 	}
-	answer, err := d.quick(opAttributes, message(nil).u32(mine.module.id).text(mine.signature.Name))
-	if err != nil {
+	var a device.Attributes
+	if err := d.ask(protocol.New(protocol.OpAttributes, mine.id), nil, &a); err != nil {
 		return device.Attributes{}, fmt.Errorf("attributes of %s: %w", mine.signature.Name, err)
 	}
-	return device.Attributes{
-		Registers: device.Unknown, LocalBytes: device.Unknown, MaxThreads: maxThreads,
-		SharedBytes: int(binary.LittleEndian.Uint64(answer)),
-	}, nil
+	return a, nil
 }

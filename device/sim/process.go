@@ -1,36 +1,14 @@
 package sim
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"sync"
 	"time"
-)
 
-// Operations and statuses of runtime/server.cpp.
-const (
-	opConfigure = 1 + iota
-	opAllocate
-	opFree
-	opCopyIn
-	opCopyOut
-	opSet
-	opLoad
-	opLaunch
-	opReport
-	opReset
-	opAttributes
-	opPrints
-)
-
-const (
-	statusOK = iota
-	statusRefused
-	statusStopped
-	statusNoMemory
+	"flashlab/device/protocol"
 )
 
 // process is the running simulator: one command, one answer.
@@ -65,16 +43,20 @@ func startProcess(binary string, o Options, v *view) (*process, error) {
 // errDied: the process ended by itself, or was killed for taking too long.
 var errDied = errors.New("the simulator's process has ended")
 
-// call sends one command and reads its answer. A process that does not answer
-// within the limit is killed.
-func (p *process) call(limit time.Duration, op byte, body ...[]byte) (status byte, answer []byte, err error) {
+// call sends a request, the bytes of a copy behind it, and reads the answer. A
+// process that does not answer within the limit is killed.
+func (p *process) call(limit time.Duration, request protocol.Message, data []byte) (protocol.Message, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dead != nil {
-		return 0, nil, p.dead
+		return nil, p.dead
 	}
 	timer := time.AfterFunc(limit, func() { p.cmd.Process.Kill() })
-	status, answer, err = p.exchange(op, body)
+	var answer protocol.Message
+	err := protocol.Send(p.in, request, data)
+	if err == nil {
+		answer, err = protocol.Receive(p.out)
+	}
 	inTime := timer.Stop()
 	if err != nil {
 		p.in.Close()
@@ -86,32 +68,9 @@ func (p *process) call(limit time.Duration, op byte, body ...[]byte) (status byt
 		default:
 			p.dead = fmt.Errorf("%w: %v %s", errDied, state, p.errors.text())
 		}
-		return 0, nil, p.dead
+		return nil, p.dead
 	}
-	return status, answer, nil
-}
-
-func (p *process) exchange(op byte, body [][]byte) (byte, []byte, error) {
-	length := 1
-	for _, b := range body {
-		length += len(b)
-	}
-	if length > 1<<30 {
-		return 0, nil, fmt.Errorf("a message of %d bytes is too long", length)
-	}
-	head := append(binary.LittleEndian.AppendUint32(nil, uint32(length)), op)
-	for _, b := range append([][]byte{head}, body...) {
-		if _, err := p.in.Write(b); err != nil {
-			return 0, nil, err
-		}
-	}
-	var lead [5]byte
-	if _, err := io.ReadFull(p.out, lead[:]); err != nil {
-		return 0, nil, err
-	}
-	answer := make([]byte, binary.LittleEndian.Uint32(lead[:4])-1)
-	_, err := io.ReadFull(p.out, answer)
-	return lead[4], answer, err
+	return answer, nil
 }
 
 func (p *process) close() error {
@@ -148,13 +107,4 @@ func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.last)
-}
-
-// message builds a command's body.
-type message []byte
-
-func (m message) u32(v int) message    { return binary.LittleEndian.AppendUint32(m, uint32(v)) }
-func (m message) u64(v uint64) message { return binary.LittleEndian.AppendUint64(m, v) }
-func (m message) text(s string) message {
-	return append(m.u32(len(s)), s...)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"flashlab/device/protocol"
 )
 
 // Report is what the simulator saw since Start or the last Reset.
@@ -139,8 +141,8 @@ type rawCounts struct {
 
 // Report collects what has been found and counted.
 func (d *Device) Report() (*Report, error) {
-	answer, err := d.quick(opReport)
-	if err != nil {
+	var answer protocol.Data
+	if err := d.ask(protocol.New(protocol.OpReport), nil, &answer); err != nil {
 		return nil, err
 	}
 	r := &Report{}

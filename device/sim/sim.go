@@ -6,12 +6,13 @@
 package sim
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
 	"flashlab/device/replay"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
@@ -20,6 +21,8 @@ import (
 const (
 	maxThreads = 1024
 	maxShared  = 227 << 10 // bytes a block, as on an H100
+
+	mostModules = 1 << 20 // that one process can have loaded: it may not name just any number
 
 	defaultSteps   = 2_000_000_000
 	defaultTimeout = 60 * time.Second
@@ -39,16 +42,6 @@ type Checks struct {
 
 // AllChecks is what grading uses.
 func AllChecks() Checks { return Checks{true, true, true, true, true} }
-
-func (c Checks) bits() int {
-	bits := 0
-	for i, on := range []bool{c.Mem, c.Race, c.Init, c.Sync, c.Traffic} {
-		if on {
-			bits |= 1 << i
-		}
-	}
-	return bits
-}
 
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
@@ -118,31 +111,26 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, view: v, compiler: c, cacheDir: o.Cache, options: o}
-	body := message(nil).u32(o.Checks.bits()).u64(o.MaxSteps).u64(uint64(o.Timeout.Milliseconds())).u64(uint64(o.Memory)).u32(o.Workers).show(o.Show)
-	if _, err := d.quick(opConfigure, body); err != nil {
+	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block)
+	if err := d.ask(configure, nil); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	return d, nil
 }
 
-// refused is a command that the simulator would not carry out.
-type refused struct{ text string }
-
-func (e *refused) Error() string { return e.text }
-
-// quick sends a command that runs no kernel.
-func (d *Device) quick(op byte, body ...[]byte) ([]byte, error) {
-	status, answer, err := d.process.call(quickLimit, op, body...)
+// ask sends a request that runs no kernel, and reads the answer into what is wanted.
+func (d *Device) ask(request protocol.Message, data []byte, wanted ...any) error {
+	answer, err := d.process.call(quickLimit, request, data)
 	switch {
 	case err != nil:
-		return nil, err
-	case status == statusNoMemory:
-		return nil, fmt.Errorf("%w: %s", device.ErrOutOfMemory, answer)
-	case status != statusOK:
-		return nil, &refused{string(answer)}
+		return err
+	case answer.Status() == protocol.NoMemory:
+		return fmt.Errorf("%w: %s", device.ErrOutOfMemory, answer.Body())
+	case answer.Status() != protocol.OK:
+		return errors.New(string(answer.Body()))
 	}
-	return answer, nil
+	return answer.Decode(wanted...)
 }
 
 // Info describes the simulator.
@@ -162,11 +150,11 @@ func (d *Device) Malloc(name string, bytes int64) (device.Memory, error) {
 	if bytes <= 0 {
 		return device.Memory{}, fmt.Errorf("malloc %s: %d bytes: want at least 1", name, bytes)
 	}
-	answer, err := d.quick(opAllocate, message(nil).u64(uint64(bytes)).text(name))
-	if err != nil {
+	m := device.Memory{Bytes: bytes, Name: name}
+	if err := d.ask(protocol.New(protocol.OpAllocate, m), nil, &m.Addr); err != nil {
 		return device.Memory{}, fmt.Errorf("malloc %s: %w", name, err)
 	}
-	return device.Memory{Addr: binary.LittleEndian.Uint64(answer), Bytes: bytes, Name: name}, nil
+	return m, nil
 }
 
 // Free gives memory back; a kernel that still uses it is found out.
@@ -174,14 +162,11 @@ func (d *Device) Free(m device.Memory) error {
 	if err := d.graphs.Refuse("free " + m.Name); err != nil {
 		return err
 	}
-	if _, err := d.quick(opFree, message(nil).u64(m.Addr)); err != nil {
+	if err := d.ask(protocol.New(protocol.OpFree, m), nil); err != nil {
 		return fmt.Errorf("free %s: %w", m.Name, err)
 	}
 	return nil
 }
-
-// chunk bounds one copy's message.
-const chunk = 64 << 20
 
 // CopyIn copies to the device.
 func (d *Device) CopyIn(dst device.Memory, src []byte) error {
@@ -191,9 +176,8 @@ func (d *Device) CopyIn(dst device.Memory, src []byte) error {
 	if int64(len(src)) != dst.Bytes {
 		return fmt.Errorf("copy to %s: %d bytes for %d", dst.Name, len(src), dst.Bytes)
 	}
-	for at := 0; at < len(src); at += chunk {
-		part := src[at:min(at+chunk, len(src))]
-		if _, err := d.quick(opCopyIn, message(nil).u64(dst.Addr+uint64(at)), part); err != nil {
+	for part, data := range protocol.Parts(dst, src) {
+		if err := d.ask(protocol.New(protocol.OpCopyIn, part), data); err != nil {
 			return fmt.Errorf("copy to %s: %w", dst.Name, err)
 		}
 	}
@@ -208,33 +192,31 @@ func (d *Device) CopyOut(dst []byte, src device.Memory) error {
 	if int64(len(dst)) != src.Bytes {
 		return fmt.Errorf("copy from %s: %d bytes for %d", src.Name, src.Bytes, len(dst))
 	}
-	for at := 0; at < len(dst); at += chunk {
-		part := dst[at:min(at+chunk, len(dst))]
-		answer, err := d.quick(opCopyOut, message(nil).u64(src.Addr+uint64(at)).u64(uint64(len(part))))
-		if err != nil {
+	for part, data := range protocol.Parts(src, dst) {
+		if err := d.ask(protocol.New(protocol.OpCopyOut, part), nil, protocol.Into(data)); err != nil {
 			return fmt.Errorf("copy from %s: %w", src.Name, err)
 		}
-		copy(part, answer)
 	}
 	return nil
 }
 
 // Set writes one byte everywhere.
 func (d *Device) Set(dst device.Memory, value byte) error {
-	return d.graphs.Do(func() error { return d.set(dst, value, 0) })
+	return d.fill(dst, protocol.New(protocol.OpSet, dst, value))
 }
 
 // Poison writes NaN everywhere and marks it as never written.
 func (d *Device) Poison(m device.Memory) error {
-	return d.graphs.Do(func() error { return d.set(m, 0xff, 1) })
+	return d.fill(m, protocol.New(protocol.OpPoison, m))
 }
 
-func (d *Device) set(m device.Memory, value, poison byte) error {
-	body := append(message(nil).u64(m.Addr).u64(uint64(m.Bytes)), value, poison)
-	if _, err := d.quick(opSet, body); err != nil {
-		return fmt.Errorf("set %s: %w", m.Name, err)
-	}
-	return nil
+func (d *Device) fill(m device.Memory, request protocol.Message) error {
+	return d.graphs.Do(func() error {
+		if err := d.ask(request, nil); err != nil {
+			return fmt.Errorf("set %s: %w", m.Name, err)
+		}
+		return nil
+	})
 }
 
 // Sync has nothing to wait for: launches return when they are done.
@@ -245,8 +227,7 @@ func (d *Device) NewEvent() (device.Event, error) { return nil, device.ErrNoCloc
 
 // Reset frees all memory and forgets findings and counts; modules stay.
 func (d *Device) Reset() error {
-	_, err := d.quick(opReset)
-	return err
+	return d.ask(protocol.New(protocol.OpReset), nil)
 }
 
 // Close ends the process.
@@ -279,18 +260,14 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
-	body := message(nil).text(visible)
-	names := constants(src.Text)
-	body = body.u32(len(names))
-	for _, name := range names {
-		body = body.text(name)
-	}
-	answer, err := d.quick(opLoad, body)
-	if err != nil {
+	m := &module{device: d, source: src, path: so, signatures: signatures}
+	if err := d.ask(protocol.New(protocol.OpLoad, visible, constants(src.Text)), nil, &m.id); err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
-	m := &module{device: d, id: int(binary.LittleEndian.Uint32(answer)), source: src, path: so, signatures: signatures}
-	for len(d.modules) <= m.id {
+	if m.id > mostModules {
+		return nil, fmt.Errorf("load %s: module %d: %w", src.Name, m.id, protocol.ErrMalformed)
+	}
+	for len(d.modules) <= int(m.id) {
 		d.modules = append(d.modules, nil)
 	}
 	d.modules[m.id] = m

@@ -1,6 +1,6 @@
-// Package frame is the one format of messages between our processes: a JSON
-// header for what is said, and raw bytes for tensors. Both are bounded before
-// anything is allocated, for the other side may be a stranger's code.
+// Package frame is how grader and worker say things to each other: a JSON header
+// for what is said, and raw bytes for tensors. Both are bounded before anything is
+// allocated, for the other side may be a stranger's code.
 package frame
 
 import (
@@ -14,7 +14,7 @@ import (
 // Bounds on one message.
 const (
 	MaxHeader  = 4 << 20   // bytes of JSON
-	MaxPayload = 128 << 20 // raw bytes: tensors up to 64 MB, with room for a .npy header
+	MaxPayload = 128 << 20 // raw bytes: tensors up to 64 MB each
 )
 
 // Write sends a header and a payload, which may be empty.

@@ -6,17 +6,18 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "message.h"
 #include "runtime.h"
 
 namespace simt {
 namespace {
-constexpr size_t most = 64 << 10; // bytes that wait for the host
+constexpr size_t most = 64 << 10; // bytes that wait to be taken
 
 struct Kept {
     Index3 block, thread;
     std::string kernel, text;
 };
-std::vector<Kept> kept; // what the host has not taken yet
+std::vector<Kept> kept; // what has not been taken yet
 size_t keptBytes;
 bool cutOff;
 ShowOnly only;
@@ -32,16 +33,6 @@ bool same(Index3 a, Index3 b) {
 
 Index3 split(uint32_t linear, Index3 size) {
     return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
-}
-
-void put(std::string &body, Index3 i) {
-    body.append((const char *)&i, sizeof i);
-}
-
-void put(std::string &body, const std::string &s) {
-    uint32_t n = (uint32_t)s.size();
-    body.append((const char *)&n, sizeof n);
-    body += s;
 }
 } // namespace
 
@@ -92,12 +83,13 @@ void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
 
 // takePrints hands over what was kept, and forgets it.
 std::string takePrints() {
-    uint32_t head[2] = {cutOff, (uint32_t)kept.size()};
-    std::string body((const char *)head, sizeof head);
+    std::string body;
+    put(body, cutOff);
+    put(body, kept.size());
     for (auto &p : kept) {
+        put(body, p.kernel);
         put(body, p.block);
         put(body, p.thread);
-        put(body, p.kernel);
         put(body, p.text);
     }
     resetPrints();

@@ -1,33 +1,37 @@
-// server.cpp - the simulator's main loop: commands from the host on standard
-// input, one answer each on standard output. Numbers are little-endian; a
-// message is its length (4 bytes), an operation or a status (1 byte), a body.
+// server.cpp - the simulator's main loop: requests on standard input, one answer each
+// on standard output. Package device/protocol says what they look like.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "message.h"
 #include "runtime.h"
 
 namespace simt {
 namespace {
 
 enum Operation : uint8_t {
-    CONFIGURE = 1,
-    ALLOCATE,
+    ALLOCATE = 1,
     FREE,
     COPY_IN,
     COPY_OUT,
     SET,
-    LOAD,
+    POISON,
+    KERNEL,
     LAUNCH,
+    ATTRIBUTES,
+    CONFIGURE,
+    LOAD,
     REPORT,
     RESET,
-    ATTRIBUTES,
     PRINTS,
 };
 
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
+
+constexpr uint32_t maxMessage = 128u << 20; // bytes
 
 uint64_t timeout; // milliseconds a launch may take
 unsigned checks;
@@ -64,145 +68,149 @@ bool answer(Status status, const std::string &text) {
     return answer(status, text.data(), text.size());
 }
 
-// Reader takes a message apart; past the end everything is zero and ok is false.
-struct Reader {
-    const char *p;
-    const char *end;
-    bool ok = true;
-    template <class T> T number() {
-        T v{};
-        if ((size_t)(end - p) < sizeof v) {
-            ok = false;
-            return v;
-        }
-        memcpy(&v, p, sizeof v);
-        p += sizeof v;
-        return v;
-    }
-    std::string text() {
-        uint32_t n = number<uint32_t>();
-        if (!ok || (size_t)(end - p) < n) {
-            ok = false;
-            return "";
-        }
-        p += n;
-        return std::string(p - n, n);
+bool answer(uint64_t number) {
+    return answer(OK, &number, sizeof number);
+}
+
+struct Memory {
+    Addr at;
+    uint64_t bytes;
+    std::string name;
+    std::string error;
+    explicit Memory(Reader &r) : at(r.number()), bytes(r.number()), name(r.text()) {}
+    bool isThere() { return withinAllocation(at, bytes, &error); }
+};
+
+// A kernel's number is its module's and its place in that.
+struct Numbered {
+    Module *module;
+    const KernelEntry *kernel;
+    explicit Numbered(uint64_t number) : module(moduleById((int)(number >> 32))), kernel(nullptr) {
+        if (!module) return;
+        const KernelEntry *k = module->kernels;
+        for (auto i = (uint32_t)number; i > 0 && k->name; i--) k++;
+        if (k->name) kernel = k;
     }
 };
 
+const char *const noKernel = "no such kernel is loaded";
+
 bool configure(Reader &r) {
-    checks = r.number<uint32_t>();
-    uint64_t steps = r.number<uint64_t>();
-    timeout = r.number<uint64_t>();
-    uint64_t memory = r.number<uint64_t>();
-    initScheduler((int)r.number<uint32_t>(), checks, steps);
+    for (unsigned check : {MEM, RACE, INIT, SYNC, TRAFFIC})
+        if (r.number()) checks |= check;
+    uint64_t steps = r.number();
+    timeout = r.number();
+    uint64_t memory = r.number();
+    initScheduler((int)r.number(), checks, steps);
     initMemory(memory, checks & RACE);
     ShowOnly only;
-    only.byThread = r.number<uint8_t>();
-    only.thread = r.number<Index3>();
-    only.byBlock = r.number<uint8_t>();
-    only.block = r.number<Index3>();
+    only.byThread = r.number();
+    if (only.byThread) only.thread = r.triple();
+    only.byBlock = r.number();
+    if (only.byBlock) only.block = r.triple();
     showOnly(only);
     initTraffic();
     initSignals();
     return answer(OK, "");
 }
 
-bool allocateCommand(Reader &r) {
-    uint64_t bytes = r.number<uint64_t>();
-    std::string name = r.text(), error;
-    Addr a;
-    if (!allocate(bytes, name, &a, &error)) return answer(NO_MEMORY, error);
-    return answer(OK, &a, 8);
+bool allocateCommand(Memory m) {
+    if (!allocate(m.bytes, m.name, &m.at, &m.error)) return answer(NO_MEMORY, m.error);
+    return answer(m.at);
 }
 
-bool freeCommand(Reader &r) {
-    std::string error;
-    return release(r.number<uint64_t>(), &error) ? answer(OK, "") : answer(REFUSED, error);
+bool freeCommand(Memory m) {
+    return release(m.at, &m.error) ? answer(OK, "") : answer(REFUSED, m.error);
 }
 
 bool copyIn(Reader &r) {
-    Addr a = r.number<uint64_t>();
-    uint64_t n = (uint64_t)(r.end - r.p);
-    std::string error;
-    if (!withinAllocation(a, n, &error)) return answer(REFUSED, error);
-    memcpy((void *)a, r.p, n);
-    setState(a, n, true);
+    Memory m(r);
+    if (!m.isThere()) return answer(REFUSED, m.error);
+    if (m.bytes != r.left()) return answer(REFUSED, "the bytes are more or fewer than it says");
+    memcpy((void *)m.at, r.p, m.bytes);
+    setState(m.at, m.bytes, true);
     return answer(OK, "");
 }
 
-bool copyOut(Reader &r) {
-    Addr a = r.number<uint64_t>();
-    uint64_t n = r.number<uint64_t>(), at;
-    std::string error;
-    if (!withinAllocation(a, n, &error)) return answer(REFUSED, error);
-    if ((checks & INIT) && firstUninitialised(a, n, &at)) {
+bool copyOut(Memory m) {
+    if (!m.isThere()) return answer(REFUSED, m.error);
+    if (m.bytes >= maxMessage) return answer(REFUSED, "too much for one message");
+    uint64_t offset;
+    if ((checks & INIT) && firstUninitialised(m.at, m.bytes, &offset)) {
         Finding f;
         f.check = "initcheck";
         f.kind = "never written";
         f.bytes = 1;
-        f.place = describe(nullptr, a + at);
+        f.place = describe(nullptr, m.at + offset);
         report(nullptr, f);
     }
-    return answer(OK, (void *)a, n);
+    return answer(OK, (void *)m.at, m.bytes);
 }
 
-bool setCommand(Reader &r) {
-    Addr a = r.number<uint64_t>();
-    uint64_t n = r.number<uint64_t>();
-    uint8_t value = r.number<uint8_t>(), poison = r.number<uint8_t>();
-    std::string error;
-    if (!withinAllocation(a, n, &error)) return answer(REFUSED, error);
-    memset((void *)a, poison ? 0xff : value, n);
-    setState(a, n, !poison);
+bool fill(Memory m, int value, bool written) {
+    if (!m.isThere()) return answer(REFUSED, m.error);
+    memset((void *)m.at, value, m.bytes);
+    setState(m.at, m.bytes, written);
     return answer(OK, "");
+}
+
+bool set(Reader &r) {
+    Memory m(r);
+    return fill(m, (int)r.number(), true);
 }
 
 bool load(Reader &r) {
     std::string path = r.text(), error;
-    std::vector<std::string> constants(r.number<uint32_t>());
-    for (auto &name : constants) name = r.text();
+    std::vector<std::string> constants;
+    for (uint64_t n = r.number(); n > 0 && r.ok; n--) constants.push_back(r.text());
     Module *m = loadModule(path, constants, &error);
-    if (!m) return answer(REFUSED, error);
-    return answer(OK, &m->id, 4);
+    return m ? answer((uint64_t)m->id) : answer(REFUSED, error);
+}
+
+bool kernelCommand(Reader &r) {
+    Module *m = moduleById((int)r.number());
+    const KernelEntry *k = m ? findKernel(m, r.text()) : nullptr;
+    if (!k) return answer(REFUSED, noKernel);
+    return answer((uint64_t)m->id << 32 | (uint64_t)(k - m->kernels));
 }
 
 bool launchCommand(Reader &r) {
-    Module *m = moduleById(r.number<int32_t>());
-    std::string name = r.text(), error;
+    Numbered found(r.number());
     LaunchShape s;
-    s.grid = r.number<Index3>();
-    s.block = r.number<Index3>();
-    s.dynamicBytes = r.number<uint64_t>();
-    uint32_t count = r.number<uint32_t>();
-    const KernelEntry *k = m ? findKernel(m, name) : nullptr;
-    if (!r.ok || !k) return answer(REFUSED, "no such kernel is loaded");
-    if ((int)count != k->count) return answer(REFUSED, "the number of arguments is wrong");
+    s.grid = r.triple();
+    s.block = r.triple();
+    s.dynamicBytes = r.number();
+    uint64_t count = r.number();
+    const KernelEntry *k = found.kernel;
+    if (!k) return answer(REFUSED, noKernel);
+    if (count != (uint64_t)k->count) return answer(REFUSED, "the number of arguments is wrong");
     std::vector<uint64_t> values(count);
     std::vector<void *> args(count);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t size = r.number<uint32_t>();
-        values[i] = r.number<uint64_t>();
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t size = r.number();
+        values[i] = r.number();
         args[i] = &values[i];
         if (size != k->sizes[i])
             return answer(REFUSED,
                           "argument " + std::to_string(i + 1) + " has " + std::to_string(size) +
                               " bytes, the kernel's parameter has " + std::to_string(k->sizes[i]));
     }
+    if (!r.ok) return answer(REFUSED, "the message breaks off");
+    std::string error;
     startTimer(timeout);
-    LaunchResult result = launch(m, k, s, args.data(), &error);
+    LaunchResult result = launch(found.module, k, s, args.data(), &error);
     stopTimer();
     if (result == LaunchResult::Refused) return answer(REFUSED, error);
     return answer(result == LaunchResult::Stopped ? STOPPED : OK, "");
 }
 
+// What is not known of a kernel is -1: here it is code of this machine's CPU, whose
+// registers say nothing of a GPU's.
 bool attributes(Reader &r) {
-    Module *m = moduleById(r.number<int32_t>());
-    std::string name = r.text();
-    const KernelEntry *k = m ? findKernel(m, name) : nullptr;
-    if (!r.ok || !k) return answer(REFUSED, "no such kernel is loaded");
-    uint64_t shared = staticShared(m, k);
-    return answer(OK, &shared, 8);
+    Numbered found(r.number());
+    if (!found.kernel) return answer(REFUSED, noKernel);
+    int64_t known[] = {-1, (int64_t)staticShared(found.module, found.kernel), -1, maxThreads};
+    return answer(OK, known, sizeof known);
 }
 
 bool reportCommand() {
@@ -211,22 +219,28 @@ bool reportCommand() {
 
 bool obey(uint8_t operation, Reader r) {
     switch (operation) {
-    case CONFIGURE:
-        return configure(r);
     case ALLOCATE:
-        return allocateCommand(r);
+        return allocateCommand(Memory(r));
     case FREE:
-        return freeCommand(r);
+        return freeCommand(Memory(r));
     case COPY_IN:
         return copyIn(r);
     case COPY_OUT:
-        return copyOut(r);
+        return copyOut(Memory(r));
     case SET:
-        return setCommand(r);
-    case LOAD:
-        return load(r);
+        return set(r);
+    case POISON:
+        return fill(Memory(r), 0xff, false);
+    case KERNEL:
+        return kernelCommand(r);
     case LAUNCH:
         return launchCommand(r);
+    case ATTRIBUTES:
+        return attributes(r);
+    case CONFIGURE:
+        return configure(r);
+    case LOAD:
+        return load(r);
     case REPORT:
         return reportCommand();
     case RESET:
@@ -235,8 +249,6 @@ bool obey(uint8_t operation, Reader r) {
         resetTraffic();
         resetPrints();
         return answer(OK, "");
-    case ATTRIBUTES:
-        return attributes(r);
     case PRINTS:
         return answer(OK, takePrints());
     }
@@ -246,13 +258,13 @@ bool obey(uint8_t operation, Reader r) {
 } // namespace
 } // namespace simt
 
-// serve answers until the host has gone.
+// serve answers until nobody asks any more.
 static int serve() {
     std::vector<char> message;
     for (;;) {
         uint32_t length;
         if (!simt::readAll(&length, 4)) return 0;
-        if (length < 1 || length > (1u << 30)) return 2;
+        if (length < 1 || length > simt::maxMessage) return 2;
         message.resize(length);
         if (!simt::readAll(message.data(), length)) return 2;
         simt::Reader r{message.data() + 1, message.data() + length};

@@ -1,9 +1,11 @@
 package wire
 
 import (
-	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"flashlab/grader/grading/problem"
 	"flashlab/internal/frame"
@@ -60,33 +62,77 @@ func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 	return c, in, nil
 }
 
-// pack writes tensors as .npy, one after another.
+// float32s marks an array of float32, the one type of element there is.
+const float32s = "<f4"
+
+// pack writes arrays, one after another: the type of the elements (3 bytes), how
+// many dimensions (1), each of them (4), and the elements, lowest byte first.
 func pack(tensors []*tensor.Tensor) ([]byte, error) {
-	var b bytes.Buffer
+	size := 0
 	for _, t := range tensors {
-		if err := tensor.WriteNPY(&b, t); err != nil {
-			return nil, err
+		if len(t.Shape) > math.MaxUint8 || len(t.Data) > tensor.MaxElements {
+			return nil, fmt.Errorf("an array %s: want at most %d elements", tensor.ShapeString(t.Shape), tensor.MaxElements)
+		}
+		size += 4 + 4*len(t.Shape) + 4*len(t.Data)
+	}
+	b := make([]byte, 0, size)
+	for _, t := range tensors {
+		b = append(append(b, float32s...), byte(len(t.Shape)))
+		for _, d := range t.Shape {
+			b = binary.LittleEndian.AppendUint32(b, uint32(d))
+		}
+		for _, v := range t.Data {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 		}
 	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
-// unpack reads tensors of the shapes that are wanted, and nothing else.
+// unpack reads arrays of the shapes that are wanted, and nothing else.
 func unpack(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
-	r := bytes.NewReader(payload)
 	var tensors []*tensor.Tensor
 	for _, w := range want {
-		t, err := tensor.ReadNPY(r)
+		t, rest, err := unpackOne(payload, w.Shape)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.Name, err)
 		}
-		if tensor.ShapeString(t.Shape) != tensor.ShapeString(w.Shape) {
-			return nil, fmt.Errorf("%s is %s, want %s", w.Name, tensor.ShapeString(t.Shape), tensor.ShapeString(w.Shape))
-		}
-		tensors = append(tensors, t)
+		tensors, payload = append(tensors, t), rest
 	}
-	if r.Len() > 0 {
-		return nil, fmt.Errorf("%d bytes more than the %d tensors that were wanted", r.Len(), len(want))
+	if len(payload) > 0 {
+		return nil, fmt.Errorf("%d bytes more than the %d tensors that were wanted", len(payload), len(want))
 	}
 	return tensors, nil
+}
+
+// unpackOne compares what is said of the array with what is wanted and what is
+// there, before it makes room for it.
+func unpackOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
+	if len(b) < 4 || len(b) < 4+4*int(b[3]) {
+		return nil, nil, fmt.Errorf("the array is cut off: %d bytes", len(b))
+	}
+	if kind := string(b[:3]); kind != float32s {
+		return nil, nil, fmt.Errorf("elements are %q, want %q (float32)", kind, float32s)
+	}
+	shape, n := make([]int, b[3]), 1
+	for i := range shape {
+		shape[i] = int(binary.LittleEndian.Uint32(b[4+4*i:]))
+	}
+	if !slices.Equal(shape, want) {
+		return nil, nil, fmt.Errorf("got %s, want %s", tensor.ShapeString(shape), tensor.ShapeString(want))
+	}
+	for _, d := range shape {
+		if d > 0 && n > tensor.MaxElements/d {
+			return nil, nil, fmt.Errorf("%s: want at most %d elements", tensor.ShapeString(shape), tensor.MaxElements)
+		}
+		n *= d
+	}
+	b = b[4+4*len(shape):]
+	if len(b) < 4*n {
+		return nil, nil, fmt.Errorf("%s is cut off: %d bytes of %d", tensor.ShapeString(shape), len(b), 4*n)
+	}
+	t := tensor.New(shape...)
+	for i := range t.Data {
+		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return t, b[4*n:], nil
 }

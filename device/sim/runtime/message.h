@@ -1,0 +1,56 @@
+// message.h - the bodies of messages (package device/protocol) taken apart and put
+// together.
+#pragma once
+#include <cstring>
+
+#include "runtime.h"
+
+namespace simt {
+
+// Reader takes a body apart; past the end everything is zero and ok is false.
+struct Reader {
+    const char *p;
+    const char *end;
+    bool ok = true;
+    size_t left() const { return (size_t)(end - p); }
+    uint64_t number() {
+        uint64_t v = 0;
+        if (left() < sizeof v) {
+            ok = false;
+            p = end;
+            return 0;
+        }
+        memcpy(&v, p, sizeof v);
+        p += sizeof v;
+        return v;
+    }
+    Index3 triple() {
+        uint64_t x = number(), y = number(), z = number();
+        ok = ok && (x | y | z) >> 32 == 0;
+        return {(uint32_t)x, (uint32_t)y, (uint32_t)z};
+    }
+    std::string text() {
+        uint64_t n = number();
+        if (left() < n) {
+            ok = false;
+            n = left();
+        }
+        p += n;
+        return std::string(p - n, n);
+    }
+};
+
+inline void put(std::string &body, uint64_t n) {
+    body.append((const char *)&n, sizeof n);
+}
+
+inline void put(std::string &body, Index3 i) {
+    for (uint32_t n : {i.x, i.y, i.z}) put(body, n);
+}
+
+inline void put(std::string &body, const std::string &s) {
+    put(body, s.size());
+    body += s;
+}
+
+} // namespace simt
