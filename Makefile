@@ -13,42 +13,63 @@ GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
+# As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
+export CGO_ENABLED ?= 0
 
-.PHONY: help setup grader demo test test-all test-gpu grade bench pack profile sanitize gpu plot tune e2e gpt2 release lint nvcc-check format clean
+COMMANDS := help setup grader demo test test-all test-gpu grade bench pack profile sanitize gpu plot tune e2e gpt2 release lint \
+	nvcc-check format clean
+.PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
+
+# What each command takes; the others take nothing, and whatever else is given is an error.
+takes.grade    := TASK CASE SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
+takes.bench    := TASK SUBMISSION VERSION RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
+takes.profile  := TASK CASE SEED SOLUTION MUTANT
+takes.sanitize := TASK CASE SEED SOLUTION MUTANT
+takes.gpu      := TASK CASE DEVICE SOLUTION DO
+takes.plot     := TASK DEVICE SOLUTION
+takes.tune     := TASK DEVICE SOLUTION DIM
+takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
+takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
+takes.release  := VERSION
+#= TASK=2               one task (grade and bench: all of them without it)
+#= CASE=softmax/17x113  one case of it
+#= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn
+#= DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)
+#= THREAD=3,0,0         with CASE: only this thread's printf; BLOCK=1,0,0 likewise
+#= SOLUTION=1           the reference solution in place of your files
+#= VERSION=2_registers  with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
+#=                      of release: its name, such as 2027.1
+#= MUTANT=name          a known-wrong solution
+#= SUBMISSION=folder    bench times the files in it, the reference beside them
+#= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name begins so
+#= DOCS=1               bench also writes docs/reference.md and its pictures
+#= AGAIN=file.json      compares the ratios with an earlier run's, such as docs/reference.json
+#= MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)
+#= DO=profile           the Slurm job does this, or sanitize, in place of grading
+#= DIM=64               the heads' size for tune (128 without it)
+#= SIZE=small           e2e's model: tiny, small, medium, large or full; the largest that fits without it
+#= KERNELS=given        the course's kernels, not yours; of e2e with your layer on them
+#= TOKENS=100           how many e2e times, or gpt2 writes
+#= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it
+#= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones
+#= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
+#= REF=1                the same model in plain Go, with the attention of task 1
+#= PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch
+
+THIS := $(firstword $(MAKEFILE_LIST))
+include scripts/variables.mk
 
 help: ## this list
 	@echo 'flashlab: attention kernels, from a softmax to a talking GPT-2'
 	@echo
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(THIS)
 	@echo
-	@echo 'Variables of make grade:'
-	@echo '  TASK=2               one task (all of them without it)'
-	@echo '  CASE=softmax/17x113  one case of it'
-	@echo '  SEED=7               the inputs of an earlier run (a fresh seed without it)'
-	@echo '  THREAD=3,0,0         with CASE: only this thread'\''s printf; BLOCK=1,0,0 likewise'
-	@echo '  DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)'
-	@echo '  SOLUTION=1           the reference solution in place of your files'
-	@echo '  VERSION=2_registers  with SOLUTION=1, an earlier version of it (solution/_versions)'
-	@echo '  MUTANT=name          a known-wrong solution'
-	@echo 'and of make bench: TASK=4, VERSION, RUNS=5, WORKLOAD=flash-4, SEED, DEVICE;'
-	@echo '  SUBMISSION=folder    times the files in it, the reference beside them'
-	@echo '  DOCS=1               also writes docs/reference.md and its pictures'
-	@echo '  AGAIN=file.json      compares the ratios with an earlier run'"'"'s, such as docs/reference.json'
-	@echo '  MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)'
-	@echo 'and of make tune: DIM=64 (128 without it), SOLUTION and DEVICE; of make plot: TASK, SOLUTION and DEVICE'
-	@echo 'and of make e2e:'
-	@echo '  SIZE=small           tiny, small, medium, large or full; the largest that fits without it'
-	@echo '  KERNELS=given        your layer on the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
-	@echo '  TOKENS=100           how many are timed'
-	@echo 'and of make gpt2:'
-	@echo '  MODEL=folder         GPT-2 as Hugging Face has it, any size; the course'"'"'s own without it'
-	@echo '  PROMPT="In optics"   what to go on from'
-	@echo '  KERNELS=given        the course'"'"'s kernels, not yours; SOLUTION=1 the reference'"'"'s'
-	@echo '  TOKENS=200           how many to write'
-	@echo '  TEMPERATURE=0.8 TOPK=40 TOPP=0.95 SEED=3   sampled; without a temperature, greedy'
-	@echo '  REF=1                the same model in plain Go, with the attention of task 1'
-	@echo '  PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch'
+	@echo 'Variables, as in make grade TASK=2:'
+	@echo
+	@awk -F ':= ' 'sub(/^takes\./, "") { printf "  make %-10s %s\n", $$1, $$2 }' $(THIS)
+	@echo
+	@sed -n 's/^#= /  /p' $(THIS)
 
 setup: ## check Go and the C++ compiler; install or name what is missing
 	@sh scripts/setup.sh
@@ -57,10 +78,11 @@ setup: ## check Go and the C++ compiler; install or name what is missing
 grader: setup
 	@go build -o $(GRADER) ./grader
 
-demo: grader ## grade the reference solutions, show how a bug is reported, let GPT-2 write
+demo: grader ## grade two reference solutions, show how a bug is reported, let GPT-2 write
 	@echo
-	@echo '== 1 of 3: the reference solutions of all tasks, graded as yours will be.'
-	@$(GRADER) grade -solution
+	@echo '== 1 of 3: the reference solutions of tasks 2 and 4, graded as yours will be: compiled, then'
+	@echo '   run in the simulator. (make grade SOLUTION=1 grades all tasks, in two minutes.)'
+	@for task in 2 4; do $(GRADER) grade -solution -task $$task || exit; done
 	@echo
 	@echo '== 2 of 3: the softmax of task 2 with one __syncthreads() taken out. The results may'
 	@echo '   even be right; the simulator sees the race all the same, and says where it is.'
@@ -72,7 +94,8 @@ demo: grader ## grade the reference solutions, show how a bug is reported, let G
 	@echo
 	@echo '== 3 of 3: what it comes to. A small GPT-2, with the attention kernels of tasks 4 and 5 and'
 	@echo '   the layer of task 6. Without a GPU it runs in the simulator, a token at a time.'
-	@$(GRADER) run -task 7 -solution gpt2 -tokens 60
+	@echo '   Building it, and compiling its kernels …'
+	@$(GRADER) run -task 7 -solution gpt2 -tokens 24
 	@echo
 	@echo 'Now you: task1_reference/README.md'
 

@@ -81,9 +81,12 @@ if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ]; then
     exit 0
 fi
 
-go build -o out/bin/grader ./grader ||
+# These two take a minute or so, once: who waits should know for what.
+[ -x out/bin/grader ] || echo 'setup: building the grader …'
+CGO_ENABLED=${CGO_ENABLED:-0} go build -o out/bin/grader ./grader ||
     fail "the grader does not build (see above). If Go could not fetch a module, check the network or GOPROXY and try again."
 
+echo 'setup: compiling the simulator, and a first kernel in it …'
 if ! report=$(probe 2>&1); then
     if is_debian_root && install_missing; then
         report=$(probe 2>&1) || fail "the simulator does not work, with g++ installed:" "$report"

@@ -16,8 +16,10 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// everyTask runs a test for each task of the course.
+// everyTask runs a test for each task of the course, beside the other such tests: at the end of
+// each the longest task alone would run.
 func everyTask(t *testing.T, f func(t *testing.T, root string, task *rubric.Task)) {
+	t.Parallel()
 	root := ready(t)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)
@@ -41,7 +43,7 @@ func measurable(task *rubric.Task) float64 {
 func TestSolutionsGetFullMarks(t *testing.T) {
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
 		if task.Name == "7" && os.Getenv(allMutants) == "" { // most of a minute for a whole model
-			t.Skip("make demo and make test-all grade this task's solution")
+			t.Skip("make test-all grades this task's solution")
 		}
 		v := gradeOn(t, root, task, run.Solution(root, task), "")
 		got, most := v.Points()
@@ -79,14 +81,17 @@ func TestVersionsAreRight(t *testing.T) {
 	}
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
 		for _, name := range build.Versions(root, task) {
-			v := gradeOn(t, root, task, run.Version(root, task, name), "")
-			require.Empty(t, v.Refused)
-			for _, c := range v.Checks {
-				for _, which := range []string{"correctness", "safety"} {
-					p := c.Part(which)
-					assert.InDelta(t, p.Max, p.Score, 1e-9, "%s, %s %s:\n%s", name, c.ID, which, feedback(v))
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				v := gradeOn(t, root, task, run.Version(root, task, name), "")
+				require.Empty(t, v.Refused)
+				for _, c := range v.Checks {
+					for _, which := range []string{"correctness", "safety"} {
+						p := c.Part(which)
+						assert.InDelta(t, p.Max, p.Score, 1e-9, "%s %s:\n%s", c.ID, which, feedback(v))
+					}
 				}
-			}
+			})
 		}
 	})
 }
@@ -106,7 +111,10 @@ func TestMutantsLosePoints(t *testing.T) {
 			names = names[:1]
 		}
 		for _, name := range names {
-			t.Run(name, func(t *testing.T) { mutant(t, root, task, name) })
+			t.Run(name, func(t *testing.T) {
+				t.Parallel() // one task has many more than another
+				mutant(t, root, task, name)
+			})
 		}
 	})
 }

@@ -31,6 +31,7 @@ func TestTheHonestAreNeitherHeldNorDocked(t *testing.T) { adversaries(t, Honest,
 // adversaries grades every submission of a kind as a stranger's, in the sandbox
 // where there is one, and prints what came of them.
 func adversaries(t *testing.T, kind string, least int) {
+	t.Parallel()
 	root := ready(t)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)

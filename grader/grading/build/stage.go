@@ -78,8 +78,9 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 		key = append(key, f, string(text))
 	}
 	name := cache.Key(key...)
-	// One cache for all stages: the standard library is the same in each.
-	shared := "gocache-" + cache.Key(tc.GOVERSION, tags, strings.Join(env, "\n"))
+	// One cache for all stages: the standard library is the same in most of them, and the go command
+	// knows by itself what tags and flags a package was compiled with.
+	shared := "gocache-" + cache.Key(tc.GOVERSION)
 	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
 	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/gopath",
 		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
@@ -234,7 +235,7 @@ func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
 
 // command is a build's in the sandbox, which may change dir and nothing else.
 func (s *Stage) command(ctx context.Context, r Request, dir string, args []string) (*exec.Cmd, error) {
-	own := filepath.Join(dir, filepath.Base(s.cache)) // links into another stage's cache would lead nowhere
+	own := filepath.Join(dir, filepath.Base(s.cache)) // links into another version's cache would lead nowhere
 	if err := s.ownCache(own); err != nil {
 		return nil, fmt.Errorf("build cache: %w", err)
 	}

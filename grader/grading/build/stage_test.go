@@ -53,7 +53,7 @@ func TestWhatTheSandboxLacksIsNobodysMistake(t *testing.T) {
 }
 
 // TestWorkersOfOneSubmissionShareAFolder: where there is a GPU, one worker is built for it and one
-// for the simulator, with other flags and so from another cache.
+// for the simulator, with other flags.
 func TestWorkersOfOneSubmissionShareAFolder(t *testing.T) {
 	root, task, files, box := sandboxed(t)
 	dir := t.TempDir()
