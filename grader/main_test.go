@@ -2,41 +2,110 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/command"
+	"flashlab/grader/demo"
 )
 
 func TestMistypedCommandsExitWithTwo(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"grad"}, {"grade", "-tsk", "2"}, {"grade", "2"}, {"grade", "-task", "99"}, {"grade", "-task", "2", "-device", "tpu"},
+		{}, {"grad"}, {"help", "grad"}, {"completion", "now"}, {"grade", "-tsk", "2"}, {"grade", "2"}, {"grade", "-task", "99"}, {"grade", "-task", "2", "-device", "tpu"},
 		{"grade", "-solution", "-mutant", "x", "-task", "2"}, {"grade", "-mutant", "missing_barrier"}, {"grade", "-case", "softmax/1x1"},
 		{"grade", "-task", "2", "-device", "sim", "-mutant", "nothing"}, {"grade", "-task", "2", "-device", "sim", "-solution", "-case", "softmax/nothing"},
 		{"grade", "-task", "2", "-thread", "3,0,0"}, {"grade", "-task", "2", "-device", "sim", "-case", "softmax", "-thread", "x"},
 		{"overlay"}, {"doctor", "now"}, {"bench", "-task", "5", "-submission", ".", "-o", "docs"}, {"bench", "-version", "1_keys"}, {"bench", "-task", "5", "-version", "1_keys", "-o", "docs"},
 	} {
-		assert.Equal(t, exitFailed, execute(args), "%q", args)
+		assert.Equal(t, command.Failed, execute(args), "%q", args)
 	}
-	assert.Equal(t, exitFull, execute([]string{"help"}))
-	assert.Equal(t, exitFull, execute([]string{"version"}))
-	assert.Equal(t, exitFull, execute([]string{"grade", "-help"}))
+	assert.Equal(t, command.Full, execute([]string{"help"}))
+	assert.Equal(t, command.Full, execute([]string{"version"}))
+	assert.Equal(t, command.Full, execute([]string{"help", "grade"}))
+	for _, c := range commands {
+		assert.Equal(t, command.Full, execute([]string{c.Name, "-help"}), c.Name)
+	}
+}
+
+// What students have must build without what they do not have.
+func TestAReleaseNeedsNothingOfTheInstructors(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "main.go", "student.go").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	assert.Contains(t, deps, "flashlab/grader/command/student")
+	for _, d := range deps {
+		assert.NotRegexp(t, "^flashlab/grader/(class|trial|release|command/instructor)(/|$)", d)
+	}
+}
+
+// The arrows between the rooms: grading knows of no other, and class uses little of it.
+func TestArrowsBetweenTheRooms(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		line = strings.ReplaceAll(line, "flashlab/grader/", "")
+		name, imports, _ := strings.Cut(strings.TrimSpace(line), " ")
+		room, _, _ := strings.Cut(name, "/")
+		for i := range strings.FieldsSeq(imports) {
+			to, _, _ := strings.Cut(i, "/")
+			switch room {
+			case "grading", "edition", "tasks":
+				assert.NotContains(t, []string{"class", "bench", "trial", "release", "command", "slurm"}, to, "%s imports %s", name, i)
+			case "class", "bench", "slurm", "trial", "release":
+				assert.NotEqual(t, "command", to, "%s imports %s", name, i)
+			}
+			if room != "class" || to != "grading" {
+				continue
+			}
+			allowed := []string{"grading/verdict", "grading/rubric", "grading/handin", "grading/report"}
+			if name == "class/batch" {
+				allowed = append(allowed, "grading/run", "grading/judge", "grading/score")
+			}
+			assert.Contains(t, allowed, i, name)
+		}
+	}
 }
 
 func TestOverlayCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sub", "o.json")
-	require.Equal(t, exitFull, execute([]string{"overlay", "-o", file}))
+	require.Equal(t, command.Full, execute([]string{"overlay", "-o", file}))
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "task2_unfused/solution/kernels.cu")
 }
 
 func TestGradeOneCase(t *testing.T) {
-	if _, err := probeSimulator(); err != nil {
+	if _, err := demo.Probe(); err != nil {
 		t.Skip(err)
 	}
-	assert.Equal(t, exitFull, execute([]string{"grade", "-task", "2", "-solution", "-device", "sim", "-case", "softmax/17x113", "-seed", "3"}))
-	assert.Equal(t, exitLess, execute([]string{"grade", "-task", "2", "-mutant", "one_row_too_few", "-device", "sim", "-case", "softmax/17x113", "-seed", "3"}))
-	assert.Equal(t, exitFull, execute([]string{"doctor", "-quiet"}))
+	assert.Equal(t, command.Full, execute([]string{"grade", "-task", "2", "-solution", "-device", "sim", "-case", "softmax/17x113", "-seed", "3"}))
+	assert.Equal(t, command.Less, execute([]string{"grade", "-task", "2", "-mutant", "one_row_too_few", "-device", "sim", "-case", "softmax/17x113", "-seed", "3"}))
+	assert.Equal(t, command.Full, execute([]string{"doctor", "-quiet"}))
+}
+
+func TestEveryCommandHasASummaryAndIsCompleted(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "completion"))
+	require.NoError(t, err)
+	defer func(out *os.File) { os.Stdout = out }(os.Stdout)
+	os.Stdout = file
+	require.Equal(t, command.Full, execute([]string{"completion"}))
+	completion, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, c := range commands {
+		if !c.Hidden {
+			assert.Contains(t, string(completion), " "+c.Name+") words='")
+		}
+		assert.NotEmpty(t, c.Summary, c.Name)
+		assert.False(t, names[c.Name], "%s is there twice", c.Name)
+		names[c.Name] = true
+	}
+	for _, name := range []string{"grade", "pack", "test", "update", "run", "tune", "bench", "profile", "sanitize", "gpu", "demo", "doctor", "env", "version"} {
+		assert.True(t, names[name], name)
+	}
 }

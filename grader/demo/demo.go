@@ -1,5 +1,5 @@
-// Package demo shows how a bug is reported, on a small kernel of its own: for a
-// tree that has no solutions to make wrong.
+// Package demo shows on small kernels of its own how a bug is reported, for a tree that has no
+// solutions to make wrong, and whether the simulator works at all.
 package demo
 
 import (
@@ -42,11 +42,9 @@ func run(barrier bool) (right int, findings []sim.Finding, err error) {
 		return 0, nil, err
 	}
 	defer d.Close()
-	in := make([]float32, elements)
-	for i := range in {
-		in[i] = float32(i)
-	}
-	out, err := launch(d, in, map[bool]string{false: "0", true: "1"}[barrier])
+	in := upTo(elements)
+	with := map[bool]string{false: "0", true: "1"}[barrier]
+	out, err := launch(d, device.Source{Name: "neighbours.cu", Text: neighbours, Defines: map[string]string{"WITH_BARRIER": with}}, "neighbours", in)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -63,12 +61,22 @@ func run(barrier bool) (right int, findings []sim.Finding, err error) {
 	return right, r.Findings, err
 }
 
-func launch(d device.Device, in []float32, barrier string) ([]float32, error) {
-	m, err := d.Compile(device.Source{Name: "neighbours.cu", Text: neighbours, Defines: map[string]string{"WITH_BARRIER": barrier}})
+// upTo are the numbers from 0 to below n.
+func upTo(n int) []float32 {
+	in := make([]float32, n)
+	for i := range in {
+		in[i] = float32(i)
+	}
+	return in
+}
+
+// launch runs a kernel with two blocks of 64 threads: from the numbers to as many others.
+func launch(d device.Device, s device.Source, kernel string, in []float32) ([]float32, error) {
+	m, err := d.Compile(s)
 	if err != nil {
 		return nil, err
 	}
-	k, err := m.Kernel("neighbours")
+	k, err := m.Kernel(kernel)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
+// SiteName is where a cluster's own settings stand, in the course's folder.
+const SiteName = "site.toml"
+
 // Site is what a cluster wants of a job: site.toml.
 type Site struct {
 	Partition string

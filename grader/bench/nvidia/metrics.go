@@ -11,7 +11,7 @@ import (
 
 // Names of ncu's counters. docs/gpu.md says what each of them means.
 const (
-	time          = "gpu__time_duration.sum"
+	elapsed       = "gpu__time_duration.sum"
 	dramRead      = "dram__bytes_read.sum"
 	dramWritten   = "dram__bytes_write.sum"
 	dramShare     = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
@@ -62,7 +62,7 @@ var stalls = map[string]string{
 
 // Metrics are the counters to ask ncu for.
 func Metrics() []string {
-	names := []string{time, dramRead, dramWritten, dramShare, smShare, tensorShare, adds, products, fused, occupancy, possible, registers,
+	names := []string{elapsed, dramRead, dramWritten, dramShare, smShare, tensorShare, adds, products, fused, occupancy, possible, registers,
 		sharedStatic, sharedDynamic, blocks, threads, waves, wavefronts, conflicts, localRead}
 	for l := range limits {
 		names = append(names, limitOf+l)

@@ -23,8 +23,8 @@ func Profiles(launches []Launch) []Profile {
 			i, all = len(all), append(all, Profile{Launch: l})
 		}
 		all[i].Launches++
-		all[i].Total += l.Values[time]
-		if l.Values[time] > all[i].Values[time] {
+		all[i].Total += l.Values[elapsed]
+		if l.Values[elapsed] > all[i].Values[elapsed] {
 			all[i].Launch = l
 		}
 	}
@@ -44,11 +44,11 @@ type stall struct {
 // Rows are the table.
 func (p Profile) Rows() []Row {
 	v := p.Values
-	seconds := v[time] / 1e9
+	seconds := v[elapsed] / 1e9
 	bytes := v[dramRead] + v[dramWritten]
 	flops := v[adds] + v[products] + 2*v[fused]
 	rows := []Row{
-		{"time", duration(v[time]), fmt.Sprintf("%.0f blocks of %.0f threads", v[blocks], v[threads])},
+		{"time", duration(v[elapsed]), fmt.Sprintf("%.0f blocks of %.0f threads", v[blocks], v[threads])},
 		{"device memory", fmt.Sprintf("%s read, %s written", size(v[dramRead]), size(v[dramWritten])), fmt.Sprintf("%s, %.0f %% of the memory's peak", per(bytes, seconds, "B/s"), v[dramShare])},
 		{"arithmetic", fmt.Sprintf("%s float32 operations", scaled(flops, "")), per(flops, seconds, "FLOP/s")},
 		{"multiprocessors", fmt.Sprintf("%.0f %% of their peak", v[smShare]), "the busiest of their units"},

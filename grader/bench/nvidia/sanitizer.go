@@ -1,5 +1,5 @@
-// Package gputools reads what CUDA's own tools say of a run, compute-sanitizer and
-// Nsight Compute (ncu), and says it in the course's words.
+// Package nvidia starts a worker under CUDA's own tools, compute-sanitizer and Nsight Compute (ncu),
+// and says in the course's words what they find.
 package nvidia
 
 import (

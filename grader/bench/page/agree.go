@@ -2,7 +2,7 @@ package page
 
 import "fmt"
 
-// Written is what one process of a chat wrote, the best token each time: of each token one
+// Written is what one process of a model wrote, the best token each time: of each token one
 // of each sequence.
 type Written struct {
 	Tokens [][]int32
@@ -10,7 +10,7 @@ type Written struct {
 	Margins [][]float64
 }
 
-// Agreement is how far the two programs of a chat, which have the same weights and the same
+// Agreement is how far the two programs of a model, which have the same weights and the same
 // prompts, wrote the same.
 type Agreement struct {
 	Tokens int    `json:",omitempty"` // that both wrote; 0 where nothing was compared

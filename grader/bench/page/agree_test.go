@@ -51,7 +51,7 @@ func TestAgreement(t *testing.T) {
 }
 
 func TestThePageSaysWhatWasWritten(t *testing.T) {
-	c := Chat{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{3e7}}}}
+	c := Model{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{3e7}}}}
 	for _, one := range []struct {
 		Agreement
 		says, not string
@@ -62,7 +62,7 @@ func TestThePageSaysWhatWasWritten(t *testing.T) {
 		{Agreement{}, "PyTorch has weights of its own here", "tokens |"},
 	} {
 		c.Agreement = one.Agreement
-		table := Part{Chats: []Chat{c}}.ChatTable()
+		table := Part{Models: []Model{c}}.ModelTable()
 		assert.Contains(t, table, one.says)
 		assert.NotContains(t, table, one.not)
 		assert.Equal(t, one.Differ == "", strings.Contains(table, "**2.00**"))

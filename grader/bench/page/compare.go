@@ -36,8 +36,8 @@ func (d Document) Pairs(p Part) (old Part, pairs []Pair) {
 		for _, r := range p.Rows {
 			pairs = append(pairs, old.rowPairs(r)...)
 		}
-		for _, c := range p.Chats {
-			pairs = append(pairs, old.chatPairs(c)...)
+		for _, c := range p.Models {
+			pairs = append(pairs, old.modelPairs(c)...)
 		}
 		return old, pairs
 	}
@@ -62,8 +62,8 @@ func (p Part) rowPairs(r race.Row) (pairs []Pair) {
 	return pairs
 }
 
-func (p Part) chatPairs(c Chat) (pairs []Pair) {
-	for _, before := range p.Chats {
+func (p Part) modelPairs(c Model) (pairs []Pair) {
+	for _, before := range p.Models {
 		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 || before.Differ+c.Differ != "" {
 			continue
 		}

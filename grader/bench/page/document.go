@@ -35,7 +35,7 @@ type Part struct {
 	Test          race.SelfTest
 	Rows          []race.Row
 	Versions      []Version `json:",omitempty"`
-	Chats         []Chat    `json:",omitempty"`
+	Models        []Model   `json:"Chats,omitempty"` // as documents of before call them
 }
 
 // Version is one of the versions of a task's solution, on one of the workloads on which
@@ -45,8 +45,8 @@ type Version struct {
 	Row  race.Row
 }
 
-// Chat is a model that answers: ours and PyTorch's, one process after the other.
-type Chat struct {
+// Model is a model that answers: ours and PyTorch's, one process after the other.
+type Model struct {
 	Name         string
 	ID           string  // in pictures: "gpt2-1-512"
 	Ours, Theirs []Times // one of each round

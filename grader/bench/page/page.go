@@ -73,7 +73,7 @@ func (p Part) write(s *strings.Builder) {
 		}
 	}
 	p.versions(s)
-	p.chats(s)
+	p.models(s)
 }
 
 // gpu is the GPU of a run, which a part without a self-test does not name itself.

@@ -34,7 +34,7 @@ func speedUp(d Document) picture {
 		}
 	})
 	for _, part := range d.Parts {
-		for _, c := range part.Chats {
+		for _, c := range part.Models {
 			if len(c.Ours)*len(c.Theirs) == 0 || c.Differ != "" {
 				continue
 			}

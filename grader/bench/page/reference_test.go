@@ -76,7 +76,7 @@ func madeUp(t *testing.T) (d Document) {
 			d.Put(p)
 		}
 	}
-	d.Put(Part{Task: "6", Title: "Models", Chats: []Chat{
+	d.Put(Part{Task: "6", Title: "Models", Models: []Model{
 		{Name: "a model", ID: "model-1-2", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
 		{Name: "another", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
 	}})
@@ -106,13 +106,13 @@ func TestThePageComesFromTheJSON(t *testing.T) {
 }
 
 func TestAModelsRatesAreOfWhatItHasToDo(t *testing.T) {
-	c := Chat{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{2e7}}},
+	c := Model{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{2e7}}},
 		Work: Work{Prompt: 45e12, Token: 27e9}, Agreement: Agreement{Tokens: 3, Same: 3}}
-	p := Part{Test: race.SelfTest{Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}, Chats: []Chat{c}}
+	p := Part{Test: race.SelfTest{Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}, Models: []Model{c}}
 	for _, says := range []string{"| 45.00 TFLOP/s | 75 % | |", "| 22.50 TFLOP/s | 38 % | **2.00** (2.00 to 2.00) |", "| 2.70 TB/s | 90 % | |", "| 1.35 TB/s | 45 % | **2.00** (2.00 to 2.00) |"} {
-		assert.Contains(t, p.ChatTable(), says)
+		assert.Contains(t, p.ModelTable(), says)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(p.ChatTable()), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(p.ModelTable()), "\n") {
 		if strings.HasPrefix(line, "|") {
 			assert.Equal(t, 8, strings.Count(line, "|"), line)
 		}
@@ -181,7 +181,7 @@ func TestARunReplacesItsTask(t *testing.T) {
 		d.Put(Part{Task: task, Seed: uint64(len(d.Parts))})
 	}
 	require.Len(t, d.Parts, 2)
-	assert.Equal(t, 2, d.Parts[0].Task)
+	assert.EqualValues(t, "2", d.Parts[0].Task)
 	assert.EqualValues(t, 2, d.Parts[1].Seed)
 }
 
@@ -288,10 +288,10 @@ func TestTheSameBenchTwice(t *testing.T) {
 	assert.Contains(t, text, "   +4.0 %  "+slower.Rows[1].ID+" beside unfused, cuBLAS\n")
 	assert.Equal(t, 3, len(strings.Split(text, "\n")), "a title, one row, and the sum")
 
-	chats := d.Parts[len(d.Parts)-1]
-	chats.Chats = slices.Clone(chats.Chats)
-	chats.Chats[0].Theirs = []Times{{First: around(2e9, 5), Each: around(2e7, 20)}}
-	_, twice = d.Pairs(chats)
+	models := d.Parts[len(d.Parts)-1]
+	models.Models = slices.Clone(models.Models)
+	models.Models[0].Theirs = []Times{{First: around(2e9, 5), Each: around(2e7, 20)}}
+	_, twice = d.Pairs(models)
 	require.Len(t, twice, 2, "the other model has no peer")
 	assert.Contains(t, Again(twice), "  -33.")
 	assert.Contains(t, Again(twice), "a model, TBT beside PyTorch")

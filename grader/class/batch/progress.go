@@ -132,3 +132,11 @@ func outcome(r *record.Record, fresh int, err error) string {
 	}
 	return line + fmt.Sprintf(" (%.0f s)", seconds)
 }
+
+// Submissions counts them, in words.
+func Submissions(n int) string {
+	if n == 1 {
+		return "1 submission"
+	}
+	return fmt.Sprintf("%d submissions", n)
+}

@@ -5,6 +5,7 @@ package gpujob
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/verdict"
 	"flashlab/grader/slurm"
 )
 
@@ -61,6 +63,21 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	f := follower{o: o, id: id, log: log, exit: filepath.Join(r.Dir, "exit")}
 	r.Code, err = f.follow(ctx)
 	return r, err
+}
+
+// Verdicts are what a job that graded has found.
+func (r Result) Verdicts() (all []verdict.Verdict, err error) {
+	data, err := os.ReadFile(filepath.Join(r.Dir, "results-full.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the job's results: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("the job's results are empty")
+	}
+	return all, nil
 }
 
 // copyFiles copies what the student may change: the job may wait for long.

@@ -1,0 +1,155 @@
+// Package measure times one task's code: its workloads in turns with the reference solution and
+// PyTorch, the models that use it, and, for docs/, the versions of a solution and the mistakes that
+// one can make in timing.
+package measure
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"flashlab/grader/bench"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
+)
+
+// Options say what is timed, and on what.
+type Options struct {
+	run.Options
+	// Whose finds the same code for another task: models run on several tasks' files.
+	Whose    func(t *rubric.Task) (run.Subject, error)
+	Runs     int
+	Workload string // only workloads whose id begins with it
+	Racer    string // what reports call the code; "" is the reference solution
+	Beside   bool   // race the reference solution beside it
+	Released bool   // this is the students' tree, which has no solutions
+	Torch    *bench.Torch
+	Absent   string // why there is no Torch
+	Commit   string // to name, where git does not tell
+	Docs     string // the folder whose page and pictures are written; "" for none
+}
+
+// turn is what one run may take, with its inputs: the slowest workload of a textbook
+// kernel takes seconds.
+const turn = 60 * time.Second
+
+// Has tells whether there is something to time of a task.
+func (b Options) Has(task registry.Name) bool { return len(b.workloads(task)) > 0 || b.hasModel(task) }
+
+func (b Options) workloads(task registry.Name) (some []race.Workload) {
+	for _, w := range bench.All() {
+		if w.Task == task && strings.HasPrefix(w.ID, b.Workload) {
+			some = append(some, w)
+		}
+	}
+	return some
+}
+
+func (b Options) race() race.Options {
+	return race.Options{Ops: b.Ops, Runs: b.Runs, Warm: 2, Pieces: 8, Seed: b.Seed, Name: b.Racer}
+}
+
+// Measure times all that there is of one task, and writes it down if it is to be kept.
+func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err error) {
+	p = page.Part{Task: b.Task.Name, Title: b.Task.Title, Date: page.Now(), Commit: b.commit(ctx), Go: runtime.Version(),
+		Seed: b.Seed, GPU: b.Devices.GPU, Before: page.Look(ctx)}
+	if b.Torch != nil {
+		p.Peer = b.Torch.About
+	} else {
+		p.NoPeer = b.Absent
+	}
+	right = true
+	if workloads := b.workloads(b.Task.Name); len(workloads) > 0 {
+		if right, err = b.rows(ctx, &p, workloads); err != nil {
+			return p, false, err
+		}
+		if b.Docs != "" && b.Workload == "" {
+			if p.Versions, err = b.versions(ctx); err != nil {
+				return p, false, err
+			}
+		}
+	}
+	if b.hasModel(p.Task) {
+		if err = b.models(ctx, &p); err != nil {
+			return p, false, err
+		}
+	}
+	p.After = page.Look(ctx)
+	if b.Docs == "" {
+		return p, right, nil
+	}
+	return p, right, b.write(ctx, p)
+}
+
+// rows times the task's workloads.
+func (b Options) rows(ctx context.Context, p *page.Part, workloads []race.Workload) (right bool, err error) {
+	r, closed, err := run.Open(ctx, b.Options, turn)
+	if err != nil {
+		return false, err
+	}
+	defer closed()
+	if p.Test, err = race.Test(ctx, r, workloads[0].Op, b.race()); err != nil {
+		return false, err
+	}
+	fmt.Println(p.Test)
+	peers, left, err := b.peers(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer left()
+	right = true
+	for _, w := range workloads {
+		row, err := race.Measure(ctx, r, w, b.race(), peers...)
+		if err != nil {
+			return false, err
+		}
+		fmt.Print(row.Text(p.Test))
+		right = right && row.Right()
+		p.Rows = append(p.Rows, row)
+	}
+	return right, nil
+}
+
+// peers are who races beside the code: the reference solution, if asked, and PyTorch.
+func (b Options) peers(ctx context.Context) (all []race.Peer, closed func(), err error) {
+	closed = func() {}
+	if b.Beside {
+		o := b.Options
+		o.Subject = run.Solution(o.Root, o.Task)
+		r, shut, err := run.Open(ctx, o, turn)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the reference solution, to race beside it: %w", err)
+		}
+		all, closed = append(all, &race.Rival{Name: "reference", Runner: r}), shut
+	}
+	if b.Torch != nil {
+		all = append(all, b.Torch)
+	}
+	return all, closed, nil
+}
+
+// write puts a task's part into the document, and draws all of it anew.
+func (b Options) write(ctx context.Context, p page.Part) error {
+	d, err := page.Load(b.Docs)
+	if err != nil {
+		return err
+	}
+	if text := d.Compare(p); text != "" {
+		fmt.Println(text)
+	}
+	d.Put(p)
+	if err := d.Write(b.Docs); err != nil {
+		return err
+	}
+	if err := d.Draw(ctx, b.Root, b.Docs); err != nil {
+		return err
+	}
+	fmt.Println("Written:", filepath.Join(b.Docs, "reference.md"))
+	return nil
+}

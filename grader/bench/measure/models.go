@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"flashlab/device"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
+)
+
+// model is one that answers, ours in one program and PyTorch's in another.
+type model struct {
+	task   registry.Name
+	name   string
+	id     string
+	mode   string
+	args   []string
+	small  []string // for the simulator, where it only has to run
+	script string   // in bench/peers
+}
+
+var models = []model{
+	{"6", "task 6's model at full size, batch 4, prompt of 1024", "llama-4-1024", "e2e", []string{"-size", "full"}, []string{"-size", "tiny", "-tokens", "4"}, "llama.py"},
+	{"7", "GPT-2 124M's shape, batch 1, prompt of 512", "gpt2-1-512", "gpt2", []string{"-model", "124M", "-prompt-tokens", "512"},
+		[]string{"-tokens", "3"}, "gpt2.py"},
+}
+
+// rounds is how often both programs run, in turns.
+const rounds = 2
+
+// hasModel tells whether one uses a task's code.
+func (b Options) hasModel(task registry.Name) bool {
+	return b.Workload == "" && slices.ContainsFunc(models, func(m model) bool { return m.task == task })
+}
+
+// models runs those of one task, ours and PyTorch's in turns. Both run on the worker
+// that holds the kernels of tasks 4 and 5 as well.
+func (b Options) models(ctx context.Context, p *page.Part) error {
+	if err := b.ceiling(ctx, p); err != nil {
+		return err
+	}
+	o, err := b.other("7")
+	if err != nil {
+		return err
+	}
+	if o.Subject, err = b.Whose(o.Task); err != nil {
+		return err
+	}
+	program, closed, err := run.Program(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	for _, c := range models {
+		if c.task != b.Task.Name {
+			continue
+		}
+		result := page.Model{Name: c.name, ID: c.id}
+		if b.Devices.Kind != device.CUDA {
+			result.Not = "needs a GPU"
+			if _, err := output(program(c.mode, c.small...)); err != nil { // it works, at least
+				return err
+			}
+		} else if err := b.turns(ctx, c, program, &result); err != nil {
+			return err
+		}
+		p.Models = append(p.Models, result)
+	}
+	fmt.Print(p.ModelTable())
+	return nil
+}
+
+// ceiling measures what the machine can do, on a GPU. The kernels of that are the grader's
+// own; the worker of task 5 is one that has them. The students' tree has none that is sure
+// to build: there the times stand without their share of the ceiling.
+func (b Options) ceiling(ctx context.Context, p *page.Part) error {
+	if b.Devices.Kind != device.CUDA || b.Released {
+		return nil
+	}
+	o, err := b.other("5")
+	if err != nil {
+		return err
+	}
+	o.Subject = run.Solution(o.Root, o.Task)
+	r, closed, err := run.Open(ctx, o, turn)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	if p.Test, err = race.Test(ctx, r, "decode", b.race()); err == nil {
+		fmt.Println(p.Test)
+	}
+	return err
+}
+
+// other is the run's options for another task.
+func (b Options) other(task registry.Name) (o run.Options, err error) {
+	tasks, err := rubric.LoadAll(b.Root)
+	if err != nil {
+		return o, err
+	}
+	some, err := rubric.Find(tasks, string(task))
+	if err != nil {
+		return o, err
+	}
+	o = b.Options
+	o.Task = some[0]
+	return o, nil
+}
+
+func (b Options) turns(ctx context.Context, c model, program func(mode string, args ...string) *exec.Cmd, to *page.Model) error {
+	if b.Torch == nil {
+		to.Not = b.Absent
+	}
+	for range rounds {
+		ours, err := said(program(c.mode, append(c.args, "-json")...))
+		if err != nil {
+			return err
+		}
+		to.Ours, to.Work = append(to.Ours, ours.Times), ours.Work
+		if to.Not != "" {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, "python3", filepath.Join(b.Root, "bench", "peers", c.script), "--json")
+		theirs, err := said(cmd)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // such as too little memory
+			to.Not, to.Theirs = err.Error(), nil
+			continue
+		}
+		to.Theirs = append(to.Theirs, theirs.Times)
+		to.Compare(ours.Written, theirs.Written)
+	}
+	return nil
+}
+
+// answer is what a program of a model says in its last line.
+type answer struct {
+	page.Times
+	page.Written
+	Work page.Work
+}
+
+// said runs such a program.
+func said(cmd *exec.Cmd) (a answer, err error) {
+	out, err := output(cmd)
+	if err != nil {
+		return a, err
+	}
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], &a); err != nil {
+		return a, fmt.Errorf("%s: its last line is no times: %w", filepath.Base(cmd.Path), err)
+	}
+	return a, nil
+}
+
+func output(cmd *exec.Cmd) ([]byte, error) {
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %v: %w", filepath.Base(cmd.Path), cmd.Args[1:], err)
+	}
+	return out, nil
+}

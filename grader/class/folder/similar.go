@@ -1,0 +1,104 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
+	"flashlab/grader/class/similar"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
+)
+
+// alikeIn looks for submissions that are alike: each student's last readable attempt, with those of earlier
+// years and with the course's own solutions. nil if it is not known where the submissions are.
+func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*record.Record) (*similar.Result, error) {
+	if s.Submissions == "" {
+		return nil, nil
+	}
+	names := handin.Names(all)
+	in := similar.Input{Stubs: map[string][]byte{}}
+	var left []string
+	for _, r := range latest(records) {
+		content, err := intake.Read(filepath.Join(s.Submissions, r.Submission.File), names)
+		switch {
+		case err != nil:
+			left = append(left, fmt.Sprintf("%s: %s cannot be read any more", r.Student.ID, r.Submission.File))
+			continue
+		case string(content.Receipt) != r.Submission.SHA256:
+			left = append(left, fmt.Sprintf("%s: %s is not what was graded", r.Student.ID, r.Submission.File))
+			continue
+		}
+		in.Works = append(in.Works, similar.Work{Origin: similar.Origin{ID: r.Student.ID, Name: r.Student.Name, Attempt: r.Attempt}, Files: content.Files})
+	}
+	for _, dir := range s.Past {
+		items, err := intake.Find(dir, nil)
+		if err != nil {
+			return nil, fmt.Errorf("-past: %w", err)
+		}
+		for _, i := range items {
+			content, err := intake.Read(i.Path, names)
+			if err == nil && i.Trouble == "" {
+				in.Past = append(in.Past, similar.Work{Origin: similar.Origin{ID: i.Student.ID, Name: i.Student.Name, Attempt: i.Attempt, Past: filepath.Base(dir)}, Files: content.Files})
+			}
+		}
+	}
+	for _, t := range all {
+		stub, err := read(root, t, t.Dir)
+		if err != nil {
+			return nil, err
+		}
+		for name, data := range stub {
+			in.Stubs[name] = data
+		}
+		versions, _ := fs.Glob(os.DirFS(root), path.Join(t.Dir, "solution", "_versions", "*"))
+		for _, folder := range append([]string{path.Join(t.Dir, "solution")}, versions...) { // none in a tree without solutions
+			files, err := read(root, t, folder)
+			if err != nil {
+				return nil, err
+			}
+			if len(files) > 0 {
+				in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: folder, Past: similar.Published}, Files: files})
+			}
+		}
+	}
+	result := similar.Compare(in)
+	result.Left = left
+	return result, nil
+}
+
+// read reads those of a task's files that students may change, from one folder or another.
+func read(root string, t *rubric.Task, folder string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, f := range t.Files {
+		data, err := os.ReadFile(filepath.Join(root, folder, f))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			files[path.Join(t.Dir, f)] = data
+		}
+	}
+	return files, nil
+}
+
+// latest are the last readable attempts, one a student or group; records are in order of these.
+func latest(records []*record.Record) (last []*record.Record) {
+	for _, r := range records {
+		switch n := len(last); {
+		case r.Trouble != "":
+		case n > 0 && last[n-1].Student.ID == r.Student.ID:
+			last[n-1] = r
+		default:
+			last = append(last, r)
+		}
+	}
+	return last
+}

@@ -1,0 +1,62 @@
+package folder
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/gradebook"
+	"flashlab/grader/class/pages"
+	"flashlab/grader/class/record"
+	"flashlab/internal/cache"
+)
+
+// Write makes the grades of the records, and tells what it wrote.
+func (f Folder) Write(class gradebook.Class) error {
+	var err error
+	if class.Records, err = record.ReadAll(f.Out); err != nil {
+		return err
+	}
+	entries, notes, err := class.Write(f.Out, f.Canvas)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Println("note:", n)
+	}
+	held := 0
+	for _, e := range entries {
+		if e.Awaiting > 0 {
+			held++
+		}
+	}
+	if held > 0 {
+		fmt.Printf("%d students have points that await a person.\n", held)
+	}
+	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
+	return f.Pages(class, entries)
+}
+
+// Pages writes what people read in a browser.
+func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
+	root, err := cache.Root()
+	if err != nil {
+		return err
+	}
+	settings, err := batch.LoadSettings(f.Out)
+	if err != nil {
+		return err
+	}
+	if len(f.Past) > 0 {
+		settings.Past = f.Past
+	}
+	alike, err := alikeIn(root, class.Rubrics, settings, class.Records)
+	if err != nil {
+		return err
+	}
+	if err := pages.Write(f.Out, pages.Input{Class: class, Entries: entries, Out: f.Out, Similar: alike, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
+		return err
+	}
+	fmt.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)
+	return nil
+}

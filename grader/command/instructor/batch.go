@@ -1,0 +1,125 @@
+package instructor
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/folder"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/command"
+)
+
+// grading is what `batch` was asked for.
+type grading struct {
+	folder.Folder
+	machine
+	submissions, tasks, student string
+	slurm, part                 string
+	jobs, atOnce, first         int
+	regrade                     bool
+}
+
+// Batch grades a class.
+var Batch = command.Command{Name: "batch", Summary: "grade a class", Usage: "SUBMISSIONS -o OUT [-j 4] [-course course.toml]", Args: command.Places,
+	Define: func(f *flag.FlagSet) command.Run {
+		var b grading
+		define(&b.Folder, f)
+		f.StringVar(&b.Out, "o", "", "`folder` for records, feedback and gradebook; batch goes on with what is there")
+		f.StringVar(&b.tasks, "tasks", "", "grade only these, `1,2`; those of course.toml without it")
+		f.StringVar(&b.student, "student", "", "grade only this one")
+		f.BoolVar(&b.regrade, "regrade", false, "grade again what is graded")
+		f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
+		f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
+		f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
+		f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, beyond what site.toml says")
+		f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; as many as the cluster gives without it")
+		f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
+		f.IntVar(&b.first, "first", 0, "with -part: the student that the array's index 0 stands for")
+		f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
+		return func(places []string) (int, error) {
+			if b.part != "" {
+				return b.onNode()
+			}
+			if len(places) != 1 || b.Out == "" {
+				return command.Failed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS -o OUT")
+			}
+			b.submissions = places[0]
+			return b.run()
+		}
+	}}
+
+func (b grading) run() (int, error) {
+	c, err := open(&b.Folder)
+	if err != nil {
+		return command.Failed, err
+	}
+	only, err := named(b.tasks, c.all)
+	if err != nil {
+		return command.Failed, err
+	}
+	items, err := intake.Find(b.submissions, c.class.Roster)
+	if err != nil {
+		return command.Failed, err
+	}
+	if b.student != "" {
+		if items, err = ofStudent(items, b.student, c.class.Roster); err != nil {
+			return command.Failed, err
+		}
+	}
+	if c.settings.Submissions, err = filepath.Abs(b.submissions); err != nil {
+		return command.Failed, err
+	}
+	if b.slurm != "" {
+		return b.spread(c, only, items)
+	}
+	o, close, err := b.prepare(c)
+	if err != nil {
+		return command.Failed, err
+	}
+	defer close()
+	ctx, stop := command.Interruptible()
+	defer stop()
+	fmt.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", batch.Submissions(len(items)), o.Devices.Name(), o.Devices.Why, max(1, b.jobs), o.Settings.Sandbox.Name)
+	watch := batch.NewProgress(os.Stdout, command.Terminal())
+	o.Out, o.Only, o.Regrade, o.Jobs, o.Watch = b.Out, only, b.regrade, b.jobs, watch
+	sum, err := batch.Run(ctx, o, items)
+	watch.Stop()
+	if errors.Is(err, context.Canceled) {
+		return command.Failed, fmt.Errorf("interrupted: %d tasks were graded and are kept; the same command goes on from there", sum.Graded)
+	}
+	if err != nil {
+		return command.Failed, err
+	}
+	fmt.Printf("\n%s: %d tasks graded now, %d before", batch.Submissions(sum.Submissions), sum.Graded, sum.Kept)
+	if sum.Trouble > 0 {
+		fmt.Printf("; %d could not be read (the gradebook says why)", sum.Trouble)
+	}
+	fmt.Println(".")
+	if err := b.Write(c.class); err != nil {
+		return command.Failed, err
+	}
+	if len(sum.Failed) > 0 {
+		return command.Failed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", batch.Submissions(len(sum.Failed)), strings.Join(sum.Failed, "\n"))
+	}
+	return command.Full, nil
+}
+
+// ofStudent picks one student's attempts, by any of their names.
+func ofStudent(items []intake.Item, name string, roster *intake.Roster) ([]intake.Item, error) {
+	if s, ok := roster.Find(name); ok {
+		name = s.ID
+	}
+	picked := slices.DeleteFunc(items, func(i intake.Item) bool { return i.Student.ID != name })
+	if len(picked) == 0 {
+		return nil, fmt.Errorf("-student %s: nothing of theirs is among the submissions", name)
+	}
+	return picked, nil
+}

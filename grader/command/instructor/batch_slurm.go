@@ -1,0 +1,88 @@
+package instructor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/class/batch"
+	"flashlab/grader/class/cluster"
+	"flashlab/grader/class/folder"
+	"flashlab/grader/class/intake"
+	"flashlab/grader/command"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/slurm"
+	"flashlab/grader/tasks/registry"
+	"flashlab/internal/cache"
+)
+
+// spread has the nodes of a cluster grade the items.
+func (b grading) spread(c opened, only []registry.Name, items []intake.Item) (int, error) {
+	site, _, err := slurm.LoadSite(filepath.Join(c.root, slurm.SiteName))
+	if err == nil {
+		site, err = slurm.Parse(site, b.slurm)
+	}
+	if err != nil {
+		return command.Failed, err
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return command.Failed, err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	plan := &batch.Plan{Out: b.Out, Settings: c.settings, Only: only, Regrade: b.regrade, Device: b.device, Sandbox: b.sandbox, Trust: b.trust}
+	sum, err := cluster.Spread(ctx, cluster.Options{Plan: plan, Site: site, Root: c.root, Grader: binary, AtOnce: b.atOnce, W: os.Stdout}, items, c.all, c.class.Course.Key())
+	if errors.Is(err, context.Canceled) {
+		return command.Failed, errors.New("interrupted: the jobs are cancelled, and what was graded is kept; the same command goes on from there")
+	}
+	if err != nil {
+		return command.Failed, fmt.Errorf("batch: %w", err)
+	}
+	fmt.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and started again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
+	b.Out = plan.Out
+	if err := b.Write(c.class); err != nil {
+		return command.Failed, err
+	}
+	if len(sum.Failed) > 0 {
+		return command.Failed, fmt.Errorf("%d students could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", len(sum.Failed), strings.Join(sum.Failed, "\n"))
+	}
+	return command.Full, nil
+}
+
+// onNode is what a task of the job array runs: it grades one student.
+func (b grading) onNode() (int, error) {
+	task, err := cluster.ThisTask(b.part, b.first)
+	if err != nil {
+		return command.Failed, err
+	}
+	plan := task.Plan
+	c := opened{settings: plan.Settings}
+	if c.root, err = cache.Root(); err != nil {
+		return command.Failed, err
+	}
+	if c.all, err = rubric.LoadAll(c.root); err != nil {
+		return command.Failed, err
+	}
+	tables := folder.Folder{Out: plan.Out, Course: plan.Settings.Course, Roster: plan.Settings.Roster, Canvas: plan.Settings.Canvas}
+	if c.class, err = tables.Class(c.all, plan.Settings); err != nil {
+		return command.Failed, err
+	}
+	o, close, err := machine{plan.Device, plan.Sandbox, plan.Trust}.prepare(c)
+	if err != nil {
+		return command.Failed, err
+	}
+	defer close()
+	fmt.Printf("Grading on %s (%s); sandbox: %s\n", o.Devices.Name(), o.Devices.Why, o.Settings.Sandbox.Name)
+	ctx, stop := command.Interruptible()
+	defer stop()
+	o.Watch = batch.NewProgress(io.Discard, false)
+	if err := plan.Part(ctx, o, task.Unit, task.Dir); err != nil {
+		return command.Failed, fmt.Errorf("batch: %w", err)
+	}
+	return command.Full, nil
+}

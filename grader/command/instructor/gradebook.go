@@ -1,0 +1,75 @@
+package instructor
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"flashlab/grader/class/folder"
+	"flashlab/grader/class/record"
+	"flashlab/grader/command"
+)
+
+// Gradebook makes the grades anew of what a batch measured: after a change of course.toml or of a
+// table.
+var Gradebook = ofBatch("gradebook", "make the grades anew of what a batch measured", func(c folder.Folder) (int, error) {
+	o, err := open(&c)
+	if err != nil {
+		return command.Failed, err
+	}
+	if err := c.Write(o.class); err != nil {
+		return command.Failed, fmt.Errorf("gradebook: %w", err)
+	}
+	return command.Full, o.settings.Save(c.Out)
+})
+
+// Report draws the pages anew of what a batch measured.
+var Report = ofBatch("report", "draw the pages anew", func(c folder.Folder) (int, error) {
+	o, err := open(&c)
+	if err != nil {
+		return command.Failed, err
+	}
+	if o.class.Records, err = record.ReadAll(c.Out); err != nil {
+		return command.Failed, err
+	}
+	if len(o.class.Records) == 0 {
+		return command.Failed, fmt.Errorf("report: %s holds no records: want the folder that a batch wrote with -o", c.Out)
+	}
+	if err := c.Pages(o.class, o.class.Entries()); err != nil {
+		return command.Failed, err
+	}
+	return command.Full, o.settings.Save(c.Out)
+})
+
+// Merge joins the records of several batches over the same submissions.
+var Merge = command.Command{Name: "merge", Summary: "join batches, of a GPU and of the simulator, say", Usage: "OUT1 OUT2 -o OUT", Args: command.Places,
+	Define: func(f *flag.FlagSet) command.Run {
+		var c folder.Folder
+		define(&c, f)
+		f.StringVar(&c.Out, "o", "", "`folder` for what they come to together")
+		return func(places []string) (int, error) {
+			if len(places) < 2 || c.Out == "" {
+				return command.Failed, errors.New("merge: want the folders of batches and one for the result: merge OUT1 OUT2 -o OUT")
+			}
+			return merge(c, places)
+		}
+	}}
+
+func merge(c folder.Folder, places []string) (int, error) {
+	n, err := record.MergeAll(places, c.Out, func(note string) { fmt.Println("note:", note) })
+	if err != nil {
+		return command.Failed, fmt.Errorf("merge: %w", err)
+	}
+	first := c
+	first.Out = places[0]
+	o, err := open(&first) // the first one's tables, unless others are given
+	if err != nil {
+		return command.Failed, err
+	}
+	first.Out = c.Out
+	if err := o.settings.Save(c.Out); err != nil {
+		return command.Failed, err
+	}
+	fmt.Printf("%d records of %d batches joined.\n", n, len(places))
+	return command.Full, first.Write(o.class)
+}

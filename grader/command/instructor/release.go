@@ -1,0 +1,47 @@
+package instructor
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"flashlab/grader/command"
+	"flashlab/grader/release"
+	"flashlab/internal/cache"
+)
+
+// Release writes the students' tree of the last commit.
+var Release = command.Command{Name: "release", Summary: "write the students' tree", Usage: "[-version 2027.1] FOLDER", Args: command.Places,
+	Define: func(f *flag.FlagSet) command.Run {
+		version := f.String("version", "", "what to call it, `2027.1`; the commit's date without it")
+		return func(places []string) (int, error) {
+			if len(places) != 1 {
+				return command.Failed, errors.New("release: say where to: release [-version 2027.1] FOLDER")
+			}
+			return writeRelease(places[0], *version)
+		}
+	}}
+
+func writeRelease(dir, version string) (int, error) {
+	root, err := cache.Root()
+	if err != nil {
+		return command.Failed, err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	t, err := release.Make(ctx, root, version)
+	if err != nil {
+		return command.Failed, fmt.Errorf("release: %w", err)
+	}
+	folder, zipped, err := t.Write(dir)
+	if err != nil {
+		return command.Failed, fmt.Errorf("release: %w", err)
+	}
+	fmt.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
+	fmt.Println("Searched for solutions, hidden cases and trial submissions: none is in it")
+	fmt.Printf("Written: %s and %s\n", folder, zipped)
+	if t.Dirty {
+		fmt.Println("warning: the working tree has changes that are not committed; they are not in the release")
+	}
+	return command.Full, nil
+}

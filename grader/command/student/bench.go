@@ -1,0 +1,192 @@
+package student
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"flashlab/device"
+	"flashlab/grader/bench"
+	"flashlab/grader/bench/measure"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/command"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
+)
+
+// timing is what `bench` was asked for.
+type timing struct {
+	whose
+	task, device, workload string
+	docs, again, commit    string
+	quick                  bool
+	mistakes, mutants      bool
+	runs                   int
+	seed                   uint64
+	released               bool // this is the students' tree, which has no solutions
+}
+
+// Bench times the reference solutions, or a submission's code.
+func Bench(course *Course) command.Command {
+	return command.Command{Name: "bench", Summary: "time the reference solutions beside cuBLAS and PyTorch", Usage: "[-task 4] [-quick]",
+		Define: func(f *flag.FlagSet) command.Run {
+			b := timing{whose: whose{course: course}}
+			f.StringVar(&b.task, "task", "", "number of the task, `4`; all that are timed without it")
+			f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
+			f.StringVar(&b.submission, "submission", "", "time the files in this `folder`, beside the reference solutions; in the students' tree, its own without it")
+			f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
+			f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that -o wrote: `file`")
+			f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
+			f.BoolVar(&b.quick, "quick", false, "fewer runs")
+			f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
+			f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
+			if course != nil {
+				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
+				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
+				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
+				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/testdata/mutants/timing), and say what catches it")
+			}
+			return func([]string) (int, error) {
+				if err := b.check(); err != nil {
+					return command.Failed, err
+				}
+				return b.run()
+			}
+		}}
+}
+
+// check says which flags do not go together, and fills in what was not given.
+func (b *timing) check() error {
+	if b.version != "" && (b.task == "" || b.submission != "") {
+		return errors.New("bench: -version needs -task, and no -submission")
+	}
+	if b.again != "" && (b.mistakes || b.mutants) {
+		return errors.New("bench: -again compares ratios, and there are none with -mistakes or -mutants")
+	}
+	if b.seed == 0 {
+		b.seed = rand.Uint64N(1_000_000_000)
+	}
+	if b.quick {
+		b.runs = min(b.runs, 5)
+	}
+	return nil
+}
+
+func (b timing) run() (int, error) {
+	root, tasks, err := find(b.task)
+	if err != nil {
+		return command.Failed, err
+	}
+	var earlier page.Document
+	if b.again != "" { // before anything is timed: a run takes minutes
+		if earlier, err = page.Read(b.again); err != nil {
+			return command.Failed, fmt.Errorf("bench: -again: %w", err)
+		}
+	}
+	_, err = edition.Load(os.DirFS(root))
+	b.released = err == nil || b.course == nil
+	b.solution = b.submission == "" && !b.released
+	if b.docs != "" && (!b.solution || b.version != "") {
+		return command.Failed, errors.New("bench: -o writes the page of the reference solutions; what a submission or an earlier version takes is told here alone")
+	}
+	devices, err := run.Choose(root, b.device)
+	if err != nil {
+		return command.Failed, err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	fmt.Printf("Timing %s on %s, seed %d\n", b.who(), devices.Name(), b.seed)
+	if devices.Kind != device.CUDA {
+		fmt.Println("Nothing is timed here, for want of a GPU: small workloads are run and checked instead.")
+	}
+	m := measure.Options{Options: run.Options{Root: root, Ops: rooms.Ops, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")},
+		Runs: b.runs, Workload: b.workload, Racer: b.racer(), Beside: (!b.solution || b.version != "") && !b.released, Released: b.released,
+		Commit: b.commit, Docs: b.docs, Absent: "there is no GPU",
+		Whose: func(t *rubric.Task) (run.Subject, error) { return b.files(root, t) }}
+	if devices.Kind == device.CUDA {
+		if m.Torch, err = bench.StartTorch(ctx, root); err == nil {
+			defer m.Torch.Close()
+			fmt.Println("Beside it:", m.Torch.About)
+		} else {
+			m.Torch, m.Absent = nil, err.Error()
+			fmt.Println("PyTorch is not compared with:", err)
+		}
+	}
+	code := command.Full
+	again := comparison{file: b.again, earlier: earlier}
+	for _, t := range tasks {
+		if b.mistakes && t.Name != "4" || !b.mistakes && !m.Has(t.Name) {
+			continue
+		}
+		m.Task = t
+		if m.Subject, err = m.Whose(t); err != nil {
+			return command.Failed, err
+		}
+		right, err := b.time(ctx, m, &again)
+		if errors.Is(err, context.Canceled) {
+			return command.Failed, errors.New("interrupted")
+		}
+		if err != nil {
+			return command.Failed, fmt.Errorf("task %s: %w", t.Name, err)
+		}
+		if !right {
+			code = command.Less
+		}
+	}
+	again.print()
+	return code, nil
+}
+
+// time does what was asked for with one task, and tells whether all was right.
+func (b timing) time(ctx context.Context, m measure.Options, again *comparison) (right bool, err error) {
+	switch {
+	case b.mistakes:
+		return true, m.Mistakes(ctx)
+	case b.mutants:
+		cheats, err := b.course.Cheats(m.Root, m.Task)
+		if err != nil {
+			return false, err
+		}
+		return m.Cheats(ctx, cheats)
+	}
+	p, right, err := m.Measure(ctx)
+	if err == nil {
+		again.add(p)
+	}
+	return right, err
+}
+
+// racer is what reports call who is timed.
+func (b timing) racer() string {
+	switch {
+	case b.submission != "":
+		return "submission"
+	case b.released:
+		return "yours"
+	case b.version != "":
+		return build.VersionTitle(b.version)
+	}
+	return ""
+}
+
+// who is timed, in words.
+func (b timing) who() string {
+	switch {
+	case b.submission != "":
+		return "the files in " + b.submission
+	case b.released:
+		return "your files"
+	case b.mutants:
+		return "what cheats the clock"
+	case b.version != "":
+		return build.VersionTitle(b.version) + " of the reference solution,"
+	}
+	return "the reference solutions"
+}

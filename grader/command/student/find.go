@@ -1,0 +1,36 @@
+// Package student is the commands that the students' tree has. What they do is told here, and done
+// in the packages below grader.
+package student
+
+import (
+	"fmt"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/cache"
+)
+
+// find is the course's folder, and the tasks that a number names: all of them if
+// it is empty.
+func find(number string) (root string, tasks []*rubric.Task, err error) {
+	if root, err = cache.Root(); err != nil {
+		return "", nil, err
+	}
+	all, err := rubric.LoadAll(root)
+	if err != nil {
+		return "", nil, err
+	}
+	tasks, err = rubric.Find(all, number)
+	return root, tasks, err
+}
+
+// findOne is for a command that wants one task; say is how to name it.
+func findOne(command, number, say string) (root string, t *rubric.Task, err error) {
+	root, tasks, err := find(number)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(tasks) != 1 {
+		return "", nil, fmt.Errorf("%s: say which task: %s", command, say)
+	}
+	return root, tasks[0], nil
+}

@@ -1,0 +1,157 @@
+package student
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"flashlab/grader/command"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/grading/sandbox"
+	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/rooms"
+)
+
+// grading is what `grade` was asked for.
+type grading struct {
+	whose
+	task, device, only     string
+	thread, block, sandbox string
+	seed                   uint64
+	out                    string
+}
+
+// Grade grades.
+func Grade(course *Course) command.Command {
+	c := command.Command{Name: "grade", Summary: "grade a task", Usage: "-task 2 [-submission DIR]"}
+	if course != nil {
+		c.Usage = "-task 2 [-solution | -mutant NAME | -submission DIR]"
+	}
+	c.Define = func(f *flag.FlagSet) command.Run {
+		g := grading{whose: whose{course: course}}
+		f.StringVar(&g.task, "task", "", "number of the task, `2`; all tasks without it")
+		f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
+		g.defineSolution(f, "grade the reference solution")
+		if course != nil {
+			f.StringVar(&g.version, "version", "", "with -solution: an earlier version of it by its `name`")
+		}
+		g.defineMutant(f, "grade a known-wrong solution by its `name`")
+		f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
+		f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
+		f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
+		f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
+		f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
+		f.StringVar(&g.sandbox, "sandbox", "", "grade a stranger's files in a sandbox: auto or `bwrap`")
+		f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
+		f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
+		return func([]string) (int, error) {
+			if err := g.check(); err != nil {
+				return command.Failed, err
+			}
+			seeded := false
+			f.Visit(func(set *flag.Flag) { seeded = seeded || set.Name == "seed" })
+			if !seeded {
+				g.seed = rand.Uint64N(1_000_000_000)
+			}
+			return g.run()
+		}
+	}
+	return c
+}
+
+// check says which flags do not go together.
+func (g grading) check() error {
+	switch {
+	case count(g.submission != "", g.solution, g.mutant != "") > 1:
+		return errors.New("grade: only one of -submission, -solution and -mutant")
+	case g.version != "" && (g.task == "" || !g.solution):
+		return errors.New("grade: -version needs -task and -solution")
+	case g.mutant != "" && g.task == "":
+		return errors.New("grade: -mutant needs -task")
+	case g.only != "" && g.task == "":
+		return errors.New("grade: -case needs -task")
+	case (g.thread != "" || g.block != "") && g.only == "":
+		return errors.New("grade: -thread and -block (THREAD=, BLOCK=) need -case (CASE=): of all cases it would be too much")
+	}
+	return nil
+}
+
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+func (g grading) run() (int, error) {
+	root, tasks, err := find(g.task)
+	if err != nil {
+		return command.Failed, err
+	}
+	devices, err := run.Choose(root, g.device)
+	if err == nil {
+		devices, err = devices.Only(g.thread, g.block)
+	}
+	if err != nil {
+		return command.Failed, err
+	}
+	if g.sandbox != "" {
+		box, err := sandbox.Probe(g.sandbox)
+		if err != nil {
+			return command.Failed, err
+		}
+		defer box.Close()
+		devices.Jail = box.Command
+	}
+	terminal := command.Terminal()
+	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + edition.Name(root))
+	ctx, stop := command.Interruptible()
+	defer stop()
+	printer := report.Printer{W: os.Stdout, Terminal: terminal}
+	var verdicts []verdict.Verdict
+	code := command.Full
+	for _, t := range tasks {
+		subject, err := g.files(root, t)
+		if err != nil {
+			return command.Failed, err
+		}
+		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %s", t.Name))
+		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
+			Output: filepath.Join(root, "out"), Progress: progress.Case})
+		progress.Stop()
+		if errors.Is(err, context.Canceled) {
+			return command.Failed, errors.New("interrupted; nothing was written")
+		}
+		if err != nil {
+			return command.Failed, fmt.Errorf("task %s: %w", t.Name, err)
+		}
+		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
+		printer.Verdict(v)
+		if !v.Full() {
+			code = command.Less
+		}
+		verdicts = append(verdicts, v)
+	}
+	printer.Summary(verdicts)
+	return code, g.write(root, verdicts)
+}
+
+// headline says what is graded on; tasks in plain Go need nothing to be named.
+func headline(tasks []*rubric.Task, d run.Devices, seed uint64) string {
+	for _, t := range tasks {
+		if t.OnDevice() {
+			return fmt.Sprintf("Grading on %s (%s), seed %d", d.Name(), d.Why, seed)
+		}
+	}
+	return fmt.Sprintf("Grading plain Go, seed %d", seed)
+}

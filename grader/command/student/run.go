@@ -1,0 +1,53 @@
+package student
+
+import (
+	"errors"
+	"flag"
+	"path/filepath"
+
+	"flashlab/grader/command"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
+)
+
+// Run starts a task's worker by itself: `make gpt2` and the like.
+func Run(course *Course) command.Command {
+	return command.Command{Name: "run", Summary: "start a task's worker by itself", Usage: orSolution("-task 7", course, "gpt2 [flags]"), Args: command.Rest,
+		Define: func(f *flag.FlagSet) command.Run {
+			w := whose{course: course}
+			task := f.String("task", "", "number of the task")
+			w.defineSolution(f, "with the reference solutions")
+			device := f.String("device", "auto", "auto, sim or cuda")
+			return func(args []string) (int, error) { return w.start(*task, *device, args) }
+		}}
+}
+
+// start runs the worker with the arguments that are its own.
+func (w whose) start(number, device string, args []string) (int, error) {
+	if len(args) == 0 {
+		return command.Failed, errors.New("run: say what: run -task 7 gpt2 …")
+	}
+	root, task, err := findOne("run", number, "-task 7")
+	if err != nil {
+		return command.Failed, err
+	}
+	subject, err := w.files(root, task)
+	if err != nil {
+		return command.Failed, err
+	}
+	devices, err := run.Choose(root, device)
+	if err != nil {
+		return command.Failed, err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	err = run.Standalone(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices,
+		Output: filepath.Join(root, "out")}, args[0], args[1:])
+	if errors.Is(err, run.ErrSaid) {
+		return command.Failed, nil
+	}
+	if err != nil {
+		return command.Failed, err
+	}
+	return command.Full, nil
+}

@@ -1,0 +1,72 @@
+package student
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"flashlab/device"
+	"flashlab/grader/bench/tiles"
+	"flashlab/grader/command"
+	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
+)
+
+// Tune tries tile sizes for task 4.
+func Tune(course *Course) command.Command {
+	return command.Command{Name: "tune", Summary: "try tile sizes for task 4", Usage: orSolution("", course, "[-dim 128]"),
+		Define: func(f *flag.FlagSet) command.Run {
+			t := tuning{whose: whose{course: course}, Tuning: run.DefaultTuning()}
+			f.StringVar(&t.task, "task", "4", "number of the task")
+			t.defineSolution(f, "tune the reference solution")
+			f.StringVar(&t.device, "device", "auto", "auto, sim or cuda")
+			f.IntVar(&t.Dim, "dim", t.Dim, "head `dimension`")
+			return func([]string) (int, error) { return t.run() }
+		}}
+}
+
+// tuning is what `tune` was asked for.
+type tuning struct {
+	whose
+	run.Tuning
+	task, device string
+}
+
+func (t tuning) run() (int, error) {
+	root, task, err := findOne("tune", t.task, "TASK=4")
+	if err != nil {
+		return command.Failed, err
+	}
+	subject, err := t.files(root, task)
+	if err != nil {
+		return command.Failed, err
+	}
+	devices, err := run.Choose(root, t.device)
+	if err != nil {
+		return command.Failed, err
+	}
+	gpu := devices.Kind == device.CUDA
+	by := "bytes moved, then passes of shared memory's banks"
+	if gpu {
+		by = "time"
+	}
+	fmt.Printf("Tuning %s, head dimension %d, on %s: each must be right, then they are ranked by %s\n",
+		subject.Name, t.Dim, devices.Name(), by)
+	ctx, stop := command.Interruptible()
+	defer stop()
+	terminal := command.Terminal()
+	progress := report.NewProgress(os.Stdout, terminal, "tiles")
+	tried, err := run.Tune(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: 1,
+		Output: filepath.Join(root, "out"), Progress: progress.Case}, t.Tuning)
+	progress.Stop()
+	if err != nil {
+		return command.Failed, fmt.Errorf("tune: %w", err)
+	}
+	report.Printer{W: os.Stdout, Terminal: terminal}.Tuning(tried, gpu)
+	if err := tiles.Of(tried, t.Dim, gpu).Draw(ctx, root); err != nil {
+		return command.Failed, fmt.Errorf("tune: %w", err)
+	}
+	return command.Full, nil
+}

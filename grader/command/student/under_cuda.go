@@ -1,0 +1,79 @@
+package student
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"flashlab/device"
+	"flashlab/grader/command"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
+)
+
+// underCUDA is what profile and sanitize have in common: they start the worker under one of CUDA's
+// tools.
+type underCUDA struct {
+	whose
+	what               string // "profile"
+	task, device, only string
+	seed               uint64
+	keep               string // folder for the tools' own logs
+}
+
+func (u *underCUDA) define(f *flag.FlagSet) {
+	f.StringVar(&u.task, "task", "", "number of the task, `4`")
+	u.defineSolution(f, "the reference solution")
+	u.defineMutant(f, "a known-wrong solution by its `name`")
+	f.StringVar(&u.only, "case", "", "one check, or one `case` of it: softmax/17x113")
+	f.StringVar(&u.device, "device", "cuda", "cuda, or auto")
+	f.Uint64Var(&u.seed, "seed", 1, "seed of the inputs")
+	f.StringVar(&u.snapshot, "snapshot", "", "take a copy of your files, made earlier, from this `folder`")
+	f.StringVar(&u.keep, "out", "", "`folder` for the tools' logs; out/TOOL without it")
+}
+
+// underCUDACommand is one of the two commands.
+func underCUDACommand(name, summary string, course *Course, define func(f *flag.FlagSet, u *underCUDA) command.Run) command.Command {
+	return command.Command{Name: name, Summary: summary, Usage: "-task 4", Define: func(f *flag.FlagSet) command.Run {
+		u := &underCUDA{what: name, whose: whose{course: course}}
+		u.define(f)
+		return define(f, u)
+	}}
+}
+
+// worker builds the worker with the cases that pick takes.
+func (u *underCUDA) worker(ctx context.Context, pick func([]rubric.Case) []rubric.Case) (*run.Watched, run.Devices, error) {
+	root, task, err := findOne(u.what, u.task, "TASK=4")
+	if err != nil {
+		return nil, run.Devices{}, err
+	}
+	if !task.OnDevice() {
+		return nil, run.Devices{}, fmt.Errorf("%s: task %s has no kernels: it is plain Go", u.what, task.Name)
+	}
+	devices, err := run.Choose(root, u.device)
+	if err == nil && devices.Kind != device.CUDA {
+		err = errors.New(devices.Why)
+	}
+	if err != nil {
+		return nil, devices, fmt.Errorf("%s needs a GPU and CUDA's toolkit: %w. Without them the simulator checks memory and counts bytes: make grade TASK=%s; on a cluster's login node: make gpu TASK=%s DO=%s",
+			u.what, err, task.Name, task.Name, u.what)
+	}
+	subject, err := u.files(root, task)
+	if err != nil {
+		return nil, devices, err
+	}
+	if u.keep == "" {
+		u.keep = filepath.Join(root, "out", u.what)
+	}
+	if err := os.MkdirAll(u.keep, 0o755); err != nil {
+		return nil, devices, err
+	}
+	fmt.Printf("%s on %s\n", subject.Name, devices.GPU)
+	it, err := run.Watch(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: u.seed, Only: u.only,
+		Output: filepath.Join(root, "out")}, pick)
+	return it, devices, err
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"flashlab/grader/command"
+	"flashlab/grader/command/instructor"
+)
+
+// A release lacks this file and whatever only its commands need: solutions, mutants, a class.
+func init() {
+	commands = append(everybodys(&instructor.Course), instructors()...)
+}
+
+// instructors are the commands that only the course's own repository has.
+func instructors() command.List {
+	all := command.List{
+		instructor.Batch,
+		instructor.Gradebook,
+		instructor.Report,
+		instructor.Merge,
+		instructor.Unpack,
+		instructor.Class,
+		instructor.GradescopeZip,
+		instructor.Gradescope,
+		instructor.Release,
+		instructor.Overlay,
+	}
+	for i := range all {
+		all[i].Group = "for instructors"
+	}
+	return all
+}
