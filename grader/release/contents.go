@@ -24,6 +24,7 @@ var left = []string{
 	"grader/class",        // a class, and strangers' hand-ins
 	"grader/trial",        // what the grader is tried with
 	"grader/grading/judge/judgetest",
+	"grader/tasks/skeleton",    // for those who add tasks
 	"grader/slurm/slurmtest",   // for tests alone
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone

@@ -5,5 +5,5 @@ import (
 	"flashlab/grader/tasks/shared"
 )
 
-// Ops4 are what task 4 is asked for.
+// Ops are what task 4 is asked for.
 var Ops = judge.Ops{shared.Flash}

@@ -4,5 +4,5 @@ import (
 	"flashlab/grader/grading/judge"
 )
 
-// Ops7 are what task 7 is asked for.
+// Ops are what task 7 is asked for.
 var Ops = judge.Ops{gpt2Logits, gpt2Text}

@@ -1,3 +1,5 @@
+// Package rooms joins what the rooms of all tasks know. `grader new-task` writes this file
+// from the list of tasks.
 package rooms
 
 import (
@@ -12,5 +14,5 @@ import (
 	"flashlab/grader/tasks/task7"
 )
 
-// All are the operations of every task.
+// Ops are the operations of every task.
 var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops)

@@ -4,5 +4,5 @@ import (
 	"flashlab/grader/grading/judge"
 )
 
-// Ops1 are what task 1 is asked for.
+// Ops are what task 1 is asked for.
 var Ops = judge.Ops{splitHeads, scores, causalMask, softmaxRows, weightedSum, mergeHeads, multihead}
