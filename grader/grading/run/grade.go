@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/gate"
@@ -155,7 +155,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		found = append(found, c.Findings...)
 		for i, f := range c.Findings {
 			if f.Case != "" && f.Thread != nil {
-				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, sim.Show{Thread: f.Thread, Block: f.Block})
+				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, trace.Show{Thread: f.Thread, Block: f.Block})
 			}
 		}
 		checks = append(checks, c)

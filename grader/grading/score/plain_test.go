@@ -5,15 +5,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/verdict"
 )
 
 func TestWhatASubmissionSaysIsSafeToShow(t *testing.T) {
 	assert.Equal(t, "?[31mred\n\ttwo? é 漢 ?evil", Plain("\x1b[31mred\n\ttwo\u009b é 漢 \u202eevil"))
 	v := verdict.Verdict{Refused: "\x1b", Warnings: []string{"\x07"}, Checks: []verdict.Check{{
-		Cases:    []verdict.Outcome{{Reason: "\r", Details: []string{"\x1b"}, Printed: "\x1b", Prints: []sim.Print{{Text: "\x1b"}}}},
-		Findings: []verdict.Found{{Finding: sim.Finding{Source: "\x1b", Message: "\x1b", Notes: []string{"\x1b"}}}},
+		Cases:    []verdict.Outcome{{Reason: "\r", Details: []string{"\x1b"}, Printed: "\x1b", Prints: []trace.Print{{Text: "\x1b"}}}},
+		Findings: []verdict.Found{{Finding: trace.Finding{Source: "\x1b", Message: "\x1b", Notes: []string{"\x1b"}}}},
 	}}}
 	plain(&v)
 	assert.Equal(t, "?", v.Refused)
