@@ -43,6 +43,11 @@ type Options struct {
 	timer timer // a test's own clock
 }
 
+// Refuse is the verdict on a submission of which nothing could run.
+func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
+	return score.Refuse(v, t, why)
+}
+
 // Task grades. The error is the grader's own failure; what is wrong with a
 // submission stands in the verdict.
 func Task(ctx context.Context, o Options) (verdict.Verdict, error) {

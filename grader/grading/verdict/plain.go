@@ -1,10 +1,8 @@
-package score
+package verdict
 
 import (
 	"strings"
 	"unicode"
-
-	"flashlab/grader/grading/verdict"
 )
 
 // Plain makes a text safe to show: no character in it moves a cursor, rings, or
@@ -18,9 +16,9 @@ func Plain(s string) string {
 	}, s)
 }
 
-// plain makes all that a submission had a hand in safe to show: its own errors,
+// MakePlain makes all that a submission had a hand in safe to show: its own errors,
 // and the lines of it that others quote.
-func plain(v *verdict.Verdict) {
+func (v *Verdict) MakePlain() {
 	v.Refused = Plain(v.Refused)
 	for i := range v.Checks {
 		c := &v.Checks[i]
