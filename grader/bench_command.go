@@ -55,7 +55,7 @@ func benchCommand(args []string) (int, error) {
 	f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
 	f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that -o wrote: `file`")
 	f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
-	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/testdata/mutants/timing), and say what catches it")
+	f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 	f.BoolVar(&b.quick, "quick", false, "fewer runs")
 	f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
 	f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")

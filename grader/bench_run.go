@@ -210,13 +210,13 @@ func (b benchRun) slip(ctx context.Context) error {
 // cheats runs the task's mutants that cheat the clock, and tells whether all were caught.
 func (b benchRun) cheats(ctx context.Context) (caught bool, err error) {
 	caught = true
-	for _, name := range trial.TimingMutants(b.o.Root, b.o.Task) {
-		m, err := trial.LoadTimingMutant(b.o.Root, b.o.Task, name)
-		if err != nil {
-			return false, err
-		}
+	all, err := trial.Load(b.o.Root, trial.Timing, b.o.Task)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range all {
 		o := b.o
-		o.Subject = trial.MutantOf(o.Root, o.Task, m)
+		o.Subject = m.Subject(o.Root)
 		said, err := b.cheat(ctx, o)
 		if err != nil {
 			return false, err
@@ -224,7 +224,7 @@ func (b benchRun) cheats(ctx context.Context) (caught bool, err error) {
 		if said == "" {
 			caught, said = false, "NOT CAUGHT"
 		}
-		fmt.Printf("%-18s %s\n%-18s %s\n", name, m.About, "", said)
+		fmt.Printf("%-18s %s\n%-18s %s\n", m.Name, m.About, "", said)
 	}
 	return caught, nil
 }

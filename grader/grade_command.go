@@ -156,11 +156,11 @@ func (g gradeFlags) subject(root string, t *rubric.Task) (run.Subject, error) {
 	}
 	switch {
 	case g.mutant != "":
-		m, err := trial.LoadMutant(root, t, g.mutant)
+		m, err := trial.Find(root, trial.Mutants, t, g.mutant)
 		if err != nil {
 			return run.Subject{}, err
 		}
-		return trial.MutantOf(root, t, m), nil
+		return m.Subject(root), nil
 	case g.version != "":
 		return run.Version(root, t, g.version), nil
 	case g.solution:

@@ -105,7 +105,7 @@ while IFS= read -r file; do
     files=$((files + 1))
     # shellcheck disable=SC2046 # several macros
     compile "$file" $(macros "$file") || failures=$((failures + 1))
-done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' | sort)
+done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' -not -path '*/_bases/*' | sort) # copies of solutions
 
 if [ "$failures" -ne 0 ]; then
     echo "nvcc-check: $failures of $files .cu files do not compile for sm_$arch." >&2

@@ -126,12 +126,13 @@ func TestPlantedLeaksAreFound(t *testing.T) {
 	lines := strings.Split(string(solution), "\n")
 	middle := strings.Join(lines[len(lines)/2:len(lines)/2+25], "\n")
 	for name, text := range map[string]string{
-		"docs/gpu.md":                      "For example:\n\n```\n" + middle + "\n```\n",
-		"attn/attn.go":                     "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
-		"task4_flash/kernels.cu":           string(solution),
-		"task4_flash/solution/x.md":        "words",
-		"grader/trial/testdata/exploits/x": "words",
-		"grader/x/mutants/a/none.toml":     "words",
+		"docs/gpu.md":                    "For example:\n\n```\n" + middle + "\n```\n",
+		"attn/attn.go":                   "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
+		"task4_flash/kernels.cu":         string(solution),
+		"task4_flash/solution/x.md":      "words",
+		"grader/x/specimens/exploits/a":  "words",
+		"grader/x/_bases/task9_x/a/k.cu": "words",
+		"grader/x/mutants/a/none.toml":   "words",
 	} {
 		leaks := Leaks(course, map[string][]byte{name: []byte(text)})
 		if assert.Len(t, leaks, 1, name) {
