@@ -27,8 +27,7 @@ func (p problem) pattern(t oracle.Truth, got []float32, j oracle.Judgement) stri
 		return why
 	}
 	for _, m := range p.suspects() {
-		want, _ := oracle.Attention64(p.q, p.k, p.v, p.s, m.change)
-		if !t.Same(t.Plain, want) && t.Same(got, want) {
+		if want, same := oracle.SameAttention(got, p.q, p.k, p.v, p.s, m.change); same && !t.Same(t.Plain, want) {
 			return m.says
 		}
 	}

@@ -115,5 +115,8 @@ func (t Truth) Same(got []float32, other []float64) bool {
 		diff += (g - w) * (g - w)
 		size += w * w
 	}
-	return math.Sqrt(diff) <= 1e-3*math.Sqrt(size)
+	return math.Sqrt(diff) <= likeness*math.Sqrt(size)
 }
+
+// likeness is how far two outputs that count as the same may be apart, relative to their size.
+const likeness = 1e-3
