@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"flashlab/attn"
+	"flashlab/grader/grading/judge"
 	"flashlab/tensor"
 )
 
@@ -39,7 +40,7 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 		for j, c := range variants {
 			want, _ := Attention64(q, k, v, s, c)
 			out, same := SameAttention(got, q, k, v, s, c)
-			assert.Equal(t, Truth{}.Same(got, want), same, fmt.Sprint(i, j))
+			assert.Equal(t, judge.Truth{}.Same(got, want), same, fmt.Sprint(i, j))
 			if same {
 				found++
 				assert.Equal(t, want, out)
