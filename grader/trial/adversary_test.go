@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // TestEveryOneFits: edits quote lines of the solutions, which change.
 func TestEveryOneFits(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)
