@@ -21,7 +21,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // spread has the nodes of a cluster grade the items.
@@ -106,7 +106,7 @@ func (b batchFlags) onNode() (int, error) {
 	}
 	// The part's folder is this run's own: a task that is started again has another.
 	dir := filepath.Join(filepath.Dir(b.part), "parts", fmt.Sprintf("%s_%d_%s", os.Getenv("SLURM_ARRAY_JOB_ID"), unit-b.first, restart))
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -10,7 +10,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/trial/synthetic"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // classCommand makes a class to try a batch on.
@@ -33,7 +33,7 @@ func classCommand(args []string) (int, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return exitFailed, fmt.Errorf("class: %s is not empty", dir)
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -13,7 +13,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // classFlags say where a class's tables are.
@@ -31,7 +31,7 @@ func (c *classFlags) register(f *flag.FlagSet) {
 
 // open finds the tree, and what the output folder remembers.
 func (c *classFlags) open() (root string, all []*rubric.Task, s batch.Settings, err error) {
-	if root, err = cache.Root(); err != nil {
+	if root, err = repo.Root(); err != nil {
 		return
 	}
 	if all, err = rubric.LoadAll(root); err != nil {

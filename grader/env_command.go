@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"flashlab/device/nvcc"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // envCommand prints what a shell needs for `go test -tags cuda`, and which nvcc
@@ -17,7 +17,7 @@ func envCommand(args []string) (int, error) {
 	if err := parse(flag.NewFlagSet("env", flag.ContinueOnError), args); err != nil {
 		return exitFailed, err
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

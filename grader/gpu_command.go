@@ -17,7 +17,7 @@ import (
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/slurm"
 	"flashlab/grader/slurm/gpujob"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // siteName is where a cluster's own settings stand.
@@ -46,7 +46,7 @@ func gpuCommand(args []string) (int, error) {
 	if !slices.Contains(remote, *do) {
 		return exitFailed, fmt.Errorf("gpu: DO=%s: want %s", *do, strings.Join(remote, ", "))
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // overlayCommand writes an overlay that puts the solutions over the stubs.
@@ -22,7 +22,7 @@ func overlayCommand(args []string) (int, error) {
 	if *out == "" {
 		return exitFailed, errors.New("overlay: -o FILE is missing")
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -16,7 +16,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // packCommand writes the zip that a student hands in. Whatever it finds, the zip
@@ -28,7 +28,7 @@ func packCommand(args []string) (int, error) {
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"flashlab/grader/release"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // releaseCommand writes the students' tree of the last commit.
@@ -23,7 +23,7 @@ func releaseCommand(args []string) (int, error) {
 	if f.NArg() != 1 {
 		return exitFailed, errors.New("release: say where to: release [-version 2027.1] FOLDER")
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

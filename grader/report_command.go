@@ -15,6 +15,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/handin"
 	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // reportCommand draws the pages anew of what a batch measured.
@@ -91,7 +92,7 @@ func unpackCommand(args []string) (int, error) {
 
 // pages writes what people read in a browser.
 func (c classFlags) pages(class gradebook.Class, entries []gradebook.Entry) error {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}

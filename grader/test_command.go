@@ -10,7 +10,7 @@ import (
 
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // testCommand runs the public checks of the tasks that are begun. A stub fails
@@ -20,7 +20,7 @@ func testCommand(args []string) (int, error) {
 	if err := parse(f, args); err != nil {
 		return exitFailed, err
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flashlab/grader/edition"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // updateCommand takes a newer release over the students' tree.
@@ -21,7 +21,7 @@ func updateCommand(args []string) (int, error) {
 	if *from == "" {
 		return exitFailed, errors.New("update: say from what: make update FROM=flashlab-….zip, the newer release that you were given")
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return exitFailed, err
 	}

@@ -15,7 +15,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // watchFlags are what profile and sanitize have in common: they start the worker
@@ -38,7 +38,7 @@ func (w *watchFlags) define(f *flag.FlagSet) {
 
 // watched builds the worker with the cases that pick takes.
 func (w *watchFlags) watched(ctx context.Context, what string, pick func([]rubric.Case) []rubric.Case) (*run.Watched, run.Devices, error) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return nil, run.Devices{}, err
 	}

@@ -18,12 +18,12 @@ import (
 
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // made is the release of the last commit; without git there is none to make.
 func made(t *testing.T) (string, *Tree) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
 		t.Skip("this tree is no git repository")
@@ -118,7 +118,7 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 
 func TestPlantedLeaksAreFound(t *testing.T) {
 	_, tree := made(t)
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	solution, err := os.ReadFile(filepath.Join(root, "task4_flash", "solution", "kernels.cu"))
 	require.NoError(t, err)

@@ -16,12 +16,12 @@ import (
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 func allTasks(t *testing.T) (root string, tasks []*rubric.Task) {
 	t.Helper()
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	tasks, err = rubric.LoadAll(root)
 	require.NoError(t, err)

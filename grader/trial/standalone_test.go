@@ -11,12 +11,12 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // TestAWorkerByItself: make gpt2 is a mode of task 7's worker.
 func TestAWorkerByItself(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	task, err := rubric.Load(root, "task7_gpt2")
 	require.NoError(t, err)

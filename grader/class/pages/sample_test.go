@@ -18,7 +18,7 @@ import (
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // hostile are texts that a student could have the pages show.
@@ -43,7 +43,7 @@ points = 1
 
 // sample is a class of n students, drawn from a fixed seed, over the course's own rubrics.
 func sample(t *testing.T, n int) Input {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	rubrics, err := rubric.LoadAll(root)
 	require.NoError(t, err)

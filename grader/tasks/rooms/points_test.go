@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // rows are the cells of the tables in one section of a page.
@@ -38,7 +38,7 @@ func rows(t *testing.T, page, section string) (all [][]string) {
 
 // TestHandoutsAndRouteSayTheRubricsPoints: a student reads the points in three places.
 func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 func TestTheRoomsFollowFromTheRegistry(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	want, err := Rooms(registry.All)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestNamesOfTasks(t *testing.T) {
 
 // course copies the files that git knows, or would add, to a new folder with a repository of its own.
 func course(t *testing.T) string {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	cmd := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list, err := cmd.Output()
