@@ -99,6 +99,18 @@ type Launch struct {
 	Grid   Dim // blocks
 	Block  Dim // threads a block, at most Info().MaxThreads
 	Shared int // bytes of dynamic shared memory a block
+
+	// Early promises that every block of the kernel calls
+	// cudaGridDependencySynchronize before it touches what an earlier kernel
+	// may have written or may still read. In a recorded graph, on GPUs from
+	// Hopper on, the kernel may then begin before the one ahead of it is done
+	// ("programmatic dependent launch"), and what it does until that call, such
+	// as asking for weights, costs no time of its own. Everywhere else Early
+	// changes nothing. A kernel that waits without being launched early is
+	// merely slower. One that is launched early and does not wait races with
+	// the kernels before it, and no check sees that: not on a GPU, and not in
+	// the simulator, where kernels never overlap.
+	Early bool
 }
 
 // Queue is what a student's code is given: everything on it happens in order.

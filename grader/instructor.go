@@ -23,6 +23,8 @@ func instructors() command.List {
 		instructor.Gradescope,
 		instructor.Release,
 		instructor.Overlay,
+		instructor.NewTask,
+		instructor.NewCheck,
 	}
 	for i := range all {
 		all[i].Group = "for instructors"

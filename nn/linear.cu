@@ -15,10 +15,9 @@
 #define ADD 2    // it is added to what is in out
 #define SWIGLU 3 // of two layers, silu(x * w0^T) * (x * w1^T); without a bias
 
-// In a recorded graph this kernel begins before the one ahead of it has finished:
-// device/cuda sees to that, for files that name this function. Every block calls it,
-// and only then touches what earlier kernels have written. The next kernel may begin
-// when all blocks are there.
+// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
+// launches it early. Every block calls this, and only then touches what earlier kernels
+// have written. The next kernel may begin when all blocks are there.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();

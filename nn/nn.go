@@ -79,6 +79,15 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 	return kernels, nil
 }
 
+// waits has the kernels that call waitForInputs in every block, before they touch what
+// earlier kernels have written: these may be launched early (device.Launch.Early).
+// Name another one here only once it does that.
+var waits = map[string]bool{
+	"linear_1": true, "linear_2": true, "linear_4": true, "linear_8": true, // linear.cu
+	"layer_norm": true, "add_norm": true, // norm.cu
+	"rope": true, // rope.cu
+}
+
 // block is the number of threads where a thread works by itself.
 const block = 256
 
@@ -93,7 +102,7 @@ func (l *Layers) launch(kernel string, blocks, threads int, args ...any) error {
 
 // grid launches x × y × z blocks with bytes of dynamic shared memory.
 func (l *Layers) grid(kernel string, x, y, z, threads, shared int, args ...any) error {
-	at := device.Launch{Grid: device.D3(x, y, z), Block: device.D1(threads), Shared: shared}
+	at := device.Launch{Grid: device.D3(x, y, z), Block: device.D1(threads), Shared: shared, Early: waits[kernel]}
 	return l.queue.Launch(l.kernels[kernel], at, args...)
 }
 

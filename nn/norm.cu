@@ -9,10 +9,9 @@
 #define BLOCK 1024 // threads at most; rows.go knows it
 #define HELD 4     // numbers of a row that a thread keeps: rows up to 4096 are read once
 
-// In a recorded graph this kernel begins before the one ahead of it has finished:
-// device/cuda sees to that, for files that name this function. Every block calls it,
-// and only then touches what earlier kernels have written. The next kernel may begin
-// when all blocks are there.
+// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
+// launches it early. Every block calls this, and only then touches what earlier kernels
+// have written. The next kernel may begin when all blocks are there.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();

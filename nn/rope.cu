@@ -5,10 +5,9 @@
 
 #define HEADS 4 // that a thread turns by one angle; rope.go knows it
 
-// In a recorded graph this kernel begins before the one ahead of it has finished:
-// device/cuda sees to that, for files that name this function. Every block calls it,
-// and only then touches what earlier kernels have written. The next kernel may begin
-// when all blocks are there.
+// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
+// launches it early. Every block calls this, and only then touches what earlier kernels
+// have written. The next kernel may begin when all blocks are there.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();

@@ -65,12 +65,13 @@ echo "nvcc-check: $NVCC"
 
 # compile FILE FLAGS...: silent where all is well.
 compile() {
-    local file=$1 output
+    local file=$1 output cubin=$work/$BASHPID.cubin failed=0
     shift
     output=$("$NVCC" -cubin "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
-        -allow-unsupported-compiler -I device/nvcc/include "$@" -o "$work/kernels.cubin" -x cu "$file" 2>&1) && return
-    printf '%s\n' "$output"
-    return 1
+        -allow-unsupported-compiler -I device/nvcc/include "$@" -o "$cubin" -x cu "$file" 2>&1) || failed=1
+    rm -f "$cubin"
+    [ "$failed" -eq 0 ] || printf '%s\n' "$output"
+    return "$failed"
 }
 
 # What fails with this file is no fault of ours. CUDA before 12 knows no sm_90a.
@@ -96,16 +97,21 @@ else
     echo 'nvcc-check: this toolkit has no cuda.h: the build with the tag cuda goes unchecked'
 fi
 
-files=0 failures=0
+# As many at once as there are processors. Each that fails leaves a line.
+files=0
+: >"$work/failed"
 while IFS= read -r file; do
     if reason=$(refused "$file"); then
         echo "nvcc-check: $file left out: $reason"
         continue
     fi
     files=$((files + 1))
+    while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
     # shellcheck disable=SC2046 # several macros
-    compile "$file" $(macros "$file") || failures=$((failures + 1))
-done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' | sort)
+    { compile "$file" $(macros "$file") || echo "$file" >>"$work/failed"; } &
+done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' -not -path '*/_bases/*' | sort) # copies of solutions
+wait
+failures=$(wc -l <"$work/failed")
 
 if [ "$failures" -ne 0 ]; then
     echo "nvcc-check: $failures of $files .cu files do not compile for sm_$arch." >&2

@@ -16,6 +16,8 @@ out/bin/grader release -version 2.walk "$work"
 say() { printf '\n-- walk-release: %s\n' "$*"; }
 cp -r "$work"/flashlab-1.walk-*/ "$work/student"
 cd "$work/student"
+# The simulator and kernels that were compiled before, by content: a student's first time is make demo's here.
+export FLASHLAB_CACHE=$root/out/cache
 
 say 'make demo'
 make demo
@@ -27,6 +29,12 @@ cp "$root/task1_reference/solution/attention.go" task1_reference/
 make test
 make grade TASK=1 SEED=1
 grep -q '1\.walk-' Results.md || { echo 'walk-release: Results.md does not name the release' >&2; exit 1; }
+
+say 'make grade SOLUTION=1, which is refused'
+if make grade TASK=1 SOLUTION=1; then
+    echo 'walk-release: a students'\'' tree has no solutions to grade' >&2
+    exit 1
+fi
 
 say 'make pack'
 make pack | tee out/pack.txt

@@ -11,6 +11,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // TestEachBarrierDeletedIsMissed takes the barriers out of right kernels, one at
@@ -58,7 +59,7 @@ func TestEachBarrierDeletedIsMissed(t *testing.T) {
 }
 
 // verdict names the kinds of findings, each once.
-func verdict(found []sim.Finding) string {
+func verdict(found []trace.Finding) string {
 	var kinds []string
 	for _, f := range found {
 		if len(kinds) == 0 || !strings.Contains(strings.Join(kinds, ", "), f.Kind) {

@@ -12,6 +12,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // simulator starts one with every check on, for a test.
@@ -38,7 +39,7 @@ func TestEveryBugIsFoundAtItsLineAndNoTwinIs(t *testing.T) {
 			found, err, problem := Simulate(d, r, b, false)
 			require.NoError(t, problem)
 			hit := slices.ContainsFunc(found, b.FoundBy)
-			fatal := slices.ContainsFunc(found, func(f sim.Finding) bool { return f.Fatal })
+			fatal := slices.ContainsFunc(found, func(f trace.Finding) bool { return f.Fatal })
 			assert.Equal(t, fatal, err != nil, "a fatal finding is an error of Launch: %v", err)
 			if err != nil {
 				assert.ErrorIs(t, err, device.ErrFault)
@@ -60,7 +61,7 @@ func TestEveryBugIsFoundAtItsLineAndNoTwinIs(t *testing.T) {
 	}
 }
 
-func all(found []sim.Finding) string {
+func all(found []trace.Finding) string {
 	text := fmt.Sprintf("%d findings", len(found))
 	for _, f := range found {
 		text += "\n" + f.String()

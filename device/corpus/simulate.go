@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // SimOptions suit the bugs: endless loops are soon cut short.
@@ -13,7 +14,7 @@ func SimOptions() sim.Options {
 
 // Simulate runs a bug or its twin with a clean slate, and returns what the
 // simulator found, and the error of the launch.
-func Simulate(d *sim.Device, r *Runner, b Bug, twin bool) (found []sim.Finding, launch, err error) {
+func Simulate(d *sim.Device, r *Runner, b Bug, twin bool) (found []trace.Finding, launch, err error) {
 	if err := d.Reset(); err != nil {
 		return nil, nil, err
 	}
@@ -26,7 +27,7 @@ func Simulate(d *sim.Device, r *Runner, b Bug, twin bool) (found []sim.Finding, 
 }
 
 // FoundBy tells whether a finding is the bug's: its kind at its line.
-func (b Bug) FoundBy(f sim.Finding) bool {
+func (b Bug) FoundBy(f trace.Finding) bool {
 	line := f.Line == b.Line && f.Kernel == b.Name
 	switch b.Kind {
 	case "never written": // told by the copy to the host, which has no line

@@ -56,7 +56,7 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		launch := func() error {
 			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		}
-		if ours.early && g.recording != nil {
+		if l.Early && g.recording != nil && overlaps(g.info.Arch) {
 			launch = func() error { return launchEarly(ours.fn, l, g.stream(), values) }
 		}
 		err := launch()

@@ -18,7 +18,6 @@ type module struct {
 	handle  cu.Module
 	sigs    []device.Signature
 	kernels map[string]*kernel // those asked for; guarded by the gpu's lock
-	early   bool               // its kernels may be launched early
 }
 
 // kernel is a function of a module.
@@ -29,7 +28,6 @@ type kernel struct {
 	static     int // bytes of shared memory that the code itself declares
 	maxThreads int // a block, by its registers and __launch_bounds__
 	allowed    int // bytes of dynamic shared memory that were asked for so far
-	early      bool
 }
 
 // Signature is the kernel's name and parameters.
@@ -44,8 +42,7 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{gpu: g, file: src.Name, sigs: device.ScanKernels(src.Text), kernels: map[string]*kernel{},
-		early: launchesEarly(src, g.info.Arch)}
+	m := &module{gpu: g, file: src.Name, sigs: device.ScanKernels(src.Text), kernels: map[string]*kernel{}}
 	err = g.now("load "+src.Name, func() error {
 		if m.handle, err = cu.LoadData(string(cubin)); err != nil {
 			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(cubin), g.info.Arch), err)
@@ -81,7 +78,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 }
 
 func (m *module) load(sig device.Signature) (*kernel, error) {
-	k := &kernel{gpu: m.gpu, sig: sig, early: m.early}
+	k := &kernel{gpu: m.gpu, sig: sig}
 	var err error
 	if k.fn, err = m.handle.Function(sig.Name); errors.Is(err, cu.NotFound) {
 		return nil, fmt.Errorf("%s: the compiled code has no kernel %q: is its definition inside an #if?", m.file, sig.Name)

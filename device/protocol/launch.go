@@ -9,8 +9,23 @@ import (
 // Launch starts a kernel.
 type Launch struct {
 	Kernel uint64 // the first field: Readdress puts another one in its place
-	Shape  device.Launch
+	Shape  Shape
 	Args   []device.Value
+}
+
+// Shape is a device.Launch but for Early, which is for graphs that a driver records:
+// at the other end there is none, for graphs are replayed at this one.
+type Shape struct {
+	Grid, Block device.Dim
+	Shared      int
+}
+
+// ShapeOf is what of a launch travels.
+func ShapeOf(l device.Launch) Shape { return Shape{l.Grid, l.Block, l.Shared} }
+
+// Launch is the launch of that shape.
+func (s Shape) Launch() device.Launch {
+	return device.Launch{Grid: s.Grid, Block: s.Block, Shared: s.Shared}
 }
 
 // NewLaunch checks a launch where the Go types of its arguments are known, and makes
@@ -24,7 +39,7 @@ func NewLaunch(kernel uint64, sig device.Signature, l device.Launch, info device
 	if err != nil {
 		return nil, err
 	}
-	return New(OpLaunch, Launch{kernel, l, values}), nil
+	return New(OpLaunch, Launch{kernel, ShapeOf(l), values}), nil
 }
 
 // Readdress puts in the number that the receiver has given the kernel.

@@ -26,7 +26,7 @@ func all() []any {
 		device.Info{Kind: device.Sim, Name: "n", Arch: "a", Processors: 1, WarpSize: 32, MaxThreads: 3, MaxShared: 4, MemoryBytes: 1 << 40, DriverVersion: "d", ToolkitVersion: "t"},
 		device.Signature{Name: "k", Line: 7, Params: []device.Param{{Name: "x", Type: "float *", Kind: device.Pointer, Size: 8, Elem: "float"}, {Name: "n", Kind: device.Int, Size: 4, Unsigned: true}}},
 		device.Source{Name: "k.cu", Text: "text", Defines: map[string]string{"BR": "64", "BC": ""}},
-		Launch{5, device.Launch{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7}, []device.Value{{Size: 4, Bits: 8}, {Size: 8, Bits: math.MaxUint64}}},
+		Launch{5, Shape{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7}, []device.Value{{Size: 4, Bits: 8}, {Size: 8, Bits: math.MaxUint64}}},
 		NewFailure(&device.CompileError{File: "k.cu", Output: "o", Diagnostics: []device.Diagnostic{{File: "k.cu", Line: 1, Column: 2, Severity: "error", Text: "t"}}}),
 	}
 }
@@ -55,7 +55,7 @@ func TestPartsTravel(t *testing.T) {
 
 // TestTheBytesOfALaunch: the C++ of the simulator reads these.
 func TestTheBytesOfALaunch(t *testing.T) {
-	m := New(OpLaunch, Launch{9, device.Launch{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7}, []device.Value{{Size: 4, Bits: 8}}})
+	m := New(OpLaunch, Launch{9, Shape{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7}, []device.Value{{Size: 4, Bits: 8}}})
 	m.Readdress(10)
 	var numbers []uint64
 	for b := m.Body(); len(b) > 0; b = b[8:] {

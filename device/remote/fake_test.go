@@ -105,7 +105,7 @@ func (k directKernel) Start(request protocol.Message) error {
 	if err := request.Decode(&l); err != nil {
 		panic(err)
 	}
-	if full, err := device.CheckLaunch("", l.Shape, k.fake.Info()); err != nil || full != l.Shape || l.Kernel != 77 || len(l.Args) != len(k.sig.Params) {
+	if full, err := device.CheckLaunch("", l.Shape.Launch(), k.fake.Info()); err != nil || protocol.ShapeOf(full) != l.Shape || l.Kernel != 77 || len(l.Args) != len(k.sig.Params) {
 		panic(fmt.Sprintf("a launch that was not checked: %v", l))
 	}
 	return k.fake.start(k.sig, l.Args)

@@ -65,7 +65,7 @@ func script() []byte {
 	b = send(b, protocol.OpCopyOut, nil, mem)
 	b = send(b, protocol.OpCompile, nil, device.Source{Name: "k.cu", Text: text, Defines: map[string]string{"N": "4"}})
 	b = send(b, protocol.OpKernel, nil, 1, "k")
-	b = send(b, protocol.OpLaunch, nil, protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1), Block: device.D1(1)}, Args: values})
+	b = send(b, protocol.OpLaunch, nil, protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.D1(1), Block: device.D1(1)}, Args: values})
 	b = send(b, protocol.OpAttributes, nil, 1)
 	b = send(b, protocol.OpSync, nil)
 	return send(b, protocol.OpFree, nil, mem)
@@ -102,7 +102,7 @@ func TestALaunchOnTheWayIsChecked(t *testing.T) {
 	before = send(before, protocol.OpKernel, nil, 1, "k")
 	before = send(before, protocol.OpKernel, nil, 1, "odd")
 	type args = []device.Value
-	one := device.Launch{Grid: device.D1(1), Block: device.D1(1)}
+	one := protocol.Shape{Grid: device.D1(1), Block: device.D1(1)}
 	x, n := device.Value{Size: 8, Bits: block}, device.Value{Size: 4, Bits: 3}
 	for name, c := range map[string]struct {
 		launch protocol.Launch
@@ -117,10 +117,10 @@ func TestALaunchOnTheWayIsChecked(t *testing.T) {
 		"too few":          {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n}}, protocol.Failed},
 		"too many":         {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, x, n}}, protocol.Failed},
 		"a struct":         {protocol.Launch{Kernel: 2, Shape: one, Args: args{{}}}, protocol.Failed},
-		"no threads":       {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
-		"a flat grid":      {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.Dim{X: 1}, Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
-		"a wrapped grid":   {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1<<32 + 1), Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
-		"much shared":      {protocol.Launch{Kernel: 1, Shape: device.Launch{Grid: device.D1(1), Block: device.D1(1), Shared: -1}, Args: args{x, n, x}}, protocol.Failed},
+		"no threads":       {protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"a flat grid":      {protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.Dim{X: 1}, Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"a wrapped grid":   {protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.D1(1<<32 + 1), Block: device.D1(1)}, Args: args{x, n, x}}, protocol.Failed},
+		"much shared":      {protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.D1(1), Block: device.D1(1), Shared: -1}, Args: args{x, n, x}}, protocol.Failed},
 	} {
 		for _, direct := range []bool{false, true} {
 			last, err := listen(t, send(bytes.Clone(before), protocol.OpLaunch, nil, c.launch), direct)
@@ -182,7 +182,7 @@ func TestAbuse(t *testing.T) {
 		case protocol.OpKernel:
 			b = send(b, op, nil, id, "k")
 		case protocol.OpLaunch:
-			l := protocol.Launch{Kernel: id, Shape: device.Launch{Grid: device.D1(int(number())), Block: device.Dim{X: int(number()), Y: r.IntN(2), Z: 1}}}
+			l := protocol.Launch{Kernel: id, Shape: protocol.Shape{Grid: device.D1(int(number())), Block: device.Dim{X: int(number()), Y: r.IntN(2), Z: 1}}}
 			for i := range r.IntN(12) {
 				l.Args = append(l.Args, device.Value{Size: []int{8, 8, 8, 4, 4, 8, 8, 1, 0, -1, 3, 16}[i], Bits: uint64(number())})
 			}

@@ -100,11 +100,11 @@ func (c *session) launch(request protocol.Message) error {
 		return err
 	}
 	sig := k.Signature()
-	full, err := device.CheckLaunch(sig.Name, l.Shape, c.Device.Info())
+	full, err := device.CheckLaunch(sig.Name, l.Shape.Launch(), c.Device.Info())
 	if err != nil {
 		return err
 	}
-	if full != l.Shape { // the client has filled in what was left out
+	if protocol.ShapeOf(full) != l.Shape { // the client has filled in what was left out
 		return device.Refuse(sig.Name, "a grid or block with a size of 0")
 	}
 	args, err := c.heap.check(sig, l.Args)
@@ -114,5 +114,5 @@ func (c *session) launch(request protocol.Message) error {
 	if direct, ok := k.(protocol.Starter); ok {
 		return direct.Start(request)
 	}
-	return c.Device.Launch(k, l.Shape, args...)
+	return c.Device.Launch(k, full, args...)
 }

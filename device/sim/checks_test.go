@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/trace"
 )
 
 //go:embed testdata/bugs.cu
@@ -21,7 +22,7 @@ var clean string
 
 // run launches one kernel of a file with 64 threads a block: x and y hold 256
 // floats, of which x is written; int parameters get n.
-func run(t *testing.T, d *Device, text, name string, blocks int) (*Report, error) {
+func run(t *testing.T, d *Device, text, name string, blocks int) (*trace.Report, error) {
 	t.Helper()
 	require.NoError(t, d.Reset())
 	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: text})
@@ -66,8 +67,8 @@ func run(t *testing.T, d *Device, text, name string, blocks int) (*Report, error
 var wanted = regexp.MustCompile(`// want: (.*)$`)
 
 // wants lists kernel → the line and kind of its finding.
-func wants(text string) map[string]Finding {
-	all := map[string]Finding{}
+func wants(text string) map[string]trace.Finding {
+	all := map[string]trace.Finding{}
 	sigs := device.ScanKernels(text)
 	for i, line := range strings.Split(text, "\n") {
 		if m := wanted.FindStringSubmatch(line); m != nil {
@@ -77,7 +78,7 @@ func wants(text string) map[string]Finding {
 					in = s.Name
 				}
 			}
-			all[in] = Finding{Line: i + 1, Kind: m[1]}
+			all[in] = trace.Finding{Line: i + 1, Kind: m[1]}
 		}
 	}
 	return all
@@ -115,7 +116,7 @@ func TestPlantedBugsAreFoundAtTheirLines(t *testing.T) {
 }
 
 // nearby: clang gives the hook of an empty loop the line before it.
-func nearby(f, want Finding, compiler string) bool {
+func nearby(f, want trace.Finding, compiler string) bool {
 	return compiler != "" && f.Kind == "steps" && f.Line >= want.Line-2 && f.Line < want.Line
 }
 
@@ -175,7 +176,7 @@ func TestAKernelIsStoppedAfterItsTime(t *testing.T) {
 
 func TestFindingsDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	for _, name := range []string{"blocks_race", "past_the_end", "missing_second_barrier"} {
-		var first *Report
+		var first *trace.Report
 		for _, workers := range []int{1, 2, 3, 7} {
 			d := start(t, Options{Checks: AllChecks(), Workers: workers})
 			for range 3 {

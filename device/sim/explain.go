@@ -3,11 +3,13 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"flashlab/device/trace"
 )
 
 // explain turns a raw finding into words: what, where, who, and what to do.
-func (d *Device) explain(raw rawFinding) Finding {
-	f := Finding{Check: raw.Check, Kind: raw.Kind, Kernel: raw.Kernel, Count: raw.Count, Fatal: raw.Fatal}
+func (d *Device) explain(raw rawFinding) explained {
+	f := explained{Finding: trace.Finding{Check: raw.Check, Kind: raw.Kind, Kernel: raw.Kernel, Count: raw.Count, Fatal: raw.Fatal}}
 	if raw.Kernel == "" { // found while copying out
 		f.Message = fmt.Sprintf("%s: element %d of the buffer was never written", raw.Name, raw.Offset/4)
 		f.Hint = "does every thread that should write an element do so, at the last rows and columns too?"
@@ -103,7 +105,7 @@ func (d *Device) explain(raw rawFinding) Finding {
 	return f
 }
 
-func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string) {
+func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what string) {
 	f.Message = "race on " + what
 	_, other := d.place(raw.Module, raw.OtherPC)
 	f.otherLine, f.reads = other.line, raw.Op == "read"
@@ -135,7 +137,7 @@ func (d *Device) explainRace(f *Finding, raw rawFinding, m *module, what string)
 const notWaitedFor = "not waited for"
 
 // explainCopy: shared memory that an asynchronous copy is still filling.
-func (d *Device) explainCopy(f *Finding, raw rawFinding, what, who string) {
+func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {
 	if raw.Op == "write" { // the thread returned
 		f.Message = "an asynchronous copy that nobody waited for: " + what
 		f.Notes = append(f.Notes, who+" started it here, and returned")

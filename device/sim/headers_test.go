@@ -9,6 +9,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/nvcc"
+	"flashlab/device/trace"
 )
 
 //go:embed testdata/*.cu
@@ -40,13 +41,13 @@ func withModule(t *testing.T, file string, test func(b bench)) {
 
 // launch runs a kernel on n threads in blocks of at most 256, which must go
 // without a finding.
-func (b bench) launch(name string, n int, args ...any) *Report {
+func (b bench) launch(name string, n int, args ...any) *trace.Report {
 	b.t.Helper()
 	block := min(n, 256)
 	return b.launchShape(name, device.Launch{Grid: device.D1((n + block - 1) / block), Block: device.D1(block)}, args...)
 }
 
-func (b bench) launchShape(name string, l device.Launch, args ...any) *Report {
+func (b bench) launchShape(name string, l device.Launch, args ...any) *trace.Report {
 	b.t.Helper()
 	r, err := b.try(name, l, args...)
 	require.NoError(b.t, err, name)
@@ -56,7 +57,7 @@ func (b bench) launchShape(name string, l device.Launch, args ...any) *Report {
 	return r
 }
 
-func (b bench) try(name string, l device.Launch, args ...any) (*Report, error) {
+func (b bench) try(name string, l device.Launch, args ...any) (*trace.Report, error) {
 	b.t.Helper()
 	k, err := b.m.Kernel(name)
 	require.NoError(b.t, err)

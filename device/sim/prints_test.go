@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/trace"
 )
 
 const talking = `extern "C" __global__ void talk(int times) {
@@ -18,7 +19,7 @@ extern "C" __global__ void late(int last) {
 }`
 
 // prints runs a kernel with 4 blocks of (2, 2) threads, and takes its texts.
-func prints(t *testing.T, d *Device, kernel string, n int) ([]Print, bool) {
+func prints(t *testing.T, d *Device, kernel string, n int) ([]trace.Print, bool) {
 	t.Helper()
 	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: talking})
 	require.NoError(t, err)
@@ -34,7 +35,10 @@ func TestPrintsNameTheirThreads(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks()})
 	got, more := prints(t, d, "late", 2)
 	assert.False(t, more)
-	assert.Equal(t, []Print{{"late", [3]int{2, 0, 0}, [3]int{0, 1, 0}, "here\n"}, {"late", [3]int{2, 0, 0}, [3]int{1, 1, 0}, "here\n"}}, got)
+	assert.Equal(t, []trace.Print{
+		{Kernel: "late", Block: [3]int{2, 0, 0}, Thread: [3]int{0, 1, 0}, Text: "here\n"},
+		{Kernel: "late", Block: [3]int{2, 0, 0}, Thread: [3]int{1, 1, 0}, Text: "here\n"},
+	}, got)
 	got, _ = prints(t, d, "late", 9)
 	assert.Empty(t, got, "what was taken does not come again")
 	got, _ = prints(t, d, "talk", 1)
@@ -46,22 +50,22 @@ func TestPrintsNameTheirThreads(t *testing.T) {
 
 func TestOneThreadsPrints(t *testing.T) {
 	thread, block := [3]int{1, 1, 0}, [3]int{3, 0, 0}
-	got, _ := prints(t, start(t, Options{Show: Show{Thread: &thread}}), "talk", 2)
+	got, _ := prints(t, start(t, Options{Show: trace.Show{Thread: &thread}}), "talk", 2)
 	require.Len(t, got, 8, "in each of 4 blocks, twice")
 	for _, p := range got {
 		assert.Equal(t, thread, p.Thread)
 	}
-	got, _ = prints(t, start(t, Options{Show: Show{Thread: &thread, Block: &block}}), "talk", 2)
+	got, _ = prints(t, start(t, Options{Show: trace.Show{Thread: &thread, Block: &block}}), "talk", 2)
 	require.Len(t, got, 2)
 	assert.Equal(t, block, got[1].Block)
 	assert.Equal(t, "1 of 2\n", got[1].Text)
-	got, _ = prints(t, start(t, Options{Show: Show{Block: &block}}), "talk", 1)
+	got, _ = prints(t, start(t, Options{Show: trace.Show{Block: &block}}), "talk", 1)
 	assert.Len(t, got, 4)
 }
 
 // A flood is cut off at the same place however many workers share the blocks.
 func TestAFloodOfPrintsIsBounded(t *testing.T) {
-	var first []Print
+	var first []trace.Print
 	for _, workers := range []int{1, 2, 3} {
 		d := start(t, Options{Workers: workers})
 		got, more := prints(t, d, "talk", 100_000)

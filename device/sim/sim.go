@@ -14,6 +14,7 @@ import (
 	"flashlab/device"
 	"flashlab/device/protocol"
 	"flashlab/device/replay"
+	"flashlab/device/trace"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
 )
@@ -52,7 +53,7 @@ type Options struct {
 	Memory   int64         // bytes of device memory
 	Cache    string        // directory; default: cache.Dir
 	Compiler string        // default: the first that builds a probe kernel
-	Show     Show          // whose printf is kept; default: every thread's
+	Show     trace.Show    // whose printf is kept; default: every thread's
 	Jail     jail.Maker    // runs the compiler on kernels, and the simulator; nil: as they are
 }
 

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/trace"
 )
 
 //go:embed testdata/traffic.cu
 var trafficKernels string
 
 // 2 blocks of 64 threads: 128 threads, 4 warps.
-func countTraffic(t *testing.T, d *Device, name string) Counts {
+func countTraffic(t *testing.T, d *Device, name string) trace.Counts {
 	t.Helper()
 	require.NoError(t, d.Reset())
 	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: trafficKernels})
@@ -121,7 +122,7 @@ func TestTheLongestBlockIsFound(t *testing.T) {
 	require.NoError(t, err)
 	x, err := device.Alloc[float32](d, "x", 1000)
 	require.NoError(t, err)
-	var last Counts
+	var last trace.Counts
 	grow := func(blocks int) (steps, longest uint64) {
 		require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(blocks), Block: device.D1(1)}, x))
 		r, err := d.Report()

@@ -9,6 +9,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 //go:embed neighbours.cu
@@ -36,7 +37,7 @@ func Race(w io.Writer) error {
 	return nil
 }
 
-func run(barrier bool) (right int, findings []sim.Finding, err error) {
+func run(barrier bool) (right int, findings []trace.Finding, err error) {
 	d, err := sim.Start(sim.Options{Checks: sim.AllChecks()})
 	if err != nil {
 		return 0, nil, err

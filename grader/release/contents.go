@@ -20,15 +20,19 @@ var left = []string{
 	"device/corpus",       // the simulator's own corpus: among it whole attention kernels
 	"docs/instructors.md", // not for students
 	"docs/threats.md",     // nor what the sandbox does not hold
+	"grader/README.md",    // of rooms that are not there
 	"grader/release/tree", // becomes the root's README.md and Makefile
-	"grader/class",        // a class, and strangers' hand-ins
-	"grader/trial",        // what the grader is tried with
+	"grader/trial/_bases", // solutions
+	"grader/trial/specimens",
 	"grader/grading/judge/judgetest",
 	"grader/slurm/slurmtest",   // for tests alone
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
 }
+
+// What only the instructors' commands need: a tree that grades elsewhere has it, students do not.
+var instructors = []string{"grader/instructor.go", "grader/command/instructor", "grader/class", "grader/trial", "grader/release", "grader/tasks/skeleton"}
 
 // pair is a file that students get, and a solution.
 type pair struct{ file, solution string }
@@ -53,7 +57,10 @@ func ofATask(name string) bool {
 const replaced = "grader/release/tree/"
 
 // goes tells whether students get a file of the course.
-func goes(name string) bool {
+func goes(name string) bool { return !below(name, instructors) && grades(name) }
+
+// grades tells whether a tree that grades elsewhere gets it.
+func grades(name string) bool {
 	if ofATask(name) {
 		return !within(name, "solution")
 	}
@@ -61,14 +68,17 @@ func goes(name string) bool {
 	switch {
 	case name == "device/corpus/AGREEMENT.md": // a page about the simulator
 		return true
-	case !slices.Contains(kept, top) || agreement.MatchString(name):
-		return false
-	case slices.ContainsFunc(left, func(l string) bool { return name == l || strings.HasPrefix(name, l+"/") }):
+	case !slices.Contains(kept, top) || agreement.MatchString(name) || below(name, left):
 		return false
 	}
 	// The course's own tests want its solutions, mutants and corpus, and all of
 	// testdata is theirs. A task's tests are its public checks.
 	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
+}
+
+// below tells whether a file is one of these, or in one.
+func below(name string, these []string) bool {
+	return slices.ContainsFunc(these, func(one string) bool { return name == one || strings.HasPrefix(name, one+"/") })
 }
 
 // within tells whether a folder of this name is on a file's path.

@@ -7,8 +7,8 @@ import (
 	"flashlab/grader/edition"
 )
 
-// Grading is the tree that grades elsewhere: as the students', but with the hidden cases, and so not
-// for them. Solutions, mutants and exploits stay behind here, too: whoever grades strangers' code needs none of
+// Grading is the tree that grades elsewhere: as the students', but with the instructors' commands and
+// the hidden cases, and so not for them. Solutions, mutants and exploits stay behind here, too: whoever grades strangers' code needs none of
 // these, and had them not read.
 func Grading(ctx context.Context, root string) (*Tree, error) {
 	t, course, err := lastCommit(ctx, root, "")
@@ -17,7 +17,7 @@ func Grading(ctx context.Context, root string) (*Tree, error) {
 	}
 	t.Contents, t.Files = map[string][]byte{}, map[string]string{}
 	for name, data := range course {
-		if goes(name) {
+		if grades(name) {
 			t.Contents[name], t.Files[name] = data, edition.Sum(data)
 		}
 	}

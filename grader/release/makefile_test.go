@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // makefiles are the course's, and that of the students' tree.
@@ -29,7 +29,7 @@ func makefiles(t *testing.T) (ours, students string) {
 // runMake says what make would do, and whether it would. What `make test` itself was
 // given stays out of it.
 func runMake(t *testing.T, makefile string, args ...string) (string, error) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	cmd := exec.Command("make", append([]string{"-f", makefile}, args...)...)
 	cmd.Dir = root
@@ -76,7 +76,7 @@ func TestMakeKnowsItsVariables(t *testing.T) {
 // The table, the recipes and the words of `make help` speak of the same variables.
 func TestMakeVariablesDoSomethingAndAreExplained(t *testing.T) {
 	ours, students := makefiles(t)
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	row := regexp.MustCompile(`(?m)^takes\.([a-z0-9-]+) *:= (.*)$`)
 	used := regexp.MustCompile(`\(([A-Z_]+)\)`)

@@ -18,12 +18,12 @@ import (
 
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // made is the release of the last commit; without git there is none to make.
 func made(t *testing.T) (string, *Tree) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
 		t.Skip("this tree is no git repository")
@@ -118,7 +118,7 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 
 func TestPlantedLeaksAreFound(t *testing.T) {
 	_, tree := made(t)
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	solution, err := os.ReadFile(filepath.Join(root, "task4_flash", "solution", "kernels.cu"))
 	require.NoError(t, err)
@@ -126,12 +126,13 @@ func TestPlantedLeaksAreFound(t *testing.T) {
 	lines := strings.Split(string(solution), "\n")
 	middle := strings.Join(lines[len(lines)/2:len(lines)/2+25], "\n")
 	for name, text := range map[string]string{
-		"docs/gpu.md":                      "For example:\n\n```\n" + middle + "\n```\n",
-		"attn/attn.go":                     "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
-		"task4_flash/kernels.cu":           string(solution),
-		"task4_flash/solution/x.md":        "words",
-		"grader/trial/testdata/exploits/x": "words",
-		"grader/x/mutants/a/none.toml":     "words",
+		"docs/gpu.md":                    "For example:\n\n```\n" + middle + "\n```\n",
+		"attn/attn.go":                   "// Package attn …\npackage attn\n/*\n" + strings.ReplaceAll(middle, "\n", " \n\t") + "\n*/",
+		"task4_flash/kernels.cu":         string(solution),
+		"task4_flash/solution/x.md":      "words",
+		"grader/x/specimens/exploits/a":  "words",
+		"grader/x/_bases/task9_x/a/k.cu": "words",
+		"grader/x/mutants/a/none.toml":   "words",
 	} {
 		leaks := Leaks(course, map[string][]byte{name: []byte(text)})
 		if assert.Len(t, leaks, 1, name) {

@@ -20,7 +20,7 @@ import (
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // These tests grade for real, in the simulator: they are what the course hangs
@@ -43,7 +43,7 @@ func ready(t *testing.T) (root string) {
 	}
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	root, err = cache.Root()
+	root, err = repo.Root()
 	require.NoError(t, err)
 	return root
 }
@@ -105,7 +105,7 @@ func TestASubmissionFolder(t *testing.T) {
 // TestTasksStandAlone: no package imports a task, but its own worker, so a
 // broken task breaks nothing else.
 func TestTasksStandAlone(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Deps " "}}`, "./...")
 	cmd.Dir = root

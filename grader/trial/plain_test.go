@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // TestTroublesInPlainGo: the tasks without a device need no simulator, and what
 // goes wrong in them costs its own case.
 func TestTroublesInPlainGo(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		task, only    string

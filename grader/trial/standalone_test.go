@@ -11,12 +11,12 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // TestAWorkerByItself: make gpt2 is a mode of task 7's worker.
 func TestAWorkerByItself(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	task, err := rubric.Load(root, "task7_gpt2")
 	require.NoError(t, err)
@@ -27,6 +27,6 @@ func TestAWorkerByItself(t *testing.T) {
 	// A used task that does not compile is named, with its line.
 	o.Subject = edited(root, task, Edit{File: "task5_decode/decode.go", Find: "func New(", Replace: "var _ = undefinedThing\n\nfunc New("})
 	err = run.Standalone(context.Background(), o, "gpt2", nil)
-	assert.ErrorContains(t, err, "task5_decode/solution/decode.go:")
+	assert.ErrorContains(t, err, "task5_decode/2026/decode.go:")
 	assert.ErrorContains(t, err, "undefined: undefinedThing")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,6 @@ import (
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
-	"flashlab/grader/grading/verdict"
 )
 
 // everyTask runs a test for each task of the course, beside the other such tests: at the end of
@@ -21,8 +21,7 @@ import (
 func everyTask(t *testing.T, f func(t *testing.T, root string, task *rubric.Task)) {
 	t.Parallel()
 	root := ready(t)
-	tasks, err := rubric.LoadAll(root)
-	require.NoError(t, err)
+	_, tasks := allTasks(t)
 	for _, task := range tasks {
 		t.Run(task.Dir, func(t *testing.T) {
 			t.Parallel()
@@ -102,53 +101,39 @@ const allMutants = "FLASHLAB_ALL"
 
 func TestMutantsLosePoints(t *testing.T) {
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {
-		names := Mutants(root, task)
-		require.NotEmpty(t, names)
+		all, err := Load(root, Mutants, task)
+		require.NoError(t, err)
+		require.NotEmpty(t, all)
 		if os.Getenv(allMutants) == "" {
 			if task.Name == "7" { // half a minute of a whole model
 				t.Skip("make test-all tries the mutants of this task")
 			}
-			names = names[:1]
+			all = all[:1]
 		}
-		for _, name := range names {
-			t.Run(name, func(t *testing.T) {
+		for _, m := range all {
+			t.Run(m.Name, func(t *testing.T) {
 				t.Parallel() // one task has many more than another
-				mutant(t, root, task, name)
+				judge(t, m, gradeOn(t, root, withChecks(task, slices.Concat(m.Lose, m.Keep)), m.Subject(root), m.Only))
 			})
 		}
 	})
 }
 
-func mutant(t *testing.T, root string, task *rubric.Task, name string) {
-	m, err := LoadMutant(root, task, name)
-	require.NoError(t, err)
-	v := gradeOn(t, root, task, MutantOf(root, task, m), "")
-	require.Empty(t, v.Refused)
-	text := feedback(v)
-	for _, lost := range m.Expect.Lose {
-		p := part(t, v, lost)
-		assert.Less(t, p.Score, p.Max-1e-9, "must lose points on %s:\n%s", lost, text)
+// withChecks is the task with the checks that these parts belong to. Nothing is expected of the
+// others, and of many mutants they would be most of the time.
+func withChecks(task *rubric.Task, parts []string) *rubric.Task {
+	named := func(id string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, id+" ") })
 	}
-	for _, kept := range m.Expect.Keep {
-		p := part(t, v, kept)
-		assert.InDelta(t, p.Max, p.Score, 1e-9, "must keep its points on %s:\n%s", kept, text)
-	}
-	for _, says := range m.Expect.Says {
-		assert.Contains(t, text, says)
-	}
-}
-
-// part finds "softmax correctness".
-func part(t *testing.T, v verdict.Verdict, name string) *verdict.Part {
-	t.Helper()
-	id, which, _ := strings.Cut(name, " ")
-	for _, c := range v.Checks {
-		if p := c.Part(which); c.ID == id && p != nil {
-			return p
+	few := *task
+	few.Checks = nil
+	for _, c := range task.Checks {
+		if named(c.ID) {
+			c.After = slices.DeleteFunc(slices.Clone(c.After), func(id string) bool { return !named(id) })
+			few.Checks = append(few.Checks, c)
 		}
 	}
-	require.Fail(t, "no such part", name)
-	return nil
+	return &few
 }
 
 // TestProvidedFilesAreTheSame: what a solution has beside its own files is a

@@ -14,17 +14,16 @@ import (
 	"flashlab/grader/grading/run"
 )
 
-// simple is the version of task 2's solution that is edited: it has the text of a
-// student's kernels.
-const simple = "2_shared"
+// simple is the base of task 2 that is edited: it has the text of a student's kernels.
+const simple = "shared"
 
-// edited is the solution, task 2's in that version, with some texts replaced.
+// edited is a base, task 2's the simple one, with some texts replaced.
 func edited(root string, task *rubric.Task, edits ...Edit) run.Subject {
-	m := &Mutant{Name: "inline", About: "a test's", Edits: edits}
+	s := Specimen{Name: "inline", Task: task, About: "a test's", Base: Whole, Edits: edits}
 	if task.Name == "2" {
-		m.Version = simple
+		s.Base = simple
 	}
-	return MutantOf(root, task, m)
+	return s.Subject(root)
 }
 
 func inGo(find, replace string) Edit {
@@ -73,10 +72,10 @@ func TestTroublesomeSolutions(t *testing.T) {
 	}
 }
 
-// lineOf is where an edit stands in the solution's file.
+// lineOf is where an edit stands in its base's file.
 func lineOf(t *testing.T, root string, task *rubric.Task, e Edit) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, task.Dir, "solution", "_versions", simple, e.File))
+	text, err := os.ReadFile(filepath.Join(Bases(root, task.Dir), simple, e.File))
 	require.NoError(t, err)
 	before, _, found := strings.Cut(string(text), e.Find)
 	require.True(t, found, e.Find)
@@ -181,7 +180,7 @@ func TestTroubleCostsItsTaskAlone(t *testing.T) {
 					troubled(t, root, *task, dir, x)
 				} else if other.Name == "1" || other.Name == "4" || os.Getenv(allMutants) != "" {
 					if len(other.Files) > 0 { // the others go by files that were copied before
-						require.NoError(t, os.CopyFS(filepath.Join(dir, other.Dir), os.DirFS(filepath.Join(root, other.Dir, "solution"))))
+						require.NoError(t, Specimen{Task: other, Base: Whole}.Write(root, dir))
 					}
 					first := other.Checks[0].ID + "/" + other.Checks[0].Cases[0].Name
 					v := gradeOn(t, root, other, run.Submission(root, other, dir), first)

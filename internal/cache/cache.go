@@ -8,34 +8,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"syscall"
+
+	"flashlab/internal/repo"
 )
-
-// Root is the directory of the flashlab tree around the working directory.
-func Root() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
-		if err == nil && moduleLine.Match(text) {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s lies in no flashlab tree (no go.mod of module flashlab in it or above): cd there first", dir)
-		}
-	}
-}
-
-var moduleLine = regexp.MustCompile(`(?m)^module flashlab$`)
 
 // Dir is where the cache lives: FLASHLAB_CACHE, or out/cache in the tree.
 func Dir() (string, error) {
 	dir := os.Getenv("FLASHLAB_CACHE")
 	if dir == "" {
-		root, err := Root()
+		root, err := repo.Root()
 		if err != nil {
 			return "", err
 		}

@@ -93,6 +93,7 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 		moves /= 4
 	}
 	l := device.Launch{Grid: device.D2((moves+threads-1)/threads, c.Batch), Block: device.D1(threads)}
+	l.Early = true // it waits for its inputs by itself
 	return d.queue.Launch(d.update, l, k, v, at.Device, c.K, c.V, count, c.MaxSeq, c.Slot(), wide)
 }
 
@@ -154,6 +155,7 @@ func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 		between = d.between
 	}
 	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(threads)}
+	l.Early = true // it waits for its inputs by itself
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
 	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/run"
 )
 
@@ -17,7 +17,7 @@ const toolTime = 10 * time.Minute
 
 // Sanitized is what one of compute-sanitizer's tools said.
 type Sanitized struct {
-	Found []sim.Finding
+	Found []trace.Finding
 	Took  time.Duration
 	Log   string // the file of its own words
 }

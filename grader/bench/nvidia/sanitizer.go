@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // SanitizerTools are compute-sanitizer's, in the order in which they help most.
@@ -86,15 +86,15 @@ func complaints(log string) []complaint {
 
 // Findings reads a log of one tool. files are the kernel files by name, for the
 // lines of source. Repeats are folded.
-func Findings(tool, log string, files map[string][]byte) []sim.Finding {
-	var found []sim.Finding
+func Findings(tool, log string, files map[string][]byte) []trace.Finding {
+	var found []trace.Finding
 	for _, c := range complaints(log) {
 		if strings.HasPrefix(c.head, "Program hit") || strings.HasPrefix(c.head, "Error: Program") {
 			continue // the driver, of what was said already
 		}
 		f := c.finding(tool)
 		f.Source = sourceLine(files, f.File, f.Line)
-		same := slices.IndexFunc(found, func(g sim.Finding) bool { return g.Headline() == f.Headline() && g.Kernel == f.Kernel })
+		same := slices.IndexFunc(found, func(g trace.Finding) bool { return g.Headline() == f.Headline() && g.Kernel == f.Kernel })
 		if same >= 0 {
 			found[same].Count++
 			continue
@@ -104,8 +104,8 @@ func Findings(tool, log string, files map[string][]byte) []sim.Finding {
 	return found
 }
 
-func (c complaint) finding(tool string) sim.Finding {
-	f := sim.Finding{Check: tool, Kind: tool, Count: 1, Message: lower(strings.TrimPrefix(strings.TrimPrefix(c.head, "Error: "), "Warning: "))}
+func (c complaint) finding(tool string) trace.Finding {
+	f := trace.Finding{Check: tool, Kind: tool, Count: 1, Message: lower(strings.TrimPrefix(strings.TrimPrefix(c.head, "Error: "), "Warning: "))}
 	all := strings.Join(append([]string{c.head}, c.lines...), "\n")
 	places := place.FindAllStringSubmatch(all, -1)
 	if len(places) > 0 {
@@ -148,7 +148,7 @@ func (c complaint) finding(tool string) sim.Finding {
 }
 
 // race words racecheck's report: two accesses, and no barrier between them.
-func (c complaint) race(f *sim.Finding, places [][]string) {
+func (c complaint) race(f *trace.Finding, places [][]string) {
 	f.Kind = "race"
 	f.Message = "race on shared memory"
 	if strings.Contains(c.head, "Warning") {

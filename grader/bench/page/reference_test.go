@@ -20,7 +20,7 @@ import (
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // around makes up a sample of times, in nanoseconds.
@@ -186,7 +186,7 @@ func TestARunReplacesItsTask(t *testing.T) {
 }
 
 func TestPicturesAreDrawn(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	dir := os.Getenv("FLASHLAB_PICTURES") // to look at them
 	if dir == "" {
@@ -225,7 +225,7 @@ func TestTheStateIsThatOfTheGPUInUse(t *testing.T) {
 }
 
 func TestMistakesAreFilledIn(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", measuringPage))
 	require.NoError(t, err)

@@ -18,7 +18,6 @@ import (
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
-	"flashlab/grader/grading/score"
 	"flashlab/internal/cache"
 )
 
@@ -111,7 +110,7 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 	v, err := b.Grade(limited, o)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
-		v = score.Refuse(v, t, "grading it took longer than "+b.Course.TaskLimit().String()+", the most that a task may take: does it compute far more than it needs to?")
+		v = run.Refuse(v, t, "grading it took longer than "+b.Course.TaskLimit().String()+", the most that a task may take: does it compute far more than it needs to?")
 	case err != nil:
 		one.Failed = err.Error()
 	}

@@ -19,7 +19,7 @@ import (
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 	"flashlab/grader/trial/synthetic"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // everything is set by `make test-all`; without it the class is small, and of task 1.
@@ -28,7 +28,7 @@ const everything = "FLASHLAB_ALL"
 // TestASyntheticClass grades one of each kind of submission for real, without a sandbox: all that is
 // in it is the course's own.
 func TestASyntheticClass(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	all, err := rubric.LoadAll(root)
 	require.NoError(t, err)

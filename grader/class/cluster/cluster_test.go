@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/slurm/slurmtest"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // class is a small class for task 1, and the grader to grade it with.
@@ -27,7 +27,7 @@ type class struct {
 }
 
 func newClass(t *testing.T) class {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	dir := t.TempDir()
 	c := class{t: t, grader: filepath.Join(dir, "grader"), submissions: filepath.Join(dir, "submissions")}
@@ -58,7 +58,7 @@ func newClass(t *testing.T) class {
 }
 
 func (c class) command(ctx context.Context, out string, args ...string) *exec.Cmd {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(c.t, err)
 	cmd := exec.CommandContext(ctx, c.grader, append([]string{"batch", c.submissions, "-o", out, "-tasks", "1", "-device", "sim", "-trust"}, args...)...)
 	cmd.Dir = root

@@ -12,7 +12,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Folder says where they are.
@@ -24,7 +24,7 @@ type Folder struct {
 
 // Open finds the tree, and what the output folder remembers.
 func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err error) {
-	if root, err = cache.Root(); err != nil {
+	if root, err = repo.Root(); err != nil {
 		return
 	}
 	if all, err = rubric.LoadAll(root); err != nil {

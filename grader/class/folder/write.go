@@ -8,7 +8,7 @@ import (
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/pages"
 	"flashlab/grader/class/record"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Write makes the grades of the records, and tells what it wrote.
@@ -39,7 +39,7 @@ func (f Folder) Write(class gradebook.Class) error {
 
 // Pages writes what people read in a browser.
 func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"flashlab/grader/class/course"
 	"flashlab/grader/release"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 func unzip(t *testing.T, data []byte) (texts map[string]string, modes map[string]os.FileMode) {
@@ -35,7 +35,7 @@ func unzip(t *testing.T, data []byte) (texts map[string]string, modes map[string
 }
 
 func TestTheZip(t *testing.T) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
 		t.Skip("no git repository here: the zip is made of the last commit")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/class/course"
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/record"
@@ -18,7 +18,7 @@ import (
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // hostile are texts that a student could have the pages show.
@@ -43,7 +43,7 @@ points = 1
 
 // sample is a class of n students, drawn from a fixed seed, over the course's own rubrics.
 func sample(t *testing.T, n int) Input {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	rubrics, err := rubric.LoadAll(root)
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		add("correctness", split.Correctness*(1-rc.HiddenShare()), part, fmt.Sprintf("%d of %d cases right", right, shown))
 		add(verdict.Hidden, split.Correctness*rc.HiddenShare(), float64(secret)/float64(max(secrets, 1)), fmt.Sprintf("%d of %d hidden cases right", secret, secrets))
 		if !stub && draw.Float64() > skill+0.2 {
-			c.Findings = append(c.Findings, verdict.Found{Finding: sim.Finding{Check: "racecheck", Kind: "race", File: t.Dir + "/kernels.cu", Line: 46, Column: 15, Source: "    largest = partial[0];",
+			c.Findings = append(c.Findings, verdict.Found{Finding: trace.Finding{Check: "racecheck", Kind: "race", File: t.Dir + "/kernels.cu", Line: 46, Column: 15, Source: "    largest = partial[0];",
 				Message: "race on shared memory partial[0] (4 bytes)", Notes: []string{"thread (0,0,0) wrote it at kernels.cu:43, thread (1,0,0) reads it at kernels.cu:46", "no __syncthreads() between them; first seen in block (0,0,0)"},
 				Hint: "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again", Count: 82169}})
 			add("safety", split.Safety, 0, "1 finding")

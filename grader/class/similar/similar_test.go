@@ -15,12 +15,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // solution reads files of the course: a solution's, a version's or a stub's.
 func solution(t *testing.T, task, below string) map[string][]byte {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	files := map[string][]byte{}
 	for _, name := range []string{"attention.go", "decode.go", "kernels.cu"} {

@@ -17,7 +17,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // spread has the nodes of a cluster grade the items.
@@ -62,7 +62,7 @@ func (b grading) onNode() (int, error) {
 	}
 	plan := task.Plan
 	c := opened{settings: plan.Settings}
-	if c.root, err = cache.Root(); err != nil {
+	if c.root, err = repo.Root(); err != nil {
 		return command.Failed, err
 	}
 	if c.all, err = rubric.LoadAll(c.root); err != nil {

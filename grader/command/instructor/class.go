@@ -11,7 +11,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/trial/synthetic"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Class makes a class to try a batch on.
@@ -35,7 +35,7 @@ func makeClass(dir, only string, n int) (int, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return command.Failed, fmt.Errorf("class: %s is not empty", dir)
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}

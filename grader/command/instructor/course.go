@@ -13,20 +13,17 @@ import (
 // Course lets the students' commands run the course's solutions and its mutants.
 var Course = student.Course{
 	Mutant: func(root string, t *rubric.Task, name string) (run.Subject, error) {
-		m, err := trial.LoadMutant(root, t, name)
+		m, err := trial.Find(root, trial.Mutants, t, name)
 		if err != nil {
 			return run.Subject{}, err
 		}
-		return trial.MutantOf(root, t, m), nil
+		return m.Subject(root), nil
 	},
 	Cheats: func(root string, t *rubric.Task) (all []measure.Cheat, err error) {
-		for _, name := range trial.TimingMutants(root, t) {
-			m, err := trial.LoadTimingMutant(root, t, name)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, measure.Cheat{Name: name, About: m.About, Subject: trial.MutantOf(root, t, m)})
+		mutants, err := trial.Load(root, trial.Timing, t)
+		for _, m := range mutants {
+			all = append(all, measure.Cheat{Name: m.Name, About: m.About, Subject: m.Subject(root)})
 		}
-		return all, nil
+		return all, err
 	},
 }

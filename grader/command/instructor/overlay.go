@@ -10,7 +10,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Overlay writes an overlay that puts the solutions over the stubs.
@@ -26,7 +26,7 @@ var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for  
 	}}
 
 func overlay(out string) (int, error) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}

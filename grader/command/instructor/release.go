@@ -7,7 +7,7 @@ import (
 
 	"flashlab/grader/command"
 	"flashlab/grader/release"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Release writes the students' tree of the last commit.
@@ -23,7 +23,7 @@ var Release = command.Command{Name: "release", Summary: "write the students' tre
 	}}
 
 func writeRelease(dir, version string) (int, error) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}

@@ -51,7 +51,7 @@ func Bench(course *Course) command.Command {
 				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
 				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
-				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/testdata/mutants/timing), and say what catches it")
+				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
 				if err := b.check(); err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // find is the course's folder, and the tasks that a number names: all of them if
 // it is empty.
 func find(number string) (root string, tasks []*rubric.Task, err error) {
-	if root, err = cache.Root(); err != nil {
+	if root, err = repo.Root(); err != nil {
 		return "", nil, err
 	}
 	all, err := rubric.LoadAll(root)

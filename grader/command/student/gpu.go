@@ -12,7 +12,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
 	"flashlab/grader/slurm/gpujob"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // remote are the commands that `gpu` can run on a node.
@@ -49,7 +49,7 @@ func (j job) run() (int, error) {
 	if !slices.Contains(remote, j.do) {
 		return command.Failed, fmt.Errorf("gpu: DO=%s: want %s", j.do, strings.Join(remote, ", "))
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}

@@ -9,7 +9,7 @@ import (
 	"flashlab/device/nvcc"
 	"flashlab/grader/command"
 	"flashlab/grader/demo"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Demo shows a race and its report.
@@ -22,7 +22,7 @@ var Demo = command.Command{Name: "demo", Summary: "show how the simulator report
 var Env = command.Command{Name: "env", Summary: "print the environment for  go test -tags cuda", Define: command.Do(environment)}
 
 func environment() error {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}

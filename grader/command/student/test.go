@@ -1,12 +1,11 @@
 package student
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"flag"
 
 	"flashlab/grader/command"
 	"flashlab/grader/grading/handin"

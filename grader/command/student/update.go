@@ -8,7 +8,7 @@ import (
 
 	"flashlab/grader/command"
 	"flashlab/grader/edition"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Update takes a newer release over the students' tree.
@@ -23,7 +23,7 @@ func update(from string, force bool) (int, error) {
 	if from == "" {
 		return command.Failed, errors.New("update: say from what: make update FROM=flashlab-….zip, the newer release that you were given")
 	}
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}

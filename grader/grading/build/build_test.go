@@ -11,11 +11,11 @@ import (
 
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 func tree(t *testing.T) (string, *rubric.Task) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	task, err := rubric.Load(root, "task2_unfused")
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func (t Truth) Same(got []float32, other []float64) bool {
 		diff += (g - w) * (g - w)
 		size += w * w
 	}
-	return math.Sqrt(diff) <= 1e-3*math.Sqrt(size)
+	return math.Sqrt(diff) <= Likeness*math.Sqrt(size)
 }
 
 // Concat puts truths of equal row lengths one after another.
@@ -128,3 +128,6 @@ func Concat(truths []Truth) Truth {
 	}
 	return all
 }
+
+// Likeness is how far two outputs that count as the same may be apart, relative to their size.
+const Likeness = 1e-3

@@ -15,11 +15,11 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 func course(t *testing.T) (string, []*rubric.Task) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)

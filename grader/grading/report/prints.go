@@ -7,7 +7,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/verdict"
 )
 
@@ -109,7 +108,7 @@ func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(score.Plain(s), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(verdict.Plain(s), "\n"), "\n")
 }
 
 func triple(t [3]int) string { return fmt.Sprintf("(%d,%d,%d)", t[0], t[1], t[2]) }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/verdict"
 )
 
 // print is a print of the given thread of block (1,0,0).
-func print(thread int, text string) sim.Print {
-	return sim.Print{Kernel: "softmax", Block: [3]int{1, 0, 0}, Thread: [3]int{thread, 0, 0}, Text: text}
+func print(thread int, text string) trace.Print {
+	return trace.Print{Kernel: "softmax", Block: [3]int{1, 0, 0}, Thread: [3]int{thread, 0, 0}, Text: text}
 }
 
 func printing() verdict.Check {
 	return verdict.Check{ID: "softmax", Cases: []verdict.Outcome{
 		{Name: "quiet"},
-		{Name: "a", Printed: "hello\n", Prints: []sim.Print{print(3, "sum "), print(3, "is 1\n"), print(4, "two\nlines\x1b[2J")}},
+		{Name: "a", Printed: "hello\n", Prints: []trace.Print{print(3, "sum "), print(3, "is 1\n"), print(4, "two\nlines\x1b[2J")}},
 		{Name: "b", Printed: "again"},
 	}}
 }
@@ -44,7 +44,7 @@ func TestAFloodIsCutShort(t *testing.T) {
 	lines = printLines(verdict.Verdict{One: true}, c)
 	assert.Len(t, lines, 2+allPrints)
 	assert.Equal(t, "  … and more", lines[len(lines)-1])
-	c.Cases[0].Prints, c.Cases[0].CutOff = []sim.Print{print(3, "x")}, true
+	c.Cases[0].Prints, c.Cases[0].CutOff = []trace.Print{print(3, "x")}, true
 	lines = printLines(verdict.Verdict{One: true}, c)
 	assert.Contains(t, lines[len(lines)-1], "THREAD=0,0,0")
 }

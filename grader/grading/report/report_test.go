@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
 )
 
 func verdictOf(task registry.Name, points float64) verdict.Verdict {
-	race := sim.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
+	race := trace.Finding{Check: "racecheck", File: "kernels.cu", Line: 42, Column: 17, Message: "race on shared memory tile[3] (4 bytes)", Count: 1}
 	race2 := verdict.Found{Finding: race}
 	return verdict.Verdict{Task: task, Title: "Softmax", Subject: "your files", Device: "the simulator", Seed: 7, Again: "make grade TASK=2 SEED=7",
 		Checks: []verdict.Check{{

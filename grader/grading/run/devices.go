@@ -10,6 +10,7 @@ import (
 	"flashlab/device"
 	"flashlab/device/nvcc"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/internal/jail"
@@ -23,9 +24,9 @@ type Devices struct {
 	Why     string      // one sentence: why this one
 	GPU     string      // its name
 	Toolkit *nvcc.Toolkit
-	NoSim   string   // why there is no simulator; "" if there is one
-	Cache   string   // the simulator's cache; "" is the usual place
-	Show    sim.Show // whose printf the simulator keeps
+	NoSim   string     // why there is no simulator; "" if there is one
+	Cache   string     // the simulator's cache; "" is the usual place
+	Show    trace.Show // whose printf the simulator keeps
 	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
 	Jail jail.Maker
 	Root string

@@ -6,14 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/gate"
@@ -44,64 +43,9 @@ type Options struct {
 	timer timer // a test's own clock
 }
 
-// Subject is what is graded: a folder's files, maybe edited.
-type Subject struct {
-	Name       string   // "your files", "the reference solution", "the mutant …"
-	Dirs       []string // of the task's files, and of those of each task that it uses
-	Submission string   // the folder as the user named it
-	Solution   bool
-	Version    string // an earlier version of the solution
-	Mutant     string // a known mistake in the solution, by its name
-	// Edit makes the mistake, in files that have passed the gate; nil for none.
-	Edit   func(t *rubric.Task, files []gate.File) ([]gate.File, error)
-	Author bool // messages name files as their author has them: task2_unfused/kernels.cu
-}
-
-// Submission is a student's files: the task's own folder, or another.
-func Submission(root string, t *rubric.Task, dir string) Subject {
-	if dir == "" {
-		var names []string
-		for _, one := range t.All() {
-			if len(one.Files) > 0 {
-				names = append(names, one.Dir)
-			}
-		}
-		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(name string) string { return filepath.Join(root, name) })}
-	}
-	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(name string) string {
-		inside := filepath.Join(dir, name)
-		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
-			return inside
-		}
-		return dir // the task's own files may lie there as they are
-	})}
-}
-
-// HandedIn is a student's files in a folder of the grader's own, which holds their task
-// folders. Messages are for the student.
-func HandedIn(t *rubric.Task, dir string) Subject {
-	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
-}
-
-// under tells where the files of the task, and of those that it uses, lie.
-func under(t *rubric.Task, where func(name string) string) (dirs []string) {
-	for _, one := range t.All() {
-		dirs = append(dirs, where(one.Dir))
-	}
-	return dirs
-}
-
-// Solution is the reference solution.
-func Solution(root string, t *rubric.Task) Subject {
-	return Subject{Name: "the reference solution", Solution: true,
-		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
-}
-
-// Version is an earlier version of the reference solution.
-func Version(root string, t *rubric.Task, name string) Subject {
-	s := Solution(root, t)
-	s.Name, s.Version = "the reference solution, "+build.VersionTitle(name), name
-	return s
+// Refuse is the verdict on a submission of which nothing could run.
+func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
+	return score.Refuse(v, t, why)
 }
 
 // Task grades. The error is the grader's own failure; what is wrong with a
@@ -116,10 +60,7 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	t := o.Task
 	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
 		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
-	if missing := t.MissingFiles(o.Root); len(missing) > 0 {
-		return v, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(t.Dir, "rubric.toml"), missing[0])
-	}
-	files, err := o.files()
+	ready, err := o.prepare()
 	var refused *gate.Error
 	if errors.As(err, &refused) {
 		return score.Refuse(v, t, refused.Error()), nil
@@ -127,32 +68,17 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	dir, err := o.buildDir()
-	if err != nil {
-		return v, err
-	}
-	defer os.RemoveAll(dir)
-
+	defer ready.close()
 	s, err := o.Plan()
 	if err != nil {
 		return v, err
 	}
-	err = o.measure(ctx, files, dir, s, &v)
+	err = o.measure(ctx, ready, s, &v)
 	var broken *build.Error
 	if errors.As(err, &broken) {
 		return score.Refuse(v, t, broken.Error()), nil
 	}
 	return v, err
-}
-
-// filesOf is what may be handed in of a task, or of one that it uses.
-func filesOf(t *rubric.Task, dir string) []string {
-	for _, one := range t.All() {
-		if one.Dir == dir {
-			return one.Files
-		}
-	}
-	return nil
 }
 
 func (o Options) deviceName() string {
@@ -162,57 +88,8 @@ func (o Options) deviceName() string {
 	return o.Devices.Name()
 }
 
-// files reads the subject's files through the gate; a mutant's pass it once
-// more.
-func (o Options) files() ([]gate.File, error) {
-	var files []gate.File
-	var refused []gate.Refusal
-	packages := map[string]string{}
-	for i, one := range o.Task.All() {
-		packages[one.Dir] = one.Package
-		author := ""
-		if o.Subject.Author {
-			author = one.Dir
-		}
-		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
-		var e *gate.Error
-		if errors.As(err, &e) {
-			refused = append(refused, e.Refusals...)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range read {
-			f.Task = one.Dir
-			files = append(files, f)
-		}
-	}
-	if o.Subject.Version != "" && len(refused) == 0 {
-		older, err := build.Version(o.Root, o.Task, o.Subject.Version, files)
-		if err != nil {
-			return nil, err
-		}
-		files = older
-	}
-	if edit := o.Subject.Edit; edit != nil && len(refused) == 0 {
-		edited, err := edit(o.Task, files)
-		if err != nil {
-			return nil, err
-		}
-		files = edited
-		for _, f := range files {
-			refused = append(refused, gate.Check(f, packages[f.Task])...)
-		}
-	}
-	if len(refused) > 0 {
-		return nil, &gate.Error{Refusals: refused}
-	}
-	return files, nil
-}
-
 // measure builds for each device, runs the cases there, and scores.
-func (o Options) measure(ctx context.Context, files []gate.File, dir string, s plan, v *verdict.Verdict) error {
+func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict) error {
 	var warnings []string
 	measured := make([]score.Measured, len(s.Checks))
 	passes := o.Devices.passes()
@@ -223,7 +100,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 	all := s.cases() * len(passes)
 	done := 0
 	for _, p := range passes {
-		res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
+		res, err := ready.build(ctx, p)
 		var broken *build.Error
 		if err != nil && p.kind == device.CUDA && !errors.As(err, &broken) {
 			return fmt.Errorf("%w\nDEVICE=sim grades in the simulator, without the GPU", err)
@@ -242,7 +119,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
-		spec := supervise.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: o.Task.Limits.Output, Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
+		spec := ready.spec(p, res)
 		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
 		defer giveBack()
 		runs, err := o.run(ctx, s, backend, spec, func(name string) {
@@ -251,7 +128,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 			}
 		})
 		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
-			err = o.speeds(ctx, s, runs, o.stand(ctx, files, dir, p, backend, spec), measured)
+			err = o.speeds(ctx, s, runs, o.stand(ctx, ready, p, backend, spec), measured)
 		}
 		giveBack()
 		if closed := backend.Close(); err == nil {
@@ -283,7 +160,7 @@ func (o Options) measure(ctx context.Context, files []gate.File, dir string, s p
 		found = append(found, c.Findings...)
 		for i, f := range c.Findings {
 			if f.Case != "" && f.Thread != nil {
-				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, sim.Show{Thread: f.Thread, Block: f.Block})
+				c.Findings[i].Again = o.againAt(c.ID+"/"+f.Case, trace.Show{Thread: f.Thread, Block: f.Block})
 			}
 		}
 		checks = append(checks, c)

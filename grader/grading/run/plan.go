@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
@@ -81,7 +81,7 @@ func (o Options) WireCase(op judge.Op, c rubric.Check, k rubric.Case, id int) (p
 func (o Options) Again(name string) string { return o.againAt(name, o.Devices.Show) }
 
 // againAt is the same, with the printf of some threads only.
-func (o Options) againAt(name string, show sim.Show) string {
+func (o Options) againAt(name string, show trace.Show) string {
 	parts := []string{"make grade", fmt.Sprintf("TASK=%s", o.Task.Name)}
 	form := "%s=%s"
 	if o.Subject.Submission != "" { // make has no variable for it

@@ -8,7 +8,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
@@ -65,7 +65,7 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 const maxEndless = 3
 
 func didNotEnd(res supervise.Result) bool {
-	return slices.ContainsFunc(res.Seen.Findings, func(f sim.Finding) bool { return f.Fatal && f.Check == "limits" })
+	return slices.ContainsFunc(res.Seen.Findings, func(f trace.Finding) bool { return f.Fatal && f.Check == "limits" })
 }
 
 func firstMissing(after []string, passed map[string]bool) string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/grading/wire"
@@ -64,7 +64,7 @@ func index(i *[3]int) string {
 }
 
 // inWords names the threads that are shown: "thread (3,0,0) of block (0,0,0)".
-func inWords(s sim.Show) string {
+func inWords(s trace.Show) string {
 	var words []string
 	if s.Thread != nil {
 		words = append(words, "thread ("+index(s.Thread)+")")

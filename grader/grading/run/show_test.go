@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -39,6 +39,6 @@ func TestAgainNamesTheThread(t *testing.T) {
 	thread := [3]int{3, 0, 0}
 	o := Options{Task: &rubric.Task{Name: "2"}, Seed: 7}
 	assert.Equal(t, "make grade TASK=2 CASE=softmax/1x1 SEED=7 THREAD=3,0,0 BLOCK=3,0,0",
-		o.againAt("softmax/1x1", sim.Show{Thread: &thread, Block: &thread}))
+		o.againAt("softmax/1x1", trace.Show{Thread: &thread, Block: &thread}))
 	assert.Equal(t, "make grade TASK=2 CASE=softmax/1x1 SEED=7", o.Again("softmax/1x1"))
 }

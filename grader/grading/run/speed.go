@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flashlab/grader/tasks/registry"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -31,19 +30,19 @@ const (
 	speedWarm = 2
 )
 
-// timer measures: package bench does, or a test in its place.
+// timer measures: package race does, or a test in its place.
 type timer interface {
 	Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error)
 	Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error)
 }
 
-type benchTimer struct{}
+type raceTimer struct{}
 
-func (benchTimer) Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error) {
+func (raceTimer) Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error) {
 	return race.Test(ctx, r, op, o)
 }
 
-func (benchTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error) {
+func (raceTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error) {
 	return race.Measure(ctx, r, w, o)
 }
 
@@ -54,7 +53,7 @@ type stand func(task registry.Name) (*supervise.Runner, error)
 func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand stand, measured []score.Measured) (err error) {
 	t := o.timer
 	if t == nil {
-		t = benchTimer{}
+		t = raceTimer{}
 	}
 	for i, c := range s.Checks {
 		if o.Task.Split(c).Speed == 0 {
@@ -135,12 +134,12 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 
 // stand opens workers on a backend: the task's own, or one of a task that holds it and
 // others, built around the same subject.
-func (o Options) stand(ctx context.Context, files []gate.File, dir string, p pass, b supervise.Backend, own supervise.Spec) stand {
+func (o Options) stand(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec) stand {
 	return func(task registry.Name) (*supervise.Runner, error) {
 		spec := own
 		if task != "" {
 			var err error
-			if spec.Binary, err = o.wider(ctx, task, files, dir, p); err != nil {
+			if spec.Binary, err = o.wider(ctx, task, ready, p); err != nil {
 				return nil, err
 			}
 		}
@@ -150,7 +149,7 @@ func (o Options) stand(ctx context.Context, files []gate.File, dir string, p pas
 
 // wider builds the worker of another task around the subject, with the files of this
 // task as they were read: a mutant's are edited.
-func (o Options) wider(ctx context.Context, name registry.Name, files []gate.File, dir string, p pass) (string, error) {
+func (o Options) wider(ctx context.Context, name registry.Name, ready *prepared, p pass) (string, error) {
 	all, err := rubric.LoadAll(o.Root)
 	if err != nil {
 		return "", err
@@ -163,7 +162,7 @@ func (o Options) wider(ctx context.Context, name registry.Name, files []gate.Fil
 	other.Task = found[0]
 	switch {
 	case o.Subject.Author:
-		other.Subject = HandedIn(other.Task, filepath.Dir(o.Subject.Dirs[0]))
+		other.Subject = HandedIn(other.Task, strings.TrimSuffix(o.Subject.Dirs[0], filepath.FromSlash(o.Task.Dir)))
 	case o.Subject.Solution:
 		other.Subject = Solution(o.Root, other.Task)
 	default:
@@ -174,18 +173,14 @@ func (o Options) wider(ctx context.Context, name registry.Name, files []gate.Fil
 		return "", err
 	}
 	for i, f := range theirs {
-		for _, mine := range files {
+		for _, mine := range ready.files {
 			if f.Task == mine.Task && f.Name == mine.Name {
 				theirs[i] = mine
 			}
 		}
 	}
-	dir = filepath.Join(dir, other.Task.Dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: other.Task, Files: theirs, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
-	return res.Binary, err
+	built, err := ready.wider(ctx, p, other.Task, theirs)
+	return built.Binary, err
 }
 
 // speedOf is what a measured row says of the code and its baseline.

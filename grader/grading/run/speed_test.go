@@ -18,7 +18,7 @@ import (
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/rooms"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // madeUp runs and checks workloads in the simulator, and makes up their times: ours
@@ -169,7 +169,7 @@ func inSimulator(t *testing.T) string {
 	}
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	root, err := cache.Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	return root
 }

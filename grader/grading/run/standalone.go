@@ -3,14 +3,11 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 
 	"flashlab/device"
-	"flashlab/grader/grading/build"
-	"flashlab/grader/grading/gate"
 )
 
 // Standalone builds the task's worker around the subject and starts it by itself,
@@ -34,22 +31,14 @@ func Standalone(ctx context.Context, o Options, mode string, args []string) erro
 
 // Program builds the same, and gives the commands that start it. closed removes it.
 func Program(ctx context.Context, o Options) (program func(mode string, args ...string) *exec.Cmd, closed func(), err error) {
-	files, err := o.files()
-	var refused *gate.Error
-	if errors.As(err, &refused) {
-		return nil, nil, fmt.Errorf("it was not run:\n%w", refused)
-	}
+	s, err := o.prepare()
 	if err != nil {
-		return nil, nil, err
-	}
-	dir, err := o.buildDir()
-	if err != nil {
-		return nil, nil, err
+		return nil, nil, notRun(err)
 	}
 	p := o.Devices.passes()[0]
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	built, err := s.build(ctx, p)
 	if err != nil {
-		os.RemoveAll(dir)
+		s.close()
 		return nil, nil, err
 	}
 	kind := device.Sim
@@ -57,13 +46,13 @@ func Program(ctx context.Context, o Options) (program func(mode string, args ...
 		kind = device.CUDA
 	}
 	return func(mode string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, res.Binary, append([]string{mode, "-device", string(kind)}, args...)...)
+		cmd := exec.CommandContext(ctx, built.Binary, append([]string{mode, "-device", string(kind)}, args...)...)
 		cmd.Env = append(os.Environ(), p.buildEnv...)
 		if filepath.IsAbs(o.Output) {
 			cmd.Env = append(cmd.Env, "FLASHLAB_CACHE="+filepath.Join(o.Output, "cache"))
 		}
 		return cmd
-	}, func() { os.RemoveAll(dir) }, nil
+	}, s.close, nil
 }
 
 // ErrSaid: the program failed, and has said why.

@@ -3,16 +3,11 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"flashlab/device"
-	"flashlab/grader/grading/build"
-	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
@@ -49,42 +44,12 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]verdict.Tuned, error) {
 		return nil, fmt.Errorf("task %s has no tiles to tune; task 4 has", o.Task.Name)
 	}
 	op.Name = "tune"
-	files, err := o.files()
-	var refused *gate.Error
-	if errors.As(err, &refused) {
-		return nil, fmt.Errorf("the submission was not run:\n%w", refused)
-	}
+	r, closed, err := Open(ctx, o, time.Minute) // a compiler's time is in it
 	if err != nil {
 		return nil, err
 	}
-	dir, err := o.buildDir()
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	p := o.Devices.passes()[0]
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: o.Devices.Jail})
-	if err != nil {
-		return nil, err
-	}
-	limits := o.Task.Limits
-	limits.Case = max(limits.Case, 60) // a compiler's time is in it
-	backend, err := p.open(limits)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = backend.Close() }()
-	r := &supervise.Runner{Spec: supervise.Spec{Binary: res.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: o.Devices.Jail}, Backend: backend, Limit: limits.CaseTime()}
-	defer func() { _ = r.Close() }()
+	defer closed()
 	return o.tiles(ctx, r, op, t)
-}
-
-func (o Options) buildDir() (string, error) {
-	builds := filepath.Join(o.Output, "build")
-	if err := os.MkdirAll(builds, 0o755); err != nil {
-		return "", err
-	}
-	return os.MkdirTemp(builds, o.Task.Dir+"-*")
 }
 
 // tiles tries all pairs of sizes.

@@ -3,15 +3,12 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"flashlab/device"
-	"flashlab/grader/grading/build"
-	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/wire"
@@ -34,24 +31,12 @@ func Watch(ctx context.Context, o Options, pick func([]rubric.Case) []rubric.Cas
 	if o.Devices.Kind != device.CUDA {
 		return nil, errors.New("this needs a GPU and nvcc")
 	}
-	files, err := o.files()
-	var refused *gate.Error
-	if errors.As(err, &refused) {
-		return nil, fmt.Errorf("the files were not run:\n%w", refused)
-	}
+	s, err := o.prepare()
 	if err != nil {
-		return nil, err
+		return nil, notRun(err)
 	}
-	dir, err := o.buildDir()
-	if err != nil {
-		return nil, err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, err
-	}
-	w := &Watched{Dir: dir, Files: map[string][]byte{}}
-	p := o.Devices.passes()[0]
-	res, err := build.Worker(ctx, build.Request{Root: o.Root, Task: o.Task, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv})
+	w := &Watched{Dir: s.dir, Files: map[string][]byte{}}
+	built, err := s.build(ctx, o.Devices.passes()[0])
 	if err == nil {
 		err = w.write(o, pick)
 	}
@@ -59,9 +44,9 @@ func Watch(ctx context.Context, o Options, pick func([]rubric.Case) []rubric.Cas
 		w.Close()
 		return nil, err
 	}
-	w.Command = []string{res.Binary, wire.ReplayMode, w.path("cases"), w.path("replies")}
+	w.Command = []string{built.Binary, wire.ReplayMode, w.path("cases"), w.path("replies")}
 	w.Env = os.Environ()
-	for _, f := range files {
+	for _, f := range s.files {
 		if filepath.Ext(f.Name) == ".cu" {
 			w.Files[f.Name] = f.Data
 		}

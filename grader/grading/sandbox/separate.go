@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"flashlab/grader/tasks/registry"
-	"flashlab/internal/cache"
 	"flashlab/internal/jail"
+	"flashlab/internal/repo"
 )
 
 // separate gives each program a user of its own, where there is nothing better: as
@@ -152,7 +152,7 @@ func probeSeparate() (*Box, error) {
 // hide takes from others the right to read what no submission may see: solutions,
 // hidden cases, mutants, exploits, history. It returns one of these files.
 func hide() (string, error) {
-	tree, err := cache.Root()
+	tree, err := repo.Root()
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
@@ -128,7 +128,7 @@ type place struct {
 	line                      int
 }
 
-func placeOf(f sim.Finding) place { return place{f.Check, f.Kind, f.Kernel, f.File, f.Line} }
+func placeOf(f trace.Finding) place { return place{f.Check, f.Kind, f.Kernel, f.File, f.Line} }
 
 // findings folds what was found in several cases at one place into one.
 func findings(runs []Run) []verdict.Found {
@@ -173,16 +173,16 @@ func fresh(found, known []verdict.Found) (left []verdict.Found, n int) {
 
 // unreported makes a finding of a stopped kernel that left none, because the
 // simulator's process ended with it.
-func unreported(r supervise.Result) (sim.Finding, bool) {
+func unreported(r supervise.Result) (trace.Finding, bool) {
 	if r.Error == nil || r.Error.Class != "fault" {
-		return sim.Finding{}, false
+		return trace.Finding{}, false
 	}
 	for _, f := range r.Seen.Findings {
 		if f.Fatal {
-			return sim.Finding{}, false
+			return trace.Finding{}, false
 		}
 	}
-	return sim.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
+	return trace.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
 }
 
 // traffic marks the ratios of the cases that count. A wrong case earns nothing

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
@@ -19,8 +19,8 @@ var task = &rubric.Task{
 	Checks:  []rubric.Check{{ID: "softmax", Points: 2}},
 }
 
-func one(passed bool, moved uint64, found ...sim.Finding) Run {
-	seen := supervise.Observed{Measured: true, Findings: found, Counts: []sim.Counts{{Kernel: "k", Launches: 1}}}
+func one(passed bool, moved uint64, found ...trace.Finding) Run {
+	seen := supervise.Observed{Measured: true, Findings: found, Counts: []trace.Counts{{Kernel: "k", Launches: 1}}}
 	return Run{supervise.Result{Seen: seen}, verdict.Outcome{Name: "a", Weight: 1, Passed: passed, Traffic: true, Moved: moved, Least: 100}}
 }
 
@@ -87,7 +87,7 @@ func rounded9(p verdict.Part) verdict.Part {
 }
 
 func TestFindingsCostSafety(t *testing.T) {
-	race := sim.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
+	race := trace.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
 	c := scores(one(true, 100, race), one(true, 100, race))
 	assert.Zero(t, c.Part("safety").Score)
 	assert.Equal(t, "1 finding", c.Part("safety").Note, "one place, however often")
@@ -95,7 +95,7 @@ func TestFindingsCostSafety(t *testing.T) {
 }
 
 func TestAFindingCostsOnce(t *testing.T) {
-	race := sim.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
+	race := trace.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
 	runs := []Run{one(true, 100, race)}
 	c := Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs, Known: []verdict.Found{{Finding: race}}})
 	assert.InDelta(t, 0.3, c.Part("safety").Score, 1e-9)

@@ -7,7 +7,7 @@ import (
 	"net"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // Backend is the device that workers run on, in the grader's hands.
@@ -27,12 +27,12 @@ type Backend interface {
 // Observed is what a device saw of the kernels.
 type Observed struct {
 	Measured  bool // false on a GPU: nobody looked
-	Findings  []sim.Finding
-	Counts    []sim.Counts
+	Findings  []trace.Finding
+	Counts    []trace.Counts
 	Peak      uint64   // bytes of device memory that were held at once
 	ByAddress []string // files whose kernels call by an address: their counts prove nothing
 	Copied    uint64   // bytes that were copied from device memory to the host
-	Prints    []sim.Print
+	Prints    []trace.Print
 	CutOff    bool // kernels printed more than is kept
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/cgroup"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/wire"
@@ -230,17 +230,17 @@ func TestLastWordsNameTheStudentsLine(t *testing.T) {
 }
 
 func TestOnlyNewFindingsAndCountsAreObserved(t *testing.T) {
-	a := sim.Finding{File: "k.cu", Line: 3, Message: "race", Count: 2}
-	b := sim.Finding{File: "k.cu", Line: 9, Message: "race", Count: 1}
+	a := trace.Finding{File: "k.cu", Line: 3, Message: "race", Count: 2}
+	b := trace.Finding{File: "k.cu", Line: 9, Message: "race", Count: 1}
 	more := a
 	more.Count = 5
-	fresh := newFindings([]sim.Finding{a}, []sim.Finding{more, b})
+	fresh := newFindings([]trace.Finding{a}, []trace.Finding{more, b})
 	require.Len(t, fresh, 2)
 	assert.Equal(t, 3, fresh[0].Count)
-	assert.Empty(t, newFindings([]sim.Finding{a, b}, []sim.Finding{a, b}))
+	assert.Empty(t, newFindings([]trace.Finding{a, b}, []trace.Finding{a, b}))
 
-	counts := newCounts([]sim.Counts{{Kernel: "k", Launches: 1, SectorsRead: 10}}, []sim.Counts{{Kernel: "k", Launches: 3, SectorsRead: 25, SectorsWritten: 1}})
-	assert.Equal(t, []sim.Counts{{Kernel: "k", Launches: 2, SectorsRead: 15, SectorsWritten: 1}}, counts)
+	counts := newCounts([]trace.Counts{{Kernel: "k", Launches: 1, SectorsRead: 10}}, []trace.Counts{{Kernel: "k", Launches: 3, SectorsRead: 25, SectorsWritten: 1}})
+	assert.Equal(t, []trace.Counts{{Kernel: "k", Launches: 2, SectorsRead: 15, SectorsWritten: 1}}, counts)
 	assert.Equal(t, uint64(16*32), Observed{Counts: counts}.Moved())
 	assert.Empty(t, newCounts(counts, counts))
 }

@@ -9,6 +9,7 @@ import (
 	"flashlab/device"
 	"flashlab/device/remote"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/gate"
 )
 
@@ -23,7 +24,7 @@ type running struct {
 	mu      sync.Mutex // a worker's requests and our questions take turns
 	device  *sim.Device
 	memory  *metered
-	last    *sim.Report
+	last    *trace.Report
 	serving sync.WaitGroup
 }
 
@@ -38,7 +39,7 @@ func (s *Simulator) start() error {
 	if err != nil {
 		return err
 	}
-	s.running = &running{device: d, memory: meter(d), last: &sim.Report{}}
+	s.running = &running{device: d, memory: meter(d), last: &trace.Report{}}
 	return nil
 }
 
@@ -87,7 +88,7 @@ func (s *Simulator) Renew() error {
 	select {
 	case <-idle:
 		if old.device.Reset() == nil {
-			old.last, old.memory = &sim.Report{}, meter(old.device)
+			old.last, old.memory = &trace.Report{}, meter(old.device)
 			return nil
 		}
 	case <-time.After(time.Second):
@@ -115,16 +116,16 @@ type place struct {
 	line, column                       int
 }
 
-func placeOf(f sim.Finding) place {
+func placeOf(f trace.Finding) place {
 	return place{f.Check, f.Kind, f.Kernel, f.File, f.Message, f.Line, f.Column}
 }
 
-func newFindings(old, now []sim.Finding) []sim.Finding {
+func newFindings(old, now []trace.Finding) []trace.Finding {
 	before := map[place]int{}
 	for _, f := range old {
 		before[placeOf(f)] += f.Count
 	}
-	var fresh []sim.Finding
+	var fresh []trace.Finding
 	for _, f := range now {
 		seen := min(before[placeOf(f)], f.Count)
 		before[placeOf(f)] -= seen
@@ -135,12 +136,12 @@ func newFindings(old, now []sim.Finding) []sim.Finding {
 	return fresh
 }
 
-func newCounts(old, now []sim.Counts) []sim.Counts {
-	before := map[string]sim.Counts{}
+func newCounts(old, now []trace.Counts) []trace.Counts {
+	before := map[string]trace.Counts{}
 	for _, c := range old {
 		before[c.Kernel] = c
 	}
-	var fresh []sim.Counts
+	var fresh []trace.Counts
 	for _, c := range now {
 		b := before[c.Kernel]
 		c.Launches -= b.Launches

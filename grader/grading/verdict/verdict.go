@@ -1,11 +1,11 @@
 package verdict
 
 import (
-	"flashlab/grader/tasks/registry"
 	"time"
 
-	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/registry"
 	"flashlab/tensor"
 )
 
@@ -56,7 +56,7 @@ type Check struct {
 
 // Found is a finding, and the case that it was first met in.
 type Found struct {
-	sim.Finding
+	trace.Finding
 	Case  string `json:",omitempty"` // its name; "" for a hidden one
 	Again string `json:",omitempty"` // the command that shows what its thread prints
 }
@@ -84,20 +84,20 @@ type Outcome struct {
 	Refused bool // wrong on purpose: an error is the right answer
 	Weight  float64
 	Passed  bool
-	Class   string      // of the error, if student code returned one or crashed
-	Reason  string      // one sentence, "" if passed
-	Details []string    // where it went wrong
-	Error   float64     // of its worst row, relative to the row's size, if passed
-	Bound   float64     // what that may be; 0 where bits are compared
-	Again   string      // the command that repeats this case
-	Traffic bool        // its memory traffic counts
-	Moved   uint64      // bytes to and from device memory, where measured
-	Least   uint64      // bytes that any kernel has to move
-	Printed string      // by the program, bounded
-	Prints  []sim.Print // by its kernels
-	CutOff  bool        // they printed more
-	Suspect string      `json:",omitempty"` // why a person should look at it, though it passed
-	Facts   string      `json:",omitempty"` // the numbers behind that
+	Class   string        // of the error, if student code returned one or crashed
+	Reason  string        // one sentence, "" if passed
+	Details []string      // where it went wrong
+	Error   float64       // of its worst row, relative to the row's size, if passed
+	Bound   float64       // what that may be; 0 where bits are compared
+	Again   string        // the command that repeats this case
+	Traffic bool          // its memory traffic counts
+	Moved   uint64        // bytes to and from device memory, where measured
+	Least   uint64        // bytes that any kernel has to move
+	Printed string        // by the program, bounded
+	Prints  []trace.Print // by its kernels
+	CutOff  bool          // they printed more
+	Suspect string        `json:",omitempty"` // why a person should look at it, though it passed
+	Facts   string        `json:",omitempty"` // the numbers behind that
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 )
 
 // Cluster is a running one.
@@ -24,7 +24,7 @@ type Cluster struct {
 // skipped where Slurm is not installed.
 func Start(t testing.TB, env ...string) *Cluster {
 	t.Helper()
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,7 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 			continue // sees nothing: zeros
 		}
 		y := out[row*s.Dim : (row+1)*s.Dim]
-		for j := range p {
-			for x := range y {
-				y[x] += p[j] * float64(c.Values[(keys+j)*s.Dim+x])
-			}
-		}
+		c.mix(y, p, keys)
 		var squares float64
 		for j := range p {
 			for x := range y {
@@ -74,6 +70,46 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 		scale[row] = math.Sqrt(squares / float64(s.Dim))
 	}
 	return out, scale
+}
+
+// mix adds up the values, each by its share.
+func (c Variant) mix(y, p []float64, keys int) {
+	for j := range p {
+		for x := range y {
+			y[x] += p[j] * float64(c.Values[(keys+j)*len(y)+x])
+		}
+	}
+}
+
+// SameAttention is Same(got, out) for the out of Attention64, and that out if so. It stops at the
+// first row after which they cannot be the same: the feedback asks for many variants.
+func SameAttention(got, q, k, v []float32, s attn.Shape, c Variant) (out []float64, same bool) {
+	c.fill(k, v, s)
+	var size float64
+	for _, g := range got {
+		size += float64(g) * float64(g)
+	}
+	if math.IsNaN(size) || math.IsInf(size, 0) {
+		return nil, false
+	}
+	// Where they are the same, out is at most this much larger than got, and so is what they may differ by.
+	most, diff := size*(judge.Likeness*judge.Likeness)/((1-judge.Likeness)*(1-judge.Likeness))*(1+1e-9), 0.0
+	out = make([]float64, s.QElements())
+	p, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
+	for row := range len(out) / s.Dim {
+		y, keys := out[row*s.Dim:(row+1)*s.Dim], keysOf(s, row)
+		if c.weights(p, sizes, q[row*s.Dim:(row+1)*s.Dim], keys, row%s.SeqQ, s) {
+			c.mix(y, p, keys)
+		}
+		for x, w := range y {
+			d := float64(got[row*s.Dim+x]) - w
+			diff += d * d
+		}
+		if !(diff <= most) { // NaN, too
+			return nil, false
+		}
+	}
+	return out, judge.Truth{}.Same(got, out)
 }
 
 // weights are the shares of query i, and the size of the numbers that each comes

@@ -32,8 +32,7 @@ func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement
 		return why
 	}
 	for _, m := range p.suspects() {
-		want, _ := Attention64(p.Q, p.K, p.V, p.S, m.change)
-		if !t.Same(t.Plain, want) && t.Same(got, want) {
+		if want, same := SameAttention(got, p.Q, p.K, p.V, p.S, m.change); same && !t.Same(t.Plain, want) {
 			return m.says
 		}
 	}

@@ -17,8 +17,10 @@ func Gemm64(a, b []float32, s attn.GemmShape) (c, scale []float64) {
 		var squares float64
 		for n := range s.N {
 			var sum float64
-			for k := range s.K {
-				term := float64(a[row*s.K+k]) * float64(b[bIndex(s, row/s.M, k, n)])
+			at, step := column(s, row/s.M, n)
+			for _, x := range a[row*s.K : (row+1)*s.K] {
+				term := float64(x) * float64(b[at])
+				at += step
 				sum += term
 				squares += term * term
 			}
@@ -35,8 +37,10 @@ func Gemm32(a, b []float32, s attn.GemmShape) []float32 {
 	for row := range s.Batch * s.M {
 		for n := range s.N {
 			var sum float32
-			for k := range s.K {
-				sum += a[row*s.K+k] * b[bIndex(s, row/s.M, k, n)]
+			at, step := column(s, row/s.M, n)
+			for _, x := range a[row*s.K : (row+1)*s.K] {
+				sum += x * b[at]
+				at += step
 			}
 			c[row*s.N+n] = sum
 		}
@@ -44,11 +48,12 @@ func Gemm32(a, b []float32, s attn.GemmShape) []float32 {
 	return c
 }
 
-func bIndex(s attn.GemmShape, batch, k, n int) int {
+// column is where the numbers of b for column n begin, and how far they lie apart.
+func column(s attn.GemmShape, batch, n int) (first, step int) {
 	if s.TransB {
-		return (batch*s.N+n)*s.K + k
+		return (batch*s.N + n) * s.K, 1
 	}
-	return (batch*s.K+k)*s.N + n
+	return batch*s.K*s.N + n, s.N
 }
 
 // GemmTruth is what a product is judged by.

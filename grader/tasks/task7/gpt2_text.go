@@ -11,7 +11,7 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/task6"
-	"flashlab/internal/cache"
+	"flashlab/internal/repo"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
 	"flashlab/tensor"
@@ -64,7 +64,7 @@ type bundle struct {
 
 // bundledFolder is where it lies.
 func bundledFolder() (fs.FS, error) {
-	root, err := cache.Root()
+	root, err := repo.Root()
 	if err != nil {
 		return nil, err
 	}

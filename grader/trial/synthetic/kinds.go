@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"flashlab/grader/grading/build"
-	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/trial"
 )
@@ -34,41 +32,32 @@ func stub(c *class, files map[string][]byte, t *rubric.Task, _ int) (string, Fat
 	return "stub", None, nil
 }
 
-// mutant makes the n-th known mistake of the task.
-func mutant(c *class, files map[string][]byte, t *rubric.Task, n int) (string, Fate, error) {
-	var usable []*trial.Mutant
-	for _, name := range trial.Mutants(c.root, t) {
-		m, err := trial.LoadMutant(c.root, t, name)
+// expected is what a whole task comes to where a part of it is a specimen's.
+var expected = map[trial.Fate]Fate{
+	trial.Refused: Refused, trial.Zero: Lost, trial.Held: Held, trial.NoGain: Any, trial.Loses: Less, trial.Full: Full,
+}
+
+// specimen hands in one of a kind for each n: the step apart, for neighbours by name are alike.
+func specimen(kind string, step int) func(*class, map[string][]byte, *rubric.Task, int) (string, Fate, error) {
+	return func(c *class, files map[string][]byte, t *rubric.Task, n int) (string, Fate, error) {
+		all, err := trial.Load(c.root, kind, t)
 		if err != nil {
 			return "", "", err
 		}
-		if !slices.ContainsFunc(m.Edits, func(e trial.Edit) bool { return strings.Contains(e.File, "/") }) { // of a task that it uses
-			usable = append(usable, m)
+		// Links would need a packing of their own, some need a GPU, and some change another task.
+		all = slices.DeleteFunc(all, func(s trial.Specimen) bool {
+			return s.GPU || len(s.Links) > 0 || slices.ContainsFunc(s.Edits, func(e trial.Edit) bool { return strings.Contains(e.File, "/") })
+		})
+		if len(all) == 0 {
+			return "", "", nil
 		}
-	}
-	if len(usable) == 0 {
-		return "", "", fmt.Errorf("task %s has no mutant of its own files", t.Name)
-	}
-	m := usable[n%len(usable)]
-	var own []gate.File
-	for _, f := range t.Files {
-		own = append(own, gate.File{Task: t.Dir, Name: f, Data: files[path.Join(t.Dir, f)]})
-	}
-	if m.Version != "" {
-		older, err := build.Version(c.root, t, m.Version, own)
-		if err != nil {
-			return "", "", err
+		s := all[n*step%len(all)]
+		made, err := s.Made(c.root)
+		for _, f := range made {
+			files[path.Join(f.Task, f.Name)] = f.Data
 		}
-		own = older
+		return strings.TrimSuffix(kind, "s") + " " + s.Name, expected[s.Fate], err
 	}
-	edited, err := m.Apply(t, own)
-	if err != nil {
-		return "", "", err
-	}
-	for _, f := range edited {
-		files[path.Join(f.Task, f.Name)] = f.Data
-	}
-	return "mutant " + m.Name, Less, nil
 }
 
 // honest is right, and looks unlike the solution: line ends of Windows, and remarks in another language.

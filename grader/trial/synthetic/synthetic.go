@@ -6,7 +6,6 @@ package synthetic
 import (
 	"bytes"
 	"encoding/csv"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"strings"
 
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
+	"flashlab/grader/trial"
 )
 
 // Verdict is what a task of a submission must come to.
@@ -58,21 +59,21 @@ type class struct {
 func makers() []maker {
 	return []maker{
 		{name: "solution", make: solution},
-		{name: "mutant", make: mutant},
+		{name: "mutant", make: specimen(trial.Mutants, 1)},
 		{name: "stub", make: stub},
-		{name: "mutant", make: mutant},
+		{name: "mutant", make: specimen(trial.Mutants, 1)},
 		{name: "honest", make: honest},
 		{name: "does not compile", make: uncompilable},
-		{name: "mutant", make: mutant},
+		{name: "mutant", make: specimen(trial.Mutants, 1)},
 		{name: "cut zip", spoil: cut},
 		{name: "solution", make: solution},
 		{name: "endless", make: endless},
 		{name: "zip that leads out", spoil: slip},
 		{name: "forbidden import", make: forbidden},
-		{name: "exploit", make: exploit},
-		{name: "honest", make: odd},
-		{name: "exploit", make: exploit},
-		{name: "exploit", make: exploit},
+		{name: "exploit", make: specimen(trial.Exploits, 7)},
+		{name: "honest", make: specimen(trial.Honest, 7)},
+		{name: "exploit", make: specimen(trial.Exploits, 7)},
+		{name: "exploit", make: specimen(trial.Exploits, 7)},
 	}
 }
 
@@ -99,7 +100,7 @@ func Write(dir, root string, tasks []*rubric.Task, n int) ([]Student, error) {
 // student makes the i-th submission.
 func (c *class) student(into string, i int, m maker) (Student, error) {
 	s := Student{ID: fmt.Sprintf("s%03d", i+1), Kind: m.name, Want: map[registry.Name]Fate{}}
-	files, err := c.read("solution")
+	files, err := c.solutions()
 	if err != nil {
 		return s, err
 	}
@@ -129,16 +130,16 @@ func (c *class) student(into string, i int, m maker) (Student, error) {
 	return s, pack(into, s.ID, files, i)
 }
 
-// read reads the permitted files of all tasks: the stubs ("") or the solutions.
-func (c *class) read(sub string) (map[string][]byte, error) {
+// solutions are the right files of all tasks.
+func (c *class) solutions() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, t := range c.tasks {
-		for _, f := range t.Files {
-			data, err := os.ReadFile(filepath.Join(c.root, t.Dir, sub, f))
-			if err != nil {
-				return nil, err
-			}
-			files[path.Join(t.Dir, f)] = data
+		made, err := trial.Specimen{Task: t, Base: trial.Whole}.Made(c.root)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range made {
+			files[path.Join(f.Task, f.Name)] = f.Data
 		}
 	}
 	return files, nil

@@ -6,13 +6,14 @@ import (
 
 	"flashlab/device/corpus"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 )
 
 // outcome is what -json writes.
 type outcome struct {
 	Kernel   string
-	Stopped  string        `json:",omitempty"` // why the kernel did not come to its end
-	Findings []sim.Finding // as device/sim/report.go has them
+	Stopped  string          `json:",omitempty"` // why the kernel did not come to its end
+	Findings []trace.Finding // as device/trace has them
 }
 
 // simulate runs a bug or its twin in the simulator with every check on.
@@ -30,7 +31,7 @@ func simulate(name string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o := outcome{Kernel: name, Findings: append([]sim.Finding{}, found...)}
+	o := outcome{Kernel: name, Findings: append([]trace.Finding{}, found...)}
 	if stopped != nil {
 		o.Stopped = stopped.Error()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/device/trace"
 	"flashlab/nn/llama"
 )
 
@@ -119,7 +120,7 @@ func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int, asJSON bool
 	var written [][]int32
 	var moved []uint64
 	var launches []int
-	last := sim.Counts{}
+	last := trace.Counts{}
 	var failed error
 	look := func(_ int, _ time.Duration, next []int32) {
 		written = append(written, next)
@@ -154,7 +155,7 @@ func traffic(w io.Writer, m *llama.Model, s *sim.Device, tokens int, asJSON bool
 }
 
 // total sums what all kernels did so far.
-func total(s *sim.Device) (sum sim.Counts, err error) {
+func total(s *sim.Device) (sum trace.Counts, err error) {
 	r, err := s.Report()
 	if err != nil {
 		return sum, err

@@ -1,0 +1,57 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Finding is one defect in a kernel, repeats folded.
+type Finding struct {
+	Check   string // "memcheck", "racecheck", "initcheck", "synccheck", "limits"
+	Kind    string // "race", "out of bounds", "uninitialised", …
+	Kernel  string
+	File    string
+	Line    int // 0 where there is none
+	Column  int
+	Source  string // that line's text
+	Message string
+	Notes   []string
+	Hint    string
+	Thread  *[3]int // the first that did it; nil where no thread is meant
+	Block   *[3]int
+	Count   int  // how often
+	Fatal   bool // the kernel was stopped
+}
+
+// Headline is the finding in one line.
+func (f Finding) Headline() string {
+	if f.Line == 0 {
+		return f.Message
+	}
+	if f.Column == 0 {
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+}
+
+// String is the whole message, as compilers write theirs.
+func (f Finding) String() string {
+	var b strings.Builder
+	b.WriteString(f.Headline())
+	if f.Source != "" {
+		fmt.Fprintf(&b, "\n  %4d | %s", f.Line, strings.ReplaceAll(f.Source, "\t", " "))
+		if f.Column > 0 && f.Column <= len(f.Source)+1 {
+			fmt.Fprintf(&b, "\n       | %s^", strings.Repeat(" ", f.Column-1))
+		}
+	}
+	for _, note := range f.Notes {
+		b.WriteString("\n    " + note)
+	}
+	if f.Count > 1 {
+		fmt.Fprintf(&b, "\n    seen %d times", f.Count)
+	}
+	if f.Hint != "" {
+		b.WriteString("\n    hint: " + f.Hint)
+	}
+	return b.String()
+}

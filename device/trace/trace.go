@@ -1,0 +1,47 @@
+// Package trace describes what the simulator found, counted and heard of the
+// kernels that it ran. It is data alone, so that whoever keeps it or shows it need
+// not link the simulator (device/sim), which makes it. The fields' names are those
+// of the JSON in a class's records: a new name would leave the old records unread.
+package trace
+
+// Report is what the simulator saw since Start or the last Reset.
+type Report struct {
+	Findings []Finding
+	Launches []Counts
+}
+
+// Counts is the work of one kernel, summed over its launches.
+type Counts struct {
+	Kernel                       string
+	Launches                     int
+	GlobalRead, GlobalWritten    uint64 // bytes that threads asked for
+	SectorsRead, SectorsWritten  uint64 // 32-byte sectors moved for them
+	SharedRead, SharedWritten    uint64 // bytes
+	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
+	Barriers, Steps              uint64
+	LongestBlock                 uint64 // steps of each launch's longest block
+	GlobalRequests               uint64 // warp requests
+	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
+	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
+	LineCounts                   []LineCounts
+}
+
+// LineCounts is the part of Counts that one source line caused.
+type LineCounts struct {
+	File                     string
+	Line                     int
+	Op                       string // "read", "write", "atomic"
+	Shared                   bool
+	Requests, Bytes, Sectors uint64
+	Passes                   uint64
+}
+
+// Print is one printf of a kernel's thread.
+type Print struct {
+	Kernel        string
+	Block, Thread [3]int
+	Text          string
+}
+
+// Show picks the threads whose printf is kept; nil is any.
+type Show struct{ Block, Thread *[3]int }

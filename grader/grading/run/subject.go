@@ -1,0 +1,131 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/rubric"
+)
+
+// Subject is what is graded: a folder's files, maybe edited.
+type Subject struct {
+	Name       string   // "your files", "the reference solution", "the mutant …"
+	Dirs       []string // of the task's files, and of those of each task that it uses
+	Submission string   // the folder as the user named it
+	Solution   bool
+	Version    string // an earlier version of the solution
+	Mutant     string // a known mistake in the solution, by its name
+	// Edit makes the mistake, in files that have passed the gate; nil for none.
+	Edit   func(t *rubric.Task, files []gate.File) ([]gate.File, error)
+	Author bool // messages name files as their author has them: task2_unfused/kernels.cu
+}
+
+// Submission is a student's files: the task's own folder, or another.
+func Submission(root string, t *rubric.Task, dir string) Subject {
+	if dir == "" {
+		var names []string
+		for _, one := range t.All() {
+			if len(one.Files) > 0 {
+				names = append(names, one.Dir)
+			}
+		}
+		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(name string) string { return filepath.Join(root, name) })}
+	}
+	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(name string) string {
+		inside := filepath.Join(dir, name)
+		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
+			return inside
+		}
+		return dir // the task's own files may lie there as they are
+	})}
+}
+
+// HandedIn is a student's files in a folder of the grader's own, which holds their task
+// folders. Messages are for the student.
+func HandedIn(t *rubric.Task, dir string) Subject {
+	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
+}
+
+// under tells where the files of the task, and of those that it uses, lie.
+func under(t *rubric.Task, where func(name string) string) (dirs []string) {
+	for _, one := range t.All() {
+		dirs = append(dirs, where(one.Dir))
+	}
+	return dirs
+}
+
+// Solution is the reference solution.
+func Solution(root string, t *rubric.Task) Subject {
+	return Subject{Name: "the reference solution", Solution: true,
+		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
+}
+
+// Version is an earlier version of the reference solution.
+func Version(root string, t *rubric.Task, name string) Subject {
+	s := Solution(root, t)
+	s.Name, s.Version = "the reference solution, "+build.VersionTitle(name), name
+	return s
+}
+
+// filesOf is what may be handed in of a task, or of one that it uses.
+func filesOf(t *rubric.Task, dir string) []string {
+	for _, one := range t.All() {
+		if one.Dir == dir {
+			return one.Files
+		}
+	}
+	return nil
+}
+
+// files reads the subject's files through the gate; a mutant's pass it once
+// more.
+func (o Options) files() ([]gate.File, error) {
+	var files []gate.File
+	var refused []gate.Refusal
+	packages := map[string]string{}
+	for i, one := range o.Task.All() {
+		packages[one.Dir] = one.Package
+		author := ""
+		if o.Subject.Author {
+			author = one.Dir
+		}
+		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
+		var e *gate.Error
+		if errors.As(err, &e) {
+			refused = append(refused, e.Refusals...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range read {
+			f.Task = one.Dir
+			files = append(files, f)
+		}
+	}
+	if o.Subject.Version != "" && len(refused) == 0 {
+		older, err := build.Version(o.Root, o.Task, o.Subject.Version, files)
+		if err != nil {
+			return nil, err
+		}
+		files = older
+	}
+	if edit := o.Subject.Edit; edit != nil && len(refused) == 0 {
+		edited, err := edit(o.Task, files)
+		if err != nil {
+			return nil, err
+		}
+		files = edited
+		for _, f := range files {
+			refused = append(refused, gate.Check(f, packages[f.Task])...)
+		}
+	}
+	if len(refused) > 0 {
+		return nil, &gate.Error{Refusals: refused}
+	}
+	return files, nil
+}

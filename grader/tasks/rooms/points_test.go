@@ -1,0 +1,66 @@
+package rooms
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
+)
+
+// rows are the cells of the tables in one section of a page.
+func rows(t *testing.T, page, section string) (all [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	_, body, ok := strings.Cut("\n"+string(text), "\n## "+section+"\n")
+	require.True(t, ok, "%s has no section %q", page, section)
+	body, _, _ = strings.Cut(body, "\n## ")
+	for _, line := range strings.Split(body, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// TestHandoutsAndRouteSayTheRubricsPoints: a student reads the points in three places.
+func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	route := rows(t, filepath.Join(root, "README.md"), "The route")
+	for _, task := range tasks {
+		table := rows(t, filepath.Join(root, task.Dir, "README.md"), "Points")
+		for _, c := range task.Checks {
+			i := slices.IndexFunc(table, func(cells []string) bool { return cells[0] == c.ID || cells[0] == c.Title })
+			if assert.GreaterOrEqual(t, i, 0, "%s/README.md: the table of points has no row %q or %q", task.Dir, c.ID, c.Title) {
+				assert.Equal(t, c.Points, number(t, table[i][1]), "%s/README.md: the points of %s", task.Dir, c.ID)
+			}
+		}
+		i := slices.IndexFunc(route, func(cells []string) bool { return strings.Contains(cells[0], "("+task.Dir+"/README.md)") })
+		if assert.GreaterOrEqual(t, i, 0, "README.md: the route has no row of %s", task.Dir) {
+			assert.Equal(t, task.Points, number(t, route[i][len(route[i])-1]), "README.md: the points of %s", task.Dir)
+		}
+	}
+}
+
+func number(t *testing.T, cell string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(cell, 64)
+	require.NoError(t, err)
+	return x
+}

@@ -1,0 +1,18 @@
+// Package rooms joins what the rooms of all tasks know. `grader new-task` writes this file
+// from the list of tasks.
+package rooms
+
+import (
+	"slices"
+
+	"flashlab/grader/tasks/task1"
+	"flashlab/grader/tasks/task2"
+	"flashlab/grader/tasks/task3"
+	"flashlab/grader/tasks/task4"
+	"flashlab/grader/tasks/task5"
+	"flashlab/grader/tasks/task6"
+	"flashlab/grader/tasks/task7"
+)
+
+// Ops are the operations of every task.
+var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops)

@@ -1,0 +1,51 @@
+package shared
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+	"flashlab/tensor"
+)
+
+// SameAttention says what Same says of the whole output.
+func TestSameAttentionIsSameSooner(t *testing.T) {
+	s := attn.Shape{Batch: 1, Heads: 2, KVHeads: 1, SeqQ: 17, SeqK: 40, Dim: 8, Causal: true}
+	random := func(id uint32, n int) []float32 {
+		x := make([]float32, n)
+		assert.NoError(t, tensor.Fill(x, tensor.Normal, 1, id, 0))
+		return x
+	}
+	q, k, v := random(1, s.QElements()), random(2, s.SeqK*s.Dim), random(3, s.SeqK*s.Dim)
+	variants := []Variant{{}, {Keys: v}, {Values: k}, {Late: true}, {Forget: 16}, {ForgetSum: 16},
+		{Sees: func(s attn.Shape, i, j int) bool { return s.Sees(i, j) && j < 39 }}}
+	var outs [][]float32
+	for _, c := range variants {
+		out, _ := Attention64(q, k, v, s, c)
+		one := make([]float32, len(out))
+		for i, x := range out {
+			one[i] = float32(x)
+		}
+		near := slices.Clone(one)
+		near[3] += 1e-5
+		outs = append(outs, one, near)
+	}
+	outs = append(outs, make([]float32, s.QElements()))
+	found := 0
+	for i, got := range outs {
+		for j, c := range variants {
+			want, _ := Attention64(q, k, v, s, c)
+			out, same := SameAttention(got, q, k, v, s, c)
+			assert.Equal(t, judge.Truth{}.Same(got, want), same, fmt.Sprint(i, j))
+			if same {
+				found++
+				assert.Equal(t, want, out)
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, found, 2*len(variants))
+}

@@ -1,0 +1,162 @@
+package skeleton
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/tasks/registry"
+	"flashlab/internal/repo"
+)
+
+func TestTheRoomsFollowFromTheRegistry(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	want, err := Rooms(registry.All)
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(root, roomsFile))
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got), "a line of the registry was changed by hand: put this text into %s", roomsFile)
+}
+
+func TestNamesOfTasks(t *testing.T) {
+	for name, dir := range map[string]string{"8_halves": "task8_halves", "b2_halves": "bonus/b2_halves", "0_warmup": "task0_warmup"} {
+		made, err := of(name, "")
+		require.NoError(t, err)
+		assert.Equal(t, dir, made.Dir)
+		assert.Equal(t, strings.TrimPrefix(made.Task.Room(), "grader/tasks/"), made.Room)
+	}
+	for _, name := range []string{"", "halves", "b2", "B2_halves", "8_Halves", "../8_x", "8_two_words"} {
+		_, err := of(name, "")
+		assert.ErrorContains(t, err, "8_halves or b2_halves", name)
+	}
+	_, err := of("4_other", "")
+	assert.ErrorContains(t, err, "there is a task 4 already (task4_flash)")
+}
+
+// course copies the files that git knows, or would add, to a new folder with a repository of its own.
+func course(t *testing.T) string {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	cmd := exec.Command("git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list, err := cmd.Output()
+	if err != nil {
+		t.Skip("not a git repository: ", err)
+	}
+	to := t.TempDir()
+	for _, name := range strings.Split(strings.TrimRight(string(list), "\x00"), "\x00") {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) { // removed, and not committed yet
+			continue
+		}
+		require.NoError(t, err)
+		info, err := os.Stat(filepath.Join(root, name))
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(to, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm()))
+	}
+	return to
+}
+
+// in runs a program in a folder, and returns what it says and its exit code.
+func in(t *testing.T, dir string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// points is the score in a results.json.
+func points(t *testing.T, file string) float64 {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var r struct {
+		Tests []struct{ Score float64 }
+	}
+	require.NoError(t, json.NewDecoder(bytes.NewReader(text)).Decode(&r))
+	sum := 0.0
+	for _, one := range r.Tests {
+		sum += one.Score
+	}
+	return sum
+}
+
+// TestATaskByTheRecipe makes a bonus task in a copy of the course, grades its stub and its solution
+// there, and looks for the solution where it must not be.
+func TestATaskByTheRecipe(t *testing.T) {
+	if os.Getenv("FLASHLAB_ALL") == "" {
+		t.Skip("FLASHLAB_ALL is not set: it builds a whole grader")
+	}
+	root := course(t)
+	made, err := New(root, "b9_demo", "A demonstration")
+	require.NoError(t, err)
+	assert.Len(t, made, 15)
+	said, code := in(t, root, "go", "build", "-trimpath", "-o", "out/bin/grader", "./grader") // compiled packages serve the next copy, too
+	require.Zero(t, code, said)
+	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b9/...")
+	require.Zero(t, code, said)
+	said, code = in(t, root, "go", "test", "./grader/tasks/b9/...", "./bonus/b9_demo/solution")
+	require.Zero(t, code, said)
+
+	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-solution")
+	require.Zero(t, code, said)
+	assert.InDelta(t, 1, points(t, filepath.Join(root, "out/reference/results.json")), 1e-9, said)
+	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo", "-out", "out/stub")
+	assert.Equal(t, 1, code, said)
+	assert.Zero(t, points(t, filepath.Join(root, "out/stub/results.json")), said)
+	assert.Contains(t, said, "still the stub (bonus/b9_demo/README.md says where to start)")
+
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "a task"}} {
+		said, code = in(t, root, append([]string{"git"}, args...)...)
+		require.Zero(t, code, said)
+	}
+	said, code = in(t, root, "out/bin/grader", "release", "out/release")
+	require.Zero(t, code, said)
+	noSolution(t, filepath.Join(root, "out/release"), "bonus/b9_demo/kernels.cu")
+	if _, err := exec.LookPath("bwrap"); err == nil {
+		said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo/solution", "-sandbox", "bwrap", "-out", "out/boxed")
+		if !strings.Contains(said, "sandbox") { // this machine has none
+			require.Zero(t, code, said)
+			noSolution(t, filepath.Join(root, "out/cache"), "bonus/b9_demo/source.go")
+		}
+	}
+
+	changed, err := NewCheck(root, "4", "negated")
+	assert.ErrorContains(t, err, "by hand", "a constructor with choices: %v", changed)
+	_, err = NewCheck(root, "2", "negated")
+	require.NoError(t, err)
+	said, code = in(t, root, "go", "vet", "./task2_unfused/...", "./grader/tasks/task2/...")
+	require.Zero(t, code, said)
+	said, code = in(t, root, "go", "run", "./grader", "grade", "-task", "2", "-device", "sim", "-case", "negated")
+	assert.Equal(t, 1, code, said)
+	assert.Contains(t, said, "0 of 3 cases right")
+}
+
+// noSolution looks for a file of the task, which is there, and for its solution and rubric's hidden
+// side, which are not.
+func noSolution(t *testing.T, dir, there string) {
+	t.Helper()
+	found := false
+	require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		found = found || strings.HasSuffix(filepath.ToSlash(name), there)
+		assert.NotContains(t, filepath.ToSlash(name), "b9_demo/solution")
+		return nil
+	}))
+	assert.True(t, found, "%s is not in %s", there, dir)
+}

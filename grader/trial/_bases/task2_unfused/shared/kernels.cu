@@ -1,0 +1,170 @@
+// Attention in separate kernels: a softmax and two matrix products. Version 2. What is new: the
+// threads of a block share, through shared memory, what they read from device memory.
+// The host defines BLOCK, the most threads that a block of softmax may have, and
+// for the products TILE, the side of a block's square of results, DEPTH, how many
+// terms of their sums are staged at a time, and SIDE: a block has SIDE * SIDE threads.
+
+// ---- softmax -------------------------------------------------------------------
+//
+// Softmax of x [outer, len, inner] along the dimension len, written to y.
+//
+// Block b handles row b = o * inner + j; element i of row (o, j) lies at
+// x[(o * len + i) * inner + j]. A row is read from device memory once and written
+// once: between the two it is staged in shared memory. The host launches a power
+// of two of threads (the trees below halve it), with len floats of dynamic
+// shared memory.
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    softmax(const float *__restrict__ x, float *__restrict__ y, int len, int inner) {
+    extern __shared__ float row[];   // the row: x, then exp(x - max)
+    __shared__ float partial[BLOCK]; // one value a thread, for the trees
+
+    const int thread = threadIdx.x;
+    const int threads = blockDim.x;
+    const int o = blockIdx.x / inner;
+    const int j = blockIdx.x % inner;
+    const size_t first = (size_t)o * len * inner + j; // element 0 of this row
+
+    // 1. Stage the row. The threads stride over it, so that neighbours read
+    //    neighbours; each keeps the largest value it has seen.
+    float largest = -INFINITY;
+    for (int i = thread; i < len; i += threads) {
+        const float value = x[first + (size_t)i * inner];
+        row[i] = value;
+        largest = fmaxf(largest, value);
+    }
+    partial[thread] = largest;
+    __syncthreads(); // every thread's maximum is in place before others read it
+
+    // 2. The row's maximum, by a tree: each step folds the upper half of partial
+    //    onto the lower half.
+    for (int half = threads / 2; half > 0; half /= 2) {
+        if (thread < half) {
+            partial[thread] = fmaxf(partial[thread], partial[thread + half]);
+        }
+        __syncthreads(); // the next step reads what this one wrote
+    }
+    largest = partial[0];
+    __syncthreads(); // all have read partial[0] before stage 3 overwrites it
+
+    // 3. Exponentials. With the maximum subtracted no exponent is above 0, so
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is
+    //    never 0. No barrier guards row: a thread reads back only what it wrote
+    //    itself, in stage 1 and here.
+    float sum = 0.0f;
+    for (int i = thread; i < len; i += threads) {
+        const float term = expf(row[i] - largest);
+        row[i] = term;
+        sum += term;
+    }
+    partial[thread] = sum;
+    __syncthreads(); // every thread's sum is in place before others read it
+
+    // 4. The row's sum, by the same tree.
+    for (int half = threads / 2; half > 0; half /= 2) {
+        if (thread < half) {
+            partial[thread] += partial[thread + half];
+        }
+        __syncthreads(); // the next step reads what this one wrote
+    }
+    sum = partial[0]; // nothing writes partial from here on: no barrier needed
+
+    // 5. Normalise, and write the row once.
+    for (int i = thread; i < len; i += threads) {
+        y[first + (size_t)i * inner] = row[i] / sum;
+    }
+}
+
+// ---- products ------------------------------------------------------------------
+//
+// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
+// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
+// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
+// each of their elements is used TILE times. A thread keeps its
+// PER x PER results in registers, so that the 2 * PER values that it reads
+// from shared memory serve for PER * PER products.
+
+#define PER (TILE / SIDE)
+#define THREADS (SIDE * SIDE)
+static_assert(TILE % SIDE == 0, "each thread computes the same number of results");
+
+// One column more than TILE: neighbours in k then lie in different banks.
+typedef float Slab[DEPTH][TILE + 1];
+
+// Stages DEPTH terms of TILE lines (rows of a, or columns of b) from (line0, k0)
+// on. Beyond the matrix come zeros, which add nothing to a sum.
+__device__ void stage(Slab slab, const float *matrix, int line0, int lines, int k0, int depth,
+                      size_t lineStride, size_t kStride) {
+    for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
+        // Neighbouring threads read neighbouring addresses, whichever way the
+        // matrix is stored.
+        const int line = kStride == 1 ? i / DEPTH : i % TILE;
+        const int k = kStride == 1 ? i % DEPTH : i / TILE;
+        const bool inside = line0 + line < lines && k0 + k < depth;
+        slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
+    }
+}
+
+// The block's TILE x TILE results. bLine and bDepth are the strides of b.
+__device__ void multiply(const float *a, const float *b, float *c, int M, int N, int K,
+                         size_t bLine, size_t bDepth) {
+    __shared__ Slab aSlab, bSlab;
+    const int threadRow = threadIdx.x / SIDE;
+    const int threadColumn = threadIdx.x % SIDE;
+    const int row0 = blockIdx.y * TILE;
+    const int column0 = blockIdx.x * TILE;
+
+    float sum[PER][PER] = {};
+    for (int k0 = 0; k0 < K; k0 += DEPTH) {
+        // 1. Stage the slabs.
+        stage(aSlab, a, row0, M, k0, K, K, 1);
+        stage(bSlab, b, column0, N, k0, K, bLine, bDepth);
+        __syncthreads(); // the slabs are complete before anyone reads them
+
+        // 2. Add DEPTH terms to each sum. A thread's results lie SIDE apart:
+        //    so neighbouring threads read neighbouring columns.
+        for (int k = 0; k < DEPTH; k++) {
+            float fromA[PER], fromB[PER];
+#pragma unroll
+            for (int i = 0; i < PER; i++) {
+                fromA[i] = aSlab[k][threadRow + i * SIDE];
+                fromB[i] = bSlab[k][threadColumn + i * SIDE];
+            }
+#pragma unroll
+            for (int i = 0; i < PER; i++) {
+#pragma unroll
+                for (int j = 0; j < PER; j++) {
+                    sum[i][j] += fromA[i] * fromB[j];
+                }
+            }
+        }
+        __syncthreads(); // all have read the slabs before the next overwrites them
+    }
+
+    // 3. Write the results that lie within c.
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const int row = row0 + threadRow + i * SIDE;
+            const int column = column0 + threadColumn + j * SIDE;
+            if (row < M && column < N) {
+                c[(size_t)row * N + column] = sum[i][j];
+            }
+        }
+    }
+}
+
+// b is stored transposed, [N, K]: the scores q * k^T.
+extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
+    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
+    const size_t batch = blockIdx.z;
+    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
+}
+
+// b is stored as it is, [K, N]: the weighted sum of v.
+extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
+    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
+    const size_t batch = blockIdx.z;
+    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
+}
