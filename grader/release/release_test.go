@@ -102,6 +102,31 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	assert.ErrorContains(t, err, "not as it was written")
 }
 
+// Neither tree may import what stays behind; students get nothing that only instructors use.
+func TestTheTreesImportWhatTheyHave(t *testing.T) {
+	root, tree := made(t)
+	grading, err := Grading(context.Background(), root)
+	require.NoError(t, err)
+	for _, tree := range []*Tree{tree, grading} {
+		folder, _, err := tree.Write(t.TempDir())
+		require.NoError(t, err)
+		cmd := exec.Command("go", "list", "-deps", "./...")
+		cmd.Dir = folder
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err, string(out))
+	}
+	for _, name := range instructors {
+		for have := range tree.Contents {
+			assert.False(t, below(have, []string{name}), have)
+		}
+		has := slices.ContainsFunc(edition.Sorted(grading.Contents), func(have string) bool { return below(have, []string{name}) })
+		assert.True(t, has, "%s: there is nothing of that name", name)
+	}
+	for name := range grading.Contents {
+		assert.NotRegexp(t, `(^task.*/solution|^grader/trial/(specimens|_bases))/`, name)
+	}
+}
+
 // What the students' Makefile and README name must be there.
 func TestReleaseNamesWhatItHas(t *testing.T) {
 	_, tree := made(t)
