@@ -25,7 +25,8 @@ var left = []string{
 	"grader/trial/_bases", // solutions
 	"grader/trial/specimens",
 	"grader/grading/judge/judgetest",
-	"grader/slurm/slurmtest",   // for tests alone
+	"device/devicetest",        // for tests alone
+	"grader/slurm/slurmtest",   // too
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
