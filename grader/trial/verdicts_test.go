@@ -74,7 +74,7 @@ func adversaries(t *testing.T, kind string, least int) {
 // jailHere is the sandbox of this machine; without one the submissions run as they
 // are, for none of them can do harm beyond the process that it runs in. For the few of a
 // quick run there is none: builds in it have a cache of their own, which takes most of a minute to fill.
-func jailHere(t *testing.T) (jail.Maker, string) {
+func jailHere(t *testing.T) (jail.CommandFunc, string) {
 	if os.Getenv(allMutants) == "" {
 		return nil, "no sandbox: " + allMutants + " is not set"
 	}
@@ -86,7 +86,7 @@ func jailHere(t *testing.T) (jail.Maker, string) {
 	return box.Command, box.Name
 }
 
-func gradeAdversary(t *testing.T, root string, task *rubric.Task, s Submission, maker jail.Maker) verdict.Verdict {
+func gradeAdversary(t *testing.T, root string, task *rubric.Task, s Submission, maker jail.CommandFunc) verdict.Verdict {
 	quick := *task
 	if s.Verdict != Full { // the honest have the task's own limits
 		quick.Limits.Steps = 20_000_000
