@@ -9,11 +9,11 @@ import (
 	"flashlab/nn"
 )
 
-//go:embed known.cu
-var knownText string
+//go:embed gauge.cu
+var gaugeText string
 
-// known are the timing's own kernels.
-type known struct {
+// gauge has the timing's own kernels.
+type gauge struct {
 	d                         device.Device
 	fill                      *nn.Layers
 	countBad, adding, softmax device.Kernel
@@ -22,46 +22,46 @@ type known struct {
 	made                      bool
 }
 
-func newKnown(d device.Device) (*known, error) {
-	k := &known{d: d}
+func newGauge(d device.Device) (*gauge, error) {
+	g := &gauge{d: d}
 	var err error
-	if k.fill, err = nn.NewFill(d); err != nil {
+	if g.fill, err = nn.NewFill(d); err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
-	m, err := d.Compile(device.Source{Name: "known.cu", Text: knownText})
+	m, err := d.Compile(device.Source{Name: "gauge.cu", Text: gaugeText})
 	if err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
 	for name, to := range map[string]*device.Kernel{
-		"count_bad": &k.countBad, "multiply_add": &k.adding, "softmax_rows": &k.softmax, "read_through": &k.reading,
+		"count_bad": &g.countBad, "multiply_add": &g.adding, "softmax_rows": &g.softmax, "read_through": &g.reading,
 	} {
 		if *to, err = m.Kernel(name); err != nil {
 			return nil, err
 		}
 	}
-	k.count, err = device.Alloc[uint32](d, "count of bad values", 1)
-	k.made = err == nil
-	return k, err
+	g.count, err = device.Alloc[uint32](d, "count of bad values", 1)
+	g.made = err == nil
+	return g, err
 }
 
-func (k *known) close() {
-	if k.made {
-		_ = k.count.Free(k.d)
+func (g *gauge) close() {
+	if g.made {
+		_ = g.count.Free(g.d)
 	}
 }
 
 // bad counts the elements that are NaN or infinite.
-func (k *known) bad(out Buffers) (uint32, error) {
-	if err := k.d.Set(k.count.Memory(), 0); err != nil {
+func (g *gauge) bad(out Buffers) (uint32, error) {
+	if err := g.d.Set(g.count.Memory(), 0); err != nil {
 		return 0, err
 	}
 	for _, b := range out {
-		blocks := min((b.Len()+255)/256, 16*k.d.Info().Processors)
-		if err := k.d.Launch(k.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(256)}, b, b.Len(), k.count); err != nil {
+		blocks := min((b.Len()+255)/256, 16*g.d.Info().Processors)
+		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(256)}, b, b.Len(), g.count); err != nil {
 			return 0, err
 		}
 	}
-	n, err := k.count.CopyOut(k.d)
+	n, err := g.count.CopyOut(g.d)
 	if err != nil {
 		return 0, err
 	}
@@ -69,16 +69,16 @@ func (k *known) bad(out Buffers) (uint32, error) {
 }
 
 // read brings zeros into the cache, whatever was there before: all of it is clean then.
-func (k *known) read(zeros device.Memory) error {
+func (g *gauge) read(zeros device.Memory) error {
 	b, err := device.BufferOf[uint32](zeros)
 	if err != nil {
 		return err
 	}
-	return k.d.Launch(k.reading, device.Launch{Grid: device.D1(8 * k.d.Info().Processors), Block: device.D1(256)}, b, b.Len()/4, k.count)
+	return g.d.Launch(g.reading, device.Launch{Grid: device.D1(8 * g.d.Info().Processors), Block: device.D1(256)}, b, b.Len()/4, g.count)
 }
 
 // multiplyAdd does wire.AddedFLOPS operations.
-func (k *known) multiplyAdd(processors int) error {
-	return k.d.Launch(k.adding, device.Launch{Grid: device.D1(processors * wire.AddBlocks), Block: device.D1(wire.AddThreads)},
-		k.count, wire.AddRounds, float32(0.5))
+func (g *gauge) multiplyAdd(processors int) error {
+	return g.d.Launch(g.adding, device.Launch{Grid: device.D1(processors * wire.AddBlocks), Block: device.D1(wire.AddThreads)},
+		g.count, wire.AddRounds, float32(0.5))
 }
