@@ -2,10 +2,10 @@ package device
 
 import "strings"
 
-// Code is what of a .cu file is C++: comments, the insides of strings and
-// preprocessor lines are replaced by spaces, so that offsets and lines stay as
+// BlankNonCode leaves of a .cu file what is C++: comments, the insides of strings
+// and preprocessor lines are replaced by spaces, so that offsets and lines stay as
 // they were.
-func Code(text string) string { return blankDirectives(blankComments(text)) }
+func BlankNonCode(text string) string { return blankDirectives(blankComments(text)) }
 
 // blankComments replaces comments and the insides of strings by spaces, so
 // that offsets and lines stay as they were.

@@ -11,7 +11,7 @@ import (
 // alike. Kernels made by a macro, templates and mere declarations are not seen:
 // those that Go launches are written out.
 func ScanKernels(text string) []Signature {
-	code := Code(text)
+	code := BlankNonCode(text)
 	blocks := externBlocks(code)
 	var found []Signature
 	line, counted := 1, 0

@@ -36,7 +36,7 @@ func NewAttention(q device.Queue) (*Attention, error) {
 }
 
 // Run writes softmax(q·kᵀ/√Dim)·v to out.
-func (a *Attention) Run(out, q, k, v F, s attn.Shape) error {
+func (a *Attention) Run(out, q, k, v Floats, s attn.Shape) error {
 	if err := s.Check(out, q, k, v); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (a *Attention) Run(out, q, k, v F, s attn.Shape) error {
 }
 
 // Update writes the keys and values of new tokens to their slots.
-func (a *Attention) Update(c attn.Cache, k, v F, count int, at attn.Counts) error {
+func (a *Attention) Update(c attn.Cache, k, v Floats, count int, at attn.Counts) error {
 	what := func() string { return fmt.Sprintf("update of %v with %d tokens a sequence", c.CacheShape, count) }
 	if err := c.Check(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *Attention) Update(c attn.Cache, k, v F, count int, at attn.Counts) erro
 }
 
 // Decode is attention for one query of each sequence.
-func (a *Attention) Decode(out, q F, c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (a *Attention) Decode(out, q Floats, c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
 	if err := s.Check(out, q, c, lengths); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *Attention) Decode(out, q F, c attn.Cache, s attn.DecodeShape, lengths a
 // Attend is attention for count new tokens of each sequence, one or many: query i of
 // sequence b sees the slots 0 … before[b] + i. q and out are [Batch, count, heads ×
 // Dim]. The new tokens' own keys and values must be in the cache by then.
-func (a *Attention) Attend(out, q F, c attn.Cache, heads, count int, before attn.Counts) error {
+func (a *Attention) Attend(out, q Floats, c attn.Cache, heads, count int, before attn.Counts) error {
 	what := func() string {
 		return fmt.Sprintf("attention of q [%d, %d, %d × %d] to %v", c.Batch, count, heads, c.Dim, c.CacheShape)
 	}

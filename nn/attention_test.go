@@ -116,7 +116,7 @@ func apart[T float](x []T, a, b, dim int) []T {
 func sameCache(t *testing.T, d device.Device, c kv) {
 	t.Helper()
 	for _, x := range []struct {
-		F
+		Floats
 		want []float32
 	}{{c.K, c.k}, {c.V, c.v}} {
 		for b, n := 0, c.MaxSeq*c.Slot(); b < c.Batch; b++ {

@@ -59,7 +59,7 @@ func measure(b *testing.B, d device.Device, bytes, flops float64, launch func(i 
 }
 
 // noise is a buffer of small numbers.
-func noise(b *testing.B, d bench, name string, n int) F {
+func noise(b *testing.B, d bench, name string, n int) Floats {
 	buffer := output[float32](b, d, name, n)
 	require.NoError(b, d.Fill(buffer, "normal", 1, 1, 0.1))
 	return buffer
@@ -76,7 +76,7 @@ func BenchmarkLinear(b *testing.B) {
 					b.Skip(device.ErrNoClock)
 				}
 				size := s.in * s.width
-				weights := make([]F, min(repeats, 1+cold/(4*size)))
+				weights := make([]Floats, min(repeats, 1+cold/(4*size)))
 				for i := range weights {
 					weights[i] = noise(b, d, "w", size)
 				}

@@ -8,23 +8,23 @@ import (
 )
 
 // GELU writes out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))). out may be x.
-func (l *Layers) GELU(out, x F) error {
+func (l *Layers) GELU(out, x Floats) error {
 	return l.apply("gelu", out, x)
 }
 
 // SwiGLU writes out = silu(gate) · up, where silu(g) = g / (1 + exp(−g)). out may be
 // either of them.
-func (l *Layers) SwiGLU(out, gate, up F) error {
+func (l *Layers) SwiGLU(out, gate, up Floats) error {
 	return l.apply("swiglu", out, gate, up)
 }
 
 // Add writes out = a + b. out may be either of them.
-func (l *Layers) Add(out, a, b F) error {
+func (l *Layers) Add(out, a, b Floats) error {
 	return l.apply("add", out, a, b)
 }
 
 // apply launches a kernel of elementwise.cu.
-func (l *Layers) apply(kernel string, out F, in ...F) error {
+func (l *Layers) apply(kernel string, out Floats, in ...Floats) error {
 	n := out.Len()
 	what := func() string { return fmt.Sprintf("%s to %q, of %d elements", kernel, out.Name(), n) }
 	args := make([]any, 0, 5)
@@ -40,7 +40,7 @@ func (l *Layers) apply(kernel string, out F, in ...F) error {
 
 // Fill writes the numbers of tensor.Fill, from its first on, times scale: the same
 // bits as in Go.
-func (l *Layers) Fill(dst F, d tensor.Dist, seed uint64, stream uint32, scale float32) error {
+func (l *Layers) Fill(dst Floats, d tensor.Dist, seed uint64, stream uint32, scale float32) error {
 	what := func() string { return fmt.Sprintf("fill %q", dst.Name()) }
 	if err := check(what, []int{dst.Len()}); err != nil {
 		return err

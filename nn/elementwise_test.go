@@ -15,7 +15,7 @@ import (
 // function is an elementwise one, in float64 and in plain float32.
 type function struct {
 	name  string
-	run   func(l *Layers, out, a, b F) error
+	run   func(l *Layers, out, a, b Floats) error
 	exact func(a, b float64) float64
 	plain func(a, b float32) float32
 }
@@ -27,10 +27,10 @@ func gelu[T float](x T) T {
 func swiglu[T float](gate, up T) T { return gate / (1 + T(math.Exp(float64(-gate)))) * up }
 
 var functions = []function{
-	{"gelu", func(l *Layers, out, a, _ F) error { return l.GELU(out, a) },
+	{"gelu", func(l *Layers, out, a, _ Floats) error { return l.GELU(out, a) },
 		func(a, _ float64) float64 { return gelu(a) }, func(a, _ float32) float32 { return gelu(a) }},
-	{"swiglu", func(l *Layers, out, a, b F) error { return l.SwiGLU(out, a, b) }, swiglu[float64], swiglu[float32]},
-	{"add", func(l *Layers, out, a, b F) error { return l.Add(out, a, b) },
+	{"swiglu", func(l *Layers, out, a, b Floats) error { return l.SwiGLU(out, a, b) }, swiglu[float64], swiglu[float32]},
+	{"add", func(l *Layers, out, a, b Floats) error { return l.Add(out, a, b) },
 		func(a, b float64) float64 { return a + b }, func(a, b float32) float32 { return a + b }},
 }
 

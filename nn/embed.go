@@ -6,7 +6,7 @@ import (
 
 // Embed writes the row of the table for each token: out [rows, width] of table
 // [vocabulary, width]. A token that is not in the table gives NaN.
-func (l *Layers) Embed(out F, tokens I, table F, rows, width int) error {
+func (l *Layers) Embed(out Floats, tokens Ints, table Floats, rows, width int) error {
 	what := func() string { return fmt.Sprintf("embedding of %d tokens, width %d", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("tokens", tokens, rows)); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (l *Layers) Embed(out F, tokens I, table F, rows, width int) error {
 // EmbedPositions adds learned positions, as GPT-2 has them: out [batch, count,
 // width] is the table's row of each token and the positions' row before[b] + i.
 // What is not in its table gives NaN.
-func (l *Layers) EmbedPositions(out F, tokens I, table, positions F, before I, batch, count, width int) error {
+func (l *Layers) EmbedPositions(out Floats, tokens Ints, table, positions Floats, before Ints, batch, count, width int) error {
 	what := func() string { return fmt.Sprintf("embedding of %d × %d tokens, width %d", batch, count, width) }
 	rows := batch * count
 	if err := check(what, []int{batch, count, width}, of("out", out, rows*width), of("tokens", tokens, rows),
@@ -41,7 +41,7 @@ func (l *Layers) EmbedPositions(out F, tokens I, table, positions F, before I, b
 
 // Advance adds the same number to all counts, so that a recorded step moves on by
 // itself.
-func (l *Layers) Advance(counts I, by int) error {
+func (l *Layers) Advance(counts Ints, by int) error {
 	what := func() string { return fmt.Sprintf("advance %q", counts.Name()) }
 	if err := check(what, []int{counts.Len()}); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (l *Layers) Advance(counts I, by int) error {
 }
 
 // tableRows is how many rows of a width a table has.
-func tableRows(what func() string, name string, table F, width int) (int, error) {
+func tableRows(what func() string, name string, table Floats, width int) (int, error) {
 	if n := table.Len(); n == 0 || n%width != 0 {
 		return 0, fmt.Errorf("%s: %s holds %d elements, want a whole number of rows", what(), name, n)
 	}

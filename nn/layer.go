@@ -20,7 +20,7 @@ type plainLayer struct {
 	attn.Projections
 	attention  *Attention
 	cache      attn.Cache
-	q, k, v, y F // of MaxRows rows
+	q, k, v, y Floats // of MaxRows rows
 }
 
 var _ attn.NewLayer = NewLayer
@@ -51,7 +51,7 @@ func NewLayer(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kern
 	}
 	for _, b := range []struct {
 		name  string
-		to    *F
+		to    *Floats
 		width int
 	}{{"q", &l.q, s.Width()}, {"k", &l.k, s.Slot()}, {"v", &l.v, s.Slot()}, {"y", &l.y, s.Width()}} {
 		if *b.to, err = device.Alloc[float32](q, b.name, s.MaxRows*b.width); err != nil {
@@ -62,7 +62,7 @@ func NewLayer(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kern
 }
 
 // Forward is the layer's pass over the tokens of one step.
-func (l *plainLayer) Forward(out, x F, s attn.Step) error {
+func (l *plainLayer) Forward(out, x Floats, s attn.Step) error {
 	rows := s.Rows()
 	if rows < 1 || rows > l.MaxRows {
 		return fmt.Errorf("attention layer: a step of %d × %d tokens, want 1 to %d", s.Batch, s.Count, l.MaxRows)

@@ -17,11 +17,11 @@ type plainProjections struct {
 	width int
 }
 
-func (p plainProjections) copy(to, from F, s attn.Step) error {
+func (p plainProjections) copy(to, from Floats, s attn.Step) error {
 	return p.LastRows(to, from, s.Rows(), 1, p.width)
 }
 
-func (p plainProjections) QKV(q, k, v, x F, s attn.Step) error {
+func (p plainProjections) QKV(q, k, v, x Floats, s attn.Step) error {
 	if err := p.copy(q, x, s); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (p plainProjections) QKV(q, k, v, x F, s attn.Step) error {
 	return p.Add(v, x, x)
 }
 
-func (p plainProjections) Out(out, y F, s attn.Step) error { return p.copy(out, y, s) }
+func (p plainProjections) Out(out, y Floats, s attn.Step) error { return p.copy(out, y, s) }
 
 func TestPlainLayer(t *testing.T) {
 	d := start(t)
@@ -62,12 +62,12 @@ func TestPlainLayer(t *testing.T) {
 	}
 
 	tooMany := attn.Step{Batch: 2, Count: 8, Before: counts(t, d, 0, 0), After: counts(t, d, 8, 8)}
-	assert.ErrorContains(t, layer.Forward(F{}, F{}, tooMany), "want 1 to 14")
+	assert.ErrorContains(t, layer.Forward(Floats{}, Floats{}, tooMany), "want 1 to 14")
 	for want, broken := range map[string]func(s *attn.LayerShape, c *attn.Cache){
 		"the cache given is": func(s *attn.LayerShape, _ *attn.Cache) { s.MaxSeq++ },
 		"cannot share":       func(s *attn.LayerShape, _ *attn.Cache) { s.Heads = 4 },
 		"at least 1":         func(s *attn.LayerShape, _ *attn.Cache) { s.MaxRows = 0 },
-		"elements, want":     func(_ *attn.LayerShape, c *attn.Cache) { c.K = F{} },
+		"elements, want":     func(_ *attn.LayerShape, c *attn.Cache) { c.K = Floats{} },
 	} {
 		s, cache := shape, c.Cache
 		broken(&s, &cache)
@@ -80,10 +80,10 @@ func TestPlainLayer(t *testing.T) {
 type tiny struct {
 	*Layers
 	layer                        attn.Layer
-	tokens, before, after        I
-	table, gain, bias            F
-	wq, wk, wv, wo, gate, up, wd F
-	x, y, z, g, u, last, logits  F
+	tokens, before, after        Ints
+	table, gain, bias            Floats
+	wq, wk, wv, wo, gate, up, wd Floats
+	x, y, z, g, u, last, logits  Floats
 }
 
 const (
@@ -93,7 +93,7 @@ const (
 
 func newTiny(t *testing.T, d bench, prompt int) *tiny {
 	m := &tiny{Layers: d.Layers}
-	filled := func(name string, n int) F {
+	filled := func(name string, n int) Floats {
 		b := output[float32](t, d, name, n)
 		require.NoError(t, d.Fill(b, "normal", 3, uint32(name[0])<<8|uint32(name[1]), 0.3))
 		return b
@@ -102,7 +102,7 @@ func newTiny(t *testing.T, d bench, prompt int) *tiny {
 	m.wq, m.wk, m.wv, m.wo = filled("wq", tinyWidth*tinyWidth), filled("wk", tinyWidth*tinyWidth), filled("wv", tinyWidth*tinyWidth), filled("wo", tinyWidth*tinyWidth)
 	m.gate, m.up, m.wd = filled("gate", tinyMLP*tinyWidth), filled("up", tinyMLP*tinyWidth), filled("wd", tinyMLP*tinyWidth)
 	rows := tinyBatch * prompt
-	for to, n := range map[*F]int{&m.x: rows * tinyWidth, &m.y: rows * tinyWidth, &m.z: rows * tinyWidth, &m.g: rows * tinyMLP, &m.u: rows * tinyMLP,
+	for to, n := range map[*Floats]int{&m.x: rows * tinyWidth, &m.y: rows * tinyWidth, &m.z: rows * tinyWidth, &m.g: rows * tinyMLP, &m.u: rows * tinyMLP,
 		&m.last: tinyBatch * tinyWidth, &m.logits: tinyBatch * tinyVocabulary} {
 		*to = output[float32](t, d, "activations", n)
 	}
@@ -127,29 +127,29 @@ func all(steps ...func() error) error {
 	return nil
 }
 
-func (m *tiny) QKV(q, k, v, x F, s attn.Step) error {
-	to := func(y, w F) func() error {
-		return func() error { return m.Linear(y, x, w, F{}, s.Rows(), tinyWidth, tinyWidth) }
+func (m *tiny) QKV(q, k, v, x Floats, s attn.Step) error {
+	to := func(y, w Floats) func() error {
+		return func() error { return m.Linear(y, x, w, Floats{}, s.Rows(), tinyWidth, tinyWidth) }
 	}
-	turn := func(y F) func() error {
+	turn := func(y Floats) func() error {
 		return func() error { return m.RoPE(y, s.Before.Device, s.Batch, s.Count, tinyHeads, tinyDim, 10000) }
 	}
 	return all(to(q, m.wq), to(k, m.wk), to(v, m.wv), turn(q), turn(k))
 }
 
-func (m *tiny) Out(out, y F, s attn.Step) error {
+func (m *tiny) Out(out, y Floats, s attn.Step) error {
 	return m.Linear(out, y, m.wo, m.bias, s.Rows(), tinyWidth, tinyWidth)
 }
 
 // forward is a whole step: from tokens to the tokens that follow.
-func (m *tiny) forward(tokens I, count int, before []int) error {
+func (m *tiny) forward(tokens Ints, count int, before []int) error {
 	after := make([]int, len(before))
 	for i := range before {
 		after[i] = before[i] + count
 	}
 	s := attn.Step{Batch: tinyBatch, Count: count, Before: attn.Counts{Host: before, Device: m.before}, After: attn.Counts{Host: after, Device: m.after}}
 	rows := s.Rows()
-	part := func(b F, n int) F { p, _ := b.Slice(0, n); return p }
+	part := func(b Floats, n int) Floats { p, _ := b.Slice(0, n); return p }
 	x, y, z := part(m.x, rows*tinyWidth), part(m.y, rows*tinyWidth), part(m.z, rows*tinyWidth)
 	g, u := part(m.g, rows*tinyMLP), part(m.u, rows*tinyMLP)
 	return all(
@@ -159,13 +159,15 @@ func (m *tiny) forward(tokens I, count int, before []int) error {
 		func() error { return m.layer.Forward(z, y, s) },
 		func() error { return m.Add(x, x, z) },
 		func() error { return m.LayerNorm(y, x, m.gain, m.bias, rows, tinyWidth, 1e-5) },
-		func() error { return m.Linear(g, y, m.gate, F{}, rows, tinyWidth, tinyMLP) },
-		func() error { return m.Linear(u, y, m.up, F{}, rows, tinyWidth, tinyMLP) },
+		func() error { return m.Linear(g, y, m.gate, Floats{}, rows, tinyWidth, tinyMLP) },
+		func() error { return m.Linear(u, y, m.up, Floats{}, rows, tinyWidth, tinyMLP) },
 		func() error { return m.SwiGLU(g, g, u) },
-		func() error { return m.Linear(z, g, m.wd, F{}, rows, tinyMLP, tinyWidth) },
+		func() error { return m.Linear(z, g, m.wd, Floats{}, rows, tinyMLP, tinyWidth) },
 		func() error { return m.Add(x, x, z) },
 		func() error { return m.LastRows(m.last, x, tinyBatch, count, tinyWidth) },
-		func() error { return m.Linear(m.logits, m.last, m.table, F{}, tinyBatch, tinyWidth, tinyVocabulary) },
+		func() error {
+			return m.Linear(m.logits, m.last, m.table, Floats{}, tinyBatch, tinyWidth, tinyVocabulary)
+		},
 		func() error { return m.Argmax(m.tokens, m.logits, tinyBatch, tinyVocabulary) },
 		func() error { return m.Advance(m.before, count) },
 	)

@@ -28,32 +28,32 @@ const (
 
 // Part is one of several linear layers of the same input: Out [rows, width], W
 // [width, in], Bias [width]; the zero Buffer means no bias.
-type Part struct{ Out, W, Bias F }
+type Part struct{ Out, W, Bias Floats }
 
 // Linear writes out [rows, width] = x [rows, in] · wᵀ + bias [width], where w is
 // [width, in]; the zero Buffer means no bias. out may not overlap the others.
-func (l *Layers) Linear(out, x, w, bias F, rows, in, width int) error {
+func (l *Layers) Linear(out, x, w, bias Floats, rows, in, width int) error {
 	return l.linear(x, rows, in, width, asItIs, Part{out, w, bias})
 }
 
 // LinearGELU is Linear and then GELU.
-func (l *Layers) LinearGELU(out, x, w, bias F, rows, in, width int) error {
+func (l *Layers) LinearGELU(out, x, w, bias Floats, rows, in, width int) error {
 	return l.linear(x, rows, in, width, thenGELU, Part{out, w, bias})
 }
 
 // LinearAdd adds to out what Linear would write.
-func (l *Layers) LinearAdd(out, x, w, bias F, rows, in, width int) error {
+func (l *Layers) LinearAdd(out, x, w, bias Floats, rows, in, width int) error {
 	return l.linear(x, rows, in, width, thenAdd, Part{out, w, bias})
 }
 
 // Linears computes up to three layers of one input, such as queries, keys and values.
-func (l *Layers) Linears(x F, rows, in, width int, parts ...Part) error {
+func (l *Layers) Linears(x Floats, rows, in, width int, parts ...Part) error {
 	return l.linear(x, rows, in, width, asItIs, parts...)
 }
 
 // LinearSwiGLU writes out [rows, width] = silu(x · gateᵀ) · (x · upᵀ), with gate and up
 // [width, in] and no bias. spare is room of out's size, for up's part.
-func (l *Layers) LinearSwiGLU(out, spare, x, gate, up F, rows, in, width int) error {
+func (l *Layers) LinearSwiGLU(out, spare, x, gate, up Floats, rows, in, width int) error {
 	if rows > fewRows {
 		if err := l.Linears(x, rows, in, width, Part{Out: out, W: gate}, Part{Out: spare, W: up}); err != nil {
 			return err
@@ -67,22 +67,22 @@ func (l *Layers) LinearSwiGLU(out, spare, x, gate, up F, rows, in, width int) er
 		of("up", up, width*in), of("out", out, rows*width), of("spare", spare, rows*width)); err != nil {
 		return err
 	}
-	three := [mostParts]F{gate, up, up}
+	three := [mostParts]Floats{gate, up, up}
 	return l.few(job{x: x, rows: rows, in: in, width: width, then: thenSwiGLU, parts: 1, w: three, bias: three,
-		out: [mostParts]F{out, out, out}})
+		out: [mostParts]Floats{out, out, out}})
 }
 
-func (l *Layers) linear(x F, rows, in, width int, then then, parts ...Part) error {
+func (l *Layers) linear(x Floats, rows, in, width int, then then, parts ...Part) error {
 	what := func() string {
 		return fmt.Sprintf("linear layer of x [%d, %d] with w [%d, %d]", rows, in, width, in)
 	}
 	if len(parts) < 1 || len(parts) > mostParts {
 		return fmt.Errorf("%s: %d of them together, want 1 to %d", what(), len(parts), mostParts)
 	}
-	j := job{x: x, rows: rows, in: in, width: width, then: then, parts: len(parts), biased: parts[0].Bias != F{}}
+	j := job{x: x, rows: rows, in: in, width: width, then: then, parts: len(parts), biased: parts[0].Bias != Floats{}}
 	sizes := []size{of("x", x, rows*in)}
 	for i, p := range parts {
-		if (p.Bias != F{}) != j.biased {
+		if (p.Bias != Floats{}) != j.biased {
 			return fmt.Errorf("%s: of several together all have a bias or none has", what())
 		}
 		sizes = append(sizes, of("out", p.Out, rows*width), of("w", p.W, width*in))
@@ -118,12 +118,12 @@ func (l *Layers) linear(x F, rows, in, width int, then then, parts ...Part) erro
 
 // job is what a call of linear asks for, checked.
 type job struct {
-	x               F
+	x               Floats
 	rows, in, width int
 	then            then
 	parts           int
 	biased          bool
-	out, w, bias    [mostParts]F
+	out, w, bias    [mostParts]Floats
 }
 
 func (j job) aligned() bool { return wide(j.in, append(j.w[:], j.x)...) }

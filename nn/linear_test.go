@@ -41,7 +41,7 @@ func TestLinear(t *testing.T) {
 				l := way.of(b)
 				x, w := normal(t, s.rows*s.in), normal(t, s.width*s.in)
 				var bias []float32
-				var biasF F
+				var biasF Floats
 				if biased {
 					bias = normal(t, s.width)
 					biasF = on(t, b, "bias", bias)
@@ -75,7 +75,7 @@ func TestLinearOfSlices(t *testing.T) {
 	b := start(t)
 	for i, rows := range []int{3, 20, 21} {
 		const in, width = 64, 24
-		slice := func(name string, values []float32) F {
+		slice := func(name string, values []float32) Floats {
 			s, err := on(t, b, name, values).Slice(1, len(values)-1)
 			require.NoError(t, err)
 			return s
@@ -85,7 +85,7 @@ func TestLinearOfSlices(t *testing.T) {
 		before := read(t, b, whole)
 		out, err := whole.Slice(1, rows*width+1)
 		require.NoError(t, err)
-		require.NoError(t, ways[i].of(b).Linear(out, slice("x", x), slice("w", w), F{}, rows, in, width))
+		require.NoError(t, ways[i].of(b).Linear(out, slice("x", x), slice("w", w), Floats{}, rows, in, width))
 		after := read(t, b, whole)
 		near(t, fmt.Sprint(rows, " rows"), after[1:len(after)-1], linearTruth(x[1:len(x)-1], w[1:len(w)-1], nil, rows, in, width))
 		require.Equal(t, []float32{before[0], before[len(before)-1]}, []float32{after[0], after[len(after)-1]})
@@ -169,7 +169,7 @@ func TestLinearOfAllSizes(t *testing.T) {
 		w[i] *= float32(math.Ldexp(1, 2*(i/in)-40))
 	}
 	out := output[float32](t, b, "out", rows*width)
-	require.NoError(t, ways[2].of(b).Linear(out, on(t, b, "x", x), on(t, b, "w", w), F{}, rows, in, width))
+	require.NoError(t, ways[2].of(b).Linear(out, on(t, b, "x", x), on(t, b, "w", w), Floats{}, rows, in, width))
 	truth := linearTruth(x, w, nil, rows, in, width)
 	got := read(t, b, out)
 	for column := range width { // each column has a size of its own: it is judged by itself
@@ -200,7 +200,7 @@ func keepsNaN(t *testing.T, b bench, l *Layers, rows int) {
 		x, w := normal(t, rows*5), normal(t, 7*5)
 		x[2*5+1] = bad
 		out := output[float32](t, b, "out", rows*7)
-		require.NoError(t, l.Linear(out, on(t, b, "x", x), on(t, b, "w", w), F{}, rows, 5, 7))
+		require.NoError(t, l.Linear(out, on(t, b, "x", x), on(t, b, "w", w), Floats{}, rows, 5, 7))
 		for i, v := range read(t, b, out) {
 			require.Equal(t, i/7 == 2, v-v != 0, "row %d", i/7)
 		}

@@ -14,10 +14,10 @@ import (
 	"flashlab/device"
 )
 
-// F and I are what the methods work on.
+// Floats and Ints are what the methods work on.
 type (
-	F = device.Buffer[float32]
-	I = device.Buffer[int32]
+	Floats = device.Buffer[float32]
+	Ints   = device.Buffer[int32]
 )
 
 //go:embed *.cu
@@ -137,7 +137,7 @@ func check(what func() string, dimensions []int, sizes ...size) error {
 }
 
 // wide tells whether rows of a width may be read 16 bytes at a time.
-func wide(width int, buffers ...F) bool {
+func wide(width int, buffers ...Floats) bool {
 	for _, b := range buffers {
 		if b.Memory().Addr%16 != 0 {
 			return false

@@ -32,7 +32,7 @@ func (l *Layers) product(j job) error {
 
 	s := l.scratch
 	for _, b := range []struct {
-		to   *F
+		to   *Floats
 		name string
 		n    int
 	}{

@@ -20,7 +20,7 @@ var _ attn.Rearranger = (*Layers)(nil)
 
 // LayerNorm writes out [rows, width] = (x − mean) / √(variance + eps) · gain + bias,
 // each row by itself; gain and bias are [width]. out may be x.
-func (l *Layers) LayerNorm(out, x, gain, bias F, rows, width int, eps float32) error {
+func (l *Layers) LayerNorm(out, x, gain, bias Floats, rows, width int, eps float32) error {
 	what := func() string { return fmt.Sprintf("layer norm of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width),
 		of("gain", gain, width), of("bias", bias, width)); err != nil {
@@ -31,7 +31,7 @@ func (l *Layers) LayerNorm(out, x, gain, bias F, rows, width int, eps float32) e
 
 // AddNorm adds to x, [rows, width], and writes the layer norm of the sum: two steps
 // that always follow each other. Neither of added and out may be x.
-func (l *Layers) AddNorm(out, x, added, gain, bias F, rows, width int, eps float32) error {
+func (l *Layers) AddNorm(out, x, added, gain, bias Floats, rows, width int, eps float32) error {
 	what := func() string { return fmt.Sprintf("addition and layer norm of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width), of("added", added, rows*width),
 		of("gain", gain, width), of("bias", bias, width)); err != nil {
@@ -46,16 +46,16 @@ func normThreads(width int) int { return min(normBlock, tiles(width, 32*normHeld
 // RoPE turns x [batch, count, heads × dim] in place: in token i of sequence b, the
 // pair of elements j and j + dim/2 of each head by (before[b] + i) · base^(−2j/dim).
 // That is the convention of Llama's published weights and GPT-NeoX.
-func (l *Layers) RoPE(x F, before I, batch, count, heads, dim int, base float32) error {
-	return l.rope([]F{x}, before, batch, count, heads, dim, base)
+func (l *Layers) RoPE(x Floats, before Ints, batch, count, heads, dim int, base float32) error {
+	return l.rope([]Floats{x}, before, batch, count, heads, dim, base)
 }
 
 // RoPEs does it to queries and keys together.
-func (l *Layers) RoPEs(q, k F, before I, batch, count, heads, dim int, base float32) error {
-	return l.rope([]F{q, k}, before, batch, count, heads, dim, base)
+func (l *Layers) RoPEs(q, k Floats, before Ints, batch, count, heads, dim int, base float32) error {
+	return l.rope([]Floats{q, k}, before, batch, count, heads, dim, base)
 }
 
-func (l *Layers) rope(x []F, before I, batch, count, heads, dim int, base float32) error {
+func (l *Layers) rope(x []Floats, before Ints, batch, count, heads, dim int, base float32) error {
 	what := func() string { return fmt.Sprintf("RoPE of x [%d, %d, %d × %d]", batch, count, heads, dim) }
 	sizes := []size{of("before", before, batch)}
 	for _, x := range x {
@@ -76,7 +76,7 @@ func (l *Layers) rope(x []F, before I, batch, count, heads, dim int, base float3
 
 // LastRows writes the row of each sequence's last token, out [batch, width] of
 // x [batch, count, width].
-func (l *Layers) LastRows(out, x F, batch, count, width int) error {
+func (l *Layers) LastRows(out, x Floats, batch, count, width int) error {
 	what := func() string { return fmt.Sprintf("last rows of x [%d, %d, %d]", batch, count, width) }
 	if err := check(what, []int{batch, count, width}, of("out", out, batch*width), of("x", x, batch*count*width)); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (l *Layers) LastRows(out, x F, batch, count, width int) error {
 
 // Argmax writes the column of the largest element of each row of x [rows, width]:
 // the lowest where several are largest, and −1 where the row has a NaN.
-func (l *Layers) Argmax(out I, x F, rows, width int) error {
+func (l *Layers) Argmax(out Ints, x Floats, rows, width int) error {
 	what := func() string { return fmt.Sprintf("argmax of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows), of("x", x, rows*width)); err != nil {
 		return err
@@ -107,18 +107,18 @@ func (l *Layers) Argmax(out I, x F, rows, width int) error {
 
 // SplitHeads turns rows of tokens, src [batch, count, heads × dim], into a piece for
 // each head, dst [batch, heads, count, dim].
-func (l *Layers) SplitHeads(dst, src F, batch, count, heads, dim int) error {
+func (l *Layers) SplitHeads(dst, src Floats, batch, count, heads, dim int) error {
 	return l.swapMiddle("split heads", dst, src, batch, count, heads, dim)
 }
 
 // MergeHeads turns src [batch, heads, count, dim] back into rows of tokens, dst
 // [batch, count, heads × dim].
-func (l *Layers) MergeHeads(dst, src F, batch, count, heads, dim int) error {
+func (l *Layers) MergeHeads(dst, src Floats, batch, count, heads, dim int) error {
 	return l.swapMiddle("merge heads", dst, src, batch, heads, count, dim)
 }
 
 // swapMiddle writes dst [batch, inner, outer, dim] of src [batch, outer, inner, dim].
-func (l *Layers) swapMiddle(name string, dst, src F, batch, outer, inner, dim int) error {
+func (l *Layers) swapMiddle(name string, dst, src Floats, batch, outer, inner, dim int) error {
 	what := func() string { return fmt.Sprintf("%s of src [%d, %d, %d, %d]", name, batch, outer, inner, dim) }
 	n := batch * outer * inner * dim
 	if err := check(what, []int{batch, outer, inner, dim}, of("dst", dst, n), of("src", src, n)); err != nil {

@@ -9,11 +9,11 @@ import (
 // scratch is room that some operations need for themselves. It grows where it is
 // too small, and all share it, for they run one after another.
 type scratch struct {
-	x, w         F // halves of both sides of a product, see pieces.cu
-	xBack, wBack F // what undoes their scales
-	partial      F // sums that are to be put together
-	best         F // of each part of a row
-	bestAt       I // its column
+	x, w         Floats // halves of both sides of a product, see pieces.cu
+	xBack, wBack Floats // what undoes their scales
+	partial      Floats // sums that are to be put together
+	best         Floats // of each part of a row
+	bestAt       Ints   // its column
 }
 
 // atLeast makes a buffer anew where it is too short. Where work is being recorded

@@ -6,40 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/sbinet/npyio"
 )
 
-// Bounds on what ReadNPY accepts.
-const (
-	MaxElements  = 16 << 20 // 64 MB of float32
-	maxNPYHeader = 64 << 10
-)
+// maxNPYHeader bounds the header that ReadNPY accepts.
+const maxNPYHeader = 64 << 10
 
-// WriteNPY writes a tensor in NumPy's .npy format, version 1.0. (npyio writes
-// slices as one dimension and matrices as two; we have up to four.)
-func WriteNPY(w io.Writer, t *Tensor) error {
-	dims := make([]string, len(t.Shape))
-	for i, d := range t.Shape {
-		dims[i] = fmt.Sprintf("%d,", d)
-	}
-	dict := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", strings.Join(dims, " "))
-	// Magic, version, length and text together fill a multiple of 64 bytes.
-	pad := 63 - (10+len(dict))%64
-	dict += strings.Repeat(" ", pad) + "\n"
-	head := append([]byte("\x93NUMPY\x01\x00"), byte(len(dict)), byte(len(dict)>>8))
-	if _, err := w.Write(append(head, dict...)); err != nil {
-		return err
-	}
-	return binary.Write(w, binary.LittleEndian, t.Data)
-}
-
-// ReadNPY reads a float32 .npy file of at most MaxElements elements.
-func ReadNPY(r io.Reader) (*Tensor, error) { return ReadLargeNPY(r, MaxElements) }
-
-// ReadLargeNPY reads one of at most so many elements.
-func ReadLargeNPY(r io.Reader, most int) (t *Tensor, err error) {
+// ReadNPY reads NumPy's .npy format: float32, at most so many elements.
+func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
 	header, err := npyHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
@@ -102,11 +77,4 @@ func npyHeader(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("cut off in the header: %w", err)
 	}
 	return append(head, text...), nil
-}
-
-// Bytes is the tensor as a .npy file.
-func (t *Tensor) Bytes() ([]byte, error) {
-	var b bytes.Buffer
-	err := WriteNPY(&b, t)
-	return b.Bytes(), err
 }

@@ -1,5 +1,5 @@
 // Package tensor holds dense row-major float32 tensors: seeded filling,
-// comparing, and .npy in and out.
+// comparing, and reading .npy files.
 package tensor
 
 import (
@@ -12,6 +12,9 @@ type Tensor struct {
 	Shape []int
 	Data  []float32
 }
+
+// MaxElements bounds a tensor that travels in a message: 64 MB of float32.
+const MaxElements = 16 << 20
 
 // New makes a tensor of zeros.
 func New(shape ...int) *Tensor {

@@ -8,6 +8,8 @@ import (
 	"github.com/sbinet/npyio"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/tensor/npytest"
 )
 
 func TestFillDoesNotDependOnWhereItStarts(t *testing.T) {
@@ -55,9 +57,8 @@ func TestCompareNeverLetsNaNPass(t *testing.T) {
 
 func TestNPYRoundTripAndAgainstNpyio(t *testing.T) {
 	x, _ := Random(Normal, 3, 0, 2, 3, 5)
-	file, err := x.Bytes()
-	require.NoError(t, err)
-	back, err := ReadNPY(bytes.NewReader(file))
+	file := npytest.File(x.Data, x.Shape...)
+	back, err := ReadNPY(bytes.NewReader(file), len(x.Data))
 	require.NoError(t, err)
 	assert.Equal(t, x, back)
 
@@ -71,7 +72,7 @@ func TestNPYRoundTripAndAgainstNpyio(t *testing.T) {
 
 func TestNPYRefusesWhatIsNotOne(t *testing.T) {
 	x := New(4)
-	good, _ := x.Bytes()
+	good := npytest.File(x.Data, x.Shape...)
 	for name, bad := range map[string][]byte{
 		"empty":     {},
 		"text":      []byte("hello, this is no array"),
@@ -80,16 +81,18 @@ func TestNPYRefusesWhatIsNotOne(t *testing.T) {
 		"doubles":   bytes.Replace(good, []byte("<f4"), []byte("<f8"), 1),
 		"no shape":  bytes.Replace(good, []byte("'shape': "), []byte("'shipe': "), 1),
 	} {
-		_, err := ReadNPY(bytes.NewReader(bad))
+		_, err := ReadNPY(bytes.NewReader(bad), 4)
 		assert.Error(t, err, name)
 	}
+	_, err := ReadNPY(bytes.NewReader(good), 3)
+	assert.ErrorContains(t, err, "at most 3")
 }
 
 func FuzzReadNPY(f *testing.F) {
-	good, _ := New(2, 2).Bytes()
+	good := npytest.File(make([]float32, 4), 2, 2)
 	f.Add(good)
 	f.Add([]byte("\x93NUMPY\x01\x00\x02\x00}\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		_, _ = ReadNPY(bytes.NewReader(data)) // an error, never a panic
+		_, _ = ReadNPY(bytes.NewReader(data), 1<<10) // an error, never a panic
 	})
 }

@@ -38,7 +38,7 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 	if err := ours.fits(l); err != nil {
 		return err
 	}
-	values, err := device.Pack(ours.sig, args)
+	values, err := device.LayOut(ours.sig, args)
 	if err != nil {
 		return err
 	}

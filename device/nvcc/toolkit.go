@@ -27,7 +27,7 @@ type Toolkit struct {
 	Include string // the folder of cuda.h; "" where the toolkit has none
 	LibDir  string // the folder of libcuda.so, the driver's own or a stub to link against; "" where there is none
 	// Jail runs the compiler on kernels in a sandbox; nil: as it is.
-	Jail jail.Maker
+	Jail jail.CommandFunc
 }
 
 // places are where a toolkit may lie, first match wins. The environment goes

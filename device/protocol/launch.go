@@ -35,7 +35,7 @@ func NewLaunch(kernel uint64, sig device.Signature, l device.Launch, info device
 	if err != nil {
 		return nil, err
 	}
-	values, err := device.Pack(sig, args)
+	values, err := device.LayOut(sig, args)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (f *fake) Launch(k device.Kernel, l device.Launch, args ...any) error {
 	if _, err := device.CheckLaunch(k.Signature().Name, l, f.Info()); err != nil {
 		return err
 	}
-	values, err := device.Pack(k.Signature(), args)
+	values, err := device.LayOut(k.Signature(), args)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (h *heap) check(sig device.Signature, values []device.Value) ([]any, error)
 	for i, v := range values {
 		args[i] = v
 	}
-	if _, err := device.Pack(sig, args); err != nil {
+	if _, err := device.LayOut(sig, args); err != nil {
 		return nil, err
 	}
 	for i, p := range sig.Params {

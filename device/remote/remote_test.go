@@ -100,7 +100,7 @@ func TestLaunchArgumentsArriveIntact(t *testing.T) {
 	one := device.Launch{Grid: device.D1(1), Block: device.D1(1)}
 	args := []any{tail, y, z, -3, float32(-0.1), math.Pi, uint64(math.MaxUint64), true}
 	require.NoError(t, d.Launch(k, one, args...))
-	want, err := device.Pack(k.Signature(), args)
+	want, err := device.LayOut(k.Signature(), args)
 	require.NoError(t, err)
 	assert.Equal(t, want, f.launched)
 

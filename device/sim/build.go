@@ -31,8 +31,8 @@ var sourcesKey = sync.OnceValue(func() string {
 	return cache.Key(parts...)
 })
 
-// unpack writes the embedded sources into the cache, once per version of them.
-func unpack(cacheDir string) (string, error) {
+// writeSources writes the embedded sources into the cache, once per version of them.
+func writeSources(cacheDir string) (string, error) {
 	dir := filepath.Join(cacheDir, "sim-src-"+sourcesKey())
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
@@ -43,7 +43,7 @@ func unpack(cacheDir string) (string, error) {
 	}
 	defer os.RemoveAll(temp)
 	if err := os.CopyFS(temp, sources); err != nil {
-		return "", fmt.Errorf("cannot unpack the simulator's sources: %w", err)
+		return "", fmt.Errorf("cannot write the simulator's sources: %w", err)
 	}
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return "", err
@@ -58,7 +58,7 @@ func unpack(cacheDir string) (string, error) {
 }
 
 func includeDir(cacheDir string) (string, error) {
-	dir, err := unpack(cacheDir)
+	dir, err := writeSources(cacheDir)
 	return filepath.Join(dir, "include"), err
 }
 
@@ -78,7 +78,7 @@ func buildRuntime(c *compiler, cacheDir string) (string, error) {
 }
 
 func linkRuntime(c *compiler, cacheDir, binary string) error {
-	src, err := unpack(cacheDir)
+	src, err := writeSources(cacheDir)
 	if err != nil {
 		return err
 	}

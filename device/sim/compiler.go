@@ -24,9 +24,9 @@ type compiler struct {
 	path        string
 	version     string // its first line of --version: part of every cache key
 	clang       bool
-	fillsLocals bool       // it understands fillLocals
-	jail        jail.Maker // runs it on kernels; nil: as it is
-	reads       []string   // what it sees there besides the kernel
+	fillsLocals bool             // it understands fillLocals
+	jail        jail.CommandFunc // runs it on kernels; nil: as it is
+	reads       []string         // what it sees there besides the kernel
 }
 
 // fillLocals fills variables that their declaration leaves undefined with large

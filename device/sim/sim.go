@@ -47,14 +47,14 @@ func AllChecks() Checks { return Checks{true, true, true, true, true} }
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64        // memory accesses, barriers and basic blocks that a block may come to
-	Workers  int           // blocks that run at the same time; default: one for each core
-	Timeout  time.Duration // wall clock a launch may take
-	Memory   int64         // bytes of device memory
-	Cache    string        // directory; default: cache.Dir
-	Compiler string        // default: the first that builds a probe kernel
-	Show     trace.Show    // whose printf is kept; default: every thread's
-	Jail     jail.Maker    // runs the compiler on kernels, and the simulator; nil: as they are
+	MaxSteps uint64           // memory accesses, barriers and basic blocks that a block may come to
+	Workers  int              // blocks that run at the same time; default: one for each core
+	Timeout  time.Duration    // wall clock a launch may take
+	Memory   int64            // bytes of device memory
+	Cache    string           // directory; default: cache.Dir
+	Compiler string           // default: the first that builds a probe kernel
+	Show     trace.Show       // whose printf is kept; default: every thread's
+	Jail     jail.CommandFunc // runs the compiler on kernels, and the simulator; nil: as they are
 }
 
 // Device is a running simulator.

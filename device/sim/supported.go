@@ -50,7 +50,7 @@ func (c *compiler) checkSupported(dir string, args []string, s moduleSource) err
 		return nil // the compiler has errors of its own to report
 	}
 	text := ownLines(out, s.name)
-	code := device.Code(text)
+	code := device.BlankNonCode(text)
 	type place struct {
 		at      int
 		message string

@@ -77,7 +77,7 @@ func strangers(t *testing.T, kind string) {
 // jailHere is the sandbox of this machine; without one the submissions run as they
 // are, for none of them can do harm beyond the process that it runs in. For the few of a
 // quick run there is none: builds in it have a cache of their own, which takes most of a minute to fill.
-func jailHere(t *testing.T) (jail.Maker, string) {
+func jailHere(t *testing.T) (jail.CommandFunc, string) {
 	if os.Getenv(allMutants) == "" {
 		return nil, "no sandbox: " + allMutants + " is not set"
 	}

@@ -50,6 +50,6 @@ func Failed(printed string) error {
 
 var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)
 
-// Maker makes the command that runs a program shut off from the machine. Its
+// CommandFunc makes the command that runs a program shut off from the machine. Its
 // standard streams are the caller's to set; ExtraFiles and SysProcAttr are not.
-type Maker func(context.Context, Program) (*exec.Cmd, error)
+type CommandFunc func(context.Context, Program) (*exec.Cmd, error)

@@ -110,7 +110,7 @@ func (e exported) read(name string) ([]float32, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t, err := tensor.ReadLargeNPY(f, tensor.Elements(e.shapes[name]))
+	t, err := tensor.ReadNPY(f, tensor.Elements(e.shapes[name]))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/tensor"
+	"flashlab/tensor/npytest"
 )
 
 // configJSON is how Hugging Face writes the config, defaults left out.
@@ -115,9 +116,7 @@ func exportedFiles(t testing.TB, kind string, all map[string]*tensor.Tensor, mor
 	shapes := map[string][]int{}
 	files := map[string][]byte{}
 	for name, x := range all {
-		data, err := x.Bytes()
-		require.NoError(t, err)
-		files[name+".npy"], shapes[name] = data, x.Shape
+		files[name+".npy"], shapes[name] = npytest.File(x.Data, x.Shape...), x.Shape
 	}
 	text, err := json.Marshal(shapes)
 	require.NoError(t, err)

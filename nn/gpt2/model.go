@@ -18,18 +18,18 @@ type Model struct {
 	queue   device.Queue
 	device  device.Device // the same, if it can record graphs; else nil
 	nn      *nn.Layers
-	weights map[string]nn.F
+	weights map[string]nn.Floats
 	layers  []attn.Layer
 	cache   []attn.Cache
 
 	before, after attn.Counts // positions of this step's first token, and of the next step's
 
-	tokens nn.I // [Positions]; a decoding step takes the first, and puts the next there
-	x, y   nn.F // [Positions, Width]
-	added  nn.F // [Positions, Width], what attention adds to x
-	inner  nn.F // [Positions, Inner]
-	last   nn.F // [Width], of the last token
-	logits nn.F // [Vocabulary]
+	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there
+	x, y   nn.Floats // [Positions, Width]
+	added  nn.Floats // [Positions, Width], what attention adds to x
+	inner  nn.Floats // [Positions, Inner]
+	last   nn.Floats // [Width], of the last token
+	logits nn.Floats // [Vocabulary]
 
 	memory []device.Memory // to give back
 
@@ -48,7 +48,7 @@ func New(q device.Queue, l *nn.Layers, w Weights, newLayer attn.NewLayer, k attn
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, queue: q, nn: l, weights: map[string]nn.F{}}
+	m := &Model{config: c, queue: q, nn: l, weights: map[string]nn.Floats{}}
 	if d, ok := q.(device.Device); ok {
 		m.device, m.queue = d, device.QueueOf(d) // layers hold what cannot be turned back
 	}
@@ -87,14 +87,14 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 // layers.
 func (m *Model) allocate() (err error) {
 	c := m.config
-	floats := func(name string, n int) (b nn.F) {
+	floats := func(name string, n int) (b nn.Floats) {
 		if err == nil {
 			b, err = device.Alloc[float32](m.queue, name, n)
 			m.memory = append(m.memory, b.Memory())
 		}
 		return b
 	}
-	ints := func(name string, n int) (b nn.I) {
+	ints := func(name string, n int) (b nn.Ints) {
 		if err == nil {
 			b, err = device.Alloc[int32](m.queue, name, n)
 			m.memory = append(m.memory, b.Memory())
@@ -124,7 +124,7 @@ func (m *Model) allocate() (err error) {
 // token has taken yet is found out.
 func (m *Model) poison() error {
 	for _, c := range m.cache {
-		for _, b := range []nn.F{c.K, c.V} {
+		for _, b := range []nn.Floats{c.K, c.V} {
 			if err := m.device.Poison(b.Memory()); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 
 // pass takes the first count tokens through all layers, and returns what comes
 // out, [count, Width], before the last norm.
-func (m *Model) pass(count int) (nn.F, error) {
+func (m *Model) pass(count int) (nn.Floats, error) {
 	c := m.config
 	x, _ := m.x.Slice(0, count*c.Width) // count is at most Positions
 	y, _ := m.y.Slice(0, count*c.Width)
@@ -29,7 +29,7 @@ func (m *Model) pass(count int) (nn.F, error) {
 
 // layer adds the layer's attention, then its MLP, to x; y is for results in
 // between.
-func (m *Model) layer(i int, x, y nn.F, s attn.Step) error {
+func (m *Model) layer(i int, x, y nn.Floats, s attn.Step) error {
 	c := m.config
 	if err := m.norm(y, x, InLayer(i, Gain1), InLayer(i, Bias1)); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (m *Model) layer(i int, x, y nn.F, s attn.Step) error {
 	if err := m.layers[i].Forward(added, y, s); err != nil {
 		return err
 	}
-	rows, w := s.Rows(), func(name string) nn.F { return m.weights[InLayer(i, name)] }
+	rows, w := s.Rows(), func(name string) nn.Floats { return m.weights[InLayer(i, name)] }
 	if err := m.nn.AddNorm(y, x, added, w(Gain2), w(Bias2), rows, c.Width, float32(c.Epsilon)); err != nil {
 		return err
 	}
@@ -51,12 +51,12 @@ func (m *Model) layer(i int, x, y nn.F, s attn.Step) error {
 
 // head turns the last token's row into logits, and the largest of them into the
 // next step's token. The matrix is the table of tokens again.
-func (m *Model) head(row nn.F) error {
+func (m *Model) head(row nn.Floats) error {
 	c := m.config
 	if err := m.norm(m.last, row, FinalGain, FinalBias); err != nil {
 		return err
 	}
-	if err := m.nn.Linear(m.logits, m.last, m.weights[TokenTable], nn.F{}, 1, c.Width, c.Vocabulary); err != nil {
+	if err := m.nn.Linear(m.logits, m.last, m.weights[TokenTable], nn.Floats{}, 1, c.Width, c.Vocabulary); err != nil {
 		return err
 	}
 	first, _ := m.tokens.Slice(0, 1)
@@ -65,7 +65,7 @@ func (m *Model) head(row nn.F) error {
 
 // eachRow shows the logits of all rows, of which only one is computed at a time:
 // those of a long text would fill a GPU.
-func (m *Model) eachRow(x nn.F, rows int, f func(int, []float32) error) error {
+func (m *Model) eachRow(x nn.Floats, rows int, f func(int, []float32) error) error {
 	for i := range rows {
 		row, _ := x.Slice(i*m.config.Width, (i+1)*m.config.Width)
 		if err := m.head(row); err != nil {
@@ -82,7 +82,7 @@ func (m *Model) eachRow(x nn.F, rows int, f func(int, []float32) error) error {
 	return nil
 }
 
-func (m *Model) norm(out, x nn.F, gain, bias string) error {
+func (m *Model) norm(out, x nn.Floats, gain, bias string) error {
 	w := m.config.Width
 	return m.nn.LayerNorm(out, x, m.weights[gain], m.weights[bias], x.Len()/w, w, float32(m.config.Epsilon))
 }

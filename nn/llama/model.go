@@ -19,30 +19,30 @@ type Model struct {
 	layers *nn.Layers
 	seed   uint64
 
-	embedding, head F
+	embedding, head Floats
 	blocks          []block
 	last            norm
 
 	before, after attn.Counts          // of the next pass
 	prompt        device.Buffer[int32] // tokens [Batch, Prompt]
 	next          device.Buffer[int32] // the tokens to go on with, [Batch]
-	x, h, y       F                    // activations [Batch × Prompt, Hidden]: what adds up, its norm, what is added
-	gate, up      F                    // [Batch × Prompt, MLP]
-	end           F                    // the last token's x, [Batch, Hidden]
-	logits        F                    // [Batch, Vocabulary]
+	x, h, y       Floats               // activations [Batch × Prompt, Hidden]: what adds up, its norm, what is added
+	gate, up      Floats               // [Batch × Prompt, MLP]
+	end           Floats               // the last token's x, [Batch, Hidden]
+	logits        Floats               // [Batch, Vocabulary]
 
 	memory []device.Memory // to give back
 	warm   bool            // a step has run
 	step   device.Graph
 }
 
-type norm struct{ gain, bias F }
+type norm struct{ gain, bias Floats }
 
 // block is one layer of the model.
 type block struct {
 	norm1, norm2   norm
 	attention      attn.Layer
-	gate, up, down F
+	gate, up, down Floats
 }
 
 // New makes a model with the weights of a seed, which are computed on the
@@ -67,7 +67,7 @@ func (m *Model) build(newLayer attn.NewLayer, k attn.Kernels) error {
 	rows := m.Batch * m.Prompt
 	for _, b := range []struct {
 		name string
-		to   *F
+		to   *Floats
 		n    int
 	}{
 		{"x", &m.x, rows * m.Hidden}, {"h", &m.h, rows * m.Hidden}, {"y", &m.y, rows * m.Hidden},
@@ -95,7 +95,7 @@ func (m *Model) build(newLayer attn.NewLayer, k attn.Kernels) error {
 func (m *Model) load(newLayer attn.NewLayer, k attn.Kernels) error {
 	rest := m.Weights()
 	var failed error
-	take := func() (f F) {
+	take := func() (f Floats) {
 		if failed == nil {
 			f, failed = m.weight(rest[0])
 		}
@@ -136,7 +136,7 @@ func (m *Model) attention(newLayer attn.NewLayer, p attn.Projections, k attn.Ker
 
 // weight puts one on the device: all but the few that are not centred on 0 are
 // computed there.
-func (m *Model) weight(w Weight) (f F, err error) {
+func (m *Model) weight(w Weight) (f Floats, err error) {
 	if err := alloc(m, &f, w.Name, w.Rows*w.Columns); err != nil {
 		return f, err
 	}

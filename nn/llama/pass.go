@@ -8,12 +8,12 @@ import (
 )
 
 // activations are the parts of the model's buffers that so many rows take.
-type activations struct{ x, h, y, gate, up F }
+type activations struct{ x, h, y, gate, up Floats }
 
 func (m *Model) activations(rows int) (a activations, err error) {
 	for _, p := range []struct {
-		to   *F
-		of   F
+		to   *Floats
+		of   Floats
 		size int
 	}{{&a.x, m.x, m.Hidden}, {&a.h, m.h, m.Hidden}, {&a.y, m.y, m.Hidden}, {&a.gate, m.gate, m.MLP}, {&a.up, m.up, m.MLP}} {
 		if *p.to, err = p.of.Slice(0, rows*p.size); err != nil {
@@ -47,7 +47,7 @@ func (m *Model) pass(tokens device.Buffer[int32], count int) error {
 		// Only the last token's logits are wanted.
 		l.LastRows(m.end, a.x, m.Batch, count, m.Hidden),
 		l.LayerNorm(m.end, m.end, m.last.gain, m.last.bias, m.Batch, m.Hidden, Epsilon),
-		l.Linear(m.logits, m.end, m.head, F{}, m.Batch, m.Hidden, m.Vocabulary),
+		l.Linear(m.logits, m.end, m.head, Floats{}, m.Batch, m.Hidden, m.Vocabulary),
 		l.Argmax(m.next, m.logits, m.Batch, m.Vocabulary),
 		l.Advance(m.before.Device, count),
 		l.Advance(m.after.Device, 1), // After = Before + 1: a step follows
@@ -68,7 +68,7 @@ func (m *Model) swiGLU(a activations, b block, rows int) error {
 	return first(
 		l.AddNorm(a.h, a.x, a.y, b.norm2.gain, b.norm2.bias, rows, m.Hidden, Epsilon),
 		l.LinearSwiGLU(a.gate, a.up, a.h, b.gate, b.up, rows, m.Hidden, m.MLP),
-		l.LinearAdd(a.x, a.gate, b.down, F{}, rows, m.MLP, m.Hidden),
+		l.LinearAdd(a.x, a.gate, b.down, Floats{}, rows, m.MLP, m.Hidden),
 	)
 }
 

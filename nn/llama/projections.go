@@ -2,12 +2,11 @@ package llama
 
 import (
 	"flashlab/attn"
-	"flashlab/device"
 	"flashlab/nn"
 )
 
-// F is what activations and weights are.
-type F = device.Buffer[float32]
+// Floats is what activations and weights are.
+type Floats = nn.Floats
 
 // Projections are the weights of one layer's attention: Q, K and V
 // [Heads × Dim, Hidden], O [Hidden, Heads × Dim].
@@ -15,13 +14,13 @@ type Projections struct {
 	Layers             *nn.Layers
 	Hidden, Heads, Dim int
 	Rotary             float32 // RoPE's base; 0 leaves q and k as they are
-	Q, K, V, O         F
+	Q, K, V, O         Floats
 }
 
 var _ attn.Projections = (*Projections)(nil)
 
 // QKV computes q, k and v of x, and rotates q and k by their positions.
-func (p *Projections) QKV(q, k, v, x F, s attn.Step) error {
+func (p *Projections) QKV(q, k, v, x Floats, s attn.Step) error {
 	err := p.Layers.Linears(x, s.Rows(), p.Hidden, p.Heads*p.Dim,
 		nn.Part{Out: q, W: p.Q}, nn.Part{Out: k, W: p.K}, nn.Part{Out: v, W: p.V})
 	if err != nil || p.Rotary == 0 {
@@ -31,6 +30,6 @@ func (p *Projections) QKV(q, k, v, x F, s attn.Step) error {
 }
 
 // Out computes the layer's output of the attention's.
-func (p *Projections) Out(out, y F, s attn.Step) error {
-	return p.Layers.Linear(out, y, p.O, F{}, s.Rows(), p.Heads*p.Dim, p.Hidden)
+func (p *Projections) Out(out, y Floats, s attn.Step) error {
+	return p.Layers.Linear(out, y, p.O, Floats{}, s.Rows(), p.Heads*p.Dim, p.Hidden)
 }

@@ -69,11 +69,11 @@ func Zip(in Input) ([]byte, error) {
 		toml = append(fmt.Appendf(nil, "seed = %q\n", rand.Text()), toml...)
 	}
 	files["course.toml"] = toml
-	return pack(files, in.Tree)
+	return zipped(files, in.Tree)
 }
 
-// pack writes the files in order of their names.
-func pack(files map[string][]byte, t *release.Tree) ([]byte, error) {
+// zipped has the files in order of their names.
+func zipped(files map[string][]byte, t *release.Tree) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	names := make([]string, 0, len(files))

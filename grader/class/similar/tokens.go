@@ -32,7 +32,7 @@ func tokens(name string, data []byte) []tok {
 	case ".go":
 		return goTokens(data)
 	case ".cu":
-		return cudaTokens(device.Code(string(data)))
+		return cudaTokens(device.BlankNonCode(string(data)))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type Request struct {
 	Tags  string   // "cuda" for the GPU
 	Env   []string // added to the environment: cgo's flags
 	// Jail runs the build in a sandbox; nil: as it is.
-	Jail jail.Maker
+	Jail jail.CommandFunc
 }
 
 func (r Request) worker() string { return r.Task.Worker() }

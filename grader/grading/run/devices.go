@@ -28,7 +28,7 @@ type Devices struct {
 	Cache   string     // the simulator's cache; "" is the usual place
 	Show    trace.Show // whose printf the simulator keeps
 	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
-	Jail jail.Maker
+	Jail jail.CommandFunc
 	Root string
 }
 

@@ -55,7 +55,7 @@ const (
 )
 
 // Command makes the command that runs a program in the sandbox: it is a
-// jail.Maker.
+// jail.CommandFunc.
 func (b *Box) Command(ctx context.Context, p jail.Program) (*exec.Cmd, error) {
 	if len(p.Files) > jail.MaxFiles {
 		return nil, fmt.Errorf("sandbox: %d descriptors are more than %d", len(p.Files), jail.MaxFiles)

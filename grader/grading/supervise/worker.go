@@ -25,11 +25,11 @@ import (
 type Spec struct {
 	Binary string
 	Args   []string
-	Env    []string   // all of its environment
-	Output int        // bytes of its printing that are kept
-	Memory int64      // bytes that it may take; 0 is no limit
-	Read   []string   // folders that it reads besides what every program does
-	Jail   jail.Maker // runs it in a sandbox; nil: as it is
+	Env    []string         // all of its environment
+	Output int              // bytes of its printing that are kept
+	Memory int64            // bytes that it may take; 0 is no limit
+	Read   []string         // folders that it reads besides what every program does
+	Jail   jail.CommandFunc // runs it in a sandbox; nil: as it is
 }
 
 // The greeting may take as long as a case, or this: a process starts in it, on a

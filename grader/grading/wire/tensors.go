@@ -20,7 +20,7 @@ func WriteCase(w io.Writer, c problem.Problem, in []*tensor.Tensor) error {
 			given = append(given, in[i])
 		}
 	}
-	payload, err := pack(given)
+	payload, err := encode(given)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 			given = append(given, t)
 		}
 	}
-	values, err := unpack(payload, given)
+	values, err := decode(payload, given)
 	if err != nil {
 		return c, nil, err
 	}
@@ -65,9 +65,9 @@ func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 // float32s marks an array of float32, the one type of element there is.
 const float32s = "<f4"
 
-// pack writes arrays, one after another: the type of the elements (3 bytes), how
+// encode writes arrays, one after another: the type of the elements (3 bytes), how
 // many dimensions (1), each of them (4), and the elements, lowest byte first.
-func pack(tensors []*tensor.Tensor) ([]byte, error) {
+func encode(tensors []*tensor.Tensor) ([]byte, error) {
 	size := 0
 	for _, t := range tensors {
 		if len(t.Shape) > math.MaxUint8 || len(t.Data) > tensor.MaxElements {
@@ -88,11 +88,11 @@ func pack(tensors []*tensor.Tensor) ([]byte, error) {
 	return b, nil
 }
 
-// unpack reads arrays of the shapes that are wanted, and nothing else.
-func unpack(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
+// decode reads arrays of the shapes that are wanted, and nothing else.
+func decode(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
 	var tensors []*tensor.Tensor
 	for _, w := range want {
-		t, rest, err := unpackOne(payload, w.Shape)
+		t, rest, err := decodeOne(payload, w.Shape)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.Name, err)
 		}
@@ -104,9 +104,9 @@ func unpack(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
 	return tensors, nil
 }
 
-// unpackOne compares what is said of the array with what is wanted and what is
+// decodeOne compares what is said of the array with what is wanted and what is
 // there, before it makes room for it.
-func unpackOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
+func decodeOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
 	if len(b) < 4 || len(b) < 4+4*int(b[3]) {
 		return nil, nil, fmt.Errorf("the array is cut off: %d bytes", len(b))
 	}

@@ -19,50 +19,50 @@ func TestArraysTravel(t *testing.T) {
 	odd, err := tensor.Of([]float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), math.MaxFloat32, 1e-45, -3}, 2, 1, 3)
 	require.NoError(t, err)
 	sent := []*tensor.Tensor{odd, tensor.New(2, 3, 4, 5), tensor.New(0, 3), tensor.New([]int{}...)}
-	b, err := pack(sent)
+	b, err := encode(sent)
 	require.NoError(t, err)
-	got, err := unpack(b, shaped([]int{2, 1, 3}, []int{2, 3, 4, 5}, []int{0, 3}, []int{}))
+	got, err := decode(b, shaped([]int{2, 1, 3}, []int{2, 3, 4, 5}, []int{0, 3}, []int{}))
 	require.NoError(t, err)
 	assert.Equal(t, sent, got)
 
 	quiet := math.Float32frombits(0x7fc12345)
 	nan, err := tensor.Of([]float32{quiet}, 1)
 	require.NoError(t, err)
-	b, err = pack([]*tensor.Tensor{nan})
+	b, err = encode([]*tensor.Tensor{nan})
 	require.NoError(t, err)
-	got, err = unpack(b, shaped([]int{1}))
+	got, err = decode(b, shaped([]int{1}))
 	require.NoError(t, err)
 	assert.Equal(t, math.Float32bits(quiet), math.Float32bits(got[0].Data[0]), "every bit of a NaN")
 }
 
 func TestUnpackRefuses(t *testing.T) {
-	b, err := pack([]*tensor.Tensor{tensor.New(2, 3)})
+	b, err := encode([]*tensor.Tensor{tensor.New(2, 3)})
 	require.NoError(t, err)
 	want := shaped([]int{2, 3})
 	for n := range len(b) {
-		_, err := unpack(b[:n], want)
+		_, err := decode(b[:n], want)
 		assert.ErrorContains(t, err, "cut off", "%d of %d bytes", n, len(b))
 	}
 	for at := range 12 {
 		lying := append([]byte(nil), b...)
 		lying[at] ^= 0xff
-		_, err := unpack(lying, want)
+		_, err := decode(lying, want)
 		assert.Error(t, err, "byte %d", at)
 	}
-	_, err = unpack(append(b, 0), want)
+	_, err = decode(append(b, 0), want)
 	assert.ErrorContains(t, err, "1 bytes more")
-	_, err = unpack(b, append(want, want...))
+	_, err = decode(b, append(want, want...))
 	assert.ErrorContains(t, err, "cut off")
 
 	// What a case asks for is held against the bounds, too.
 	huge := []byte(float32s + "\x02")
 	huge = binary.LittleEndian.AppendUint32(huge, tensor.MaxElements)
 	huge = binary.LittleEndian.AppendUint32(huge, 2)
-	_, err = unpack(huge, shaped([]int{tensor.MaxElements, 2}))
+	_, err = decode(huge, shaped([]int{tensor.MaxElements, 2}))
 	assert.ErrorContains(t, err, "at most")
-	_, err = unpack(huge[:8], shaped([]int{tensor.MaxElements}))
+	_, err = decode(huge[:8], shaped([]int{tensor.MaxElements}))
 	assert.ErrorContains(t, err, "cut off")
-	_, err = pack([]*tensor.Tensor{tensor.New(tensor.MaxElements + 1)})
+	_, err = encode([]*tensor.Tensor{tensor.New(tensor.MaxElements + 1)})
 	assert.ErrorContains(t, err, "at most")
 }
 
@@ -73,7 +73,7 @@ func TestNoiseIsNoArray(t *testing.T) {
 		for i := range noise {
 			noise[i] = byte(r.Uint32())
 		}
-		_, err := unpack(noise, shaped([]int{2, 3}))
+		_, err := decode(noise, shaped([]int{2, 3}))
 		assert.Error(t, err)
 	}
 }

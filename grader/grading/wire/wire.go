@@ -33,8 +33,8 @@ type Hello struct {
 	Device device.Kind
 }
 
-// Reply answers a Hello (ID 0) or a Case. Its payload is the outputs, one .npy
-// after another. What a worker says of its own timing will have its place here.
+// Reply answers a Hello (ID 0) or a Case. Its payload is the outputs, as encode
+// writes them. What a worker says of its own timing travels apart: see Took.
 type Reply struct {
 	ID    int
 	Error *Error `json:",omitempty"`
@@ -104,7 +104,7 @@ func WriteReply(w io.Writer, r Reply, out *problem.Answer) error {
 	var payload []byte
 	if out != nil {
 		r.Counts = out.Counts
-		data, err := pack(out.Tensors)
+		data, err := encode(out.Tensors)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func ReadReply(r io.Reader, c problem.Problem) (Reply, *problem.Answer, error) {
 		reply.Error.Where = Cut(reply.Error.Where, 256)
 		return reply, nil, nil
 	}
-	tensors, err := unpack(payload, c.Outputs)
+	tensors, err := decode(payload, c.Outputs)
 	if err != nil {
 		return reply, nil, err
 	}

@@ -20,7 +20,7 @@ const mostScores = 8 << 30
 
 // findBaseline is the unfused way through the vendor's library; the error says why
 // there is none.
-func (s *stage) findBaseline() (baseline, error) {
+func (s *timedCase) findBaseline() (baseline, error) {
 	if s.own != nil {
 		return func(out, in Buffers) (func() error, error) {
 			return func() error { return s.own(out, in) }, nil
@@ -57,7 +57,7 @@ func (s *stage) findBaseline() (baseline, error) {
 }
 
 // unfused is attention in three steps: scores, softmax, sum.
-func (s *stage) unfused(a attn.Shape) (baseline, error) {
+func (s *timedCase) unfused(a attn.Shape) (baseline, error) {
 	if a.Heads != a.KVHeads {
 		return nil, errors.New("the baseline wants as many key heads as query heads")
 	}
@@ -85,7 +85,7 @@ func (s *stage) unfused(a attn.Shape) (baseline, error) {
 				device.Dense(n, a.SeqQ, a.SeqK, a.Dim, true, scale)); err != nil {
 				return err
 			}
-			if err := s.known.softmaxRows(part, n*a.SeqQ, a.SeqQ, a.SeqK, a.Causal); err != nil {
+			if err := s.gauge.softmaxRows(part, n*a.SeqQ, a.SeqQ, a.SeqK, a.Causal); err != nil {
 				return err
 			}
 			if err := s.bench.Multiply(one(out[0], queries, head, n), part, one(in[2], keys, head, n),
@@ -101,18 +101,18 @@ func (s *stage) unfused(a attn.Shape) (baseline, error) {
 }
 
 // softmaxRows normalises rows of scores in place.
-func (k *known) softmaxRows(scores device.Memory, rows, queries, keys int, causal bool) error {
+func (g *gauge) softmaxRows(scores device.Memory, rows, queries, keys int, causal bool) error {
 	b, err := device.BufferOf[float32](scores)
 	if err != nil {
 		return err
 	}
-	return k.d.Launch(k.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(256)}, b, 0, queries, keys, causal)
+	return g.d.Launch(g.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(256)}, b, 0, queries, keys, causal)
 }
 
 // unfusedStep is the same for one query of each sequence against a full cache. The
 // keys of one head lie apart from each other, so each product has its own address;
 // query heads that share a key head are one product.
-func (s *stage) unfusedStep(d attn.DecodeShape) (baseline, error) {
+func (s *timedCase) unfusedStep(d attn.DecodeShape) (baseline, error) {
 	n, group := d.Batch*d.KVHeads, d.Heads/d.KVHeads
 	scores, err := s.malloc("the baseline's scores", 4*int64(n)*int64(group)*int64(d.MaxSeq))
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *stage) unfusedStep(d attn.DecodeShape) (baseline, error) {
 			if err := s.bench.MultiplyAt(at[0], first); err != nil {
 				return err
 			}
-			if err := s.known.softmaxRows(scores, n*group, 1, d.MaxSeq, false); err != nil {
+			if err := s.gauge.softmaxRows(scores, n*group, 1, d.MaxSeq, false); err != nil {
 				return err
 			}
 			return s.bench.MultiplyAt(at[1], second)

@@ -16,10 +16,10 @@ type Buffers []device.Buffer[float32]
 
 // Once makes what a task's operations share (a student's compiled kernels) when
 // the first of them needs it, and only then.
-func Once[T any](make func(device.Queue) (T, error)) *Maker[T] { return &Maker[T]{make: make} }
+func Once[T any](make func(device.Queue) (T, error)) *Made[T] { return &Made[T]{make: make} }
 
-// Maker remembers what its function made, or why it did not.
-type Maker[T any] struct {
+// Made remembers what its function made, or why it did not.
+type Made[T any] struct {
 	make   func(device.Queue) (T, error)
 	called bool
 	it     T
@@ -31,7 +31,7 @@ type Maker[T any] struct {
 var errUnfinished = errors.New("the constructor New did not return")
 
 // Get makes it, or tells what came of that.
-func (m *Maker[T]) Get(q device.Queue) (T, error) {
+func (m *Made[T]) Get(q device.Queue) (T, error) {
 	if !m.called {
 		m.called, m.failed = true, errUnfinished
 		m.guard = &guarded{queue: q}
@@ -42,7 +42,7 @@ func (m *Maker[T]) Get(q device.Queue) (T, error) {
 
 // OnDevice makes an Op of a function that works on buffers: inputs are put on
 // the device, outputs are poisoned before the call and copied back after it.
-func OnDevice[T any](m *Maker[T], call func(it T, c problem.Problem, out, in Buffers) error) Op {
+func OnDevice[T any](m *Made[T], call func(it T, c problem.Problem, out, in Buffers) error) Op {
 	return func(j *Job) (*problem.Answer, error) {
 		if j.Timed {
 			return nil, m.timed(j, call)
@@ -80,7 +80,7 @@ func OnDevice[T any](m *Maker[T], call func(it T, c problem.Problem, out, in Buf
 
 // timed is OnDevice for a case that is timed: what is made, is made by the first run
 // that needs it.
-func (m *Maker[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffers) error) error {
+func (m *Made[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffers) error) error {
 	ours := func(out, in Buffers) error {
 		it, err := m.Get(j.Queue)
 		if err != nil {
@@ -93,7 +93,7 @@ func (m *Maker[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buff
 
 // Beside serves a timed case that has a baseline of its own: the course's, which needs
 // nothing of the submission.
-func (m *Maker[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
+func (m *Made[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
 	ours := func(out, in Buffers) error {
 		it, err := m.Get(j.Queue)
 		if err != nil {

@@ -14,14 +14,14 @@ import (
 	"flashlab/tensor"
 )
 
-// stage is a timed case: its buffers, the code to time, and what it is compared with.
+// timedCase is a case that is timed: its buffers, the code to time, and what it is compared with.
 // Each run has inputs of its own at places of their own, outputs that hold NaN, and a
 // second-level cache that holds none of them.
-type stage struct {
+type timedCase struct {
 	*Job
 	conn    io.ReadWriter
 	ready   wire.Ready
-	known   *known
+	gauge   *gauge
 	bench   device.Bench // nil where the device is none
 	in, out arenas
 	ours    func(out, in Buffers) error // makes the submission's code first, if need be
@@ -45,7 +45,7 @@ func (j *Job) turns(ours, base func(out, in Buffers) error, guard func() *guarde
 	if j.Talk == nil {
 		return errors.New("this worker cannot be timed here")
 	}
-	s := &stage{Job: j, conn: j.Talk, ours: ours, own: base, guard: guard}
+	s := &timedCase{Job: j, conn: j.Talk, ours: ours, own: base, guard: guard}
 	defer s.close()
 	if err := s.prepare(); err != nil {
 		return frame.Write(s.conn, wire.Ready{Error: wire.ErrorOf(err)}, nil)
@@ -67,7 +67,7 @@ func (j *Job) turns(ours, base func(out, in Buffers) error, guard func() *guarde
 	}
 }
 
-func (s *stage) answer(t wire.Turn) error {
+func (s *timedCase) answer(t wire.Turn) error {
 	if t.Size > 0 {
 		values, err := s.pieces(t)
 		return wire.WritePieces(s.conn, wire.Pieces{Error: wire.ErrorOf(err)}, values)
@@ -76,7 +76,7 @@ func (s *stage) answer(t wire.Turn) error {
 }
 
 // pieces fetches parts of the first output.
-func (s *stage) pieces(t wire.Turn) ([]float32, error) {
+func (s *timedCase) pieces(t wire.Turn) ([]float32, error) {
 	if len(s.now.out) == 0 {
 		return nil, errors.New("nothing has run yet")
 	}
@@ -96,7 +96,7 @@ func (s *stage) pieces(t wire.Turn) ([]float32, error) {
 }
 
 // run does one run. A panic of student code is its error.
-func (s *stage) run(t wire.Turn) (took wire.Took) {
+func (s *timedCase) run(t wire.Turn) (took wire.Took) {
 	defer func() {
 		if p := recover(); p != nil {
 			took.Error = panicked(p)
@@ -111,7 +111,7 @@ func (s *stage) run(t wire.Turn) (took wire.Took) {
 		took, err = s.measure(t, call)
 	}
 	if err == nil {
-		took.Bad, err = s.known.bad(s.now.out)
+		took.Bad, err = s.gauge.bad(s.now.out)
 	}
 	if err != nil {
 		took.Error = wire.ErrorOf(err)
@@ -120,11 +120,11 @@ func (s *stage) run(t wire.Turn) (took wire.Took) {
 }
 
 // call is what is timed, on buffers that are filled for this run alone.
-func (s *stage) call(t wire.Turn) (func() error, error) {
+func (s *timedCase) call(t wire.Turn) (func() error, error) {
 	random := rand.New(rand.NewPCG(t.Seed, 0x666c617368)) // places need not be secret, only others each time
 	s.now = placed{in: s.in.place(random), out: s.out.place(random)}
 	for i, b := range s.now.in {
-		if err := s.known.fill.Fill(b, s.Inputs[i].Dist, t.Seed, s.Inputs[i].Stream, 1); err != nil {
+		if err := s.gauge.fill.Fill(b, s.Inputs[i].Dist, t.Seed, s.Inputs[i].Stream, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (s *stage) call(t wire.Turn) (func() error, error) {
 // measure times one call. Filling the cache keeps the device busy while the host
 // queues the call, so that the device's clock sees no host in between; whether it was
 // busy for long enough is looked at when all is queued.
-func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err error) {
+func (s *timedCase) measure(t wire.Turn, call func() error) (took wire.Took, err error) {
 	if err := s.Device.Sync(); err != nil {
 		return took, err
 	}
@@ -208,7 +208,7 @@ func (s *stage) measure(t wire.Turn, call func() error) (took wire.Took, err err
 }
 
 // began tells whether the device has come to the call.
-func (s *stage) began() (bool, error) {
+func (s *timedCase) began() (bool, error) {
 	if start, ok := s.events[0].(device.Asked); ok {
 		return start.Passed()
 	}
@@ -219,12 +219,12 @@ func (s *stage) began() (bool, error) {
 // memory: either keeps the device busy for a while. What fills the cache is written,
 // and would be written back at the call's expense: so as much is read last, which
 // leaves nothing behind that must be.
-func (s *stage) occupy(t wire.Turn) error {
+func (s *timedCase) occupy(t wire.Turn) error {
 	switch {
 	case s.flush.Bytes == 0:
 		return nil
 	case t.Slip == wire.HotCache:
-		return s.known.multiplyAdd(s.ready.Device.Processors)
+		return s.gauge.multiplyAdd(s.ready.Device.Processors)
 	}
 	for range min(max(t.Fills, 1), wire.MostFills) {
 		if err := s.Device.Set(s.flush, byte(t.Seed)); err != nil {
@@ -234,10 +234,10 @@ func (s *stage) occupy(t wire.Turn) error {
 	if t.Slip == wire.DirtyCache {
 		return nil
 	}
-	return s.known.read(s.clean)
+	return s.gauge.read(s.clean)
 }
 
-func (s *stage) record(i int) error {
+func (s *timedCase) record(i int) error {
 	if !s.ready.Clock {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (a arenas) place(random *rand.Rand) (all Buffers) {
 	return all
 }
 
-func (s *stage) arenas(tensors []problem.Tensor) (all arenas, err error) {
+func (s *timedCase) arenas(tensors []problem.Tensor) (all arenas, err error) {
 	spare := int64(room)
 	if s.Device.Info().Kind == device.Sim {
 		spare = 4 * step
@@ -288,7 +288,7 @@ func (s *stage) arenas(tensors []problem.Tensor) (all arenas, err error) {
 	return all, nil
 }
 
-func (s *stage) malloc(name string, bytes int64) (device.Memory, error) {
+func (s *timedCase) malloc(name string, bytes int64) (device.Memory, error) {
 	m, err := s.Device.Malloc(name, bytes)
 	if err == nil {
 		s.held = append(s.held, m)
@@ -296,14 +296,14 @@ func (s *stage) malloc(name string, bytes int64) (device.Memory, error) {
 	return m, err
 }
 
-func (s *stage) close() {
+func (s *timedCase) close() {
 	for _, e := range s.events {
 		if e != nil {
 			_ = e.Close()
 		}
 	}
-	if s.known != nil {
-		s.known.close()
+	if s.gauge != nil {
+		s.gauge.close()
 	}
 	for _, m := range s.held {
 		_ = s.Device.Free(m)

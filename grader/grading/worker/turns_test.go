@@ -116,7 +116,7 @@ func TestEachRunHasItsOwnInputsAndPlaces(t *testing.T) {
 // nothing where all is zero.
 func TestReading(t *testing.T) {
 	d := attntest.Device(t)
-	k, err := newKnown(d)
+	k, err := newGauge(d)
 	require.NoError(t, err)
 	defer k.close()
 	for _, n := range []int{4, 68, 40000} {

@@ -37,7 +37,8 @@ var expected = map[trial.Fate]Fate{
 	trial.Refused: Refused, trial.Zero: Lost, trial.Held: Held, trial.NoGain: Any, trial.Loses: Less, trial.Full: Full,
 }
 
-// specimen hands in one of a kind for each n: the step apart, for neighbours by name are alike.
+// specimen hands in a specimen of a kind, for each n another: some steps on, where neighbours by name
+// are alike.
 func specimen(kind string, step int) func(*class, map[string][]byte, *rubric.Task, int) (string, Fate, error) {
 	return func(c *class, files map[string][]byte, t *rubric.Task, n int) (string, Fate, error) {
 		all, err := trial.Load(c.root, kind, t)

@@ -8,7 +8,6 @@ package bpe
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
@@ -135,13 +134,4 @@ func (t *Tokenizer) Bytes(token int32) []byte {
 		return nil
 	}
 	return t.text[token]
-}
-
-// Decode turns tokens into text.
-func (t *Tokenizer) Decode(tokens []int32) string {
-	var b strings.Builder
-	for _, token := range tokens {
-		b.Write(t.Bytes(token))
-	}
-	return b.String()
 }

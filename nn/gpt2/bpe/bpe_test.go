@@ -13,6 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// decoded is what tokens stand for.
+func decoded(k *Tokenizer, tokens []int32) string {
+	var b strings.Builder
+	for _, token := range tokens {
+		b.Write(k.Bytes(token))
+	}
+	return b.String()
+}
+
 // known are texts with the tokens that Hugging Face's tokenizers 0.23 makes of
 // them; for GPT-2's vocabulary OpenAI's tiktoken makes the same.
 func known(t *testing.T, file string) (cases []struct {
@@ -28,7 +37,7 @@ func known(t *testing.T, file string) (cases []struct {
 func agree(t *testing.T, k *Tokenizer, file string) {
 	for _, c := range known(t, file) {
 		assert.Equal(t, append([]int32{}, c.Tokens...), append([]int32{}, k.Encode(c.Text)...), "%q", c.Text)
-		assert.Equal(t, c.Text, k.Decode(c.Tokens), "%q", c.Text)
+		assert.Equal(t, c.Text, decoded(k, c.Tokens), "%q", c.Text)
 	}
 }
 
@@ -56,7 +65,7 @@ func TestVocabulariesFromFiles(t *testing.T) {
 
 func TestInvalidUTF8IsReplaced(t *testing.T) {
 	for _, k := range both(t) {
-		assert.Equal(t, "a\ufffdb\ufffd\ufffd", k.Decode(k.Encode("a\xffb\xe2\x82")))
+		assert.Equal(t, "a\ufffdb\ufffd\ufffd", decoded(k, k.Encode("a\xffb\xe2\x82")))
 	}
 }
 
@@ -64,7 +73,7 @@ func TestTokensThatAreNotThere(t *testing.T) {
 	k := both(t)[0]
 	assert.Nil(t, k.Bytes(-1))
 	assert.Nil(t, k.Bytes(600))
-	assert.Empty(t, k.Decode([]int32{-1, 1 << 30}))
+	assert.Empty(t, decoded(k, []int32{-1, 1 << 30}))
 }
 
 func both(t testing.TB) []*Tokenizer {
@@ -137,7 +146,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		valid := string([]rune(text))
 		for _, k := range all {
-			assert.Equal(t, valid, k.Decode(k.Encode(text)))
+			assert.Equal(t, valid, decoded(k, k.Encode(text)))
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Update writes new tokens to the cache that a case gives.
-func Update[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+func Update[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	return withEach("Update", "at", m, func(it T, c problem.Problem, out, in worker.Buffers, at attn.Counts) error {
 		cache := attn.Cache{K: in[0], V: in[1], CacheShape: c.Cache()}
 		return it.Update(cache, in[2], in[3], c.Sizes["count"], at)
@@ -16,7 +16,7 @@ func Update[T attn.Decoder](m *worker.Maker[T]) worker.Op {
 }
 
 // Decode is one step of decoding against the cache that a case gives.
-func Decode[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+func Decode[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	return withEach("Decode", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
 		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
 		return it.Decode(out[0], in[0], cache, c.Decode(), lengths)
@@ -24,7 +24,7 @@ func Decode[T attn.Decoder](m *worker.Maker[T]) worker.Op {
 }
 
 // DecodeSplit is the same in parts. A submission need not have it.
-func DecodeSplit[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
 		s, ok := any(it).(attn.SplitDecoder)
 		if !ok {
@@ -37,7 +37,7 @@ func DecodeSplit[T attn.Decoder](m *worker.Maker[T]) worker.Op {
 
 // withEach is OnDevice for a method that takes a number for each sequence; what is
 // the name that reports give to these.
-func withEach[T any](name, what string, m *worker.Maker[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.Counts) error) worker.Op {
+func withEach[T any](name, what string, m *worker.Made[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.Counts) error) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		each, err := counts(j.Device, what, j.Each)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // Generate writes a prompt to an empty cache, in one piece, and decodes token by
 // token. The first half of the steps is called; the second is one recorded step,
 // launched again and again while the numbers on the device grow.
-func Generate[T attn.Decoder](m *worker.Maker[T]) worker.Op {
+func Generate[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		g, free, err := newGeneration(j)
 		defer free()

@@ -28,7 +28,7 @@ type layerRun struct {
 }
 
 // layerOp makes a student's layer and has run let it work.
-func layerOp(g *worker.Maker[given], newLayer attn.NewLayer, run func(r *layerRun) error) worker.Op {
+func layerOp(g *worker.Made[given], newLayer attn.NewLayer, run func(r *layerRun) error) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		kernels, err := g.Get(j.Queue)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // modelOp runs a model with a student's layers: tokens come from the case, not
 // from the logits, so that a small difference does not grow.
-func modelOp(g *worker.Maker[given], newLayer attn.NewLayer) worker.Op {
+func modelOp(g *worker.Made[given], newLayer attn.NewLayer) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		kernels, err := g.Get(j.Queue)
 		if err != nil {

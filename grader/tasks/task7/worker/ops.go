@@ -16,7 +16,7 @@ import (
 // logits runs a random model three times: on the student's layer and kernels; on
 // the layer with the course's kernels; and with only the decoding of these. Where
 // the first is wrong, the others tell whose mistake it is.
-func logits(m *worker.Maker[kit]) worker.Op {
+func logits(m *worker.Made[kit]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		k, err := m.Get(j.Queue)
 		if err != nil {
@@ -88,7 +88,7 @@ func follow(m *gpt2.Model, tokens []int32, prompt int) ([]float32, error) {
 }
 
 // text generates greedily with the course's own model.
-func text(m *worker.Maker[kit]) worker.Op {
+func text(m *worker.Made[kit]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		k, err := m.Get(j.Queue)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // paced times task 6's model: the student's layer on the student's kernels of tasks 4
 // and 5, beside the course's layer on its plain kernels. A run is a prompt and steps.
-func paced(m *worker.Maker[kit]) worker.Op {
+func paced(m *worker.Made[kit]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		if !j.Timed {
 			return nil, errors.New("this worker times the model; task 6's own grades it")

@@ -9,11 +9,11 @@ import (
 )
 
 // prepare allocates all of a timed case, and finds out what can be measured.
-func (s *stage) prepare() (err error) {
+func (s *timedCase) prepare() (err error) {
 	d := s.Device
 	s.ready.Device = d.Info()
 	s.bench, _ = d.(device.Bench)
-	if s.known, err = newKnown(d); err != nil {
+	if s.gauge, err = newGauge(d); err != nil {
 		return err
 	}
 	if err := s.clock(); err != nil {
@@ -53,7 +53,7 @@ func (s *stage) prepare() (err error) {
 }
 
 // clock makes the events, where the device keeps time.
-func (s *stage) clock() (err error) {
+func (s *timedCase) clock() (err error) {
 	for i := range s.events {
 		if s.events[i], err = s.Device.NewEvent(); errors.Is(err, device.ErrNoClock) {
 			s.events[i] = nil
@@ -68,12 +68,12 @@ func (s *stage) clock() (err error) {
 }
 
 // self is work whose size is known.
-func (s *stage) self(who wire.Who, p placed) (func() error, error) {
+func (s *timedCase) self(who wire.Who, p placed) (func() error, error) {
 	if s.bench == nil {
 		return nil, device.ErrNoClock
 	}
 	if who == wire.Adding {
-		return func() error { return s.known.multiplyAdd(s.ready.Device.Processors) }, nil
+		return func() error { return s.gauge.multiplyAdd(s.ready.Device.Processors) }, nil
 	}
 	from, to, err := p.twins()
 	if err != nil {

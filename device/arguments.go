@@ -6,14 +6,14 @@ import (
 	"reflect"
 )
 
-// Pack checks arguments against a kernel's parameters and lays them out.
-func Pack(sig Signature, args []any) ([]Value, error) {
+// LayOut checks arguments against a kernel's parameters and lays them out.
+func LayOut(sig Signature, args []any) ([]Value, error) {
 	if len(args) != len(sig.Params) {
 		return nil, Refuse(sig.Name, "got %d arguments, the kernel takes %d: %s", len(args), len(sig.Params), sig)
 	}
 	values := make([]Value, len(args))
 	for i, arg := range args {
-		v, err := packOne(sig.Params[i], arg)
+		v, err := layOutOne(sig.Params[i], arg)
 		if err != nil {
 			return nil, Refuse(sig.Name, "argument %d (%s %s): %v", i+1, sig.Params[i].Type, sig.Params[i].Name, err)
 		}
@@ -22,8 +22,8 @@ func Pack(sig Signature, args []any) ([]Value, error) {
 	return values, nil
 }
 
-func packOne(p Param, arg any) (Value, error) {
-	if v, ok := arg.(Value); ok { // packed at the other end of a connection
+func layOutOne(p Param, arg any) (Value, error) {
+	if v, ok := arg.(Value); ok { // laid out at the other end of a connection
 		if p.Kind == Other || v.Size != p.Size {
 			return Value{}, fmt.Errorf("got %d bytes, want %s", v.Size, wanted(p))
 		}
@@ -34,25 +34,25 @@ func packOne(p Param, arg any) (Value, error) {
 	case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():
 		return Value{}, fmt.Errorf("got nil, want %s", wanted(p))
 	case v.CanInt():
-		return packInt(p, big{v.Int() < 0, uint64(v.Int())})
+		return layOutInt(p, big{v.Int() < 0, uint64(v.Int())})
 	case v.CanUint():
-		return packInt(p, big{false, v.Uint()})
+		return layOutInt(p, big{false, v.Uint()})
 	case v.CanFloat():
-		return packFloat(p, v.Float())
+		return layOutFloat(p, v.Float())
 	case v.Kind() == reflect.Bool:
 		if v.Bool() {
-			return packInt(p, big{false, 1})
+			return layOutInt(p, big{false, 1})
 		}
-		return packInt(p, big{false, 0})
+		return layOutInt(p, big{false, 0})
 	}
 	if b, ok := arg.(interface{ devicePointer() (Memory, string) }); ok {
 		mem, elem := b.devicePointer()
-		return packPointer(p, mem, elem)
+		return layOutPointer(p, mem, elem)
 	}
 	return Value{}, fmt.Errorf("got a %T, want %s", arg, wanted(p))
 }
 
-func packPointer(p Param, mem Memory, elem string) (Value, error) {
+func layOutPointer(p Param, mem Memory, elem string) (Value, error) {
 	if p.Kind != Pointer {
 		return Value{}, fmt.Errorf("got the buffer %q, want %s", mem.Name, wanted(p))
 	}
@@ -65,7 +65,7 @@ func packPointer(p Param, mem Memory, elem string) (Value, error) {
 	return Value{8, mem.Addr}, nil
 }
 
-func packFloat(p Param, f float64) (Value, error) {
+func layOutFloat(p Param, f float64) (Value, error) {
 	if p.Kind != Float {
 		return Value{}, fmt.Errorf("got the float %v, want %s", f, wanted(p))
 	}
@@ -92,8 +92,8 @@ func (b big) String() string {
 	return fmt.Sprint(b.bits)
 }
 
-// packInt refuses an integer that does not fit: CUDA would cut it off silently.
-func packInt(p Param, n big) (Value, error) {
+// layOutInt refuses an integer that does not fit: CUDA would cut it off silently.
+func layOutInt(p Param, n big) (Value, error) {
 	if p.Kind != Int {
 		return Value{}, fmt.Errorf("got the integer %v, want %s", n, wanted(p))
 	}

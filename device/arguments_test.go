@@ -16,10 +16,10 @@ func floats(name string, addr uint64, n int64) Buffer[float32] {
 	return Buffer[float32]{Memory{addr, 4 * n, name}}
 }
 
-func TestPackLaysOutArguments(t *testing.T) {
+func TestArgumentsAreLaidOut(t *testing.T) {
 	type scale float32
 	x := floats("x", 0x1000, 4)
-	values, err := Pack(params("float *x, int n, long long m, float f, double d, bool b, unsigned char c, size_t s, float g"),
+	values, err := LayOut(params("float *x, int n, long long m, float f, double d, bool b, unsigned char c, size_t s, float g"),
 		[]any{x, -1, int64(-2), 0.5, float32(0.25), true, uint8(255), uint64(math.MaxUint64), scale(2)})
 	require.NoError(t, err)
 	assert.Equal(t, []Value{
@@ -29,20 +29,20 @@ func TestPackLaysOutArguments(t *testing.T) {
 	}, values)
 }
 
-func TestPackTakesWhatItMadeBefore(t *testing.T) {
+func TestLayOutTakesWhatItMadeBefore(t *testing.T) {
 	sig := params("float *x, int n")
-	values, err := Pack(sig, []any{floats("x", 0x1000, 4), -1})
+	values, err := LayOut(sig, []any{floats("x", 0x1000, 4), -1})
 	require.NoError(t, err)
-	again, err := Pack(sig, []any{values[0], values[1]})
+	again, err := LayOut(sig, []any{values[0], values[1]})
 	require.NoError(t, err)
 	assert.Equal(t, values, again)
-	_, err = Pack(sig, []any{values[0], values[0]})
+	_, err = LayOut(sig, []any{values[0], values[0]})
 	assert.EqualError(t, err, "launch k: argument 2 (int n): got 8 bytes, want an integer")
-	_, err = Pack(params("float4 v"), []any{Value{}})
+	_, err = LayOut(params("float4 v"), []any{Value{}})
 	assert.ErrorIs(t, err, ErrLaunch)
 }
 
-func TestPackTakesIntegersUpToTheirLimits(t *testing.T) {
+func TestLayOutTakesIntegersUpToTheirLimits(t *testing.T) {
 	for list, fits := range map[string][]any{
 		"int n":                {math.MaxInt32, math.MinInt32, uint(7), int16(-3), false},
 		"unsigned n":           {math.MaxUint32, 0, uint32(math.MaxUint32)},
@@ -51,7 +51,7 @@ func TestPackTakesIntegersUpToTheirLimits(t *testing.T) {
 		"short n":              {math.MaxInt16, math.MinInt16},
 	} {
 		for _, n := range fits {
-			_, err := Pack(params(list), []any{n})
+			_, err := LayOut(params(list), []any{n})
 			assert.NoError(t, err, "%s ← %v", list, n)
 		}
 	}
@@ -63,13 +63,13 @@ func TestPackTakesIntegersUpToTheirLimits(t *testing.T) {
 		"short n":              {math.MaxUint16},
 	} {
 		for _, n := range tooLarge {
-			_, err := Pack(params(list), []any{n})
+			_, err := LayOut(params(list), []any{n})
 			assert.ErrorContains(t, err, "does not fit", "%s ← %v", list, n)
 		}
 	}
 }
 
-func TestPackSaysWhatIsWrong(t *testing.T) {
+func TestLayOutSaysWhatIsWrong(t *testing.T) {
 	x := floats("x", 0x1000, 4)
 	for _, c := range []struct {
 		list string
@@ -89,23 +89,23 @@ func TestPackSaysWhatIsWrong(t *testing.T) {
 		{"float f", 1e300, "launch k: argument 1 (float f): 1e+300 does not fit in a float"},
 		{"int n", -3_000_000_000, "launch k: argument 1 (int n): -3000000000 does not fit in 32 bits, signed"},
 	} {
-		_, err := Pack(params(c.list), []any{c.arg})
+		_, err := LayOut(params(c.list), []any{c.arg})
 		assert.EqualError(t, err, c.want)
 		assert.ErrorIs(t, err, ErrLaunch)
 	}
-	_, err := Pack(params("int n, int m"), []any{1})
+	_, err := LayOut(params("int n, int m"), []any{1})
 	assert.EqualError(t, err, "launch k: got 1 arguments, the kernel takes 2: k(int n, int m)")
-	_, err = Pack(params("float4 v"), []any{1})
+	_, err = LayOut(params("float4 v"), []any{1})
 	assert.ErrorContains(t, err, "float4 v")
 }
 
-func TestPackLeavesUncheckedWhatItCannotKnow(t *testing.T) {
+func TestLayOutLeavesUncheckedWhatItCannotKnow(t *testing.T) {
 	x := floats("x", 0x1000, 4)
 	words := Buffer[uint16]{Memory{0x2000, 8, "words"}}
 	for list, arg := range map[string]any{
 		"float4 *v": x, "void *p": x, "half *h": words, "__nv_bfloat16 *h": words, "float *x": &x,
 	} {
-		_, err := Pack(params(list), []any{arg})
+		_, err := LayOut(params(list), []any{arg})
 		assert.NoError(t, err, list)
 	}
 }

@@ -1,0 +1,84 @@
+package worker
+
+import (
+	_ "embed"
+	"fmt"
+
+	"flashlab/device"
+	"flashlab/grader/grading/wire"
+	"flashlab/nn"
+)
+
+//go:embed gauge.cu
+var gaugeText string
+
+// gauge has the timing's own kernels.
+type gauge struct {
+	d                         device.Device
+	fill                      *nn.Layers
+	countBad, adding, softmax device.Kernel
+	reading                   device.Kernel
+	count                     device.Buffer[uint32]
+	made                      bool
+}
+
+func newGauge(d device.Device) (*gauge, error) {
+	g := &gauge{d: d}
+	var err error
+	if g.fill, err = nn.NewFill(d); err != nil {
+		return nil, fmt.Errorf("the timing's own kernels: %w", err)
+	}
+	m, err := d.Compile(device.Source{Name: "gauge.cu", Text: gaugeText})
+	if err != nil {
+		return nil, fmt.Errorf("the timing's own kernels: %w", err)
+	}
+	for name, to := range map[string]*device.Kernel{
+		"count_bad": &g.countBad, "multiply_add": &g.adding, "softmax_rows": &g.softmax, "read_through": &g.reading,
+	} {
+		if *to, err = m.Kernel(name); err != nil {
+			return nil, err
+		}
+	}
+	g.count, err = device.Alloc[uint32](d, "count of bad values", 1)
+	g.made = err == nil
+	return g, err
+}
+
+func (g *gauge) close() {
+	if g.made {
+		_ = g.count.Free(g.d)
+	}
+}
+
+// bad counts the elements that are NaN or infinite.
+func (g *gauge) bad(out Buffers) (uint32, error) {
+	if err := g.d.Set(g.count.Memory(), 0); err != nil {
+		return 0, err
+	}
+	for _, b := range out {
+		blocks := min((b.Len()+255)/256, 16*g.d.Info().Processors)
+		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(256)}, b, b.Len(), g.count); err != nil {
+			return 0, err
+		}
+	}
+	n, err := g.count.CopyOut(g.d)
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
+}
+
+// read brings zeros into the cache, whatever was there before: all of it is clean then.
+func (g *gauge) read(zeros device.Memory) error {
+	b, err := device.BufferOf[uint32](zeros)
+	if err != nil {
+		return err
+	}
+	return g.d.Launch(g.reading, device.Launch{Grid: device.D1(8 * g.d.Info().Processors), Block: device.D1(256)}, b, b.Len()/4, g.count)
+}
+
+// multiplyAdd does wire.AddedFLOPS operations.
+func (g *gauge) multiplyAdd(processors int) error {
+	return g.d.Launch(g.adding, device.Launch{Grid: device.D1(processors * wire.AddBlocks), Block: device.D1(wire.AddThreads)},
+		g.count, wire.AddRounds, float32(0.5))
+}
