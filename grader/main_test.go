@@ -2,9 +2,7 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,45 +27,6 @@ func TestMistypedCommandsExitWithTwo(t *testing.T) {
 	assert.Equal(t, command.Full, execute([]string{"help", "grade"}))
 	for _, c := range commands {
 		assert.Equal(t, command.Full, execute([]string{c.Name, "-help"}), c.Name)
-	}
-}
-
-// What students have must build without what they do not have.
-func TestAReleaseNeedsNothingOfTheInstructors(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "main.go", "student.go").Output()
-	require.NoError(t, err)
-	deps := strings.Fields(string(out))
-	assert.Contains(t, deps, "flashlab/grader/command/student")
-	for _, d := range deps {
-		assert.NotRegexp(t, "^flashlab/grader/(class|trial|release|command/instructor)(/|$)", d)
-	}
-}
-
-// The arrows between the rooms: grading knows of no other, and class uses little of it.
-func TestArrowsBetweenTheRooms(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
-	require.NoError(t, err)
-	for line := range strings.Lines(string(out)) {
-		line = strings.ReplaceAll(line, "flashlab/grader/", "")
-		name, imports, _ := strings.Cut(strings.TrimSpace(line), " ")
-		room, _, _ := strings.Cut(name, "/")
-		for i := range strings.FieldsSeq(imports) {
-			to, _, _ := strings.Cut(i, "/")
-			switch room {
-			case "grading", "edition", "tasks":
-				assert.NotContains(t, []string{"class", "bench", "trial", "release", "command", "slurm"}, to, "%s imports %s", name, i)
-			case "class", "bench", "slurm", "trial", "release":
-				assert.NotEqual(t, "command", to, "%s imports %s", name, i)
-			}
-			if room != "class" || to != "grading" {
-				continue
-			}
-			allowed := []string{"grading/verdict", "grading/rubric", "grading/handin", "grading/report"}
-			if name == "class/batch" {
-				allowed = append(allowed, "grading/run", "grading/judge", "grading/score")
-			}
-			assert.Contains(t, allowed, i, name)
-		}
 	}
 }
 

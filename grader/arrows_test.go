@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/repo"
+)
+
+// arrows are which packages, by the beginnings of their names, may import which others. The first
+// line that fits a package is its own; tests are free. ARCHITECTURE.md draws it.
+var arrows = []struct{ from, to string }{
+	{"grader", "grader/command grader/grading/sandbox"},
+	// The commands are at the top: instructors' ones know those of students, not the other way.
+	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/measure grader/edition grader/grading grader/tasks internal"},
+	{"grader/command/student", "grader/command grader/bench grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
+	{"grader/command", ""},
+	// A class reads verdicts; only its batch grades.
+	{"grader/class/batch", "grader/class " + verdicts + " grader/grading/run grader/grading/judge grader/tasks device internal"},
+	{"grader/class/gradescope", "grader/class " + verdicts + " grader/tasks/registry grader/release internal"},
+	{"grader/class/cluster", "grader/class " + verdicts + " grader/slurm grader/tasks/registry internal"},
+	{"grader/class", "grader/class " + verdicts + " grader/tasks/registry device internal"},
+	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
+	{"grader/release", "grader/edition grader/grading/handin grader/grading/rubric grader/tasks/registry internal"},
+	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
+	{"grader/slurm", "grader/slurm grader/grading/handin grader/grading/rubric grader/grading/verdict internal"},
+	{"grader/demo", "device"},
+	{"grader/edition", "internal"},
+	// Grading knows the list of tasks, and nothing of any task.
+	{"grader/grading", "grader/grading grader/tasks/registry grader/edition attn device internal nn tensor"},
+	{"grader/tasks/registry", ""},
+	// Students' code is in the workers alone.
+	{"grader/tasks/task*/worker", "task* grader/tasks grader/grading attn device hbm internal nn tensor"},
+	{"grader/tasks", "grader/tasks grader/grading attn device hbm internal nn tensor"},
+	{"task*", "attn device hbm internal nn tensor"},
+	{"hbm", "tensor"},
+	{"nn", "nn attn device tensor"},
+	{"attn", "attn device tensor"},
+	{"device", "device internal tensor"},
+	{"tensor", "tensor"},
+	{"internal", "internal"},
+}
+
+// verdicts is what a class needs of grading.
+const verdicts = "grader/grading/verdict grader/grading/report grader/grading/rubric grader/grading/handin"
+
+// begins tells whether a package is one of these, or below one.
+func begins(name, these string) bool {
+	return slices.ContainsFunc(strings.Fields(these), func(one string) bool {
+		form := strings.ReplaceAll(regexp.QuoteMeta(one), `\*`, `[^/]*`)
+		return regexp.MustCompile("^" + form + "(/|$)").MatchString(name)
+	})
+}
+
+func TestArrows(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	list := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		names := strings.Fields(line)
+		name := strings.TrimPrefix(names[0], "flashlab/")
+		at := slices.IndexFunc(arrows, func(a struct{ from, to string }) bool {
+			return a.from == name || a.from != "grader" && begins(name, a.from)
+		})
+		if !assert.GreaterOrEqual(t, at, 0, "%s: no line of the table is for it", name) {
+			continue
+		}
+		for _, i := range names[1:] {
+			to, ours := strings.CutPrefix(i, "flashlab/")
+			if ours {
+				assert.True(t, begins(to, arrows[at].to), "%s must not import %s", name, to)
+			}
+		}
+	}
+}
+
+// What students have must build without what they do not have.
+func TestAReleaseNeedsNothingOfTheInstructors(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "main.go", "student.go").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	assert.Contains(t, deps, "flashlab/grader/command/student")
+	for _, d := range deps {
+		assert.NotRegexp(t, "^flashlab/grader/(class|trial|release|command/instructor)(/|$)", d)
+	}
+}
