@@ -8,9 +8,9 @@ import (
 	"flashlab/device"
 )
 
-// What attention.cu is written for.
+// What attention.cu gets as macros (defines.go).
 const (
-	attentionBlock = 64
+	attentionBlock = 64 // threads, and keys of a chunk
 	maxDim         = 256
 )
 
