@@ -22,7 +22,7 @@ type layerRun struct {
 	batch, prompt, steps, hidden int
 	layer                        attn.Layer
 	memory                       []device.Memory // to give back
-	before, after                attn.Counts
+	before, after                attn.PerSequence
 	x, y                         device.Buffer[float32] // of the largest pass
 	out                          []float32              // [batch, prompt + steps, hidden]
 }
@@ -87,7 +87,7 @@ func (r *layerRun) make(g given, newLayer attn.NewLayer) (err error) {
 			return err
 		}
 	}
-	for _, n := range []*attn.Counts{&r.before, &r.after} {
+	for _, n := range []*attn.PerSequence{&r.before, &r.after} {
 		n.Host = make([]int, r.batch)
 		if n.Device, err = device.Alloc[int32](r.Device, "counts", r.batch); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 	for b, n := range p.before {
 		s.Before.Host[b], s.After.Host[b] = n, n+p.count
 	}
-	for _, c := range []attn.Counts{s.Before, s.After} {
+	for _, c := range []attn.PerSequence{s.Before, s.After} {
 		if err := c.Device.CopyIn(r.Device, narrow(c.Host)); err != nil {
 			return err
 		}

@@ -95,7 +95,7 @@ func (p prefill) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
 	return p.kernels.Prefill.Run(out, q, k, v, s)
 }
 
-func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	d.count(sizes.CallUpdate)
 	d.countIf(d.decoded, sizes.LateUpdate)
 	d.countIf(!within(c, d.cache), sizes.OtherCache)
@@ -104,7 +104,7 @@ func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 	return d.kernels.Decode.Update(c, k, v, count, at)
 }
 
-func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	d.count(sizes.CallDecode)
 	d.decoded = true
 	d.countIf(!within(c, d.cache), sizes.OtherCache)
@@ -114,7 +114,9 @@ func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 
 // same leaves counts of a part of the batch alone: a layer may go through its
 // sequences one by one.
-func same(a, b attn.Counts) bool { return len(a.Host) != len(b.Host) || slices.Equal(a.Host, b.Host) }
+func same(a, b attn.PerSequence) bool {
+	return len(a.Host) != len(b.Host) || slices.Equal(a.Host, b.Host)
+}
 
 // within tells whether a cache is the given one, or a part of it.
 func within(c, given attn.Cache) bool {
