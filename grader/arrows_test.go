@@ -95,7 +95,9 @@ func TestResultsLinkNoSimulator(t *testing.T) {
 		out, err := exec.Command("go", "list", "-deps", "./"+name).Output()
 		require.NoError(t, err, name)
 		for _, d := range strings.Fields(string(out)) {
-			assert.NotRegexp(t, "^flashlab/(device/sim|nn|task|bonus|grader/tasks/.)", strings.TrimSuffix(d, "grader/tasks/registry"), "%s links it", name)
+			if d != "flashlab/grader/tasks/registry" {
+				assert.NotRegexp(t, "^flashlab/(device/sim|nn|task|bonus|grader/tasks)", d, "%s links it", name)
+			}
 		}
 	}
 }
