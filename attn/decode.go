@@ -7,10 +7,10 @@ import (
 	"flashlab/device"
 )
 
-// Counts is one number for each sequence of a batch. Kernels read the device's
+// PerSequence is one number for each sequence of a batch. Kernels read the device's
 // copy, so that a recorded graph of a whole step stays right while the numbers
 // grow; Host is the same numbers for checks, before anything is launched.
-type Counts struct {
+type PerSequence struct {
 	Host   []int
 	Device device.Buffer[int32] // [Batch]
 }
@@ -47,8 +47,8 @@ func (c Cache) Check() error {
 	return sizes(fmt.Sprint(c.CacheShape), c.Elements(), c.K, c.V)
 }
 
-// CheckCounts wants one number for each sequence, on both sides.
-func (s CacheShape) CheckCounts(what string, n Counts) error {
+// CheckPerSequence wants one number for each sequence, on both sides.
+func (s CacheShape) CheckPerSequence(what string, n PerSequence) error {
 	if len(n.Host) != s.Batch || n.Device.Len() != s.Batch {
 		return fmt.Errorf("%s for %v: there are %d (on the device %d), want one for each sequence", what, s, len(n.Host), n.Device.Len())
 	}
@@ -69,7 +69,7 @@ func (s DecodeShape) String() string {
 
 // Check tells what is wrong with a step's shape, and with buffers of other
 // sizes. What lengths hold is the kernel's own business.
-func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths Counts) error {
+func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths PerSequence) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths Count
 	if s.Heads < 1 {
 		return fmt.Errorf("decoding of %v: every dimension must be at least 1", s)
 	}
-	if err := s.CheckCounts("lengths", lengths); err != nil {
+	if err := s.CheckPerSequence("lengths", lengths); err != nil {
 		return err
 	}
 	return sizes("decoding of "+s.String(), s.Batch*s.Heads*s.Dim, out, q)
@@ -91,12 +91,12 @@ type Decoder interface {
 	// k and v [Batch, count, KVHeads × Dim], to the slots at[b] … at[b] + count − 1,
 	// and leaves all other slots as they are. A token that has no slot is an
 	// error, and then nothing is written.
-	Update(c Cache, k, v device.Buffer[float32], count int, at Counts) error
+	Update(c Cache, k, v device.Buffer[float32], count int, at PerSequence) error
 	// Decode writes softmax(q·kᵀ/√Dim)·v to out, where sequence b has the keys
 	// and values of its first lengths[b] slots: at least one. A length of 0 or
 	// beyond the cache, and heads that cannot share the key heads evenly, are
 	// errors, and then nothing is written.
-	Decode(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths Counts) error
+	Decode(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths PerSequence) error
 }
 
 // SplitDecoder is task 5's optional part: the keys of one head are shared out
@@ -104,7 +104,7 @@ type Decoder interface {
 type SplitDecoder interface {
 	// DecodeSplit does what Decode does, in splits parts, at least 1; more
 	// parts than keys are no error.
-	DecodeSplit(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths Counts, splits int) error
+	DecodeSplit(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths PerSequence, splits int) error
 }
 
 // sizes wants buffers of n elements.

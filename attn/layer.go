@@ -12,7 +12,7 @@ type Step struct {
 	Batch, Count int
 	// Before is how many tokens of each sequence came earlier: the position
 	// of the first new one. After is Before + Count.
-	Before, After Counts
+	Before, After PerSequence
 }
 
 // Rows is the number of tokens in a step: activations are [Rows, hidden], the

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/repo"
 )
 
@@ -36,9 +38,10 @@ var arrows = []struct{ from, to string }{
 	{"grader/grading", "grader/grading grader/tasks/registry grader/edition attn device internal nn tensor"},
 	{"grader/tasks/registry", ""},
 	// Students' code is in the workers alone.
-	{"grader/tasks/task*/worker", "task* grader/tasks grader/grading attn device hbm internal nn tensor"},
+	{"grader/tasks/*/worker", "task* bonus/* grader/tasks grader/grading attn device hbm internal nn tensor"},
 	{"grader/tasks", "grader/tasks grader/grading attn device hbm internal nn tensor"},
 	{"task*", "attn device hbm internal nn tensor"},
+	{"bonus/*", "attn device hbm internal nn tensor"},
 	{"hbm", "tensor"},
 	{"nn", "nn attn device tensor"},
 	{"attn", "attn device tensor"},
@@ -78,6 +81,48 @@ func TestArrows(t *testing.T) {
 			to, ours := strings.CutPrefix(i, "flashlab/")
 			if ours {
 				assert.True(t, begins(to, arrows[at].to), "%s must not import %s", name, to)
+			}
+		}
+	}
+}
+
+// light are packages that show, sum up or carry results: they link neither the simulator nor a model,
+// however many packages lie between.
+var light = []string{"class/pages", "class/gradebook", "class/record", "class/similar", "grading/handin", "grading/rubric", "grading/verdict", "grading/report"}
+
+func TestResultsLinkNoSimulator(t *testing.T) {
+	for _, name := range light {
+		out, err := exec.Command("go", "list", "-deps", "./"+name).Output()
+		require.NoError(t, err, name)
+		for _, d := range strings.Fields(string(out)) {
+			if d != "flashlab/grader/tasks/registry" {
+				assert.NotRegexp(t, "^flashlab/(device/sim|nn|task|bonus|grader/tasks)", d, "%s links it", name)
+			}
+		}
+	}
+}
+
+// TestARoomKnowsItsOwnTask: it may import the rooms of tasks that its rubric uses, and no others.
+func TestARoomKnowsItsOwnTask(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	all, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	room := map[registry.Name]string{}
+	for _, one := range registry.All {
+		room[one.Name] = one.Room()
+	}
+	for _, task := range all {
+		list := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./"+room[task.Name]+"/...")
+		list.Dir = root
+		out, err := list.Output()
+		require.NoError(t, err)
+		for _, other := range registry.All {
+			if other.Name == task.Name || slices.Contains(task.Uses, other.Name) {
+				continue
+			}
+			for _, i := range strings.Fields(string(out)) {
+				assert.False(t, begins(strings.TrimPrefix(i, "flashlab/"), other.Room()), "the room of task %s imports %s, and its rubric does not use task %s", task.Name, i, other.Name)
 			}
 		}
 	}

@@ -3,8 +3,9 @@
 // about a row of 50 000: argmax_parts has gridDim.y blocks for a row, each of which
 // leaves its best in values and columns [rows, gridDim.y]; argmax picks from those.
 
+// defines.go defines BLOCK, the threads of a block of argmax_parts.
+
 #define WARP 32
-#define BLOCK 256       // threads; argmax.go knows it
 #define NONE 0x7fffffff // a column after all others
 
 struct Best {

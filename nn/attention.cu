@@ -1,9 +1,9 @@
 // Attention, the plain way: a block for each query of a head, and an online softmax
 // over chunks of as many keys as the block has threads.
 
+// defines.go defines BLOCK, the threads of a block and the keys of a chunk, and MAX_DIM.
+
 #define WARP 32
-#define BLOCK 64    // threads, and keys of a chunk; attention.go knows it
-#define MAX_DIM 256 // attention.go knows it
 #define PARTS (MAX_DIM / BLOCK)
 
 __device__ float largestOfWarp(float value) {

@@ -8,9 +8,9 @@ import (
 	"flashlab/device"
 )
 
-// What attention.cu is written for.
+// What attention.cu gets as macros (defines.go).
 const (
-	attentionBlock = 64
+	attentionBlock = 64 // threads, and keys of a chunk
 	maxDim         = 256
 )
 
@@ -48,7 +48,7 @@ func (a *Attention) Run(out, q, k, v Floats, s attn.Shape) error {
 }
 
 // Update writes the keys and values of new tokens to their slots.
-func (a *Attention) Update(c attn.Cache, k, v Floats, count int, at attn.Counts) error {
+func (a *Attention) Update(c attn.Cache, k, v Floats, count int, at attn.PerSequence) error {
 	what := func() string { return fmt.Sprintf("update of %v with %d tokens a sequence", c.CacheShape, count) }
 	if err := c.Check(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *Attention) Update(c attn.Cache, k, v Floats, count int, at attn.Counts)
 }
 
 // Decode is attention for one query of each sequence.
-func (a *Attention) Decode(out, q Floats, c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (a *Attention) Decode(out, q Floats, c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	if err := s.Check(out, q, c, lengths); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *Attention) Decode(out, q Floats, c attn.Cache, s attn.DecodeShape, leng
 // Attend is attention for count new tokens of each sequence, one or many: query i of
 // sequence b sees the slots 0 … before[b] + i. q and out are [Batch, count, heads ×
 // Dim]. The new tokens' own keys and values must be in the cache by then.
-func (a *Attention) Attend(out, q Floats, c attn.Cache, heads, count int, before attn.Counts) error {
+func (a *Attention) Attend(out, q Floats, c attn.Cache, heads, count int, before attn.PerSequence) error {
 	what := func() string {
 		return fmt.Sprintf("attention of q [%d, %d, %d × %d] to %v", c.Batch, count, heads, c.Dim, c.CacheShape)
 	}
@@ -111,8 +111,8 @@ func (a *Attention) launch(k device.Kernel, queries int, args ...any) error {
 }
 
 // room wants slots for count tokens after those before.
-func room(what func() string, c attn.Cache, count int, before attn.Counts) error {
-	if err := c.CheckCounts("positions", before); err != nil {
+func room(what func() string, c attn.Cache, count int, before attn.PerSequence) error {
+	if err := c.CheckPerSequence("positions", before); err != nil {
 		return err
 	}
 	for b, n := range before.Host {

@@ -60,17 +60,17 @@ func newKV(t *testing.T, d device.Device, s attn.CacheShape) kv {
 	return c
 }
 
-func counts(t *testing.T, d device.Device, n ...int) attn.Counts {
+func counts(t *testing.T, d device.Device, n ...int) attn.PerSequence {
 	t.Helper()
 	on32 := make([]int32, len(n))
 	for i, v := range n {
 		on32[i] = int32(v)
 	}
-	return attn.Counts{Host: n, Device: on(t, d, "counts", on32)}
+	return attn.PerSequence{Host: n, Device: on(t, d, "counts", on32)}
 }
 
 // put updates both sides with count new tokens of each sequence.
-func (c kv) put(t *testing.T, d device.Device, a attn.Decoder, count int, at attn.Counts) {
+func (c kv) put(t *testing.T, d device.Device, a attn.Decoder, count int, at attn.PerSequence) {
 	t.Helper()
 	k, v := normal(t, c.Batch*count*c.Slot()), normal(t, c.Batch*count*c.Slot())
 	for b, first := range at.Host {
@@ -206,7 +206,7 @@ func TestDecodeErrors(t *testing.T) {
 	c := newKV(t, d, s)
 	c.put(t, d, a, 4, counts(t, d, 0, 0))
 	k := on(t, d, "k", normal(t, 2*2*s.Slot()))
-	for name, at := range map[string]attn.Counts{
+	for name, at := range map[string]attn.PerSequence{
 		"no slot for 2 more": counts(t, d, 0, 3), "has -1 tokens": counts(t, d, -1, 0), "one for each sequence": counts(t, d, 0),
 	} {
 		assert.ErrorContains(t, a.Update(c.Cache, k, k, 2, at), name)
@@ -219,7 +219,7 @@ func TestDecodeErrors(t *testing.T) {
 	before := normal(t, 2*4*3)
 	out := on(t, d, "out", before)
 	shape := attn.DecodeShape{Heads: 4, CacheShape: s}
-	for name, lengths := range map[string]attn.Counts{
+	for name, lengths := range map[string]attn.PerSequence{
 		"sequence 1 has a length of 0": counts(t, d, 1, 0), "sequence 0 has a length of 5": counts(t, d, 5, 1), "one for each sequence": counts(t, d, 1),
 	} {
 		assert.ErrorContains(t, a.Decode(out, q, c.Cache, shape, lengths), name)
@@ -250,7 +250,7 @@ func TestDecodeBeyondTheCache(t *testing.T) {
 	s := attn.CacheShape{Batch: 2, MaxSeq: 2, KVHeads: 1, Dim: 4}
 	c := newKV(t, d, s)
 	c.put(t, d, a, 2, counts(t, d, 0, 0))
-	late := attn.Counts{Host: []int{0, 0}, Device: on(t, d, "counts", []int32{1000, -1000})}
+	late := attn.PerSequence{Host: []int{0, 0}, Device: on(t, d, "counts", []int32{1000, -1000})}
 	x := on(t, d, "x", normal(t, s.Batch*s.Slot()))
 	out := output[float32](t, d, "out", s.Batch*4)
 	require.NoError(t, a.Update(c.Cache, x, x, 1, late))

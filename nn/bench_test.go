@@ -106,7 +106,7 @@ func BenchmarkStep(b *testing.B) {
 		x, y := noise(b, d, "x", rows*width), noise(b, d, "y", rows*width)
 		gain, logits := noise(b, d, "gain", width), noise(b, d, "logits", batch*50257)
 		tokens := on(b, d, "tokens", make([]int32, batch))
-		before := attn.Counts{Host: make([]int, batch), Device: on(b, d, "before", []int32{100, 100, 100, 100})}
+		before := attn.PerSequence{Host: make([]int, batch), Device: on(b, d, "before", []int32{100, 100, 100, 100})}
 		if count == 1 {
 			require.NoError(b, d.Advance(before.Device, 900))
 		}

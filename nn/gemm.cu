@@ -7,13 +7,11 @@
 // 4 x 4: so it reads float4s, and each number that it reads serves 4 * PARTS
 // products. While it multiplies, the next slab is on its way to its registers.
 
-#define BLOCK 256 // threads; linear.go knows it
+// defines.go defines BLOCK, the threads of a block, and what happens to
+// x * w^T + bias: GELU, or ADD, where it is added to what is in out.
+
 #define DEPTH 16
 #define QUADS (DEPTH / 4) // float4s of a line of a slab
-
-// What happens to x * w^T + bias: linear.go knows the numbers.
-#define GELU 1
-#define ADD 2 // it is added to what is in out
 
 __device__ float finish(float value, const float *out, int then) {
     if (then == ADD) return *out + value;

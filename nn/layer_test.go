@@ -147,7 +147,7 @@ func (m *tiny) forward(tokens Ints, count int, before []int) error {
 	for i := range before {
 		after[i] = before[i] + count
 	}
-	s := attn.Step{Batch: tinyBatch, Count: count, Before: attn.Counts{Host: before, Device: m.before}, After: attn.Counts{Host: after, Device: m.after}}
+	s := attn.Step{Batch: tinyBatch, Count: count, Before: attn.PerSequence{Host: before, Device: m.before}, After: attn.PerSequence{Host: after, Device: m.after}}
 	rows := s.Rows()
 	part := func(b Floats, n int) Floats { p, _ := b.Slice(0, n); return p }
 	x, y, z := part(m.x, rows*tinyWidth), part(m.y, rows*tinyWidth), part(m.z, rows*tinyWidth)

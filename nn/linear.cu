@@ -7,13 +7,11 @@
 // reads VEC neighbours of every column, then those blockDim.x * VEC further on. So
 // what it reads of x serves COLUMNS columns, and all of its loads are independent.
 
-#define WARP 32
-#define BLOCK 256 // threads at most; linear.go knows it, and COLUMNS
+// linear.go knows COLUMNS. defines.go defines BLOCK, the threads of a block at most, and
+// what happens to x * w^T + bias: GELU; ADD, where it is added to what is in out; or
+// SWIGLU of two layers, silu(x * w0^T) * (x * w1^T), without a bias.
 
-// What happens to x * w^T + bias: linear.go knows the numbers.
-#define GELU 1
-#define ADD 2    // it is added to what is in out
-#define SWIGLU 3 // of two layers, silu(x * w0^T) * (x * w1^T); without a bias
+#define WARP 32
 
 // In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
 // launches it early. Every block calls this, and only then touches what earlier kernels

@@ -2,7 +2,7 @@ package nn
 
 import "fmt"
 
-// What linear.cu and gemm.cu are written for.
+// What linear.cu and gemm.cu are written for; macros carry linearBlock (defines.go).
 const (
 	linearBlock = 256 // threads; linear.cu's at most
 	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
@@ -11,7 +11,7 @@ const (
 	mostParts   = 3 // layers of one input that are computed together
 )
 
-// What happens to x · wᵀ + bias, as the kernels number it.
+// What happens to x · wᵀ + bias, by the numbers that the kernels get (defines.go).
 type then int
 
 const (

@@ -66,7 +66,7 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 		if err != nil {
 			return nil, err
 		}
-		module, err := q.Compile(device.Source{Name: file, Text: string(text)})
+		module, err := q.Compile(device.Source{Name: file, Text: string(text), Defines: macros(file)})
 		if err != nil {
 			return nil, err
 		}

@@ -5,9 +5,10 @@
 // In a decoding step there are so few rows that all a block does is to wait: so it
 // asks for all it needs at once, and keeps it.
 
+// defines.go defines BLOCK, the threads of a block at most, and HELD, the numbers of a row
+// that a thread keeps: rows up to BLOCK * HELD are read once.
+
 #define WARP 32
-#define BLOCK 1024 // threads at most; rows.go knows it
-#define HELD 4     // numbers of a row that a thread keeps: rows up to 4096 are read once
 
 // In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
 // launches it early. Every block calls this, and only then touches what earlier kernels

@@ -13,9 +13,9 @@
 
 #include <cuda_fp16.h>
 
+// defines.go defines BLOCK, the threads of a block, and SLAB.
+
 #define WARP 32
-#define BLOCK 256 // threads; product.go knows it
-#define SLAB 32   // product.cu and product.go know it
 
 // 2^n. Also of n = -127: then it is 2^-126, which is small enough for all that is here.
 __device__ float powerOfTwo(int n) {

@@ -10,21 +10,19 @@
 // 16 terms at a time, from zero, and ordinary additions do the rest.
 //
 // A block computes TILE x TILE results with 2 x 2 warps, each of which has ROWS x 16
-// by COLUMNS x 8 of them. It walks along in by slabs of 32 numbers, STAGES of which
+// by COLUMNS x 8 of them. It walks along in by slabs of SLAB numbers, STAGES of which
 // are in shared memory or on their way.
 
 #include "tensorcore.h"
 #include <cuda_pipeline.h>
 
+// defines.go defines BLOCK, the threads of a block, SLAB, the numbers of a slab, and what
+// happens to x * w^T + bias: GELU, or ADD, where it is added to what is in out.
+// product.go knows STAGES, and the tiles.
+
 #define WARP 32
-#define BLOCK 128 // threads; product.go knows it, and SLAB, STAGES and the tiles
-#define SLAB 32
 #define LINE 128 // bytes of a line in a slab: eight pieces of 16, high halves first
 #define GROUP 16 // lines of tiles that share what they read of w
-
-// What happens to x * w^T + bias: linear.go knows the numbers.
-#define GELU 1
-#define ADD 2 // it is added to what is in out
 
 __device__ float finish(float value, const float *out, int then) {
     if (then == ADD) return *out + value;

@@ -1,6 +1,7 @@
 package nn
 
-// What pieces.cu and product.cu are written for.
+// What pieces.cu and product.cu are written for; macros carry the blocks and slab
+// (defines.go).
 const (
 	splitBlock   = 256 // threads, a warp for each line
 	productBlock = 128

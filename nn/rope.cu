@@ -1,9 +1,8 @@
 // Rotary positions: x [batch, count, heads * dim], in place. Token i of sequence b
 // has position p = before[b] + i; the pair (x[j], x[j + dim / 2]) of each of its
 // heads is turned by the angle p / base^(2 j / dim). Two tensors may go together:
-// blockIdx.y is which of them a block has.
-
-#define HEADS 4 // that a thread turns by one angle; rope.go knows it
+// blockIdx.y is which of them a block has. defines.go defines HEADS, the heads that a
+// thread turns by one angle.
 
 // In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
 // launches it early. Every block calls this, and only then touches what earlier kernels

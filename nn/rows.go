@@ -7,7 +7,7 @@ import (
 	"flashlab/attn"
 )
 
-// What norm.cu, argmax.cu and rope.cu are written for.
+// What norm.cu, argmax.cu and rope.cu get as macros (defines.go), and argmax expects.
 const (
 	normBlock   = 1024 // threads at most, of which each keeps normHeld numbers
 	normHeld    = 4

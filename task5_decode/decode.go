@@ -27,10 +27,10 @@ func New(q device.Queue) (*Decode, error) {
 //   - read the positions in the kernel, from at.Device: when a recorded step is
 //     launched again, they have grown there;
 //   - answer a token that has no slot (at.Host) with an error, and buffers of other
-//     sizes too, before it writes anything (c.Check and c.CheckCounts do a part).
+//     sizes too, before it writes anything (c.Check and c.CheckPerSequence do a part).
 //
 // About 20 lines, and about 15 in kernels.cu.
-func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	return attn.ErrNotImplemented
 }
 
@@ -46,7 +46,7 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 //   - allocate nothing.
 //
 // About 30 lines, and about 60 to 100 in kernels.cu.
-func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	return attn.ErrNotImplemented
 }
 
@@ -54,6 +54,6 @@ func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 // splits blocks: an optional part. Its scratch memory may be allocated here when a
 // larger one is needed than before, so that a second call of the same shape
 // allocates nothing. About 20 lines, and 30 more in kernels.cu.
-func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, splits int) error {
+func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, splits int) error {
 	return attn.ErrNotImplemented
 }

@@ -35,7 +35,7 @@ func TestSplit(t *testing.T) {
 	d, it := begin(t)
 	for _, parts := range []int{1, 3, 16} {
 		t.Run(fmt.Sprint(parts), func(t *testing.T) {
-			split := func(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+			split := func(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 				err := it.DecodeSplit(out, q, c, s, lengths, parts)
 				if errors.Is(err, attn.ErrNotImplemented) {
 					t.Skip("DecodeSplit is an optional part, and still the stub")

@@ -23,7 +23,7 @@ type bench struct {
 	shape         attn.LayerShape
 	hidden        int
 	yours, plain  attn.Layer
-	before, after attn.Counts
+	before, after attn.PerSequence
 	prefills      int // calls of the prefill kernel
 	decodes       int
 }
@@ -50,7 +50,7 @@ func start(t *testing.T, batch, prompt int) *bench {
 		t.Fatal("not implemented: New in attention.go is still the stub (README.md says where to start)")
 	}
 	require.NoError(t, err, "New failed")
-	for _, n := range []*attn.Counts{&b.before, &b.after} {
+	for _, n := range []*attn.PerSequence{&b.before, &b.after} {
 		n.Host = make([]int, batch)
 		n.Device, err = device.Upload(q, "counts", make([]int32, batch))
 		require.NoError(t, err)
@@ -78,7 +78,7 @@ func (b *bench) step(count, before int) attn.Step {
 	for i := range b.before.Host {
 		b.before.Host[i], b.after.Host[i] = before, before+count
 	}
-	for _, n := range []attn.Counts{b.before, b.after} {
+	for _, n := range []attn.PerSequence{b.before, b.after} {
 		var values []int32
 		for _, v := range n.Host {
 			values = append(values, int32(v))
@@ -141,7 +141,7 @@ type countedDecode struct {
 	calls *int
 }
 
-func (c countedDecode) Decode(out, q device.Buffer[float32], cache attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (c countedDecode) Decode(out, q device.Buffer[float32], cache attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	*c.calls++
 	return c.Decoder.Decode(out, q, cache, s, lengths)
 }

@@ -85,7 +85,7 @@ func answered(t *testing.T, d device.Device, call string, err error, refuse stri
 }
 
 // countsOn has the numbers, one for each sequence, on both sides.
-func countsOn(t *testing.T, d device.Device, name string, n []int) attn.Counts {
+func countsOn(t *testing.T, d device.Device, name string, n []int) attn.PerSequence {
 	t.Helper()
 	var narrow []int32
 	for _, x := range n {
@@ -94,7 +94,7 @@ func countsOn(t *testing.T, d device.Device, name string, n []int) attn.Counts {
 	b, err := device.Upload(d, name, narrow)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Free(d) })
-	return attn.Counts{Host: n, Device: b}
+	return attn.PerSequence{Host: n, Device: b}
 }
 
 // counting is from, from + 1, …: every number tells where it comes from.

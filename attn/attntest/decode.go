@@ -13,7 +13,7 @@ import (
 )
 
 // Decoding is a decoder's Decode, or one that does the same otherwise.
-type Decoding func(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error
+type Decoding func(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error
 
 // step is one step with its inputs.
 type step struct {

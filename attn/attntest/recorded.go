@@ -80,7 +80,7 @@ func Recorded(t *testing.T, d device.Device, it attn.Decoder, decode Decoding) {
 }
 
 // set gives both sequences the same number.
-func set(t *testing.T, d device.Device, n attn.Counts, to int) {
+func set(t *testing.T, d device.Device, n attn.PerSequence, to int) {
 	t.Helper()
 	narrow := make([]int32, len(n.Host))
 	for b := range n.Host {

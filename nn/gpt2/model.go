@@ -22,7 +22,7 @@ type Model struct {
 	layers  []attn.Layer
 	cache   []attn.Cache
 
-	before, after attn.Counts // positions of this step's first token, and of the next step's
+	before, after attn.PerSequence // positions of this step's first token, and of the next step's
 
 	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there
 	x, y   nn.Floats // [Positions, Width]
@@ -109,8 +109,8 @@ func (m *Model) allocate() (err error) {
 		m.cache = append(m.cache, attn.Cache{K: floats("cache k", shape.Elements()), V: floats("cache v", shape.Elements()), CacheShape: shape})
 	}
 	m.tokens = ints("tokens", c.Positions)
-	m.before = attn.Counts{Host: []int{0}, Device: ints("before", 1)}
-	m.after = attn.Counts{Host: []int{0}, Device: ints("after", 1)}
+	m.before = attn.PerSequence{Host: []int{0}, Device: ints("before", 1)}
+	m.after = attn.PerSequence{Host: []int{0}, Device: ints("after", 1)}
 	m.x, m.y, m.added = floats("x", c.Positions*c.Width), floats("y", c.Positions*c.Width), floats("added", c.Positions*c.Width)
 	m.inner = floats("inner", c.Positions*c.Inner)
 	m.last, m.logits = floats("last", c.Width), floats("logits", c.Vocabulary)

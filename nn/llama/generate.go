@@ -44,7 +44,7 @@ func (m *Model) Prefill(prompts [][]int32) error {
 		return err
 	}
 	for _, c := range []struct {
-		attn.Counts
+		attn.PerSequence
 		n int
 	}{{m.before, 0}, {m.after, count}} {
 		for b := range c.Host {

@@ -23,7 +23,7 @@ type Model struct {
 	blocks          []block
 	last            norm
 
-	before, after attn.Counts          // of the next pass
+	before, after attn.PerSequence     // of the next pass
 	prompt        device.Buffer[int32] // tokens [Batch, Prompt]
 	next          device.Buffer[int32] // the tokens to go on with, [Batch]
 	x, h, y       Floats               // activations [Batch × Prompt, Hidden]: what adds up, its norm, what is added

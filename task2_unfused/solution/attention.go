@@ -17,12 +17,12 @@ const (
 	side           = 16  // SIDE: a product's block has side × side threads
 
 	// Of large products, as the last section of kernels.cu has them.
-	square       = 128     // side of a block's square of results
-	crossThreads = 128     // of such a block
-	splitThreads = 256     // of transpose and split
-	slab         = 32      // numbers of a line that are staged together
-	stages       = 3       // slabs in shared memory
-	large        = 1 << 26 // multiplications, from which on they are faster
+	square        = 128     // side of a block's square of results
+	piecesThreads = 128     // of such a block
+	splitThreads  = 256     // of transpose and split
+	slab          = 32      // numbers of a line that are staged together
+	stages        = 3       // slabs in shared memory
+	large         = 1 << 26 // multiplications, from which on they are faster
 )
 
 const (
@@ -37,7 +37,8 @@ type Attention struct {
 	fours, any      device.Kernel          // of softmax
 	gemmNT, gemmNN  device.Kernel          // small products
 	transpose       device.Kernel          // and large ones
-	split, cross    device.Kernel          //
+	split           device.Kernel          // into pieces,
+	gemmPieces      device.Kernel          // whose product this is
 	large           int                    // multiplications that a large one has at least
 	scores, weights device.Buffer[float32] // as long as the longest yet, like all scratch
 	turned          device.Buffer[float32] // b, transposed
@@ -59,7 +60,7 @@ func New(q device.Queue) (*Attention, error) {
 		return nil, err
 	}
 	for name, kernel := range map[string]*device.Kernel{"softmax_fours": &a.fours, "softmax_any": &a.any, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN,
-		"transpose": &a.transpose, "split": &a.split, "cross": &a.cross} {
+		"transpose": &a.transpose, "split": &a.split, "gemm_pieces": &a.gemmPieces} {
 		if *kernel, err = module.Kernel(name); err != nil {
 			return nil, err
 		}
@@ -147,9 +148,9 @@ func (a *Attention) onTensorCores(c, x, y device.Buffer[float32], s attn.GemmSha
 			return err
 		}
 	}
-	l := device.Launch{Grid: device.D2(cover(s.M, square)*cover(s.N, square), s.Batch), Block: device.D1(crossThreads),
+	l := device.Launch{Grid: device.D2(cover(s.M, square)*cover(s.N, square), s.Batch), Block: device.D1(piecesThreads),
 		Shared: stages * 2 * square * slab * 4}
-	return a.queue.Launch(a.cross, l, pieces[0], pieces[1], backs[0], backs[1], c, s.M, s.N, cover(s.K, slab))
+	return a.queue.Launch(a.gemmPieces, l, pieces[0], pieces[1], backs[0], backs[1], c, s.M, s.N, cover(s.K, slab))
 }
 
 // blocks is how many tiles cover n lines.

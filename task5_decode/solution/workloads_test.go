@@ -56,7 +56,7 @@ type step struct {
 	host      [3][]float32 // q, k, v
 	q, out    device.Buffer[float32]
 	cache     attn.Cache
-	lengths   attn.Counts
+	lengths   attn.PerSequence
 	flush     device.Buffer[float32]
 	allocated []device.Memory
 }

@@ -117,14 +117,15 @@ func ReadPieces(r io.Reader, n int) (Pieces, []float32, error) {
 }
 
 // What Adding does: blocks for each processor, of so many threads, each of them so
-// many rounds of 16 multiply-adds.
+// many rounds of AddsOfRound multiply-adds.
 const (
-	AddBlocks  = 16
-	AddThreads = 256
-	AddRounds  = 4096
+	AddBlocks   = 16
+	AddThreads  = 256
+	AddRounds   = 4096
+	AddsOfRound = 16
 )
 
 // AddedFLOPS is the operations of one run of Adding; a multiply-add is two.
 func AddedFLOPS(processors int) float64 {
-	return 2 * 16 * float64(processors) * AddBlocks * AddThreads * AddRounds
+	return 2 * AddsOfRound * float64(processors) * AddBlocks * AddThreads * AddRounds
 }

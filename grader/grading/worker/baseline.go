@@ -106,7 +106,7 @@ func (g *gauge) softmaxRows(scores device.Memory, rows, queries, keys int, causa
 	if err != nil {
 		return err
 	}
-	return g.d.Launch(g.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(256)}, b, 0, queries, keys, causal)
+	return g.d.Launch(g.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(gaugeBlock)}, b, 0, queries, keys, causal)
 }
 
 // unfusedStep is the same for one query of each sequence against a full cache. The

@@ -1,5 +1,8 @@
 // What the timing itself needs: work whose size is known, a look at outputs, and the
-// one step of unfused attention that the vendor's library lacks.
+// one step of unfused attention that the vendor's library lacks. gauge.go defines BLOCK,
+// the threads of a block, and ADDS, the multiply-adds of a round.
+
+#define WARPS (BLOCK / 32)
 
 // Counts what is NaN or infinite: an element that nobody wrote still holds the NaN
 // that it was poisoned with.
@@ -11,14 +14,14 @@ extern "C" __global__ void count_bad(const float *x, long long n, unsigned *bad)
     if (mine > 0) atomicAdd(bad, mine);
 }
 
-// rounds × 16 multiply-adds a thread, on eight chains that do not wait for each
+// rounds × ADDS multiply-adds a thread, on eight chains that do not wait for each
 // other. The test at the end never holds, which the compiler cannot know.
 extern "C" __global__ void multiply_add(unsigned *x, int rounds, float factor) {
     float a[8];
     for (int i = 0; i < 8; i++) a[i] = (float)threadIdx.x + i;
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
-        for (int i = 0; i < 16; i++) a[i % 8] = a[i % 8] * factor + 1.0f;
+        for (int i = 0; i < ADDS; i++) a[i % 8] = a[i % 8] * factor + 1.0f;
     }
     float sum = 0;
     for (int i = 0; i < 8; i++) sum += a[i];
@@ -55,9 +58,9 @@ __device__ float warp_sum(float x) {
 // Softmax of one row of scores [rows, keys] a block, in place. A row belongs to query
 // (first + row) % queries of its head; a causal one sees the keys up to its own place,
 // counted from the end, and the rest become 0.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     softmax_rows(float *scores, long long first, int queries, int keys, int causal) {
-    __shared__ float shared[16];
+    __shared__ float shared[2 * WARPS];
     float *row = scores + (long long)blockIdx.x * keys;
     const int query = (int)((first + blockIdx.x) % queries);
     const int seen = causal ? min(keys, query + 1 + keys - queries) : keys;
@@ -68,15 +71,15 @@ extern "C" __global__ void __launch_bounds__(256)
     largest = warp_max(largest);
     if (lane == 0) shared[warp] = largest;
     __syncthreads(); // all warps' maxima are there
-    for (int w = 0; w < 8; w++) largest = fmaxf(largest, shared[w]);
+    for (int w = 0; w < WARPS; w++) largest = fmaxf(largest, shared[w]);
 
     float sum = 0;
     for (int j = threadIdx.x; j < seen; j += blockDim.x) sum += __expf(row[j] - largest);
     sum = warp_sum(sum);
-    if (lane == 0) shared[8 + warp] = sum;
+    if (lane == 0) shared[WARPS + warp] = sum;
     __syncthreads(); // all warps' sums are there
     sum = 0;
-    for (int w = 0; w < 8; w++) sum += shared[8 + w];
+    for (int w = 0; w < WARPS; w++) sum += shared[WARPS + w];
 
     const float share = 1.0f / sum;
     for (int j = threadIdx.x; j < keys; j += blockDim.x)

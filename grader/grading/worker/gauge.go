@@ -3,6 +3,7 @@ package worker
 import (
 	_ "embed"
 	"fmt"
+	"strconv"
 
 	"flashlab/device"
 	"flashlab/grader/grading/wire"
@@ -11,6 +12,9 @@ import (
 
 //go:embed gauge.cu
 var gaugeText string
+
+// gaugeBlock is the threads of a block, but of multiply_add's.
+const gaugeBlock = 256
 
 // gauge has the timing's own kernels.
 type gauge struct {
@@ -28,7 +32,8 @@ func newGauge(d device.Device) (*gauge, error) {
 	if g.fill, err = nn.NewFill(d); err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
-	m, err := d.Compile(device.Source{Name: "gauge.cu", Text: gaugeText})
+	m, err := d.Compile(device.Source{Name: "gauge.cu", Text: gaugeText, Defines: map[string]string{
+		"BLOCK": strconv.Itoa(gaugeBlock), "ADDS": strconv.Itoa(wire.AddsOfRound)}})
 	if err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
@@ -56,8 +61,8 @@ func (g *gauge) bad(out Buffers) (uint32, error) {
 		return 0, err
 	}
 	for _, b := range out {
-		blocks := min((b.Len()+255)/256, 16*g.d.Info().Processors)
-		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(256)}, b, b.Len(), g.count); err != nil {
+		blocks := min((b.Len()+gaugeBlock-1)/gaugeBlock, 16*g.d.Info().Processors)
+		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(gaugeBlock)}, b, b.Len(), g.count); err != nil {
 			return 0, err
 		}
 	}
@@ -74,7 +79,7 @@ func (g *gauge) read(zeros device.Memory) error {
 	if err != nil {
 		return err
 	}
-	return g.d.Launch(g.reading, device.Launch{Grid: device.D1(8 * g.d.Info().Processors), Block: device.D1(256)}, b, b.Len()/4, g.count)
+	return g.d.Launch(g.reading, device.Launch{Grid: device.D1(8 * g.d.Info().Processors), Block: device.D1(gaugeBlock)}, b, b.Len()/4, g.count)
 }
 
 // multiplyAdd does wire.AddedFLOPS operations.

@@ -9,7 +9,7 @@ import (
 
 // Update writes new tokens to the cache that a case gives.
 func Update[T attn.Decoder](m *worker.Made[T]) worker.Op {
-	return withEach("Update", "at", m, func(it T, c problem.Problem, out, in worker.Buffers, at attn.Counts) error {
+	return withEach("Update", "at", m, func(it T, c problem.Problem, out, in worker.Buffers, at attn.PerSequence) error {
 		cache := attn.Cache{K: in[0], V: in[1], CacheShape: c.Cache()}
 		return it.Update(cache, in[2], in[3], c.Sizes["count"], at)
 	})
@@ -17,7 +17,7 @@ func Update[T attn.Decoder](m *worker.Made[T]) worker.Op {
 
 // Decode is one step of decoding against the cache that a case gives.
 func Decode[T attn.Decoder](m *worker.Made[T]) worker.Op {
-	return withEach("Decode", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
+	return withEach("Decode", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.PerSequence) error {
 		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
 		return it.Decode(out[0], in[0], cache, c.Decode(), lengths)
 	})
@@ -25,7 +25,7 @@ func Decode[T attn.Decoder](m *worker.Made[T]) worker.Op {
 
 // DecodeSplit is the same in parts. A submission need not have it.
 func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
-	return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.Counts) error {
+	return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.PerSequence) error {
 		s, ok := any(it).(attn.SplitDecoder)
 		if !ok {
 			return attn.ErrNotImplemented
@@ -37,7 +37,7 @@ func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
 
 // withEach is OnDevice for a method that takes a number for each sequence; what is
 // the name that reports give to these.
-func withEach[T any](name, what string, m *worker.Made[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.Counts) error) worker.Op {
+func withEach[T any](name, what string, m *worker.Made[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.PerSequence) error) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		each, err := counts(j.Device, what, j.Each)
 		if err != nil {
@@ -51,9 +51,9 @@ func withEach[T any](name, what string, m *worker.Made[T], call func(it T, c pro
 }
 
 // counts puts one number for each sequence on the device.
-func counts(d device.Device, name string, numbers []int) (attn.Counts, error) {
+func counts(d device.Device, name string, numbers []int) (attn.PerSequence, error) {
 	b, err := device.Upload(d, name, as32(numbers))
-	return attn.Counts{Host: numbers, Device: b}, err
+	return attn.PerSequence{Host: numbers, Device: b}, err
 }
 
 func as32(numbers []int) []int32 {

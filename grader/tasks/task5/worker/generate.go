@@ -34,7 +34,7 @@ type generation struct {
 	*worker.Job
 	s           attn.DecodeShape
 	cache       attn.Cache
-	at, lengths attn.Counts
+	at, lengths attn.PerSequence
 	q, k, v, y  device.Buffer[float32] // of one step
 }
 
@@ -66,7 +66,7 @@ func newGeneration(j *worker.Job) (g *generation, free func(), err error) {
 	}
 	for _, n := range []struct {
 		name string
-		at   *attn.Counts
+		at   *attn.PerSequence
 	}{{"at", &g.at}, {"lengths", &g.lengths}} {
 		if *n.at, err = counts(j.Device, n.name, make([]int, s.Batch)); err != nil {
 			return g, free, err
@@ -139,7 +139,7 @@ func (g *generation) load(t, prompt int) error {
 }
 
 // set gives all sequences the same number.
-func (g *generation) set(n attn.Counts, to int) error {
+func (g *generation) set(n attn.PerSequence, to int) error {
 	for b := range n.Host {
 		n.Host[b] = to
 	}

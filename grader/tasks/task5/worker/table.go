@@ -77,7 +77,7 @@ func (c comparison) row(w io.Writer, d device.Device, it *decode.Decode, cost fu
 		return err
 	}
 	mine = append(mine, on.Memory())
-	cache, lengths := attn.Cache{K: b[1], V: b[2], CacheShape: s.CacheShape}, attn.Counts{Host: []int{tokens}, Device: on}
+	cache, lengths := attn.Cache{K: b[1], V: b[2], CacheShape: s.CacheShape}, attn.PerSequence{Host: []int{tokens}, Device: on}
 	point := func(series string, run func() error) error {
 		y, err := cost(d, run)
 		if err == nil {

@@ -18,11 +18,11 @@ import (
 // together.
 type layerRun struct {
 	*worker.Job
-	*trace
+	*tally
 	batch, prompt, steps, hidden int
 	layer                        attn.Layer
 	memory                       []device.Memory // to give back
-	before, after                attn.Counts
+	before, after                attn.PerSequence
 	x, y                         device.Buffer[float32] // of the largest pass
 	out                          []float32              // [batch, prompt + steps, hidden]
 }
@@ -35,7 +35,7 @@ func layerOp(g *worker.Made[given], newLayer attn.NewLayer, run func(r *layerRun
 			return nil, err
 		}
 		s := j.Sizes
-		r := &layerRun{Job: j, trace: newTrace(), batch: s["batch"], prompt: s["prompt"], steps: s["steps"], hidden: s["hidden"],
+		r := &layerRun{Job: j, tally: newTally(), batch: s["batch"], prompt: s["prompt"], steps: s["steps"], hidden: s["hidden"],
 			out: make([]float32, len(j.In[0].Data))}
 		defer r.free()
 		if err := r.make(kernels, newLayer); err != nil {
@@ -87,7 +87,7 @@ func (r *layerRun) make(g given, newLayer attn.NewLayer) (err error) {
 			return err
 		}
 	}
-	for _, n := range []*attn.Counts{&r.before, &r.after} {
+	for _, n := range []*attn.PerSequence{&r.before, &r.after} {
 		n.Host = make([]int, r.batch)
 		if n.Device, err = device.Alloc[int32](r.Device, "counts", r.batch); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 	for b, n := range p.before {
 		s.Before.Host[b], s.After.Host[b] = n, n+p.count
 	}
-	for _, c := range []attn.Counts{s.Before, s.After} {
+	for _, c := range []attn.PerSequence{s.Before, s.After} {
 		if err := c.Device.CopyIn(r.Device, narrow(c.Host)); err != nil {
 			return err
 		}

@@ -9,22 +9,22 @@ import (
 	"flashlab/grader/tasks/task6/sizes"
 )
 
-// trace counts what layers ask for. It is here, between them and what they are
+// tally counts what layers ask for. It is here, between them and what they are
 // given, that one sees which kernel is used for what.
-type trace struct {
+type tally struct {
 	calls map[string]uint64
 	queue *tracked // that the layers hold
 }
 
-func newTrace() *trace { return &trace{calls: map[string]uint64{}} }
+func newTally() *tally { return &tally{calls: map[string]uint64{}} }
 
 // watch makes layers that are counted.
-func (t *trace) watch(newLayer attn.NewLayer) attn.NewLayer {
+func (t *tally) watch(newLayer attn.NewLayer) attn.NewLayer {
 	return func(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kernels, c attn.Cache) (attn.Layer, error) {
 		if t.queue == nil {
 			t.queue = &tracked{Queue: q}
 		}
-		w := &watched{trace: t, cache: c, given: p, kernels: k}
+		w := &watched{tally: t, cache: c, given: p, kernels: k}
 		kernels := attn.Kernels{Prefill: prefill{w}, Decode: decoder{w}, Rearranger: k.Rearranger}
 		inner, err := newLayer(t.queue, s, projections{w}, kernels, c)
 		if err == nil && inner == nil {
@@ -37,7 +37,7 @@ func (t *trace) watch(newLayer attn.NewLayer) attn.NewLayer {
 
 // watched is one layer.
 type watched struct {
-	*trace
+	*tally
 	inner   attn.Layer
 	cache   attn.Cache
 	given   attn.Projections
@@ -95,7 +95,7 @@ func (p prefill) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
 	return p.kernels.Prefill.Run(out, q, k, v, s)
 }
 
-func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	d.count(sizes.CallUpdate)
 	d.countIf(d.decoded, sizes.LateUpdate)
 	d.countIf(!within(c, d.cache), sizes.OtherCache)
@@ -104,7 +104,7 @@ func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 	return d.kernels.Decode.Update(c, k, v, count, at)
 }
 
-func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	d.count(sizes.CallDecode)
 	d.decoded = true
 	d.countIf(!within(c, d.cache), sizes.OtherCache)
@@ -114,7 +114,9 @@ func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 
 // same leaves counts of a part of the batch alone: a layer may go through its
 // sequences one by one.
-func same(a, b attn.Counts) bool { return len(a.Host) != len(b.Host) || slices.Equal(a.Host, b.Host) }
+func same(a, b attn.PerSequence) bool {
+	return len(a.Host) != len(b.Host) || slices.Equal(a.Host, b.Host)
+}
 
 // within tells whether a cache is the given one, or a part of it.
 func within(c, given attn.Cache) bool {

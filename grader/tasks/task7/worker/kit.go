@@ -109,12 +109,12 @@ type decoder struct {
 	*calls
 }
 
-func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d decoder) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	d.add(sizes.CallUpdate)
 	return mend(5, d.kernels.Update(c, k, v, count, at))
 }
 
-func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d decoder) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	d.add(sizes.CallDecode)
 	return mend(5, d.kernels.Decode(out, q, c, s, lengths))
 }

@@ -58,11 +58,11 @@ func New(q device.Queue) (*Decode, error) {
 }
 
 // Update writes the keys and values of count new tokens to their slots.
-func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := c.CheckCounts("positions", at); err != nil {
+	if err := c.CheckPerSequence("positions", at); err != nil {
 		return err
 	}
 	if count < 1 {
@@ -88,7 +88,7 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 }
 
 // Decode writes softmax(q·kᵀ/√Dim)·v to out.
-func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 
 // DecodeSplit does the same with the keys shared out among splits blocks, whose
 // results are combined by a second launch.
-func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, splits int) error {
+func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, splits int) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn
 }
 
 // check refuses what the kernels cannot do, before anything is launched.
-func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	if err := s.Check(out, q, c, lengths); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
-func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, parts int) error {
+func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, parts int) error {
 	share := s.Heads / s.KVHeads
 	k := d.pick(s.Dim, share)
 	chunks := (share + k.heads - 1) / k.heads

@@ -227,12 +227,12 @@ extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
 // ones: 128 bytes, as much as the floats took. Zeros fill up the last slab and the last tile.
 
 #define WARP 32
-#define SLAB 32        // terms that are staged at a time
-#define LINE 128       // bytes of a line's slab: eight chunks of 16, high halves first
-#define SPLIT 256      // threads of transpose and split
-#define CROSS 128      // threads of cross
-#define SQUARE 128     // side of a block's square of results
-#define SLABS_STAGED 3 // in shared memory, or on their way there
+#define SLAB 32         // terms that are staged at a time
+#define LINE 128        // bytes of a line's slab: eight chunks of 16, high halves first
+#define SPLIT 256       // threads of transpose and split
+#define GEMM_PIECES 128 // threads of gemm_pieces
+#define SQUARE 128      // side of a block's square of results
+#define SLABS_STAGED 3  // in shared memory, or on their way there
 
 // turned [lines, depth] of b [depth, lines], by squares of 32 x 32; z is the batch.
 extern "C" __global__ void __launch_bounds__(SPLIT)
@@ -306,9 +306,9 @@ extern "C" __global__ void __launch_bounds__(SPLIT)
 
 // c [M, N] of the pieces of a and b. A block has SQUARE x SQUARE results, each of its 2 x 2 warps
 // 64 x 64, as 4 x 8 fragments of 16 x 8. y is the batch.
-extern "C" __global__ void __launch_bounds__(CROSS, 2)
-    cross(const float *a, const float *b, const float *aBack, const float *bBack, float *c, int M,
-          int N, int slabs) {
+extern "C" __global__ void __launch_bounds__(GEMM_PIECES, 2)
+    gemm_pieces(const float *a, const float *b, const float *aBack, const float *bBack, float *c,
+                int M, int N, int slabs) {
     extern __shared__ __align__(128) unsigned char staged[]; // [SLABS_STAGED][2 * SQUARE][LINE]
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int across = (N + SQUARE - 1) / SQUARE, down = (M + SQUARE - 1) / SQUARE;
@@ -328,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(CROSS, 2)
     unsigned char *to = staged + line * LINE + (chunk ^ line % 8) * 16;
     auto copy = [&](int slab) {
         unsigned char *at = to + slab % SLABS_STAGED * 2 * SQUARE * LINE;
-        for (int l = 0; slab < slabs && l < SQUARE; l += CROSS / 8) {
+        for (int l = 0; slab < slabs && l < SQUARE; l += GEMM_PIECES / 8) {
             __pipeline_memcpy_async(at + l * LINE, fromA + l * pitch + slab * SLAB, 16);
             __pipeline_memcpy_async(at + (SQUARE + l) * LINE, fromB + l * pitch + slab * SLAB, 16);
         }

@@ -67,11 +67,11 @@ func New(q device.Queue) (*Decode, error) {
 }
 
 // Update writes the keys and values of count new tokens to their slots.
-func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.Counts) error {
+func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at attn.PerSequence) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := c.CheckCounts("positions", at); err != nil {
+	if err := c.CheckPerSequence("positions", at); err != nil {
 		return err
 	}
 	if count < 1 {
@@ -93,12 +93,13 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 		moves /= 4
 	}
 	l := device.Launch{Grid: device.D2((moves+threads-1)/threads, c.Batch), Block: device.D1(threads)}
+	l.Early = true // it waits for its inputs by itself
 	return d.queue.Launch(d.update, l, k, v, at.Device, c.K, c.V, count, c.MaxSeq, c.Slot(), wide)
 }
 
 // Decode writes softmax(q·kᵀ/√Dim)·v to out. Where the sequences are too few to keep
 // the GPU's memory busy, several blocks share the keys of each.
-func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (d *Decode) Decode(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 
 // DecodeSplit does the same with the keys shared out among splits blocks. The last
 // of them combines their results.
-func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, splits int) error {
+func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, splits int) error {
 	if err := check(out, q, c, s, lengths); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (d *Decode) DecodeSplit(out, q device.Buffer[float32], c attn.Cache, s attn
 }
 
 // check refuses what the kernels cannot do, before anything is launched.
-func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts) error {
+func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error {
 	if err := s.Check(out, q, c, lengths); err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
-func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.Counts, parts int) error {
+func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, parts int) error {
 	k, groups := d.pick(s)
 	if groups > shared {
 		parts = 1 // so many fill a GPU by themselves
@@ -154,6 +155,7 @@ func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 		between = d.between
 	}
 	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(threads)}
+	l.Early = true // it waits for its inputs by itself
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
 	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
 }

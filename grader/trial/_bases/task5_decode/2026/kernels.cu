@@ -20,8 +20,8 @@
 __device__ unsigned done[SHARED];
 
 // In a recorded graph these kernels begin before the one ahead of them has finished:
-// device/cuda sees to that, for files that name this function. Every block calls it,
-// and only then touches memory. The next kernel may begin when all blocks are there.
+// decode.go launches them early. Every block calls this, and only then touches
+// memory. The next kernel may begin when all blocks are there.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
