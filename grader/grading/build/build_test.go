@@ -39,7 +39,7 @@ func TestOverlayOfTheSolutions(t *testing.T) {
 
 func TestSubmissionHidesWhatIsNotGraded(t *testing.T) {
 	root := t.TempDir()
-	task := &rubric.Task{Dir: "task2_x", Files: []string{"a.go"}, Provided: []string{"source.go"}}
+	task := &rubric.Task{Dir: "task2_unfused", Files: []string{"a.go"}, Provided: []string{"source.go"}}
 	for _, f := range []string{"a.go", "source.go", "helper.go", "asm.s", "a_test.go", "README.md", "solution/a.go"} {
 		path := filepath.Join(root, task.Dir, f)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -48,7 +48,7 @@ func TestSubmissionHidesWhatIsNotGraded(t *testing.T) {
 	dir := t.TempDir()
 	o, extra, err := Submission(root, task, []gate.File{{Task: task.Dir, Name: "a.go", Data: []byte("package x\n")}}, dir)
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"task2_x/helper.go", "task2_x/asm.s"}, extra)
+	assert.ElementsMatch(t, []string{"task2_unfused/helper.go", "task2_unfused/asm.s"}, extra)
 	in := func(f string) string { return filepath.Join(root, task.Dir, f) }
 	assert.Equal(t, Overlay{in("a.go"): filepath.Join(dir, task.Dir, "a.go"), in("helper.go"): "", in("asm.s"): "", in("solution/a.go"): ""}, o)
 	_, _, err = Submission(root, task, []gate.File{{Task: task.Dir, Name: "source.go"}}, dir)

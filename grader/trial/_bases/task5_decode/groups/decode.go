@@ -62,7 +62,7 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := c.CheckCounts("positions", at); err != nil {
+	if err := c.CheckPerSequence("positions", at); err != nil {
 		return err
 	}
 	if count < 1 {
