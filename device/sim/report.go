@@ -97,7 +97,9 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 		c.LineCounts = append(c.LineCounts, trace.LineCounts{File: file, Line: at.line, Op: l.Op, Shared: l.Shared,
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts})
 	}
-	c.FLOPs = d.flops(raw.Blocks)
+	if d.options.FLOPs {
+		c.FLOPs = d.flops(raw.Blocks)
+	}
 	slices.SortStableFunc(c.LineCounts, func(a, b trace.LineCounts) int { return a.Line - b.Line })
 	return c
 }

@@ -53,6 +53,7 @@ type Options struct {
 	Memory   int64            // bytes of device memory
 	Cache    string           // directory; default: cache.Dir
 	Compiler string           // default: the first that builds a probe kernel
+	FLOPs    bool             // reports count operations, too: no grade needs them, and they are read off the machine code
 	Show     trace.Show       // whose printf is kept; default: every thread's
 	Jail     jail.CommandFunc // runs the compiler on kernels, and the simulator; nil: as they are
 }

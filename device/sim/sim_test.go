@@ -12,6 +12,7 @@ import (
 
 func start(t *testing.T, o Options) *Device {
 	t.Helper()
+	o.FLOPs = true
 	d, err := Start(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })

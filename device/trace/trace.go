@@ -22,7 +22,7 @@ type Counts struct {
 	LongestBlock                 uint64 // steps of each launch's longest block
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
-	FLOPs                        uint64 // floating-point operations; a fused multiply-add is two
+	FLOPs                        uint64 // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
 	LineCounts                   []LineCounts
 }
 
