@@ -162,8 +162,8 @@ func (tk *Toolkit) command(ctx context.Context, dir string, args []string) (*exe
 		reads = append(reads, real)
 	}
 	path := filepath.Join(root, "bin")
-	if host, err := exec.LookPath("g++"); err == nil { // nvcc finds it by PATH
-		reads, path = append(reads, jail.Around(host)...), path+":"+filepath.Dir(host)
+	if gxx, err := exec.LookPath("g++"); err == nil { // nvcc finds it by PATH
+		reads, path = append(reads, jail.Around(gxx)...), path+":"+filepath.Dir(gxx)
 	}
 	env := []string{"TMPDIR=" + dir, "LC_ALL=C", "HOME=" + dir, "PATH=" + path + ":/usr/local/bin:/usr/bin:/bin"}
 	return tk.Jail(ctx, jail.Program{Path: tk.Nvcc, Args: args, Env: env, Dir: dir, Read: reads, Write: []string{dir}, CPU: timeLimit})

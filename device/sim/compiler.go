@@ -107,7 +107,7 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		"-fstack-clash-protection",
 		// So that whatever jumps or calls by an address is the kernel's own doing.
 		"-fno-jump-tables", "-fno-optimize-sibling-calls",
-		// No contraction: a verdict must not depend on the host's processor.
+		// No contraction: a verdict must not depend on this machine's processor.
 		"-ffp-contract=off",
 	}
 	if c.clang {

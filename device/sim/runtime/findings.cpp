@@ -1,5 +1,5 @@
 // findings.cpp - what the checks found: repeats folded, the first kept, written
-// as JSON for the host, which knows source lines and words.
+// as JSON for the Go side, which knows source lines and words.
 #include "runtime.h"
 
 #include <algorithm>

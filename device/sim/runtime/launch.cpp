@@ -45,7 +45,7 @@ void threadMain() {
 }
 
 // Stacks lie a whole number of pages apart: were their tops to do so too, all threads would
-// share a few sets of the host's caches.
+// share a few sets of the processor's caches.
 constexpr size_t colour(int thread) {
     return (size_t)thread % 16 * 256;
 }

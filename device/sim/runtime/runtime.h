@@ -28,7 +28,7 @@ struct Index3 {
     unsigned x, y, z;
 };
 
-// ---- checks, set by the host ------------------------------------------------
+// ---- checks, set by the Go side ---------------------------------------------
 enum Check : unsigned { MEM = 1, RACE = 2, INIT = 4, SYNC = 8, TRAFFIC = 16 };
 
 // ---- compiled kernels ---------------------------------------------------------
@@ -278,7 +278,7 @@ void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
 
 // ---- prints.cpp -----------------------------------------------------------------
-// Whose printf the host wants to see; everybody's without it.
+// Whose printf the Go side wants to see; everybody's without it.
 struct ShowOnly {
     bool byThread = false, byBlock = false;
     Index3 thread{}, block{};

@@ -9,7 +9,7 @@ namespace simt {
 
 constexpr unsigned maxSites = 4096, siteSlots = 4 * maxSites;
 // Requests a lane may have open: a long loop without a barrier must not fill the
-// host's memory.
+// machine's memory.
 constexpr uint32_t maxOpen = 2048;
 
 // The addresses of one warp at one passing of an instruction. Nearly always

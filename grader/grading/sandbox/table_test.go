@@ -61,9 +61,9 @@ var heldBy = map[string]string{
 // bait is what the attacks look for: each must be within reach of a program that
 // runs outside.
 type bait struct {
-	secret, writable, readable, marker, host string
-	solution, self                           string // of a tree like the course's, and a copy of this program
-	tcp, abstract                            net.Listener
+	secret, writable, readable, marker, hostname string
+	solution, self                               string // of a tree like the course's, and a copy of this program
+	tcp, abstract                                net.Listener
 }
 
 func layBait(t *testing.T) bait {
@@ -87,7 +87,7 @@ func layBait(t *testing.T) bait {
 	require.NoError(t, copyFile(self, b.self))
 	require.NoError(t, os.Mkdir(b.writable, 0o777))
 	require.NoError(t, os.Mkdir(b.readable, 0o777))
-	b.host, err = os.Hostname()
+	b.hostname, err = os.Hostname()
 	require.NoError(t, err)
 	b.tcp, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func (b bait) args(name string) []string {
 	case "read the tree with the solutions":
 		first = b.solution
 	}
-	return []string{first, b.writable, b.readable, b.marker, b.host}
+	return []string{first, b.writable, b.readable, b.marker, b.hostname}
 }
 
 // TestAttacks tries every attack in every sandbox that works here, and prints the
@@ -180,7 +180,7 @@ func try(t *testing.T, box *Box, name string, b bait) (result string, held bool)
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
 	stop := make(chan struct{})
-	if name == "memory without end" { // as grader/host does
+	if name == "memory without end" { // as grader/grading/supervise does
 		go watch(cmd, 300<<20, stop)
 	}
 	err = cmd.Wait()

@@ -1,4 +1,4 @@
-// Package host runs workers: it starts them, gives them a device, sends them
+// Package supervise runs workers: it starts them, gives them a device, sends them
 // cases, and ends them when they hang. Whatever a worker does comes out of here
 // as an output or as one error.
 package supervise

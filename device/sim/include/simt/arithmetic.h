@@ -1,6 +1,6 @@
 // arithmetic.h - float and double arithmetic by name: each operation in IEEE's
 // four directions, and the fast forms as the GPU computes them, so that
-// verdicts do not depend on the host's libm.
+// verdicts do not depend on this machine's libm.
 #pragma once
 
 #define SIMT_ROUNDED(suffix, direction)                                                            \

@@ -18,7 +18,7 @@ import (
 // together.
 type layerRun struct {
 	*worker.Job
-	*trace
+	*tally
 	batch, prompt, steps, hidden int
 	layer                        attn.Layer
 	memory                       []device.Memory // to give back
@@ -35,7 +35,7 @@ func layerOp(g *worker.Made[given], newLayer attn.NewLayer, run func(r *layerRun
 			return nil, err
 		}
 		s := j.Sizes
-		r := &layerRun{Job: j, trace: newTrace(), batch: s["batch"], prompt: s["prompt"], steps: s["steps"], hidden: s["hidden"],
+		r := &layerRun{Job: j, tally: newTally(), batch: s["batch"], prompt: s["prompt"], steps: s["steps"], hidden: s["hidden"],
 			out: make([]float32, len(j.In[0].Data))}
 		defer r.free()
 		if err := r.make(kernels, newLayer); err != nil {

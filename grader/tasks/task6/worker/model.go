@@ -21,7 +21,7 @@ func modelOp(g *worker.Made[given], newLayer attn.NewLayer) worker.Op {
 		if err != nil {
 			return nil, err
 		}
-		t := newTrace()
+		t := newTally()
 		defer func() { t.queue.free() }()
 		m, err := llama.New(j.Queue, kernels.layers, sizes.Llama(j.Problem), j.Seed, poisonedCache(j.Device, t.watch(newLayer)), kernels.kernels)
 		if err != nil {

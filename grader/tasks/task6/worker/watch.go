@@ -9,22 +9,22 @@ import (
 	"flashlab/grader/tasks/task6/sizes"
 )
 
-// trace counts what layers ask for. It is here, between them and what they are
+// tally counts what layers ask for. It is here, between them and what they are
 // given, that one sees which kernel is used for what.
-type trace struct {
+type tally struct {
 	calls map[string]uint64
 	queue *tracked // that the layers hold
 }
 
-func newTrace() *trace { return &trace{calls: map[string]uint64{}} }
+func newTally() *tally { return &tally{calls: map[string]uint64{}} }
 
 // watch makes layers that are counted.
-func (t *trace) watch(newLayer attn.NewLayer) attn.NewLayer {
+func (t *tally) watch(newLayer attn.NewLayer) attn.NewLayer {
 	return func(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kernels, c attn.Cache) (attn.Layer, error) {
 		if t.queue == nil {
 			t.queue = &tracked{Queue: q}
 		}
-		w := &watched{trace: t, cache: c, given: p, kernels: k}
+		w := &watched{tally: t, cache: c, given: p, kernels: k}
 		kernels := attn.Kernels{Prefill: prefill{w}, Decode: decoder{w}, Rearranger: k.Rearranger}
 		inner, err := newLayer(t.queue, s, projections{w}, kernels, c)
 		if err == nil && inner == nil {
@@ -37,7 +37,7 @@ func (t *trace) watch(newLayer attn.NewLayer) attn.NewLayer {
 
 // watched is one layer.
 type watched struct {
-	*trace
+	*tally
 	inner   attn.Layer
 	cache   attn.Cache
 	given   attn.Projections
