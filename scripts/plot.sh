@@ -14,9 +14,8 @@ fi
 
 case ${TASK:-3} in
 3)
-    go run $overlay ./grader/tasks/task3/worker table >out/traffic.tsv
-    go run ./grader/bench/plot -title 'Traffic against the size of the SRAM: N = 1024, d = 64' \
-        -x 'SRAM, KB' -y 'bytes moved, MB' -o out/traffic.png <out/traffic.tsv
+    go run $overlay ./grader/tasks/task3/worker table out/traffic.json
+    go run ./grader/bench/plot out/traffic.png <out/traffic.json
     ;;
 5)
     tags=
@@ -28,8 +27,8 @@ case ${TASK:-3} in
     elif [ "${DEVICE:-auto}" = cuda ]; then
         out/bin/grader env >/dev/null # says what is missing
     fi
-    go run $tags $overlay ./grader/tasks/task5/worker table "${DEVICE:-auto}" >out/split.tsv
-    go run ./grader/bench/plot -x 'tokens in the cache' -o out/split.png <out/split.tsv
+    go run $tags $overlay ./grader/tasks/task5/worker table out/split.json "${DEVICE:-auto}"
+    go run ./grader/bench/plot out/split.png <out/split.json
     ;;
 *)
     echo "plot: task ${TASK} has nothing to draw; 3 and 5 have" >&2

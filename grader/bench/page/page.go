@@ -32,8 +32,8 @@ func (d Document) page() string {
 		return s.String()
 	}
 	for _, p := range pictures(d) {
-		if p.table != "" {
-			fmt.Fprintf(&s, "\n![%s](%s.svg)\n", p.title, p.name)
+		if !p.Empty() {
+			fmt.Fprintf(&s, "\n![%s](%s.svg)\n", p.Title, p.name)
 		}
 	}
 	for _, p := range d.Parts {

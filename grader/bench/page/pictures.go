@@ -3,19 +3,17 @@ package page
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"flashlab/grader/grading/race"
+	"flashlab/internal/figure"
 )
 
-// picture is a table for the program grader/bench/plot.
+// picture is a figure with the name of its files.
 type picture struct {
-	name, title, x, y string
-	bars              bool
-	legend            string
-	table             string
+	name string
+	figure.Figure
 }
 
 func pictures(d Document) []picture {
@@ -24,12 +22,11 @@ func pictures(d Document) []picture {
 
 // speedUp has a line for each workload and peer.
 func speedUp(d Document) picture {
-	p := picture{name: "speedup", title: "How many times as fast as others", x: "their time over ours (median, and the quartiles)", bars: true}
-	var table strings.Builder
+	p := picture{"speedup", figure.Figure{Title: "How many times as fast as others", X: "their time over ours (median, and the quartiles)"}}
 	d.rows(func(r race.Row, _ race.SelfTest) {
 		for i, e := range r.Entries {
 			if ratio := r.Ratio(e); i > 0 && ratio.N > 0 {
-				fmt.Fprintf(&table, "%s\t%g\t%g\t%g\t%s\n", e.Name, ratio.Median, ratio.Q1, ratio.Q3, r.ID)
+				p.Bars = append(p.Bars, figure.Bar{Name: e.Name, Label: r.ID, Value: ratio.Median, Low: ratio.Q1, High: ratio.Q3})
 			}
 		}
 	})
@@ -40,18 +37,17 @@ func speedUp(d Document) picture {
 			}
 			for _, l := range latencies {
 				median, least, most := l.ratio(c)
-				fmt.Fprintf(&table, "PyTorch\t%g\t%g\t%g\t%s\n", median, least, most, strings.ToLower(c.ID+"-"+l.name))
+				p.Bars = append(p.Bars, figure.Bar{Name: "PyTorch", Label: strings.ToLower(c.ID + "-" + l.name), Value: median, Low: least, High: most})
 			}
 		}
 	}
-	p.table = table.String()
 	return p
 }
 
 // roofline has the measured ceilings as lines, and each of our kernels as a dot.
 func roofline(d Document) picture {
-	p := picture{name: "roofline", title: "Roofline", x: "operations for each byte, FLOP/B", y: "TFLOP/s", legend: "low"}
-	var table strings.Builder
+	p := picture{"roofline", figure.Figure{Title: "Roofline", X: "operations for each byte, FLOP/B", Y: "TFLOP/s", Legend: "low"}}
+	var kernels figure.Figure
 	least, most := 0.25, 1024.0
 	var copies, adds float64
 	d.rows(func(r race.Row, t race.SelfTest) {
@@ -63,16 +59,18 @@ func roofline(d Document) picture {
 		at := r.Work.FLOPS / r.Work.Bytes
 		most = max(most, 2*at)
 		least = min(least, at/2)
-		fmt.Fprintf(&table, "◦%s\t%g\t%g\n", family(r.Op), at, tflops)
+		kernels.Add(family(r.Op), figure.Dots, figure.Point{X: at, Y: tflops})
 	})
-	if table.Len() == 0 || copies == 0 || adds == 0 {
+	if kernels.Empty() || copies == 0 || adds == 0 {
 		return p
 	}
 	ridge := adds / copies
-	p.table = fmt.Sprintf("a copy's rate: %.2f TB/s\t%g\t%g\n", copies/1e12, least, least*copies/1e12) +
-		fmt.Sprintf("a copy's rate: %.2f TB/s\t%g\t%g\n", copies/1e12, ridge, adds/1e12) +
-		fmt.Sprintf("float32 multiply-adds: %.0f TFLOP/s\t%g\t%g\n", adds/1e12, ridge, adds/1e12) +
-		fmt.Sprintf("float32 multiply-adds: %.0f TFLOP/s\t%g\t%g\n", adds/1e12, most, adds/1e12) + table.String()
+	line := func(name string, from, to figure.Point) {
+		p.Series = append(p.Series, figure.Series{Name: name, Style: figure.Dashes, Points: []figure.Point{from, to}})
+	}
+	line(fmt.Sprintf("a copy's rate: %.2f TB/s", copies/1e12), figure.Point{X: least, Y: least * copies / 1e12}, figure.Point{X: ridge, Y: adds / 1e12})
+	line(fmt.Sprintf("float32 multiply-adds: %.0f TFLOP/s", adds/1e12), figure.Point{X: ridge, Y: adds / 1e12}, figure.Point{X: most, Y: adds / 1e12})
+	p.Series = append(p.Series, kernels.Series...)
 	return p
 }
 
@@ -93,8 +91,8 @@ func family(op string) string {
 
 // timeAgainstLength has the attentions of one batch.
 func timeAgainstLength(d Document) picture {
-	p := picture{name: "length", title: "Attention: 32 heads × 128, batch 4, no mask", x: "sequence length", y: "time, µs", legend: "left"}
-	p.table = against(d, func(r race.Row) (int, bool) {
+	p := picture{"length", figure.Figure{Title: "Attention: 32 heads × 128, batch 4, no mask", X: "sequence length", Y: "time, µs", Legend: "left"}}
+	p.against(d, func(r race.Row) (int, bool) {
 		return last(r, 2), r.Op == "flash" && !r.Causal && r.Shape[0] == 4
 	})
 	return p
@@ -102,8 +100,8 @@ func timeAgainstLength(d Document) picture {
 
 // timeAgainstContext has the steps of decoding.
 func timeAgainstContext(d Document) picture {
-	p := picture{name: "context", title: "Decoding: 32 heads × 128, batch 16", x: "tokens in the cache", y: "time of a step, µs", legend: "left"}
-	p.table = against(d, func(r race.Row) (int, bool) {
+	p := picture{"context", figure.Figure{Title: "Decoding: 32 heads × 128, batch 16", X: "tokens in the cache", Y: "time of a step, µs", Legend: "left"}}
+	p.against(d, func(r race.Row) (int, bool) {
 		return last(r, 3), r.Op == "decode" && r.Shape[0] == 16
 	})
 	return p
@@ -116,44 +114,31 @@ func last(r race.Row, i int) int {
 	return 0
 }
 
-// against has a line for each who ran, over a size of the workload.
-func against(d Document, of func(r race.Row) (int, bool)) string {
-	var table strings.Builder
+// against adds a line for each who ran, over a size of the workload.
+func (p *picture) against(d Document, of func(r race.Row) (int, bool)) {
 	d.rows(func(r race.Row, _ race.SelfTest) {
 		x, is := of(r)
 		for _, e := range r.Entries {
 			if is && e.Stats.N > 0 && e.Wrong == "" {
-				fmt.Fprintf(&table, "•%s\t%d\t%g\n", e.Name, x, e.Stats.Median/1e3)
+				p.Add(e.Name, figure.Line, figure.Point{X: float64(x), Y: e.Stats.Median / 1e3})
 			}
 		}
 	})
-	return table.String()
 }
 
-// Draw writes the pictures as SVG and PNG. The program that draws is built only when it
-// is wanted.
+// Draw writes the pictures as SVG and PNG.
 func (d Document) Draw(ctx context.Context, root, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	for _, p := range pictures(d) {
-		if p.table == "" {
+		if p.Empty() {
 			continue
 		}
-		for _, kind := range []string{"svg", "png"} {
-			args := []string{"run", "./grader/bench/plot", "-title", p.title, "-x", p.x, "-y", p.y, "-o", filepath.Join(dir, p.name+"."+kind)}
-			if p.legend != "" {
-				args = append(args, "-legend", p.legend)
-			}
-			if p.bars {
-				args = append(args, "-bars")
-			}
-			cmd := exec.CommandContext(ctx, "go", args...)
-			cmd.Dir, cmd.Stdin = root, strings.NewReader(p.table)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("the picture %s could not be drawn: %w\n%s", p.name, err, out)
-			}
+		file := filepath.Join(dir, p.name)
+		if err := p.Figure.Draw(ctx, root, file+".svg", file+".png"); err != nil {
+			return err
 		}
 	}
 	return nil

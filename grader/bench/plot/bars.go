@@ -1,47 +1,15 @@
 package main
 
 import (
-	"bufio"
+	"flashlab/internal/figure"
 	"fmt"
 	"image/color"
-	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
-
-// bar is a value with its spread: a dot and a line from low to high.
-type bar struct {
-	series         string
-	mid, low, high float64
-	label          string
-}
-
-// readBars takes lines of a series' name, a value, low, high and what it is of.
-func readBars(table io.Reader) (all []bar, err error) {
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 5 {
-			continue
-		}
-		b := bar{series: fields[0], label: fields[4]}
-		for i, to := range []*float64{&b.mid, &b.low, &b.high} {
-			if *to, err = strconv.ParseFloat(fields[i+1], 64); err != nil || !(*to > 0) {
-				return nil, fmt.Errorf("%q: want a name, three positive numbers and a label", lines.Text())
-			}
-		}
-		all = append(all, b)
-	}
-	if len(all) == 0 && lines.Err() == nil {
-		return nil, fmt.Errorf("there is nothing to draw")
-	}
-	return all, lines.Err()
-}
 
 // spread is what plotter's error bars take.
 type spread struct {
@@ -50,34 +18,34 @@ type spread struct {
 }
 
 // barPicture has a line of the page for each label, and a colour for each series.
-func barPicture(all []bar) (*plot.Plot, vg.Length, error) {
+func barPicture(all []figure.Bar) (*plot.Plot, vg.Length, error) {
 	p := plain()
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, powers{2}
 	var labels, names []string
 	of := map[string][]string{} // a label's series, from the top down
 	for _, b := range all {
-		of[b.label] = append(of[b.label], b.series)
-		if !slices.Contains(labels, b.label) {
-			labels = append(labels, b.label)
+		of[b.Label] = append(of[b.Label], b.Name)
+		if !slices.Contains(labels, b.Label) {
+			labels = append(labels, b.Label)
 		}
-		if !slices.Contains(names, b.series) {
-			names = append(names, b.series)
+		if !slices.Contains(names, b.Name) {
+			names = append(names, b.Name)
 		}
 	}
 	slices.Reverse(labels) // the first is at the top
 	low, high := 0.9, 1.1
 	for _, b := range all {
-		low, high = min(low, b.low/1.1), max(high, b.high*1.1)
+		low, high = min(low, b.Low/1.1), max(high, b.High*1.1)
 	}
 	for i, name := range names {
 		var s spread
 		for _, b := range all {
-			if b.series == name {
-				beside := of[b.label]
+			if b.Name == name {
+				beside := of[b.Label]
 				apart := min(0.2, 0.8/float64(len(beside)))
 				up := apart * (float64(len(beside)-1)/2 - float64(slices.Index(beside, name)))
-				s.XYs = append(s.XYs, plotter.XY{X: b.mid, Y: float64(slices.Index(labels, b.label)) + up})
-				s.XErrors = append(s.XErrors, struct{ Low, High float64 }{b.mid - b.low, b.high - b.mid})
+				s.XYs = append(s.XYs, plotter.XY{X: b.Value, Y: float64(slices.Index(labels, b.Label)) + up})
+				s.XErrors = append(s.XErrors, struct{ Low, High float64 }{b.Value - b.Low, b.High - b.Value})
 			}
 		}
 		lines, err := plotter.NewXErrorBars(s)

@@ -1,20 +1,13 @@
-// Command plot draws a table of measurements: lines of a series' name, x and y
-// with tabs between, and a word to write at the dot, if there should be one. A
-// series whose name begins with • gets dots, with ◦ dots and no line. Both axes are logarithmic. A line of a
-// flag's name and a text, title, x or y, stands for the flag. It is a program of its
-// own, so that grading need not build it.
+// Command plot draws a figure, which it reads as JSON (package internal/figure): plot FILE.png
+// FILE.svg … <figure.json. It is a program of its own, so that grading need not build it.
 package main
 
 import (
-	"bufio"
-	"cmp"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,76 +15,62 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"flashlab/internal/figure"
 )
 
 func main() {
-	title := flag.String("title", "", "the picture's title")
-	x := flag.String("x", "", "what x is")
-	y := flag.String("y", "", "what y is")
-	room := flag.Bool("room", false, "leave room for the legend above everything else")
-	bars := flag.Bool("bars", false, "lines of a name, a value, low, high and what it is of: a dot and its spread for each")
-	legend := flag.String("legend", "", "where the legend is: left, or low; top right without it")
-	out := flag.String("o", "out/plot.png", "the `file` to write, .png or .svg")
-	flag.Parse()
-	if err := draws(os.Stdin, *title, *x, *y, *out, *room, *bars, *legend); err != nil {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: plot FILE.png [FILE.svg …] <figure.json")
+		os.Exit(2)
+	}
+	if err := draws(os.Stdin, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
-	fmt.Println("Written:", *out)
+	fmt.Println("Written:", strings.Join(os.Args[1:], ", "))
 }
 
-// draws picks the kind of picture.
-func draws(table io.Reader, title, x, y, out string, room, bars bool, legend string) error {
-	if !bars {
-		return run(table, title, x, y, out, room, legend)
-	}
-	all, err := readBars(table)
+func draws(from io.Reader, files []string) error {
+	f, err := figure.Read(from)
 	if err != nil {
 		return err
 	}
-	p, high, err := barPicture(all)
+	p, high, err := picture(f)
 	if err != nil {
 		return err
 	}
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
+	for _, name := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := save(p, name, high); err != nil {
+			return err
+		}
 	}
-	return save(p, out, high)
+	return nil
 }
 
-// series are points in order.
-type series struct {
-	name  string
-	dots  bool
-	alone bool // dots without a line
-	xys   plotter.XYs
-	words []string // as many as xys
-}
-
-func run(table io.Reader, title, x, y, out string, room bool, legend string) error {
-	all, labels, err := read(table)
-	if err != nil {
-		return err
+// picture picks the kind of picture, and says how high it is.
+func picture(f figure.Figure) (*plot.Plot, vg.Length, error) {
+	if len(f.Bars) > 0 {
+		return barPicture(f.Bars)
 	}
-	p, err := picture(all)
+	p, err := seriesPicture(f.Series)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	switch legend {
+	switch f.Legend {
 	case "left":
 		p.Legend.Left, p.Legend.XOffs = true, 3*vg.Millimeter
 	case "low":
 		p.Legend.Top = false
 	}
-	if room {
+	if f.Room {
 		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, 0.4)
 	}
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = cmp.Or(title, labels["title"]), cmp.Or(x, labels["x"]), cmp.Or(y, labels["y"])
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	return save(p, out, 10*vg.Centimeter)
+	return p, 10 * vg.Centimeter, nil
 }
 
 // save writes the whole file, or none of it.
@@ -123,41 +102,6 @@ func save(p *plot.Plot, name string, high vg.Length) error {
 	return os.Rename(f.Name(), name)
 }
 
-func read(table io.Reader) (all []series, labels map[string]string, err error) {
-	labels = map[string]string{}
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) == 2 {
-			labels[fields[0]] = fields[1]
-		}
-		if len(fields) != 3 && len(fields) != 4 {
-			continue // a student's own prints
-		}
-		x, errX := strconv.ParseFloat(fields[1], 64)
-		y, errY := strconv.ParseFloat(fields[2], 64)
-		if errX != nil || errY != nil || !(x > 0) || !(y > 0) {
-			return nil, nil, fmt.Errorf("%q: want a name and two positive numbers", lines.Text())
-		}
-		name, dots := strings.CutPrefix(fields[0], "•")
-		name, alone := strings.CutPrefix(name, "◦")
-		at := slices.IndexFunc(all, func(s series) bool { return s.name == name })
-		if at < 0 {
-			at = len(all)
-			all = append(all, series{name: name, dots: dots || alone, alone: alone})
-		}
-		all[at].xys = append(all[at].xys, plotter.XY{X: x, Y: y})
-		all[at].words = append(all[at].words, strings.Join(fields[3:], ""))
-	}
-	if err := lines.Err(); err != nil {
-		return nil, nil, err
-	}
-	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("there is nothing to draw")
-	}
-	return all, labels, nil
-}
-
 // plain is an empty plot in the course's style.
 func plain() *plot.Plot {
 	p := plot.New()
@@ -174,40 +118,45 @@ func plain() *plot.Plot {
 	return p
 }
 
-func picture(all []series) (*plot.Plot, error) {
+func seriesPicture(all []figure.Series) (*plot.Plot, error) {
 	p := plain()
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = powers{2}, powers{2}
 	for i, s := range all {
-		line, points, err := plotter.NewLinePoints(s.xys)
+		var xys plotter.XYs
+		var words []string
+		for _, at := range s.Points {
+			xys, words = append(xys, plotter.XY{X: at.X, Y: at.Y}), append(words, at.Word)
+		}
+		line, points, err := plotter.NewLinePoints(xys)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		points.GlyphStyle = dot(i)
 		line.Color, line.Width = points.Color, vg.Points(1.5)
-		if s.dots {
-			words, err := plotter.NewLabels(plotter.XYLabels{XYs: s.xys, Labels: s.words})
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
-			for i := range words.TextStyle {
-				words.TextStyle[i].Font.Variant = "Sans"
-				words.TextStyle[i].Font.Size = vg.Points(8)
-				words.TextStyle[i].Color = points.Color
-			}
-			words.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
-			if s.alone {
-				p.Add(points, words)
-				p.Legend.Add(s.name, points)
-				continue
-			}
-			p.Add(line, points, words)
-			p.Legend.Add(s.name, line, points)
+		if s.Style == figure.Dashes {
+			line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+			p.Add(line)
+			p.Legend.Add(s.Name, line)
 			continue
 		}
-		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-		p.Add(line)
-		p.Legend.Add(s.name, line)
+		labels, err := plotter.NewLabels(plotter.XYLabels{XYs: xys, Labels: words})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		for i := range labels.TextStyle {
+			labels.TextStyle[i].Font.Variant = "Sans"
+			labels.TextStyle[i].Font.Size = vg.Points(8)
+			labels.TextStyle[i].Color = points.Color
+		}
+		labels.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(2)}
+		if s.Style == figure.Dots {
+			p.Add(points, labels)
+			p.Legend.Add(s.Name, points)
+			continue
+		}
+		p.Add(line, points, labels)
+		p.Legend.Add(s.Name, line, points)
 	}
 	p.X.Max *= 1.1 // or the last dots would be cut
 	p.Y.Min /= 1.1

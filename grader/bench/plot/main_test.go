@@ -2,37 +2,53 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/figure"
 )
 
-const table = "•tiles\t2\t100\nprinted by a student\n•tiles\t4\t50\tword\nonce\t2\t1\nonce\t4\t1\ny\ta label\n"
+func drawn(f figure.Figure, files ...string) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return draws(bytes.NewReader(text), files)
+}
 
-func TestATableBecomesAPicture(t *testing.T) {
-	for name, magic := range map[string]string{"p.png": "\x89PNG", "p.svg": "<?xml"} {
-		out := filepath.Join(t.TempDir(), "new", name)
-		require.NoError(t, run(strings.NewReader(table), "title", "x", "y", out, true, "left"))
-		data, err := os.ReadFile(out)
+func TestAFigureBecomesPictures(t *testing.T) {
+	f := figure.Figure{Title: "title", X: "x", Y: "y", Room: true, Legend: "left"}
+	for _, x := range []float64{2, 4} {
+		f.Add("tiles", figure.Line, figure.Point{X: x, Y: 200 / x, Word: "word"})
+		f.Add("once", figure.Dashes, figure.Point{X: x, Y: 1})
+		f.Add("kernels", figure.Dots, figure.Point{X: x, Y: 3})
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	png, svg := filepath.Join(dir, "p.png"), filepath.Join(dir, "p.svg")
+	require.NoError(t, drawn(f, png, svg))
+	for name, magic := range map[string]string{png: "\x89PNG", svg: "<?xml"} {
+		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		assert.True(t, bytes.HasPrefix(data, []byte(magic)), name)
 	}
+	assert.Error(t, drawn(f, filepath.Join(dir, "p.doc")))
 }
 
-func TestBadTables(t *testing.T) {
+func TestFiguresThatCannotBeDrawn(t *testing.T) {
 	for text, want := range map[string]string{
-		"":             "nothing to draw",
-		"a\t1\t0\n":    "two positive numbers",
-		"a\tone\t2\n":  "two positive numbers",
-		"no tabs here": "nothing to draw",
+		`{}`:             "nothing to draw",
+		`{"Titel": "x"}`: `unknown field "Titel"`,
+		`{"Series": [{"Name": "a", "Points": [{"X": 1, "Y": 0}]}]}`:     "a: (1, 0): want two positive numbers",
+		`{"Bars": [{"Name": "SDPA", "Value": 2, "Low": 0, "High": 3}]}`: "three positive numbers",
+		`printed by a student`: "the figure:",
 	} {
-		assert.ErrorContains(t, run(strings.NewReader(text), "", "", "", filepath.Join(t.TempDir(), "p.png"), false, ""), want)
+		assert.ErrorContains(t, draws(bytes.NewReader([]byte(text)), []string{filepath.Join(t.TempDir(), "p.png")}), want)
 	}
-	assert.Error(t, run(strings.NewReader(table), "", "", "", filepath.Join(t.TempDir(), "p.doc"), false, ""))
 }
 
 func TestTicks(t *testing.T) {
@@ -49,10 +65,6 @@ func TestTicks(t *testing.T) {
 }
 
 func TestBars(t *testing.T) {
-	draw := func(text string) error {
-		return draws(strings.NewReader(text), "", "", "", filepath.Join(t.TempDir(), "p.svg"), false, true, "")
-	}
-	assert.NoError(t, draw("SDPA\t2\t1.9\t2.2\tone\ncuBLAS\t3\t3\t3\tone\nSDPA\t0.5\t0.4\t0.6\ttwo\n"))
-	assert.ErrorContains(t, draw("nothing"), "nothing to draw")
-	assert.ErrorContains(t, draw("SDPA\t2\t0\t2.2\tone\n"), "three positive numbers")
+	bars := []figure.Bar{{Name: "SDPA", Label: "one", Value: 2, Low: 1.9, High: 2.2}, {Name: "cuBLAS", Label: "one", Value: 3, Low: 3, High: 3}, {Name: "SDPA", Label: "two", Value: 0.5, Low: 0.4, High: 0.6}}
+	assert.NoError(t, drawn(figure.Figure{Bars: bars}, filepath.Join(t.TempDir(), "p.svg")))
 }

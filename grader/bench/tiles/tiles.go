@@ -2,30 +2,24 @@
 package tiles
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/figure"
 )
-
-// Picture is what the plot shows.
-type Picture struct{ title, x, y, table string }
 
 // Of draws what the ranking goes by, a line for each tile of keys: on a GPU
 // the time over the tile of queries, in the simulator the two counts against each
 // other, so that the best lies in the lower left corner.
-func Of(tried []verdict.Tuned, dim int, gpu bool) Picture {
-	p := Picture{x: "bytes moved, × the least", y: "bank passes, millions"}
+func Of(tried []verdict.Tuned, dim int, gpu bool) figure.Figure {
+	f := figure.Figure{X: "bytes moved, × the least", Y: "bank passes, millions", Room: true}
 	if gpu {
-		p.x, p.y = "queries in a tile", "time, µs"
+		f.X, f.Y = "queries in a tile", "time, µs"
 	}
-	p.title = fmt.Sprintf("Tiles at head dimension %d: queries at the dots, keys by colour", dim)
+	f.Title = fmt.Sprintf("Tiles at head dimension %d: queries at the dots, keys by colour", dim)
 	if gpu {
-		p.title = fmt.Sprintf("Tiles at head dimension %d", dim)
+		f.Title = fmt.Sprintf("Tiles at head dimension %d", dim)
 	}
 	right := slices.DeleteFunc(slices.Clone(tried), func(t verdict.Tuned) bool { return t.Wrong != "" })
 	slices.SortFunc(right, func(a, b verdict.Tuned) int {
@@ -34,37 +28,14 @@ func Of(tried []verdict.Tuned, dim int, gpu bool) Picture {
 		}
 		return a.Tiles.Queries - b.Tiles.Queries
 	})
-	var table strings.Builder
 	for _, t := range right {
-		x, y := t.Ratio, float64(t.Passes)/1e6
+		at := figure.Point{X: t.Ratio, Y: float64(t.Passes) / 1e6, Word: fmt.Sprint(t.Tiles.Queries)}
 		if gpu {
-			x, y = float64(t.Tiles.Queries), float64(t.Time.Nanoseconds())/1e3
+			at = figure.Point{X: float64(t.Tiles.Queries), Y: float64(t.Time.Nanoseconds()) / 1e3}
 		}
-		if x > 0 && y > 0 { // the axes are logarithmic
-			fmt.Fprintf(&table, "•%d keys\t%g\t%g", t.Tiles.Keys, x, y)
-			if !gpu {
-				fmt.Fprintf(&table, "\t%d", t.Tiles.Queries)
-			}
-			table.WriteString("\n")
+		if at.X > 0 && at.Y > 0 { // the axes are logarithmic
+			f.Add(fmt.Sprintf("%d keys", t.Tiles.Keys), figure.Line, at)
 		}
 	}
-	p.table = table.String()
-	return p
-}
-
-// Draw runs the plot's program, which is built only when it is wanted.
-func (p Picture) Draw(ctx context.Context, root string) error {
-	if p.table == "" {
-		return nil // no tiles are right
-	}
-	cmd := exec.CommandContext(ctx, "go", "run", "./grader/bench/plot", "-title", p.title, "-x", p.x, "-y", p.y,
-		"-o", filepath.Join("out", "tune.png"), "-room")
-	cmd.Dir = root
-	cmd.Stdin = strings.NewReader(p.table)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("the picture could not be drawn: %w\n%s", err, out)
-	}
-	fmt.Print(string(out))
-	return nil
+	return f
 }

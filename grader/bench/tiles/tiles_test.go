@@ -1,7 +1,6 @@
 package tiles
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/figure"
 )
 
 func TestThePictureOfTilesHoldsTheRightOnes(t *testing.T) {
@@ -19,9 +19,11 @@ func TestThePictureOfTilesHoldsTheRightOnes(t *testing.T) {
 		{Tiles: problem.Tiles{Queries: 128, Keys: 16}, Wrong: "too much shared memory"},
 		{Tiles: problem.Tiles{Queries: 16, Keys: 16}}, // nothing was counted
 	}
-	p := Of(tried, 64, false)
-	assert.Equal(t, "•8 keys\t4.5\t0.4\t32\n•16 keys\t4.5\t0.3\t32\n•16 keys\t2.5\t0.2\t64\n", p.table)
-	p = Of(tried, 64, true)
-	assert.True(t, strings.HasPrefix(p.table, "•8 keys\t32\t1000\n"), p.table)
-	assert.Empty(t, Of(tried[3:], 64, false).table)
+	f := Of(tried, 64, false)
+	assert.Equal(t, []figure.Series{
+		{Name: "8 keys", Style: figure.Line, Points: []figure.Point{{X: 4.5, Y: 0.4, Word: "32"}}},
+		{Name: "16 keys", Style: figure.Line, Points: []figure.Point{{X: 4.5, Y: 0.3, Word: "32"}, {X: 2.5, Y: 0.2, Word: "64"}}},
+	}, f.Series)
+	assert.Equal(t, figure.Point{X: 32, Y: 1000}, Of(tried, 64, true).Series[0].Points[0])
+	assert.True(t, Of(tried[3:], 64, false).Empty())
 }

@@ -65,8 +65,13 @@ func (t tuning) run() (int, error) {
 		return command.Failed, fmt.Errorf("tune: %w", err)
 	}
 	report.Printer{W: os.Stdout, Terminal: terminal}.Tuning(tried, gpu)
-	if err := tiles.Of(tried, t.Dim, gpu).Draw(ctx, root); err != nil {
+	f := tiles.Of(tried, t.Dim, gpu)
+	if f.Empty() {
+		return command.Full, nil // no tiles are right
+	}
+	if err := f.Draw(ctx, root, "out/tune.png"); err != nil {
 		return command.Failed, fmt.Errorf("tune: %w", err)
 	}
+	fmt.Println("Written: out/tune.png")
 	return command.Full, nil
 }

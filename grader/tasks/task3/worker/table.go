@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"flashlab/attn"
 	"flashlab/hbm"
+	"flashlab/internal/figure"
 	tiled "flashlab/task3_tiled_go"
 	"flashlab/tensor"
 )
@@ -18,9 +18,9 @@ const (
 )
 
 // table measures the traffic of Forward, with the tiles that Tiles picks, for
-// SRAMs from 2 KB to 1 MB, and writes it as grader/bench/plot reads it: a line holds
-// a series, x and y. Two lines of theory stand beside.
-func table(w io.Writer) error {
+// SRAMs from 2 KB to 1 MB, beside two lines of theory, and writes the figure to a file.
+func table(file string) error {
+	f := figure.Figure{Title: fmt.Sprintf("Traffic against the size of the SRAM: N = %d, d = %d", tableSeq, tableDim), X: "SRAM, KB", Y: "bytes moved, MB"}
 	once := 4.0 * tableSeq * tableDim * 4 // q, k, v and o
 	scores := once + 4.0*tableSeq*tableSeq*4
 	for step := range 19 {
@@ -30,16 +30,16 @@ func table(w io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("with %g KB of SRAM: %w", kb, err)
 			}
-			name := "•tiles, full"
+			name := "tiles, full"
 			if causal {
-				name = "•tiles, causal"
+				name = "tiles, causal"
 			}
-			fmt.Fprintf(w, "%s\t%g\t%g\n", name, kb, mb(float64(moved)))
+			f.Add(name, figure.Line, figure.Point{X: kb, Y: mb(float64(moved))})
 		}
-		fmt.Fprintf(w, "scores written out\t%g\t%g\n", kb, mb(scores))
-		fmt.Fprintf(w, "each matrix once\t%g\t%g\n", kb, mb(once))
+		f.Add("scores written out", figure.Dashes, figure.Point{X: kb, Y: mb(scores)})
+		f.Add("each matrix once", figure.Dashes, figure.Point{X: kb, Y: mb(once)})
 	}
-	return nil
+	return f.Write(file)
 }
 
 func mb(bytes float64) float64 { return bytes / (1 << 20) }

@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/device/open"
 	"flashlab/device/sim"
 	"flashlab/grader/grading/worker"
+	"flashlab/internal/figure"
 	decode "flashlab/task5_decode"
 	"flashlab/tensor"
 )
@@ -24,8 +24,8 @@ type comparison struct {
 	splits   []int
 }
 
-// table writes what grader/bench/plot reads: a line holds a series, x and y.
-func table(w io.Writer, on string) error {
+// table writes the figure to a file.
+func table(file, on string) error {
 	d, err := open.Device(on, open.Options{Sim: sim.Options{Checks: sim.Checks{Traffic: true}}})
 	if err != nil {
 		return err
@@ -41,18 +41,17 @@ func table(w io.Writer, on string) error {
 		c = comparison{shape: attn.DecodeShape{Heads: 32, CacheShape: attn.CacheShape{Batch: 1, KVHeads: 8, Dim: 128}}, from: 256, to: 65536, splits: []int{1, 4, 16, 64}}
 		cost, y = microseconds, "time of a step, µs"
 	}
-	fmt.Fprintf(w, "y\t%s\n", y)
-	fmt.Fprintf(w, "title\tDecoding: heads %d, key heads %d, dimension %d (%s)\n", c.shape.Heads, c.shape.KVHeads, c.shape.Dim, d.Info().Name)
+	f := figure.Figure{X: "tokens in the cache", Y: y, Title: fmt.Sprintf("Decoding: heads %d, key heads %d, dimension %d (%s)", c.shape.Heads, c.shape.KVHeads, c.shape.Dim, d.Info().Name)}
 	for tokens := c.from; tokens <= c.to; tokens *= 2 {
-		if err := c.row(w, d, it, cost, tokens); err != nil {
+		if err := c.row(&f, d, it, cost, tokens); err != nil {
 			return fmt.Errorf("with %d tokens in the cache: %w", tokens, err)
 		}
 	}
-	return nil
+	return f.Write(file)
 }
 
 // row compares for one number of tokens.
-func (c comparison) row(w io.Writer, d device.Device, it *decode.Decode, cost func(device.Device, func() error) (float64, error), tokens int) error {
+func (c comparison) row(f *figure.Figure, d device.Device, it *decode.Decode, cost func(device.Device, func() error) (float64, error), tokens int) error {
 	s := c.shape
 	s.MaxSeq = tokens
 	var mine []device.Memory
@@ -81,7 +80,7 @@ func (c comparison) row(w io.Writer, d device.Device, it *decode.Decode, cost fu
 	point := func(series string, run func() error) error {
 		y, err := cost(d, run)
 		if err == nil {
-			fmt.Fprintf(w, "•%s\t%d\t%g\n", series, tokens, y)
+			f.Add(series, figure.Line, figure.Point{X: float64(tokens), Y: y})
 		}
 		return err
 	}
