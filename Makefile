@@ -92,7 +92,7 @@ demo: grader ## grade two reference solutions, show how a bug is reported, let G
 	@echo
 	@echo 'Points were lost, as they should be.'
 	@echo
-	@echo '== 3 of 3: what it comes to. A small GPT-2, with the attention kernels of tasks 4 and 5 and'
+	@echo '== 3 of 3: where it leads. A small GPT-2, with the attention kernels of tasks 4 and 5 and'
 	@echo '   the layer of task 6. Without a GPU it runs in the simulator, a token at a time.'
 	@echo '   Building it, and compiling its kernels …'
 	@$(GRADER) run -task 7 -solution gpt2 -tokens 24

@@ -103,13 +103,13 @@ type Launch struct {
 	// Early promises that every block of the kernel calls
 	// cudaGridDependencySynchronize before it touches what an earlier kernel
 	// may have written or may still read. In a recorded graph, on GPUs from
-	// Hopper on, the kernel may then begin before the one ahead of it is done
-	// ("programmatic dependent launch"), and what it does until that call, such
-	// as asking for weights, costs no time of its own. Everywhere else Early
-	// changes nothing. A kernel that waits without being launched early is
-	// merely slower. One that is launched early and does not wait races with
-	// the kernels before it, and no check sees that: not on a GPU, and not in
-	// the simulator, where kernels never overlap.
+	// Hopper on, the kernel may then begin before the previous one has finished
+	// ("programmatic dependent launch"), and what it does before that call, such
+	// as asking for weights, costs no extra time. Everywhere else Early changes
+	// nothing. A kernel that waits without being launched early is merely
+	// slower. One that is launched early and does not wait races with the
+	// kernels before it, and no check sees that, either on a GPU or in the
+	// simulator, where kernels never overlap.
 	Early bool
 }
 
@@ -184,7 +184,7 @@ var (
 	// ErrOutOfMemory: device memory is used up.
 	ErrOutOfMemory = errors.New("out of device memory")
 	// ErrFault: a kernel was stopped (a bad address, a trap, an endless
-	// loop); the device is of no more use until it is opened anew.
+	// loop); the device cannot be used until it is opened again.
 	ErrFault = errors.New("kernel stopped")
 	// ErrLaunch: a launch was refused before anything ran.
 	ErrLaunch = errors.New("launch refused")

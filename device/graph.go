@@ -37,8 +37,8 @@ var (
 	ErrGraphEmpty  = errors.New("record a graph: the work queued nothing on this device")
 )
 
-// Attributes are what compiling made of a kernel. What a device cannot tell is
-// Unknown.
+// Attributes are a kernel's properties after compilation. Those that a device cannot
+// tell are Unknown.
 type Attributes struct {
 	Registers   int // of a thread
 	SharedBytes int // of a block, as the code declares them
@@ -46,5 +46,5 @@ type Attributes struct {
 	MaxThreads  int // that a block may have
 }
 
-// Unknown stands in Attributes for what a device cannot tell.
+// Unknown is the value in Attributes of what a device cannot tell.
 const Unknown = -1

@@ -95,8 +95,8 @@ func externBlocks(code string) [][2]int {
 	return blocks
 }
 
-// isExternC tells whether the declaration around an offset has C linkage, of
-// itself or by the block it stands in.
+// isExternC tells whether the declaration around an offset has C linkage, either
+// from its own extern "C" or from the block around it.
 func isExternC(code string, at int, blocks [][2]int) bool {
 	before := code[max(0, at-longest):at]
 	before = before[strings.LastIndexAny(before, ";{}")+1:]

@@ -28,8 +28,8 @@ func (t *tile) String() string { return fmt.Sprintf("%s [%d, %d]", t.name, t.row
 // row is row i.
 func (t *tile) row(i int) []float32 { return t.data[i*t.stride:][:t.cols] }
 
-// Part is the first rows and columns of t: the same memory, so it takes no room
-// of its own. It is what the last, smaller tile of a matrix needs.
+// Part is the first rows and columns of t. It is the same memory, so it takes no
+// extra room. The last, smaller tile of a matrix needs it.
 func (t *Tile) Part(rows, cols int) *Tile {
 	p := &tile{machine: t.in.machine, name: t.in.name, rows: rows, cols: cols, stride: t.in.stride}
 	t.in.work("Part", nil, func() {

@@ -1,7 +1,7 @@
-// The largest of each row of x [rows, width]: its column, the lowest where several
-// are largest, and -1 for a row with a NaN. In two steps, for one block would be long
-// about a row of 50 000: argmax_parts has gridDim.y blocks for a row, each of which
-// leaves its best in values and columns [rows, gridDim.y]; argmax picks from those.
+// The column of the largest number in each row of x [rows, width]: the lowest such column
+// if there is a tie, and -1 if the row has a NaN. There are two steps, because one block
+// would take long over a row of 50 000. argmax_parts runs gridDim.y blocks on a row, and each
+// leaves its best in values and columns [rows, gridDim.y]. argmax picks from those.
 
 // defines.go defines BLOCK, the threads of a block of argmax_parts.
 
@@ -10,7 +10,7 @@
 
 struct Best {
     float value;
-    int column; // NONE before there is any
+    int column; // NONE until one is found
 };
 
 // The better of two.
@@ -29,7 +29,7 @@ __device__ Best bestOfWarp(Best best) {
     return best;
 }
 
-// Of all threads of the block, for those of its first warp.
+// The best of all the block's threads. Only the first warp gets it.
 __device__ Best bestOfBlock(Best best) {
     __shared__ float values[BLOCK / WARP];
     __shared__ int columns[BLOCK / WARP];
@@ -46,8 +46,8 @@ __device__ Best bestOfBlock(Best best) {
     return bestOfWarp(best);
 }
 
-// A NaN counts as infinitely good, with a column that wins every tie: so it needs
-// no bookkeeping of its own.
+// A NaN counts as infinitely good, with a column that wins every tie, so it needs
+// no separate bookkeeping.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     argmax_parts(float *values, int *columns, const float *x, int width) {
     const float *row = x + (size_t)blockIdx.x * width;

@@ -1,5 +1,5 @@
-// Attention, the plain way: a block for each query of a head, and an online softmax
-// over chunks of as many keys as the block has threads.
+// Attention, the plain way: one block for each query of a head, and an online softmax
+// over chunks of keys. A chunk has as many keys as the block has threads.
 
 // defines.go defines BLOCK, the threads of a block and the keys of a chunk, and MAX_DIM.
 
@@ -18,8 +18,8 @@ __device__ float sumOfWarp(float value) {
     return value;
 }
 
-// One query q [dim] against the first keys of k and v, which lie token numbers
-// apart.
+// One query q [dim] against the first keys of k and v. Consecutive keys are token
+// numbers apart.
 __device__ void attend(const float *q, const float *k, const float *v, float *out, int keys,
                        int dim, size_t token, float scale) {
     __shared__ float query[MAX_DIM];
@@ -34,7 +34,7 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
     float sum = 0.0f;          // of exp(score - largest), over this thread's keys
     float acc[PARTS] = {};     // out[thread + part * BLOCK], relative to largest
     for (int key0 = 0; key0 < keys; key0 += BLOCK) {
-        // 1. A score a thread.
+        // 1. Each thread computes one score.
         const int key = key0 + thread;
         float score = -INFINITY;
         if (key < keys) {
@@ -42,7 +42,7 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
             score = 0.0f;
             for (int x = 0; x < dim; x++) score += query[x] * row[x];
         }
-        // 2. The largest so far. Every chunk has a key, so it is no longer -infinity.
+        // 2. Update the largest score. Every chunk has a key, so it is no longer -infinity.
         const float ofWarp = largestOfWarp(score);
         if (thread % WARP == 0) partial[warp] = ofWarp;
         __syncthreads(); // each warp's largest is in place; all are done with weights
@@ -54,7 +54,7 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
         sum = sum * rescale + weight;
         weights[thread] = weight;
         __syncthreads(); // the weights are complete; all have read partial
-        // 3. Add the weighted values. A thread has the same element of all of them.
+        // 3. Add the weighted values. Each thread handles the same element of all of them.
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
             const int x = thread + part * BLOCK;
@@ -101,13 +101,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const size_t sequence = row / heads / count;
     const size_t slot = (size_t)kvHeads * dim;
     const size_t first = sequence * maxSeq * slot + head / (heads / kvHeads) * dim;
-    // A graph may be launched once too often: never beyond the cache.
+    // A graph may be launched once too often: never read beyond the cache.
     const int keys = min(maxSeq, max(0, seen[sequence] + i + more));
     attend(q + row * dim, k + first, v + first, out + row * dim, keys, dim, slot, scale);
 }
 
-// k and v [batch, count, slot] into the slots at[b] ... at[b] + count - 1 of caches
-// [batch, maxSeq, slot].
+// Copies k and v [batch, count, slot] into the slots at[b] ... at[b] + count - 1 of the
+// caches [batch, maxSeq, slot].
 extern "C" __global__ void update(float *cacheK, float *cacheV, const float *k, const float *v,
                                   const int *at, int batch, int count, int maxSeq, int slot) {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
-// What is done to each number by itself. A thread has four neighbours; wide says
-// that all tensors start at multiples of 16 bytes. Outputs may be inputs: a thread
-// writes only what it alone has read.
+// Operations on one number at a time. A thread handles four neighbouring numbers. wide
+// says that all tensors start at multiples of 16 bytes. An output may also be an input:
+// a thread writes only what it alone has read.
 
 __device__ float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x)); // expf overflows to infinity, and gives 0

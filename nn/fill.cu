@@ -1,6 +1,6 @@
-// The numbers of tensor.Fill, bit for bit, times a scale. Each depends only on the
-// seed, the stream and its own index; package tensor says how, and what the
-// distributions are.
+// The numbers of tensor.Fill, bit for bit, times a scale. Each number depends only on
+// the seed, the stream and its own index. Package tensor explains how, and describes
+// the distributions.
 
 enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven }; // in the order of tensor.Dists
 

@@ -1,14 +1,14 @@
-// A linear layer for many rows, such as a prompt has: out = x * w^T + bias.
+// A linear layer for many rows, as in a prompt: out = x * w^T + bias.
 //
 // x [rows, in], w [width, in], out [rows, width]. A block computes a square of
-// TILE x TILE results. It walks along in by slabs of DEPTH: a slab of x and a slab
-// of w lie in shared memory, turned so that neighbouring lines are neighbours
-// there. A thread keeps (4 * PARTS)^2 results in registers, in PARTS^2 squares of
-// 4 x 4: so it reads float4s, and each number that it reads serves 4 * PARTS
-// products. While it multiplies, the next slab is on its way to its registers.
+// TILE x TILE results. It walks along `in` in slabs of DEPTH. Shared memory holds a
+// slab of x and a slab of w, transposed so that neighbouring lines are adjacent.
+// A thread keeps (4 * PARTS)^2 results in registers, in PARTS^2 squares of 4 x 4.
+// So it reads float4s, and each number it reads is used in 4 * PARTS products.
+// While it multiplies, the next slab is on its way to its registers.
 
 // defines.go defines BLOCK, the threads of a block, and what happens to
-// x * w^T + bias: GELU, or ADD, where it is added to what is in out.
+// x * w^T + bias: GELU, or ADD, which adds it to what is already in out.
 
 #define DEPTH 16
 #define QUADS (DEPTH / 4) // float4s of a line of a slab
@@ -20,8 +20,8 @@ __device__ float finish(float value, const float *out, int then) {
     return value / (1.0f + expf(-2.0f * u)); // as in elementwise.cu
 }
 
-// Four neighbours of a line, zeros where there is none: they add nothing. wide says
-// that lines start at multiples of 16 bytes; wideOut says it of out's.
+// Four neighbouring numbers of a line. Beyond its end they are zeros, which add nothing.
+// wide says that lines start at multiples of 16 bytes; wideOut says the same of out.
 __device__ float4 load(const float *matrix, int line, int lines, int k, int in, int wide) {
     if (line >= lines || k >= in) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     const float *from = matrix + (size_t)line * in + k;
@@ -30,8 +30,8 @@ __device__ float4 load(const float *matrix, int line, int lines, int k, int in, 
                        k + 3 < in ? from[3] : 0.0f);
 }
 
-// The share of a thread in a slab of TILE lines, on its way: QUADS neighbouring
-// threads read one line.
+// A thread's share of a slab of TILE lines, on its way to shared memory. QUADS
+// neighbouring threads read one line.
 template <int LOADS>
 __device__ void fetch(float4 (&held)[LOADS], const float *matrix, int line0, int lines, int k0,
                       int in, int wide) {
@@ -55,7 +55,7 @@ __device__ void put(float (&slab)[DEPTH][PITCH], const float4 (&held)[LOADS]) {
     }
 }
 
-// The four numbers of a slab's row, from line on, added to d.
+// Adds four numbers of a slab's row to d, from line on.
 __device__ void take(float *d, const float *from) {
     const float4 v = *(const float4 *)from;
     d[0] = v.x, d[1] = v.y, d[2] = v.z, d[3] = v.w;
@@ -68,11 +68,11 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
     constexpr int LOADS = TILE * QUADS / BLOCK;
     constexpr int PER = 4 * PARTS;
     // Four columns more than TILE: float4s stay aligned, and lines that are stored
-    // together spread over the banks.
+    // together are spread over the banks.
     __shared__ __align__(16) float xSlab[2][DEPTH][TILE + 4];
     __shared__ __align__(16) float wSlab[2][DEPTH][TILE + 4];
 
-    // A warp is 4 x 8 threads, the block 4 x 2 warps: so a warp reads 4 different
+    // A warp is 4 x 8 threads, and the block is 4 x 2 warps. So a warp reads 4 different
     // float4s of x and 8 of w, each in one pass over the banks.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int threadRow = warp / 2 * 4 + lane / 8;
@@ -111,8 +111,8 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
 #pragma unroll
                 for (int j = 0; j < PER; j++) sum[i][j] += fromX[i] * fromW[j];
         }
-        // 3. Store them in the other slabs, which all have done with since the
-        //    last barrier.
+        // 3. Store them in the other slabs. All threads finished with those before
+        //    the last barrier.
         if (more) {
             now = 1 - now;
             put(xSlab[now], xHeld);
@@ -121,7 +121,7 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
         }
     }
 
-    // 4. Write what lies within out, four columns at a time where they may be.
+    // 4. Write what is within out, four columns at a time where alignment allows.
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
         const int column = column0 + p * 64 + threadColumn * 4;
@@ -149,7 +149,7 @@ __device__ void multiply(const float *x, const float *w, const float *bias, floa
     }
 }
 
-// Tiles of 128 x 128, for layers with enough of them to fill the device.
+// Tiles of 128 x 128, for layers with enough tiles to fill the device.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     gemm_128(const float *x, const float *w, const float *bias, float *out, int rows, int in,
              int width, int hasBias, int then, int wide, int wideOut) {

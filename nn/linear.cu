@@ -1,21 +1,21 @@
-// A linear layer for few rows, such as a decoding step has: out = x * w^T + bias.
+// A linear layer for few rows, as in a decoding step: out = x * w^T + bias.
 //
-// x [rows, in], w [width, in], out [rows, width]; up to three layers of one x go
-// together, blockIdx.y is which of them. Every weight is read once and serves all
-// rows, so the time is that of reading w: what counts is to have enough loads in
-// flight. A block has COLUMNS columns of out, and its threads share out in: each
-// reads VEC neighbours of every column, then those blockDim.x * VEC further on. So
-// what it reads of x serves COLUMNS columns, and all of its loads are independent.
+// x [rows, in], w [width, in], out [rows, width]. Up to three layers of one x run
+// together; blockIdx.y says which. Every weight is read once and used for all rows, so
+// the time is the time it takes to read w. What counts is to have enough loads in flight.
+// A block computes COLUMNS columns of out, and its threads split `in` between them. Each
+// reads VEC neighbours of every column, then those blockDim.x * VEC further on. So what
+// it reads of x is used for COLUMNS columns, and all its loads are independent.
 
-// linear.go knows COLUMNS. defines.go defines BLOCK, the threads of a block at most, and
-// what happens to x * w^T + bias: GELU; ADD, where it is added to what is in out; or
+// linear.go repeats COLUMNS. defines.go defines BLOCK, the most threads a block has, and
+// what happens to x * w^T + bias: GELU; ADD, which adds it to what is already in out; or
 // SWIGLU of two layers, silu(x * w0^T) * (x * w1^T), without a bias.
 
 #define WARP 32
 
-// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
-// launches it early. Every block calls this, and only then touches what earlier kernels
-// have written. The next kernel may begin when all blocks are there.
+// nn.go launches this kernel early: in a recorded graph it begins before the previous
+// kernel has finished. Every block calls this before it touches what earlier kernels have
+// written. The next kernel may begin once all blocks have called it.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -34,7 +34,7 @@ __device__ float finish(float value, const float *out, int then) {
     return value * sigmoid(2.0f * u); // as in elementwise.cu
 }
 
-// VEC neighbours: 16 bytes at once where rows start at multiples of 16 bytes.
+// VEC neighbours, 16 bytes at once if rows start at multiples of 16 bytes.
 template <int VEC> __device__ void load(float (&d)[VEC], const float *from) {
     if (VEC == 4) {
         const float4 v = *(const float4 *)from;
@@ -44,7 +44,7 @@ template <int VEC> __device__ void load(float (&d)[VEC], const float *from) {
     }
 }
 
-// The same of weights, which nobody reads again: the caches need not keep them.
+// The same for weights. Nobody reads them again, so the caches need not keep them.
 // Beyond the row's end they are zeros.
 template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, bool inside) {
     if (VEC == 4) {
@@ -56,16 +56,16 @@ template <int VEC> __device__ void loadOnce(float (&d)[VEC], const float *from, 
     }
 }
 
-// The sum that all warps of the block have of one column and row.
+// The sum over all the block's warps for one column and row.
 template <int SUMS> __device__ float total(const float (&partial)[BLOCK / WARP][SUMS], int of) {
     float sum = 0.0f;
     for (int warp = 0; warp < blockDim.x / WARP; warp++) sum += partial[warp][of];
     return sum;
 }
 
-// ROWS rows, from row0 on, times COLUMNS columns. A row or column too many repeats
+// ROWS rows, from row0 on, times COLUMNS columns. A row or column beyond the last repeats
 // the last one, and is not written. DEEP is how many pieces of each column are on
-// their way. Of two layers for SWIGLU, columns are taken in turns.
+// their way. For SWIGLU, columns come from its two layers in turn.
 template <int ROWS, int COLUMNS, int DEEP, int VEC>
 __device__ void multiply(const float *x, const float *w, const float *other, const float *bias,
                          float *out, int row0, int rows, int in, int width, int then, int column0) {
@@ -90,9 +90,9 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
         for (int c = 0; c < COLUMNS; c++)
             loadOnce<VEC>(weight[d][c], ws[c] + k + d * stride, k + d * stride < in);
 
-    waitForInputs(); // weights are none
-    // 2. This thread's share of the sums. A weight that was used makes room for the
-    //    one DEEP strides further on: so the loads never cease, and the compiler
+    waitForInputs(); // no kernel writes weights
+    // 2. Add up this thread's share of the sums. Each weight, once used, makes room for
+    //    the one DEEP strides further on. So the loads never stop, and the compiler
     //    cannot move them down to where they are used.
     float sum[ROWS][COLUMNS] = {};
     while (k < in) {
@@ -114,7 +114,7 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
         }
     }
 
-    // 3. Add the shares up, first of each warp: every lane has the whole sum then.
+    // 3. Add the shares up within each warp: then every lane has its warp's sum.
     const int lane = threadIdx.x % WARP;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -128,7 +128,7 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
         }
     __syncthreads(); // each warp's sums are in place before others read them
 
-    // 4. A thread has one result.
+    // 4. Each thread writes one result.
     const int outputs = then == SWIGLU ? COLUMNS / 2 : COLUMNS;
     const int r = threadIdx.x / outputs, c = threadIdx.x % outputs;
     const int row = row0 + r, column = column0 + c;
@@ -142,8 +142,8 @@ __device__ void multiply(const float *x, const float *w, const float *other, con
     }
 }
 
-// Blocks that share columns and differ in their rows are neighbours, so that the
-// second finds the weights in the L2 cache.
+// Blocks with the same columns and different rows are neighbours, so that the second
+// finds the weights in the L2 cache.
 template <int ROWS, int COLUMNS, int DEEP>
 __device__ void linear(const float *x, const float *w, const float *other, const float *bias,
                        float *out, int rows, int in, int width, int then, int wide) {
@@ -159,12 +159,12 @@ __device__ void linear(const float *x, const float *w, const float *other, const
                                          column0);
 }
 
-// What this block has of three.
+// This block's layer, of up to three.
 template <class T> __device__ T *mine(T *first, T *second, T *third) {
     return blockIdx.y == 0 ? first : blockIdx.y == 1 ? second : third;
 }
 
-// Two blocks a processor: then the compiler has registers to ask for all of x at once.
+// Two blocks per processor: this leaves the compiler registers to load all of x at once.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     linear_1(const float *x, const float *w0, const float *w1, const float *w2, const float *bias0,
              const float *bias1, const float *bias2, float *out0, float *out1, float *out2,

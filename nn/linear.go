@@ -2,7 +2,7 @@ package nn
 
 import "fmt"
 
-// What linear.cu and gemm.cu are written for; macros carry linearBlock (defines.go).
+// linear.cu and gemm.cu are written for these; macros pass linearBlock on (defines.go).
 const (
 	linearBlock = 256 // threads; linear.cu's at most
 	fewRows     = 16  // beyond, arithmetic costs more than reading the weights
@@ -21,10 +21,9 @@ const (
 	thenSwiGLU      // of two layers: see LinearSwiGLU
 )
 
-// Kernels of our own, not cuBLAS: they run on the simulator too, so a model has one
-// code path, and they go to the queue (and into a recorded graph) like all others,
-// where gorgonia's cuBLAS would bring a handle and a stream of its own. README.md
-// says more.
+// These are our own kernels, not cuBLAS. They run on the simulator too, so a model has
+// one code path. They also go to the queue (and into a recorded graph) like all others,
+// where gorgonia's cuBLAS would bring its own handle and stream. README.md says more.
 
 // Part is one of several linear layers of the same input: Out [rows, width], W
 // [width, in], Bias [width]; the zero Buffer means no bias.
@@ -94,7 +93,7 @@ func (l *Layers) linear(x Floats, rows, in, width int, then then, parts ...Part)
 	if err := check(what, []int{rows, in, width}, sizes...); err != nil {
 		return err
 	}
-	for i := range mostParts { // a kernel wants addresses, also of what it never reads
+	for i := range mostParts { // a kernel needs addresses even of what it never reads
 		if i >= len(parts) {
 			j.out[i], j.w[i], j.bias[i] = j.out[0], j.w[0], j.bias[0]
 		}
@@ -138,8 +137,8 @@ func (l *Layers) gemm(j job, part int) error {
 		j.rows, j.in, j.width, j.biased, int(j.then), j.aligned(), wide(j.width, j.out[part]))
 }
 
-// few is for decoding. A block has few columns, and as many threads as there is work
-// for in a row of weights.
+// few is for decoding. A block has few columns, and as many threads as a row of weights
+// has work for.
 func (l *Layers) few(j job) error {
 	kernel, atOnce, columns := "linear_8", 8, 4 // rows that share one reading of the weights
 	switch {
@@ -159,7 +158,7 @@ func (l *Layers) few(j job) error {
 	}
 	threads := min(linearBlock, tiles(pieces, 32)*32)
 	if pieces < 128 {
-		threads = 32 // a warp by itself has least to add up
+		threads = 32 // a single warp has least to add up
 	}
 	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],

@@ -172,7 +172,7 @@ func TestLinearOfAllSizes(t *testing.T) {
 	require.NoError(t, ways[2].of(b).Linear(out, on(t, b, "x", x), on(t, b, "w", w), Floats{}, rows, in, width))
 	truth := linearTruth(x, w, nil, rows, in, width)
 	got := read(t, b, out)
-	for column := range width { // each column has a size of its own: it is judged by itself
+	for column := range width { // each column has its own magnitude, so it is judged separately
 		part := judge.Truth{Layout: judge.Layout{Outer: rows, Len: 1, Inner: 1}}
 		var values []float32
 		for row := range rows {

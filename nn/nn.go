@@ -1,10 +1,10 @@
-// Package nn is the rest of a transformer, on a device: what stands between and
-// around the attention kernels. README.md tells of its layouts and choices.
+// Package nn is the rest of a transformer, on a device: everything between and
+// around the attention kernels. README.md describes its layouts and choices.
 //
-// Tensors are dense and row-major. No method but New and the constructors
-// allocates, except for scratch that grows at its first use, and what changes from
-// step to step (tokens, positions) is read from device memory: so whatever has been
-// called once can be recorded in a graph.
+// Tensors are dense and row-major. Only New and the constructors allocate, except
+// for scratch that grows at its first use. What changes from step to step (tokens,
+// positions) is read from device memory. So any method that has been called once
+// can be recorded in a graph.
 package nn
 
 import (
@@ -28,7 +28,7 @@ type Layers struct {
 	queue      device.Queue
 	kernels    map[string]device.Kernel
 	processors int // of the device: how many blocks it takes to fill it
-	worthwhile int // products that a layer has at least to go to the tensor cores
+	worthwhile int // fewest products for which a layer goes to the tensor cores
 	scratch    *scratch
 }
 
@@ -79,16 +79,16 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 	return kernels, nil
 }
 
-// waits has the kernels that call waitForInputs in every block, before they touch what
-// earlier kernels have written: these may be launched early (device.Launch.Early).
-// Name another one here only once it does that.
+// waits has the kernels that call waitForInputs in every block before they touch what
+// earlier kernels have written. These may be launched early (device.Launch.Early).
+// Add another one here only once it does that.
 var waits = map[string]bool{
 	"linear_1": true, "linear_2": true, "linear_4": true, "linear_8": true, // linear.cu
 	"layer_norm": true, "add_norm": true, // norm.cu
 	"rope": true, // rope.cu
 }
 
-// block is the number of threads where a thread works by itself.
+// block is the number of threads in a block where each thread works independently.
 const block = 256
 
 // each launches a kernel with a thread for each of n things.
@@ -121,7 +121,7 @@ func of[T device.Scalar](name string, b device.Buffer[T], want int) size {
 }
 
 // check tells what is wrong with an operation's dimensions, or with the sizes of
-// its buffers. The text is made only where something is.
+// its buffers. The text is made only if something is wrong.
 func check(what func() string, dimensions []int, sizes ...size) error {
 	for _, d := range dimensions {
 		if d < 1 {

@@ -1,18 +1,18 @@
-// Layer norm: out = (x - mean) / sqrt(variance + eps) * gain + bias, each row of
-// x [rows, width] by itself. A block has one row; out may be x. add_norm adds
-// added [rows, width] to x first, and keeps the sum there.
+// Layer norm: out = (x - mean) / sqrt(variance + eps) * gain + bias, separately for
+// each row of x [rows, width]. A block handles one row. out may be x. add_norm first
+// adds added [rows, width] to x, and keeps the sum there.
 //
-// In a decoding step there are so few rows that all a block does is to wait: so it
-// asks for all it needs at once, and keeps it.
+// A decoding step has so few rows that a block spends all its time waiting. So it
+// asks for everything it needs at once, and keeps it.
 
-// defines.go defines BLOCK, the threads of a block at most, and HELD, the numbers of a row
-// that a thread keeps: rows up to BLOCK * HELD are read once.
+// defines.go defines BLOCK, the most threads a block has, and HELD, how many numbers of a
+// row a thread keeps. Rows of up to BLOCK * HELD numbers are read once.
 
 #define WARP 32
 
-// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
-// launches it early. Every block calls this, and only then touches what earlier kernels
-// have written. The next kernel may begin when all blocks are there.
+// nn.go launches this kernel early: in a recorded graph it begins before the previous
+// kernel has finished. Every block calls this before it touches what earlier kernels have
+// written. The next kernel may begin once all blocks have called it.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -20,7 +20,7 @@ __device__ void waitForInputs() {
 #endif
 }
 
-// The sum of value over the block, for every thread. partial has a place a warp.
+// The sum of value over the block, for every thread. partial has one place per warp.
 __device__ float sumOfBlock(float value, float *partial) {
     const int warps = blockDim.x / WARP, lane = threadIdx.x % WARP;
 #pragma unroll
@@ -49,7 +49,7 @@ __device__ void normalise(float *x, const float *added, const float *gain, const
         const int i = j * blockDim.x + threadIdx.x;
         if (i < width) gains[j] = gain[i], biases[j] = bias[i];
     }
-    waitForInputs(); // weights are none
+    waitForInputs(); // no kernel writes weights
 #pragma unroll
     for (int j = 0; j < HELD; j++) {
         const int i = j * blockDim.x + threadIdx.x;
@@ -63,8 +63,8 @@ __device__ void normalise(float *x, const float *added, const float *gain, const
     }
     const float mean = sumOfBlock(sum, forMean) / width;
 
-    // 2. The variance, of differences from the mean: squares of x itself would
-    //    lose it where the mean is large.
+    // 2. The variance, from differences from the mean: squares of x itself would
+    //    lose precision if the mean is large.
     float squares = 0.0f;
 #pragma unroll
     for (int j = 0; j < HELD; j++) {
@@ -93,7 +93,7 @@ __device__ void normalise(float *x, const float *added, const float *gain, const
 extern "C" __global__ void __launch_bounds__(BLOCK)
     layer_norm(const float *x, const float *gain, const float *bias, float *out, int width,
                float eps) {
-    normalise<false>((float *)x, 0, gain, bias, out, width, eps); // it writes no x
+    normalise<false>((float *)x, 0, gain, bias, out, width, eps); // does not write x
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -1,15 +1,15 @@
-// Float32 numbers as two halves each, for the tensor cores: x * scale = high + low.
+// Each float32 number as two halves, for the tensor cores: x * scale = high + low.
 //
-// A half has 11 bits, so high and low together have 22 of float32's 24. Halves reach
-// from 2^-24 to 2^16 only: each line of a matrix has a scale of its own, a power of
-// two, that brings its largest number to between 2^14 and 2^15. What is 2^18 times
-// smaller than that still has all 22 bits; what is smaller yet is exact to 2^-39 of
-// the line's largest. An infinity makes its line's results NaN.
+// A half has 11 bits, so high and low together have 22 of float32's 24. Halves only reach
+// from 2^-24 to 2^16. So each line of a matrix has its own scale, a power of two that
+// brings its largest number to between 2^14 and 2^15. A number 2^18 times smaller than
+// that still has all 22 bits; an even smaller one is exact to 2^-39 of the line's
+// largest. An infinity makes its line's results NaN.
 //
-// The halves take the room of the floats that they come from. Of each SLAB numbers
-// of a line come the high halves, then the low ones: what a step of product.cu wants
-// of a line is 128 bytes in one piece. Beyond the matrix there are zeros, which add
-// nothing to a sum: lines up to a whole tile, numbers up to a whole slab.
+// The halves take up the space of the floats they come from. For every SLAB numbers of a
+// line, the high halves come first, then the low ones. So a step of product.cu reads
+// 128 consecutive bytes of a line. Zeros, which add nothing to a sum, fill up the last
+// tile with lines and each line's last slab with numbers.
 
 #include <cuda_fp16.h>
 
@@ -17,20 +17,20 @@
 
 #define WARP 32
 
-// 2^n. Also of n = -127: then it is 2^-126, which is small enough for all that is here.
+// 2^n. For n = -127 it is 2^-126, which is small enough for every use here.
 __device__ float powerOfTwo(int n) {
     return __int_as_float(max(n + 127, 1) << 23);
 }
 
-// The exponent n of the scale 2^n for a line whose largest number is most. Tiny
-// numbers, and lines of zeros, have the largest scale that a float can hold.
+// The exponent n of the scale 2^n for a line whose largest number is most. Lines of
+// tiny numbers or zeros get the largest scale that a float can hold.
 __device__ int scaleFor(float most) {
     const int exponent = (int)(__float_as_uint(most) >> 23) - 127;
     return min(14 - exponent, 126);
 }
 
-// Four neighbours of a line, from k on; zeros beyond its end. wide says that lines
-// start at multiples of 16 bytes.
+// Four neighbouring numbers of a line, from k on; zeros beyond its end. wide says that
+// lines start at multiples of 16 bytes.
 __device__ float4 load(const float *line, int k, int end, int wide) {
     if (k >= end) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (wide) return *(const float4 *)(line + k);
@@ -42,8 +42,8 @@ struct Pair {
     __half2 high, low;
 };
 
-// The low half is what is left of x when the high one, rounded to the nearest, is
-// taken away: that difference is exact.
+// The high half is x rounded to the nearest. The low half is what is left when the high
+// half is subtracted from x: that difference is exact.
 __device__ Pair split(float x, float y) {
     const __half2 high = __floats2half2_rn(x, y);
     const float2 rounded = __half22float2(high);
@@ -54,10 +54,10 @@ __device__ float2 both(__half2 a, __half2 b) {
     return make_float2(__int_as_float(*(const int *)&a), __int_as_float(*(const int *)&b));
 }
 
-// Of x [rows, length] and of up to three w [width, length], halves [lines][slabs *
-// SLAB] and, for each line, what undoes its scale. There are xLines lines of x and
-// wLines of each w, whole tiles. A warp has one line, those of x first, which it
-// reads twice: the second time from the caches.
+// Turns x [rows, length] and up to three w [width, length] into halves [lines][slabs *
+// SLAB] and, for each line, the factor that undoes its scale. There are xLines lines of x
+// and wLines of each w, in whole tiles. A warp handles one line; the lines of x come
+// first. It reads the line twice, the second time from the caches.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     split_lines(const float *x, const float *w0, const float *w1, const float *w2, float *xHalves,
                 float *xBack, float *wHalves, float *wBack, int rows, int xLines, int width,
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
     const int end = there ? length : 0;
 
-    // 1. The largest number. fmaxf passes over NaN, which becomes NaN all the same.
+    // 1. The largest number. fmaxf skips a NaN, but its halves become NaN all the same.
     float most = 0.0f;
 #pragma unroll 4
     for (int k = lane * 4; k < end; k += WARP * 4) {
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const int n = scaleFor(most);
     if (lane == 0) *back = powerOfTwo(-n);
 
-    // 2. The halves: four numbers are 8 bytes of high ones and 8 bytes of low ones.
+    // 2. The halves: four numbers give 8 bytes of high halves and 8 bytes of low ones.
     const float scale = powerOfTwo(n);
 #pragma unroll 4
     for (int k = lane * 4; k < whole; k += WARP * 4) {

@@ -1,28 +1,28 @@
 // A linear layer for many rows on tensor cores: out = x * w^T + bias, as exact as in
-// float32, of the halves that pieces.cu makes.
+// float32, from the halves that pieces.cu makes.
 //
 // x = xHigh + xLow and w = wHigh + wLow, so x * w is xHigh * wHigh + xHigh * wLow +
-// xLow * wHigh, and xLow * wLow, which is 2^-22 of it and left out: three products
-// at the rate of halves, which is some ten times float32's.
+// xLow * wHigh + xLow * wLow. The last term is only 2^-22 of the whole and is left out.
+// That leaves three products at the rate of halves, which is some ten times float32's.
 //
-// The tensor cores sum in float32, but cut off what does not fit, where adding
-// rounds: over many steps these errors all point one way, towards zero. So they sum
-// 16 terms at a time, from zero, and ordinary additions do the rest.
+// The tensor cores sum in float32, but they cut off what does not fit, where ordinary
+// addition rounds. Over many steps these errors all point one way, towards zero. So they
+// sum 16 terms at a time, starting from zero, and ordinary additions do the rest.
 //
-// A block computes TILE x TILE results with 2 x 2 warps, each of which has ROWS x 16
-// by COLUMNS x 8 of them. It walks along in by slabs of SLAB numbers, STAGES of which
-// are in shared memory or on their way.
+// A block computes TILE x TILE results with 2 x 2 warps, and each warp computes ROWS x 16
+// by COLUMNS x 8 of them. The block walks along `in` in slabs of SLAB numbers. STAGES
+// slabs are in shared memory or on their way there.
 
 #include "tensorcore.h"
 #include <cuda_pipeline.h>
 
 // defines.go defines BLOCK, the threads of a block, SLAB, the numbers of a slab, and what
-// happens to x * w^T + bias: GELU, or ADD, where it is added to what is in out.
-// product.go knows STAGES, and the tiles.
+// happens to x * w^T + bias: GELU, or ADD, which adds it to what is already in out.
+// product.go repeats STAGES and the tile sizes.
 
 #define WARP 32
 #define LINE 128 // bytes of a line in a slab: eight pieces of 16, high halves first
-#define GROUP 16 // lines of tiles that share what they read of w
+#define GROUP 16 // lines of tiles that share their reads of w
 
 __device__ float finish(float value, const float *out, int then) {
     if (then == ADD) return *out + value;
@@ -31,7 +31,7 @@ __device__ float finish(float value, const float *out, int then) {
     return value / (1.0f + expf(-2.0f * u)); // as in elementwise.cu
 }
 
-// Which tile the block has: down a group of GROUP lines of tiles, then along it.
+// The block's tile. The order goes down a group of GROUP lines of tiles, then along it.
 __device__ int2 tileOf(int block, int lines, int columns) {
     const int first = block / (GROUP * columns) * GROUP;
     const int height = min(GROUP, lines - first);
@@ -57,8 +57,8 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int warpRow = warp / 2 * ROWS * 16, warpColumn = warp % 2 * COLUMNS * 8;
 
-    // A line's pieces lie in an order that depends on the line (^ line % 8): so eight
-    // lines' pieces of one name, which load_matrix reads at once, are in different
+    // The order of a line's pieces depends on the line (^ line % 8). load_matrix reads
+    // the same piece of eight lines at once, and this order puts those eight in different
     // banks.
     const int line = threadIdx.x / 8, piece = threadIdx.x % 8;
     const size_t pitch = (size_t)slabs * SLAB;
@@ -75,10 +75,10 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
                 __pipeline_memcpy_async(stage + (TILE + i * APART) * LINE, wFrom + from, 16);
             }
         }
-        __pipeline_commit(); // empty at the end: the count of groups goes on
+        __pipeline_commit(); // empty at the end, but it keeps the count of groups going
     };
-    // The line that this lane names to load_matrix: of x two 8 x 8 squares below
-    // another and then the two to their right, of w the other way round.
+    // The line whose address this lane gives to load_matrix. For x: two 8 x 8 squares, one
+    // below the other, then the two to their right. For w it is the other way round.
     const int xAt = (warpRow + lane % 16) * LINE + (lane / 16 ^ lane % 8) * 16;
     const int wAt =
         (TILE + warpColumn + lane / 16 * 8 + lane % 8) * LINE + (lane / 8 % 2 ^ lane % 8) * 16;
@@ -86,9 +86,9 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
     for (int s = 0; s < STAGES - 1; s++) copy(slab0 + s);
     float sum[ROWS][COLUMNS][4] = {};
     for (int slab = slab0; slab < slabEnd; slab++) {
-        __pipeline_wait_prior(STAGES - 2); // this thread's copies of the slab are there
-        __syncthreads();         // all threads' are; and all have done with the slab before
-        copy(slab + STAGES - 1); // in place of that one
+        __pipeline_wait_prior(STAGES - 2); // this thread's copies of the slab have arrived
+        __syncthreads();         // so have all threads'; and all have finished the previous slab
+        copy(slab + STAGES - 1); // in place of the previous one
         const unsigned char *now = shared + slab % STAGES * LINES * LINE;
 #pragma unroll UNROLL
         for (int half = 0; half < 64; half += 32) { // 16 terms are 32 bytes
@@ -106,7 +106,7 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
 #pragma unroll
                 for (int p = 0; p < 4; p += 2) {
                     float part[ROWS][4] = {};
-                    // The small products first. ROWS sums go on side by side.
+                    // The small products first. ROWS sums run side by side.
 #pragma unroll
                     for (int i = 0; i < ROWS; i++)
                         mma_f16(part[i], xLow[i], wHigh[p], wHigh[p + 1]);
@@ -124,14 +124,14 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
         }
     }
 
-    // Write what lies within out, two columns at a time where they may be. The
-    // smaller of the factors first: the product of both might not be a float.
+    // Write what is within out, two columns at a time where alignment allows. Multiply by
+    // the smaller factor first: the product of both might not fit in a float.
 #pragma unroll
     for (int j = 0; j < COLUMNS; j++) {
         const int column = column0 + warpColumn + j * 8 + lane % 4 * 2;
         if (column >= width) continue;
         const bool two = column + 1 < width;
-        const float back0 = wBack[column], back1 = wBack[column + 1]; // there is one, of zeros
+        const float back0 = wBack[column], back1 = wBack[column + 1]; // or a line of padding
         const float add0 = bias ? bias[column] : 0.0f, add1 = bias && two ? bias[column + 1] : 0.0f;
 #pragma unroll
         for (int i = 0; i < 2 * ROWS; i++) {
@@ -154,10 +154,10 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
     }
 }
 
-// The block's share of the sums: all of in, or, where there are too few tiles to
-// fill the device, the slabs of split y of splits. These go to partial
-// [3][splits][rows][width], and add_up puts them together. z is which of up to three
-// layers of one input it is: w [3][padded][slabs * SLAB], wBack [3][padded].
+// The block's share of the sums. Usually that is all of `in`. If there are too few tiles
+// to fill the device, it is the slabs of split y of splits: these sums go to partial
+// [3][splits][rows][width], and add_up adds them up. z says which of up to three layers of
+// one input it is: w [3][padded][slabs * SLAB], wBack [3][padded].
 template <int ROWS, int COLUMNS, int STAGES>
 __device__ void layer(const float *x, const float *w, const float *xBack, const float *wBack,
                       const float *bias, float *out, float *partial, int rows, int width, int slabs,
@@ -175,7 +175,7 @@ __device__ void layer(const float *x, const float *w, const float *xBack, const 
                                     slabEnd, then, wide);
 }
 
-// Tiles of 128 x 128: each number that load_matrix reads serves most products.
+// Tiles of 128 x 128: each number that load_matrix reads is used in the most products.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     product_128(const float *x, const float *w, const float *xBack, const float *wBack,
                 const float *bias0, const float *bias1, const float *bias2, float *out0,
@@ -187,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
                    then, wide);
 }
 
-// Tiles of 64 x 64, for layers with few of the larger.
+// Tiles of 64 x 64, for layers that have few of the larger ones.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     product_64(const float *x, const float *w, const float *xBack, const float *wBack,
                const float *bias0, const float *bias1, const float *bias2, float *out0, float *out1,
@@ -199,8 +199,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                    then, wide);
 }
 
-// What the splits of product_… have computed: always in the same order, so that the
-// same numbers give the same sum. A thread has one number of out [rows, width].
+// Adds up what the splits of product_… have computed, always in the same order, so that
+// the same numbers give the same sum. A thread has one number of out [rows, width].
 extern "C" __global__ void add_up(const float *partial, const float *bias0, const float *bias1,
                                   const float *bias2, float *out0, float *out1, float *out2,
                                   long long size, int width, int splits, int hasBias, int then) {

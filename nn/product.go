@@ -1,6 +1,6 @@
 package nn
 
-// What pieces.cu and product.cu are written for; macros carry the blocks and slab
+// pieces.cu and product.cu are written for these; macros pass the blocks and slab on
 // (defines.go).
 const (
 	splitBlock   = 256 // threads, a warp for each line
@@ -15,8 +15,8 @@ func (l *Layers) onTensorCores(j job) bool {
 	return j.rows*j.in*j.width >= l.worthwhile
 }
 
-// product makes halves of x and w, and multiplies them on tensor cores. Where that
-// gives fewer blocks than the processors hold, each sum is split among several.
+// product makes halves of x and w, and multiplies them on tensor cores. If that gives
+// fewer blocks than the processors hold, each sum is split among several blocks.
 func (l *Layers) product(j job) error {
 	kernel, tile, stages := "product_128", largeTile, 3
 	blocks := func() int { return tiles(j.rows, tile) * tiles(j.width, tile) * j.parts }
@@ -62,5 +62,5 @@ func (l *Layers) product(j job) error {
 		j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], size, j.width, splits, j.biased, int(j.then))
 }
 
-// minSlabs is how many slabs a split has at least: filling its stages costs some.
+// minSlabs is the fewest slabs a split has, because filling its stages takes time.
 const minSlabs = 6

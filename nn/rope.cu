@@ -1,12 +1,12 @@
 // Rotary positions: x [batch, count, heads * dim], in place. Token i of sequence b
-// has position p = before[b] + i; the pair (x[j], x[j + dim / 2]) of each of its
-// heads is turned by the angle p / base^(2 j / dim). Two tensors may go together:
-// blockIdx.y is which of them a block has. defines.go defines HEADS, the heads that a
-// thread turns by one angle.
+// has position p = before[b] + i. The pair (x[j], x[j + dim / 2]) of each of its
+// heads is turned by the angle p / base^(2 j / dim). One launch may handle two tensors:
+// blockIdx.y says which one a block has. defines.go defines HEADS, the number of heads
+// that a thread turns by one angle.
 
-// In a recorded graph this kernel begins before the one ahead of it has finished: nn.go
-// launches it early. Every block calls this, and only then touches what earlier kernels
-// have written. The next kernel may begin when all blocks are there.
+// nn.go launches this kernel early: in a recorded graph it begins before the previous
+// kernel has finished. Every block calls this before it touches what earlier kernels have
+// written. The next kernel may begin once all blocks have called it.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -23,10 +23,10 @@ extern "C" __global__ void rope(float *first, float *second, const int *before, 
     const int head0 = at / half % groups * HEADS;
     const size_t token = at / half / groups; // of all sequences
 
-    // The angle in turns, in double: in float a position of 10 000 leaves an error
+    // The angle in turns, in double: in float, a position of 10 000 would leave an error
     // of some thousandths. Whole turns do not count.
     const double each = exp2(-2.0 * j / dim * log2Base) * 0.15915494309189535;
-    waitForInputs(); // so far there were none
+    waitForInputs(); // nothing above reads what a kernel wrote
     if (at >= (size_t)batch * count * groups * half) return;
     const double position = before[token / count] + (int)(token % count);
     const double turns = position * each;

@@ -1,7 +1,7 @@
-// What copies rows about: embeddings, the last token of each sequence, and heads
-// moved together or apart. A thread has one number of the result.
+// Kernels that copy rows: embeddings, the last token of each sequence, and moving heads
+// together or apart. A thread has one number of the result.
 //
-// Tokens and positions come from device memory, where no host has checked them. One
+// Tokens and positions come from device memory, where the host cannot check them. One
 // that is not in the table becomes NaN, which no later step can hide.
 
 #define MISSING __int_as_float(0x7fc00000) // NaN
@@ -44,7 +44,7 @@ extern "C" __global__ void last_rows(float *out, const float *x, int batch, int 
     out[i] = x[(sequence * count + count - 1) * width + i % width];
 }
 
-// counts [batch], each more by the same number.
+// Adds the same number to each of counts [batch].
 extern "C" __global__ void advance(int *counts, int batch, int by) {
     const size_t i = thisThread();
     if (i < batch) counts[i] += by;

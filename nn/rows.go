@@ -7,7 +7,7 @@ import (
 	"flashlab/attn"
 )
 
-// What norm.cu, argmax.cu and rope.cu get as macros (defines.go), and argmax expects.
+// norm.cu, argmax.cu and rope.cu get these as macros (defines.go), and argmax expects them.
 const (
 	normBlock   = 1024 // threads at most, of which each keeps normHeld numbers
 	normHeld    = 4
@@ -19,7 +19,7 @@ const (
 var _ attn.Rearranger = (*Layers)(nil)
 
 // LayerNorm writes out [rows, width] = (x − mean) / √(variance + eps) · gain + bias,
-// each row by itself; gain and bias are [width]. out may be x.
+// separately for each row; gain and bias are [width]. out may be x.
 func (l *Layers) LayerNorm(out, x, gain, bias Floats, rows, width int, eps float32) error {
 	what := func() string { return fmt.Sprintf("layer norm of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width),
@@ -30,7 +30,7 @@ func (l *Layers) LayerNorm(out, x, gain, bias Floats, rows, width int, eps float
 }
 
 // AddNorm adds to x, [rows, width], and writes the layer norm of the sum: two steps
-// that always follow each other. Neither of added and out may be x.
+// that always follow each other. Neither added nor out may be x.
 func (l *Layers) AddNorm(out, x, added, gain, bias Floats, rows, width int, eps float32) error {
 	what := func() string { return fmt.Sprintf("addition and layer norm of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows*width), of("x", x, rows*width), of("added", added, rows*width),
@@ -40,7 +40,7 @@ func (l *Layers) AddNorm(out, x, added, gain, bias Floats, rows, width int, eps 
 	return l.launch("add_norm", rows, normThreads(width), x, added, gain, bias, out, width, eps)
 }
 
-// normThreads is as many as have work, in whole warps.
+// normThreads is the number of threads that have work, in whole warps.
 func normThreads(width int) int { return min(normBlock, tiles(width, 32*normHeld)*32) }
 
 // RoPE turns x [batch, count, heads × dim] in place: in token i of sequence b, the
@@ -85,14 +85,14 @@ func (l *Layers) LastRows(out, x Floats, batch, count, width int) error {
 }
 
 // Argmax writes the column of the largest element of each row of x [rows, width]:
-// the lowest where several are largest, and −1 where the row has a NaN.
+// the lowest such column if there is a tie, and −1 if the row has a NaN.
 func (l *Layers) Argmax(out Ints, x Floats, rows, width int) error {
 	what := func() string { return fmt.Sprintf("argmax of x [%d, %d]", rows, width) }
 	if err := check(what, []int{rows, width}, of("out", out, rows), of("x", x, rows*width)); err != nil {
 		return err
 	}
 	parts := min(argmaxParts, tiles(width, 4*argmaxBlock))
-	s, room := l.scratch, argmaxParts*max(rows, 64) // as good as always enough: graphs hold on to it
+	s, room := l.scratch, argmaxParts*max(rows, 64) // nearly always enough: graphs keep its address
 	if err := atLeast(l.queue, &s.best, "best values", room); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (l *Layers) MergeHeads(dst, src Floats, batch, count, heads, dim int) error
 	return l.swapMiddle("merge heads", dst, src, batch, heads, count, dim)
 }
 
-// swapMiddle writes dst [batch, inner, outer, dim] of src [batch, outer, inner, dim].
+// swapMiddle writes dst [batch, inner, outer, dim] from src [batch, outer, inner, dim].
 func (l *Layers) swapMiddle(name string, dst, src Floats, batch, outer, inner, dim int) error {
 	what := func() string { return fmt.Sprintf("%s of src [%d, %d, %d, %d]", name, batch, outer, inner, dim) }
 	n := batch * outer * inner * dim

@@ -6,18 +6,18 @@ import (
 	"flashlab/device"
 )
 
-// scratch is room that some operations need for themselves. It grows where it is
-// too small, and all share it, for they run one after another.
+// scratch is room that some operations need for themselves. It grows if it is too
+// small. All operations share it, because they run one after another.
 type scratch struct {
 	x, w         Floats // halves of both sides of a product, see pieces.cu
 	xBack, wBack Floats // what undoes their scales
-	partial      Floats // sums that are to be put together
+	partial      Floats // sums that are still to be added up
 	best         Floats // of each part of a row
 	bestAt       Ints   // its column
 }
 
-// atLeast makes a buffer anew where it is too short. Where work is being recorded
-// that fails: the same must have been done once before.
+// atLeast replaces a buffer that is too short. That fails while work is being
+// recorded: the same work must have been done once before.
 func atLeast[T device.Scalar](q device.Queue, b *device.Buffer[T], name string, n int) error {
 	if b.Len() >= n {
 		return nil

@@ -62,7 +62,7 @@ inside --net bash /autograder/source/setup.sh >"$work/setup.log" 2>&1 || { tail 
 echo "done in $((SECONDS - began)) s; the last lines of $work/setup.log:"
 tail -n 5 "$work/setup.log"
 
-# submit NAME WANT: grades what lies in /autograder/submission. WANT is full or none.
+# submit NAME WANT: grades what is in /autograder/submission. WANT is full or none.
 submit() {
     rm -rf "$root/autograder/results" && mkdir "$root/autograder/results"
     cat >"$root/autograder/submission_metadata.json" <<JSON

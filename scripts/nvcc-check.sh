@@ -90,8 +90,8 @@ compile "$work/probe.cu" >/dev/null || arch=90
 trouble=$(compile "$work/probe.cu") || skip "$NVCC compiles nothing here: $trouble"
 
 build() {
-    # The driver is there only on machines with a GPU: an empty library stands in
-    # for it, and nothing that is linked here is ever run.
+    # Only machines with a GPU have the driver. An empty library takes its place, as
+    # nothing that is linked here is ever run.
     mkdir -p "$work/stub"
     echo 'int nothing;' | "${CC:-cc}" -shared -x c - -Wl,-soname,libcuda.so.1 -o "$work/stub/libcuda.so"
     export CGO_LDFLAGS="-L$work/stub -Wl,--unresolved-symbols=ignore-all"

@@ -125,7 +125,7 @@ func TestScores(t *testing.T) {
 	scores(of(t, []float32{2, 3}, 1, 1, 2, 1), of(t, []float32{1, 10, 100}, 1, 1, 3, 1), []int{1, 1, 2, 3}, []float32{2, 20, 200, 3, 30, 300},
 		"row i belongs to query i, column j to key j")
 	scores(of(t, []float32{1, 2, 3, 4}, 2, 2, 1, 1), of(t, []float32{5, 6, 7, 8}, 2, 2, 1, 1), []int{2, 2, 1, 1}, []float32{5, 12, 21, 32},
-		"a query meets the keys of its own head, in its own sequence, alone")
+		"a query meets only the keys of its own head and its own sequence")
 	refuses(t, "Scores", "q of dim 2, k of dim 3", func() (*tensor.Tensor, error) { return Scores(counting(1, 1, 1, 2), counting(1, 1, 1, 3)) })
 }
 
@@ -134,11 +134,11 @@ func TestMask(t *testing.T) {
 		t.Helper()
 		step{"Mask", func() (*tensor.Tensor, error) { return Mask(s) }, []*tensor.Tensor{s}, s.Shape, want, hint}.check(t)
 	}
-	mask(counting(1, 1, 1, 1), []float32{0}, "a query sees the key beside it")
+	mask(counting(1, 1, 1, 1), []float32{0}, "a query sees the key at its own position")
 	mask(counting(1, 1, 3, 3), []float32{0, negInf, negInf, 3, 4, negInf, 6, 7, 8},
 		"query 0 sees key 0; query 1 sees keys 0 and 1; query 2 sees all three")
 	mask(counting(1, 1, 2, 4), []float32{0, 1, 2, negInf, 4, 5, 6, 7},
-		"the last query stands beside the last key: query i sees keys 0 … i + seqK - seqQ")
+		"the last query is aligned with the last key: query i sees keys 0 … i + seqK - seqQ")
 	mask(counting(2, 1, 2, 2), []float32{0, negInf, 2, 3, 4, negInf, 6, 7}, "each head of each sequence has the same mask")
 }
 

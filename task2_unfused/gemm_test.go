@@ -39,7 +39,7 @@ func checkProductsByHand(t *testing.T, d device.Device, a *Attention) {
 		{"not_square", attn.GemmShape{Batch: 1, M: 1, N: 2, K: 3}, []float32{1, 10, 100}, []float32{1, 2, 3, 4, 5, 6}, []float32{531, 642},
 			"y is [3, 2] here: its columns are 1, 3, 5 and 2, 4, 6"},
 		{"two_of_a_batch", attn.GemmShape{Batch: 2, M: 1, N: 1, K: 2, TransB: true}, []float32{1, 1, 2, 2}, []float32{3, 4, 5, 6}, []float32{7, 22},
-			"each batch has matrices of its own"},
+			"each batch has its own matrices"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := gemm(t, d, a, c.x, c.y, c.s)

@@ -55,7 +55,7 @@ func checkByHand(t *testing.T, d device.Device, a *Attention) {
 		{"equal_values", last(1, 5), []float32{7, 7, 7, 7, 7}, []float32{0.2, 0.2, 0.2, 0.2, 0.2},
 			"equal values share the row equally, whatever they are"},
 		{"two_rows", last(2, 3), append(ln(1, 1, 2), ln(5, 3, 2)...), []float32{0.25, 0.25, 0.5, 0.5, 0.3, 0.2},
-			"each row is a softmax of its own: row 1 starts at x[3]"},
+			"each row is a separate softmax: row 1 starts at x[3]"},
 		{"large_values", last(2, 3), []float32{1000, 1000, 0, -1000, -1000, -1000}, []float32{0.5, 0.5, 0, 1. / 3, 1. / 3, 1. / 3},
 			"exp(1000) overflows and exp(-1000) is 0: subtract the row's maximum first"},
 		{"masked", last(1, 4), []float32{negInf, 0, negInf, 0}, []float32{0, 0.5, 0, 0.5},
@@ -63,7 +63,7 @@ func checkByHand(t *testing.T, d device.Device, a *Attention) {
 		{"second_last_dimension", attn.SoftmaxShape{Outer: 1, Len: 2, Inner: 3}, append(ln(1, 3, 5), ln(1, 1, 5)...), []float32{0.5, 0.75, 0.5, 0.5, 0.25, 0.5},
 			"a row runs down a column here: its elements are Inner apart"},
 		{"second_last_of_three", attn.SoftmaxShape{Outer: 2, Len: 2, Inner: 2}, ln(1, 1, 3, 4, 2, 1, 2, 1), []float32{0.25, 0.2, 0.75, 0.8, 0.5, 0.5, 0.5, 0.5},
-			"element i of row (o, j) lies at (o·Len + i)·Inner + j"},
+			"element i of row (o, j) is at index (o·Len + i)·Inner + j"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := softmax(t, d, a, c.x, c.s)

@@ -1,5 +1,5 @@
-// Package unfused is task 2: attention one step at a time, every step a kernel
-// of its own.
+// Package unfused is task 2: attention one step at a time, with a separate kernel
+// for each step.
 //
 // README.md is the handout. You edit attention.go and kernels.cu.
 package unfused

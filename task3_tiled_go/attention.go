@@ -10,22 +10,22 @@ import (
 //   - work with tiles of at most br rows of q and o, and at most bc rows of k
 //     and v, whatever the two are (both at least 1; they may be larger than the
 //     matrices, and need not divide them);
-//   - get by with an SRAM that holds five tiles [br, dim] or [bc, dim], two
+//   - manage with an SRAM that holds five tiles [br, dim] or [bc, dim], two
 //     [br, bc] and eight columns [br, 1], which is more than it needs;
 //   - write every row of o once, and no N×N matrix anywhere;
 //   - if causal, let query i see only the keys 0 … i + seqK - seqQ (seqQ is at
-//     most seqK), and not even load tiles of k and v of which no row is seen;
-//   - return sram.Err(), and other errors if it finds any.
+//     most seqK), and do not even load tiles of k and v that no query sees;
+//   - return sram.Err(), and any other errors it finds.
 //
 // About 50 lines.
 func Forward(sram *hbm.SRAM, o, q, k, v *hbm.Matrix, br, bc int, causal bool) error {
 	return attn.ErrNotImplemented
 }
 
-// Tiles picks br and bc for Forward: such that all its tiles fit into an SRAM
-// of so many bytes, and as little as possible is moved between the memories.
-// If no tile size fits, it says so; with room for 4 · dim + 16 elements or more
-// it must find one.
+// Tiles picks br and bc for Forward, so that all its tiles fit into an SRAM of
+// that many bytes and as little as possible is moved between the memories. If
+// no tile size fits, it returns an error. With room for 4 · dim + 16 elements or
+// more, it must find one.
 //
 // About 15 lines.
 func Tiles(sram, seqQ, seqK, dim int) (br, bc int, err error) {

@@ -49,7 +49,7 @@ type outcome struct {
 
 var unwritten = float32(math.NaN())
 
-// forward runs the student's code on a machine of its own.
+// forward runs the student's code on a fresh machine.
 func forward(t *testing.T, p problem, q, k, v []float32) outcome {
 	t.Helper()
 	machine := hbm.New(p.room())

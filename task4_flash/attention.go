@@ -5,7 +5,7 @@ import (
 	"flashlab/device"
 )
 
-// DefaultTiles is what New takes. `make tune TASK=4` tries others.
+// DefaultTiles is what New uses. `make tune TASK=4` tries others.
 var DefaultTiles = Tiles{Queries: 64, Keys: 64}
 
 // Flash holds what is prepared once and used by every call.
@@ -15,27 +15,27 @@ type Flash struct {
 
 var _ attn.Kernel = (*Flash)(nil)
 
-// New prepares the kernel for one device: NewTiled with the tiles that you
-// found best.
+// New prepares the kernel for one device: it is NewTiled with the tiles that
+// you found best.
 func New(q device.Queue) (*Flash, error) { return NewTiled(q, DefaultTiles) }
 
-// NewTiled prepares it for other tiles; what it cannot do is an error. The two
-// numbers go to kernels.cu as macros, for arrays and loops want sizes that are
-// known when compiling. All compiling belongs here. About 15 lines.
+// NewTiled prepares it for other tiles, and returns an error for tiles it cannot
+// handle. The two numbers go to kernels.cu as macros, because arrays and loops
+// need sizes that are known at compile time. All compiling belongs here. About 15
+// lines.
 func NewTiled(q device.Queue, t Tiles) (*Flash, error) {
 	return &Flash{queue: q}, nil
 }
 
-// Run writes softmax(q·kᵀ/√Dim)·v to out, for each head by itself: q and out
+// Run writes softmax(q·kᵀ/√Dim)·v to out, separately for each head: q and out
 // [Batch, Heads, SeqQ, Dim], k and v [Batch, Heads, SeqK, Dim] (KVHeads is
 // Heads in this task). It must
-//   - write every element of out, and leave q, k and v as they are;
-//   - work for Dim from 1 to 128 and any SeqQ and SeqK from 1 on;
-//   - with s.Causal, let query i see the keys 0 … i + SeqK − SeqQ only, and
+//   - write every element of out, and leave q, k and v unchanged;
+//   - work for Dim from 1 to 128 and all SeqQ and SeqK from 1 up;
+//   - with s.Causal, let query i see only the keys 0 … i + SeqK − SeqQ, and
 //     give zeros to a query that sees none;
 //   - allocate no device memory that grows with SeqQ · SeqK;
-//   - answer a shape it cannot handle with an error (s.Check does the greater
-//     part).
+//   - return an error for a shape it cannot handle (s.Check does most of this).
 //
 // It is one launch. About 25 lines, and about 100 in kernels.cu.
 func (f *Flash) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {

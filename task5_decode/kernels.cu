@@ -1,8 +1,8 @@
 // The cache's k and v are each [batch, slots, kvHeads * dim]; lengths and positions
 // are one int for each sequence, in device memory.
 //
-// Go launches these kernels by their names, so keep extern "C"; names and parameters
-// are yours to change together with decode.go. More kernels are welcome.
+// Go launches these kernels by their names, so keep extern "C". You may change names and
+// parameters, together with decode.go. More kernels are welcome.
 
 // Copies k and v [batch, count, width], width = kvHeads * dim, to the slots from
 // at[sequence] on.

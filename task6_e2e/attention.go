@@ -5,7 +5,7 @@ import (
 	"flashlab/device"
 )
 
-// Attention is the attention of one layer: it is given weights, kernels and a
+// Attention is the attention of one layer. It is given weights, kernels and a
 // cache, and puts them together.
 type Attention struct {
 	shape       attn.LayerShape
@@ -26,12 +26,12 @@ func New(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kernels, 
 // Forward writes the layer's output, out [Rows, hidden], for the tokens of one
 // pass, x [Rows, hidden]. It must
 //   - put the new tokens' keys and values into the cache, from slot s.Before on;
-//   - take k.Prefill, with the causal mask, for a prompt of several tokens, and
+//   - use k.Prefill, with the causal mask, for a prompt of several tokens, and
 //     k.Decode for one token that has others before it;
-//   - write every element of out, and leave x as it is;
-//   - go by s alone: nothing of an earlier sequence may be left in it;
-//   - allocate and copy nothing: a decoding step is recorded as a graph, which
-//     only launches can become part of. What changes from step to step is read
+//   - write every element of out, and leave x unchanged;
+//   - depend on s alone: nothing of an earlier sequence may affect the output;
+//   - allocate and copy nothing: a decoding step is recorded as a graph, and a
+//     graph can only contain launches. What changes from step to step is read
 //     from device memory (s.Before.Device, s.After.Device).
 //
 // About 45 lines.

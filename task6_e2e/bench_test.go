@@ -15,8 +15,8 @@ import (
 	"flashlab/tensor"
 )
 
-// bench is a layer of yours, and a plain one with the same weights and a cache
-// of its own.
+// bench is a layer of yours, and a plain one with the same weights and its own
+// cache.
 type bench struct {
 	t             *testing.T
 	d             device.Device

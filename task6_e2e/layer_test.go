@@ -74,7 +74,7 @@ func TestRecorded(t *testing.T) {
 		require.NoError(t, err)
 		for i := range want {
 			if d := want[i] - got[i]; !(d <= 1e-4 && d >= -1e-4) {
-				t.Fatalf("a recorded step, replayed with %d tokens before: element %d is %v, want %v\n  hint: when it is replayed, only what lies in device memory has changed: s.Before.Device, s.After.Device",
+				t.Fatalf("a recorded step, replayed with %d tokens before: element %d is %v, want %v\n  hint: when it is replayed, only device memory has changed: s.Before.Device, s.After.Device",
 					before, i, got[i], want[i])
 			}
 		}

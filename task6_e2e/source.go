@@ -1,5 +1,5 @@
-// Package e2e is task 6: the attention layer of a model, which tells prompts from
-// single tokens and keeps a cache.
+// Package e2e is task 6: the attention layer of a model. It distinguishes prompts
+// from single tokens, and keeps a cache.
 //
 // README.md is the handout. You edit attention.go.
 package e2e

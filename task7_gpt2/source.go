@@ -1,5 +1,5 @@
-// Package gpt2 is task 7: GPT-2 writes, on the kernels and the layer of tasks 4,
-// 5 and 6. There is nothing new to program.
+// Package gpt2 is task 7: GPT-2 generates text with the kernels and the layer of
+// tasks 4, 5 and 6. There is nothing new to program.
 //
 // README.md is the handout.
 package gpt2
@@ -16,7 +16,7 @@ var model embed.FS
 func Model() fs.FS {
 	dir, err := fs.Sub(model, "model")
 	if err != nil {
-		return model // cannot be: the name is a constant
+		return model // cannot happen: the name is a constant
 	}
 	return dir
 }

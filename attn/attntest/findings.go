@@ -10,8 +10,8 @@ import (
 	"flashlab/device/sim"
 )
 
-// shown holds the findings that stand in the output already: most bugs show in
-// every case.
+// shown holds the findings that are already in the output, because most bugs show
+// up in every case.
 var shown = map[string]bool{}
 
 // Findings fails the test with what the simulator has found so far: races, bad

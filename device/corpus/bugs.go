@@ -43,9 +43,9 @@ func (b Bug) Tool() string {
 	return "memcheck"
 }
 
-// markers are the comments that say what must be found in a line: want, or todo
-// for what the simulator cannot see yet. Outside of a kernel its name stands in
-// parentheses.
+// marker matches the comments that say what must be found in a line: want, or todo
+// for what the simulator cannot see yet. Outside a kernel, the kernel's name follows
+// in parentheses.
 var marker = regexp.MustCompile(`// (want|todo)(?:\((\w+)\))?: (.*)$`)
 
 // Bugs lists every planted bug.

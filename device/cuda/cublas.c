@@ -44,8 +44,8 @@ int flashlabCublasOpen(const char *path, void **handle, int *version, char *erro
     return status;
 }
 
-// The library counts columns first: a row-major c = a · b is its cᵀ = bᵀ · aᵀ.
-// Device addresses come as numbers, so that Go holds no pointer that is none of its own.
+// The library is column-major: a row-major c = a · b is its cᵀ = bᵀ · aᵀ.
+// Device addresses are passed as numbers, so that Go never holds a foreign pointer.
 int flashlabCublasStrided(void *handle, int transB, int m, int n, int k, float scale,
                           unsigned long long a, int rowA, long long nextA, unsigned long long b,
                           int rowB, long long nextB, unsigned long long c, int rowC,

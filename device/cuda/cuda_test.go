@@ -166,7 +166,7 @@ func TestFaultStaysInItsProcess(t *testing.T) {
 func inChild(t *testing.T) {
 	t.Helper()
 	if os.Getenv(child) == "" {
-		t.Skip("runs in a process of its own, see TestFaultStaysInItsProcess")
+		t.Skip("runs in a separate process, see TestFaultStaysInItsProcess")
 	}
 }
 

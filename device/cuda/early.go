@@ -23,8 +23,8 @@ func overlaps(arch string) bool {
 	return err == nil && number >= 90
 }
 
-// launchEarly is Launch for a kernel that waits by itself (device.Launch.Early),
-// while a graph is recorded: there the driver knows what comes before.
+// launchEarly is Launch for a kernel that does its own waiting (device.Launch.Early).
+// It is used while a graph is recorded, when the driver knows what comes before.
 func launchEarly(fn cu.Function, l device.Launch, stream cu.Stream, values []device.Value) error {
 	sizes := [6]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z)}
 	bits := make([]C.uint64_t, len(values)+1) // one more: there may be no arguments

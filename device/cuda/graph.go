@@ -85,8 +85,8 @@ func (made *graph) Launch() error {
 	})
 }
 
-// Update records anew. The driver exchanges the arguments where the launches
-// are alike; where it refuses, the graph is made ready from the beginning.
+// Update records again. If the launches are alike, the driver exchanges their
+// arguments; if it refuses, the graph is prepared from scratch.
 func (made *graph) Update(work func(q device.Queue) error) error {
 	g := made.gpu
 	if made.isClosed() {

@@ -19,9 +19,9 @@ const Built = true
 // gpu is an open GPU. Any goroutine may call it.
 //
 // CUDA keeps a current context for each thread of the operating system, and Go
-// moves goroutines between threads. So every call holds its thread and makes
-// the context current there. (A goroutine of its own for all calls does the
-// same, but handing work over to it costs many times what a launch does.)
+// moves goroutines between threads. So every call locks its thread and makes
+// the context current there. (One goroutine for all calls would do the same, but
+// handing work over to it costs many times what a launch does.)
 type gpu struct {
 	info    device.Info
 	compile func(device.Source, string) ([]byte, error)
@@ -37,7 +37,7 @@ type gpu struct {
 	library   cublas
 }
 
-// Open opens a GPU in a context of its own.
+// Open opens a GPU in a new context.
 func Open(o Options) (device.Device, error) {
 	if err := initError(); err != nil {
 		return nil, fmt.Errorf("%w: cuInit: %v: %s", device.ErrNoDevice, err, initHint(err))

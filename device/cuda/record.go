@@ -18,8 +18,8 @@ import (
 	"flashlab/device"
 )
 
-// recording is a graph on its way: what is queued goes to a stream of its own,
-// where the driver writes it down instead of doing it.
+// recording is a graph that is being recorded. What is queued goes to a separate
+// stream, where the driver records it instead of running it.
 type recording struct {
 	stream  cu.Stream
 	refused error    // the first call that cannot be part of a graph

@@ -7,7 +7,7 @@ extern "C" __global__ void add(const float *a, const float *b, float *sum, int n
     if (i < n) sum[i] = a[i] + b[i];
 }
 
-// indices: every thread writes its twelve built-in numbers to a place of its own.
+// indices: every thread writes its twelve built-in numbers to its own place.
 extern "C" __global__ void indices(int *out) {
     int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;

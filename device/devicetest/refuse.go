@@ -88,8 +88,8 @@ func refusesLaunches(t *testing.T, b bench) {
 	require.NoError(t, b.Sync(), "a refused launch leaves nothing behind")
 }
 
-// Fault runs a kernel that writes far outside of any allocation, on a device
-// of its own. The launch itself may report it, or the next Sync.
+// Fault runs a kernel that writes far outside any allocation, on a separate
+// device. Either the launch itself or the next Sync reports it.
 func Fault(t *testing.T, open func(t *testing.T) device.Device) {
 	b := start(t, open)
 	out, err := device.Alloc[float32](b, "out", 16) // not freed: the device is lost with it

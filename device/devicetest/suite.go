@@ -18,7 +18,7 @@ var kernels string
 type Suite struct {
 	// FaultIsFinal says that a kernel's bad address ends this process's use
 	// of the device, as on CUDA. Run then leaves that part out: call Fault in
-	// a process of its own.
+	// a separate process.
 	FaultIsFinal bool
 }
 

@@ -100,8 +100,8 @@ func (j job) key() string {
 		j.src.Name, j.src.Text, j.defines, tensorcore)
 }
 
-// run compiles in a folder of its own, where the file has its plain name: that
-// is what messages show.
+// run compiles in a separate folder, where the file has its plain name, because that
+// is the name that messages show.
 func (j job) run() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "flashlab-nvcc-")
 	if err != nil {

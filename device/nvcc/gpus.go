@@ -64,7 +64,7 @@ func (c card) is(entry string) bool {
 // shown are the names of those that CUDA shows: up to the first entry that means none.
 func shown(all []card) (names []string) {
 	list, set := os.LookupEnv(visibleEnv)
-	if !set || strings.HasPrefix(list, "MIG-") { // a part of a GPU has no line of its own here
+	if !set || strings.HasPrefix(list, "MIG-") { // a part of a GPU has no separate line here
 		for _, c := range all {
 			names = append(names, c.name)
 		}

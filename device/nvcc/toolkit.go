@@ -1,6 +1,6 @@
 // Package nvcc finds NVIDIA's compiler and turns .cu files into machine code
-// for one GPU. It needs no GPU and no cgo, so that whoever builds or grades may
-// use it anywhere.
+// for one GPU. It needs neither a GPU nor cgo, so it can be used anywhere, to build
+// and to grade.
 package nvcc
 
 import (

@@ -8,9 +8,9 @@
 // absent is yes or no before it; and a struct is its fields in their order, which
 // runtime/server.cpp knows. The bytes of a copy come last and fill the message.
 //
-// Each answer follows its request. Nothing that is read is believed: a length is
-// held against the message, and the message's against a bound, before anything is
-// allocated for it.
+// Each answer follows its request. Nothing that is read is trusted: before anything
+// is allocated, a length is checked against the message's, and the message's own
+// length against a bound.
 package protocol
 
 // Op says what is asked for.

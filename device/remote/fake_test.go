@@ -140,7 +140,7 @@ func (f *fake) NewEvent() (device.Event, error) { return nil, device.ErrNoClock 
 func (f *fake) Close() error                    { return nil }
 
 func (f *fake) Record(func(q device.Queue) error) (device.Graph, error) {
-	panic("the client records by itself")
+	panic("the client does the recording")
 }
 
 func (f *fake) Attributes(device.Kernel) (device.Attributes, error) {

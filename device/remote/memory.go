@@ -25,7 +25,7 @@ func (h *heap) after(addr uint64) int {
 	return sort.Search(len(h.blocks), func(i int) bool { return h.blocks[i].Addr > addr })
 }
 
-// find is the block that addr lies in.
+// find returns the block that contains addr.
 func (h *heap) find(addr uint64) (device.Memory, bool) {
 	at := h.after(addr) - 1
 	if at < 0 || addr-h.blocks[at].Addr >= uint64(h.blocks[at].Bytes) {
@@ -34,7 +34,7 @@ func (h *heap) find(addr uint64) (device.Memory, bool) {
 	return h.blocks[at], true
 }
 
-// part checks that all of m lies in one block, and gives it that block's name.
+// part checks that all of m is in one block, and gives it that block's name.
 func (h *heap) part(what string, m device.Memory) (device.Memory, error) {
 	block, ok := h.find(m.Addr)
 	if !ok {

@@ -60,11 +60,11 @@ func (s *Server) Serve(conn io.ReadWriter) error {
 	}
 }
 
-// parts are what an answer consists of; the bytes of a copy come behind them.
+// parts are what an answer consists of; the bytes of a copy come after them.
 type parts []any
 
-// answer does what was asked. A panic of the device behind it is the client's
-// error, not the end of its owner.
+// answer does what was asked. If the device behind it panics, that becomes an error
+// for the client, and the owner carries on.
 func (c *session) answer(request protocol.Message) (r parts, data []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

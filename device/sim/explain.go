@@ -45,7 +45,7 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "index out of bounds":
 		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
-		f.Hint = "the index leaves its own dimension, even where the address still lies inside the array"
+		f.Hint = "the index is outside its own dimension, even if the address is still inside the array"
 	case "use after free":
 		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")

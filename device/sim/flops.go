@@ -15,7 +15,7 @@ var operations = map[x86asm.Op]uint64{
 	x86asm.ADDPD: 2, x86asm.SUBPD: 2, x86asm.MULPD: 2, x86asm.DIVPD: 2, x86asm.SQRTPD: 2,
 }
 
-// flops sums what the basic blocks of a kernel computed. A call of a
+// flops adds up what the basic blocks of a kernel computed. A call to a
 // mathematical function counts as one operation, fma as two.
 func (d *Device) flops(blocks [][3]uint64) uint64 {
 	var sum uint64
@@ -27,11 +27,11 @@ func (d *Device) flops(blocks [][3]uint64) uint64 {
 	return sum
 }
 
-// operationsFrom counts what runs as often as a hook did, given the address behind
-// its call. That is the piece that follows, and what is reached from there without
-// another hook: the bounds checks' own branches lie inside a block. A piece that
-// ends at another hook runs as often as that one, and belongs to it, and so does what
-// stands before this hook's call: compilers move arithmetic there.
+// operationsFrom counts what runs as often as a hook did, given the address after its
+// call. That is the piece that follows, and everything reached from there without
+// another hook, because the bounds checks' own branches are inside a block. A piece that
+// ends at another hook runs as often as that hook, and belongs to it. In the same way,
+// code before this hook's call belongs to this hook: compilers move arithmetic there.
 func (c *code) operationsFrom(at uint64) uint64 {
 	if known, ok := c.totals[at]; ok {
 		return known

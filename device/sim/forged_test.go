@@ -9,8 +9,8 @@ import (
 	"flashlab/device"
 )
 
-// TestForgedCounts: a kernel file cannot stand in for what watches it, and what
-// calls by address is told.
+// TestForgedCounts: a kernel file cannot replace the code that watches it, and calls
+// by address are reported.
 func TestForgedCounts(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks()})
 	for name, c := range map[string]struct {

@@ -168,8 +168,8 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 var hooks = regexp.MustCompile(`^(__tsan_|__ubsan_|__sanitizer_|__tls_get_addr$|__(wrap|real)_)`)
 
 // startsCode tells whether code of a file would run when it is loaded, before any
-// kernel. That of the instrumentation itself, with a priority of its own, is not
-// the file's.
+// kernel. The instrumentation's own start-up code, which has a separate priority, is
+// not the file's.
 func startsCode(f *elf.File) bool {
 	for _, s := range f.Sections {
 		own := s.Name == ".init_array.00099" || s.Name == ".init_array.0"

@@ -212,7 +212,7 @@ func (p *places) caller(address uint64, file string) (row, bool) {
 	return best.call, true
 }
 
-// element writes which element of a variable lies at a byte offset: tile[3][16].
+// element names the element of a variable at a byte offset: tile[3][16].
 func (p *places) element(owner, name string, offset, bytes int64) string {
 	a, known := p.arrays[owner+"::"+name]
 	if !known {

@@ -40,7 +40,7 @@ func startProcess(binary string, o Options, v *view) (*process, error) {
 	return p, nil
 }
 
-// errDied: the process ended by itself, or was killed for taking too long.
+// errDied: the process ended unasked, or was killed for taking too long.
 var errDied = errors.New("the simulator's process has ended")
 
 // call sends a request, the bytes of a copy behind it, and reads the answer. A

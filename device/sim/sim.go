@@ -1,8 +1,8 @@
 // Package sim is a GPU in software: it compiles a .cu file with the machine's
-// own C++ compiler and runs its threads, block by block, in a process of its
-// own that checks every memory access and counts them.
+// own C++ compiler and runs its threads, block by block, in a separate process
+// that checks and counts every memory access.
 //
-// How it works stands in README.md.
+// README.md explains how it works.
 package sim
 
 import (

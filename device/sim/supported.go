@@ -11,8 +11,8 @@ import (
 	"flashlab/device"
 )
 
-// lacking is something of CUDA's that the simulator does not have: where the
-// pattern stands in a file's code, the message says so. It has %s for the match.
+// lacking is a CUDA feature that the simulator does not have. If the pattern occurs
+// in a file's code, the message says so. It has %s for the match.
 type lacking struct {
 	pattern *regexp.Regexp
 	message string
@@ -47,7 +47,7 @@ func (c *compiler) checkSupported(dir string, args []string, s moduleSource) err
 	}
 	out, err := c.run(dir, append(slices.Clone(args), "-E", "module.cpp")...)
 	if err != nil {
-		return nil // the compiler has errors of its own to report
+		return nil // the compiler will report its own errors
 	}
 	text := ownLines(out, s.name)
 	code := device.BlankNonCode(text)

@@ -22,8 +22,8 @@ func kernelsWith(lines ...string) string {
 	return b.String()
 }
 
-// Each group is one file; each of its lines must get its message. What different
-// stages of a compiler see cannot stand in one file.
+// Each group is one file, and each of its lines must get its message. Errors that
+// different stages of a compiler report cannot share a file.
 var lackingCases = [][][2]string{
 	{
 		{`asm volatile("mov.u32 %0, %laneid;" : "=r"(n)); y[0] = n;`, "does not run inline PTX"},

@@ -52,7 +52,7 @@ func TestTrafficIsWhatAHandCounts(t *testing.T) {
 		"copies": {512, 512, 16, 16},
 		// 32 × 16 bytes: 16 sectors a warp.
 		"copies_wide": {2048, 2048, 64, 64},
-		// Every element read lies in a sector of its own: 32 a warp.
+		// Every element read is in a different sector: 32 a warp.
 		"strided": {512, 512, 128, 16},
 		// One sector serves the whole warp.
 		"broadcast": {512, 512, 4, 16},
@@ -110,8 +110,8 @@ func TestBankConflictsAreCounted(t *testing.T) {
 	assert.Equal(t, uint64(1), c.Barriers)
 }
 
-// TestTheLongestBlockIsFound: block b of 3 goes round b + 1 times, on two workers; then
-// a launch of one block leaves a worker idle.
+// TestTheLongestBlockIsFound: block b of 3 loops b + 1 times, on two workers. Then a
+// launch of one block leaves a worker idle.
 func TestTheLongestBlockIsFound(t *testing.T) {
 	d := start(t, Options{Checks: Checks{Traffic: true}, Workers: 2})
 	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void rounds(float *x) {

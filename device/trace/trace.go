@@ -1,7 +1,7 @@
 // Package trace describes what the simulator found, counted and heard of the
-// kernels that it ran. It is data alone, so that whoever keeps it or shows it need
+// kernels that it ran. It is data alone, so that code that stores or shows it need
 // not link the simulator (device/sim), which makes it. The fields' names are those
-// of the JSON in a class's records: a new name would leave the old records unread.
+// of the JSON in a class's records: old records could not be read under a new name.
 package trace
 
 // Report is what the simulator saw since Start or the last Reset.

@@ -1,6 +1,6 @@
-// Package frame is how grader and worker say things to each other: a JSON header
-// for what is said, and raw bytes for tensors. Both are bounded before anything is
-// allocated, for the other side may be a stranger's code.
+// Package frame is how grader and worker talk to each other: a JSON header for the
+// message, and raw bytes for tensors. Both are bounded before anything is allocated,
+// because the other side may be a stranger's code.
 package frame
 
 import (

@@ -1,6 +1,6 @@
-// Package jail says what whoever starts a program that holds a stranger's code
-// asks of a sandbox. It knows of no sandbox itself: grader/sandbox has them, and
-// the devices below it need only this.
+// Package jail says what is asked of a sandbox by code that starts a program with a
+// stranger's code in it. It contains no sandbox itself: those are in grader/sandbox,
+// and the devices below it need only this package.
 package jail
 
 import (

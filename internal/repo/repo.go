@@ -20,7 +20,7 @@ func Root() (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s lies in no flashlab tree (no go.mod of module flashlab in it or above): cd there first", dir)
+			return "", fmt.Errorf("%s is not in a flashlab tree (no go.mod of module flashlab in it or above): cd there first", dir)
 		}
 	}
 }

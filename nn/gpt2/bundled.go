@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// OpenOrRandom opens a model's folder. Where that has a config and no weights,
-// they are random.
+// OpenOrRandom opens a model's folder. If that has a config and no weights, the
+// weights are random.
 func OpenOrRandom(dir fs.FS) (Weights, error) {
 	f, err := Open(dir)
 	if errors.Is(err, ErrNoWeights) {
@@ -18,12 +18,12 @@ func OpenOrRandom(dir fs.FS) (Weights, error) {
 	return f, nil
 }
 
-// standIn is the shape of the model that stands in for the course's own, where a
-// copy of the course lacks it.
+// standIn is the shape of the model that replaces the course's own in a copy of the
+// course that lacks it.
 var standIn = Config{Width: 64, Heads: 4, Layers: 2, Positions: 128, Vocabulary: 512, Inner: 256, Epsilon: 1e-5}
 
-// Bundled is the course's own model, in this folder; a small random one where
-// the folder is empty.
+// Bundled is the course's own model, in this folder, or a small random one if the
+// folder is empty.
 func Bundled(dir fs.FS) (Weights, error) {
 	w, err := OpenOrRandom(dir)
 	if errors.Is(err, fs.ErrNotExist) {

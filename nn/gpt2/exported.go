@@ -17,7 +17,7 @@ import (
 type metadata struct {
 	Kind    string           // "model" or "head"
 	Config  json.RawMessage  // as in config.json
-	Archive string           // the .npz with the weights; "" where each has a .npy file of its own
+	Archive string           // the .npz with the weights; "" if each has its own .npy file
 	Tensors map[string][]int // shapes by name, as they are in the files
 	Layer   int              // of a head
 	Head    int

@@ -9,14 +9,14 @@ import (
 	"flashlab/nn"
 )
 
-// LM is what text can be generated with: a Model or a Reference.
+// LM can generate text: a Model or a Reference.
 type LM interface {
 	Config() Config
-	// Room is how many tokens more the text may have.
+	// Room is how many more tokens the text may have.
 	Room() int
-	// Prefill begins a text with a prompt.
+	// Prefill starts a text with a prompt.
 	Prefill(prompt []int32) error
-	// Step goes on by one token.
+	// Step advances by one token.
 	Step(token int32) error
 	// Logits are those of the token that comes next, Greedy the best of them.
 	Logits() ([]float32, error)
@@ -37,17 +37,17 @@ type Generation struct {
 	Tokens  int // how many at most
 	Sampler nn.Sampler
 	Stop    int32                   // a token that ends the text; -1 for none
-	Emit    func(token int32) error // is told of each as it comes
+	Emit    func(token int32) error // is called with each as it comes
 }
 
 // Timing is how long the tokens of a generation took.
 type Timing struct {
 	First time.Duration   // from the prompt to the first token
 	Each  []time.Duration // from one token to the next
-	Why   string          // it ended: "" where all tokens were generated
+	Why   string          // it ended: "" if all tokens were generated
 }
 
-// Generate writes a text on from a prompt.
+// Generate continues a text from a prompt.
 func Generate(m LM, g Generation) (Timing, error) {
 	var t Timing
 	if g.Tokens < 1 {
@@ -105,7 +105,7 @@ func next(m LM, s *nn.Sampler) (int32, error) {
 
 // Perplexity is how many tokens the model wavers between, on average, at each
 // token of a text: e to the mean of −log p. The text is cut into pieces as long
-// as the model's positions, of which each begins anew; its first token is not
+// as the model has positions. Each piece starts afresh, and its first token is not
 // counted.
 func Perplexity(m LM, text []int32) (float64, error) {
 	var sum float64

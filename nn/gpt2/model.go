@@ -33,15 +33,15 @@ type Model struct {
 
 	memory []device.Memory // to give back
 
-	token  int32 // what stands in tokens[0], if known: see Greedy
+	token  int32 // the value of tokens[0], if known: see Greedy
 	known  bool
 	steps  int          // single ones so far; the first is not recorded
 	graph  device.Graph // a decoding step; nil until it is recorded
 	Direct error        // why steps are launched one kernel at a time, if they are
 }
 
-// New puts weights on a device and makes the layers' attention, by newLayer, of
-// the kernels k, which must be of the same device. Where q is a whole
+// New puts weights on a device and makes the layers' attention with newLayer, from
+// the kernels k, which must belong to the same device. If q is a whole
 // device.Device, decoding steps are recorded as a graph.
 func New(q device.Queue, l *nn.Layers, w Weights, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
 	c := w.Config()
@@ -83,8 +83,8 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 	return m.Reset()
 }
 
-// allocate makes room for the weights, the cache, and what passes between the
-// layers.
+// allocate makes room for the weights, the cache, and what the layers pass on to
+// each other.
 func (m *Model) allocate() (err error) {
 	c := m.config
 	floats := func(name string, n int) (b nn.Floats) {
@@ -121,7 +121,7 @@ func (m *Model) allocate() (err error) {
 }
 
 // poison fills the cache with NaN, so that a kernel that reads slots which no
-// token has taken yet is found out.
+// token has taken yet is caught.
 func (m *Model) poison() error {
 	for _, c := range m.cache {
 		for _, b := range []nn.Floats{c.K, c.V} {
@@ -136,11 +136,11 @@ func (m *Model) poison() error {
 // Config is the model's shape.
 func (m *Model) Config() Config { return m.config }
 
-// Room is how many tokens more the text may have.
+// Room is how many more tokens the text may have.
 func (m *Model) Room() int { return m.config.Positions - m.before.Host[0] }
 
-// Reset forgets the text. What the cache holds need not be erased: a text never
-// looks behind its own end.
+// Reset forgets the text. The cache need not be erased: a text never looks beyond
+// its own end.
 func (m *Model) Reset() error { return m.at(0, 1) }
 
 // at says where the next step begins, and where it ends.
@@ -152,7 +152,7 @@ func (m *Model) at(before, after int) error {
 	return m.after.Device.CopyIn(m.queue, []int32{int32(after)})
 }
 
-// Prefill begins a text with a prompt.
+// Prefill starts a text with a prompt.
 func (m *Model) Prefill(prompt []int32) error { return m.prefill(prompt, nil) }
 
 // Each does what Prefill does, and calls f for each position with its logits.
@@ -205,7 +205,7 @@ func (c Config) checkText(text []int32) error {
 	return nil
 }
 
-// Step goes on by one token.
+// Step advances by one token.
 func (m *Model) Step(token int32) error {
 	if m.Room() < 1 {
 		return ErrFull
@@ -229,8 +229,8 @@ func (m *Model) Step(token int32) error {
 	return nil
 }
 
-// step launches one token's work: the recorded graph, where there is one. The
-// first step is not recorded, so that kernels may prepare what they like.
+// step launches one token's work: the recorded graph, if there is one. The first
+// step is not recorded, so that kernels may prepare what they like.
 func (m *Model) step() error {
 	if m.graph == nil && m.device != nil && m.Direct == nil && m.steps > 0 {
 		m.graph, m.Direct = m.device.Record(func(device.Queue) error { return m.decode() })
@@ -241,8 +241,8 @@ func (m *Model) step() error {
 	return m.decode()
 }
 
-// decode is a step as kernels see it: everything that differs from one to the
-// next is in device memory, and moves on by itself.
+// decode is a step as kernels see it: everything that differs from one step to the
+// next is in device memory, and the kernels move it on.
 func (m *Model) decode() error {
 	x, err := m.pass(1)
 	if err != nil {
@@ -260,7 +260,7 @@ func (m *Model) decode() error {
 // Logits are those of the token that comes next.
 func (m *Model) Logits() ([]float32, error) { return m.logits.CopyOut(m.queue) }
 
-// Greedy is the token with the largest of them: the device has picked it.
+// Greedy is the token with the largest logit, as picked by the device.
 func (m *Model) Greedy() (int32, error) {
 	first, _ := m.tokens.Slice(0, 1)
 	token, err := first.CopyOut(m.queue)
@@ -274,7 +274,7 @@ func (m *Model) Greedy() (int32, error) {
 	return token[0], nil
 }
 
-// Close gives back the graph and the memory. What the layers hold goes with the
+// Close frees the graph and the memory. What the layers hold is freed with the
 // device.
 func (m *Model) Close() error {
 	var failed error
@@ -284,7 +284,7 @@ func (m *Model) Close() error {
 	}
 	for _, b := range m.memory {
 		if b.Bytes == 0 {
-			continue // the one that could not be had
+			continue // the one that could not be allocated
 		}
 		if err := m.queue.Free(b); failed == nil {
 			failed = err

@@ -159,7 +159,7 @@ func TestGenerate(t *testing.T) {
 
 	g = Generation{Prompt: []int32{1, 2, 3}, Tokens: 100, Stop: -1}
 	full, timing := write(r, g)
-	assert.Len(t, full, 35) // the last one needs no position of its own
+	assert.Len(t, full, 35) // the last one needs no position
 	assert.Contains(t, timing.Why, "37 positions")
 	g.Stop = want[4]
 	stopped, timing := write(r, g)

@@ -26,8 +26,8 @@ func (r random) Config() Config { return r.config }
 
 func (r random) About() string { return "a random model: no weights were given, so expect no words" }
 
-// Read makes each weight from a stream of its own. A sum of n products of
-// numbers near 1 and weights near 1/√n is near 1 again.
+// Read makes each weight from its own stream. A sum of n products of numbers near
+// 1 and weights near 1/√n is near 1 again.
 func (r random) Read(t Tensor) ([]float32, error) {
 	h := fnv.New32a()
 	h.Write([]byte(t.Name))

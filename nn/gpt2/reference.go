@@ -15,7 +15,7 @@ import (
 // against k and v [batch, seqK, hidden], in so many heads.
 type Attend func(q, k, v *tensor.Tensor, heads int, causal bool) (*tensor.Tensor, error)
 
-// Reference is the same model in plain Go: what another one is held against.
+// Reference is the same model in plain Go, with which others are compared.
 type Reference struct {
 	config  Config
 	weights map[string][]float32
@@ -47,7 +47,7 @@ func NewReference(w Weights, attend Attend) (*Reference, error) {
 // Config is the model's shape.
 func (r *Reference) Config() Config { return r.config }
 
-// Room is how many tokens more the text may have.
+// Room is how many more tokens the text may have.
 func (r *Reference) Room() int { return r.config.Positions - len(r.keys[0])/r.config.Width }
 
 // Reset forgets the text.
@@ -56,7 +56,7 @@ func (r *Reference) Reset() error {
 	return nil
 }
 
-// Prefill begins a text with a prompt.
+// Prefill starts a text with a prompt.
 func (r *Reference) Prefill(prompt []int32) error { return r.Each(prompt, nil) }
 
 // Each does what Prefill does, and calls f for each position with its logits.
@@ -67,7 +67,7 @@ func (r *Reference) Each(text []int32, f func(position int, logits []float32) er
 	return r.feed(text, f)
 }
 
-// Step goes on by one token.
+// Step advances by one token.
 func (r *Reference) Step(token int32) error {
 	if r.Room() < 1 {
 		return ErrFull
@@ -78,7 +78,7 @@ func (r *Reference) Step(token int32) error {
 // Logits are those of the token that comes next.
 func (r *Reference) Logits() ([]float32, error) { return r.logits, nil }
 
-// Greedy is the token with the largest of them, the first of several.
+// Greedy is the token with the largest logit, the first one if there is a tie.
 func (r *Reference) Greedy() (int32, error) {
 	best := 0
 	for i, v := range r.logits {
@@ -137,7 +137,7 @@ func (r *Reference) layer(i int, x []float32) error {
 		parts[n] = linear(y, w[:c.Width*c.Width], b[:c.Width], c.Width, c.Width)
 	}
 	r.keys[i], r.values[i] = append(r.keys[i], parts[1]...), append(r.values[i], parts[2]...)
-	// Causal: the last query stands beside the last key.
+	// Causal: the last query is aligned with the last key.
 	mixed, err := r.attend(rows(parts[0], c.Width), rows(r.keys[i], c.Width), rows(r.values[i], c.Width), c.Heads, true)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func linear(x, w, b []float32, in, width int) []float32 {
 }
 
 // norm is a new copy of x, each row with mean 0 and variance 1, times gain plus
-// bias. The sums are in float64: they decide about all that follows.
+// bias. The sums are in float64, because everything that follows depends on them.
 func (r *Reference) norm(x []float32, gain, bias string) []float32 {
 	width := r.config.Width
 	g, b := r.weights[gain], r.weights[bias]

@@ -86,9 +86,9 @@ func (e entry) check(available int64) error {
 	from, to := e.Offsets[0], e.Offsets[1]
 	switch {
 	case from < 0 || to < from:
-		return fmt.Errorf("it lies at bytes %d to %d: the header is corrupt", from, to)
+		return fmt.Errorf("it is at bytes %d to %d: the header is corrupt", from, to)
 	case to > available:
-		return fmt.Errorf("it lies at bytes %d to %d, and there are %d: the file is cut off", from, to, available)
+		return fmt.Errorf("it is at bytes %d to %d, and there are only %d: the file is cut off", from, to, available)
 	}
 	n := int64(1)
 	for _, d := range e.Shape {

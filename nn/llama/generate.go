@@ -63,11 +63,11 @@ func (m *Model) Prefill(prompts [][]int32) error {
 }
 
 // Step takes one more token for each sequence: those that Next holds, which are
-// the most likely ones unless SetNext has said otherwise. What there is to do is
-// the same in every step, and all that changes lies in device memory; so the
-// second step is recorded as a graph (the first may still allocate), and from
-// then on launched. Where that is refused, Direct says why, and steps go on
-// without.
+// the most likely ones unless SetNext has said otherwise. The work is the
+// same in every step, and all that changes is in device memory. So the second step
+// is recorded as a graph (the first may still allocate), which is launched from
+// then on. If recording is refused, Direct says why, and steps go on without a
+// graph.
 func (m *Model) Step() error {
 	switch at := m.before.Host[0]; {
 	case at == 0:

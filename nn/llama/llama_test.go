@@ -32,7 +32,7 @@ func start(t *testing.T, d device.Device, c Config, record bool) *Model {
 	return m
 }
 
-// TestRecordedStepsAreTheSame: greedy tokens and logits do not hang on whether
+// TestRecordedStepsAreTheSame: greedy tokens and logits do not depend on whether
 // steps are recorded.
 func TestRecordedStepsAreTheSame(t *testing.T) {
 	d := attntest.Device(t)

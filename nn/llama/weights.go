@@ -8,7 +8,7 @@ import (
 )
 
 // Weight is one matrix [Rows, Columns], or a vector with Rows = 1. Its values
-// are Base + Scale × the normal distribution of the seed and of its own stream.
+// are Base + Scale × the normal distribution, from the seed and its own stream.
 type Weight struct {
 	Name          string
 	Rows, Columns int

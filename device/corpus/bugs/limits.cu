@@ -92,7 +92,7 @@ extern "C" __global__ void recursion_without_end_ok(const float *x, float *y) {
     y[threadIdx.x] = depth(x, 3);
 }
 
-// The kernel gives up by itself.
+// The kernel stops itself.
 extern "C" __global__ void traps(const float *x, float *y) {
     if (x[threadIdx.x] < 1000) __trap(); // want: trap
     y[threadIdx.x] = 1;

@@ -83,7 +83,7 @@ extern "C" __global__ void out_of_step_ok(const float *x, float *y) {
     y[t] = v;
 }
 
-// Each branch has a barrier of its own.
+// Each branch has its own barrier.
 extern "C" __global__ void two_barriers(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;

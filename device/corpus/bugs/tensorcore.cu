@@ -123,7 +123,7 @@ extern "C" __global__ void product_in_branch_ok(const half *x, float *y, int row
     y[t] = sum[0];
 }
 
-// Each half of a warp takes a way of its own, to a product of its own.
+// Each half of a warp takes its own branch, to its own product.
 extern "C" __global__ void products_apart(const half *x, float *y) {
     unsigned a[4] = {}, b[2] = {};
     float sum[4] = {};

@@ -15,7 +15,7 @@ __device__ void split(const unsigned (&x)[4], unsigned (&large)[4], unsigned (&s
 // products of tf32. 32 × 32 a block of four warps, any sizes: tiles are filled up with zeros.
 extern "C" __global__ void __launch_bounds__(128)
     tf32_gemm(const float *a, const float *b, float *c, int m, int n, int k) {
-    // Rows of 144 bytes: pieces of 16 in eight rows lie in different banks.
+    // Rows of 144 bytes: pieces of 16 in eight rows are in different banks.
     __shared__ __align__(16) float as[32][32 + 4], bs[32][32 + 4];
     int t = threadIdx.x, lane = t % 32, down = t / 64 * 16, right = t / 32 % 2 * 16;
     int top = blockIdx.y * 32, left = blockIdx.x * 32;

@@ -1,5 +1,5 @@
 // simt.h - CUDA C++ for an ordinary C++ compiler: force-included before a .cu
-// file that holds device code. It stands for what nvcc defines by itself.
+// file that holds device code. It replaces what nvcc has built in.
 #pragma once
 // Standard headers that a .cu file may include again: first here, before the
 // words below mean something else.

@@ -1,6 +1,6 @@
 // asynccopy.cpp - cp.async: global to shared memory behind the thread's back.
 // The copy is made when the thread waits for it. Until then the destination
-// holds NaN and counts as pending, so that whoever reads it is found out; the
+// holds NaN and counts as pending, so that a thread that reads it is caught. The
 // race detector sees the write twice, when it may begin and when it has ended.
 #include <cstring>
 

@@ -1,9 +1,9 @@
 // between.cpp - races between blocks. Nothing orders blocks, so it does not
-// matter when each touched a word: two different blocks, one of them writing,
-// are a race. Every worker keeps, for each word and kind of access, the first
-// two blocks of its own that came by. It runs its blocks in rising order, so
-// these are its two lowest, and the lowest of all workers are the lowest of the
-// launch, whoever ran what when.
+// matter when each touched a word: if two different blocks touch it and one of
+// them writes, that is a race. For each word and kind of access, every worker
+// keeps the first two of its blocks that touched it. It runs its blocks in rising
+// order, so these are its two lowest. The lowest of all workers are the lowest of
+// the launch, no matter which worker ran which block when.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -83,8 +83,8 @@ public:
         const Seen &w = write.first[0];
         if (w.stamp >= firstStamp) {
             const Seen *second = write.against(w);
-            // Equal values do no harm, but of a word that is read as well they may
-            // be equal by chance: the values hang on the race itself.
+            // Equal values do no harm. But if the word is read as well, they may be
+            // equal by chance: the values depend on the race itself.
             bool harmless = second && second->value == w.value && read.first[0].stamp < firstStamp;
             if (second && !harmless) race(at, *second, WRITE, w, WRITE);
             if (const Seen *r = read.against(w)) race(at, *r, READ, w, WRITE);

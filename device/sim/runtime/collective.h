@@ -5,7 +5,7 @@
 
 namespace simt {
 
-// What the lanes of a warp hand one another: each writes and reads places of its own.
+// What the lanes of a warp exchange: each writes and reads its own places.
 struct alignas(64) Exchange {
     uint32_t a[16][8], b[8][8]; // a's rows, b's columns: two 16-bit numbers a word, or one of tf32
     float d[16][8];

@@ -94,8 +94,8 @@ bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc) {
     return true;
 }
 
-// report folds repeats: a worker keeps the first of its own, and counts by block
-// how often it came again.
+// report folds repeats: a worker keeps the first that it meets, and counts by block
+// how often it recurs.
 void report(Worker *w, Finding f) {
     if (!w) {
         kept.emplace(keyOf(f), Kept{std::move(f), "", 0, 0, {}, {}, {}, {}, false});
@@ -164,7 +164,7 @@ std::string findingsJson() {
         if (k.inKernel) {
             out += ",\"kernel\":" + quote(k.kernel) + ",\"module\":" + std::to_string(k.module);
             out += ",\"thread\":" + triple(k.thread) + ",\"block\":" + triple(k.block);
-            // A return address points behind its call: one byte back lies inside it.
+            // A return address points after its call: one byte earlier is inside it.
             if (f.pc) out += ",\"pc\":" + std::to_string(f.pc - k.base - 1);
             if (f.otherPc) out += ",\"otherPc\":" + std::to_string(f.otherPc - k.base - 1);
         }

@@ -145,7 +145,7 @@ bool withinAllocation(Addr a, uint64_t bytes, std::string *error) {
             return false;
         }
     }
-    *error = "the address lies in no allocation";
+    *error = "the address is not in any allocation";
     return false;
 }
 

@@ -82,8 +82,8 @@ void readSymbols(Module *m, const std::string &path) {
     munmap(file, st.st_size);
 }
 
-// Only named variables are memory that a kernel may touch: the linker's own
-// tables lie in the same segment.
+// A kernel may only touch named variables: the linker's own tables are in the
+// same segment.
 void shadowData(Module *m, const std::vector<std::string> &constants) {
     if (!m->data.hi) return;
     size_t bytes = m->data.hi - m->data.lo;

@@ -1,7 +1,7 @@
 // prints.cpp - what kernels print: kept with its thread, put in the order of the
-// blocks, and bounded. A worker takes blocks in rising order, so if each keeps
-// the first bytes of its own, the first bytes of all are among them, whoever ran
-// what.
+// blocks, and bounded. A worker takes blocks in rising order. So if each worker
+// keeps the first bytes of its blocks, the first bytes of all are among them, no
+// matter which worker ran which block.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>

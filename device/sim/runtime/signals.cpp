@@ -28,7 +28,7 @@ bool inModule(Worker *w, Addr pc) {
 constexpr int tooLate = SIGUSR1;
 
 // A fault inside a hook belongs to the line that called it: the nearest address
-// on the stack that lies in the module. An overflown stack begins at its guard.
+// on the stack that is in the module. A stack that overflowed begins at its guard.
 Addr callerInModule(Worker *w, void *context) {
     Addr sp = (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
     Addr top = w->stackLo + stackSize;

@@ -105,7 +105,7 @@ const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>},
     std::string name = i.name;
     if (!w->shared->holds(a))
         refuse(w, "not in shared memory", line,
-               name + ": the row that it is given does not lie in shared memory");
+               name + ": the row that it is given is not in shared memory");
     refuse(w, "misaligned row", line,
            name + ": the row starts " + std::to_string(a % 16) +
                " bytes off; its address has to be a multiple of 16");

@@ -14,7 +14,7 @@ extern "C" __global__ void products(float *out, int rounds) {
 }
 
 // `rounds` times 16 loads by each warp, of rows of 64 halves whose pieces of 16 bytes are swizzled:
-// piece c of row r lies at place c ^ r % 8.
+// piece c of row r is at place c ^ r % 8.
 extern "C" __global__ void loads(float *out, int rounds) {
     __shared__ __align__(128) half tile[64][64];
     for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x)

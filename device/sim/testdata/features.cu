@@ -30,7 +30,7 @@ extern "C" __global__ void variables(float *y) {
     if (t == 0) y[64] = counter;
 }
 
-// Each instance of a template has shared memory of its own.
+// Each instance of a template has its own shared memory.
 template <int N, typename T> __device__ __noinline__ T reversed(T v) {
     __shared__ T stage[N];
     stage[threadIdx.x] = v;
