@@ -1,8 +1,8 @@
-// Command plot draws a table of measurements: lines of a series' name, x and y
-// with tabs between, and a word to write at the dot, if there should be one. A
-// series whose name begins with • gets dots, with ◦ dots and no line. Both axes are logarithmic. A line of a
-// flag's name and a text, title, x or y, stands for the flag. It is a program of its
-// own, so that grading need not build it.
+// Command plot draws a table of measurements. Each line holds a series' name, x and y,
+// separated by tabs, and optionally a word to write at the dot. A series whose name
+// begins with • gets dots; with ◦ it gets dots and no line. Both axes are logarithmic.
+// A line with a flag's name (title, x or y) and a text sets that flag. It is a separate
+// program, so that grading need not build it.
 package main
 
 import (

@@ -15,9 +15,9 @@ import (
 // Picture is what the plot shows.
 type Picture struct{ title, x, y, table string }
 
-// Of draws what the ranking goes by, a line for each tile of keys: on a GPU
-// the time over the tile of queries, in the simulator the two counts against each
-// other, so that the best lies in the lower left corner.
+// Of draws what the ranking is based on, with a line for each tile of keys. On a GPU
+// this is the time over the tile of queries; in the simulator it is the two counts
+// against each other, so that the best is in the lower left corner.
 func Of(tried []verdict.Tuned, dim int, gpu bool) Picture {
 	p := Picture{x: "bytes moved, × the least", y: "bank passes, millions"}
 	if gpu {
