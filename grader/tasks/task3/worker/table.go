@@ -19,7 +19,7 @@ const (
 
 // table measures the traffic of Forward, with the tiles that Tiles picks, for
 // SRAMs from 2 KB to 1 MB, and writes it as grader/bench/plot reads it: a line holds
-// a series, x and y. Two lines of theory stand beside.
+// a series, x and y. Two theoretical lines are added.
 func table(w io.Writer) error {
 	once := 4.0 * tableSeq * tableDim * 4 // q, k, v and o
 	scores := once + 4.0*tableSeq*tableSeq*4
