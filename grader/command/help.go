@@ -74,7 +74,7 @@ func (c Command) explain(f *flag.FlagSet) {
 	f.PrintDefaults()
 }
 
-// nearest is the name that a mistyped one may stand for; "" if none is like it.
+// nearest is the name that a mistyped one was probably meant to be; "" if none is like it.
 func (l List) nearest(name string) (near string) {
 	least := 1 + max(2, len(name)/3) // more letters than that are no slip
 	for _, c := range l {

@@ -1,5 +1,5 @@
-// Package demo shows on small kernels of its own how a bug is reported, for a tree that has no
-// solutions to make wrong, and whether the simulator works at all.
+// Package demo uses its own small kernels to show how a bug is reported, for a tree that has no
+// solutions to break, and whether the simulator works at all.
 package demo
 
 import (

@@ -60,7 +60,7 @@ func Name(root string) string {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "a release whose " + ManifestName + " cannot be read"
 	}
-	// A folder inside somebody else's repository has no commit of its own.
+	// A folder inside somebody else's repository does not have its own commit.
 	if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
 		out, err := exec.Command("git", "-C", root, "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*").Output()
 		if err == nil {

@@ -15,11 +15,11 @@ import (
 // Updated says what an update did.
 type Updated struct {
 	From, To  string
-	Written   []string // course files that are new or differ
-	Removed   []string // that the newer release has no more
-	Changed   []string // of both: those that were not as they had been handed out
-	Stubs     []string // your files whose stub is another now; the new ones lie in StubsDir
-	Recovered bool     // an earlier update had been broken off, and was undone first
+	Written   []string // course files that are new or different
+	Removed   []string // that the newer release no longer has
+	Changed   []string // of both: those that differed from what had been handed out
+	Stubs     []string // your files whose stub has changed; the new stubs are in StubsDir
+	Recovered bool     // an earlier update had been interrupted, and was undone first
 }
 
 // Where an update works, in the tree's out/.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What of the course's root goes along. Whatever is new there stays behind until
+// What goes along from the course's root. Anything new there stays behind until
 // it is named here.
 var kept = []string{
 	".clang-format", ".devcontainer", ".editorconfig", ".gitattributes", ".gitignore", "Containerfile", "LICENSE", "go.mod", "go.sum",

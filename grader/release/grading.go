@@ -7,9 +7,9 @@ import (
 	"flashlab/grader/edition"
 )
 
-// Grading is the tree that grades elsewhere: as the students', but with the instructors' commands and
-// the hidden cases, and so not for them. Solutions, mutants and exploits stay behind here, too: whoever grades strangers' code needs none of
-// these, and had them not read.
+// Grading is the tree that grades elsewhere. It is like the students', but with the instructors'
+// commands and the hidden cases, and so not for students. Solutions, mutants and exploits stay behind
+// here, too: grading strangers' code needs none of these, and that code must not read them.
 func Grading(ctx context.Context, root string) (*Tree, error) {
 	t, course, err := lastCommit(ctx, root, "")
 	if err != nil {

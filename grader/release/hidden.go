@@ -37,9 +37,9 @@ func (c cases) hidden(check int) (n int, weight float64) {
 	return n, weight
 }
 
-// withoutHidden takes the hidden cases out of a rubric, and writes into each check
-// how many there were, and their weight, so that points stay what they are. A case must
-// stand on a line of its own.
+// withoutHidden takes the hidden cases out of a rubric. It writes into each check how
+// many there were and their weight, so that points stay what they are. A hidden case
+// must be on a separate line.
 func withoutHidden(name string, text []byte) ([]byte, error) {
 	var before, after cases
 	if err := toml.Unmarshal(text, &before); err != nil {
@@ -70,7 +70,7 @@ func withoutHidden(name string, text []byte) ([]byte, error) {
 	for _, c := range after.Check {
 		for _, k := range c.Case {
 			if k.Hidden {
-				return nil, fmt.Errorf("%s: the hidden case %s/%s does not stand on a line of its own, { name = …, hidden = true }, so it cannot be taken out", name, c.ID, k.Name)
+				return nil, fmt.Errorf("%s: the hidden case %s/%s is not on a line of its own, { name = …, hidden = true }, so it cannot be taken out", name, c.ID, k.Name)
 			}
 		}
 	}

@@ -27,9 +27,9 @@ type run uint64
 
 var hashSeed = maphash.MakeSeed()
 
-// runs calls each with every run of a text, and the words from its start on:
-// without its comments, so that another comment hides no copy, and with them, for
-// a copy may stand in a comment.
+// runs calls each with every run of a text, and the words from its start on. It does
+// so without the comments, so that a changed comment hides no copy, and with them,
+// because a copy may be in a comment.
 func runs(text []byte, each func(r run, from []string)) {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return

@@ -30,9 +30,9 @@ type Tree struct {
 
 var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._]*$`)
 
-// Make makes the students' tree from the last commit of the course in root: what
-// is not committed is not in it, so that a name stands for the same bytes
-// everywhere. Without a version it is called by the commit's date.
+// Make makes the students' tree from the last commit of the course in root. What
+// is not committed is not in it, so that a name means the same bytes everywhere.
+// Without a version it is named after the commit's date.
 func Make(ctx context.Context, root, version string) (*Tree, error) {
 	t, course, err := lastCommit(ctx, root, version)
 	if err != nil {

@@ -110,7 +110,7 @@ func Parse(base Site, text string) (Site, error) {
 	return s, s.check()
 }
 
-// word is what may stand in an option of sbatch.
+// word is what an option of sbatch may contain.
 var word = regexp.MustCompile(`^[A-Za-z0-9_.:,=@+/%&|*\[\]-]*$`)
 
 func (s Site) check() error {
@@ -148,7 +148,7 @@ func (s Site) flags() []string {
 }
 
 // kept are the variables of the submitting shell that a job gets. All others stay
-// behind: a job should not hang on what somebody once typed.
+// behind: a job should not depend on what somebody once typed.
 var kept = []string{"HOME", "USER", "LOGNAME", "LANG", "PATH", "GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "CUDA_HOME", "CXX", "FLASHLAB_CACHE"}
 
 // prologue is the head of a job's script: its environment.

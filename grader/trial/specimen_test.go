@@ -73,7 +73,7 @@ func TestTodaysSolutionsAreBases(t *testing.T) {
 			is = is || same
 		}
 		to := "grader/trial/_bases/" + task.Dir + "/NAME"
-		assert.True(t, is, "%s/solution is not among the bases. Freeze it under a new name, and give it mutants of its own:\n"+
+		assert.True(t, is, "%s/solution is not among the bases. Freeze it under a new name, and give it its own mutants:\n"+
 			"    mkdir %s && (cd %s/solution && cp %s ../../%s)", task.Dir, to, task.Dir, strings.Join(task.Files, " "), to)
 	}
 }

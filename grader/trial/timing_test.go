@@ -69,7 +69,7 @@ func timedEntry(t *testing.T, root string, task *rubric.Task, s run.Subject) (sa
 	return said
 }
 
-// TestTheReferenceRacesBesideASubmission: from a worker of its own, and it is checked.
+// TestTheReferenceRacesBesideASubmission: it runs in a separate worker, and is checked.
 func TestTheReferenceRacesBesideASubmission(t *testing.T) {
 	root := ready(t)
 	task, err := rubric.Load(root, "task5_decode")

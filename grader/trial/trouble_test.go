@@ -72,7 +72,7 @@ func TestTroublesomeSolutions(t *testing.T) {
 	}
 }
 
-// lineOf is where an edit stands in its base's file.
+// lineOf is the line of an edit in its base's file.
 func lineOf(t *testing.T, root string, task *rubric.Task, e Edit) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Bases(root, task.Dir), simple, e.File))
@@ -94,8 +94,8 @@ func TestPrintingDoesNotDisturb(t *testing.T) {
 	assert.Less(t, len(feedback(v)), 200<<10)
 }
 
-// trouble is what a student makes of task 2's stub: what Softmax does, what else
-// stands in the files, and what the feedback must say.
+// trouble is what a student makes of task 2's stub: what Softmax does, what else is
+// in the files, and what the feedback must say.
 type trouble struct {
 	softmax string // Go, in place of Softmax's body
 	more    string // Go, behind everything

@@ -134,7 +134,7 @@ func (b Options) peers(ctx context.Context) (all []race.Peer, closed func(), err
 	return all, closed, nil
 }
 
-// write puts a task's part into the document, and draws all of it anew.
+// write puts a task's part into the document and redraws the whole document.
 func (b Options) write(ctx context.Context, p page.Part) error {
 	d, err := page.Load(b.Docs)
 	if err != nil {

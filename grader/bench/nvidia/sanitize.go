@@ -19,7 +19,7 @@ const toolTime = 10 * time.Minute
 type Sanitized struct {
 	Found []trace.Finding
 	Took  time.Duration
-	Log   string // the file of its own words
+	Log   string // the file with its own output
 }
 
 // Sanitize runs one tool around the worker; help is what compute-sanitizer -help prints.

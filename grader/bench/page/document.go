@@ -109,7 +109,7 @@ func Load(dir string) (d Document, err error) {
 		return d, nil
 	}
 	if err != nil {
-		return d, fmt.Errorf("%w: mend it, or remove it to begin anew", err)
+		return d, fmt.Errorf("%w: repair it, or remove it to start again", err)
 	}
 	return d, nil
 }

@@ -87,7 +87,7 @@ func (m Mistakes) Table() string {
 	}
 	fmt.Fprintf(&s, "%s, driver %s, %s; commit %s, seed %d. Before: %v. After: %v.\n\n", m.Device, known(m.Before.Driver),
 		m.Date.UTC().Format("2 January 2006"), known(m.Commit), m.Seed, m.Before, m.After)
-	s.WriteString("| mistake | workload | measured rightly | with the mistake | speed-up, rightly | as one would publish it | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	s.WriteString("| mistake | workload | measured rightly | with the mistake | speed-up, rightly | as it would be published | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, t := range titles {
 		for _, r := range m.Results {
 			switch {

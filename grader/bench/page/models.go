@@ -84,7 +84,7 @@ func (l latency) ratio(c Model) (median, least, most float64) {
 	return theirs.Median / ours.Median, theirs.Q1 / ours.Q3, theirs.Q3 / ours.Q1
 }
 
-// sameModel says what the programs of the models have in common: in documents of before, less.
+// sameModel says what the programs of the models have in common, which was less in earlier documents.
 func (p Part) sameModel() string {
 	if slices.ContainsFunc(p.Models, func(c Model) bool { return len(c.Theirs) > 0 && c.Agreement == Agreement{} }) {
 		return "PyTorch has weights of its own here, so its outputs are not compared."

@@ -13,13 +13,13 @@ import (
 
 const intro = `# The reference solutions' figures
 
-Written by ` + "`make bench DOCS=1`" + ` (` + "`grader bench -o docs`" + `) alone: change nothing here. All runs are in
-[reference.json](reference.json). How a time is taken stands in [measuring.md](measuring.md).
+Only ` + "`make bench DOCS=1`" + ` (` + "`grader bench -o docs`" + `) writes this file: change nothing here. All runs are in
+[reference.json](reference.json). [measuring.md](measuring.md) explains how times are taken.
 
-Times are medians, with the quartiles. Whoever is compared ran in turns with ours, on inputs that were new for each run, and rows
-of each output were held against float64: the error is that of a run's worst row, by the row's size, in the median of the runs.
-× is the median of the ratios of runs that stood side by side, their time over ours: above 1 ours is faster. The ceiling is what
-a copy within the device reaches, or multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in
+Times are medians, with the quartiles. Each competitor ran in turns with ours, on new inputs for each run. Rows of each output
+were compared with float64: the error is that of a run's worst row, relative to the row's size, in the median of the runs.
+× is the median of the ratios of neighbouring runs, their time over ours: above 1, ours is faster. The ceiling is the rate of
+a copy within the device, or of multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in
 the same run.
 `
 

@@ -122,12 +122,12 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 	return one
 }
 
-// key names all that a task's measurement hangs on.
+// key names everything that a task's measurement depends on.
 func (b *batch) key(t *rubric.Task, student string, files map[string][]byte) string {
 	return cache.Key("record", strconv.Itoa(record.Version), b.Tree, b.Course.Key(), b.Devices.Name(), student, t.Dir, filesOf(t, files))
 }
 
-// seed draws the inputs' seed. It hangs on the files too: a seed that feedback has told
+// seed draws the inputs' seed. It depends on the files too: a seed revealed by feedback
 // is of no use for the next attempt.
 func (b *batch) seed(t *rubric.Task, student string, files map[string][]byte) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{b.Course.Seed, student, t.Dir, filesOf(t, files)}, "\x00")))
@@ -146,7 +146,7 @@ func filesOf(t *rubric.Task, files map[string][]byte) string {
 	return string(handin.Sum(own))
 }
 
-// unpack writes a submission's files to a folder of its own.
+// unpack writes a submission's files to a separate folder.
 func (b *batch) unpack(files map[string][]byte) (string, error) {
 	if err := os.MkdirAll(b.Work, 0o755); err != nil {
 		return "", err

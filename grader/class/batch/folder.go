@@ -71,7 +71,7 @@ type Sandbox struct {
 
 const settingsName = "batch.json"
 
-// LoadSettings reads them; a new folder gets a seed of its own.
+// LoadSettings reads them; a new folder gets its own seed.
 func LoadSettings(out string) (Settings, error) {
 	s := Settings{Version: 1}
 	data, err := os.ReadFile(filepath.Join(out, settingsName))
@@ -100,8 +100,8 @@ func (s Settings) Save(out string) error {
 	return record.Durable(filepath.Join(out, settingsName), append(data, '\n'))
 }
 
-// Fingerprint is the hash of all in the tree that a measurement may hang on: the sources and
-// the rubrics, less the files that submissions bring themselves, and tests.
+// Fingerprint is the hash of everything in the tree that a measurement may depend on: the
+// sources and the rubrics, without tests and the files that submissions bring themselves.
 func Fingerprint(root string, tasks []*rubric.Task) (string, error) {
 	own := handin.Names(tasks)
 	h := sha256.New()

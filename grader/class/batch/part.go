@@ -20,8 +20,8 @@ import (
 	"flashlab/internal/cache"
 )
 
-// Plan is a batch cut into units, one a student, that machines of a cluster grade
-// each by itself. It lies in the batch's folder, where all of them find it.
+// Plan is a batch cut into units, one per student, that the machines of a cluster grade
+// independently. It is in the batch's folder, where all of them find it.
 type Plan struct {
 	Out      string // the batch's folder
 	Tree     string // Fingerprint of the course: a node that sees another one refuses
@@ -34,10 +34,10 @@ type Plan struct {
 	Units    []Unit
 }
 
-// Unit is what is graded in one go: all attempts of a student, for equal files in
-// two of them are measured once.
+// Unit is what is graded in one go: all attempts of a student, because equal files in
+// two of them are measured only once.
 type Unit struct {
-	Key   string // names all that its measurement hangs on
+	Key   string // names everything that its measurement depends on
 	Items []intake.Item
 }
 
@@ -88,9 +88,9 @@ type PartDone struct {
 	Failed []string
 }
 
-// Part grades one unit into a folder of its own, which nobody else writes to. It
-// begins with what the batch, and parts of the same unit that were lost, have got
-// already. o.Out is taken from the plan.
+// Part grades one unit into its own folder, which nobody else writes to. It starts
+// from what the batch, and lost parts of the same unit, already have. o.Out is taken
+// from the plan.
 func (p *Plan) Part(ctx context.Context, o Options, unit int, dir string) error {
 	if unit < 0 || unit >= len(p.Units) {
 		return fmt.Errorf("the plan has no unit %d", unit)

@@ -147,7 +147,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return record.Durable(r.path("plan.json"), text)
 }
 
-// planKey is what jobs hang on: the units' numbers in the plan.
+// planKey is what jobs depend on: the units' numbers in the plan.
 func (r *run) planKey() string {
 	var keys []string
 	for _, u := range r.Plan.Units {

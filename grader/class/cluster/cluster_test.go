@@ -160,8 +160,8 @@ func TestABatchOnACluster(t *testing.T) {
 	})
 }
 
-// The node is lost while a student is graded; it takes the cluster a minute to see
-// that, and another to start anew.
+// The node is lost while a student is graded. The cluster takes a minute to notice
+// that, and another to start again.
 func TestABatchLosesItsNode(t *testing.T) {
 	needsAll(t)
 	cluster := slurmtest.Start(t)

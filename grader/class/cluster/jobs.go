@@ -23,7 +23,7 @@ type job struct {
 // 1000 (MaxArraySize).
 const width = 1000
 
-// newJob is a job of units that lie in one width.
+// newJob is a job of units that fit in one width.
 func newJob(units []int) *job {
 	j := &job{first: units[0] / width * width, open: map[int]time.Time{}, ran: map[int]bool{}}
 	for _, unit := range units {

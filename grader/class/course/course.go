@@ -14,7 +14,7 @@ import (
 // Course is one course.toml.
 type Course struct {
 	Title      string
-	Tasks      []registry.Name // that are graded, in order; none stands for all
+	Tasks      []registry.Name // that are graded, in order; none means all
 	Seed       string          // the class seed; keep it to yourself until grades are out
 	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
 	Deadline   string          // of every task without its own: "2026-12-01 23:59"
@@ -105,8 +105,8 @@ func (c *Course) Graded(task registry.Name) bool {
 }
 
 // Key names what of the course decides on a task's measurements. Deadlines, points and
-// late days are no part of it: they are applied to what was measured, and may change
-// without grading anything anew.
+// late days are not part of it: they are applied to what was measured, and may change
+// without grading anything again.
 func (c *Course) Key() string {
 	parts := []string{"course", c.Seed}
 	if c.Speed != nil {

@@ -36,7 +36,7 @@ func Load(name string, have []registry.Name) (*Course, error) {
 	return Parse(filepath.Base(name), string(text), have)
 }
 
-// Parse is Load of a text; name stands in errors.
+// Parse is Load for a text; name is used in errors.
 func Parse(name, text string, have []registry.Name) (*Course, error) {
 	c := &Course{}
 	meta, err := toml.Decode(text, c)

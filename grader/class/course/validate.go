@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Form is how times are written in course.toml and in the instructor's tables; with a
-// zone of its own it is RFC 3339.
+// Form is how times are written in course.toml and in the instructor's tables. A time
+// with its own zone is written as RFC 3339.
 const Form = "2006-01-02 15:04"
 
 // settle fills what was left out, and checks what needs no tree.
@@ -64,7 +64,7 @@ func (c *Course) settleManual() error {
 	for _, m := range c.Manual {
 		switch {
 		case m.ID == "" || strings.ContainsAny(m.ID, "/, ") || seen[m.ID]:
-			return wrong("manual.id", "= %q: want an id of its own, without blanks, commas and slashes", m.ID)
+			return wrong("manual.id", "= %q: want a unique id, without blanks, commas or slashes", m.ID)
 		case !(m.Points > 0):
 			return wrong("manual.points", "= %v: %s needs points above 0", m.Points, m.ID)
 		}

@@ -1,6 +1,6 @@
-// Package gradebook makes grades of records: it applies deadlines, extensions, late days,
-// the attempt that counts, overrides and the points that a person gave. It measures nothing,
-// and may be run as often as one likes; equal records and tables give equal bytes.
+// Package gradebook makes grades from records: it applies deadlines, extensions, late days,
+// the attempt that counts, overrides and the points that a person gave. It measures nothing
+// and may be run any number of times; equal records and tables give equal bytes.
 package gradebook
 
 import (

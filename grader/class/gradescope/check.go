@@ -8,7 +8,7 @@ import (
 	"flashlab/grader/grading/report"
 )
 
-// Check holds a results.json against Gradescope's documented format, and says what it comes to.
+// Check compares a results.json with Gradescope's documented format, and sums up what it contains.
 func Check(name string) (string, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

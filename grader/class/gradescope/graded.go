@@ -21,8 +21,8 @@ import (
 	"flashlab/internal/cache"
 )
 
-// Graded is a submission in work. Its results.json is written anew after each task, so that it
-// holds what was measured whenever Gradescope breaks off.
+// Graded is a submission that is being graded. Its results.json is rewritten after each task, so
+// that it holds what was measured so far whenever Gradescope breaks off.
 type Graded struct {
 	file  string
 	began time.Time
@@ -53,8 +53,8 @@ func (g *Graded) Grade(ctx context.Context, class gradebook.Class, i intake.Item
 		return err
 	}
 	defer os.RemoveAll(out)
-	// Builds lie apart from the records: where each program is a user of its own, it has to come to
-	// its folder, and must not come to these.
+	// Builds are kept apart from the records: where each program runs as its own user, it has to
+	// reach its folder, but must not reach these.
 	work, err := os.MkdirTemp("", "flashlab-*")
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func TestTheZip(t *testing.T) {
 	require.NoError(t, err)
 	two, err := Zip(Input{Tree: tree, Course: toml})
 	require.NoError(t, err)
-	assert.Equal(t, one, two, "with a seed of its own, the same bytes")
+	assert.Equal(t, one, two, "with its own seed, the same bytes")
 	texts, _ = unzip(t, one)
 	assert.Equal(t, "seed = \"ours\"\n", texts["course.toml"])
 }

@@ -12,8 +12,8 @@ import (
 // given are files of a hand-in that are expected beside the permitted ones.
 var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml"}
 
-// choose takes the permitted files of one folder of the archive: its top, or whatever
-// the task folders lie in.
+// choose takes the permitted files of one folder of the archive: its top, or whichever
+// folder the task folders are in.
 func choose(entries []entry, permitted []string) (Content, error) {
 	var tops []string // what comes before the task folders
 	for _, e := range entries {
@@ -30,7 +30,7 @@ func choose(entries []entry, permitted []string) (Content, error) {
 	case len(entries) == 0:
 		return Content{}, trouble("there is no file in it")
 	case len(tops) == 0:
-		return Content{}, trouble("none of the course's files is in it: they lie in folders like %s. Hand in the zip that `make pack` writes", folderOf(permitted))
+		return Content{}, trouble("none of the course's files is in it: they should be in folders like %s. Hand in the zip that `make pack` writes", folderOf(permitted))
 	case len(tops) > 1 && strings.Count(tops[0], "/") == strings.Count(tops[1], "/"):
 		return Content{}, trouble("the task folders are in it twice, in %q and in %q: leave one of them out", tops[0], tops[1])
 	}

@@ -118,7 +118,7 @@ func TestRosters(t *testing.T) {
 		"name\nAda":             `no column "id"`,
 		"id,name\n1,Ada,x\n":    "roster.csv:2: 3 cells",
 		"id,name\n,Ada\n":       "the id is empty",
-		"id,login\n1,x\n2,X\n":  `"X" stands for 1 already`,
+		"id,login\n1,x\n2,X\n":  `"X" already stands for 1`,
 		"id,name\n1,\"Ada\n2,x": "roster.csv",
 	} {
 		_, err := ReadRoster(saved(t, "roster.csv", []byte(text)))

@@ -135,7 +135,7 @@ func listed(dir string) ([]found, error) {
 }
 
 // handedIn tells whether a file in a class's folder can be meant as a submission: tables and notes
-// that lie beside the submissions are not.
+// that are next to the submissions are not.
 func handedIn(name string) bool {
 	return archive(name) != "" || canvasName.MatchString(name) || foreign[strings.ToLower(filepath.Ext(name))]
 }

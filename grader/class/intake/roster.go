@@ -59,7 +59,7 @@ func (r *Roster) Add(s record.Student, aliases ...string) error {
 			continue
 		}
 		if other, taken := r.by[key]; taken && other != at {
-			return fmt.Errorf("%q stands for %s already", a, r.Students[other].ID)
+			return fmt.Errorf("%q already stands for %s", a, r.Students[other].ID)
 		}
 		r.by[key] = at
 	}

@@ -220,8 +220,8 @@ func measured(t gradebook.Task, id string) *verdict.Check {
 	return nil
 }
 
-// again repeats a case of a submission by itself. An instructor pastes it into a shell: nothing in it is
-// a stranger's, but by record.Safe and quote.
+// again is the command that repeats one case of a submission. An instructor pastes it into a shell, so
+// anything in it that comes from a stranger passes through record.Safe or quote.
 func again(in Input, t gradebook.Task, only string) string {
 	student := record.Safe(t.Record.Student.ID)
 	look := "out/look/" + student

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Folder is where the records lie in a batch's folder.
+// Folder is where the records are in a batch's folder.
 const Folder = "records"
 
 // Name is the path of an attempt's record below the batch's folder.

@@ -1,11 +1,11 @@
-// Package record keeps what was measured of one attempt of one student, as one JSON file,
-// written whole. A record holds measurements and their reasons alone: deadlines, late
-// days, overrides and what counts of several attempts are applied to records by package
-// gradebook, as often as one likes, and nothing is measured anew for it.
+// Package record keeps what was measured of one attempt of one student as one JSON file,
+// written whole. A record holds only measurements and their reasons. Package gradebook
+// applies deadlines, late days and overrides to records, and chooses the attempt that
+// counts. It can do so any number of times, without measuring anything again.
 //
-// Records lie in a batch's folder as records/STUDENT/ATTEMPT.json. All but Times depends
-// on the submission, the release and the class seed only: grading again gives the
-// same bytes.
+// Records are in a batch's folder as records/STUDENT/ATTEMPT.json. Everything but Times
+// depends only on the submission, the release and the class seed: grading again gives
+// the same bytes.
 package record
 
 import (
@@ -53,7 +53,7 @@ type Submission struct {
 // Task is what was measured of one task.
 type Task struct {
 	Name   registry.Name   `json:"Number"`
-	Key    string          // names all that the measurement hangs on; equal keys need no grading
+	Key    string          // names everything that the measurement depends on; equal keys need no grading
 	Files  string          // SHA-256 of this task's files: it tells when they last changed
 	Result verdict.Verdict // its checks, with their parts (points, measured or not), cases, and what is held
 	// Failed is the grader's own failure: nothing is known of the task, no

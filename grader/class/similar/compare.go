@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Work is what one student handed in, or what stands in their place.
+// Work is what one student handed in, or what takes its place.
 type Work struct {
 	Origin
 	Files map[string][]byte // by their names in the tree: "task2_unfused/kernels.cu"

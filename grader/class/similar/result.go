@@ -1,7 +1,7 @@
 // Package similar finds submissions that share more of their text than chance, the stubs and
-// the published solutions explain. It compares fingerprints of tokens (winnowing): identifiers
-// are all alike to it, comments and layout are nothing, and functions may stand in any order.
-// It says what is alike, never why.
+// the published solutions explain. It compares fingerprints of tokens (winnowing): it treats all
+// identifiers alike, ignores comments and layout, and accepts functions in any order. It says
+// what is alike, never why.
 package similar
 
 // Result is what a comparison found.

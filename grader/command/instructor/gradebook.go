@@ -10,9 +10,9 @@ import (
 	"flashlab/grader/command"
 )
 
-// Gradebook makes the grades anew of what a batch measured: after a change of course.toml or of a
+// Gradebook makes the grades again from what a batch measured: after a change to course.toml or a
 // table.
-var Gradebook = ofBatch("gradebook", "make the grades anew of what a batch measured", func(c folder.Folder) (int, error) {
+var Gradebook = ofBatch("gradebook", "make the grades again from what a batch measured", func(c folder.Folder) (int, error) {
 	o, err := open(&c)
 	if err != nil {
 		return command.Failed, err
@@ -23,8 +23,8 @@ var Gradebook = ofBatch("gradebook", "make the grades anew of what a batch measu
 	return command.Full, o.settings.Save(c.Out)
 })
 
-// Report draws the pages anew of what a batch measured.
-var Report = ofBatch("report", "draw the pages anew", func(c folder.Folder) (int, error) {
+// Report draws the pages again from what a batch measured.
+var Report = ofBatch("report", "draw the pages again", func(c folder.Folder) (int, error) {
 	o, err := open(&c)
 	if err != nil {
 		return command.Failed, err

@@ -32,7 +32,7 @@ func (m machine) prepare(c opened) (o batch.Options, close func(), err error) {
 		return o, close, err
 	}
 	if m.trust {
-		o.Settings.Sandbox = batch.Sandbox{Name: "none, as -trust says", NotHeld: []string{"Anything: submissions could do what whoever graded them may do."}}
+		o.Settings.Sandbox = batch.Sandbox{Name: "none, as -trust says", NotHeld: []string{"Anything: submissions could do anything that the person grading them may do."}}
 		return o, close, nil
 	}
 	box, err := sandbox.Probe(m.sandbox)

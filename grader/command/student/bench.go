@@ -46,7 +46,7 @@ func Bench(course *Course) command.Command {
 			f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
 			f.BoolVar(&b.quick, "quick", false, "fewer runs")
 			f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
-			f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; drawn anew without it")
+			f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; without it, a new one is drawn")
 			if course != nil {
 				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")

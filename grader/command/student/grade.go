@@ -49,7 +49,7 @@ func Grade(course *Course) command.Command {
 		f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
 		f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
 		f.StringVar(&g.sandbox, "sandbox", "", "grade a stranger's files in a sandbox: auto or `bwrap`")
-		f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; drawn anew without it")
+		f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; without it, a new one is drawn")
 		f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
 		return func([]string) (int, error) {
 			if err := g.check(); err != nil {

@@ -10,9 +10,9 @@ import (
 	"flashlab/grader/tasks/rooms"
 )
 
-// Run starts a task's worker by itself: `make gpt2` and the like.
+// Run starts a task's worker on its own: `make gpt2` and the like.
 func Run(course *Course) command.Command {
-	return command.Command{Name: "run", Summary: "start a task's worker by itself", Usage: orSolution("-task 7", course, "gpt2 [flags]"), Args: command.Rest,
+	return command.Command{Name: "run", Summary: "start a task's worker on its own", Usage: orSolution("-task 7", course, "gpt2 [flags]"), Args: command.Rest,
 		Define: func(f *flag.FlagSet) command.Run {
 			w := whose{course: course}
 			task := f.String("task", "", "number of the task")

@@ -17,7 +17,7 @@ import (
 	"flashlab/internal/cache"
 )
 
-// Overlay maps files of the tree to those that stand in for them; "" hides.
+// Overlay maps files of the tree to their replacements; "" hides a file.
 type Overlay map[string]string
 
 // WriteFile writes the overlay as `go build -overlay` reads it.

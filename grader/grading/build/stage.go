@@ -20,15 +20,15 @@ import (
 	"flashlab/internal/jail"
 )
 
-// Stage is the part of the tree that workers are made of, copied by itself: no
-// solution, hidden case, mutant or other submission lies in it. Builds in a
-// sandbox see it, and a warm build cache, and cannot change either.
+// Stage is a copy of only the part of the tree that workers are made of: it contains
+// no solution, hidden case, mutant or other submission. Builds in a sandbox see it
+// and a warm build cache, and cannot change either.
 type Stage struct {
-	Root  string // the copy, with a go.mod of its own
+	Root  string // the copy, with its own go.mod
 	cache string // a build cache that holds all but the submission
 	tags  string
 	env   []string // of the go command, but for its build cache
-	reads []string // what it reads besides
+	reads []string // what else it reads
 }
 
 // toolchain is what `go env` says of the go command.
@@ -79,7 +79,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	}
 	name := cache.Key(key...)
 	// One cache for all stages: the standard library is the same in most of them, and the go command
-	// knows by itself what tags and flags a package was compiled with.
+	// keeps track of the tags and flags that a package was compiled with.
 	shared := "gocache-" + cache.Key(tc.GOVERSION)
 	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
 	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/gopath",
@@ -181,7 +181,7 @@ func copyWhole(ctx context.Context, root string, files []string, to string) erro
 		if err := os.MkdirAll(filepath.Join(temp, filepath.Dir(f)), 0o755); err != nil {
 			return err
 		}
-		if f == "go.mod" && missing != nil { // its tools are no part of a worker
+		if f == "go.mod" && missing != nil { // its tools are not part of a worker
 			text = toolLine.ReplaceAll(text, nil)
 		}
 		if err := os.WriteFile(filepath.Join(temp, f), text, 0o644); err != nil {
@@ -202,7 +202,7 @@ func copyWhole(ctx context.Context, root string, files []string, to string) erro
 var toolLine = regexp.MustCompile(`(?m)^tool .*$`)
 
 // warm fills the build cache with the course's own code. A worker that does not
-// build is no matter here: a submission will stand in for what is wrong.
+// build does not matter here: a submission will replace what is wrong.
 func (s *Stage) warm(ctx context.Context) error {
 	if err := os.MkdirAll(s.cache, 0o755); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *Stage) warm(ctx context.Context) error {
 }
 
 // builds tells whether a task's worker builds without the submission, in the same sandbox. It has
-// a time of its own: the submission may have used up most of its.
+// its own time limit: the submission may have used up most of the other.
 func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 // sandboxed is what a build in a sandbox needs.
 func sandboxed(t *testing.T) (root string, task *rubric.Task, files []gate.File, box *sandbox.Box) {
 	if os.Getenv("FLASHLAB_ALL") == "" {
-		t.Skip("compiles Go's library anew; make test-all runs it")
+		t.Skip("recompiles Go's library; make test-all runs it")
 	}
 	box, err := sandbox.Probe("auto")
 	if err != nil {

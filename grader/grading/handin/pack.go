@@ -1,5 +1,5 @@
 // Package pack puts what a student hands in into one zip file. It never refuses:
-// the zip is written first, and what looks wrong is said afterwards.
+// the zip is written first, and anything that looks wrong is reported afterwards.
 package handin
 
 import (

@@ -25,10 +25,10 @@ type Op struct {
 	Each string
 	// Rules refuses cases that would not be fair. Sizes are at least 1.
 	Rules func(c problem.Problem) error // may be nil
-	// Fault says what is wrong with a case that is to be refused; "" if nothing.
+	// Fault says what is wrong with a case that must be refused; "" if nothing is.
 	Fault func(c problem.Problem) string // may be nil
 	// Tensors lists inputs and outputs. An input without a Dist takes the
-	// case's own; each gets a stream of its own. An output that has the name of
+	// case's Dist; each input gets its own stream. An output that has the name of
 	// an input is that input after the call.
 	Tensors func(c problem.Problem) (in, out []problem.Tensor)
 	// Prepare fills the inputs that are Given, from those that are not.

@@ -11,28 +11,28 @@ import (
 	"flashlab/tensor"
 )
 
-// Timed is what timing needs of an operation: outputs may be of any size, so pieces of
-// them are checked, and each piece's own part of the inputs is made anew.
+// Timed is what timing needs to know about an operation. Outputs may be of any size, so
+// pieces of them are checked, and the part of the inputs that a piece needs is made again.
 type Timed struct {
 	// Piece is how many elements of the output belong together: pieces begin at its
 	// multiples.
 	Piece func(c problem.Problem) int
-	// Truth is what one piece is judged by, as one row.
+	// Truth is what a piece is judged by, as a single row.
 	Truth func(c problem.Problem, from int) Truth
-	// FLOPS is how many additions and multiplications there are to do.
+	// FLOPS is the number of additions and multiplications required.
 	FLOPS func(c problem.Problem) float64
-	// Held is the device memory that is taken besides the tensors; nil is none.
+	// Held is the device memory that is taken in addition to the tensors; nil is none.
 	Held func(c problem.Problem) int64
 	// Baseline is what the vendor's or the course's way is called, if not the unfused one.
 	Baseline string
 	// Small is a shape for the simulator, where nothing is timed but everything is checked.
 	Small []int
-	// SelfTest is what the same worker can do that is large enough for the copy rate.
+	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
 	SelfTest rubric.Rung
 }
 
-// LikeBaseline tells that no truth is to be had at this size: what the baseline, which
-// is the course's own, writes for the same inputs is compared with.
+// LikeBaseline tells that no truth is available at this size. Outputs are then compared
+// with what the course's own baseline writes for the same inputs.
 func (t *Timed) LikeBaseline() bool { return t.Truth == nil }
 
 // Close is how far from the baseline's a piece may be where there is no truth, by the

@@ -24,11 +24,11 @@ func (l Layout) Row(offset int) int { return offset/(l.Len*l.Inner)*l.Inner + of
 // First is the offset of a row's first element; the others lie Inner apart.
 func (l Layout) First(row int) int { return row/l.Inner*l.Len*l.Inner + row%l.Inner }
 
-// Truth is what an output is held against.
+// Truth is what an output is compared with.
 type Truth struct {
 	Layout
 	Want  []float64
-	Plain []float32 // the same in plain float32: how close one may hope to come
+	Plain []float32 // the same in plain float32: how close an output can be expected to come
 	// Scale is what each row's error is relative to; nil means the row's RMS.
 	// Where large terms may cancel, that is too small to be fair.
 	Scale []float64

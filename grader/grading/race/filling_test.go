@@ -50,7 +50,7 @@ func TestFillingIsRaisedUntilLaunchesAreHidden(t *testing.T) {
 			}
 			r := f.Hidden(run, wire.Turn{Seed: 5, Slip: c.slip})
 			assert.Equal(t, c.exposed, r.Exposed())
-			assert.Len(t, seeds, c.runs, "each run has inputs of its own")
+			assert.Len(t, seeds, c.runs, "each run has its own inputs")
 			assert.Equal(t, c.fills, f.times)
 		})
 	}

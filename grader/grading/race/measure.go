@@ -119,7 +119,7 @@ func (r *Row) Entry(name string) *Entry {
 }
 
 // Ratio is how many times as fast as another entry the first one is, by the pairs of
-// runs that stood side by side.
+// neighbouring runs.
 func (r *Row) Ratio(e Entry) timing.Stats {
 	if len(r.Entries) == 0 || r.Entries[0].Wrong != "" || e.Wrong != "" {
 		return timing.Stats{}

@@ -16,8 +16,8 @@ import (
 	"flashlab/grader/tasks/shared"
 )
 
-// fake is a racer with a clock of its own that computes what the oracle wants, unless
-// it is told not to.
+// fake is a racer with its own clock that computes what the oracle wants, unless it is
+// told not to.
 type fake struct {
 	op      judge.Op
 	c       problem.Problem

@@ -9,8 +9,8 @@ import (
 	"flashlab/grader/grading/wire"
 )
 
-// Rival is other code for the same workloads, in a worker of its own: the reference
-// solution, beside somebody else's.
+// Rival is other code for the same workloads, in a separate worker: the reference
+// solution, next to somebody else's.
 type Rival struct {
 	Name   string
 	Runner *supervise.Runner

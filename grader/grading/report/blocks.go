@@ -7,8 +7,8 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Block is one thing that went wrong in a check, or what its cases printed: for a page, where
-// it stands by itself.
+// Block is one thing that went wrong in a check, or what its cases printed. It is for a page,
+// where it appears on its own.
 type Block struct {
 	Kind  string // "finding", "failure" or "print"
 	Title string
@@ -51,5 +51,5 @@ func Blocks(v verdict.Verdict, c verdict.Check) (blocks []Block) {
 	return blocks
 }
 
-// Words is what is said of a part: why it is not measured, or its note.
+// Words is the text about a part: why it is not measured, or its note.
 func Words(p verdict.Part) string { return note(p) }

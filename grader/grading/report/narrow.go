@@ -7,11 +7,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// line is a row of a table, or of what stands in its place where the terminal is too narrow for it.
+// line is a row of a table, or of what replaces the table where the terminal is too narrow for it.
 type line struct{ head, name, points, note string }
 
-// tabled draws a table, if the terminal has room for it: one whose lines are broken is
-// no table any more. Else each head has a line, and what belongs to it stands below.
+// tabled draws a table if the terminal has room for it: with broken lines it would no
+// longer be a table. Otherwise each head has a line, with what belongs to it below.
 func (p Printer) tabled(t table.Writer, lines []line) string {
 	drawn := p.draw(t)
 	if p.Width == 0 || text.LongestLineLen(drawn) <= p.Width {

@@ -76,8 +76,8 @@ func printLines(v verdict.Verdict, c verdict.Check) []string {
 	return lines
 }
 
-// crash is where Go's own last words begin. The case's reason sums them up; all of
-// them stand in results-full.json.
+// crash is where Go's own crash report begins. The case's reason sums it up; the whole
+// report is in results-full.json.
 var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |runtime: goroutine stack exceeds)`)
 
 // ofCase are the lines that one case printed: the program's, then its kernels'.

@@ -19,8 +19,8 @@ const (
 
 const newResults = `# Results
 
-What ` + "`make grade`" + ` measured stands between the two markers below, and is
-written anew each time. Everything else in this file is yours.
+What ` + "`make grade`" + ` measured is between the two markers below, and is
+rewritten each time. Everything else in this file is yours.
 
 ` + begin + "\n" + end + `
 

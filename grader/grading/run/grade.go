@@ -49,7 +49,7 @@ func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
 }
 
 // Task grades. The error is the grader's own failure; what is wrong with a
-// submission stands in the verdict.
+// submission is in the verdict.
 func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
 	v, err := o.task(ctx)
 	score.Finish(&v)

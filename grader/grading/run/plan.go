@@ -67,8 +67,8 @@ func (p plan) cases() int {
 	return n
 }
 
-// wireCase is what a worker is told of a case. Its random stream hangs on its
-// name alone, so that it has the same inputs when it runs by itself.
+// WireCase is what a worker is told about a case. Its random stream depends only on
+// its name, so that it has the same inputs when it runs on its own.
 func (o Options) WireCase(op judge.Op, c rubric.Check, k rubric.Case, id int) (problem.Problem, error) {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s/%s", c.ID, k.Name)

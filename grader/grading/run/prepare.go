@@ -14,8 +14,8 @@ import (
 	"flashlab/grader/grading/supervise"
 )
 
-// prepared is a subject that has passed the gate, with a folder for what is built of it. It is the
-// only way from files to a program that runs: whoever wants one comes through here.
+// prepared is a subject that has passed the gate, with a folder for what is built from it. Every
+// program that runs comes from files through here: there is no other way.
 type prepared struct {
 	o     Options
 	files []gate.File

@@ -10,9 +10,9 @@ import (
 	"flashlab/device"
 )
 
-// Standalone builds the task's worker around the subject and starts it by itself,
-// for what it can do besides grading: arguments are its own. It gets to know the
-// device by -device, behind the first of them.
+// Standalone builds the task's worker around the subject and starts it on its own,
+// for what it can do besides grading. The arguments are the worker's. It learns the
+// device from -device, which follows the first of them.
 func Standalone(ctx context.Context, o Options, mode string, args []string) error {
 	program, closed, err := Program(ctx, o)
 	if err != nil {

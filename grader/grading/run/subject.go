@@ -40,7 +40,7 @@ func Submission(root string, t *rubric.Task, dir string) Subject {
 		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
 			return inside
 		}
-		return dir // the task's own files may lie there as they are
+		return dir // the task's own files may be there as they are
 	})}
 }
 

@@ -10,8 +10,8 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Bounds beyond which a right result is not believed. They lie far from what any
-// solution does, for whoever is held has to wait for a person.
+// Bounds beyond which a right result is not believed. They are far from what any
+// solution does, because a student who is held has to wait for a person.
 const (
 	leastMoved = 0.8     // of the bytes that any kernel has to move
 	readBack   = 4 << 10 // bytes: lengths and positions may well be read

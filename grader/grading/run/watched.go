@@ -124,7 +124,7 @@ func (w *Watched) Errors() (map[string]*wire.Error, error) {
 	return came, nil
 }
 
-// Elements is how many numbers a case's shape stands for, to tell large ones from
+// Elements is how many numbers a case's shape has room for, to tell large cases from
 // small ones.
 func Elements(k rubric.Case) int {
 	n := 1

@@ -146,8 +146,8 @@ func killGrader(args []string) (string, error) {
 	return "killed", syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// killAll ends its own processes at most, as root too: in a namespace of its own
-// this one has a small number. Elsewhere it is not even tried.
+// killAll ends its own processes at most, even as root: in its own namespace this
+// process has a small number. Elsewhere the attack is not even tried.
 func killAll([]string) (string, error) {
 	if syscall.Getuid() == 0 && os.Getpid() > 20 {
 		return "all of the machine's processes", nil

@@ -18,10 +18,10 @@ type bubblewrap struct {
 	path    string
 	prlimit string
 	sizes   bool // it bounds the size of a tmpfs: 0.7 and newer
-	userns  bool // it can forbid further user namespaces by itself: 0.8 and newer; the filter does, too
-	// setpriv is set where we are root: then no namespace of users makes the program
-	// somebody else, for it would still own what root owns, /proc/sys for one. The
-	// program becomes another user by this command, inside.
+	userns  bool // it can forbid further user namespaces: 0.8 and newer; the filter does so too
+	// setpriv is set where we are root. Then a user namespace does not make the program
+	// somebody else: it would still own what root owns, such as /proc/sys. This command
+	// turns the program into another user, inside the sandbox.
 	setpriv string
 }
 
@@ -112,8 +112,8 @@ func (b bubblewrap) tmpfs(dir string, size int64) []string {
 	return append(args, "--tmpfs", dir)
 }
 
-// unseen leaves out what lies in /usr, which is there already: nothing can be laid over
-// a link in it. Where that leads to elsewhere, it names that.
+// unseen leaves out what is in /usr, which is there already: nothing can be mounted over
+// a link in it. Where such a link leads elsewhere, it names the target.
 func unseen(paths []string) (rest []string) {
 	inUsr := func(path string) bool { return strings.HasPrefix(path, "/usr/") }
 	for _, path := range paths {
@@ -138,8 +138,8 @@ func system(dir string) []string {
 	return []string{"--ro-bind-try", dir, dir}
 }
 
-// above makes the folders above a path: by itself bubblewrap makes them for root
-// alone.
+// above makes the folders above a path: left to itself, bubblewrap makes them for
+// root only.
 func above(args []string, path string) []string {
 	var dirs []string
 	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
@@ -151,8 +151,8 @@ func above(args []string, path string) []string {
 	return args
 }
 
-// outermostFirst puts a folder before what lies in it: a later mount covers an
-// earlier one.
+// outermostFirst puts a folder before its contents: a later mount covers an earlier
+// one.
 func outermostFirst(paths []string) []string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)

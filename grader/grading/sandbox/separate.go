@@ -19,9 +19,9 @@ import (
 	"flashlab/internal/repo"
 )
 
-// separate gives each program a user of its own, where there is nothing better: as
-// root in a container that allows no namespaces. The files of the system stay in
-// sight; those of the course are hidden by their permissions.
+// separate gives each program its own user, where nothing better is available: as
+// root in a container that allows no namespaces. The system's files stay visible;
+// the course's are hidden by their permissions.
 type separate struct {
 	self   string // this program: it is the trampoline, too
 	filter string // no sockets: there is no network namespace here

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Users that programs become where we are root: nobody else has these numbers, and
-// each program has one of its own, so that none can reach another.
+// Users that programs become where we are root. Nobody else has these numbers, and
+// each program has its own, so that none can reach another.
 const (
 	firstUser = 61000
 	users     = 4000

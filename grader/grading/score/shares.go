@@ -52,7 +52,7 @@ func shares(t *rubric.Task, rc rubric.Check) []share {
 		{"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
 }
 
-// Along is where a ratio lies on a curve: 1 at Full or less, 0 at None or more.
+// Along is the position of a ratio on a curve: 1 at Full or less, 0 at None or more.
 func Along(c rubric.Curve, ratio float64) float64 {
 	switch {
 	case math.IsNaN(ratio) || ratio >= c.None:

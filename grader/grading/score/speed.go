@@ -20,7 +20,7 @@ type Speed struct {
 	Baseline string        // its name
 	Ours     time.Duration // medians
 	Theirs   time.Duration
-	Ratio    timing.Stats // of theirs to ours, by pairs of runs that stood side by side
+	Ratio    timing.Stats // of theirs to ours, by pairs of neighbouring runs
 }
 
 // mark gives the points: a time that is held earns none and costs none.
@@ -41,7 +41,7 @@ func (s Speed) mark(p *verdict.Part, curve rubric.Curve) {
 	}
 }
 
-// Rising is where a ratio of speeds lies on a curve: 0 at None or less, 1 at Full or
+// Rising is the position of a ratio of speeds on a curve: 0 at None or less, 1 at Full or
 // more.
 func Rising(c rubric.Curve, ratio float64) float64 {
 	if !(ratio > 0) {

@@ -1,6 +1,6 @@
 // Package supervise runs workers: it starts them, gives them a device, sends them
-// cases, and ends them when they hang. Whatever a worker does comes out of here
-// as an output or as one error.
+// cases, and ends them when they hang. Whatever a worker does, the result is an
+// output or a single error.
 package supervise
 
 import (

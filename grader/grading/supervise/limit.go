@@ -33,10 +33,10 @@ func newWatchdog(limit int64) *watchdog {
 	return d
 }
 
-// watch looks after a process, and all that comes of it, until it is released.
+// watch looks after a process and all its descendants until it is released.
 func (d *watchdog) watch(pid int) {
 	if d.limit > 0 {
-		d.group.Add(pid) // a sandbox has joined it by itself
+		d.group.Add(pid) // a sandbox has already joined it
 		go d.run(pid)
 	}
 }

@@ -16,13 +16,13 @@ import (
 type Result struct {
 	Output  *problem.Answer // nil where there is an error
 	Error   *wire.Error
-	NotRun  string // why the case was left out; then there is nothing else
+	NotRun  string // why the case was left out; then the rest is empty
 	Seen    Observed
 	Printed string // what the worker printed meanwhile, bounded
 }
 
 // maxGrace is what a worker gets beyond a case's own time: the simulator stops a
-// slow kernel by itself, and its message is the better one.
+// slow kernel on its own, and its message is better.
 const maxGrace = 5 * time.Second
 
 // maxDeaths is how many workers in a row may die before the rest of the cases

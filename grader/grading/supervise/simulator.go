@@ -98,7 +98,7 @@ func (s *Simulator) Renew() error {
 }
 
 // Close ends the simulator. It does not wait long for a kernel that still runs:
-// the process has a time limit of its own.
+// the process has its own time limit.
 func (s *Simulator) Close() error {
 	closed := make(chan error, 1)
 	go func() { closed <- s.device.Close() }()

@@ -139,7 +139,7 @@ func runCase(t *testing.T, r *Runner, id int) Result {
 
 func TestAMisbehavingWorkerLosesItsCaseOnly(t *testing.T) {
 	for mode, want := range map[string]string{
-		"exit0":   "ended by itself, with exit code 0, before it had answered",
+		"exit0":   "ended on its own, with exit code 0, before it had answered",
 		"exit3":   "ended with exit code 3 before it had answered; it printed: the last words",
 		"panic":   "the program crashed: panic: in the middle",
 		"hang":    "no answer within 1s",

@@ -32,7 +32,7 @@ func lastWords(printed string, state *os.ProcessState, cause error) (text, where
 	case state == nil:
 		return fmt.Sprintf("the program was stopped: %v", cause), where
 	case state.Success():
-		return "the program ended by itself, with exit code 0, before it had answered", where
+		return "the program ended on its own, with exit code 0, before it had answered", where
 	case state.ExitCode() > 0:
 		return fmt.Sprintf("the program ended with exit code %d before it had answered%s", state.ExitCode(), saying(printed)), where
 	}

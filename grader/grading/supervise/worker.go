@@ -182,7 +182,7 @@ func killed(p *os.ProcessState) bool {
 	return ok && (status.Signaled() && status.Signal() == syscall.SIGKILL || status.ExitStatus() == inSandbox)
 }
 
-// await waits for the process to end by itself, and tells whether it did.
+// await waits for the process to end on its own, and tells whether it did.
 func (w *worker) await(limit time.Duration) bool {
 	done := make(chan struct{})
 	go func() { w.wait(); close(done) }()

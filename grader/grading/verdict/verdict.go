@@ -40,9 +40,9 @@ type Held struct {
 // Awaiting is what a part of such a check says in place of a score.
 const Awaiting = "awaiting a person"
 
-// Hidden is the part of a check that its hidden cases have: of the points for correctness as much as
-// they weigh among all cases. It stands by itself, so that a release, which lacks these
-// cases, gives no points that are taken away again after handing in.
+// Hidden is the part of a check that belongs to its hidden cases. Its share of the points for
+// correctness is their weight among all cases. It is kept separate, so that a release, which lacks
+// these cases, gives no points that are taken away again after handing in.
 const Hidden = "hidden"
 
 // Check is the result of one check.

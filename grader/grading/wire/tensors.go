@@ -104,8 +104,8 @@ func decode(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
 	return tensors, nil
 }
 
-// decodeOne compares what is said of the array with what is wanted and what is
-// there, before it makes room for it.
+// decodeOne compares the array's header with what is wanted and what is there
+// before it allocates memory for it.
 func decodeOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
 	if len(b) < 4 || len(b) < 4+4*int(b[3]) {
 		return nil, nil, fmt.Errorf("the array is cut off: %d bytes", len(b))

@@ -54,7 +54,7 @@ func TestUnpackRefuses(t *testing.T) {
 	_, err = decode(b, append(want, want...))
 	assert.ErrorContains(t, err, "cut off")
 
-	// What a case asks for is held against the bounds, too.
+	// What a case asks for is checked against the bounds, too.
 	huge := []byte(float32s + "\x02")
 	huge = binary.LittleEndian.AppendUint32(huge, tensor.MaxElements)
 	huge = binary.LittleEndian.AppendUint32(huge, 2)

@@ -10,10 +10,10 @@ import (
 	"flashlab/internal/frame"
 )
 
-// A timed case is a dialogue: the worker gets ready and says what it can do; then
-// the grader asks for one run after another, each with inputs of its own, and for
-// rows of what the run wrote, which it names only when the run is over. How many
-// runs there will be, nobody in the worker knows.
+// A timed case is a dialogue. The worker gets ready and says what it can do; then
+// the grader asks for one run after another, each with its own inputs, and for rows
+// of what the run wrote. It names these only when the run is over. Nothing in the
+// worker knows how many runs there will be.
 
 // Ready is the worker's first answer to a case that is Timed.
 type Ready struct {
@@ -59,7 +59,7 @@ type Slip string
 const (
 	NoSync    Slip = "nosync"    // the host's clock, stopped without waiting for the device
 	HostClock Slip = "hostclock" // the host's clock, stopped after waiting
-	HotCache  Slip = "hotcache"  // the inputs still lie in the second-level cache
+	HotCache  Slip = "hotcache"  // the inputs are still in the second-level cache
 	// DirtyCache leaves the cache full of what was written: the call pays for writing it back.
 	DirtyCache Slip = "dirtycache"
 )

@@ -34,7 +34,7 @@ type Hello struct {
 }
 
 // Reply answers a Hello (ID 0) or a Case. Its payload is the outputs, as encode
-// writes them. What a worker says of its own timing travels apart: see Took.
+// writes them. What a worker says about its timing travels separately: see Took.
 type Reply struct {
 	ID    int
 	Error *Error `json:",omitempty"`

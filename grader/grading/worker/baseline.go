@@ -110,7 +110,7 @@ func (g *gauge) softmaxRows(scores device.Memory, rows, queries, keys int, causa
 }
 
 // unfusedStep is the same for one query of each sequence against a full cache. The
-// keys of one head lie apart from each other, so each product has its own address;
+// keys of one head are apart from each other, so each product has its own address;
 // query heads that share a key head are one product.
 func (s *timedCase) unfusedStep(d attn.DecodeShape) (baseline, error) {
 	n, group := d.Batch*d.KVHeads, d.Heads/d.KVHeads

@@ -91,8 +91,8 @@ func (m *Made[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffe
 	return j.turns(ours, nil, func() *guarded { return m.guard })
 }
 
-// Beside serves a timed case that has a baseline of its own: the course's, which needs
-// nothing of the submission.
+// Beside serves a timed case that has its own baseline: the course's, which needs
+// nothing from the submission.
 func (m *Made[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
 	ours := func(out, in Buffers) error {
 		it, err := m.Get(j.Queue)

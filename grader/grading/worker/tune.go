@@ -9,8 +9,8 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// Tiled is an attention for tiles of the case's own choice, made anew for each:
-// what tuning runs.
+// Tiled is an attention for the tiles that the case chooses, made again for each
+// case: this is what tuning runs.
 func Tiled[T attn.Kernel](make func(q device.Queue, queries, keys int) (T, error)) Op {
 	return func(j *Job) (*problem.Answer, error) {
 		m := Once(func(q device.Queue) (T, error) { return make(q, j.Tiles.Queries, j.Tiles.Keys) })

@@ -15,7 +15,7 @@ import (
 )
 
 // timedCase is a case that is timed: its buffers, the code to time, and what it is compared with.
-// Each run has inputs of its own at places of their own, outputs that hold NaN, and a
+// Each run has its own inputs at separate addresses, outputs that hold NaN, and a
 // second-level cache that holds none of them.
 type timedCase struct {
 	*Job

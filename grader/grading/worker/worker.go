@@ -1,7 +1,7 @@
 // Package worker is the half of a grading that holds a student's code: a
-// process of its own, which may crash, hang or print without harm to the
-// grader. It reads a case, fills the inputs on the device, calls the student's
-// function and sends the output back.
+// separate process, which may crash, hang or print without harm to the grader.
+// It reads a case, fills the inputs on the device, calls the student's function
+// and sends the output back.
 package worker
 
 import (

@@ -45,7 +45,7 @@ type Result struct {
 // Run starts the job and stays until it is over. When ctx ends, the job is cancelled.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if missing := slurm.Missing(); missing != "" {
-		return Result{}, fmt.Errorf("there is no Slurm here (%s not found). This is for a cluster's login node; where the machine has a GPU of its own, make grade finds it", missing)
+		return Result{}, fmt.Errorf("there is no Slurm here (%s not found). This is for a cluster's login node; where the machine has its own GPU, make grade finds it", missing)
 	}
 	if o.Poll == 0 {
 		o.Poll = time.Second

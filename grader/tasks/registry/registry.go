@@ -1,6 +1,6 @@
 // Package registry is the list of the course's tasks: what each is called, and where its student's
-// files are. Whoever wants to know whether a file belongs to a task asks here, so that a new task
-// is a line in this list. What the grader knows of each is in a room of its own, a folder below.
+// files are. Code that needs to know whether a file belongs to a task asks here, so that a new task
+// is a line in this list. What the grader knows about each task is in its room, a folder below.
 package registry
 
 import (

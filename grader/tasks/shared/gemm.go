@@ -58,7 +58,7 @@ func gemmPattern(t judge.Truth, got, a, b []float32, s attn.GemmShape, j judge.J
 		return "this is the product with b read as [batch, n, k]; here b is [batch, k, n]"
 	}
 	if t.Same(got, Transposed(t.Want, s)) {
-		return "c is right but transposed: element (m, n) lies at m * N + n"
+		return "c is right but transposed: element (m, n) is at m * N + n"
 	}
 	if s.Batch > 1 {
 		if t.Same(got, product(Repeated(a, s.Batch), b, s)) {

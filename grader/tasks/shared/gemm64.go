@@ -48,7 +48,7 @@ func Gemm32(a, b []float32, s attn.GemmShape) []float32 {
 	return c
 }
 
-// column is where the numbers of b for column n begin, and how far they lie apart.
+// column is where the numbers of b for column n begin, and how far apart they are.
 func column(s attn.GemmShape, batch, n int) (first, step int) {
 	if s.TransB {
 		return (batch*s.N + n) * s.K, 1

@@ -43,7 +43,7 @@ func Reversed(x []float32, batch, seq, heads, dim int) []float32 {
 	return JoinUp(y, batch, seq, heads, dim)
 }
 
-// transposeAll transposes all matrices [rows, cols] that lie in x.
+// TransposeAll transposes all matrices [rows, cols] in x.
 func TransposeAll(x []float32, rows, cols int) []float32 {
 	y := make([]float32, len(x))
 	for i := range x {

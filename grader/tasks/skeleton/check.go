@@ -100,7 +100,7 @@ func holder(root string, t *rubric.Task) (file, typ string, err error) {
 			}
 		}
 	}
-	return "", "", fmt.Errorf("task %s has no func New that returns a pointer to a type of its own: add this check by hand (CONTRIBUTING.md)", t.Name)
+	return "", "", fmt.Errorf("task %s has no func New that returns a pointer to one of its types: add this check by hand (CONTRIBUTING.md)", t.Name)
 }
 
 func (c check) fill(text string) string {

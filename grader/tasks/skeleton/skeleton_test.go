@@ -42,7 +42,7 @@ func TestNamesOfTasks(t *testing.T) {
 	assert.ErrorContains(t, err, "there is a task 4 already (task4_flash)")
 }
 
-// course copies the files that git knows, or would add, to a new folder with a repository of its own.
+// course copies the files that git knows, or would add, to a new folder with its own repository.
 func course(t *testing.T) string {
 	root, err := repo.Root()
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ var tiled = judge.Op{
 }
 
 // chosenTiles is Forward with the tiles that Tiles picks for an SRAM of so many
-// bytes. Its traffic is held against that of the best tiles.
+// bytes. Its traffic is compared with that of the best tiles.
 var chosenTiles = judge.Op{
 	Name:   "chosen_tiles",
 	Sizes:  []string{"seqq", "seqk", "dim", "sram"},

@@ -23,8 +23,8 @@ type Slip struct {
 	Sees       func(i, j int) bool // which keys token i sees; nil is j ≤ i
 	Position   func(i int) int     // for RoPE; nil is i
 	KeyAsValue func(i int) bool    // whether token i takes the keys for values
-	Unsplit    int                 // so many first tokens lie in rows, and are read as if they lay by heads
-	Unmerged   int                 // so many first tokens' results are left lying by heads
+	Unsplit    int                 // so many first tokens are in rows, but are read as if they were by heads
+	Unmerged   int                 // so many first tokens' results are left by heads
 	Swapped    bool                // keys are taken for values, and values for keys
 	NoOut      bool                // the projection to the output is left out
 }
@@ -112,7 +112,7 @@ func (s Slip) sees(i, j int) bool {
 }
 
 // offset is where head h of token i begins: in rows of tokens, but for the first
-// so many, which lie by heads.
+// so many, which are by heads.
 func (l Layer) offset(h, i, byHeads int) int {
 	if i < byHeads {
 		return (h*byHeads + i) * l.Dim

@@ -11,7 +11,7 @@ import (
 	"flashlab/tensor"
 )
 
-// One layer's attention by itself.
+// One layer's attention on its own.
 var (
 	// prompt is a prompt alone.
 	prompt = layerOp("prompt", "batch", "prompt", "hidden", "heads", "dim")

@@ -17,7 +17,7 @@ type Passes struct {
 	Got   []float32
 	Calls map[string]uint64 // that the layers made
 	Parts []Part
-	// try computes the output with a mistake in every layer, as it hangs on
+	// Try computes the output with a mistake in every layer, which may depend on
 	// the length of the prompt.
 	Try func(slip func(prompt int) Slip) []float64
 	// mergesInto says that a result could be taken for the output.
@@ -127,7 +127,7 @@ func (p Passes) whereOf(first int, wrong []bool) string {
 		}
 		switch {
 		case n >= 2:
-			return "the first sequence is right, the second, in the same cache after Reset, is not: it sees another sequence's cache, or the layer counts tokens by itself instead of reading s.Before and s.After"
+			return "the first sequence is right, the second, in the same cache after Reset, is not: it sees another sequence's cache, or the layer counts tokens itself instead of reading s.Before and s.After"
 		case part.Prompt && first > 0:
 			return fmt.Sprintf("the prompt is wrong from its token %d on (counted from 0)", first)
 		case part.Prompt && part.Rows > 1 && !allOf(wrong[:part.Rows]):

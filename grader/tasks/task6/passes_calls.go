@@ -14,7 +14,7 @@ func (p Passes) any(call string) uint64 {
 	return p.count(sizes.PromptPass, call) + p.count(sizes.FirstPass, call) + p.count(sizes.StepPass, call)
 }
 
-// kinds of passes, as one says them.
+// kinds of passes, as they are called in messages.
 var kinds = []struct{ pass, name string }{
 	{sizes.PromptPass, "a prompt"}, {sizes.FirstPass, "a prompt of one token"}, {sizes.StepPass, "a decoding step"},
 }

@@ -3,7 +3,7 @@ package task6
 import "math"
 
 // Real is what the parts of a transformer are computed in: float64 for what is
-// right, float32 for how close one may hope to come.
+// right, float32 for how close an output can be expected to come.
 type Real interface{ float32 | float64 }
 
 // linear is y [n, width] = x [n, in] · wᵀ, with w [width, in].

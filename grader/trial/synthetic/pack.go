@@ -81,7 +81,7 @@ func tarred(files map[string][]byte) ([]byte, error) {
 // cut is an upload that broke off.
 func cut(packed []byte) (string, []byte) { return ".zip", packed[:len(packed)/2] }
 
-// slip is an archive whose file would lie outside of the folder that it is unpacked in.
+// slip is an archive whose file would end up outside the folder that it is unpacked in.
 func slip(packed []byte) (string, []byte) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -1,6 +1,6 @@
 // Package synthetic makes a class of invented submissions whose verdicts are known: solutions,
 // stubs, mutants, odd but honest work, hand-ins that do not compile or never end, and archives that
-// cannot be read. Batches are tried on it, by tests and by whoever sets a course up.
+// cannot be read. Tests try batches on it, and so can anybody who sets up a course.
 package synthetic
 
 import (

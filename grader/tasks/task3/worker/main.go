@@ -53,7 +53,7 @@ func chosen(j *worker.Job) (*problem.Answer, error) {
 // poison shows what was never written; the grader knows its bits.
 var poison = math.Float32frombits(0xFFFFFFFF)
 
-// forward runs the submission once, on a machine of its own.
+// forward runs the submission once, on a separate machine.
 func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
 	s := sizes.Tiled(j.Problem)
 	machine := hbm.New(sram)

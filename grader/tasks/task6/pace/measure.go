@@ -25,8 +25,8 @@ func prompts(c llama.Config) [][]int32 {
 }
 
 // answer runs the model on new sequences: a prompt, then tokens one by one. Each
-// token is fetched, as one who reads along would have it; done is told how long
-// it took to have it, and what it is for each sequence.
+// token is fetched, as it would be for somebody reading along. done is told how
+// long each token took, and what it is for each sequence.
 func answer(m *llama.Model, tokens int, done func(i int, took time.Duration, next []int32)) error {
 	m.Reset()
 	p := prompts(m.Config)

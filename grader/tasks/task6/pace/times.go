@@ -18,10 +18,10 @@ type Times struct {
 // Work is what a model has to do at least.
 type Work struct {
 	Prompt float64 // operations of a prompt
-	Token  float64 // bytes that a token reads, in the mean
+	Token  float64 // bytes that a token reads, on average
 }
 
-// Write writes them as one line.
+// Write writes them on one line.
 func (t Times) Write(w io.Writer) error {
 	line, err := json.Marshal(t)
 	if err == nil {

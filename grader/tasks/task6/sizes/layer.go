@@ -51,8 +51,8 @@ func Llama(c problem.Problem) llama.Config {
 		MaxSeq: longest + s["steps"] + spare, Prompt: longest, Batch: s["batch"]}
 }
 
-// spare slots of a cache: nobody's, so that one who writes there is seen.
+// spare slots of a cache: they belong to nobody, so that writing there is noticed.
 const spare = 2
 
-// LayerSlots is the room of the cache in the cases of a layer by itself.
+// LayerSlots is the size of the cache in the cases of a single layer.
 func LayerSlots(c problem.Problem) int { return c.Sizes["prompt"] + c.Sizes["steps"] + spare }

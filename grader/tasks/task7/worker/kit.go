@@ -79,7 +79,7 @@ func (m *mending) Error() string {
 	if m.task < 6 {
 		where += ", as the layer of task6_e2e calls it"
 	}
-	return fmt.Sprintf("%s: %v (make grade TASK=%d looks at it by itself)", where, m.err, m.task)
+	return fmt.Sprintf("%s: %v (make grade TASK=%d tests it on its own)", where, m.err, m.task)
 }
 
 // mend names the task that an error is of, unless it is named already: the layer

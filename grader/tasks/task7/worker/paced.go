@@ -37,7 +37,7 @@ func paced(m *worker.Made[kit]) worker.Op {
 		}
 		base := func(out, in worker.Buffers) error {
 			if plain == nil {
-				// Compiled anew, on a queue that nobody shuts: the kit's is the submission's.
+				// Compiled again, on a queue that nobody closes: the kit's is the submission's.
 				k, err := newPlain(j.Queue)
 				if err != nil {
 					return err

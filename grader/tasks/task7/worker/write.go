@@ -101,7 +101,7 @@ func (c choices) open() (gpt2.Weights, *bpe.Tokenizer, error) {
 	if info, err := os.Stat(c.model); err != nil {
 		return nil, nil, fmt.Errorf("MODEL=%s: %w", c.model, err)
 	} else if !info.IsDir() {
-		return nil, nil, fmt.Errorf("MODEL=%s is a file: want the folder that it lies in", c.model)
+		return nil, nil, fmt.Errorf("MODEL=%s is a file: want the folder that contains it", c.model)
 	}
 	w, err := gpt2.OpenOrRandom(os.DirFS(c.model))
 	if err != nil {
