@@ -83,7 +83,7 @@ compile() {
     return "$failed"
 }
 
-# What fails with this file is no fault of ours. CUDA before 12 knows no sm_90a.
+# If this file fails, the fault is not ours. CUDA before 12 knows no sm_90a.
 echo 'extern "C" __global__ void probe(float *x) { x[threadIdx.x] = 1; }' >"$work/probe.cu"
 arch=90a
 compile "$work/probe.cu" >/dev/null || arch=90
