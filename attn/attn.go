@@ -17,7 +17,7 @@ var ErrNotImplemented = errors.New("not implemented")
 type Shape struct {
 	Batch, Heads, KVHeads int
 	SeqQ, SeqK, Dim       int
-	Causal                bool // query i sees keys 0 … i + SeqK − SeqQ: the last sees all
+	Causal                bool // query i sees keys 0 … i + SeqK − SeqQ; the last query sees all
 }
 
 func (s Shape) String() string {
@@ -29,9 +29,9 @@ func (s Shape) String() string {
 		s.Batch, s.Heads, s.SeqQ, s.Dim, s.Batch, s.KVHeads, s.SeqK, s.Dim, mask)
 }
 
-// Kernel is a compiled attention. Run is all that is timed: it works on
-// buffers that the caller allocated, and must write every element of out. A
-// query that sees no key (causal, with fewer keys than queries) gets zeros.
+// Kernel is a compiled attention. Only Run is timed. It works on buffers that
+// the caller allocated, and must write every element of out. A query that sees
+// no key (causal, with fewer keys than queries) gets zeros.
 type Kernel interface {
 	Run(out, q, k, v device.Buffer[float32], s Shape) error
 }
@@ -45,7 +45,7 @@ func (s Shape) KVElements() int { return s.Batch * s.KVHeads * s.SeqK * s.Dim }
 // Sees tells whether query i may attend to key j.
 func (s Shape) Sees(i, j int) bool { return !s.Causal || j <= i+s.SeqK-s.SeqQ }
 
-// Check tells what is wrong with a shape, and with buffers of other sizes.
+// Check tells what is wrong with a shape, or with the sizes of the buffers.
 func (s Shape) Check(out, q, k, v device.Buffer[float32]) error {
 	switch {
 	case min(s.Batch, s.Heads, s.KVHeads, s.SeqQ, s.SeqK, s.Dim) < 1:

@@ -8,8 +8,8 @@ import (
 )
 
 // PerSequence is one number for each sequence of a batch. Kernels read the device's
-// copy, so that a recorded graph of a whole step stays right while the numbers
-// grow; Host is the same numbers for checks, before anything is launched.
+// copy, so that a recorded graph of a whole step stays correct while the numbers
+// grow. Host has the same numbers, for checks before anything is launched.
 type PerSequence struct {
 	Host   []int
 	Device device.Buffer[int32] // [Batch]
@@ -32,14 +32,14 @@ func (s CacheShape) Slot() int { return s.KVHeads * s.Dim }
 // Elements is the number of values in k, and in v.
 func (s CacheShape) Elements() int { return s.Batch * s.MaxSeq * s.Slot() }
 
-// Cache is keys and values of the tokens so far. Slots that no token has taken
-// yet hold anything, NaN too.
+// Cache is the keys and values of the tokens so far. Slots that no token has taken
+// yet may hold anything, even NaN.
 type Cache struct {
 	K, V device.Buffer[float32] // each [Batch, MaxSeq, KVHeads × Dim]
 	CacheShape
 }
 
-// Check tells what is wrong with a cache's shape, and with buffers of other sizes.
+// Check tells what is wrong with a cache's shape, or with the sizes of the buffers.
 func (c Cache) Check() error {
 	if min(c.Batch, c.MaxSeq, c.KVHeads, c.Dim) < 1 {
 		return fmt.Errorf("%v: every dimension must be at least 1", c.CacheShape)
@@ -47,7 +47,7 @@ func (c Cache) Check() error {
 	return sizes(fmt.Sprint(c.CacheShape), c.Elements(), c.K, c.V)
 }
 
-// CheckPerSequence wants one number for each sequence, on both sides.
+// CheckPerSequence requires one number for each sequence, on both host and device.
 func (s CacheShape) CheckPerSequence(what string, n PerSequence) error {
 	if len(n.Host) != s.Batch || n.Device.Len() != s.Batch {
 		return fmt.Errorf("%s for %v: there are %d (on the device %d), want one for each sequence", what, s, len(n.Host), n.Device.Len())
@@ -67,8 +67,8 @@ func (s DecodeShape) String() string {
 	return fmt.Sprintf("q [%d, %d × %d] against %v", s.Batch, s.Heads, s.Dim, s.CacheShape)
 }
 
-// Check tells what is wrong with a step's shape, and with buffers of other
-// sizes. What lengths hold is the kernel's own business.
+// Check tells what is wrong with a step's shape, or with the sizes of the buffers.
+// It does not look at the lengths themselves.
 func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths PerSequence) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths PerSe
 type Decoder interface {
 	// Update writes the keys and values of count new tokens of each sequence,
 	// k and v [Batch, count, KVHeads × Dim], to the slots at[b] … at[b] + count − 1,
-	// and leaves all other slots as they are. A token that has no slot is an
+	// and leaves all other slots unchanged. A token that has no slot is an
 	// error, and then nothing is written.
 	Update(c Cache, k, v device.Buffer[float32], count int, at PerSequence) error
 	// Decode writes softmax(q·kᵀ/√Dim)·v to out, where sequence b has the keys
@@ -99,15 +99,15 @@ type Decoder interface {
 	Decode(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths PerSequence) error
 }
 
-// SplitDecoder is task 5's optional part: the keys of one head are shared out
-// among several blocks, whose results are then combined.
+// SplitDecoder is task 5's optional part: the keys of one head are shared among
+// several blocks, whose results are then combined.
 type SplitDecoder interface {
-	// DecodeSplit does what Decode does, in splits parts, at least 1; more
-	// parts than keys are no error.
+	// DecodeSplit does what Decode does, in splits parts. splits is at least 1,
+	// and having more parts than keys is not an error.
 	DecodeSplit(out, q device.Buffer[float32], c Cache, s DecodeShape, lengths PerSequence, splits int) error
 }
 
-// sizes wants buffers of n elements.
+// sizes requires buffers of n elements.
 func sizes(what string, n int, buffers ...device.Buffer[float32]) error {
 	i := slices.IndexFunc(buffers, func(b device.Buffer[float32]) bool { return b.Len() != n })
 	if i < 0 {

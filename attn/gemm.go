@@ -7,8 +7,8 @@ import (
 )
 
 // GemmShape is one batched matrix product c = a · b, row-major: a [Batch, M, K],
-// c [Batch, M, N], and b [Batch, K, N], or [Batch, N, K] where TransB says that
-// b is stored transposed.
+// c [Batch, M, N], and b [Batch, K, N], or [Batch, N, K] if TransB says that b is
+// stored transposed.
 type GemmShape struct {
 	Batch, M, N, K int
 	TransB         bool
@@ -22,7 +22,7 @@ func (s GemmShape) String() string {
 	return fmt.Sprintf("a [%d, %d, %d] times %s", s.Batch, s.M, s.K, b)
 }
 
-// Check tells what is wrong with a shape, and with buffers of other sizes.
+// Check tells what is wrong with a shape, or with the sizes of the buffers.
 func (s GemmShape) Check(c, a, b device.Buffer[float32]) error {
 	if min(s.Batch, s.M, s.N, s.K) < 1 {
 		return fmt.Errorf("product of %v: every dimension must be at least 1", s)
@@ -38,9 +38,9 @@ func (s GemmShape) Check(c, a, b device.Buffer[float32]) error {
 	return nil
 }
 
-// Unfused is task 2: attention in separate steps, and the steps by themselves.
-// Results may not overlap operands; every element of them must be written. Its
-// attention is asked for queries only that see a key.
+// Unfused is task 2: attention in separate steps, and the steps on their own.
+// Results may not overlap operands, and every element of a result must be written.
+// Every query that its attention is given sees at least one key.
 type Unfused interface {
 	Softmaxer
 	// Gemm writes c = a · b.

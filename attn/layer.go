@@ -5,9 +5,8 @@ import (
 )
 
 // Step is what one pass of a model works on: Count new tokens of each of Batch
-// sequences. A pass over a prompt has many, a pass that decodes has one. Only a
-// prompt has more than one, in one piece and before anything else: then every
-// Before is 0.
+// sequences. A pass that decodes has one. Only a pass over a prompt has more. The
+// prompt comes in one piece and before anything else, so every Before is then 0.
 type Step struct {
 	Batch, Count int
 	// Before is how many tokens of each sequence came earlier: the position
@@ -23,7 +22,7 @@ func (s Step) Rows() int { return s.Batch * s.Count }
 type LayerShape struct {
 	Heads int
 	CacheShape
-	MaxRows int // the largest Step.Rows: what to have room for
+	MaxRows int // the largest Step.Rows to have room for
 }
 
 // Width of a token's query, and of its attention's result.
@@ -33,10 +32,10 @@ func (s LayerShape) Width() int { return s.Heads * s.Dim }
 // given, and differ from model to model.
 type Projections interface {
 	// QKV computes queries, q [Rows, Heads × Dim], and keys and values,
-	// k and v [Rows, KVHeads × Dim], of the layer's input x [Rows, hidden].
-	// Where the model rotates q and k by their positions, it does so here.
+	// k and v [Rows, KVHeads × Dim], from the layer's input x [Rows, hidden].
+	// If the model rotates q and k by their positions, it does so here.
 	QKV(q, k, v, x device.Buffer[float32], s Step) error
-	// Out computes the layer's output, out [Rows, hidden], of y [Rows, Heads × Dim].
+	// Out computes the layer's output, out [Rows, hidden], from y [Rows, Heads × Dim].
 	Out(out, y device.Buffer[float32], s Step) error
 }
 
@@ -47,8 +46,8 @@ type Rearranger interface {
 	MergeHeads(dst, src device.Buffer[float32], batch, count, heads, dim int) error
 }
 
-// Kernels are what an attention layer is built from. They are given: the
-// student's own of tasks 4 and 5, or plain ones.
+// Kernels are what an attention layer is built from. They are given, and are either
+// the student's own from tasks 4 and 5 or plain ones.
 type Kernels struct {
 	Prefill Kernel
 	Decode  Decoder
@@ -63,6 +62,6 @@ type Layer interface {
 	Forward(out, x device.Buffer[float32], s Step) error
 }
 
-// NewLayer makes the attention of one layer; p, k and c are for it alone or
-// shared as the model likes. It allocates what Forward needs.
+// NewLayer makes the attention of one layer. p, k and c may belong to it alone or be
+// shared, as the model likes. It allocates what Forward needs.
 type NewLayer func(q device.Queue, s LayerShape, p Projections, k Kernels, c Cache) (Layer, error)

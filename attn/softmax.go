@@ -25,7 +25,7 @@ func (s SoftmaxShape) String() string {
 	return fmt.Sprintf("x [%d, %d, %d], over the second-last dimension", s.Outer, s.Len, s.Inner)
 }
 
-// Check tells what is wrong with a shape, and with buffers of other sizes.
+// Check tells what is wrong with a shape, or with the sizes of the buffers.
 func (s SoftmaxShape) Check(buffers ...device.Buffer[float32]) error {
 	if s.Outer < 1 || s.Len < 1 || s.Inner < 1 {
 		return fmt.Errorf("softmax of x [%d, %d, %d]: every dimension must be at least 1", s.Outer, s.Len, s.Inner)
@@ -38,7 +38,7 @@ func (s SoftmaxShape) Check(buffers ...device.Buffer[float32]) error {
 	return nil
 }
 
-// Softmaxer is task 2's first step: dst and src may not overlap; every element
+// Softmaxer is task 2's first step. dst and src may not overlap, and every element
 // of dst must be written.
 type Softmaxer interface {
 	Softmax(dst, src device.Buffer[float32], s SoftmaxShape) error

@@ -23,7 +23,7 @@ func LayOut(sig Signature, args []any) ([]Value, error) {
 }
 
 func layOutOne(p Param, arg any) (Value, error) {
-	if v, ok := arg.(Value); ok { // laid out at the other end of a connection
+	if v, ok := arg.(Value); ok { // already laid out at the other end of a connection
 		if p.Kind == Other || v.Size != p.Size {
 			return Value{}, fmt.Errorf("got %d bytes, want %s", v.Size, wanted(p))
 		}

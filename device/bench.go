@@ -1,12 +1,12 @@
 package device
 
-// Bench is what a GPU offers to those who time it, besides its clock. A Device
-// that has no clock need not be one: ask with a type assertion. Students hold a
-// Queue, and reach none of it.
+// Bench is what a GPU offers for timing, besides its clock. A Device without a
+// clock need not be one: check with a type assertion. Students hold a Queue, and
+// cannot reach any of it.
 type Bench interface {
 	// Limits are what the hardware cannot exceed.
 	Limits() (Limits, error)
-	// FreeMemory is how many bytes of device memory nobody has taken.
+	// FreeMemory is how many bytes of device memory are free.
 	FreeMemory() (int64, error)
 	// Copy queues a copy within the device.
 	Copy(dst, src Memory) error
@@ -15,13 +15,13 @@ type Bench interface {
 	Library() (string, error)
 	// Multiply queues products by that library, in plain float32.
 	Multiply(c, a, b Memory, p Product) error
-	// MultiplyAt is Multiply for operands that lie anywhere: at holds the device
+	// MultiplyAt is Multiply for operands that may be anywhere: at holds the device
 	// addresses of all c, then of all a, then of all b, Batch of each.
 	MultiplyAt(at Buffer[uint64], p Product) error
 }
 
-// Limits are a GPU's own figures, by its clocks and the width of its units: a time
-// that beats them is no time.
+// Limits are a GPU's own figures, from its clocks and the width of its units. A time
+// that beats them must be wrong.
 type Limits struct {
 	FLOPS     float64 // a second, of float32 by plain instructions
 	Tensor    float64 // a second, of the tensor cores' fastest type that attention is written with (float16)
@@ -30,8 +30,8 @@ type Limits struct {
 }
 
 // Product is Batch products c = Scale · a · b, row-major: a [M, K], c [M, N], and
-// b [K, N], or [N, K] where TransB says so. Strides are in elements: of a row, and
-// from one product to the next.
+// b [K, N], or [N, K] if TransB says so. Strides are in elements, for a row and from
+// one product to the next.
 type Product struct {
 	Batch, M, N, K      int
 	TransB              bool

@@ -2,7 +2,7 @@ package device
 
 import "strings"
 
-// BlankNonCode leaves of a .cu file what is C++: comments, the insides of strings
+// BlankNonCode keeps only the C++ code of a .cu file. Comments, the insides of strings
 // and preprocessor lines are replaced by spaces, so that offsets and lines stay as
 // they were.
 func BlankNonCode(text string) string { return blankDirectives(blankComments(text)) }
@@ -38,8 +38,8 @@ func blankComments(text string) string {
 	return string(out)
 }
 
-// blankDirectives does the same to preprocessor lines, and to what stands
-// between #if 0 and its #else or #endif. Comments are gone already.
+// blankDirectives does the same to preprocessor lines, and to everything between
+// #if 0 and its #else or #endif. Comments are already gone.
 func blankDirectives(code string) string {
 	out := []byte(code)
 	depth, dead := 0, 0 // open #ifs; the depth of the #if 0 we are in, or 0
@@ -102,7 +102,7 @@ func lineEnd(s string) int {
 }
 
 // literalEnd is the index of the quote that closes the string or character
-// which s starts with; where none does, the end of the line.
+// which s starts with, or the end of the line if none does.
 func literalEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -116,7 +116,7 @@ func literalEnd(s string) int {
 }
 
 // wordEnd is the length of the word or number that s starts with. A quote may
-// part a number's digits: 1'000.
+// separate a number's digits: 1'000.
 func wordEnd(s string) int {
 	number := s[0] >= '0' && s[0] <= '9'
 	for i := 1; i < len(s); i++ {

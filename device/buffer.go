@@ -118,5 +118,5 @@ func elemName[T Scalar]() string {
 	case uint64:
 		return "unsigned long long"
 	}
-	return "" // 16- and 8-bit words stand for several CUDA types: not checked
+	return "" // 16- and 8-bit words can be several CUDA types: not checked
 }

@@ -1,10 +1,9 @@
-// Package device is the one face of a GPU: memory, compiled kernels and
-// launches, the same over the simulator (device/sim) and over CUDA
-// (device/cuda).
+// Package device is the single interface to a GPU: memory, compiled kernels and
+// launches, the same for the simulator (device/sim) and for CUDA (device/cuda).
 //
 // Students hold a Queue. Streams, events and clocks exist only on Device,
-// which the grader keeps, so that a submission cannot time itself or move work
-// to where the clock does not look.
+// which the grader keeps. So a submission cannot time itself, or move work to
+// where the clock does not see it.
 package device
 
 import (
@@ -127,15 +126,15 @@ type Queue interface {
 	CopyOut(dst []byte, src Memory) error
 	// Set writes the same byte everywhere.
 	Set(dst Memory, value byte) error
-	// Compile builds a .cu file for this device. What is wrong with the
-	// file comes back as a *CompileError.
+	// Compile builds a .cu file for this device. Errors in the file are
+	// returned as a *CompileError.
 	Compile(src Source) (Module, error)
 	// Launch starts a kernel. Arguments are Buffers and Go numbers; they are
 	// checked against the kernel's parameters first.
 	Launch(k Kernel, l Launch, args ...any) error
 }
 
-// Device is a Queue with what only a grader or a test may touch.
+// Device is a Queue with additions that only a grader or a test may use.
 type Device interface {
 	Queue
 	// Poison fills memory with NaN and marks it as never written.
@@ -144,18 +143,18 @@ type Device interface {
 	// went wrong in it.
 	Sync() error
 	// NewEvent makes a point in time on the device's own clock, or
-	// ErrNoClock where there is none.
+	// returns ErrNoClock if there is none.
 	NewEvent() (Event, error)
 	// Record calls work, and keeps what it queues as a graph instead of doing
 	// it. Launch, Set and Poison are kept, on q or on any other Queue of this
 	// device (a kernel that was made earlier holds one); their arguments are
 	// checked now. Nothing else may use the device meanwhile: other calls are
-	// refused with ErrNotRecordable, and Record then fails even where work
+	// refused with ErrNotRecordable, and Record then fails even if work
 	// ignores that.
 	Record(work func(q Queue) error) (Graph, error)
-	// Attributes tells what compiling made of a kernel of this device.
+	// Attributes tells a compiled kernel's properties on this device.
 	Attributes(k Kernel) (Attributes, error)
-	// Close gives back everything; the device cannot be used afterwards.
+	// Close frees everything; the device cannot be used afterwards.
 	Close() error
 }
 
@@ -169,15 +168,15 @@ type Event interface {
 	Close() error
 }
 
-// Asked is an Event that tells without waiting whether it has happened. One on a
-// device with a clock should be one.
+// Asked is an Event that tells without waiting whether it has happened. Events of a
+// device with a clock should implement it.
 type Asked interface {
 	Passed() (bool, error)
 }
 
 // Errors that callers test for with errors.Is.
 var (
-	// ErrNoClock: the device keeps no time that is worth reporting.
+	// ErrNoClock: the device has no clock worth using.
 	ErrNoClock = errors.New("this device keeps no time: a GPU is needed to measure speed")
 	// ErrNoDevice: there is no such device on this machine.
 	ErrNoDevice = errors.New("no such device on this machine")

@@ -8,7 +8,7 @@ import (
 // Diagnostic is one message of a compiler.
 type Diagnostic struct {
 	File     string
-	Line     int // 0 where the message has none
+	Line     int // 0 if the message has none
 	Column   int
 	Severity string // "error", "warning", "note"
 	Text     string
@@ -24,7 +24,7 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s", d.File, d.Line, d.Column, d.Severity, d.Text)
 }
 
-// CompileError is what a compiler has against a .cu file.
+// CompileError is a compiler's complaints about a .cu file.
 type CompileError struct {
 	File        string
 	Diagnostics []Diagnostic // the errors first

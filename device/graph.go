@@ -6,19 +6,19 @@ import (
 )
 
 // Graph is a sequence of launches and fills that was recorded once and starts as
-// one. On a GPU a launch costs some 4 µs from Go, and a launch in a graph less
-// than one; elsewhere a graph only does again what was recorded.
+// one. On a GPU, a launch from Go costs some 4 µs, and a launch in a graph less than
+// 1 µs. Elsewhere a graph simply repeats what was recorded.
 //
-// It belongs to the Device that recorded it, and holds the addresses that it was
-// recorded with, not the buffers: what it uses must not be freed before it.
+// It belongs to the Device that recorded it. It holds the addresses that it was
+// recorded with, not the buffers, so nothing that it uses may be freed before it.
 type Graph interface {
-	// Launch queues all that was recorded, in its order.
+	// Launch queues everything that was recorded, in order.
 	Launch() error
-	// Update records work in place of what there was: the same launches with
+	// Update records work in place of what was there: the same launches with
 	// other arguments, which is cheap, or anything else. After an error the
-	// graph is what it was before.
+	// graph is unchanged.
 	Update(work func(q Queue) error) error
-	// Close gives the graph back.
+	// Close frees the graph.
 	Close() error
 }
 

@@ -19,8 +19,8 @@ var (
 	spaces     = regexp.MustCompile(`\s+`)
 )
 
-// namedTypes are the scalars that are not spelled with int, long and so on.
-// Those of 16 bits but short can only be pointed to: Go has no such numbers.
+// namedTypes are the scalars that are not spelled with int, long and so on. Except
+// for short, those of 16 bits can only be pointed to: Go has no such numbers.
 var namedTypes = map[string]scalar{
 	"float": {"float", Float, 4, false}, "double": {"double", Float, 8, false}, "bool": {"bool", Int, 1, true},
 	"int8_t": {"char", Int, 1, false}, "uint8_t": {"unsigned char", Int, 1, true},
@@ -44,7 +44,7 @@ func scalarType(text string) (scalar, bool) {
 		case "int", "signed":
 		case "unsigned":
 			s.unsigned = true
-		case "long": // 8 bytes wherever CUDA runs but Windows
+		case "long": // 8 bytes wherever CUDA runs, except on Windows
 			s.name, s.size = "long long", 8
 		case "short":
 			s.name, s.size = "short", 2
@@ -60,7 +60,7 @@ func scalarType(text string) (scalar, bool) {
 	return s, len(words) > 0
 }
 
-// splitParams parts a parameter list at its outermost commas.
+// splitParams splits a parameter list at its outermost commas.
 func splitParams(s string) []string {
 	var parts []string
 	depth, start := 0, 0
@@ -109,7 +109,7 @@ func parseParam(text string) Param {
 	return p
 }
 
-// unqualified takes const and its like out of a type.
+// unqualified removes const and the like from a type.
 func unqualified(text string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(qualifiers.ReplaceAllString(text, " "), " "))
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // ScanKernels finds the `extern "C" __global__` functions that a .cu file
-// defines, so that arguments can be checked before a launch, on every device
-// alike. Kernels made by a macro, templates and mere declarations are not seen:
-// those that Go launches are written out.
+// defines, so that arguments can be checked before a launch in the same way on every
+// device. It does not see kernels made by a macro, templates and mere declarations:
+// kernels that Go launches are written out.
 func ScanKernels(text string) []Signature {
 	code := BlankNonCode(text)
 	blocks := externBlocks(code)
@@ -29,7 +29,7 @@ func ScanKernels(text string) []Signature {
 			continue
 		}
 		if after := strings.TrimLeft(code[open+len(params)+2:], " \t\r\n"); strings.HasPrefix(after, ";") {
-			continue // a declaration: the definition stands elsewhere
+			continue // a declaration: the definition is elsewhere
 		}
 		sig := Signature{Name: name, Line: line}
 		for _, p := range splitParams(params) {
@@ -40,7 +40,7 @@ func ScanKernels(text string) []Signature {
 	return found
 }
 
-// FindKernel looks a signature up by name; the error lists what there is.
+// FindKernel looks up a signature by name; the error lists those that exist.
 func FindKernel(file string, sigs []Signature, name string) (Signature, error) {
 	var names []string
 	for _, s := range sigs {
@@ -61,7 +61,7 @@ const longest = 4 << 10
 
 var (
 	globalToken = regexp.MustCompile(`\b__global__\b`)
-	// externC: the C is gone, for the insides of strings are blanked.
+	// externC: the C is gone, because the insides of strings are blanked.
 	externC      = regexp.MustCompile(`\bextern\s*" "`)
 	externCBlock = regexp.MustCompile(`\bextern\s*" "\s*\{`)
 	// nameToken: an identifier directly before an opening parenthesis.
@@ -138,8 +138,8 @@ func kernelName(code string, at int) (string, int) {
 	return "", 0
 }
 
-// balanced returns what stands between the parenthesis that s starts with and
-// its partner.
+// balanced returns the text between the parenthesis that s starts with and its
+// partner.
 func balanced(s string) (string, bool) {
 	depth := 0
 	for i := range min(len(s), longest) {

@@ -19,7 +19,7 @@ const (
 // Param is one parameter of a kernel.
 type Param struct {
 	Name string
-	Type string // as written, comments gone: "const float *"
+	Type string // as written, without comments: "const float *"
 	Kind ParamKind
 	Size int    // bytes; 0 where unknown
 	Elem string // of a Pointer: "float"; "" where unknown

@@ -29,8 +29,8 @@ func (t *Tile) Exp() {
 	})
 }
 
-// Mask sets the elements (i, j) with j > i + diagonal to -Inf: of each row i,
-// the columns up to i + diagonal remain.
+// Mask sets the elements (i, j) with j > i + diagonal to -Inf. In each row i, the
+// columns up to i + diagonal remain.
 func (t *Tile) Mask(diagonal int) {
 	negInf := float32(math.Inf(-1))
 	t.in.work("Mask", nil, func() {
@@ -43,9 +43,9 @@ func (t *Tile) Mask(diagonal int) {
 	})
 }
 
-// Copy, Add, Sub, Mul and Div combine each element of t with that of x in the
-// same place. x has t's shape, or it is a column [t.Rows(), 1]: then all of row
-// i meets its element i.
+// Copy, Add, Sub, Mul and Div combine each element of t with the element of x in
+// the same place. x has t's shape, or it is a column [t.Rows(), 1]: then all of row
+// i is combined with its element i.
 
 // Copy sets t to x.
 func (t *Tile) Copy(x *Tile) { t.combine("Copy", x, func(_, b float32) float32 { return b }) }
@@ -103,7 +103,7 @@ func (t *Tile) SumRows(x *Tile) {
 }
 
 // MulT sets t to a · bᵀ: element (i, j) is the dot product of row i of a and
-// row j of b. t is none of the two.
+// row j of b. t must be neither of them.
 func (t *Tile) MulT(a, b *Tile) {
 	t.in.work("MulT", []*Tile{a, b}, func() {
 		x, y := a.in, b.in
@@ -120,7 +120,7 @@ func (t *Tile) MulT(a, b *Tile) {
 	})
 }
 
-// AddMul adds a · b to t. t is none of the two.
+// AddMul adds a · b to t. t must be neither of them.
 func (t *Tile) AddMul(a, b *Tile) {
 	t.in.work("AddMul", []*Tile{a, b}, func() {
 		x, y := a.in, b.in
@@ -140,7 +140,7 @@ func (t *Tile) AddMul(a, b *Tile) {
 	})
 }
 
-// dot adds up in four lanes, which a processor can do at once.
+// dot adds up in four lanes, which a processor can do in parallel.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32
@@ -157,7 +157,7 @@ func dot(a, b []float32) float32 {
 	return s0 + s1 + (s2 + s3)
 }
 
-// each calls f for each row of t, with the row of x beside it if there is x.
+// each calls f for each row of t, with the matching row of x if there is an x.
 func (t *Tile) each(call string, x *Tile, f func(row, other []float32)) {
 	var operands []*Tile
 	if x != nil {

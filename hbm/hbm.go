@@ -1,7 +1,7 @@
 // Package hbm simulates the memory of a GPU, in plain Go and without threads:
 // a large slow memory (HBM) that holds matrices, and a small fast one (SRAM)
-// that holds tiles. Arithmetic happens on tiles alone. So a matrix must come
-// through the SRAM piece by piece; every byte that crosses between the two
+// that holds tiles. Arithmetic happens only on tiles, so a matrix must come
+// through the SRAM piece by piece. Every byte that crosses between the two
 // memories is counted, and what does not fit into the SRAM is refused.
 //
 //	┌───────────────────────┐   Load    ┌──────────────────────────┐
@@ -9,11 +9,11 @@
 //	│ large, slow, counted  │ ◀──────── │ small, fast; MulT, Exp … │
 //	└───────────────────────┘   Store   └──────────────────────────┘
 //
-// Numbers never leave the tiles for Go variables: there is nowhere to keep
-// them but in the SRAM, and no way past the counting.
+// Numbers never leave the tiles for Go variables: they can only be kept in the
+// SRAM, and nothing escapes the counting.
 //
-// Errors stick, as CUDA's do. An operation returns none; the SRAM keeps the
-// first, and after it nothing happens any more. Ask SRAM.Err when all is done.
+// Errors stick, as CUDA's do. An operation returns no error. Instead the SRAM keeps
+// the first one, and nothing happens after it. Call SRAM.Err at the end.
 package hbm
 
 import (
@@ -22,10 +22,10 @@ import (
 	"sync"
 )
 
-// elementSize is the bytes of one element.
+// elementSize is the size of one element in bytes.
 const elementSize = 4
 
-// Machine is both memories. Whoever measures holds it; the algorithm is given
+// Machine is both memories. The code that measures holds it. The algorithm is given
 // the SRAM and the matrices, which do not lead back here.
 type Machine struct {
 	mu sync.Mutex // one operation at a time, so that counts are exact
@@ -39,30 +39,30 @@ type Machine struct {
 // Traffic is what crossed between the memories, in bytes.
 type Traffic struct{ Read, Written uint64 }
 
-// Total is both directions.
+// Total is the sum of both directions.
 func (t Traffic) Total() uint64 { return t.Read + t.Written }
 
-// New makes a machine with so many bytes of SRAM, and no bound on its HBM.
+// New makes a machine with that many bytes of SRAM, and no bound on its HBM.
 func New(sram int) *Machine { return &Machine{capacity: sram} }
 
 // SRAM is the fast memory.
 func (m *Machine) SRAM() *SRAM { return &SRAM{m} }
 
-// Traffic is what was moved so far.
+// Traffic is what has been moved so far.
 func (m *Machine) Traffic() Traffic {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return Traffic{m.read, m.written}
 }
 
-// Used is how many bytes of the SRAM are taken.
+// Used is how many bytes of the SRAM are in use.
 func (m *Machine) Used() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used
 }
 
-// Input puts a matrix into HBM that can only be read. The data is copied.
+// Input puts a read-only matrix into HBM. The data is copied.
 func (m *Machine) Input(name string, rows, cols int, data []float32) (*Matrix, error) {
 	if rows < 1 || cols < 1 || len(data) != rows*cols {
 		return nil, fmt.Errorf("hbm: %s [%d, %d] of %d elements: want at least 1 row and column, and as many elements", name, rows, cols, len(data))
@@ -70,8 +70,8 @@ func (m *Machine) Input(name string, rows, cols int, data []float32) (*Matrix, e
 	return &Matrix{&matrix{m, name, rows, cols, slices.Clone(data), true}}, nil
 }
 
-// Output makes room in HBM for a result, filled with a value that shows what
-// was never written.
+// Output makes room in HBM for a result. It is filled with a value that shows which
+// elements were never written.
 func (m *Machine) Output(name string, rows, cols int, filled float32) (*Matrix, error) {
 	if rows < 1 || cols < 1 {
 		return nil, fmt.Errorf("hbm: %s [%d, %d]: want at least 1 row and column", name, rows, cols)
@@ -79,7 +79,7 @@ func (m *Machine) Output(name string, rows, cols int, filled float32) (*Matrix, 
 	return &Matrix{&matrix{m, name, rows, cols, slices.Repeat([]float32{filled}, rows*cols), false}}, nil
 }
 
-// Contents copies a matrix of this machine out, uncounted.
+// Contents returns a copy of a matrix of this machine, without counting it.
 func (m *Machine) Contents(x *Matrix) ([]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *Machine) fail(format string, args ...any) {
 // there is no other way in or out.
 type Matrix struct{ in *matrix }
 
-// matrix never changes but for its data. It lies behind a pointer, where not
+// matrix never changes except for its data. It is behind a pointer, so that not
 // even fmt can print the numbers.
 type matrix struct {
 	machine    *Machine

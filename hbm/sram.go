@@ -7,7 +7,7 @@ import (
 )
 
 // SRAM is the fast memory: an arena from which tiles are taken. They are never
-// given back, so take them once, before the loops, and use them again.
+// given back, so take them once, before the loops, and reuse them.
 type SRAM struct{ machine *Machine }
 
 // Capacity is its size in bytes. An element takes 4.
@@ -18,8 +18,8 @@ func (s *SRAM) Capacity() int {
 	return s.machine.capacity
 }
 
-// Err is the first error of any operation on this machine; nil while all is
-// well.
+// Err is the first error of any operation on this machine, or nil if there was
+// none.
 func (s *SRAM) Err() error {
 	m := s.machine
 	if m == nil {
@@ -30,8 +30,8 @@ func (s *SRAM) Err() error {
 	return m.err
 }
 
-// Tile takes a tile [rows, cols] of zeros. The name is for messages. If it does
-// not fit, Err says so, and the tile that comes back does nothing.
+// Tile takes a tile [rows, cols] of zeros. The name is for messages. If the tile does
+// not fit, Err says so, and the tile that is returned does nothing.
 func (s *SRAM) Tile(name string, rows, cols int) *Tile {
 	m := s.machine
 	t := &tile{machine: m, name: name, rows: rows, cols: cols, stride: cols}
@@ -53,7 +53,7 @@ func (s *SRAM) Tile(name string, rows, cols int) *Tile {
 	return &Tile{t}
 }
 
-// refuse explains why a tile cannot be had. The lock is held.
+// refuse explains why there is no room for a tile. The lock is held.
 func (m *Machine) refuse(t *tile) {
 	if t.rows < 1 || t.cols < 1 {
 		m.fail("tile %v: want at least 1 row and 1 column", t)

@@ -5,8 +5,8 @@ import "fmt"
 // Tile is a matrix in SRAM, or a part of one.
 type Tile struct{ in *tile }
 
-// tile never changes but for its data, so a copy of a Tile is another name for
-// the same thing.
+// tile never changes except for its data, so a copy of a Tile is another name for
+// the same tile.
 type tile struct {
 	machine    *Machine
 	name       string
@@ -25,7 +25,7 @@ func (t *Tile) String() string { return t.in.String() }
 
 func (t *tile) String() string { return fmt.Sprintf("%s [%d, %d]", t.name, t.rows, t.cols) }
 
-// row is row i.
+// row returns row i.
 func (t *tile) row(i int) []float32 { return t.data[i*t.stride:][:t.cols] }
 
 // Part is the first rows and columns of t. It is the same memory, so it takes no
@@ -42,8 +42,8 @@ func (t *Tile) Part(rows, cols int) *Tile {
 	return &Tile{p}
 }
 
-// Load reads t.Rows() rows of x from HBM, beginning with the given row. It
-// counts 4 bytes for each element.
+// Load reads t.Rows() rows of x from HBM, starting at the given row. It counts 4
+// bytes for each element.
 func (t *Tile) Load(x *Matrix, row int) {
 	in := t.in
 	in.work("Load", nil, func() {
@@ -57,8 +57,8 @@ func (t *Tile) Load(x *Matrix, row int) {
 	})
 }
 
-// Store writes t to HBM, to the rows of x that begin with the given one. It
-// counts 4 bytes for each element.
+// Store writes t to HBM, to the rows of x that start at the given one. It counts 4
+// bytes for each element.
 func (t *Tile) Store(x *Matrix, row int) {
 	in := t.in
 	in.work("Store", nil, func() {
@@ -76,8 +76,8 @@ func (t *Tile) Store(x *Matrix, row int) {
 	})
 }
 
-// fits checks that rows row … row + t.rows - 1 of x are there, and as wide as
-// the tile.
+// fits checks that x has the rows row … row + t.rows - 1, and that they are as wide
+// as the tile.
 func (t *tile) fits(call, way string, x *Matrix, row int) bool {
 	switch {
 	case x == nil || x.in == nil || x.in.machine != t.machine:
@@ -96,7 +96,7 @@ func (t *tile) fits(call, way string, x *Matrix, row int) bool {
 // came before. others are the operands: tiles of the same machine.
 func (t *tile) work(call string, others []*Tile, do func()) {
 	if t == nil || t.machine == nil {
-		return // a zero Tile: there is nowhere to say so
+		return // a zero Tile: it has nowhere to report an error
 	}
 	m := t.machine
 	m.mu.Lock()

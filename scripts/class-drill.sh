@@ -11,7 +11,7 @@ go build -o out/bin/grader ./grader
 out/bin/grader class "$class" -n "$n" -tasks "$tasks"
 batch() { out/bin/grader batch "$class/submissions" -course "$class/course.toml" -o "$1"; }
 
-# The course itself is compiled for the sandbox once; that is no part of a submission's time.
+# The course itself is compiled for the sandbox once; that is not part of a submission's time.
 mkdir -p "$class/first/submissions"
 cp -r "$class"/submissions/s001* "$class/first/submissions"
 out/bin/grader batch "$class/first/submissions" -tasks "$tasks" -o "$class/first/graded" > /dev/null

@@ -3,7 +3,7 @@
 # build with the tag cuda, and compiles every .cu with nvcc, for Hopper (sm_90a).
 #
 # The compiler is an installed one (CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda)
-# or comes from PyPI, into out/nvcc. Where neither can be had the check is skipped
+# or comes from PyPI, into out/nvcc. Where neither is available the check is skipped
 # and says so: it never fails for want of a compiler, only for code that is wrong.
 #
 # Usage: out/bin/grader must have been built (make nvcc-check does it).
@@ -83,7 +83,7 @@ compile() {
     return "$failed"
 }
 
-# What fails with this file is no fault of ours. CUDA before 12 knows no sm_90a.
+# If this file fails, the fault is not ours. CUDA before 12 knows no sm_90a.
 echo 'extern "C" __global__ void probe(float *x) { x[threadIdx.x] = 1; }' >"$work/probe.cu"
 arch=90a
 compile "$work/probe.cu" >/dev/null || arch=90

@@ -25,7 +25,7 @@ func of(t *testing.T, values []float32, shape ...int) *tensor.Tensor {
 	return x
 }
 
-// counting is 0, 1, 2, …: each value tells where it came from.
+// counting is 0, 1, 2, …: each value shows where it came from.
 func counting(shape ...int) *tensor.Tensor {
 	x := tensor.New(shape...)
 	for i := range x.Data {
@@ -34,7 +34,7 @@ func counting(shape ...int) *tensor.Tensor {
 	return x
 }
 
-// step is one call of a student's function, with what is known of its result.
+// step is one call of a student's function, with what is known about its result.
 type step struct {
 	name  string // "Scores"
 	call  func() (*tensor.Tensor, error)
@@ -86,7 +86,7 @@ func near(got, want float32) bool {
 	return math.Abs(float64(got-want)) <= 1e-5*math.Max(1, math.Abs(float64(want)))
 }
 
-// refuses checks that shapes which do not fit end in an error.
+// refuses checks that shapes which do not fit together result in an error.
 func refuses(t *testing.T, name, why string, call func() (*tensor.Tensor, error)) {
 	t.Helper()
 	defer func() {

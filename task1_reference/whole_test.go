@@ -32,8 +32,8 @@ func TestAttentionByHand(t *testing.T) {
 	whole(q, k, v, 1, true, []float32{100, 175}, "with the mask, query 0 sees key 0 alone, and gets its value").check(t)
 }
 
-// TestAttentionAverages needs no softmax in one's head: with keys all alike,
-// all weights are equal, and the result is an average of values.
+// TestAttentionAverages needs no mental softmax: with identical keys, all weights
+// are equal, and the result is an average of values.
 func TestAttentionAverages(t *testing.T) {
 	const batch, seq, heads, dim = 2, 5, 3, 2
 	q := random(t, 0, batch, seq, heads*dim)
@@ -64,7 +64,7 @@ func TestAttentionAverages(t *testing.T) {
 	}
 }
 
-// TestHeadsAreIndependent: a head of many gives what it gives alone.
+// TestHeadsAreIndependent: a head among many gives the same result as it does alone.
 func TestHeadsAreIndependent(t *testing.T) {
 	const seq, heads, dim = 7, 3, 5
 	q, k, v := random(t, 3, 1, seq, heads*dim), random(t, 4, 1, seq, heads*dim), random(t, 5, 1, seq, heads*dim)

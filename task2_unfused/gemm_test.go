@@ -16,7 +16,7 @@ import (
 
 func TestGemm(t *testing.T) {
 	d, a := start(t)
-	gemm(t, d, a, []float32{1}, []float32{1}, attn.GemmShape{Batch: 1, M: 1, N: 1, K: 1}) // is there anything?
+	gemm(t, d, a, []float32{1}, []float32{1}, attn.GemmShape{Batch: 1, M: 1, N: 1, K: 1}) // is anything written yet?
 	t.Run("by_hand", func(t *testing.T) { checkProductsByHand(t, d, a) })
 	t.Run("random", func(t *testing.T) { checkProducts(t, d, a) })
 }

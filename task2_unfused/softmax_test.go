@@ -19,8 +19,8 @@ import (
 
 var negInf = float32(math.Inf(-1))
 
-// ln lists the logarithms of its arguments: exp takes them back to numbers that
-// one can add up in one's head.
+// ln lists the logarithms of its arguments: exp turns them back into numbers that
+// are easy to add up by hand.
 func ln(values ...float64) []float32 {
 	logs := make([]float32, len(values))
 	for i, v := range values {
@@ -31,12 +31,12 @@ func ln(values ...float64) []float32 {
 
 func TestSoftmax(t *testing.T) {
 	d, a := start(t)
-	softmax(t, d, a, []float32{0}, attn.SoftmaxShape{Outer: 1, Len: 1, Inner: 1}) // is there anything?
+	softmax(t, d, a, []float32{0}, attn.SoftmaxShape{Outer: 1, Len: 1, Inner: 1}) // is anything written yet?
 	t.Run("by_hand", func(t *testing.T) { checkByHand(t, d, a) })
 	t.Run("long_rows", func(t *testing.T) { checkLongRows(t, d, a) })
 }
 
-// checkByHand compares with values that one can work out without a machine.
+// checkByHand compares with values that you can work out by hand.
 func checkByHand(t *testing.T, d device.Device, a *Attention) {
 	last := func(outer, length int) attn.SoftmaxShape {
 		return attn.SoftmaxShape{Outer: outer, Len: length, Inner: 1}
@@ -94,7 +94,7 @@ func checkLongRows(t *testing.T, d device.Device, a *Attention) {
 			y := softmax(t, d, a, x.Data, s)
 			for row := range s.Rows() {
 				if !checkRow(t, s, row, x.Data, y) {
-					return // one wrong row tells enough
+					return // one wrong row is enough
 				}
 			}
 		})
@@ -124,7 +124,7 @@ func checkRow(t *testing.T, s attn.SoftmaxShape, row int, x, y []float32) bool {
 	return true
 }
 
-// start opens a device and makes what there is to check.
+// start opens a device and makes what is to be checked.
 func start(t *testing.T) (device.Device, *Attention) {
 	t.Helper()
 	d := attntest.Device(t)

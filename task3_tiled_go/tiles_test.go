@@ -8,7 +8,7 @@ import (
 )
 
 // TestTiles runs Forward with the tiles that Tiles picks, in SRAMs from tight
-// to ample, and shows what was moved (go test -v).
+// to ample, and shows how much was moved (go test -v).
 func TestTiles(t *testing.T) {
 	for _, p := range []problem{
 		{seqQ: 50, seqK: 50, dim: 16, sram: 4 * (4*16 + 16)},

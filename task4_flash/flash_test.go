@@ -21,7 +21,7 @@ func TestFlash(t *testing.T) {
 }
 
 // TestTiles: the host picks the tiles, and all of them give the same results.
-// What NewTiled refuses is skipped.
+// Tiles that NewTiled refuses are skipped.
 func TestTiles(t *testing.T) {
 	d := attntest.Device(t)
 	for _, tiles := range []Tiles{{16, 32}, {128, 32}} {

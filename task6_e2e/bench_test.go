@@ -28,7 +28,7 @@ type bench struct {
 	decodes       int
 }
 
-// start makes layers of 3 heads of 8, with room for prompts of so many tokens.
+// start makes layers of 3 heads of 8, with room for prompts of that many tokens.
 func start(t *testing.T, batch, prompt int) *bench {
 	t.Helper()
 	b := &bench{t: t, d: attntest.Device(t), hidden: 20}
@@ -58,7 +58,7 @@ func start(t *testing.T, batch, prompt int) *bench {
 	return b
 }
 
-// cache is full of NaN: nobody may read what nobody has written.
+// cache is full of NaN: a layer may only read what has been written.
 func (b *bench) cache() attn.Cache {
 	n := b.shape.Elements()
 	return attn.Cache{CacheShape: b.shape.CacheShape, K: attntest.Output(b.t, b.d, "cache.k", n), V: attntest.Output(b.t, b.d, "cache.v", n)}

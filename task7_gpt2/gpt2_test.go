@@ -1,6 +1,6 @@
 package gpt2
 
-// The public checks: `go test ./task7_gpt2`. They hold GPT-2 on your kernels against
+// The public checks: `go test ./task7_gpt2`. They compare GPT-2 on your kernels with
 // GPT-2 in plain Go. `make grade TASK=7` says more: which task is at fault, and
 // where.
 
@@ -19,7 +19,7 @@ import (
 	e2e "flashlab/task6_e2e"
 )
 
-// TestRandomModel compares the logits behind a prompt, and behind tokens that
+// TestRandomModel compares the logits after a prompt, and after tokens that
 // follow it.
 func TestRandomModel(t *testing.T) {
 	config := gpt2.Config{Width: 48, Heads: 3, Layers: 2, Positions: 40, Vocabulary: 113, Inner: 192, Epsilon: 1e-5}
@@ -60,7 +60,7 @@ func TestTheCoursesModel(t *testing.T) {
 	}
 }
 
-// both are GPT-2 on the files of tasks 4, 5 and 6, and in plain Go.
+// both returns GPT-2 on the files of tasks 4, 5 and 6, and GPT-2 in plain Go.
 func both(t *testing.T, w gpt2.Weights) (*gpt2.Model, *gpt2.Reference) {
 	t.Helper()
 	d := attntest.Device(t)
@@ -79,7 +79,7 @@ func both(t *testing.T, w gpt2.Weights) (*gpt2.Model, *gpt2.Reference) {
 	return m, r
 }
 
-// must stops at an error.
+// must stops the test if there is an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, attn.ErrNotImplemented) {

@@ -2,7 +2,7 @@ package tensor
 
 import "math"
 
-// Diff is how far got lies from want.
+// Diff is how far got is from want.
 type Diff struct {
 	RMS     float64 // root mean square of got − want
 	WantRMS float64 // root mean square of want
@@ -44,5 +44,5 @@ func Compare(got []float32, want []float64) Diff {
 	return d
 }
 
-// Within tells whether the difference keeps to a bound on its RMS.
+// Within tells whether the difference is within a bound on its RMS.
 func (d Diff) Within(bound float64) bool { return d.NaNs == 0 && d.RMS <= bound }

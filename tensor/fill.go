@@ -6,8 +6,8 @@ import (
 )
 
 // Dist names a distribution of inputs. Every value depends only on the seed,
-// the stream and its own index, by integer hashing and exact scaling, so that
-// Go, CUDA and PyTorch make the same bits and any slice can be made alone.
+// the stream and its own index, by integer hashing and exact scaling. So Go, CUDA
+// and PyTorch make the same bits, and any slice can be made on its own.
 type Dist string
 
 // The distributions.
@@ -35,7 +35,7 @@ func (d Dist) Known() bool {
 }
 
 // Fill writes elements [from, from+len(dst)) of the endless sequence that seed
-// and stream name. Different tensors of one case take different streams.
+// and stream select. Different tensors of one case use different streams.
 func Fill(dst []float32, d Dist, seed uint64, stream uint32, from int) error {
 	if !d.Known() {
 		return fmt.Errorf("tensor: unknown distribution %q", d)

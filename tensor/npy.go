@@ -13,7 +13,7 @@ import (
 // maxNPYHeader bounds the header that ReadNPY accepts.
 const maxNPYHeader = 64 << 10
 
-// ReadNPY reads NumPy's .npy format: float32, at most so many elements.
+// ReadNPY reads NumPy's .npy format: float32, at most that many elements.
 func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
 	header, err := npyHeader(r)
 	if err != nil {
@@ -51,7 +51,7 @@ func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
 	return t, nil
 }
 
-// npyHeader reads the header's bytes, once its length is known to be sane.
+// npyHeader reads the header's bytes, after checking that its length is sane.
 func npyHeader(r io.Reader) ([]byte, error) {
 	head := make([]byte, 10)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -14,10 +14,10 @@ import (
 	"flashlab/tensor"
 )
 
-// Attention checks an implementation. blind says that it takes queries that see
+// Attention checks an implementation. blind says that it accepts queries that see
 // no key.
 func Attention(t *testing.T, d device.Device, k attn.Kernel, blind bool) {
-	attend(t, d, k, inputs{shape(1, 1, 1, false), []float32{1}, []float32{1}, []float32{1}}) // is there anything?
+	attend(t, d, k, inputs{shape(1, 1, 1, false), []float32{1}, []float32{1}, []float32{1}}) // is anything written yet?
 	t.Run("by_hand", func(t *testing.T) { byHand(t, d, k) })
 	t.Run("weights", func(t *testing.T) { weights(t, d, k) })
 	t.Run("ones", func(t *testing.T) { ones(t, d, k) })
@@ -36,7 +36,7 @@ func shape(seqQ, seqK, dim int, causal bool) attn.Shape {
 	return attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: seqQ, SeqK: seqK, Dim: dim, Causal: causal}
 }
 
-// byHand compares with values that one can work out without a machine.
+// byHand compares with values that you can work out by hand.
 func byHand(t *testing.T, d device.Device, k attn.Kernel) {
 	ln3 := float32(math.Log(3))
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func byHand(t *testing.T, d device.Device, k attn.Kernel) {
 	}
 }
 
-// weights takes the unit matrix for v: then out holds the weights themselves.
+// weights uses the unit matrix as v: then out holds the weights themselves.
 func weights(t *testing.T, d device.Device, k attn.Kernel) {
 	for _, s := range []attn.Shape{
 		shape(5, 7, 8, false),
@@ -100,7 +100,7 @@ func weights(t *testing.T, d device.Device, k attn.Kernel) {
 					}
 					t.Errorf("attention of %v: query %d of head %d gives key %d the weight %.6g, want %.6g%s",
 						s, row%s.SeqQ, row/s.SeqQ, key, g, w, Unwritten(got))
-					return // one wrong weight tells enough
+					return // one wrong weight is enough
 				}
 			}
 		})
@@ -128,7 +128,7 @@ func (in inputs) weightsOf(row int) []float64 {
 	return w
 }
 
-// ones takes 1 for every value: weights add up to 1, and so does out, whatever
+// ones sets every value to 1: weights add up to 1, so out is 1 everywhere, whatever
 // the number of keys.
 func ones(t *testing.T, d device.Device, k attn.Kernel) {
 	for _, s := range []attn.Shape{shape(2, 300, 16, false), shape(130, 3, 5, false), shape(70, 129, 64, true), shape(3, 70, 128, false)} {

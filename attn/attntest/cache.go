@@ -15,7 +15,7 @@ import (
 // Update checks how a decoder writes to a cache.
 func Update(t *testing.T, d device.Device, it attn.Decoder) {
 	one := attn.CacheShape{Batch: 1, MaxSeq: 1, KVHeads: 1, Dim: 1}
-	writing{shape: one, count: 1, at: []int{0}}.check(t, d, it) // is there anything?
+	writing{shape: one, count: 1, at: []int{0}}.check(t, d, it) // is anything written yet?
 	for _, c := range []writing{
 		{"first", attn.CacheShape{Batch: 1, MaxSeq: 3, KVHeads: 1, Dim: 2}, 1, []int{0}, ""},
 		{"last", attn.CacheShape{Batch: 1, MaxSeq: 3, KVHeads: 1, Dim: 2}, 1, []int{2}, ""},
@@ -35,7 +35,7 @@ type writing struct {
 	shape  attn.CacheShape
 	count  int
 	at     []int
-	refuse string // why, where it must
+	refuse string // why, if it must
 }
 
 func (c writing) check(t *testing.T, d device.Device, it attn.Decoder) {
@@ -66,8 +66,8 @@ func (c writing) check(t *testing.T, d device.Device, it attn.Decoder) {
 	}
 }
 
-// answered ends the test if a call did not do what it should: return no error, or
-// refuse.
+// answered ends the test if a call did not do what it should, which is either to
+// return no error or to refuse.
 func answered(t *testing.T, d device.Device, call string, err error, refuse string) {
 	t.Helper()
 	if errors.Is(err, attn.ErrNotImplemented) {
@@ -84,7 +84,7 @@ func answered(t *testing.T, d device.Device, call string, err error, refuse stri
 	}
 }
 
-// countsOn has the numbers, one for each sequence, on both sides.
+// countsOn puts the numbers, one for each sequence, on both host and device.
 func countsOn(t *testing.T, d device.Device, name string, n []int) attn.PerSequence {
 	t.Helper()
 	var narrow []int32
@@ -97,7 +97,7 @@ func countsOn(t *testing.T, d device.Device, name string, n []int) attn.PerSeque
 	return attn.PerSequence{Host: n, Device: b}
 }
 
-// counting is from, from + 1, …: every number tells where it comes from.
+// counting is from, from + 1, …: every number shows where it comes from.
 func counting(n int, from float32) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -106,7 +106,7 @@ func counting(n int, from float32) []float32 {
 	return x
 }
 
-// stale is a cache's k or v with NaN behind the first lengths[b] slots.
+// stale is a cache's k or v with NaN after the first lengths[b] slots.
 func stale(x []float32, s attn.CacheShape, lengths []int) []float32 {
 	y := slices.Clone(x)
 	for i := range y {

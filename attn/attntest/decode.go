@@ -12,7 +12,7 @@ import (
 	"flashlab/device"
 )
 
-// Decoding is a decoder's Decode, or one that does the same otherwise.
+// Decoding is a decoder's Decode, or another method that does the same.
 type Decoding func(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence) error
 
 // step is one step with its inputs.
@@ -24,7 +24,7 @@ type step struct {
 
 // Decode checks one step of decoding; call is the method's name.
 func Decode(t *testing.T, d device.Device, call string, decode Decoding) {
-	decodeOnce(t, d, call, decode, randomStep(t, decodeShape(1, 1, 1, 1, 1), []int{1}), "") // is there anything?
+	decodeOnce(t, d, call, decode, randomStep(t, decodeShape(1, 1, 1, 1, 1), []int{1}), "") // is anything written yet?
 	t.Run("by_hand", func(t *testing.T) { decodeByHand(t, d, call, decode) })
 	t.Run("float64", func(t *testing.T) { decodeRandom(t, d, call, decode) })
 	t.Run("refuses", func(t *testing.T) { decodeRefuses(t, d, call, decode) })
@@ -107,7 +107,7 @@ func randomStep(t *testing.T, s attn.DecodeShape, lengths []int) step {
 	return step{s, lengths, q.q, stale(q.k, s.CacheShape, lengths), stale(q.v, s.CacheShape, lengths)}
 }
 
-// float64s is the right result.
+// float64s is the correct result.
 func (in step) float64s() []float64 {
 	out := make([]float64, len(in.q))
 	for i := range in.Batch * in.Heads {

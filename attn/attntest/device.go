@@ -1,5 +1,5 @@
-// Package attntest holds checks that several implementations of one contract
-// pass: what the tasks' public tests share.
+// Package attntest holds checks for several implementations of one contract. The
+// tasks' public tests share them.
 package attntest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"flashlab/device/sim"
 )
 
-// Device opens a device for a test: a GPU where there is one, else the
-// simulator, with all its checks: without them Findings would have none to show.
+// Device opens a device for a test: a GPU if there is one, else the simulator with
+// all its checks, because without them Findings would have nothing to show.
 func Device(t testing.TB) device.Device {
 	t.Helper()
 	d, err := open.Device("auto", open.Options{Sim: sim.Options{Checks: sim.AllChecks()}})

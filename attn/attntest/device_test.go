@@ -10,7 +10,7 @@ import (
 	"flashlab/device/sim"
 )
 
-// TestDeviceFinds: a student's tests show races, not only wrong results.
+// TestDeviceFinds: a student's tests show races as well as wrong results.
 func TestDeviceFinds(t *testing.T) {
 	d, ok := Device(t).(*sim.Device)
 	if !ok {

@@ -11,12 +11,12 @@ import (
 	"flashlab/device"
 )
 
-// Recorded writes a prompt and decodes token by token. The first step is called;
-// the second is recorded in a graph, which does it again for all others.
+// Recorded writes a prompt and decodes token by token. The first step is called.
+// The second is recorded in a graph, which repeats it for all the others.
 func Recorded(t *testing.T, d device.Device, it attn.Decoder, decode Decoding) {
 	const prompt, steps = 5, 6
 	s := decodeShape(2, 4, 2, prompt+steps, 6)
-	all := randomStep(t, s, []int{s.MaxSeq, s.MaxSeq}) // the cache as it is in the end
+	all := randomStep(t, s, []int{s.MaxSeq, s.MaxSeq}) // the cache as it is at the end
 	cache := attn.Cache{CacheShape: s.CacheShape, K: Output(t, d, "cache.K", s.Elements()), V: Output(t, d, "cache.V", s.Elements())}
 	k, v := Output(t, d, "k", s.Batch*s.Slot()), Output(t, d, "v", s.Batch*s.Slot())
 	q, out := Input(t, d, "q", all.q), Output(t, d, "out", len(all.q))

@@ -32,7 +32,7 @@ type cublas struct {
 	absent error
 }
 
-// errNoCublas is what baselines say without it.
+// errNoCublas is the error of baselines without it.
 var errNoCublas = errors.New("cuBLAS was not found: it comes with the CUDA toolkit, and with PyTorch")
 
 // open loads the library into the context that is current.

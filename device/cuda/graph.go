@@ -54,7 +54,7 @@ func (made *graph) take(r *recording) error {
 		return made.gpu.failed(fmt.Sprintf("cuGraphInstantiate(%s)", strings.Join(r.kernels, ", ")), needsGraphs(err))
 	}
 	if made.handle != nil {
-		C.flashlabGraphExecDestroy(made.handle) // what of it still runs goes on
+		C.flashlabGraphExecDestroy(made.handle) // what is still running goes on
 	}
 	made.handle = handle
 	made.describe(r)

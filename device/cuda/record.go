@@ -110,7 +110,7 @@ func (g *gpu) begin(r *recording) error {
 	return nil
 }
 
-// end turns the device back to doing what it is told.
+// end makes the device run what is queued again, instead of recording it.
 func (g *gpu) end(r *recording) error {
 	g.recording = nil
 	err := check(C.CUresult(C.flashlabEndCapture(rawStream(r.stream), &r.graph)))

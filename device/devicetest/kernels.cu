@@ -69,7 +69,7 @@ extern "C" __global__ void step(unsigned int *x, unsigned int k) {
     *x = *x * 3 + k;
 }
 
-// poke: writes where it is told to, also outside of any allocation.
+// poke: writes where it is told to, even outside any allocation.
 extern "C" __global__ void poke(float *out, long long at) {
     out[at] = 1.0f;
 }

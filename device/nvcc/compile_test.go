@@ -147,7 +147,7 @@ func TestGencode(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// The course's header lies beside every file, whatever way it is asked for.
+// The course's header is next to every file, however it is included.
 func TestCompileWithTensorCores(t *testing.T) {
 	tk := toolkit(t)
 	const body = `

@@ -48,7 +48,7 @@ func GPUs() ([]string, error) {
 	return names, nil
 }
 
-// visibleEnv lists, with commas between, what GPUs CUDA shows to a program: numbers, or the
+// visibleEnv lists, separated by commas, which GPUs CUDA shows to a program: numbers, or the
 // beginnings of UUIDs. On a node that several share without containers, Slurm sets it.
 const visibleEnv = "CUDA_VISIBLE_DEVICES"
 

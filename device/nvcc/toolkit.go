@@ -31,7 +31,7 @@ type Toolkit struct {
 }
 
 // places are where a toolkit may lie, first match wins. The environment goes
-// first, so that several versions can be had side by side.
+// first, so that several versions can be installed side by side.
 func places() []string {
 	var found []string
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {

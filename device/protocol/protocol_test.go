@@ -85,7 +85,7 @@ func TestEveryTruncationIsAnErrorButNoEOF(t *testing.T) {
 	}
 }
 
-// TestLengthsAreNotBelieved: no number makes a reader allocate more than there is.
+// TestLengthsAreNotBelieved: lengths are not trusted, so no number makes a reader allocate more than there is.
 func TestLengthsAreNotBelieved(t *testing.T) {
 	for _, sent := range all() {
 		m := New(OK, sent)

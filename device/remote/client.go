@@ -42,7 +42,7 @@ func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, err
 	}
 }
 
-// ask sends a request, the bytes of a copy behind it, and reads the answer into what
+// ask sends a request, followed by the bytes of a copy, and reads the answer into what
 // is wanted.
 func (c *client) ask(request protocol.Message, data []byte, wanted ...any) error {
 	c.mu.Lock()

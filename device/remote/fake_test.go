@@ -93,7 +93,7 @@ func (m fakeModule) Kernel(name string) (device.Kernel, error) {
 	return fakeKernel{sig}, err
 }
 
-// directKernel believes what it is given, as the simulator's do.
+// directKernel trusts what it is given, as the simulator's kernels do.
 type directKernel struct {
 	fakeKernel
 	fake *fake

@@ -20,7 +20,7 @@ func (h *heap) add(m device.Memory) {
 	h.blocks = slices.Insert(h.blocks, at, m)
 }
 
-// after is the index of the first block that starts behind addr.
+// after is the index of the first block that starts after addr.
 func (h *heap) after(addr uint64) int {
 	return sort.Search(len(h.blocks), func(i int) bool { return h.blocks[i].Addr > addr })
 }
@@ -58,7 +58,7 @@ func (h *heap) take(m device.Memory) (device.Memory, error) {
 	return block, nil
 }
 
-// check holds values against what a kernel takes: their sizes, and that every pointer
+// check compares values with what a kernel takes: their sizes, and that every pointer
 // points into a block. Launch would take them as they then are.
 func (h *heap) check(sig device.Signature, values []device.Value) ([]any, error) {
 	args := make([]any, len(values))

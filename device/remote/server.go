@@ -172,5 +172,5 @@ func (c *session) touch(request protocol.Message) ([]byte, error) {
 	return nil, c.Device.Poison(m)
 }
 
-// words call what is done with memory by its name.
+// words names what is done with memory.
 var words = map[protocol.Op]string{protocol.OpCopyIn: "copyin", protocol.OpCopyOut: "copyout", protocol.OpSet: "set", protocol.OpPoison: "poison"}

@@ -137,8 +137,8 @@ func TestRightKernelsAreNotReported(t *testing.T) {
 	})
 }
 
-// TestBlocksMeetWhateverIsChecked: what watches the meetings of blocks is there only
-// where races are looked for.
+// TestBlocksMeetWhateverIsChecked: the code that watches blocks meet is active only
+// when races are looked for.
 func TestBlocksMeetWhateverIsChecked(t *testing.T) {
 	for _, checks := range []Checks{{Mem: true}, {Race: true}, {Sync: true}, {Init: true}, {Traffic: true}} {
 		r, err := run(t, start(t, Options{Checks: checks}), clean, "last_block_sums", 20)

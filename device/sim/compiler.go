@@ -19,7 +19,7 @@ import (
 var ErrNoCompiler = errors.New("no C++ compiler that builds kernels was found")
 
 // compiler is a C++ compiler that has shown, on a probe kernel, that it
-// understands all the simulator asks of it.
+// understands everything the simulator asks of it.
 type compiler struct {
 	path        string
 	version     string // its first line of --version: part of every cache key
@@ -30,8 +30,8 @@ type compiler struct {
 }
 
 // fillLocals fills variables that their declaration leaves undefined with large
-// numbers or NaN: nobody sees whether local memory was written before it is read,
-// but what was read shall not look right by chance, nor differ from run to run.
+// numbers or NaN. No check sees whether local memory was written before it is read,
+// but the value should not look right by chance, or differ from run to run.
 const fillLocals = "-ftrivial-auto-var-init=pattern"
 
 const compileTimeout = 2 * time.Minute
@@ -105,7 +105,7 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		// A large local array must meet the guard page below its thread's stack,
 		// not step over it into another thread's.
 		"-fstack-clash-protection",
-		// So that whatever jumps or calls by an address is the kernel's own doing.
+		// So that only the kernel's own code can jump or call by an address.
 		"-fno-jump-tables", "-fno-optimize-sibling-calls",
 		// No contraction: a verdict must not depend on this machine's processor.
 		"-ffp-contract=off",

@@ -18,8 +18,8 @@ var (
 	cameFrom = regexp.MustCompile(`^(?:([^:\s][^:]*):(\d+):(\d+):\s+required from|\s+inlined from .* at ([^:\s][^:]*):(\d+):(\d+)[:,]$)`)
 )
 
-// compileError reads a compiler's output. Names of ours become those that the
-// student wrote, and an error in a header of ours moves to the line that uses it.
+// compileError reads a compiler's output. Our names become those that the student
+// wrote, and an error in one of our headers moves to the line that uses it.
 func compileError(s moduleSource, output string, cause error) error {
 	var ours *jail.Error
 	if errors.As(cause, &ours) {

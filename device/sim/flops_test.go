@@ -22,7 +22,7 @@ extern "C" __global__ void no_arithmetic(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = fmaxf(x[i], y[i]);
 }
-// Its additions stand behind a check of bounds, in the middle of a basic block.
+// Its additions come after a bounds check, in the middle of a basic block.
 extern "C" __global__ void tree(const float *x, float *y) {
     __shared__ float part[64];
     int t = threadIdx.x;

@@ -7,7 +7,7 @@ import (
 	"flashlab/device/trace"
 )
 
-// explained is a finding in words, with what tells which others say the same.
+// explained is a finding in words, with the fields that show which others say the same.
 type explained struct {
 	trace.Finding
 	variable  string // "kernel::tile"
@@ -44,7 +44,7 @@ func fold(all []explained) []trace.Finding {
 	return plain
 }
 
-// covers tells whether a reader who has seen k learns nothing from f.
+// covers tells whether a reader who has seen k learns nothing new from f.
 func (k explained) covers(f explained) bool {
 	switch {
 	case k.Kernel != f.Kernel:

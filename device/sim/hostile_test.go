@@ -14,8 +14,8 @@ import (
 	"flashlab/device/protocol"
 )
 
-// TestTheProcessRefusesWhatBreaksOff: the simulator's own process lives on, whatever
-// of a message is missing and whatever number it holds.
+// TestTheProcessRefusesWhatBreaksOff: the simulator's own process survives, whichever
+// part of a message is missing and whatever number it holds.
 func TestTheProcessRefusesWhatBreaksOff(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks(), Memory: 1 << 20})
 	m, err := d.Compile(device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x, int n) { x[0] = n; }`})

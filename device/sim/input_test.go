@@ -130,7 +130,7 @@ func TestMemoryHasALimit(t *testing.T) {
 	d := start(t, Options{Memory: 1 << 20})
 	_, err := d.Malloc("big", 1<<21)
 	assert.ErrorIs(t, err, device.ErrOutOfMemory)
-	for range 10 { // freed memory can be had again
+	for range 10 { // freed memory can be allocated again
 		m, err := d.Malloc("scores", 1<<20)
 		require.NoError(t, err)
 		require.NoError(t, d.Free(m))

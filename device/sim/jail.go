@@ -73,7 +73,7 @@ func (v *view) remove() {
 	}
 }
 
-// command starts the simulator's process. Nothing of ours is its business; the
+// command starts the simulator's process. It gets none of our environment, and the
 // locale must not change what it prints.
 func command(binary string, o Options, v *view) (*exec.Cmd, error) {
 	env := []string{"LC_ALL=C"}

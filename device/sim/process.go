@@ -43,7 +43,7 @@ func startProcess(binary string, o Options, v *view) (*process, error) {
 // errDied: the process ended unasked, or was killed for taking too long.
 var errDied = errors.New("the simulator's process has ended")
 
-// call sends a request, the bytes of a copy behind it, and reads the answer. A
+// call sends a request, followed by the bytes of a copy, and reads the answer. A
 // process that does not answer within the limit is killed.
 func (p *process) call(limit time.Duration, request protocol.Message, data []byte) (protocol.Message, error) {
 	p.mu.Lock()

@@ -159,7 +159,7 @@ func (d *Device) Malloc(name string, bytes int64) (device.Memory, error) {
 	return m, nil
 }
 
-// Free gives memory back; a kernel that still uses it is found out.
+// Free gives memory back; a kernel that still uses it is caught.
 func (d *Device) Free(m device.Memory) error {
 	if err := d.graphs.Refuse("free " + m.Name); err != nil {
 		return err

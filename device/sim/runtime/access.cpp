@@ -1,4 +1,4 @@
-// access.cpp - what an access meets off the usual way.
+// access.cpp - what happens to an access off the usual path.
 #include "access.h"
 
 namespace simt {

@@ -1,6 +1,6 @@
-// access.h - the way of every load and store of a kernel: memcheck, initcheck,
+// access.h - the path of every load and store of a kernel: memcheck, initcheck,
 // racecheck, then the counts. Each step ends in a jump to the next or out of line, so
-// that the usual way is short and keeps nothing on the stack.
+// that the usual path is short and keeps nothing on the stack.
 #pragma once
 #include <sys/types.h>
 
@@ -49,8 +49,8 @@ template <unsigned n, Op op> INLINE bool quickly(Worker *w, Region *r, Addr a, A
     return op == READ ? wordRead(w, r, a, pc) : wordWrite(w, r, a, pc);
 }
 
-// What of an access the compiler knows. Watched ones are for the race detector or the
-// counts; the others have a shorter way of their own.
+// What the compiler knows about an access. Watched ones are for the race detector or the
+// counts; the others have a separate, shorter path.
 template <unsigned size, Op operation, bool any, bool watch> struct Kind {
     static constexpr unsigned n = size;
     static constexpr Op op = operation;
@@ -65,8 +65,8 @@ template <class K> INLINE void allowed(Worker *w, Region *r, Addr a, Addr pc) {
     if (w->checks & TRAFFIC) recordTraffic(w, a, K::n, K::op, r == w->shared, pc);
 }
 
-// judge says what is wrong with an access that has not all that it needs, the
-// worst first. What it does not stop is done.
+// judge says what is wrong with an access that lacks something it needs, the worst
+// first. If it does not stop the kernel, the access is made.
 template <class K> COLD void judge(Worker *w, Region *r, Addr a, Addr pc, bool crooked) {
     constexpr unsigned n = K::n;
     constexpr Op op = K::op;
@@ -91,10 +91,10 @@ template <class K> INLINE void within(Worker *w, Region *r, Addr a, Addr pc) {
     allowed<K>(w, r, a, pc);
 }
 
-// elsewhere is for addresses outside of shared and device memory.
+// elsewhere is for addresses outside shared and device memory.
 template <class K> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
     if (w->data->holds(a)) return within<K>(w, w->data, a, pc);
-    // The module's own read-only data (constant tables, strings) is nobody's business.
+    // The module's own read-only data (constant tables, strings) is not checked.
     if (K::op != READ || a < w->module->base || a >= w->module->end)
         stopAccess(w, "out of bounds", a, K::n, K::op, pc);
 }
@@ -108,7 +108,7 @@ template <class K> INLINE void through(Worker *w, Addr a, Addr pc) {
     within<K>(w, r, a, pc);
 }
 
-// attend does first what has waited for this access.
+// attend first does what has been waiting for this access.
 template <class K> COLD void attend(Worker *w, Addr a, Addr pc) {
     settleWrites(w);
     bool local = a - w->stackLo < stackSize;

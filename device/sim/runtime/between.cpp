@@ -20,12 +20,12 @@ uint32_t firstStamp = 1;
 namespace {
 uint32_t nextStamp = 1;
 
-// A block that passes a fence and then an atomic makes its writes known to who comes to
-// an atomic later. Of each block: when it first did so (0: never), and how many had done
-// so by its own last atomic. From the first fence on an atomic and its counting are one
-// step, so that of two blocks the one that came first never counts as the later one.
-// An atomic under way at that fence may count who comes just after it: rather a race
-// not seen than one that is none.
+// A block that passes a fence and then an atomic makes its writes known to any block that
+// comes to an atomic later. Kept for each block: when it first did so (0: never), and how
+// many had done so by its own last atomic. From the first fence on, an atomic and its
+// counting are one step, so that the first of two blocks never counts as the later one.
+// An atomic under way at that fence may count a block that comes just after it: missing a
+// race is better than reporting one that does not exist.
 std::atomic<bool> anyFence{false};
 std::atomic_flag atomicUnderWay = ATOMIC_FLAG_INIT;
 std::atomic<uint32_t> releases{0};

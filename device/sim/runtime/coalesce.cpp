@@ -10,9 +10,9 @@ namespace simt {
 namespace {
 constexpr unsigned sectorBytes = 32;
 
-// A model of what reaches device memory: the L2 cache holds all that one launch
-// touches, and nothing of the launch before. So each sector is fetched once if
-// it is read and sent back once if it is written, however often.
+// A model of what reaches device memory: the L2 cache holds everything that one
+// launch touches, and nothing of the launch before. So a sector is fetched once if
+// it is read and sent back once if it is written, no matter how often.
 enum Touch : uint8_t { Fetched = 1, SentBack = 2 };
 uint8_t *touched; // by sector of device memory; blocks of all workers share it
 
@@ -63,7 +63,7 @@ bool runOf(const Request &r, unsigned half, unsigned n, Run *run) {
 }
 
 // runsOf finds the sectors of a regular request without looking at each lane. It
-// returns how many runs they make, 0 if they are to be looked at after all.
+// returns how many runs they make, or 0 if each lane must be looked at after all.
 int runsOf(const Request &r, unsigned n, Run *runs) {
     if (r.irregular) return 0;
     int count = 0;

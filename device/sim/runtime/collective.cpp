@@ -1,4 +1,4 @@
-// collective.cpp - operations that a warp does as one: the lanes meet, and the
+// collective.cpp - operations that a warp does together: the lanes meet, and the
 // last to arrive computes for all (include/simt/warp.h, Gathering).
 #include "collective.h"
 

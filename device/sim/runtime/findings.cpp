@@ -83,8 +83,8 @@ Again entry(Worker *w, Finding &&f) {
 }
 } // namespace
 
-// seenBefore counts what the running block has reported of late, so that nobody
-// need describe it again.
+// seenBefore counts what the running block has reported recently, so that it need
+// not be described again.
 bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc) {
     Again &a = placeOf(w, pc, otherPc);
     if (a.blockEpoch != w->blockEpoch) return false;
@@ -111,8 +111,8 @@ void report(Worker *w, Finding f) {
 }
 
 // endFindings puts the workers' findings together in the order of their blocks.
-// Of blocks behind one that stopped the kernel nothing is told: whether they ran
-// is chance.
+// Nothing is reported of blocks after one that stopped the kernel, because it is
+// chance whether they ran.
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
     std::vector<Finding> all;
     for (Worker *w : workers) {

@@ -77,13 +77,13 @@ void *__tsan_memset(void *to, int value, size_t n) {
     return memset(to, value, n);
 }
 
-// The compiler calls this at the start of every basic block: so even a loop that
+// The compiler calls this at the start of every basic block. So even a loop that
 // touches no memory takes steps, and arithmetic can be counted.
 void __sanitizer_cov_trace_pc() {
     simt::Worker *w = simt::worker;
     if (UNLIKELY(!w)) return;
     Addr pc = CALLER;
-    // A loop's own access or barrier shall stop it, for that has a line for certain.
+    // A loop's own access or barrier should stop it, because that always has a line.
     constexpr uint64_t grace = 10000;
     if (UNLIKELY(++w->steps > w->maxSteps + grace)) simt::stopSteps(w, pc);
     uint32_t offset = (uint32_t)(pc - w->codeBase);

@@ -50,7 +50,7 @@ void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uint64_t index) {
     simt::stopKernel(w);
 }
 
-// Steps stand for cycles: a clock that runs the same every time.
+// Steps take the place of cycles: a clock that runs the same every time.
 long long simt_clock() {
     return (long long)simt::worker->steps;
 }

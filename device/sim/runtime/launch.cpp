@@ -1,5 +1,5 @@
-// launch.cpp - runs a kernel's blocks on all workers: each takes the next block
-// that nobody has, and runs its threads as fibers.
+// launch.cpp - runs a kernel's blocks on all workers: each takes the next free
+// block, and runs its threads as fibers.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void threadMain() {
     __builtin_unreachable();
 }
 
-// Stacks lie a whole number of pages apart: were their tops to do so too, all threads would
+// Stacks are a whole number of pages apart. If their tops were too, all threads would
 // share a few sets of the processor's caches.
 constexpr size_t colour(int thread) {
     return (size_t)thread % 16 * 256;
@@ -111,8 +111,8 @@ Job *job;
 unsigned jobNumber, busy;
 uint64_t stepLimit;
 
-// stopLater makes the workers on later blocks give up: were the blocks run one
-// by one, these would never have run.
+// stopLater makes the workers on later blocks give up: if the blocks ran one by
+// one, these would never have run.
 void stopLater(Job *j, uint32_t block) {
     uint32_t last = j->last.load();
     while (block < last && !j->last.compare_exchange_weak(last, block)) {

@@ -42,7 +42,7 @@ void simt_multiply_2048(int m, int n, int k, const float *a, const float *b, dou
 }
 
 // The product is exact in double. An inexact sum gets an odd last bit, so that
-// the next rounding sees on which side of a tie it lies (include/simt/rounding.h).
+// the next rounding sees on which side of a tie it is (include/simt/rounding.h).
 double simt_fma(float a, float b, float c) {
     double product = (double)a * b, sum = product + c, fromC = sum - product;
     double error = (product - (sum - fromC)) + (c - fromC);
@@ -60,8 +60,8 @@ void simt_check_matrix(const void *p, unsigned stride, int size, int line) {
         refuse(worker, "bad leading dimension", line,
                "wmma: the leading dimension is " + std::to_string(stride) +
                    "; it has to be a multiple of " + std::to_string(step) + " elements (16 bytes)");
-    // CUDA asks for 32 everywhere, but a shared array that nobody aligned lies
-    // where the linker likes it.
+    // CUDA asks for 32 everywhere, but the linker may put a shared array that is not
+    // explicitly aligned anywhere.
     unsigned multiple = worker->shared->holds((Addr)p) ? 16 : 32;
     if ((Addr)p % multiple)
         refuse(worker, "misaligned matrix", line,

@@ -165,8 +165,8 @@ size_t ownShared(Module *m, const KernelEntry *k) {
     return bytes;
 }
 
-// prepareModule finds where the calling OS thread's copy of the module's shared
-// memory lies, and gives the worker its shadows.
+// prepareModule finds the calling OS thread's copy of the module's shared memory, and
+// gives the worker its shadows.
 bool prepareModule(Worker *w, Module *m, std::string *error) {
     w->module = m;
     w->codeBase = m->base;

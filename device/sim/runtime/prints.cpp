@@ -53,8 +53,8 @@ void print(Worker *w, Index3 block, const char *text) {
     w->printed.push_back(std::move(p));
 }
 
-// endPrints puts together what the workers kept. Of blocks behind one that
-// stopped the kernel nothing is told: whether they ran is chance.
+// endPrints puts together what the workers kept. Nothing is reported of blocks after
+// one that stopped the kernel, because it is chance whether they ran.
 void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
     std::vector<Print> all;
     uint32_t lost = noBlock; // the first block of which something is missing

@@ -57,7 +57,7 @@ inline bool unordered(Worker *w, const Access &x, unsigned mask) {
     if (LIKELY(x.epoch != w->epoch)) return false;
     Fiber *me = w->current;
     if (x.thread() == me->id || !(x.mask() & mask)) return false;
-    // A __syncwarp may lie between.
+    // There may be a __syncwarp in between.
     return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
 }
 
@@ -102,8 +102,8 @@ void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc)
                 w->synchronised};
     Seen *fresh = keep(slots, count, now);
     if (!fresh || op != WRITE) return;
-    // The value is there when the write is done. Of a wide write only the first
-    // word waits for it; the others get one that equals no other block's.
+    // The value is there when the write is done. Only the first word of a wide write
+    // waits for it; the others get a value that equals no other block's.
     PendingWrite &p = pend(w);
     if (p.seen) {
         fresh->value = w->stamp;

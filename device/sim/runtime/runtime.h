@@ -2,7 +2,7 @@
 //
 // A CUDA thread is a fiber, and a Worker runs whole blocks: one OS thread each.
 // Findings and counts are kept by block and worker, and put together when the
-// launch is over, so that they do not depend on who ran what when. The
+// launch is over, so they do not depend on which worker ran what when. The
 // compiler's thread-sanitizer instrumentation (without its library) calls
 // hooks.cpp for every load and store of a kernel: that one hook carries all
 // checks and counts.
@@ -169,7 +169,7 @@ struct Print {
 enum Attention : uint32_t { PendingValue = 1, TraceFull = 2 };
 
 // Worker is one OS thread's share of a launch. What the hook needs at every
-// access stands first.
+// access comes first.
 struct alignas(64) Worker {
     Addr stackLo = 0;
     uint64_t steps = 0;             // of the running block
@@ -300,8 +300,8 @@ void endCopies(Worker *w, Fiber *f);
 void startBetween(uint32_t blocks);
 uint32_t stampOf(uint32_t block);
 void fence(Worker *w);
-void meet(Worker *w); // ahead of an atomic
-void met(Worker *w);  // behind it
+void meet(Worker *w); // before an atomic
+void met(Worker *w);  // after it
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------

@@ -204,8 +204,8 @@ bool launchCommand(Reader &r) {
     return answer(result == LaunchResult::Stopped ? STOPPED : OK, "");
 }
 
-// What is not known of a kernel is -1: here it is code of this machine's CPU, whose
-// registers say nothing of a GPU's.
+// What is not known about a kernel is -1: here it is code for this machine's CPU, whose
+// registers say nothing about a GPU's.
 bool attributes(Reader &r) {
     Numbered found(r.number());
     if (!found.kernel) return answer(REFUSED, noKernel);
@@ -258,7 +258,7 @@ bool obey(uint8_t operation, Reader r) {
 } // namespace
 } // namespace simt
 
-// serve answers until nobody asks any more.
+// serve answers until there are no more requests.
 static int serve() {
     std::vector<char> message;
     for (;;) {
@@ -272,7 +272,7 @@ static int serve() {
     }
 }
 
-// Without destructors: the workers still wait on what these would take away.
+// Without destructors: the workers still wait on objects that these would destroy.
 int main() {
     _exit(serve());
 }

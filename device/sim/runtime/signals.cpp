@@ -76,7 +76,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
 }
 
 // One thread watches the clock. A worker that is past its time is interrupted
-// again and again, for it may be inside the runtime just then.
+// again and again, because it may be inside the runtime at that moment.
 std::mutex clockMutex;
 std::condition_variable clockSet;
 bool running;

@@ -1,6 +1,6 @@
 // tensorcore.cpp - single instructions of the tensor cores (include/tensorcore.h): a warp's lanes
 // bring their fragments, and the last to arrive works for all. With g = lane / 4 and t = lane % 4,
-// fragments are as the PTX ISA has them.
+// fragments are laid out as in the PTX ISA.
 #include <immintrin.h>
 
 #include <cstring>

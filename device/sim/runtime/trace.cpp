@@ -21,8 +21,8 @@ uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
     return t->table[h].site;
 }
 
-// append opens a request. What stood there before the last barrier was most often
-// the same instruction's.
+// append opens a request. The entry from before the last barrier was usually the same
+// instruction's.
 Request *append(Traffic *traffic, Trace &t, Addr pc, unsigned n, Op op, bool shared) {
     Request *r = t.end;
     uint32_t site = r->site;
@@ -36,8 +36,8 @@ Request *append(Traffic *traffic, Trace &t, Addr pc, unsigned n, Op op, bool sha
 }
 
 // find looks for a lane's request where it is not the next of the trace: the
-// lane took another way. It counts its passings of each instruction so far, and
-// takes the request of the next one.
+// lane took another path. It counts how often it has passed each instruction so far,
+// and takes the request of the next pass.
 Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr pc, unsigned n, Op op, bool shared) {
     uint32_t site = siteOf(traffic, pc, n, op, shared);
     if (site == maxSites) return nullptr;

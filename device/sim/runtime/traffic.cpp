@@ -26,8 +26,8 @@ struct Total {
 std::map<std::string, Total> totals;
 } // namespace
 
-// endTraffic adds up what the workers counted. Of a kernel that was stopped
-// nothing is kept (k is null): how far it came is chance.
+// endTraffic adds up what the workers counted. Nothing is kept of a kernel that was
+// stopped (k is null), because it is chance how far it got.
 void endTraffic(Module *m, const KernelEntry *k) {
     Total *total = k ? &totals[k->name] : nullptr;
     if (total) total->launches++;

@@ -100,8 +100,8 @@ bool tryWarp(Worker *w, Fiber *f) {
     return true;
 }
 
-// Whoever waits at another instruction of this kind will wait for ever: nothing brings the
-// others there but passing this one.
+// A lane that waits at another instruction of this kind will wait for ever: the others can
+// only get there by passing this one.
 COLD static void divergent(Worker *w, const Fiber *f, const Instruction &i, const Warp &wp) {
     const Fiber &other = w->fibers[f->warp * 32 + __builtin_ctz(wp.arrived)];
     {
