@@ -138,7 +138,7 @@ func TestMask(t *testing.T) {
 	mask(counting(1, 1, 3, 3), []float32{0, negInf, negInf, 3, 4, negInf, 6, 7, 8},
 		"query 0 sees key 0; query 1 sees keys 0 and 1; query 2 sees all three")
 	mask(counting(1, 1, 2, 4), []float32{0, 1, 2, negInf, 4, 5, 6, 7},
-		"the last query stands beside the last key: query i sees keys 0 … i + seqK - seqQ")
+		"the last query is aligned with the last key: query i sees keys 0 … i + seqK - seqQ")
 	mask(counting(2, 1, 2, 2), []float32{0, negInf, 2, 3, 4, negInf, 6, 7}, "each head of each sequence has the same mask")
 }
 

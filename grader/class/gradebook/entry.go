@@ -54,11 +54,11 @@ type Manual struct {
 	Of        float64
 }
 
-// Blank tells that there is no measured point at all: no number is better than a zero.
+// Blank tells that not a single point was measured: no number is better than a zero.
 func (t Task) Blank() bool { return t.Of == 0 }
 
-// Blank is the same of an entry.
+// Blank is the same for an entry.
 func (e Entry) Blank() bool { return e.Of == 0 || e.Attempts == 0 }
 
-// Complete tells that no point is missing any more.
+// Complete tells that no points are missing any more.
 func (e Entry) Complete() bool { return e.GPU+e.Awaiting+e.NotGraded < 1e-9 }
