@@ -116,8 +116,8 @@ func (c *change) rename() error {
 	return nil
 }
 
-// recoverUpdate undoes an update that was broken off; it may itself be broken off,
-// and be done again.
+// recoverUpdate undoes an update that was interrupted; it may itself be interrupted
+// and done again.
 func recoverUpdate(root string) (bool, error) {
 	c := change{root: root}
 	text, err := os.ReadFile(c.path(journal))

@@ -33,7 +33,7 @@ type Graded struct {
 	mu    sync.Mutex
 }
 
-// Begin starts the clock, and writes a results.json for the case that nothing else comes.
+// Begin starts the clock, and writes a results.json in case nothing else follows.
 func Begin(results string) (*Graded, error) {
 	g := &Graded{file: filepath.Join(results, "results.json"), began: time.Now()}
 	return g, g.write("Grading broke off before anything was measured. It is no fault of the submission; hand in again, or tell your instructor.")

@@ -82,7 +82,7 @@ const (
 )
 
 // keepPrints puts what was printed into a case's result. A hidden case's inputs
-// are not for reading.
+// must not be read.
 func (o Options) keepPrints(v *verdict.Outcome, res supervise.Result) {
 	if v.Hidden {
 		return
