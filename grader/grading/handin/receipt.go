@@ -1,7 +1,8 @@
-// Package receipt gives a hand-in a short name that anyone can compute again: a
-// hash of the files that a student may change. `make pack` prints it, and the
-// feedback and the gradebook repeat it.
 package handin
+
+// A receipt is a short name for a hand-in that anyone can compute again: a hash
+// of the files that a student may change. `make pack` prints it, and the feedback
+// and the gradebook repeat it.
 
 import (
 	"crypto/sha256"

@@ -22,8 +22,8 @@ type Workload struct {
 	Causal bool
 	// Peers are what PyTorch is asked for.
 	Peers []string
-	// Traffic says that the workload is bound by memory: percent of the copy rate
-	// are what matters.
+	// Traffic says that the workload is bound by memory: what matters is its
+	// percentage of the copy rate.
 	Traffic bool
 }
 

@@ -27,7 +27,7 @@ var (
 type rule func(v any) error
 type rules map[string]rule
 
-// CheckGradescope holds a results.json against the documented format: unknown keys, values of the wrong
+// CheckGradescope compares a results.json with the documented format: unknown keys, values of the wrong
 // kind, and a missing score are mistakes that Gradescope shows to the student as a failed autograder.
 func CheckGradescope(data []byte) error {
 	var top map[string]any
