@@ -72,8 +72,8 @@ func grades(name string) bool {
 	case !slices.Contains(kept, top) || agreement.MatchString(name) || below(name, left):
 		return false
 	}
-	// The course's own tests want its solutions, mutants and corpus, and all of
-	// testdata is theirs. A task's tests are its public checks.
+	// The course's own tests need its solutions, mutants and corpus, and all of
+	// testdata belongs to them. A task's tests are its public checks.
 	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
 }
 
