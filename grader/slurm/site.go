@@ -129,7 +129,7 @@ func (s Site) check() error {
 	}
 	for _, o := range s.Options {
 		if !strings.HasPrefix(o, "-") {
-			return fmt.Errorf("options: %q: want an option of sbatch, as \"--constraint=h100\"", o)
+			return fmt.Errorf("options: %q: want an option of sbatch, such as \"--constraint=h100\"", o)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 		one.Notes = append(one.Notes, fmt.Sprintf("set to %s by %s: %s", Number(whole.Points), whole.By, whole.Reason))
 	}
 	if one.Part != nil && one.Part.Failed != "" && whole == nil {
-		one.Notes = append(one.Notes, "could not be graded, by no fault of the submission")
+		one.Notes = append(one.Notes, "could not be graded, through no fault of the submission")
 	}
 	c.manual(s, &one)
 	c.lateness(s, &one, before)

@@ -17,7 +17,7 @@ type Entry struct {
 	Of        float64 // points that were measured or given
 	GPU       float64 // points that need a GPU, and have none yet
 	Awaiting  float64 // points that await a person: held, or not marked yet
-	NotGraded float64 // points of what could not be graded, by no fault of the student's
+	NotGraded float64 // points of what could not be graded, through no fault of the student's
 	Notes     []string
 }
 

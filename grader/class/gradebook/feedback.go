@@ -60,7 +60,7 @@ func (c Class) Feedback(e Entry) string {
 			fmt.Fprintf(&b, "Note: %s.\n", text(n))
 		}
 		if extra := r.Submission.Extra; len(extra) > 0 {
-			fmt.Fprintf(&b, "\nNot graded, for the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
+			fmt.Fprintf(&b, "\nNot graded, because the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
 		}
 	}
 	b.WriteString("\n| task | points | of | |\n| --- | --- | --- | --- |\n")

@@ -185,7 +185,7 @@ func (t *taking) archive(name string) error {
 	}
 	switch {
 	case len(data) == 0:
-		return trouble("it is empty: the upload may have broken off")
+		return trouble("it is empty: the upload may have been interrupted")
 	case bytes.HasPrefix(data, []byte("PK")):
 		return t.zip(data)
 	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
@@ -199,7 +199,7 @@ func (t *taking) archive(name string) error {
 	case foreign[strings.ToLower(filepath.Ext(name))]:
 		return trouble("it is a %s file: hand in the zip that `make pack` writes", filepath.Ext(name))
 	}
-	return trouble("it is neither a zip nor a tar file: the upload may have broken off")
+	return trouble("it is neither a zip nor a tar file: the upload may have been interrupted")
 }
 
 func (t *taking) zip(data []byte) error {

@@ -60,7 +60,7 @@ func pack(out string, quick bool) (int, error) {
 	defer stop()
 	warned := lookAtAll(ctx, root, z, tasks)
 	if warned {
-		fmt.Println("\nWarnings stop nothing: hand the zip in as it is, or mend what they name and pack again.")
+		fmt.Println("\nWarnings stop nothing: hand the zip in as it is, or fix what they name and pack again.")
 	}
 	return command.Full, nil
 }
