@@ -1,5 +1,5 @@
-// Package command is what the grader's commands have in common. Each is a value in a list, and the
-// help, the words on a mistyped name and the shell's completion are made from that list.
+// Package command is what the grader's commands have in common. Each is a value in a list. The help,
+// the message about a mistyped name and the shell's completion are made from that list.
 package command
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Exit codes. They say nothing that a report does not say better.
+// Exit codes. A report says everything that they say, and better.
 const (
 	Full   = 0 // all points of what was measured
 	Less   = 1
@@ -30,7 +30,7 @@ type Command struct {
 	Define func(f *flag.FlagSet) Run
 }
 
-// Run does the work, with the arguments that are no flags. It returns the exit code.
+// Run does the work, with the arguments that are not flags. It returns the exit code.
 type Run func(args []string) (code int, err error)
 
 // Do is what defines a command without flags.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// withHelp adds the commands that speak of the list itself.
+// withHelp adds the commands that are about the list itself.
 func (l List) withHelp() List {
 	var all List
 	all = append(l[:len(l):len(l)],
@@ -20,7 +20,7 @@ func (l List) withHelp() List {
 	return all
 }
 
-// helpOn prints the list, or what there is to know of one command.
+// helpOn prints the list, or what there is to know about one command.
 func (l List) helpOn(args []string) (int, error) {
 	if len(args) == 0 {
 		fmt.Print(l.help())
@@ -76,7 +76,7 @@ func (c Command) explain(f *flag.FlagSet) {
 
 // nearest is the name that a mistyped one was probably meant to be; "" if none is like it.
 func (l List) nearest(name string) (near string) {
-	least := 1 + max(2, len(name)/3) // more letters than that are no slip
+	least := 1 + max(2, len(name)/3) // more letters than that are not a slip
 	for _, c := range l {
 		if d := distance(name, c.Name); d < least && !c.Hidden {
 			near, least = c.Name, d
@@ -85,7 +85,7 @@ func (l List) nearest(name string) (near string) {
 	return near
 }
 
-// distance is how many letters are to be added, taken away or changed to get from one word to
+// distance is how many letters must be added, removed or changed to get from one word to
 // another.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1) // from the first letters of a to those of b

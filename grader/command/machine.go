@@ -17,7 +17,7 @@ func Interruptible() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// Terminal tells whether somebody looks on, and wants colours.
+// Terminal tells whether somebody is watching, and wants colours.
 func Terminal() bool {
 	return term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 }

@@ -116,8 +116,8 @@ func (c *change) rename() error {
 	return nil
 }
 
-// recoverUpdate undoes an update that was broken off; it may itself be broken off,
-// and be done again.
+// recoverUpdate undoes an update that was interrupted; it may itself be interrupted
+// and done again.
 func recoverUpdate(root string) (bool, error) {
 	c := change{root: root}
 	text, err := os.ReadFile(c.path(journal))
@@ -128,7 +128,7 @@ func recoverUpdate(root string) (bool, error) {
 		err = json.Unmarshal(text, &c.steps)
 	}
 	if err != nil {
-		return false, fmt.Errorf("an earlier update was broken off, and %s cannot be read: %w", journal, err)
+		return false, fmt.Errorf("an earlier update was interrupted, and %s cannot be read: %w", journal, err)
 	}
 	for i := len(c.steps) - 1; i >= 0; i-- {
 		s := c.steps[i]
@@ -146,7 +146,7 @@ func recoverUpdate(root string) (bool, error) {
 			err = nil // it had not been touched yet
 		}
 		if err != nil {
-			return false, fmt.Errorf("undo an update that was broken off: %w", err)
+			return false, fmt.Errorf("undo an update that was interrupted: %w", err)
 		}
 	}
 	return true, os.Remove(c.path(journal))

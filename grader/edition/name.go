@@ -1,6 +1,4 @@
-// Package release makes the tree that students get, and knows which one a tree
-// is. Solutions, hidden cases, mutants and what else is the instructor's stay
-// behind; what is written is searched for them before anyone sees it.
+// Package edition knows which release a tree is, and updates one to a newer release.
 package edition
 
 import (

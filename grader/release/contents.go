@@ -15,7 +15,7 @@ var kept = []string{
 	"attn", "bench", "device", "docs", "grader", "hbm", "internal", "nn", "scripts", "tensor",
 }
 
-// What stays behind of that.
+// The parts of it that stay behind.
 var left = []string{
 	"device/corpus",       // the simulator's own corpus: among it whole attention kernels
 	"docs/instructors.md", // not for students
@@ -32,7 +32,7 @@ var left = []string{
 	"scripts/walk-release.sh",
 }
 
-// What only the instructors' commands need: a tree that grades elsewhere has it, students do not.
+// What only the instructors' commands need: a tree that grades elsewhere has it, but students do not.
 var instructors = []string{"grader/instructor.go", "grader/command/instructor", "grader/class", "grader/trial", "grader/release", "grader/tasks/skeleton"}
 
 // pair is a file that students get, and a solution.
@@ -54,7 +54,7 @@ func ofATask(name string) bool {
 	return ok
 }
 
-// replaced is where the students' own README.md and Makefile lie.
+// replaced is where the students' own README.md and Makefile are.
 const replaced = "grader/release/tree/"
 
 // goes tells whether students get a file of the course.
@@ -72,8 +72,8 @@ func grades(name string) bool {
 	case !slices.Contains(kept, top) || agreement.MatchString(name) || below(name, left):
 		return false
 	}
-	// The course's own tests want its solutions, mutants and corpus, and all of
-	// testdata is theirs. A task's tests are its public checks.
+	// The course's own tests need its solutions, mutants and corpus, and all of
+	// testdata belongs to them. A task's tests are its public checks.
 	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
 }
 

@@ -14,7 +14,7 @@ var (
 	checkHead  = regexp.MustCompile(`^\s*\[\[\s*check\s*\]\]`)
 )
 
-// cases is what this file needs of a rubric.
+// cases is what this file needs from a rubric.
 type cases struct {
 	Check []struct {
 		ID   string

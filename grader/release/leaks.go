@@ -12,8 +12,8 @@ import (
 	"flashlab/grader/edition"
 )
 
-// leakRun is how many tokens in a row may be a solution's: some five lines of
-// code. Below it lie signatures, and the loops that everyone writes alike.
+// leakRun is how many tokens in a row may be a solution's: about five lines of
+// code. Signatures, and the loops that everyone writes alike, are shorter.
 const leakRun = 48
 
 var (
@@ -57,7 +57,7 @@ func runs(text []byte, each func(r run, from []string)) {
 	}
 }
 
-// Leaks names what a tree holds of the course's secrets. course is all of the
+// Leaks names the course's secrets that a tree contains. course is all of the
 // course, by name, and tree what students would get of it.
 func Leaks(course, tree map[string][]byte) []string {
 	var leaks []string

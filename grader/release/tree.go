@@ -1,3 +1,6 @@
+// Package release makes the tree that students get. Solutions, hidden cases, mutants
+// and everything else that belongs to the instructor stay behind; the tree is searched
+// for them before anyone sees it.
 package release
 
 import (
@@ -113,8 +116,8 @@ func untar(archive []byte) (files map[string][]byte, scripts map[string]bool, er
 	}
 }
 
-// fill picks the contents, searches them for what must not leave the house, and
-// lists them.
+// fill picks the contents, searches them for anything that must not be released,
+// and lists them.
 func (t *Tree) fill(root string, course map[string][]byte) error {
 	t.Contents = map[string][]byte{}
 	for name, data := range course {

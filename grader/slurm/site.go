@@ -12,10 +12,10 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// SiteName is where a cluster's own settings stand, in the course's folder.
+// SiteName is the file with a cluster's own settings, in the course's folder.
 const SiteName = "site.toml"
 
-// Site is what a cluster wants of a job: site.toml.
+// Site is what a cluster wants to know about a job: site.toml.
 type Site struct {
 	Partition string
 	Account   string
@@ -47,7 +47,7 @@ cache     = "/scratch/$USER/flashlab"
 options   = []           # anything else for sbatch, as "--constraint=h100"
 `
 
-// LoadSite reads site.toml. Without one there are the defaults, and found is
+// LoadSite reads site.toml. Without one it returns the defaults, and found is
 // false.
 func LoadSite(file string) (s Site, found bool, err error) {
 	s = Defaults()
@@ -129,7 +129,7 @@ func (s Site) check() error {
 	}
 	for _, o := range s.Options {
 		if !strings.HasPrefix(o, "-") {
-			return fmt.Errorf("options: %q: want an option of sbatch, as \"--constraint=h100\"", o)
+			return fmt.Errorf("options: %q: want an option of sbatch, such as \"--constraint=h100\"", o)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (s Site) prologue() string {
 			fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
 		}
 	}
-	if s.Cache != "" { // in double quotes: $USER and the job's own variables are meant
+	if s.Cache != "" { // in double quotes: $USER and the job's own variables are to be expanded
 		fmt.Fprintf(&b, "export GOCACHE=\"%[1]s/go\" FLASHLAB_CACHE=\"%[1]s/cache\"\nmkdir -p \"$GOCACHE\" \"$FLASHLAB_CACHE\"\n",
 			strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$(", "\\$(").Replace(s.Cache))
 	}
@@ -175,5 +175,5 @@ func (s Site) prologue() string {
 	return b.String()
 }
 
-// Quote makes a text one word for the shell.
+// Quote turns a text into one word for the shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

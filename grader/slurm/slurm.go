@@ -1,6 +1,6 @@
 // Package slurm starts jobs on a Slurm cluster by its own commands (sbatch, squeue,
-// scancel) and watches them. It wants no accounting database and no JSON plugin:
-// whether a job did its work, its result files tell.
+// scancel) and watches them. It needs no accounting database and no JSON plugin:
+// a job's result files tell whether it did its work.
 package slurm
 
 import (
@@ -90,10 +90,10 @@ type State struct {
 	Reason string // why it waits
 }
 
-// Single is the index of a job that is no array.
+// Single is the index of a job that is not an array.
 const Single = -1
 
-// Over tells whether it will run no more.
+// Over tells whether it will not run any more.
 func (s State) Over() bool {
 	switch s.Name {
 	case "PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "SPECIAL_EXIT", "STAGE_OUT":
@@ -102,7 +102,7 @@ func (s State) Over() bool {
 	return true
 }
 
-// Words says it to people.
+// Words is the state in words.
 func (s State) Words() string {
 	if s.Name == "PENDING" && s.Reason != "" && s.Reason != "None" {
 		return "waiting (" + s.Reason + ")"
@@ -120,7 +120,7 @@ func (s State) Words() string {
 	return strings.ToLower(s.Name)
 }
 
-// States asks after a job. Slurm forgets jobs some minutes after their end: those
+// States asks about a job. Slurm forgets jobs some minutes after their end: those
 // are not in the answer.
 func States(ctx context.Context, id string) (map[int]State, error) {
 	out, err := command(ctx, "", "squeue", "-h", "-r", "-t", "all", "-j", id, "-O", "JobArrayID:40,State:24,Reason:60")
@@ -158,7 +158,7 @@ func Cancel(ctx context.Context, id string) error {
 }
 
 // command runs one of Slurm's commands. They fail now and then while a controller
-// restarts; those who poll try again.
+// restarts; callers that poll try again.
 func command(ctx context.Context, input, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdin = strings.NewReader(input)

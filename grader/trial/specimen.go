@@ -1,4 +1,4 @@
-// Package trial holds what the grader is tried with: specimens, which are submissions with the
+// Package trial holds what the grader is tested with: specimens, which are submissions with the
 // fate that each must meet, and the frozen solutions that they are made from. They are for tests,
 // for made-up classes and for instructors; a release leaves them out.
 package trial

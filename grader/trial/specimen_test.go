@@ -28,7 +28,7 @@ func allTasks(t *testing.T) (root string, tasks []*rubric.Task) {
 	return root, tasks
 }
 
-// TestEveryOneFits: each is read, and its edits quote its base; none lies where nobody looks.
+// TestEveryOneFits: each is read, and its edits quote its base; none is where nobody looks.
 func TestEveryOneFits(t *testing.T) {
 	root, tasks := allTasks(t)
 	read := 0

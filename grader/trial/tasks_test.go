@@ -16,7 +16,7 @@ import (
 	"flashlab/grader/grading/run"
 )
 
-// everyTask runs a test for each task of the course, beside the other such tests: at the end of
+// everyTask runs a test for each task of the course, next to the other such tests: at the end of
 // each the longest task alone would run.
 func everyTask(t *testing.T, f func(t *testing.T, root string, task *rubric.Task)) {
 	t.Parallel()
@@ -136,7 +136,7 @@ func withChecks(task *rubric.Task, parts []string) *rubric.Task {
 	return &few
 }
 
-// TestProvidedFilesAreTheSame: what a solution has beside its own files is a
+// TestProvidedFilesAreTheSame: what a solution has in addition to its own files is a
 // copy, for the compiler's and the linters' sake.
 func TestProvidedFilesAreTheSame(t *testing.T) {
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {

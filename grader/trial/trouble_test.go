@@ -165,7 +165,7 @@ func (x trouble) files(t *testing.T, root string, task *rubric.Task, dir string)
 }
 
 // TestTroubleCostsItsTaskAlone: whatever is wrong in task 2, its points are lost
-// with a message that names it, and the tasks beside it are graded as ever.
+// with a message that names it, and the tasks next to it are graded as usual.
 func TestTroubleCostsItsTaskAlone(t *testing.T) {
 	root, task := setup(t)
 	all, err := rubric.LoadAll(root)

@@ -29,7 +29,7 @@ func TestExploitsMeetTheirFates(t *testing.T) { strangers(t, Exploits) }
 func TestTheHonestAreNeitherHeldNorDocked(t *testing.T) { strangers(t, Honest) }
 
 // strangers grades every specimen of a kind as a student's submission, in the sandbox
-// where there is one, and prints what came of them.
+// where there is one, and prints their results.
 func strangers(t *testing.T, kind string) {
 	t.Parallel()
 	root := ready(t)

@@ -39,7 +39,7 @@ type Options struct {
 // kernel takes seconds.
 const turn = 60 * time.Second
 
-// Has tells whether there is something to time of a task.
+// Has tells whether a task has something to time.
 func (b Options) Has(task registry.Name) bool { return len(b.workloads(task)) > 0 || b.hasModel(task) }
 
 func (b Options) workloads(task registry.Name) (some []race.Workload) {
@@ -55,7 +55,7 @@ func (b Options) race() race.Options {
 	return race.Options{Ops: b.Ops, Runs: b.Runs, Warm: 2, Pieces: 8, Seed: b.Seed, Name: b.Racer}
 }
 
-// Measure times all that there is of one task, and writes it down if it is to be kept.
+// Measure times everything there is for one task, and stores it if it is to be kept.
 func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err error) {
 	p = page.Part{Task: b.Task.Name, Title: b.Task.Title, Date: page.Now(), Commit: b.commit(ctx), Go: runtime.Version(),
 		Seed: b.Seed, GPU: b.Devices.GPU, Before: page.Look(ctx)}

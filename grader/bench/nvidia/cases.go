@@ -13,8 +13,8 @@ import (
 // them ten to a hundred times slower.
 const few = 4
 
-// Small takes the smallest cases that are larger than a block's corner case, for
-// the tools are slow, and one of a single element tells little.
+// Small takes the smallest cases that are larger than a block's corner case: the
+// tools are slow, and a case of a single element tells little.
 func Small(cases []rubric.Case) []rubric.Case {
 	cases = slices.DeleteFunc(cases, func(k rubric.Case) bool { return k.GPU })
 	slices.SortStableFunc(cases, func(a, b rubric.Case) int { return cmp.Compare(run.Elements(a), run.Elements(b)) })

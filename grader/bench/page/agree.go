@@ -10,8 +10,8 @@ type Written struct {
 	Margins [][]float64
 }
 
-// Agreement is how far the two programs of a model, which have the same weights and the same
-// prompts, wrote the same.
+// Agreement is how far the output of a model's two programs agrees: they have the same weights
+// and the same prompts.
 type Agreement struct {
 	Tokens int    `json:",omitempty"` // that both wrote; 0 where nothing was compared
 	Same   int    `json:",omitempty"`

@@ -76,8 +76,8 @@ func (p Part) modelPairs(c Model) (pairs []Pair) {
 	return pairs
 }
 
-// Compare tells how far the ratios of a new run are from those of the task's run that
-// is kept: the same bench twice should give the same.
+// Compare tells how far the ratios of a new run are from those of the task's stored
+// run: the same bench twice should give the same.
 func (d Document) Compare(p Part) string {
 	old, pairs := d.Pairs(p)
 	if len(pairs) == 0 {

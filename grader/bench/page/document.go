@@ -1,5 +1,5 @@
-// Package reference keeps what `grader bench -o docs` measured, as JSON, as a page and
-// as pictures. All of the page and the pictures comes from the JSON.
+// Package page keeps what `grader bench -o docs` measured, as JSON, as a page and as
+// pictures. The page and the pictures come entirely from the JSON.
 package page
 
 import (
@@ -55,7 +55,7 @@ type Model struct {
 	Agreement
 }
 
-// Work is what both have to do at least.
+// Work is the least that both have to do.
 type Work struct {
 	Prompt float64 // operations of a prompt
 	Token  float64 // bytes that a token reads, in the mean

@@ -14,7 +14,7 @@ import (
 	"flashlab/internal/cache"
 )
 
-// Mistakes is all of docs/mistakes.json: what wrong ways to measure come to.
+// Mistakes is all of docs/mistakes.json: the effects of measuring wrongly.
 type Mistakes struct {
 	Date    time.Time
 	Commit  string
@@ -73,7 +73,7 @@ func (m Mistakes) fill(page string) (string, error) {
 	return page[:from+len(markBegin)] + "\n" + m.Table() + page[to:], nil
 }
 
-// Table is what stands between the markers.
+// Table is the text between the markers.
 func (m Mistakes) Table() string {
 	var s strings.Builder
 	var measured []bench.Mistake

@@ -149,7 +149,7 @@ func cells(r race.Row, e race.Entry, i int, t race.SelfTest) []string {
 	return c
 }
 
-// timed is a time with what is to be said of it.
+// timed is a time with any remarks about it.
 func timed(e race.Entry) string {
 	text := span(e.Stats)
 	if not := e.NotHidden(); not != "" {

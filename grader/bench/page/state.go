@@ -58,7 +58,7 @@ func cardOf(uuid string) string {
 	return parts[1]
 }
 
-// another says whether the two were certainly not the same card.
+// another says whether the two were certainly different cards.
 func (s State) another(t State) bool { return s.Card != "" && t.Card != "" && s.Card != t.Card }
 
 func (s State) String() string {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colours are apart for those who see no red or no green, too, and dark enough for dots on
-// white; those that come first are furthest apart.
+// colours can be told apart even without seeing red or green, and are dark enough for dots
+// on white; the first ones differ most.
 var colours = []color.RGBA{
 	{R: 0x1f, G: 0x5f, B: 0xa8, A: 0xff}, // blue
 	{R: 0xd9, G: 0x5f, B: 0x02, A: 0xff}, // orange
@@ -46,7 +46,7 @@ type polygon struct {
 	first   float64
 }
 
-// DrawGlyph implements draw.GlyphDrawer. The corners lie outside the circle of the same
+// DrawGlyph implements draw.GlyphDrawer. The corners are outside the circle of the same
 // radius, so that all shapes have about the same area.
 func (g polygon) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	step := 2 * math.Pi / float64(g.corners)

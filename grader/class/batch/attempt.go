@@ -22,7 +22,7 @@ import (
 )
 
 // attempt grades one attempt, task by task. Its record is written after each, so that
-// being killed costs the task in work at most. fresh counts the tasks that were graded.
+// being killed costs at most the current task. fresh counts the tasks that were graded.
 func (b *batch) attempt(ctx context.Context, i intake.Item) (r *record.Record, fresh int, err error) {
 	old, err := record.Read(filepath.Join(b.Out, record.Name(i.Student.ID, i.Attempt)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,6 @@
 // Package batch grades a class: every attempt that package intake finds, several at a time,
-// into one record each. What a record holds already is not graded again, so a batch that was
-// broken off, or killed, goes on where it was when it is started again.
+// into one record each. What a record already holds is not graded again, so a batch that was
+// interrupted or killed continues where it was when it is restarted.
 package batch
 
 import (
@@ -47,7 +47,7 @@ type Options struct {
 	Settings Settings
 }
 
-// Watcher is told how a batch goes on; by several goroutines at once.
+// Watcher is told about a batch's progress, by several goroutines at once.
 type Watcher interface {
 	Begin(submissions int)
 	// Step: a task of a submission was begun, or a case of it is done.
@@ -75,8 +75,8 @@ type batch struct {
 	abort context.CancelCauseFunc
 }
 
-// Run grades the items. It holds the folder's lock meanwhile. An error that is
-// context.Canceled means that it was broken off; all that was done is kept.
+// Run grades the items while holding the folder's lock. The error context.Canceled
+// means that it was interrupted; everything that was done is kept.
 func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return Summary{}, err
@@ -142,7 +142,7 @@ func marked(tasks []*rubric.Task, speed *course.Speed) (own []*rubric.Task) {
 	return own
 }
 
-// item grades one attempt. Whatever goes wrong costs this one alone.
+// item grades one attempt. Whatever goes wrong affects only this one.
 func (b *batch) item(ctx context.Context, i intake.Item) {
 	r, fresh, err := b.guarded(ctx, i)
 	if ctx.Err() != nil {
@@ -168,7 +168,7 @@ func (b *batch) item(ctx context.Context, i intake.Item) {
 	b.Watch.Done(i, r, fresh, err)
 }
 
-// guarded keeps a bug of ours, met in one submission, from ending the batch.
+// guarded keeps a bug of ours that one submission triggers from ending the batch.
 func (b *batch) guarded(ctx context.Context, i intake.Item) (r *record.Record, fresh int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -186,7 +186,7 @@ func (b *batch) graded(t *rubric.Task) bool {
 	return b.Course.Graded(t.Name)
 }
 
-// healthy ends the batch where the GPU is gone: whatever came next would look like the
+// healthy ends the batch if the GPU is gone: anything that followed would look like the
 // students' fault.
 func (b *batch) healthy() {
 	if b.Devices.Kind != device.CUDA {

@@ -19,11 +19,11 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// work is where a running batch puts what it needs for a while.
+// work is where a running batch puts its temporary files.
 const work = ".work"
 
-// Lock keeps two batches out of one folder. The system gives it back when we end,
-// however that is.
+// Lock keeps two batches out of one folder. The system releases it when we end,
+// however that happens.
 func Lock(out string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(out, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -56,7 +56,7 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
-	// Submissions is where the class was handed in: what is compared with each other is
+	// Submissions is where the class's submissions are: what is compared with each other is
 	// read there again.
 	Submissions string
 	Past        []string // folders of earlier years, to compare with

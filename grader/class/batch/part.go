@@ -41,7 +41,7 @@ type Unit struct {
 	Items []intake.Item
 }
 
-// Cut makes units of items. A unit that cannot be read is one all the same: the
+// Cut makes units of items. A submission that cannot be read is still a unit: its
 // record says why.
 func (p *Plan) Cut(items []intake.Item, tasks []*rubric.Task, courseKey string) error {
 	if p.Regrade {
@@ -73,7 +73,7 @@ func (p *Plan) Cut(items []intake.Item, tasks []*rubric.Task, courseKey string) 
 	return nil
 }
 
-// What a part's folder holds besides records.
+// What a part's folder holds in addition to records.
 const (
 	keyName  = "unit"      // the unit's key, from the start
 	doneName = "done.json" // at the end
@@ -121,7 +121,7 @@ func (p *Plan) Part(ctx context.Context, o Options, unit int, dir string) error 
 	return record.Durable(filepath.Join(dir, doneName), text)
 }
 
-// before copies the records that there are of the unit's student.
+// before copies the existing records of the unit's student.
 func (p *Plan) before(u Unit, dir string) error {
 	from := []string{p.Out}
 	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", keyName))
@@ -141,7 +141,7 @@ func (p *Plan) before(u Unit, dir string) error {
 				return err
 			}
 			mine, err := record.Read(filepath.Join(dir, record.Name(i.Student.ID, i.Attempt)))
-			if err == nil { // what another part has got on top of the batch's own
+			if err == nil { // what another part has in addition to the batch's own
 				for _, t := range r.Tasks {
 					mine.Put(t)
 				}
@@ -165,8 +165,8 @@ func ReadPart(dir string) (PartDone, error) {
 	return d, err
 }
 
-// Collect takes a finished part's records over into the batch's folder, and
-// removes the part. Only the records of the unit's own attempts are taken.
+// Collect moves a finished part's records into the batch's folder and removes the
+// part. Only the records of the unit's own attempts are taken.
 func (p *Plan) Collect(dir string, unit int) ([]*record.Record, error) {
 	var taken []*record.Record
 	for _, i := range p.Units[unit].Items {
@@ -185,7 +185,7 @@ func (p *Plan) Collect(dir string, unit int) ([]*record.Record, error) {
 // Name says whose unit it is.
 func (u Unit) Name() string { return printable(u.Items[0].Student.ID) }
 
-// Unit finds a unit by its key; -1 if the plan has none such.
+// Unit finds a unit by its key; -1 if the plan has no such unit.
 func (p *Plan) Unit(key string) int {
 	return slices.IndexFunc(p.Units, func(u Unit) bool { return u.Key == strings.TrimSpace(key) })
 }

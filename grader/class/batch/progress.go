@@ -14,8 +14,8 @@ import (
 	"flashlab/grader/grading/report"
 )
 
-// Progress shows how a batch goes on: a bar in a terminal, and a line for each submission that is
-// done, there and in a pipe.
+// Progress shows a batch's progress: a bar in a terminal, and, there and in a pipe, a line for each
+// submission that is done.
 type Progress struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -52,7 +52,7 @@ func (p *Progress) Step(i intake.Item, task registry.Name, done, all int) {
 	p.draw()
 }
 
-// draw says what is in work.
+// draw shows what is being graded.
 func (p *Progress) draw() {
 	if p.bar != nil {
 		p.bar.Update(p.done, p.all, strings.Join(slices.Sorted(maps.Values(p.working)), "; "))
@@ -74,14 +74,14 @@ func (p *Progress) Done(i intake.Item, r *record.Record, fresh int, err error) {
 	p.draw()
 }
 
-// Stop takes the bar away.
+// Stop removes the bar.
 func (p *Progress) Stop() {
 	if p.bar != nil {
 		p.bar.Stop()
 	}
 }
 
-// name is a submission in a line of ours.
+// name is how a line of ours refers to a submission.
 func name(i intake.Item) string {
 	if i.Attempt > 1 {
 		return printable(fmt.Sprintf("%s, attempt %d", i.Student.ID, i.Attempt))

@@ -1,7 +1,7 @@
 // Package cluster has a batch graded by the nodes of a Slurm cluster: one task of a
-// job array for each student. The nodes write only to folders of their own; what is
-// whole there is taken over into the batch's folder by the one process that holds
-// it. So a task may run twice, be lost or be killed, and is still counted once.
+// job array for each student. The nodes write only to their own folders. The one process
+// that holds the batch's folder moves complete results into it. So a task may run twice,
+// be lost or be killed, and is still counted once.
 package cluster
 
 import (
@@ -43,7 +43,7 @@ type Summary struct {
 	Failed []string
 }
 
-// tries is how often a unit is sent before it is given up.
+// tries is how often a unit is submitted before it is given up.
 const tries = 3
 
 // gone is how long a task may be unknown to Slurm, or over, before its result is
@@ -63,7 +63,7 @@ type run struct {
 }
 
 // Run grades the plan's units. The caller holds the batch's folder. When ctx ends,
-// the jobs are cancelled; what is whole is kept.
+// the jobs are cancelled; complete results are kept.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	if missing := slurm.Missing(); missing != "" {
 		return Summary{}, fmt.Errorf("there is no Slurm here: %s not found", missing)
@@ -108,7 +108,7 @@ func (r *run) path(parts ...string) string {
 }
 
 // prepare writes the plan, and takes up what an earlier run has left: units that
-// are graded, and jobs that still run.
+// are graded, and jobs that are still running.
 func (r *run) prepare(ctx context.Context) error {
 	for _, folder := range []string{"parts", "done", "logs"} {
 		if err := os.MkdirAll(r.path(folder), 0o755); err != nil {
@@ -156,7 +156,7 @@ func (r *run) planKey() string {
 	return cache.Key(keys...)
 }
 
-// collect takes over what parts have finished.
+// collect moves what finished parts have produced into the batch's folder.
 func (r *run) collect() error {
 	ended, err := filepath.Glob(r.path("parts", "*", "done.json"))
 	if err != nil {
@@ -208,8 +208,8 @@ func (r *run) close(unit int) {
 	}
 }
 
-// look asks Slurm after the open tasks. Those that are over without a result are to
-// be sent again.
+// look asks Slurm about the open tasks. Those that ended without a result must be
+// submitted again.
 func (r *run) look(ctx context.Context) error {
 	for _, id := range sortedKeys(r.jobs) {
 		states, err := slurm.States(ctx, id)

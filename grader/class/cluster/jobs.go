@@ -19,7 +19,7 @@ type job struct {
 	ran   map[int]bool      // those that were seen running
 }
 
-// width is how many units an array may span: clusters bound its indices, mostly by
+// width is how many units an array may span: clusters limit its indices, usually to
 // 1000 (MaxArraySize).
 const width = 1000
 
@@ -66,7 +66,7 @@ func (r *run) send(ctx context.Context) error {
 	return r.keepJobs()
 }
 
-// keepJobs remembers what runs, so that a run that is killed finds it again.
+// keepJobs remembers what is running, so that it is found again after a run was killed.
 func (r *run) keepJobs() error {
 	list := struct {
 		Plan string

@@ -14,8 +14,8 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// Spread cuts the items into the plan's units and grades these, holding the batch's folder
-// meanwhile. courseKey is of what the class's course.toml says.
+// Spread cuts the items into the plan's units and grades them while holding the batch's
+// folder. courseKey is the key of the class's course.toml.
 func Spread(ctx context.Context, o Options, items []intake.Item, tasks []*rubric.Task, courseKey string) (Summary, error) {
 	p := o.Plan
 	var err error
@@ -56,8 +56,8 @@ type Task struct {
 	Dir  string // for its records
 }
 
-// ThisTask reads the plan and what Slurm says of the task that we are; first is the unit that the
-// array's index 0 stands for.
+// ThisTask reads the plan and what Slurm says about the task that we are. first is the unit that
+// the array's index 0 stands for.
 func ThisTask(file string, first int) (t Task, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package course reads course.toml, in which an instructor says how a class is
 // graded: tasks, deadlines, late days, which attempt counts, the class seed, and
-// what students get to see. It is read as strictly as a rubric, for a mistake in it
-// costs the whole class. Without the file a course has every task and no deadline.
+// what students get to see. It is read as strictly as a rubric, because a mistake in it
+// affects the whole class. Without the file a course has every task and no deadline.
 package course
 
 import (

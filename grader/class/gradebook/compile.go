@@ -14,7 +14,7 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Class is what grades are made of.
+// Class is what grades are made from.
 type Class struct {
 	Course  *course.Course
 	Rubrics []*rubric.Task // all that the tree has
@@ -140,7 +140,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 		one.Notes = append(one.Notes, fmt.Sprintf("set to %s by %s: %s", Number(whole.Points), whole.By, whole.Reason))
 	}
 	if one.Part != nil && one.Part.Failed != "" && whole == nil {
-		one.Notes = append(one.Notes, "could not be graded, by no fault of the submission")
+		one.Notes = append(one.Notes, "could not be graded, through no fault of the submission")
 	}
 	c.manual(s, &one)
 	c.lateness(s, &one, before)
@@ -148,7 +148,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	return one
 }
 
-// scale is what a rubric's points are multiplied by, to be the course's.
+// scale is the factor from a rubric's points to the course's.
 func (c Class) scale(t *rubric.Task) float64 {
 	if p := c.Course.Task[string(t.Name)].Points; p > 0 {
 		return p / t.Points
@@ -156,7 +156,7 @@ func (c Class) scale(t *rubric.Task) float64 {
 	return 1
 }
 
-// worth is all that a task can bring.
+// worth is the most that a task can earn.
 func (c Class) worth(t *rubric.Task) float64 {
 	of := t.Points * c.scale(t)
 	for _, m := range c.Course.Manual {
@@ -167,7 +167,7 @@ func (c Class) worth(t *rubric.Task) float64 {
 	return of
 }
 
-// check adds up a check's parts; an override takes their place.
+// check adds up a check's parts; an override replaces them.
 func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, scale float64) Check {
 	k := Check{ID: rc.ID, Title: rc.Title}
 	if o := c.override(s, t.Name, rc.ID); o != nil {

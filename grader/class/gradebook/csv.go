@@ -11,7 +11,7 @@ import (
 )
 
 // CSV is the gradebook: a line for each student. What was not measured at all is left
-// blank: an empty cell is no zero.
+// blank: an empty cell is not a zero.
 func (c Class) CSV(entries []Entry) []byte {
 	header := []string{"id", "name", "email", "attempt", "submitted", "receipt"}
 	for _, t := range c.Rubrics {
@@ -61,7 +61,7 @@ func write(rows [][]string) []byte {
 	return b.Bytes()
 }
 
-// safe keeps a spreadsheet from taking a text for a formula. A number stays one.
+// safe keeps a spreadsheet from treating a text as a formula. A number stays a number.
 func safe(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -17,7 +17,7 @@ type Entry struct {
 	Of        float64 // points that were measured or given
 	GPU       float64 // points that need a GPU, and have none yet
 	Awaiting  float64 // points that await a person: held, or not marked yet
-	NotGraded float64 // points of what could not be graded, by no fault of the student's
+	NotGraded float64 // points of what could not be graded, through no fault of the student's
 	Notes     []string
 }
 
@@ -54,11 +54,11 @@ type Manual struct {
 	Of        float64
 }
 
-// Blank tells that there is no measured point at all: no number is better than a zero.
+// Blank tells that not a single point was measured: no number is better than a zero.
 func (t Task) Blank() bool { return t.Of == 0 }
 
-// Blank is the same of an entry.
+// Blank is the same for an entry.
 func (e Entry) Blank() bool { return e.Of == 0 || e.Attempts == 0 }
 
-// Complete tells that no point is missing any more.
+// Complete tells that no points are missing any more.
 func (e Entry) Complete() bool { return e.GPU+e.Awaiting+e.NotGraded < 1e-9 }

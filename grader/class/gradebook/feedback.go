@@ -12,7 +12,7 @@ import (
 )
 
 // Verdict is a task's result as the student may see it: checks that a person has to decide on, or
-// has decided on, have no points of the grader's.
+// has decided on, do not show the grader's points.
 func (t Task) Verdict() (verdict.Verdict, bool) {
 	if t.Part == nil || t.Part.Failed != "" {
 		return verdict.Verdict{}, false
@@ -60,7 +60,7 @@ func (c Class) Feedback(e Entry) string {
 			fmt.Fprintf(&b, "Note: %s.\n", text(n))
 		}
 		if extra := r.Submission.Extra; len(extra) > 0 {
-			fmt.Fprintf(&b, "\nNot graded, for the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
+			fmt.Fprintf(&b, "\nNot graded, because the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
 		}
 	}
 	b.WriteString("\n| task | points | of | |\n| --- | --- | --- | --- |\n")
@@ -98,7 +98,7 @@ func (e Entry) Sentence() string {
 	return strings.Join(parts, "; ")
 }
 
-// remarks are what a student should know beside the points.
+// remarks are what a student should know in addition to the points.
 func (t Task) remarks() []string {
 	var all []string
 	for _, left := range []struct {
@@ -137,7 +137,7 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 	g := report.ForGradescope(verdicts)
 	g.Score, g.Visibility = e.Points, c.Course.Visibility.Results
 	head := []string{e.Sentence()}
-	if c.Course.Visibility.Hidden != c.Course.Visibility.Results { // the total would tell of hidden cases
+	if c.Course.Visibility.Hidden != c.Course.Visibility.Results { // the total would reveal hidden cases
 		head[0] = "What hidden cases came to is told later, and the total with it."
 	}
 	if r := e.record(); r != nil {

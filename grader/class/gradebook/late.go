@@ -10,8 +10,8 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// lateness takes its part once, of all points of the task. A task counts as handed in when its
-// files last changed: to hand in another task again does not make this one late.
+// lateness takes its part once, from all points of the task. A task counts as handed in when its
+// files last changed: handing in another task again does not make this one late.
 func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 	t.Due = c.Course.Due(t.Rubric.Name)
 	for _, e := range c.Tables.Extensions {

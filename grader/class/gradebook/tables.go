@@ -20,7 +20,7 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// Tables are what an instructor keeps beside course.toml. None of them has to be there.
+// Tables are what an instructor keeps next to course.toml. All of them are optional.
 type Tables struct {
 	Extensions []Extension // extensions.csv
 	Overrides  []Override  // overrides.csv
@@ -193,5 +193,5 @@ func (t Tables) apply(records []*record.Record) {
 	}
 }
 
-// ErrNoRecords: there is nothing to make grades of.
+// ErrNoRecords: there is nothing to make grades from.
 var ErrNoRecords = fmt.Errorf("there are no records: %w", os.ErrNotExist)

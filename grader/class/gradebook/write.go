@@ -11,8 +11,8 @@ import (
 )
 
 // Write writes what students and the instructor get: students/ID/feedback.md and results.json,
-// gradebook.csv, and gradebook-canvas.csv if there is an export. It returns what the instructor should
-// know.
+// gradebook.csv, and gradebook-canvas.csv if there is an export. It returns notes for the
+// instructor.
 func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err error) {
 	entries = c.Entries()
 	for _, e := range entries {
@@ -44,7 +44,7 @@ func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err e
 	return entries, notes, put(filepath.Join(out, "gradebook.csv"), c.CSV(entries))
 }
 
-// put writes a file, if it does not say the same already.
+// put writes a file, unless it already has the same text.
 func put(name string, data []byte) error {
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -55,7 +55,7 @@ func put(name string, data []byte) error {
 	return record.Durable(name, data)
 }
 
-// text keeps what students wrote, such as file names, from being Markdown or HTML of ours.
+// text keeps what students wrote, such as file names, from acting as our Markdown or HTML.
 func text(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "|", "/", "\n", " ", "\r", " ", "`", "'", "[", "\\[", "*", "\\*", "_", "\\_").Replace(s)
 }

@@ -33,15 +33,15 @@ type Graded struct {
 	mu    sync.Mutex
 }
 
-// Begin starts the clock, and writes a results.json for the case that nothing else comes.
+// Begin starts the clock, and writes a results.json in case nothing else follows.
 func Begin(results string) (*Graded, error) {
 	g := &Graded{file: filepath.Join(results, "results.json"), began: time.Now()}
-	return g, g.write("Grading broke off before anything was measured. It is no fault of the submission; hand in again, or tell your instructor.")
+	return g, g.write("Grading was interrupted before anything was measured. This is not the submission's fault: hand in again, or tell your instructor.")
 }
 
 // Broken says that grading failed: the student reads that it is not their fault.
 func (g *Graded) Broken() error {
-	return g.write("Grading broke off, by no fault of the submission. Hand in again, or tell your instructor.")
+	return g.write("Grading was interrupted. This is not the submission's fault: hand in again, or tell your instructor.")
 }
 
 // Grade grades the item, in no more than limit from the start. o lacks the folders, the item's
@@ -84,7 +84,7 @@ func (g *Graded) Grade(ctx context.Context, class gradebook.Class, i intake.Item
 		return err
 	case len(sum.Failed) > 0:
 		fmt.Fprintln(os.Stderr, strings.Join(sum.Failed, "\n"))
-		return g.write("Some of it could not be graded, by no fault of the submission. Hand in again, or tell your instructor.")
+		return g.write("Some of it could not be graded, through no fault of the submission. Hand in again, or tell your instructor.")
 	}
 	return g.write("")
 }
@@ -153,7 +153,7 @@ func (g *Graded) Step(_ intake.Item, task registry.Name, done, _ int) {
 		return
 	}
 	fmt.Printf("task %s, after %.0f s\n", task, time.Since(g.began).Seconds())
-	if err := g.write("Not finished: grading broke off while it was at work on what is missing below."); err != nil {
+	if err := g.write("Not finished: grading was interrupted while it was working on what is missing below."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Memory that a task's simulation needs, in megabytes, where it is more than Gradescope's smallest
-// container has. A simulator that the container ends for its memory looks like the student's fault, so
-// such a task is left out there.
+// container has. If the container kills a simulator for its memory, it looks like the student's fault,
+// so such a task is left out there.
 var needs = map[registry.Name]int64{"7": 6000} // the course's model, with a shadow of every byte
 
 var total = regexp.MustCompile(`(?m)^MemTotal:\s+(\d+) kB`)

@@ -11,7 +11,7 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// metadata is what we need of Gradescope's submission_metadata.json.
+// metadata is what we need from Gradescope's submission_metadata.json.
 type metadata struct {
 	Created  time.Time `json:"created_at"`
 	Previous []any     `json:"previous_submissions"`

@@ -22,10 +22,10 @@ import (
 //go:embed setup.sh run_autograder environment
 var scripts embed.FS
 
-// Tables beside course.toml that go along.
+// Tables next to course.toml that go into the zip.
 var tables = []string{"roster.csv", "extensions.csv", "overrides.csv", "manual.csv"}
 
-// Input is what the zip is made of.
+// Input is what the zip is made from.
 type Input struct {
 	Tree   *release.Tree // of release.Grading
 	Course string        // path of course.toml; "" for the defaults

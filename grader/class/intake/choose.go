@@ -9,7 +9,7 @@ import (
 	"flashlab/grader/tasks/registry"
 )
 
-// given are files of a hand-in that are expected beside the permitted ones.
+// given are files that a hand-in is expected to have in addition to the permitted ones.
 var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml"}
 
 // choose takes the permitted files of one folder of the archive: its top, or whichever
@@ -24,7 +24,7 @@ func choose(entries []entry, permitted []string) (Content, error) {
 		}
 	}
 	slices.Sort(tops)
-	// A copy that lies deeper, such as a backup, is not meant.
+	// A copy in a deeper folder, such as a backup, is ignored.
 	slices.SortStableFunc(tops, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	switch {
 	case len(entries) == 0:
@@ -62,7 +62,7 @@ func choose(entries []entry, permitted []string) (Content, error) {
 	return c, nil
 }
 
-// hidden are files of editors and systems, deep down too.
+// hidden are files of editors and systems, at any depth.
 func hidden(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), ignored)
 }

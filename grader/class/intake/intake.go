@@ -1,7 +1,7 @@
 // Package intake finds a class's submissions in a folder, as Gradescope, Canvas or a person
-// left it, and reads of each the files that a student may hand in. Whatever is wrong
-// with a submission, broken, huge or hostile, is its own trouble, in words for its author:
-// nothing is ever written by a name out of an archive, and all reading is bounded.
+// left it, and reads from each the files that a student may hand in. If a submission is
+// broken, huge or hostile, only that submission is affected, with an explanation for its
+// author. Nothing is ever written under a name from an archive, and all reading is bounded.
 package intake
 
 import (
@@ -70,7 +70,7 @@ func Find(dir string, roster *Roster) ([]Item, error) {
 	return number(items), nil
 }
 
-// number gives each student's attempts their numbers: those that their names have, else
+// number gives each student's attempts their numbers: those in their names, or else
 // in order of time and name.
 func number(items []Item) []Item {
 	slices.SortFunc(items, func(a, b Item) int {

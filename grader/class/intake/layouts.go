@@ -16,7 +16,7 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// gradescopeFile is what makes a folder an export of Gradescope.
+// gradescopeFile is the file that marks a folder as an export of Gradescope.
 const gradescopeFile = "submission_metadata.yml"
 
 // submission is one of Gradescope's entries, by the name of its folder.
@@ -29,7 +29,7 @@ type submission struct {
 	Created string `yaml:":created_at"`
 }
 
-// created is when it was handed in; zero if the export does not say. Ruby writes a blank before
+// created is when it was handed in; zero if the export does not say. Ruby writes a space before
 // the zone.
 func (s submission) created() (time.Time, error) {
 	if s.Created == "" {
@@ -43,7 +43,7 @@ func (s submission) created() (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s: cannot read the time %q", gradescopeFile, s.Created)
 }
 
-// gradescope reads an export: a folder for each submission, and a table of whose it is.
+// gradescope reads an export: a folder for each submission, and a table of their authors.
 func gradescope(dir, metadata string) ([]found, error) {
 	text, err := os.ReadFile(metadata)
 	if err != nil {
@@ -83,8 +83,8 @@ func gradescope(dir, metadata string) ([]found, error) {
 	return all, nil
 }
 
-// canvasName is how Canvas calls a file of a submission: who, maybe LATE, the user's
-// number, the submission's, and the student's own name for it.
+// canvasName is how Canvas names a file of a submission: the student, LATE if it was, the
+// numbers of the user and the submission, and the student's own name for the file.
 var canvasName = regexp.MustCompile(`^([^_]+)_(LATE_)?(\d+)_(\d+)_(.+)$`)
 
 // resubmitted is what Canvas adds to the names of later attempts: "work-2.zip".
@@ -98,7 +98,7 @@ func listed(dir string) ([]found, error) {
 		return nil, err
 	}
 	var all []found
-	loose := map[string]bool{} // students of whom Canvas has files that are no archive
+	loose := map[string]bool{} // students whose files in Canvas are not an archive
 	for _, e := range entries {
 		name := e.Name()
 		if ignored(name) || e.Type().IsRegular() && !handedIn(name) {
@@ -134,8 +134,8 @@ func listed(dir string) ([]found, error) {
 	return all, nil
 }
 
-// handedIn tells whether a file in a class's folder can be meant as a submission: tables and notes
-// that are next to the submissions are not.
+// handedIn tells whether a file in a class's folder may be a submission: tables and notes next to
+// the submissions are not.
 func handedIn(name string) bool {
 	return archive(name) != "" || canvasName.MatchString(name) || foreign[strings.ToLower(filepath.Ext(name))]
 }

@@ -19,7 +19,7 @@ import (
 	"flashlab/grader/grading/handin"
 )
 
-// Bounds on a submission. A packed one of all tasks has some 100 KB.
+// Bounds on a submission. A packed one of all tasks is about 100 KB.
 const (
 	maxArchive  = 16 << 20  // bytes of the file: all that is read of it fits into memory
 	maxUnpacked = 256 << 20 // bytes of a .tar.gz, which has to be read through
@@ -44,15 +44,15 @@ func (t *Trouble) Error() string { return t.Text }
 
 func trouble(format string, args ...any) error { return &Trouble{fmt.Sprintf(format, args...)} }
 
-// entry is a file in a submission. What is not among the wanted has no data.
+// entry is a file in a submission. Files that are not wanted have no data.
 type entry struct {
 	name string // clean, with slashes
 	data []byte
 	what string // why it cannot be used: "is a symbolic link"; "" if it can
 }
 
-// Read reads the permitted files (of receipt.Names) of a folder or an archive. What is wrong with
-// the submission is a *Trouble; other errors are of this machine.
+// Read reads the permitted files (of receipt.Names) from a folder or an archive. What is wrong with
+// the submission is a *Trouble; other errors are this machine's.
 func Read(name string, permitted []string) (Content, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -78,8 +78,8 @@ func Read(name string, permitted []string) (Content, error) {
 	return choose(t.entries, permitted)
 }
 
-// onlyArchive is the archive that a folder holds and nothing else, as an export leaves an upload; "" if
-// that is not so.
+// onlyArchive is the archive in a folder that holds nothing else, as an export leaves an upload; ""
+// if there is none.
 func onlyArchive(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,8 +99,8 @@ type taking struct {
 	kept      int
 }
 
-// add takes one file. what is why it cannot be used, "" if it can; its text is read
-// only if it may be handed in.
+// add takes one file. what says why it cannot be used, or is "" if it can. Its text is
+// read only if it may be handed in.
 func (t *taking) add(name, what string, open func() (io.ReadCloser, error)) error {
 	switch {
 	case len(t.entries) >= maxEntries:
@@ -169,7 +169,7 @@ func (t *taking) folder(dir string) error {
 }
 
 // clean makes an archive's name a path below its root. One that leads out of it is
-// refused, not mended: nobody makes such an archive by accident.
+// refused, not repaired: nobody makes such an archive by accident.
 func clean(name string) (string, error) {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") || strings.ContainsRune(name, 0) {
@@ -185,7 +185,7 @@ func (t *taking) archive(name string) error {
 	}
 	switch {
 	case len(data) == 0:
-		return trouble("it is empty: the upload may have broken off")
+		return trouble("it is empty: the upload may have been interrupted")
 	case bytes.HasPrefix(data, []byte("PK")):
 		return t.zip(data)
 	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
@@ -199,7 +199,7 @@ func (t *taking) archive(name string) error {
 	case foreign[strings.ToLower(filepath.Ext(name))]:
 		return trouble("it is a %s file: hand in the zip that `make pack` writes", filepath.Ext(name))
 	}
-	return trouble("it is neither a zip nor a tar file: the upload may have broken off")
+	return trouble("it is neither a zip nor a tar file: the upload may have been interrupted")
 }
 
 func (t *taking) zip(data []byte) error {

@@ -13,8 +13,8 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// Roster knows the students of a class by all names that an export may have for them.
-// A nil Roster knows nobody: then students are called as the export has them.
+// Roster knows the students of a class by all names that an export may use for them.
+// A nil Roster knows nobody: students then keep the names that the export uses.
 type Roster struct {
 	Students []record.Student // in the file's order
 	by       map[string]int
@@ -22,8 +22,8 @@ type Roster struct {
 }
 
 // ReadRoster reads a table with the columns id, name and email (the first is needed).
-// Whatever else it has, such as a number in Canvas or the name of a folder, is
-// another name for the student.
+// Any other column, such as a number in Canvas or the name of a folder, is another
+// name for the student.
 func ReadRoster(name string) (*Roster, error) {
 	header, rows, err := ReadTable(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Roster) Add(s record.Student, aliases ...string) error {
 	return nil
 }
 
-// student is the roster's, if it knows one of the names; else as the export has them.
+// student is the roster's, if it knows one of the names; otherwise the export's.
 func (r *Roster) student(s record.Student, names []string) record.Student {
 	if known, ok := r.Find(append(names, s.ID, s.Email)...); ok {
 		return known
@@ -88,7 +88,7 @@ func (r *Roster) Find(names ...string) (record.Student, bool) {
 	return record.Student{}, false
 }
 
-// Names are all by which a student is known.
+// Names are all the names by which a student is known.
 func (r *Roster) Names(s record.Student) (names []string) {
 	for name, at := range r.by {
 		if r.Students[at].ID == s.ID {
@@ -108,7 +108,7 @@ type Row struct {
 	header []string
 }
 
-// Get is the cell in a column; "" if the table has none such.
+// Get is the cell in a column; "" if the table has no such column.
 func (r Row) Get(column string) string {
 	if i := slices.Index(r.header, column); i >= 0 {
 		return r.Cell[i]

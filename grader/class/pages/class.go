@@ -1,6 +1,6 @@
 package pages
 
-// fewest students that class.html shows anything of: fewer would know each other's points.
+// fewest students that class.html shows anything about: fewer would know each other's points.
 const fewest = 5
 
 // class is what class.html shows: how the class did, and what was hard. There is no name in it, no order of
@@ -44,7 +44,7 @@ func classOf(in Input) class {
 	return c
 }
 
-// enough takes the dots away where they are so few that one knows whose they are.
+// enough removes the dots where they are so few that it is clear whose they are.
 func (s *checkStats) enough() {
 	if len(s.Speed) < fewest {
 		s.Speed = nil

@@ -22,7 +22,7 @@ import (
 	"flashlab/grader/class/similar"
 )
 
-// Input is what the pages are made of.
+// Input is what the pages are made from.
 type Input struct {
 	Class   gradebook.Class
 	Entries []gradebook.Entry
@@ -73,7 +73,7 @@ func Write(out string, in Input) error {
 	return page(filepath.Join(out, Class), "class.tmpl", classOf(in))
 }
 
-// page writes one, if it does not say the same already.
+// page writes one, unless the file already has the same text.
 func page(name, tmpl string, data any) error {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, tmpl, data); err != nil {

@@ -177,7 +177,7 @@ func cellOf(e gradebook.Entry, t gradebook.Task) cell {
 	return c
 }
 
-// held lists what of a task awaits a person, with the command that shows it again.
+// held lists what awaits a person in a task, with the command that shows it again.
 func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 	if t.Part == nil {
 		return nil
@@ -229,7 +229,7 @@ func again(in Input, t gradebook.Task, only string) string {
 		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, quote(only), t.Part.Result.Seed, quote(look))
 }
 
-// quote makes one word of a shell's of any text.
+// quote turns any text into one word for a shell.
 func quote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@:+,", r)

@@ -58,11 +58,11 @@ type kindStats struct {
 	Students int
 }
 
-// decided tells whether a check has points of the grader's own.
+// decided tells whether a check has points from the grader itself.
 func decided(k gradebook.Check) bool { return k.Held == nil && k.Override == nil }
 
-// measure adds up a task over the entries. Checks that await a person, or had a person's word, are left
-// out: whether they are right is not known, or not by measuring.
+// measure adds up a task over the entries. Checks that await a person, or that a person decided, are
+// left out: whether they are right is not known, or not by measuring.
 func measure(entries []gradebook.Entry, at int) taskStats {
 	var t taskStats
 	for i, e := range entries {
@@ -248,7 +248,7 @@ func totals(entries []gradebook.Entry) (shares []float64) {
 	return shares
 }
 
-// quartile of sorted or unsorted numbers: the value that a share q lies below or at.
+// quartile of sorted or unsorted numbers: the value that a share q is below or at.
 func quartile(xs []float64, q float64) float64 {
 	if len(xs) == 0 {
 		return -1

@@ -43,8 +43,8 @@ func Safe(id string) string {
 	return strings.Trim(clean, ".-") + "~" + hex.EncodeToString(sum[:4])
 }
 
-// Write writes a record into the batch's folder: whole, or not at all. After a crash of
-// the machine, too, there is the old record or the new one.
+// Write writes a record into the batch's folder, whole or not at all. Even after a crash
+// of the machine there is either the old record or the new one.
 func Write(out string, r *Record) error {
 	r.Version = Version
 	data, err := json.MarshalIndent(r, "", " ")
@@ -86,8 +86,8 @@ func Durable(name string, data []byte) error {
 	return nil
 }
 
-// TempPrefix begins the names of files that are not whole yet. One that is met at
-// the start of a batch is of a run that was killed.
+// TempPrefix begins the names of files that are not complete yet. If there is one at
+// the start of a batch, a run was killed.
 const TempPrefix = ".part-"
 
 // Read reads one record; fs.ErrNotExist if there is none.

@@ -9,10 +9,9 @@ import (
 	"flashlab/internal/cache"
 )
 
-// Merge joins what two runs measured of one attempt, one on a GPU and one in the simulator, say. Of
-// a part that one of them did not measure, the other's points count; of one that both did, those
-// of the run with more cases, else the first's. What either holds stays held. The notes say where
-// runs disagree.
+// Merge joins what two runs measured of one attempt, say one on a GPU and one in the simulator. If
+// only one of them measured a part, its points count. If both did, the run with more cases counts,
+// or else the first. What either holds stays held. The notes say where the runs disagree.
 func Merge(a, b *Record) (*Record, []string) {
 	var notes []string
 	note := func(format string, args ...any) {

@@ -6,7 +6,7 @@ import (
 )
 
 // MergeAll joins the records of several batches over the same submissions into a new folder, and
-// counts them. note is told where they disagree.
+// counts them. note is called where they disagree.
 func MergeAll(places []string, out string, note func(string)) (n int, err error) {
 	if old, err := ReadAll(out); err != nil || len(old) > 0 {
 		return 0, errors.Join(err, fmt.Errorf("%s holds records already: give a new folder", out))

@@ -105,5 +105,5 @@ func (t *Task) Held(check string) *verdict.Held {
 	return nil
 }
 
-// Members are all whom the record belongs to.
+// Members are all students that the record belongs to.
 func (r *Record) Members() []Student { return append([]Student{r.Student}, r.Group...) }

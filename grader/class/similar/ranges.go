@@ -8,7 +8,7 @@ const mostRanges = 12
 // mostPlaces of one fingerprint in a file are looked at: one that repeats itself tells little.
 const mostPlaces = 16
 
-// spot is where a fingerprint stands: in which file, and at which token.
+// spot is where a fingerprint is: in which file, and at which token.
 type spot struct {
 	file int
 	at   int32

@@ -107,7 +107,7 @@ func (b grading) run() (int, error) {
 		return command.Failed, err
 	}
 	if len(sum.Failed) > 0 {
-		return command.Failed, fmt.Errorf("%s could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", batch.Submissions(len(sum.Failed)), strings.Join(sum.Failed, "\n"))
+		return command.Failed, fmt.Errorf("%s could not be graded, through no fault of theirs; start the batch again to try these once more:\n%s", batch.Submissions(len(sum.Failed)), strings.Join(sum.Failed, "\n"))
 	}
 	return command.Full, nil
 }

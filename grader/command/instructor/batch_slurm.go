@@ -49,7 +49,7 @@ func (b grading) spread(c opened, only []registry.Name, items []intake.Item) (in
 		return command.Failed, err
 	}
 	if len(sum.Failed) > 0 {
-		return command.Failed, fmt.Errorf("%d students could not be graded, by no fault of theirs; start the batch again to try these once more:\n%s", len(sum.Failed), strings.Join(sum.Failed, "\n"))
+		return command.Failed, fmt.Errorf("%d students could not be graded, through no fault of theirs; start the batch again to try these once more:\n%s", len(sum.Failed), strings.Join(sum.Failed, "\n"))
 	}
 	return command.Full, nil
 }

@@ -46,7 +46,7 @@ var Merge = command.Command{Name: "merge", Summary: "join batches, of a GPU and 
 	Define: func(f *flag.FlagSet) command.Run {
 		var c folder.Folder
 		define(&c, f)
-		f.StringVar(&c.Out, "o", "", "`folder` for what they come to together")
+		f.StringVar(&c.Out, "o", "", "`folder` for the merged records")
 		return func(places []string) (int, error) {
 			if len(places) < 2 || c.Out == "" {
 				return command.Failed, errors.New("merge: want the folders of batches and one for the result: merge OUT1 OUT2 -o OUT")

@@ -15,7 +15,7 @@ import (
 // GradescopeZip writes what an instructor uploads to Gradescope.
 var GradescopeZip = command.Command{Name: "gradescope-zip", Summary: "write what Gradescope grades with", Usage: "-course course.toml -o autograder.zip",
 	Define: func(f *flag.FlagSet) command.Run {
-		course := f.String("course", "", "`course.toml`; tables beside it go along")
+		course := f.String("course", "", "`course.toml`; tables next to it are included")
 		out := f.String("o", "out/autograder.zip", "`file` to write")
 		tasks := f.String("tasks", "", "grade only these, `1,2`; those of course.toml without it")
 		trust := f.Bool("trust", false, "grade without a sandbox, where Gradescope's container has none")

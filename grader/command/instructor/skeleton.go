@@ -11,7 +11,7 @@ import (
 	"flashlab/internal/repo"
 )
 
-// NewTask writes the beginnings of a task.
+// NewTask writes the skeleton of a task.
 var NewTask = command.Command{Name: "new-task", Summary: "write the beginnings of a task, which compile and get no points", Usage: "b2_halves [-title 'Attention in halves']", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		title := f.String("title", "", "what the handout and the reports call it; the name's word without it")

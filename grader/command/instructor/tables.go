@@ -54,7 +54,7 @@ func open(c *folder.Folder) (o opened, err error) {
 	return o, err
 }
 
-// folders are a flag's, given several times or with commas between.
+// folders are a flag's values, given several times or separated by commas.
 type folders struct{ to *[]string }
 
 func (f folders) String() string { return "" }

@@ -163,7 +163,7 @@ func (b timing) time(ctx context.Context, m measure.Options, again *comparison) 
 	return right, err
 }
 
-// racer is what reports call who is timed.
+// racer is what reports call the code that is timed.
 func (b timing) racer() string {
 	switch {
 	case b.submission != "":
@@ -176,7 +176,7 @@ func (b timing) racer() string {
 	return ""
 }
 
-// who is timed, in words.
+// whose code is timed, in words.
 func (b timing) who() string {
 	switch {
 	case b.submission != "":

@@ -1,5 +1,5 @@
-// Package student is the commands that the students' tree has. What they do is told here, and done
-// in the packages below grader.
+// Package student is the commands that the students' tree has. They are described here; the packages
+// below grader do the work.
 package student
 
 import (

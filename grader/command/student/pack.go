@@ -17,8 +17,8 @@ import (
 	"flashlab/grader/tasks/rooms"
 )
 
-// Pack writes the zip that a student hands in. Whatever it finds, the zip is written, and the
-// exit code is 0.
+// Pack writes the zip that a student hands in. Whatever it finds, it writes the zip and the exit
+// code is 0.
 var Pack = command.Command{Name: "pack", Summary: "write the zip to hand in, and its receipt",
 	Define: func(f *flag.FlagSet) command.Run {
 		out := f.String("o", "", "`file` to write; out/submission.zip without it")
@@ -60,7 +60,7 @@ func pack(out string, quick bool) (int, error) {
 	defer stop()
 	warned := lookAtAll(ctx, root, z, tasks)
 	if warned {
-		fmt.Println("\nWarnings stop nothing: hand the zip in as it is, or mend what they name and pack again.")
+		fmt.Println("\nWarnings stop nothing: hand the zip in as it is, or fix what they name and pack again.")
 	}
 	return command.Full, nil
 }

@@ -8,8 +8,8 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// write writes the result files. One case alone leaves them as they are: it is
-// no result of the task.
+// write writes the result files. A run of a single case leaves them as they are: it
+// is not a result of the task.
 func (g grading) write(root string, verdicts []verdict.Verdict) error {
 	if g.only != "" {
 		return nil

@@ -22,7 +22,7 @@ func Run(course *Course) command.Command {
 		}}
 }
 
-// start runs the worker with the arguments that are its own.
+// start runs the worker with its own arguments.
 func (w whose) start(number, device string, args []string) (int, error) {
 	if len(args) == 0 {
 		return command.Failed, errors.New("run: say what: run -task 7 gpt2 …")

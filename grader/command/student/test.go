@@ -13,8 +13,8 @@ import (
 	"flashlab/grader/tasks/registry"
 )
 
-// Test runs the public checks of the tasks that are begun. A stub fails all of its checks, which
-// would tell nothing and hide what does fail.
+// Test runs the public checks of the tasks that have been started. A stub fails all of its checks,
+// which would tell nothing and hide real failures.
 var Test = command.Command{Name: "test", Summary: "run the public checks of the tasks that are begun",
 	Define: func(*flag.FlagSet) command.Run { return func([]string) (int, error) { return test() } }}
 

@@ -34,7 +34,7 @@ func update(from string, force bool) (int, error) {
 	defer closing()
 	u, err := edition.Update(root, newer, force)
 	if u.Recovered {
-		fmt.Println("An earlier update had been broken off; it was undone.")
+		fmt.Println("An earlier update had been interrupted; it was undone.")
 	}
 	if err != nil {
 		return command.Failed, fmt.Errorf("update: %w", err)

@@ -15,7 +15,7 @@ import (
 // Course is what the course's own repository has, and a release lacks: the solutions, and known
 // mistakes in them. A command that is given nil has no flags for these.
 type Course struct {
-	// Mutant is a solution made wrong on purpose.
+	// Mutant is a solution with a deliberate mistake.
 	Mutant func(root string, t *rubric.Task, name string) (run.Subject, error)
 	// Cheats are those that cheat the clock.
 	Cheats func(root string, t *rubric.Task) ([]measure.Cheat, error)

@@ -30,7 +30,7 @@ type Request struct {
 	Dir   string   // an empty folder for copies and binaries; it must outlive the worker
 	Tags  string   // "cuda" for the GPU
 	Env   []string // added to the environment: cgo's flags
-	// Jail runs the build in a sandbox; nil: as it is.
+	// Jail runs the build in a sandbox; nil runs it without one.
 	Jail jail.CommandFunc
 }
 
@@ -108,9 +108,9 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	return res, &Error{text}
 }
 
-// ours tells of a message that names no file of the submission, such as a linker's or a killed compiler's,
-// whether it is the grader's own trouble: if the worker does not build without the submission
-// either, or if the go command never came to compiling, for it could not read its overlay, say.
+// ours tells whether a message that names no file of the submission, such as a linker's or a killed
+// compiler's, is the grader's own problem: if the worker does not build without the submission either,
+// or if the go command never got as far as compiling, say because it could not read its overlay.
 func ours(text string, buildsWithout func() bool) bool {
 	return strings.HasPrefix(text, "go: ") || !buildsWithout()
 }
@@ -131,7 +131,7 @@ func cgoFor(tags string) []string {
 	return []string{"CGO_ENABLED=1"}
 }
 
-// command is the build's, in a sandbox or as it is.
+// command is the build's, in a sandbox or without one.
 func (r Request) command(ctx context.Context, stage *Stage, dir string, args []string) (*exec.Cmd, error) {
 	if stage != nil {
 		return stage.command(ctx, r, dir, args)
@@ -146,7 +146,7 @@ func (r Request) command(ctx context.Context, stage *Stage, dir string, args []s
 	return cmd, nil
 }
 
-// maxOutput bounds what is kept of what go build says.
+// maxOutput is how much is kept of what go build says.
 const maxOutput = 1 << 20
 
 // head keeps the beginning of what is written to it.
@@ -168,8 +168,8 @@ const (
 	maxWidth = 400
 )
 
-// translate puts the student's own paths for those of the copies. theirs tells
-// whether the output is about the submission at all.
+// translate replaces the copies' paths with the student's own. theirs tells whether
+// the output is about the submission at all.
 func translate(out, root, dir string, files []gate.File) (text string, theirs bool) {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {

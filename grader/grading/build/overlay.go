@@ -98,8 +98,8 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 	return o, extra, nil
 }
 
-// leftOut lists files of a task's folder that a build would take, and that are
-// none of the task's.
+// leftOut lists files in a task's folder that a build would take, but that do not
+// belong to the task.
 func leftOut(root string, t *rubric.Task) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(root, t.Dir))
 	if err != nil {

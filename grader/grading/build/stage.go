@@ -34,7 +34,7 @@ type Stage struct {
 // toolchain is what `go env` says of the go command.
 type toolchain struct{ GOROOT, GOVERSION string }
 
-// stages are those that this process has looked at: its tree does not change.
+// stages are those that this process has already seen: its tree does not change.
 var stages sync.Map
 
 // stageOf is NewStage, once for each of its arguments.
@@ -50,8 +50,8 @@ func stageOf(ctx context.Context, root, tags string, env []string) (*Stage, erro
 	return s, err
 }
 
-// NewStage copies the packages of all workers, or finds the copy of before. env
-// is added to the environment, as for Worker.
+// NewStage copies the packages of all workers, or finds an earlier copy. env is
+// added to the environment, as for Worker.
 func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, error) {
 	var tc toolchain
 	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION")
@@ -247,11 +247,11 @@ func (s *Stage) command(ctx context.Context, r Request, dir string, args []strin
 		Env: append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+own), CPU: r.Task.Limits.BuildTime() * 2, Memory: buildMemory})
 }
 
-// buildMemory bounds a build: the compiler takes some 100 MB for each processor.
+// buildMemory limits a build: the compiler takes about 100 MB for each processor.
 const buildMemory = 4 << 30
 
 // ownCache makes a build cache of links to the warm one: what a build adds is its
-// own, and what it finds it cannot change.
+// own, and it cannot change what it finds.
 func (s *Stage) ownCache(dir string) error {
 	entries, err := os.ReadDir(s.cache)
 	if err != nil {

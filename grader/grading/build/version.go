@@ -11,8 +11,8 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// versionsDir has a name that `go build ./...` passes over: a version is only
-// those files of the solution that it does not share with it.
+// versionsDir has a name that `go build ./...` ignores: a version holds only the
+// files that it does not share with the solution.
 func versionsDir(root string, t *rubric.Task) string {
 	return filepath.Join(root, t.Dir, "solution", "_versions")
 }
@@ -53,7 +53,7 @@ func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]
 	return files, nil
 }
 
-// VersionTitle is a version's name as a sentence has it: "2_registers" is
+// VersionTitle is a version's name for use in a sentence: "2_registers" is
 // "version 2, registers".
 func VersionTitle(name string) string {
 	number, rest, _ := strings.Cut(name, "_")

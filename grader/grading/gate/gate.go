@@ -1,6 +1,6 @@
 // Package gate looks at a submission before anything of it is built: which
 // files it brings, what its Go imports, what its kernels include. It says where
-// the trouble is and what to do about it, for most refusals are honest mistakes.
+// the problem is and what to do about it, because most refusals are honest mistakes.
 package gate
 
 import (
@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFile bounds one file of a submission.
+// MaxFile is the largest size of a submission's file.
 const MaxFile = 1 << 20
 
 // File is one file of a submission, read once: what was checked is what is
@@ -26,7 +26,7 @@ type File struct {
 	Data []byte
 }
 
-// Refusal is one thing that a submission may not hold.
+// Refusal is one thing that a submission must not contain.
 type Refusal struct {
 	File string
 	Line int    // 0 where it concerns the whole file
@@ -61,8 +61,8 @@ func (e *Error) Error() string {
 // directory where that is shorter.
 func Read(dir, pkg string, names []string) ([]File, error) { return ReadAs(dir, "", pkg, names) }
 
-// ReadAs is Read of files that messages show in another folder: that where their author
-// has them.
+// ReadAs is Read for files that messages show in another folder: the one where their
+// author has them.
 func ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 	var files []File
 	var refused []Refusal

@@ -22,9 +22,9 @@ var allowedImports = map[string]bool{
 	"slices": true, "maps": true, "cmp": true, "strings": true, "strconv": true, "sync": true,
 }
 
-// CheckGo looks at one Go file. Syntax errors are the compiler's to report,
-// which says them better; but a file that cannot be parsed cannot be checked,
-// so it is refused here with the same words.
+// CheckGo looks at one Go file. The compiler reports syntax errors better, but a
+// file that cannot be parsed cannot be checked, so it is refused here with the
+// same words.
 func CheckGo(path string, src []byte, pkg string) []Refusal {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -66,8 +66,8 @@ func CheckGo(path string, src []byte, pkg string) []Refusal {
 	return refused
 }
 
-// besides is what some tasks' files may import besides. The layers of nn hold an
-// attention and products: the tasks in which these are to be written do without.
+// besides is what some tasks' files may also import. The layers of nn contain an
+// attention and products, so the tasks in which these are written do without them.
 var besides = map[string]string{"e2e": "flashlab/nn"}
 
 func checkImport(imp *ast.ImportSpec, pkg string, refuse func(token.Pos, string, string)) {

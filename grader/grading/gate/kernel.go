@@ -37,7 +37,7 @@ var (
 	// its place.
 	reserved = regexp.MustCompile(`\b(simt_\w*|SIMT_\w*|_*(tsan|ubsan|asan|sanitizer)_\w*|__(wrap|real|cxa|cyg|gcov)_\w*|_dl_\w*|_ZTH\w*|_init|_fini)\b`)
 	builtin  = regexp.MustCompile(`\b__builtin_\w+`)
-	// Those that nvcc knows as well; others store and jump where nobody looks.
+	// Those that nvcc knows as well; others store and jump unobserved.
 	plainBuiltin = regexp.MustCompile(`^__builtin_(expect|unreachable|assume|assume_aligned|trap|popcount(ll?)?|clz(ll?)?|ctz(ll?)?|ffs(ll?)?|bswap\d+|nanf?|inff?|huge_valf?|isnan|isinf|isfinite|signbit|bit_cast|mem(cpy|set|move)|offsetof|align_up|align_down|is_constant_evaluated)$`)
 	pasting      = regexp.MustCompile(`##`)
 	digraph      = regexp.MustCompile(`%:|<:|<%`)
@@ -45,10 +45,10 @@ var (
 	trigraph     = regexp.MustCompile(`\?\?[=/'()!<>-]`)
 )
 
-// CheckKernel looks at the text of a .cu file. It is no parser of C++: it
+// CheckKernel looks at the text of a .cu file. It is not a parser of C++: it
 // refuses the words by which a kernel could leave the instrumented path
-// (assembly, attributes, headers of the host), wherever they stand but in
-// comments and strings.
+// (assembly, attributes, headers of the host), anywhere except in comments and
+// strings.
 func CheckKernel(path, text string) []Refusal {
 	var refused []Refusal
 	refuse := func(line int, what, do string) {

@@ -103,7 +103,7 @@ func includeText(original, blanked string) string {
 	}
 	d := original[hash+1:]
 	for _, comment := range []string{"//", "/*"} {
-		// A // inside <…> or "…" would be no header of the list anyway.
+		// A // inside <…> or "…" would not match a header of the list anyway.
 		if at := strings.Index(d, comment); at >= 0 {
 			d = d[:at]
 		}

@@ -1,4 +1,4 @@
-// Package pack puts what a student hands in into one zip file. It never refuses:
+// Package handin puts what a student hands in into one zip file. It never refuses:
 // the zip is written first, and anything that looks wrong is reported afterwards.
 package handin
 

@@ -1,6 +1,3 @@
-// Package receipt gives a hand-in a short name that anyone can compute again: a
-// hash of the files that a student may change. `make pack` prints it, and the
-// feedback and the gradebook repeat it.
 package handin
 
 import (
@@ -17,11 +14,13 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// Receipt is the hash in hexadecimal digits.
+// Receipt is a short name for a hand-in that anyone can compute again: a hash, in
+// hexadecimal digits, of the files that a student may change. `make pack` prints it,
+// and the feedback and the gradebook repeat it.
 type Receipt string
 
-// MaxFile is how many bytes of a file count, so that a huge one costs little. It
-// lies above what the gate lets in.
+// MaxFile is how many bytes of a file count, so that a huge one costs little. It is
+// above what the gate lets in.
 const MaxFile = 4 << 20
 
 // Sum is the receipt of files by their names in the tree

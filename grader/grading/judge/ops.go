@@ -1,4 +1,4 @@
-// Package ops knows the operations that a check can name: the sizes of a case,
+// Package judge knows the operations that a check can name: the sizes of a case,
 // its inputs and outputs, what is right, and what a wrong output looks like.
 // One file holds one operation. All of it is on the grader's side; a worker
 // learns what it needs from the case that it is sent.
@@ -41,7 +41,7 @@ type Op struct {
 	Copies int
 	// Against says what Least is, if not the least bytes there can be.
 	Against string
-	// Scratch bounds the bytes of device memory that are taken besides inputs
+	// Scratch limits the bytes of device memory that are taken besides inputs
 	// and outputs.
 	Scratch func(c problem.Problem) uint64 // nil for no bound
 	// Timed is what timing needs to know; nil for an operation that is not timed.

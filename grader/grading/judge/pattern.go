@@ -8,7 +8,7 @@ import (
 // poison is what the grader fills outputs with before a call.
 const Poison = 0xFFFFFFFF
 
-// Elements by what is in them.
+// Kinds of elements, by their contents.
 func Census(got []float32) (unwritten, nan, zero int) {
 	for _, v := range got {
 		switch {
@@ -78,7 +78,7 @@ func lastOne(index, total int) string {
 	return " (counted from 0)"
 }
 
-// general says what can be said of any operation's wrong output.
+// general says what can be said about any operation's wrong output.
 func General(t Truth, got []float32, j Judgement) string {
 	_, nan, _ := Census(got)
 	if nan > 0 {

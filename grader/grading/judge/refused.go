@@ -8,8 +8,8 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// judgeRefused decides on a case that is wrong on purpose: it wants an error, and
-// outputs that are as they were. call is what should have refused.
+// judgeRefused decides on a case that is wrong on purpose: it wants an error and
+// unchanged outputs. call is what should have refused.
 func JudgeRefused(c problem.Problem, out problem.Answer, call, why string, before ...[]float32) Ruling {
 	changed := 0
 	for i, t := range out.Tensors {

@@ -9,7 +9,7 @@ import (
 	"flashlab/tensor"
 )
 
-// Verdict is what a student reads of one case.
+// Verdict is what a student reads about one case.
 type Ruling struct {
 	Passed  bool
 	Reason  string   // one sentence, "" if passed

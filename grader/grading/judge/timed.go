@@ -25,7 +25,7 @@ type Timed struct {
 	Held func(c problem.Problem) int64
 	// Baseline is what the vendor's or the course's way is called, if not the unfused one.
 	Baseline string
-	// Small is a shape for the simulator, where nothing is timed but everything is checked.
+	// Small is a shape for the simulator, which times nothing but checks everything.
 	Small []int
 	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
 	SelfTest rubric.Rung

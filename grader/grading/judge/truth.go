@@ -11,7 +11,7 @@ const (
 	floor = 2e-6 // where that is very small
 )
 
-// Layout is how an output falls into rows: it is [Outer, Len, Inner], and a row
+// Layout is how an output is divided into rows: it is [Outer, Len, Inner], and a row
 // runs along Len.
 type Layout struct{ Outer, Len, Inner int }
 
@@ -129,5 +129,5 @@ func Concat(truths []Truth) Truth {
 	return all
 }
 
-// Likeness is how far two outputs that count as the same may be apart, relative to their size.
+// Likeness is how far apart two outputs that count as the same may be, relative to their size.
 const Likeness = 1e-3

@@ -7,9 +7,9 @@ import (
 	"flashlab/grader/grading/wire"
 )
 
-// filling is how often the cache is filled before each run of one racer: so often that
-// the device is still busy with it when the host has queued the run. A slow host, or a
-// call of many short launches, needs more.
+// filling is how often the cache is filled before each run of one racer: often enough
+// that the device is still busy with it when the host has queued the run. A slow host,
+// or a call of many short launches, needs more.
 type Filling struct{ times int }
 
 // hideable is how long the host may take to queue a call that any filling can hide.

@@ -26,7 +26,7 @@ type Row struct {
 	Alone   timing.Stats
 }
 
-// How the racers of the worker itself are called.
+// The names of the worker's own racers.
 const (
 	OursName     = "ours"
 	BaselineName = "unfused, cuBLAS"

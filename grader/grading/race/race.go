@@ -13,7 +13,7 @@ import (
 	"flashlab/grader/grading/wire"
 )
 
-// Racer is one who is timed: the code in question, the library, or a peer.
+// Racer is anything that is timed: the code in question, the library, or a peer.
 type Racer interface {
 	Name() string
 	// Checked says that what it writes is the workload's output.
@@ -24,7 +24,7 @@ type Racer interface {
 	Pieces(from []int, size int) ([]float32, *wire.Error)
 }
 
-// Entry is what came of one racer.
+// Entry is one racer's result.
 type Entry struct {
 	Name  string
 	Times []float64 // nanoseconds, in the order of the runs; empty where nothing was measured
@@ -83,7 +83,7 @@ func Race(op judge.Op, c problem.Problem, racers []Racer, o Options, hold func(r
 			}
 			run := r.Run(wire.Turn{Who: wire.Ours, Seed: seed, Fills: fillings[i].times})
 			if _, is := r.(Guest); is && run.Error != nil {
-				e.Not = run.Error.Error() // such as too little memory: no fault of anyone's
+				e.Not = run.Error.Error() // such as too little memory: nobody's fault
 				continue
 			}
 			if run.Error != nil {
@@ -215,8 +215,8 @@ func (s sample) compare(e *Entry, op judge.Op, c problem.Problem, all []sample) 
 	e.erred(most, judge.Close)
 }
 
-// erred keeps the error of a run's worst piece. What is no number makes the entry wrong,
-// and cannot be written as JSON.
+// erred keeps the error of a run's worst piece. NaN and infinity make the entry wrong, and
+// cannot be written as JSON.
 func (e *Entry) erred(worst, bound float64) {
 	if math.IsNaN(worst) || math.IsInf(worst, 0) {
 		return

@@ -1,6 +1,6 @@
-// Package bench times code: a submission's or the reference's, the vendor's library,
-// and peers, side by side, on inputs that are new for every run. Grading's speed points
-// and `make bench` come from here.
+// Package race times code side by side, on new inputs for every run: a submission's or
+// the reference's, the vendor's library, and peers. It is the source of grading's speed
+// points and of `make bench`.
 package race
 
 import (
@@ -22,8 +22,8 @@ type Workload struct {
 	Causal bool
 	// Peers are what PyTorch is asked for.
 	Peers []string
-	// Traffic says that the workload is bound by memory: percent of the copy rate
-	// are what matters.
+	// Traffic says that the workload is bound by memory: what matters is its
+	// percentage of the copy rate.
 	Traffic bool
 }
 
@@ -55,12 +55,12 @@ func Needs(op judge.Op, c problem.Problem) int64 {
 	return Bytes(c) + op.Timed.Held(c)
 }
 
-// WorkOf is what the case has to do at least.
+// WorkOf is the least work that the case requires.
 func WorkOf(op judge.Op, c problem.Problem) timing.Work {
 	return timing.Work{FLOPS: op.Timed.FLOPS(c), Bytes: float64(op.Least(c))}
 }
 
-// Fits tells whether a workload and its baseline have room in so much device memory.
+// Fits tells whether a workload and its baseline fit in so much device memory.
 func Fits(op judge.Op, c problem.Problem, free int64) bool {
 	n := Needs(op, c)
 	if op.Timed.LikeBaseline() { // the baseline is in it; what a layer takes is an estimate

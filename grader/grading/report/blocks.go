@@ -15,8 +15,8 @@ type Block struct {
 	Text  string // lines; "" where the title says it all
 }
 
-// Blocks lists what a student should read about a check: findings first, for a race may be why a
-// case is wrong. Hidden cases are counted, not described.
+// Blocks lists what a student should read about a check: findings first, because a race may be why
+// a case is wrong. Hidden cases are counted, not described.
 func Blocks(v verdict.Verdict, c verdict.Check) (blocks []Block) {
 	for i, f := range c.Findings {
 		if i == maxFindings {

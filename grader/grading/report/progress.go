@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Bar is the last line of a terminal, where one sees how far something is. What is done for
-// good is written above it.
+// Bar is the last line of a terminal, which shows how far something is. Finished lines are
+// written above it.
 type Bar struct {
 	out     io.Writer
 	writer  progress.Writer
@@ -22,13 +22,13 @@ type Bar struct {
 	done    chan struct{} // closed when nothing more is drawn
 }
 
-// Widths of a terminal, in columns, from which there is room for what one could do without.
+// Widths of a terminal, in columns, from which there is room for optional parts.
 const (
 	roomForBar = 60
 	roomForETA = 100
 )
 
-// NewBar draws. What matters most comes first, for the line is cut where the terminal ends.
+// NewBar draws. What matters most comes first, because the line is cut where the terminal ends.
 func NewBar(w io.Writer, message string, eta bool) *Bar {
 	b := &Bar{out: w, writer: progress.NewWriter(), done: make(chan struct{})}
 	b.writer.SetOutputWriter(w)
@@ -70,14 +70,14 @@ func (b *Bar) Update(done, all int, message string) {
 // Log writes a line above.
 func (b *Bar) Log(line string) { b.writer.Log("%s", line) }
 
-// Stop takes the line away, and returns when the terminal is free.
+// Stop removes the line, and returns when the terminal is free.
 func (b *Bar) Stop() {
 	b.writer.Stop()
 	<-b.done
 	fmt.Fprint(b.out, text.CursorUp.Sprint(), text.EraseLine.Sprint())
 }
 
-// Width is the terminal's, in columns; 0 where standard output is none.
+// Width is the terminal's, in columns; 0 if standard output is not a terminal.
 func Width() int {
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *Progress) Case(done, all int, name string) {
 	}
 }
 
-// Stop takes the bar away, and returns when the terminal is free.
+// Stop removes the bar, and returns when the terminal is free.
 func (p *Progress) Stop() {
 	if p.bar != nil {
 		p.bar.Stop()

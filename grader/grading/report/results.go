@@ -56,7 +56,7 @@ func UpdateResults(name string, verdicts []verdict.Verdict) error {
 	return cache.WriteFile(name, []byte(content), 0o644)
 }
 
-// split cuts what stands between the markers into one section a task.
+// split cuts the text between the markers into one section per task.
 func split(s string) []string {
 	var sections []string
 	for i, part := range strings.Split("\n"+strings.TrimSpace(s), "\n## ") {

@@ -115,7 +115,7 @@ func note(part verdict.Part) string {
 	return part.Note
 }
 
-// Points writes points with three decimals at most.
+// Points writes points with at most three decimals.
 func Points(x float64) string {
 	s := strings.TrimRight(fmt.Sprintf("%.3f", x), "0")
 	return strings.TrimSuffix(s, ".")

@@ -27,7 +27,7 @@ type Devices struct {
 	NoSim   string     // why there is no simulator; "" if there is one
 	Cache   string     // the simulator's cache; "" is the usual place
 	Show    trace.Show // whose printf the simulator keeps
-	// Jail runs what holds a submission's code in a sandbox; nil: as it is.
+	// Jail runs what holds a submission's code in a sandbox; nil runs it without one.
 	Jail jail.CommandFunc
 	Root string
 }
@@ -69,7 +69,7 @@ func Choose(root, kind string) (Devices, error) {
 	return d, nil
 }
 
-// findGPU says why there is none to use; "" if there is.
+// findGPU says why there is no GPU to use; "" if there is one.
 func (d *Devices) findGPU() string {
 	gpus, err := nvcc.GPUs()
 	if err != nil {

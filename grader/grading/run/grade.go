@@ -1,5 +1,5 @@
-// Package grade grades one task: gate, build, cases on one device or two, and
-// the verdict.
+// Package run grades one task: gate, build, cases on one device or two, and the
+// verdict.
 package run
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	Only    string // "softmax/17x113", "softmax", or "" for all
 	Few     int    // at most so many cases of each check, the first ones; 0 for all
 	Output  string // the folder that programs write to, "out"
-	// Progress is told of every case that is done, and how many there are.
+	// Progress is told about every case that is done, and how many there are.
 	Progress func(done, all int, name string)
 	// GPU is held while cases run on one: it serves one worker at a time.
 	GPU sync.Locker
@@ -43,7 +43,7 @@ type Options struct {
 	timer timer // a test's own clock
 }
 
-// Refuse is the verdict on a submission of which nothing could run.
+// Refuse is the verdict on a submission that could not run at all.
 func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
 	return score.Refuse(v, t, why)
 }
@@ -169,7 +169,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 	return nil
 }
 
-// alone waits for the GPU, if it is one, and keeps others from it until it is given back.
+// alone waits for the GPU, if it is one, and keeps others off it until it is released.
 func (o Options) alone(b supervise.Backend) (release func()) {
 	if b.Kind() != device.CUDA || o.GPU == nil {
 		return func() {}

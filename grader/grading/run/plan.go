@@ -56,7 +56,7 @@ func (o Options) Plan() (plan, error) {
 	return plan{}, fmt.Errorf("there is no case %q, only %s", o.Only, strings.Join(names, ", "))
 }
 
-// needsGPU tells whether a case cannot run here for want of a GPU.
+// needsGPU tells whether a case cannot run here because there is no GPU.
 func (o Options) needsGPU(k rubric.Case) bool { return k.GPU && o.Devices.Kind != device.CUDA }
 
 func (p plan) cases() int {

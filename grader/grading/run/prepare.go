@@ -73,8 +73,8 @@ func (s *prepared) spec(p pass, built build.Result) supervise.Spec {
 	return supervise.Spec{Binary: built.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: s.o.Devices.Jail}
 }
 
-// Open builds the subject's worker for the first device, and makes it ready to run. A
-// turn of it may take limit. closed gives everything back.
+// Open builds the subject's worker for the first device, and makes it ready to run. Each
+// of its turns may take limit. closed releases everything.
 func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Runner, closed func(), err error) {
 	s, err := o.prepare()
 	if err != nil {

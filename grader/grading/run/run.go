@@ -109,7 +109,7 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Chec
 	return res, v, nil
 }
 
-// decide rules on what came of a case.
+// decide rules on a case's result.
 func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Tensor, res supervise.Result) {
 	v.Least = op.Least(w)
 	if res.Seen.Measured {

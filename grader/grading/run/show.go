@@ -30,7 +30,7 @@ func (d Devices) Only(thread, block string) (Devices, error) {
 	}
 	if d.Kind == device.CUDA {
 		if d.NoSim != "" {
-			return d, fmt.Errorf("-thread and -block need the simulator, for a GPU prints for all threads: %s", d.NoSim)
+			return d, fmt.Errorf("-thread and -block need the simulator, because a GPU prints for all threads: %s", d.NoSim)
 		}
 		d.Kind, d.GPU, d.Toolkit = device.Sim, "", nil
 		d.Why = "only it can show one thread's printf"
@@ -82,7 +82,7 @@ const (
 )
 
 // keepPrints puts what was printed into a case's result. A hidden case's inputs
-// are not for reading.
+// must not be read.
 func (o Options) keepPrints(v *verdict.Outcome, res supervise.Result) {
 	if v.Hidden {
 		return

@@ -30,7 +30,7 @@ const (
 	speedWarm = 2
 )
 
-// timer measures: package race does, or a test in its place.
+// timer measures: it is package race, or a test in its place.
 type timer interface {
 	Test(ctx context.Context, r *supervise.Runner, op string, o race.Options) (race.SelfTest, error)
 	Measure(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options) (race.Row, error)

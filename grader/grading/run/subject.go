@@ -50,7 +50,7 @@ func HandedIn(t *rubric.Task, dir string) Subject {
 	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
 }
 
-// under tells where the files of the task, and of those that it uses, lie.
+// under tells where the files of the task, and of those that it uses, are.
 func under(t *rubric.Task, where func(name string) string) (dirs []string) {
 	for _, one := range t.All() {
 		dirs = append(dirs, where(one.Dir))
@@ -81,8 +81,8 @@ func filesOf(t *rubric.Task, dir string) []string {
 	return nil
 }
 
-// files reads the subject's files through the gate; a mutant's pass it once
-// more.
+// files reads the subject's files through the gate; a mutant's pass it a second
+// time.
 func (o Options) files() ([]gate.File, error) {
 	var files []gate.File
 	var refused []gate.Refusal

@@ -17,9 +17,9 @@ const (
 	readBack   = 4 << 10 // bytes: lengths and positions may well be read
 )
 
-// suspect looks whether a case that came out right came out by the kernels. The
-// values can also be computed by the processor, from copies of the inputs: then
-// too little is moved by kernels, and too much is copied to the host.
+// suspect checks whether a right result came from the kernels. The processor can
+// also compute the values from copies of the inputs: then the kernels move too
+// little, and too much is copied to the host.
 func suspect(v *verdict.Outcome, op judge.Op, w problem.Problem, seen supervise.Observed) {
 	if !v.Passed || v.Refused || !seen.Measured {
 		return

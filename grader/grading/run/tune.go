@@ -74,7 +74,7 @@ func (o Options) tiles(ctx context.Context, r *supervise.Runner, op judge.Op, t 
 	return tried, nil
 }
 
-// tryOne looks whether tiles give the right results, then measures.
+// tryOne checks that tiles give the right results, then measures.
 func (o Options) tryOne(ctx context.Context, r *supervise.Runner, op judge.Op, dim int, one *verdict.Tuned) error {
 	_, right, err := o.tuneCase(ctx, r, op, one, judge.Spec{Shape: []int{1, 2, 113, 129, dim}, Dist: tensor.Normal, Causal: true}, 0)
 	if err != nil || !right {

@@ -29,8 +29,8 @@ type bubblewrap struct {
 // be given, and a shell redirects to one digit only.
 const filterFD = 9
 
-// join is a script that enters control groups, then becomes the program: so no
-// moment passes in which it is outside of them.
+// join is a script that enters control groups, then becomes the program: so the
+// program is never outside them.
 const join = `filter=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done
 shift

@@ -42,8 +42,8 @@ const (
 	offsetFirst  = 16 // the low half of the first argument
 )
 
-// filter is the seccomp filter: all is allowed but what is denied. Where sockets
-// are false, no socket can be made either: what the program holds stays usable.
+// filter is the seccomp filter: everything is allowed except what is denied. If sockets
+// is false, no socket can be made either; those that the program holds stay usable.
 func filter(sockets bool) ([]byte, error) {
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},

@@ -15,7 +15,7 @@ import (
 )
 
 // probeBubblewrap tries bubblewrap with the options of its newer versions, then
-// with those of older ones: versions are not trusted, what works is.
+// with those of older ones: it trusts what works, not versions.
 func probeBubblewrap() (*Box, error) {
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
 		return nil, errors.New("the sandbox is for x86-64 Linux")
@@ -73,7 +73,7 @@ func (b *Box) try() error {
 	return nil
 }
 
-// notHeld looks at what the machine gives besides.
+// notHeld looks at what else the machine provides.
 func (b bubblewrap) notHeld() []string {
 	lets := []string{
 		"Faults of the Linux kernel itself: the program runs on the same kernel as everything else.",

@@ -1,7 +1,7 @@
 // Package sandbox runs a stranger's code where it can do no harm: workers, the
 // simulator with their kernels in it, and the compilers that read their files.
 //
-// What a back end does not hold it says itself: see Box.NotHeld, and
+// Each back end says itself what it does not hold: see Box.NotHeld, and
 // docs/threats.md.
 package sandbox
 
@@ -30,7 +30,7 @@ type Box struct {
 	Name string // "bubblewrap 0.8.0"
 
 	command func(ctx context.Context, p jail.Program) *exec.Cmd
-	end     func() // takes away what programs have left
+	end     func() // removes what programs have left
 	notHeld []string
 	lets    []string // attacks of the test's table that come through, for want of something on this machine
 
@@ -93,7 +93,7 @@ func orDefault[T int | int64 | time.Duration](v, otherwise T) T {
 // NotHeld says in sentences what this sandbox lets through.
 func (b *Box) NotHeld() []string { return b.notHeld }
 
-// group makes a control group, and takes away those whose programs have ended.
+// group makes a control group, and removes those whose programs have ended.
 func (b *Box) group(p jail.Program) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,7 +105,7 @@ func (b *Box) group(p jail.Program) []string {
 	return g.Dirs()
 }
 
-// Close takes the last control groups away.
+// Close removes the last control groups.
 func (b *Box) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,9 +118,9 @@ func (b *Box) Close() {
 	b.groups = nil
 }
 
-// closeOnExec keeps descriptors from being handed on that we inherited ourselves, of
-// make say, or that a library has opened since: those that Go opens it does not hand
-// on anyway, and those that a program is given it gets by a copy.
+// closeOnExec keeps us from handing on descriptors that we inherited ourselves, say from
+// make, or that a library has opened since. Go does not hand on those that it opens, and
+// a program gets a copy of those that it is given.
 func closeOnExec() { _ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) }
 
 // writeFilter puts the filter where a shell can open it.

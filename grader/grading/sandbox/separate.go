@@ -53,7 +53,7 @@ func (s *separate) command(ctx context.Context, p jail.Program) *exec.Cmd {
 	return cmd
 }
 
-// sweep ends what programs have left running and takes their files away. orphans
+// sweep ends what programs have left running and removes their files. orphans
 // are those whose program has ended; without it, all of them.
 func (s *separate) sweep(orphans bool) {
 	s.mu.Lock()
@@ -106,13 +106,13 @@ func field(status []byte, name string) int {
 	return n
 }
 
-// probeSeparate makes the course's own files unreadable for others, and tries
-// whether it worked.
+// probeSeparate makes the course's own files unreadable for others, and checks that
+// it worked.
 func probeSeparate() (*Box, error) {
 	if !root() {
 		return nil, errors.New("only root can give a program another user")
 	}
-	self, err := os.Executable() // reached as root: the program is no other user yet
+	self, err := os.Executable() // reached as root: the program is not another user yet
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +149,8 @@ func probeSeparate() (*Box, error) {
 	return box, nil
 }
 
-// hide takes from others the right to read what no submission may see: solutions,
-// hidden cases, mutants, exploits, history. It returns one of these files.
+// hide stops others from reading what no submission may see: solutions, hidden
+// cases, mutants, exploits, history. It returns one of these files.
 func hide() (string, error) {
 	tree, err := repo.Root()
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trampolineName is the first argument of this program when it stands between us
-// and another.
+// trampolineName is the first argument of this program when it runs between us and
+// another.
 const trampolineName = "flashlab-trampoline"
 
-// Trampoline is to be called first thing by every program that uses a Box: where
-// programs only get a user of their own, this program gives up its powers step by
-// step, and becomes the other. Otherwise it does nothing.
+// Trampoline must be the first call of every program that uses a Box. Where programs
+// only get their own user, this program gives up its powers step by step, and becomes
+// the other. Otherwise it does nothing.
 func Trampoline() {
 	if len(os.Args) < 9 || os.Args[1] != trampolineName {
 		return
@@ -54,7 +54,7 @@ func become(settings []string, path string, args []string) error {
 	}
 	_, _ = unix.Setsid()
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // one that the kernel does not know is no matter
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // one that the kernel does not know does not matter
 	}
 	if err := syscall.Setgroups(nil); err != nil {
 		return fmt.Errorf("groups: %w", err)

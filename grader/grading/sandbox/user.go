@@ -22,7 +22,7 @@ func nextUser() int {
 	return firstUser + int((int64(os.Getpid())*101+lastUser.Add(1))%users)
 }
 
-// giveAway makes folders, and all in them, a new user's.
+// giveAway gives folders, with all their contents, to a new user.
 func giveAway(dirs []string) (user int) {
 	user = nextUser()
 	for _, dir := range dirs {

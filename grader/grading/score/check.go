@@ -10,7 +10,7 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Run is one case on one device: what came of it, and whether it was right.
+// Run is one case on one device: its result, and whether it was right.
 type Run struct {
 	Result supervise.Result
 	Case   verdict.Outcome
@@ -22,7 +22,7 @@ type Measured struct {
 	Runs  []Run  // they decide on correctness
 	Sim   []Run  // they decide on safety and traffic; nil where there are none
 	NoSim string // why Sim is nil
-	// Known are findings of the checks before: they cost no second time.
+	// Known are findings of earlier checks: they cost points only once.
 	Known []verdict.Found
 	Speed Speed
 	// Against says what traffic is compared with, if not the least bytes.
@@ -122,7 +122,7 @@ func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
 	}
 }
 
-// place is where a finding is; several there are one.
+// place is where a finding is; several at one place count as one.
 type place struct {
 	check, kind, kernel, file string
 	line                      int

@@ -4,9 +4,9 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Finish makes a verdict fit to be shown: texts of the submission's are made plain,
-// and the points of checks that a person has to look at are taken out of the
-// score, whatever they were.
+// Finish makes a verdict fit to be shown: texts from the submission are made plain,
+// and the points of checks that a person has to look at are taken out of the score,
+// whatever they were.
 func Finish(v *verdict.Verdict) {
 	v.MakePlain()
 	hold(v)

@@ -18,7 +18,7 @@ func withheld(rc rubric.Check) string {
 	return fmt.Sprintf("%s %s when you have handed in", plural(rc.Withheld, "hidden case"), verb)
 }
 
-// Refuse is the verdict on a submission of which nothing could run.
+// Refuse is the verdict on a submission that could not run at all.
 func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
 	v.Refused = why
 	v.Checks = nil

@@ -9,7 +9,7 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Speed is what came of timing a check's workload beside its baseline.
+// Speed is the result of timing a check's workload next to its baseline.
 type Speed struct {
 	// Not says why there is no ratio, and nobody's fault: "needs a GPU".
 	Not      string

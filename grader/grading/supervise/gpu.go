@@ -11,9 +11,9 @@ import (
 	"flashlab/internal/jail"
 )
 
-// GPU is a Backend that only compiles: the worker drives the GPU itself, for a
-// launch through a socket would be no fair one. A kernel that faults ends with
-// its worker.
+// GPU is a Backend that only compiles: the worker drives the GPU itself, because
+// timing a launch through a socket would be unfair. A kernel that faults ends
+// with its worker.
 type GPU struct {
 	Compile func(src device.Source, arch string) ([]byte, error)
 

@@ -10,8 +10,8 @@ import (
 	"flashlab/grader/grading/cgroup"
 )
 
-// watchEvery is how often a worker's memory is looked at. A process takes some
-// 2 GB a second and core at most, so it gets little beyond its limit.
+// watchEvery is how often a worker's memory is checked. A process takes at most
+// about 2 GB a second and core, so it gets little beyond its limit.
 var watchEvery = 20 * time.Millisecond
 
 // watchdog ends a worker that takes too much memory. RLIMIT_AS would not do: Go

@@ -7,8 +7,8 @@ import (
 	"flashlab/internal/jail"
 )
 
-// metered is a device that knows how much memory was taken of it at most, and how
-// much was copied from it.
+// metered is a device that knows the most memory that was ever taken from it, and
+// how much was copied from it.
 type metered struct {
 	device.Device
 	sizes      map[uint64]uint64 // by address

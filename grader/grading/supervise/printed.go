@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// printed reads what a worker prints, for as long as it lives: it may print as
-// much as it likes. The first and the last bytes of each case are kept.
+// printed reads what a worker prints for as long as it lives, without a limit on
+// the amount. The first and the last bytes of each case are kept.
 type printed struct {
 	pipe    *os.File
 	drained chan struct{} // answers flush
@@ -84,8 +84,8 @@ func (p *printed) keep(b []byte) {
 	}
 }
 
-// flush waits until everything is read that was printed before now: a worker
-// prints before it answers, but on another way.
+// flush waits until everything printed before now has been read: a worker prints
+// before it answers, but through a different channel.
 func (p *printed) flush() {
 	_ = p.pipe.SetReadDeadline(time.Unix(1, 0))
 	select {

@@ -12,7 +12,7 @@ import (
 	"flashlab/tensor"
 )
 
-// Result is what came of one case.
+// Result is the result of one case.
 type Result struct {
 	Output  *problem.Answer // nil where there is an error
 	Error   *wire.Error
@@ -84,7 +84,7 @@ func (r *Runner) Run(ctx context.Context, c problem.Problem, in []*tensor.Tensor
 	return res, nil
 }
 
-// limit is when a worker is given up.
+// limit is how long a worker may take before it is given up.
 func (r *Runner) limit() time.Duration { return r.Limit + min(r.Limit, maxGrace) }
 
 func (r *Runner) died(e *wire.Error) {

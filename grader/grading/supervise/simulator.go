@@ -79,8 +79,8 @@ func (s *Simulator) Observe() (Observed, error) {
 	return o, nil
 }
 
-// Renew frees all memory, or starts a new simulator where the old one is of no
-// use any more: its process has ended, or a kernel still runs in it.
+// Renew frees all memory, or starts a new simulator if the old one is no longer of
+// use: its process has ended, or a kernel is still running in it.
 func (s *Simulator) Renew() error {
 	old := s.running
 	idle := make(chan struct{})

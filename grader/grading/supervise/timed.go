@@ -94,7 +94,7 @@ func (t *Talk) Pieces(from []int, size int) ([]float32, *wire.Error) {
 	return values, p.Error
 }
 
-// End lets the worker go on to the next case, or ends it where it is of no more use.
+// End lets the worker go on to the next case, or ends it if it is no longer of use.
 func (t *Talk) End() error {
 	if t.failed == nil {
 		_ = t.worker.cases.SetDeadline(time.Now().Add(t.runner.limit()))

@@ -16,8 +16,8 @@ var (
 	crashSite = regexp.MustCompile(`(?m)^flashlab/([a-z0-9_/]+)\.[^\n]*\n\t(\S+\.go):(\d+)`)
 )
 
-// lastWords makes a sentence of how a worker ended. What it printed is only
-// ever shown, never believed.
+// lastWords says in a sentence how a worker ended. What it printed is only ever
+// shown, never believed.
 func lastWords(printed string, state *os.ProcessState, cause error) (text, where string) {
 	for _, m := range crashSite.FindAllStringSubmatch(printed, -1) {
 		if t, err := registry.All.Find(m[1]); err == nil { // the first place in a task's own package

@@ -32,8 +32,8 @@ type Spec struct {
 	Jail   jail.CommandFunc // runs it in a sandbox; nil: as it is
 }
 
-// The greeting may take as long as a case, or this: a process starts in it, on a
-// machine that may be busy, or a GPU is opened.
+// The greeting may take as long as a case, or this long: during it a process starts,
+// perhaps on a busy machine, or a GPU is opened.
 const (
 	startTime = 10 * time.Second
 	startGPU  = 60 * time.Second

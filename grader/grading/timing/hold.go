@@ -14,7 +14,7 @@ type Run struct {
 	Wall time.Duration // from outside the worker, from the question to the answer
 }
 
-// Work is what a run has to do at least.
+// Work is the least that a run has to do.
 type Work struct {
 	FLOPS float64
 	Bytes float64 // to and from device memory, each operand once

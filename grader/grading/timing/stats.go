@@ -1,4 +1,4 @@
-// Package timing turns the times of runs into figures, and decides which times may not
+// Package timing turns the times of runs into figures, and decides which times must not
 // be believed. It measures nothing itself.
 package timing
 
@@ -18,7 +18,7 @@ type Stats struct {
 	Outliers    int // beyond the quartiles by more than three times their distance
 }
 
-// Describe needs a sample of one at least.
+// Describe needs a sample of at least one.
 func Describe(sample []float64) Stats {
 	if len(sample) == 0 {
 		return Stats{}
@@ -72,8 +72,8 @@ func bootstrap(sorted []float64) (low, high float64) {
 	return quantile(medians, 0.025), quantile(medians, 0.975)
 }
 
-// Ratios are theirs over ours, run by run: how many times as fast ours is. Runs that
-// stand side by side share what the machine did meanwhile.
+// Ratios are theirs over ours, run by run: how many times as fast ours is. Neighbouring
+// runs share what the machine was doing at the time.
 func Ratios(theirs, ours []float64) []float64 {
 	var all []float64
 	for i := range min(len(theirs), len(ours)) {

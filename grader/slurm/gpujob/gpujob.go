@@ -1,6 +1,6 @@
 // Package gpujob runs one of the grader's commands as a short Slurm job, from a
 // login node: it sends a copy of the student's files along, shows what the job
-// prints as it comes, and cancels it when the user has enough.
+// prints as it comes, and cancels the job when the user stops it.
 package gpujob
 
 import (
@@ -36,7 +36,7 @@ type Options struct {
 	Poll time.Duration
 }
 
-// Result is what came of a job.
+// Result is a job's result.
 type Result struct {
 	Dir  string // with log, exit and the result files
 	Code int    // the grader's exit code
@@ -80,7 +80,7 @@ func (r Result) Verdicts() (all []verdict.Verdict, err error) {
 	return all, nil
 }
 
-// copyFiles copies what the student may change: the job may wait for long.
+// copyFiles copies what the student may change: the job may wait for a long time.
 func (o Options) copyFiles(to string) error {
 	for _, name := range handin.Names(o.Tasks) {
 		data, err := os.ReadFile(filepath.Join(o.Root, name))
@@ -101,8 +101,8 @@ func (o Options) copyFiles(to string) error {
 	return nil
 }
 
-// script leaves the exit code in a file, written whole: that, not what Slurm says,
-// is how the end is known.
+// script leaves the exit code in a file, written whole: this file, not what Slurm
+// says, tells that the job has ended.
 func (o Options) script(dir string) string {
 	words := []string{slurm.Quote(o.Grader)}
 	for _, a := range append(o.Args, "-snapshot", filepath.Join(dir, "files"), "-out", dir) {

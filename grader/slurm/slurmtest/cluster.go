@@ -1,4 +1,4 @@
-// Package slurmtest starts a real Slurm of one node for tests, where it is
+// Package slurmtest starts a real Slurm with one node for tests, where Slurm is
 // installed.
 package slurmtest
 
@@ -13,7 +13,7 @@ import (
 	"flashlab/internal/repo"
 )
 
-// Cluster is a running one.
+// Cluster is a running Slurm cluster.
 type Cluster struct {
 	Dir    string
 	t      testing.TB

@@ -37,7 +37,7 @@ var Softmax = judge.Op{
 			return v
 		}
 		for i, masked := range x {
-			// A masked element takes no part at all: not even a tiny one.
+			// A masked element has no influence at all: not even a tiny one.
 			if math.IsInf(float64(masked), -1) && got[i] != 0 {
 				j := judge.Judgement{Worst: i, Got: float64(got[i]), Error: math.Inf(1)}
 				return judge.Explain(c, s, j, "the input is -Inf here, so the output is exactly 0")

@@ -1,6 +1,6 @@
-// Package oracle knows the right answers: in float64 what they are, and in
-// plain float32 how close an honest kernel can be expected to come. What it
-// says of a task's output is put into words by package ops.
+// Package shared knows the right answers: float64 gives the values, and plain
+// float32 shows how close an honest kernel can be expected to come. Package judge
+// puts what it says about a task's output into words.
 package shared
 
 import (

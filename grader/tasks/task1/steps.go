@@ -71,7 +71,7 @@ var causalMask = judge.Op{
 			judge.Like(x, "nothing is masked"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j <= i+last+1 }), "the mask is off by one: each query sees one key too many"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j < i+last }), "the mask is off by one: a query sees the key beside it, too"),
-			judge.Like(hide(negInf, func(i, j int) bool { return j <= i }), "the mask starts at the wrong corner: the last query stands beside the last key, so query i sees keys 0 … i + seqK - seqQ"),
+			judge.Like(hide(negInf, func(i, j int) bool { return j <= i }), "the mask starts at the wrong corner: the last query is aligned with the last key, so query i sees keys 0 … i + seqK - seqQ"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j >= i+last }), "the mask hides the past: it is the keys after the query that must not be seen"),
 			judge.Like(hide(0, s.Sees), "hidden scores are 0, which is a score like any other: put -Inf there"),
 		})

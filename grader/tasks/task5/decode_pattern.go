@@ -151,7 +151,7 @@ func (d decoding) tiled() []mistake {
 	return list
 }
 
-// dropped says what is missing of the first sequence that does not end with a tile.
+// dropped says what is missing from the first sequence that does not end with a tile.
 func (d decoding) dropped(tile int) string {
 	for b, n := range d.lengths {
 		if n%tile > 0 {

@@ -96,7 +96,7 @@ func judgeUpdate(c problem.Problem, in []*tensor.Tensor, out problem.Answer) jud
 	return v
 }
 
-// reason compares with the caches that one gets by mistake.
+// reason compares with the caches that known mistakes give.
 func (w written) reason(got, want []float32, wrong int) string {
 	var says []string // of small cases several may be true
 	for _, l := range w.lookalikes() {

@@ -117,7 +117,7 @@ type sequence struct {
 	prompt, from int
 }
 
-// sequences are, for each of the batch, the prompt alone, and what goes on from
+// sequences are, for each of the batch, the prompt alone, and what continues from
 // that part of it that is kept.
 func (l layerCase) sequences() []sequence {
 	var all []sequence

@@ -7,7 +7,7 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// passes is an output that came of several passes of a model or a layer, one
+// passes is an output from several passes of a model or a layer, one
 // after another: its rows are those of the first sequence, part by part, then
 // those of the next sequence.
 type Passes struct {

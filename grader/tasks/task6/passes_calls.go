@@ -43,7 +43,7 @@ func (p Passes) ownWay() string {
 		return p.count(pass, sizes.CallPrefill)+p.count(pass, sizes.CallDecode) > 0
 	}
 	if p.any(sizes.CallForward) == 0 || (prompts > 0 && !used(sizes.PromptPass)) || (steps > 0 && !used(sizes.StepPass)) {
-		return "not by the kernels that New is given: attention is to be k.Prefill's and k.Decode's"
+		return "not by the kernels that New is given: attention must be k.Prefill's and k.Decode's"
 	}
 	return ""
 }

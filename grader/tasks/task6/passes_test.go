@@ -26,7 +26,7 @@ var models = []judgetest.Example{
 	judgetest.Of(fresh, []int{2, 8, 1, 3, 1, 2, 8, 24, 17}, tensor.Uniform, false),
 }
 
-// calls are those of a layer that does all it should.
+// calls are those of a layer that does everything it should.
 func calls(without ...string) map[string]uint64 {
 	n := map[string]uint64{}
 	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {

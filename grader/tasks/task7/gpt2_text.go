@@ -62,7 +62,7 @@ type bundle struct {
 	held      []int32        // the text that it was not trained on, as tokens
 }
 
-// bundledFolder is where it lies.
+// bundledFolder is where it is.
 func bundledFolder() (fs.FS, error) {
 	root, err := repo.Root()
 	if err != nil {

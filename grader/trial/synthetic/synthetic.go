@@ -145,7 +145,7 @@ func (c *class) solutions() (map[string][]byte, error) {
 	return files, nil
 }
 
-// tables writes what an instructor would have beside the submissions.
+// tables writes what an instructor would have next to the submissions.
 func (c *class) tables(dir string, students []Student) error {
 	var roster, expected bytes.Buffer
 	r, e := csv.NewWriter(&roster), csv.NewWriter(&expected)

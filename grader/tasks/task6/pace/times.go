@@ -15,7 +15,7 @@ type Times struct {
 	Work        *Work     `json:",omitempty"`
 }
 
-// Work is what a model has to do at least.
+// Work is the least that a model has to do.
 type Work struct {
 	Prompt float64 // operations of a prompt
 	Token  float64 // bytes that a token reads, on average

@@ -37,7 +37,7 @@ func CallName(pass, call string) string { return pass + ": " + call }
 // sequences; the rest of the prompt was padding.
 func Kept(c problem.Problem, b int) int { return c.Sizes["prompt"] - b%c.Sizes["prompt"] }
 
-// ProjectionScale keeps what a projection of width in makes of normal numbers
+// ProjectionScale keeps what a projection of width in makes from normal numbers
 // near 1. It is a power of two, so that scaling is exact.
 func ProjectionScale(in int) float32 {
 	return float32(math.Exp2(-math.Round(math.Log2(1.15 * math.Sqrt(float64(in))))))

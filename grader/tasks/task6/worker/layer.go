@@ -154,7 +154,7 @@ func runSteps(r *layerRun) error {
 	return nil
 }
 
-// during says in which pass an error came up. A stub is one in all of them.
+// during says in which pass an error occurred. A stub has one in all of them.
 func during(what string, err error) error {
 	if errors.Is(err, attn.ErrNotImplemented) {
 		return attn.ErrNotImplemented
@@ -162,7 +162,7 @@ func during(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// do prepares a pass, has work queue it, and fetches what came of it.
+// do prepares a pass, has work queue it, and fetches its result.
 func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.Step) error) error {
 	n := r.batch * p.count * r.hidden
 	x, err := r.x.Slice(0, n)

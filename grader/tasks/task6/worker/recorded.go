@@ -34,7 +34,7 @@ func runRecorded(r *layerRun) error {
 			return during(fmt.Sprintf("Forward of %v", p), err)
 		}
 		if i > 0 && r.queue.during != "" {
-			return fmt.Errorf("Forward of %v %s: it may only launch, for a decoding step is recorded once and replayed. Allocate in New, with room for MaxRows rows; a part of a buffer is a Slice", p, r.queue.during)
+			return fmt.Errorf("Forward of %v %s: it may only launch, because a decoding step is recorded once and replayed. Allocate in New, with room for MaxRows rows; a part of a buffer is a Slice", p, r.queue.during)
 		}
 	}
 	return nil
