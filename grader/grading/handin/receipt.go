@@ -3,10 +3,7 @@ package handin
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"path"
 	"sort"
 	"strings"
@@ -41,33 +38,6 @@ func Sum(files map[string][]byte) Receipt {
 	return Receipt(hex.EncodeToString(h.Sum(nil)))
 }
 
-// Of is the receipt of a hand-in: a folder (os.DirFS) or a zip that holds the
-// tasks' folders. Files that are missing, and what is no regular file, do not
-// count; nor does anything that the tasks do not permit.
-func Of(hand fs.FS, tasks []*rubric.Task) (Receipt, error) {
-	files, err := Read(hand, tasks)
-	if err != nil {
-		return "", err
-	}
-	return Sum(files), nil
-}
-
-// Read reads what a receipt is made of.
-func Read(hand fs.FS, tasks []*rubric.Task) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	for _, name := range Names(tasks) {
-		data, err := read(hand, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular):
-		case err != nil:
-			return nil, fmt.Errorf("receipt: %w", err)
-		default:
-			files[name] = data
-		}
-	}
-	return files, nil
-}
-
 // Names lists the files that a student may change, in order.
 func Names(tasks []*rubric.Task) []string {
 	var names []string
@@ -78,32 +48,6 @@ func Names(tasks []*rubric.Task) []string {
 	}
 	sort.Strings(names)
 	return names
-}
-
-var errNotRegular = errors.New("no regular file")
-
-// read looks before it opens: a link or a pipe of a stranger's is never followed.
-func read(hand fs.FS, name string) ([]byte, error) {
-	for at := path.Dir(name); at != "."; at = path.Dir(at) {
-		if info, err := fs.Lstat(hand, at); err != nil {
-			return nil, err
-		} else if !info.IsDir() {
-			return nil, errNotRegular
-		}
-	}
-	info, err := fs.Lstat(hand, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	f, err := hand.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxFile))
 }
 
 // Short is what people compare: the first twelve digits in groups of four.
