@@ -77,8 +77,8 @@ func misbehave(mode string, conn io.Writer) {
 		os.Exit(3)
 	case "panic":
 		panic("in the middle")
-	case "hang":
-		select {}
+	case "hang": // select {} would be a deadlock, which a program without cgo dies of
+		time.Sleep(time.Hour)
 	case "print":
 		line := append(bytes.Repeat([]byte("x"), 1<<20-1), '\n')
 		for range 100 {

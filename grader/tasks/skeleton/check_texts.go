@@ -9,6 +9,7 @@ id     = "ID"
 title  = "METHOD"
 op     = "OP"
 points = 0.5
+shares = { correctness = 0.6, safety = 0.15, traffic = 0.25 }
 
 # shape = [n]: x [n] and y [n].
 case = [
