@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
 )
@@ -69,7 +70,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	if err != nil {
 		return nil, err
 	}
-	key := []string{"stage 2", tc.GOVERSION, tags, strings.Join(env, "\n")}
+	key := []string{"stage 3", tc.GOVERSION, tags, strings.Join(env, "\n")}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -207,12 +208,12 @@ func (s *Stage) warm(ctx context.Context) error {
 	if err := os.MkdirAll(s.cache, 0o755); err != nil {
 		return err
 	}
-	workers, err := filepath.Glob(filepath.Join(s.Root, "grader", "tasks", "*", "worker"))
-	if err != nil {
-		return err
-	}
-	for _, w := range workers {
-		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, "./grader/worker/"+filepath.Base(w))...)
+	for _, t := range registry.All {
+		w := t.Worker()
+		if _, err := os.Stat(filepath.Join(s.Root, w)); err != nil {
+			return fmt.Errorf("the worker of task %s is not in the copy: %w", t.Name, err)
+		}
+		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, w)...)
 		cmd.Dir = s.Root
 		cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
 		_ = cmd.Run() // stubs need not build
