@@ -126,7 +126,8 @@ func TestABatchOnACluster(t *testing.T) {
 			require.NoError(t, exec.Command("scancel", "--name=flashlab-batch").Run())
 		})
 		require.NoError(t, err, words)
-		assert.Contains(t, words, "no result: cancelled. It is sent again")
+		// On a busy machine the next look may come after Slurm has forgotten the jobs.
+		assert.Regexp(t, `no result: (cancelled|Slurm does not know it any more)\. It is sent again`, words)
 		assert.Equal(t, string(c.gradebook), string(c.read(out)))
 		assert.Contains(t, words, "4 tasks graded now", "nothing twice")
 
