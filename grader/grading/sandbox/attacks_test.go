@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,6 +62,22 @@ var attacks = map[string]attack{
 	"type into the grader's terminal":     typeIntoTerminal,
 	"see the machine's name":              seeName,
 	"share memory with other programs":    func([]string) (string, error) { return refusedIPC() },
+}
+
+// heldBy is what the table says of each back end.
+var heldBy = map[string]string{
+	"read a file of the machine": "its view of the files", "read the tree with the solutions": "its view of the files", "read the machine's accounts": "its view of the files",
+	"follow a link out of its folder": "its view of the files", "connect to a service of the machine": "no network", "connect to a socket without a file": "no network",
+	"reach the network": "no network", "read the grader's environment": "an empty environment", "look at other processes": "its view of the processes",
+	"kill the grader": "its view of the processes", "kill everything": "its view of the processes", "flood of processes": "limit of processes",
+	"memory without end": "limit of memory", "a file without end": "limit of a file's size", "fill the disk with files": "size of /tmp", "fill the shared memory": "size of /dev/shm",
+	"never end": "limit of processor time", "print without end": "time limit, bounded reader", "write outside of its folder": "read-only files",
+	"leave a daemon behind": "all its processes end with it", "trace another process": "system call filter", "read another process's memory": "system call filter",
+	"use a descriptor of the grader": "descriptors are closed", "set the clock": "no capabilities", "become root": "no capabilities", "make a user namespace": "system call filter",
+	"make a namespace by clone": "system call filter", "mount a file system": "system call filter", "load a BPF program": "system call filter", "count with perf_event_open": "system call filter",
+	"set up io_uring": "system call filter", "handle faults with userfaultfd": "system call filter", "use the kernel's keys": "system call filter",
+	"open a device of the machine": "its view of the devices", "change the machine's settings": "no capabilities", "leave its control group": "its view of the files",
+	"type into the grader's terminal": "a session of its own", "see the machine's name": "a name of its own", "share memory with other programs": "its view of shared memory",
 }
 
 func readBait(args []string) (string, error) { return readAny(args[0]) }
@@ -141,90 +154,6 @@ func lookAround([]string) (string, error) {
 	return "", errNothing
 }
 
-func killGrader(args []string) (string, error) {
-	pid, _ := strconv.Atoi(args[0])
-	return "killed", syscall.Kill(pid, syscall.SIGKILL)
-}
-
-// killAll ends its own processes at most, even as root: in its own namespace this
-// process has a small number. Elsewhere the attack is not even tried.
-func killAll([]string) (string, error) {
-	if syscall.Getuid() == 0 && os.Getpid() > 20 {
-		return "all of the machine's processes", nil
-	}
-	if err := syscall.Kill(-1, syscall.SIGCONT); err != nil {
-		return "", err
-	}
-	return "", errNothing
-}
-
-func forkBomb([]string) (string, error) {
-	for n := range 1000 {
-		cmd := exec.Command("/bin/sleep", "60")
-		if err := cmd.Start(); err != nil {
-			return "", fmt.Errorf("after %d: %w", n, err)
-		}
-	}
-	return "1000 processes", nil
-}
-
-func memoryBomb([]string) (string, error) {
-	for n := range 64 {
-		block := make([]byte, 64<<20)
-		for i := 0; i < len(block); i += 4096 {
-			block[i] = 1
-		}
-		kept = append(kept, block)
-		fmt.Fprintln(os.Stderr, n)
-	}
-	return "4 GB", nil
-}
-
-var kept [][]byte
-
-func fileWithoutEnd(args []string) (string, error) {
-	f, err := os.Create(filepath.Join(args[1], "endless"))
-	if err != nil {
-		return "", err
-	}
-	block := make([]byte, 1<<20)
-	for n := range 2000 {
-		if _, err := f.Write(block); err != nil {
-			return "", fmt.Errorf("after %d MB: %w", n, err)
-		}
-	}
-	return "a file of 2 GB", nil
-}
-
-func fillDisk([]string) (string, error) { return fill("/tmp", 3000) }
-
-func fillShared([]string) (string, error) { return fill("/dev/shm", 300) }
-
-func fill(dir string, megabytes int) (string, error) {
-	block := make([]byte, 1<<20)
-	for n := range megabytes {
-		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), block, 0o600); err != nil {
-			return "", fmt.Errorf("after %d MB: %w", n, err)
-		}
-	}
-	return fmt.Sprintf("%d MB in %s", megabytes, dir), nil
-}
-
-func neverEnd([]string) (string, error) {
-	for n := 0; ; n++ {
-		if n < 0 {
-			return "", nil
-		}
-	}
-}
-
-func printWithoutEnd([]string) (string, error) {
-	line := bytes.Repeat([]byte("x"), 1<<16)
-	for {
-		_, _ = os.Stderr.Write(line)
-	}
-}
-
 func writeOutside(args []string) (string, error) {
 	var last error
 	for _, dir := range []string{"/", "/usr", "/usr/local", "/etc", "/dev", "/proc", "/root", "/var/tmp", args[2]} {
@@ -234,24 +163,6 @@ func writeOutside(args []string) (string, error) {
 		}
 	}
 	return "", last
-}
-
-func leaveDaemon(args []string) (string, error) {
-	cmd := exec.Command("/bin/sh", "-c", "sleep 60; : "+args[3])
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	return "", errors.New("it ended with its parent") // the test looks whether that is so
-}
-
-func refusedCall(number uintptr, args ...uintptr) (string, error) {
-	args = append(args, 0, 0, 0, 0, 0, 0)
-	_, _, e := syscall.Syscall6(number, args[0], args[1], args[2], args[3], args[4], args[5])
-	if e == unix.EPERM || e == unix.ENOSYS || e == unix.EACCES {
-		return "", e
-	}
-	return fmt.Sprintf("call %d came through: %v", number, e), nil
 }
 
 func useDescriptors([]string) (string, error) {
@@ -268,91 +179,6 @@ func useDescriptors([]string) (string, error) {
 	return "", errNothing
 }
 
-func setClock([]string) (string, error) {
-	now := unix.Timespec{Sec: time.Now().Unix()}
-	return "the clock was set", unix.ClockSettime(unix.CLOCK_REALTIME, &now)
-}
-
-func becomeRoot([]string) (string, error) {
-	if syscall.Setuid(0) == nil && syscall.Getuid() == 0 {
-		return "user 0", nil
-	}
-	for _, program := range []string{"/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd"} {
-		if out, err := exec.Command(program, "-c", "id -u").CombinedOutput(); err == nil && strings.TrimSpace(string(out)) == "0" {
-			return program, nil
-		}
-	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return "", err
-	}
-	for _, want := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
-		if !strings.Contains(string(status), want) {
-			return "no " + want, nil
-		}
-	}
-	return "", syscall.EPERM
-}
-
-func cloneNamespace([]string) (string, error) {
-	cmd := exec.Command("/bin/true")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS}
-	return "a namespace", cmd.Run()
-}
-
-func mountSomething([]string) (string, error) {
-	return "a mount", syscall.Mount("none", "/tmp", "tmpfs", 0, "")
-}
-
-func openDevices([]string) (string, error) {
-	var last error
-	for _, d := range []string{"/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/nvidia0", "/dev/kvm", "/dev/fuse"} {
-		f, err := os.OpenFile(d, os.O_RDWR, 0)
-		if err == nil {
-			f.Close()
-			return d, nil
-		}
-		last = err
-	}
-	if err := syscall.Mknod("/tmp/disk", syscall.S_IFBLK|0o600, 8<<8); err == nil {
-		return "mknod", nil
-	}
-	return "", last
-}
-
-func changeSettings([]string) (string, error) {
-	var last error
-	for _, s := range []string{"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/proc/sys/vm/overcommit_memory"} {
-		f, err := os.OpenFile(s, os.O_WRONLY, 0) // and nothing is written: it would stay
-		if err == nil {
-			f.Close()
-			return s, nil
-		}
-		last = err
-	}
-	return "", last
-}
-
-func leaveGroup([]string) (string, error) {
-	if entries, err := os.ReadDir("/sys/fs/cgroup"); err == nil && len(entries) > 0 {
-		return "/sys/fs/cgroup", nil
-	}
-	return "", errNothing
-}
-
-func typeIntoTerminal([]string) (string, error) {
-	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return "", err
-	}
-	letter := byte('x')
-	_, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCSTI, uintptr(unsafe.Pointer(&letter)))
-	if e != 0 {
-		return "", e
-	}
-	return "typed", nil
-}
-
 func seeName(args []string) (string, error) {
 	name, err := os.Hostname()
 	if err == nil && name == args[4] {
@@ -360,14 +186,3 @@ func seeName(args []string) (string, error) {
 	}
 	return "", fmt.Errorf("it is called %q here", name)
 }
-
-// refusedIPC looks for the segment that the test has made: a number is its name.
-func refusedIPC() (string, error) {
-	id, _, e := syscall.Syscall(syscall.SYS_SHMGET, segmentKey, 0, 0)
-	if e != 0 {
-		return "", e
-	}
-	return fmt.Sprintf("segment %d", id), nil
-}
-
-const segmentKey = 0x666c6173

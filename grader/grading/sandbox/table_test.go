@@ -42,22 +42,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// heldBy is what the table says of each back end.
-var heldBy = map[string]string{
-	"read a file of the machine": "its view of the files", "read the tree with the solutions": "its view of the files", "read the machine's accounts": "its view of the files",
-	"follow a link out of its folder": "its view of the files", "connect to a service of the machine": "no network", "connect to a socket without a file": "no network",
-	"reach the network": "no network", "read the grader's environment": "an empty environment", "look at other processes": "its view of the processes",
-	"kill the grader": "its view of the processes", "kill everything": "its view of the processes", "flood of processes": "limit of processes",
-	"memory without end": "limit of memory", "a file without end": "limit of a file's size", "fill the disk with files": "size of /tmp", "fill the shared memory": "size of /dev/shm",
-	"never end": "limit of processor time", "print without end": "time limit, bounded reader", "write outside of its folder": "read-only files",
-	"leave a daemon behind": "all its processes end with it", "trace another process": "system call filter", "read another process's memory": "system call filter",
-	"use a descriptor of the grader": "descriptors are closed", "set the clock": "no capabilities", "become root": "no capabilities", "make a user namespace": "system call filter",
-	"make a namespace by clone": "system call filter", "mount a file system": "system call filter", "load a BPF program": "system call filter", "count with perf_event_open": "system call filter",
-	"set up io_uring": "system call filter", "handle faults with userfaultfd": "system call filter", "use the kernel's keys": "system call filter",
-	"open a device of the machine": "its view of the devices", "change the machine's settings": "no capabilities", "leave its control group": "its view of the files",
-	"type into the grader's terminal": "a session of its own", "see the machine's name": "a name of its own", "share memory with other programs": "its view of shared memory",
-}
-
 // bait is what the attacks look for: each must be within reach of a program that
 // runs outside.
 type bait struct {
