@@ -1,14 +1,13 @@
 package release
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"flashlab/grader/edition"
 	"flashlab/internal/cache"
+	"flashlab/internal/zipfile"
 )
 
 // Write writes the tree and a zip of it into dir, each whole or not at all.
@@ -62,23 +61,7 @@ func (t *Tree) mode(name string) os.FileMode {
 	return 0o644
 }
 
-// zip gives the same bytes for the same commit: names in order, one time.
+// zip gives the same bytes for the same commit.
 func (t *Tree) zip() ([]byte, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range edition.Sorted(t.Contents) {
-		h := &zip.FileHeader{Name: t.Folder() + "/" + name, Method: zip.Deflate, Modified: t.Date}
-		h.SetMode(t.mode(name))
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(t.Contents[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return zipfile.Files(t.Folder()+"/", t.Contents, t.Date, func(name string) bool { return t.Scripts[name] })
 }

@@ -3,8 +3,6 @@
 package gradescope
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/rand"
 	"embed"
 	"errors"
@@ -13,10 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"flashlab/grader/release"
+	"flashlab/internal/zipfile"
 )
 
 //go:embed setup.sh run_autograder environment
@@ -69,36 +67,9 @@ func Zip(in Input) ([]byte, error) {
 		toml = append(fmt.Appendf(nil, "seed = %q\n", rand.Text()), toml...)
 	}
 	files["course.toml"] = toml
-	return zipped(files, in.Tree)
-}
-
-// zipped has the files in order of their names.
-func zipped(files map[string][]byte, t *release.Tree) ([]byte, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: t.Date.UTC().Truncate(time.Second)}
-		h.SetMode(0o644)
-		if name == "setup.sh" || name == "run_autograder" || t.Scripts[trim(name)] {
-			h.SetMode(0o755)
-		}
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(files[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return zipfile.Files("", files, in.Tree.Date.UTC().Truncate(time.Second), func(name string) bool {
+		return name == "setup.sh" || name == "run_autograder" || in.Tree.Scripts[trim(name)]
+	})
 }
 
 func trim(name string) string {

@@ -3,8 +3,6 @@
 package handin
 
 import (
-	"archive/zip"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
+	"flashlab/internal/zipfile"
 )
 
 // Zip is what was packed.
@@ -65,7 +64,8 @@ func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
 		return z, err
 	}
 	all["flashlab.json"] = append(text, '\n')
-	data, err := zipped(all)
+	// The oldest time that a zip can hold: the files' own would make equal zips differ.
+	data, err := zipfile.Files("", all, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), nil)
 	if err != nil {
 		return z, err
 	}
@@ -74,27 +74,6 @@ func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
 		return z, err
 	}
 	return z, cache.WriteFile(out, data, 0o644)
-}
-
-func zipped(files map[string][]byte) ([]byte, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, name := range names(files) {
-		// The oldest time that a zip can hold: the files' own would make equal zips differ.
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
-		h.SetMode(0o644)
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(files[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 func names(files map[string][]byte) []string {
