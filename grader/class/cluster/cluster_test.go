@@ -1,14 +1,12 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -73,27 +71,9 @@ func (c class) read(out string) []byte {
 	return text
 }
 
-// said is a program's output, readable while it runs.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // start grades on the cluster; at is called once a line of the output matches.
 func (c class) start(cluster *slurmtest.Cluster, out string, until *regexp.Regexp, at func(cmd *exec.Cmd)) (string, error) {
-	w := &said{}
+	w := &slurmtest.Output{}
 	cmd := c.command(context.Background(), out, "-slurm", onSlurm, "-at-once", "1")
 	cmd.Stdout, cmd.Stderr = w, w
 	require.NoError(c.t, cmd.Start())

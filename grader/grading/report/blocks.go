@@ -32,11 +32,7 @@ func Blocks(v verdict.Verdict, c verdict.Check) (blocks []Block) {
 	groups, hidden := Failures(c)
 	for i, g := range groups {
 		if i == maxCases {
-			var names []string
-			for _, rest := range groups[i:] {
-				names = append(names, rest.Names...)
-			}
-			blocks = append(blocks, Block{Kind: "failure", Title: "also: " + strings.Join(first(names, 8), ", ")})
+			blocks = append(blocks, Block{Kind: "failure", Title: "also: " + strings.Join(first(names(groups[i:]), 8), ", ")})
 			break
 		}
 		lines := g.Lines()

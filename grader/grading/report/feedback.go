@@ -49,6 +49,14 @@ func Failures(c verdict.Check) (groups []Group, hidden int) {
 	return groups, hidden
 }
 
+// names are the cases of several groups.
+func names(groups []Group) (all []string) {
+	for _, g := range groups {
+		all = append(all, g.Names...)
+	}
+	return all
+}
+
 // Lines describes a group in plain text.
 func (g Group) Lines() []string {
 	lines := []string{strings.Join(first(g.Names, 4), ", ")}
@@ -73,11 +81,7 @@ func (p Printer) failures(c verdict.Check) {
 	groups, hidden := Failures(c)
 	for i, g := range groups {
 		if i == maxCases {
-			var names []string
-			for _, rest := range groups[i:] {
-				names = append(names, rest.Names...)
-			}
-			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names, ", "))
+			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names(groups[i:]), ", "))
 			break
 		}
 		lines := g.Lines()

@@ -146,11 +146,7 @@ func wrong(v verdict.Verdict) []string {
 		groups, hidden := Failures(c)
 		for i, g := range groups {
 			if i == maxCases {
-				var names []string
-				for _, rest := range groups[i:] {
-					names = append(names, rest.Names...)
-				}
-				add("also: " + strings.Join(first(names, 8), ", "))
+				add("also: " + strings.Join(first(names(groups[i:]), 8), ", "))
 				break
 			}
 			add(g.Lines()...)

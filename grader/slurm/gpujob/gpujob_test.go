@@ -1,12 +1,10 @@
 package gpujob_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,32 +17,14 @@ import (
 	"flashlab/grader/slurm/slurmtest"
 )
 
-// words is what a user sees, readable while it is written.
-type words struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (w *words) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.Write(p)
-}
-
-func (w *words) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
-
 // job makes a tree with a file of the student's, and a shell script for a grader.
-func job(t *testing.T, script string) (gpujob.Options, *words) {
+func job(t *testing.T, script string) (gpujob.Options, *slurmtest.Output) {
 	root := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(root, "task1_reference"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "task1_reference", "attention.go"), []byte("first"), 0o644))
 	grader := filepath.Join(root, "grader.sh")
 	require.NoError(t, os.WriteFile(grader, []byte("#!/bin/bash\n"+script), 0o755))
-	w := &words{}
+	w := &slurmtest.Output{}
 	return gpujob.Options{Root: root, Grader: grader, Site: slurm.Site{Time: 1, CPUs: 1}, Name: "task1", Args: []string{"grade", "it's"}, W: w,
 		Tasks: []*rubric.Task{{Dir: "task1_reference", Files: []string{"attention.go"}}}, Poll: 100 * time.Millisecond}, w
 }
