@@ -1,0 +1,50 @@
+// findings.h - what a check reports, and how a worker counts it again and again.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "shadow.h"
+
+namespace simt {
+
+// Where in memory it was: which array, and where in that.
+struct Place {
+    std::string space, name, owner;
+    uint64_t offset = 0, size = 0;
+    std::string note;
+};
+
+struct Finding {
+    std::string check, kind;
+    Addr pc = 0, otherPc = 0;
+    int line = 0, column = 0, otherLine = 0; // where the code told its line (barriers)
+    Op op = READ;
+    unsigned bytes = 0;
+    Place place;
+    int thread = -1; // linear index; report fills in the running one
+    uint32_t block = 0;
+    int otherThread = -1;
+    uint32_t otherBlock = 0;
+    Op otherOp = READ;
+    std::string text;
+    bool fatal = false;
+    uint64_t count = 1;
+};
+
+// What makes two findings one: check, kind, both instructions, both lines.
+typedef std::tuple<std::string, std::string, Addr, Addr, int, int> FindingKey;
+
+// A finding that a worker has from an earlier block, in a further one.
+struct Repeat {
+    uint32_t block, finding;
+    uint64_t count;
+};
+
+// Where the running block counts a finding: in `repeats`, or in `found` itself.
+struct Again {
+    uint32_t blockEpoch, index;
+    bool earlier;
+};
+
+} // namespace simt
