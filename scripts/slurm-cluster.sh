@@ -130,19 +130,36 @@ stop() {
     end munged.pid
 }
 
-# The node goes as in a power cut: the daemon, its step managers (the parents of
-# the jobs' processes) and all that they run. slurmctld sees to the rest.
-kill_node() {
-    local pid parent parents= pids
-    export SLURM_CONF="$dir/slurm.conf"
-    pids=$(scontrol listpids 2>/dev/null | awk 'NR > 1 && $1 > 1 { print $1 }') || true # none runs
-    for pid in $pids; do
-        parent=$(awk '/^PPid/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
-        [ -n "$parent" ] && [ "$(cat "/proc/$parent/comm" 2>/dev/null)" = slurmstepd ] && parents+=" $parent"
+# Prints the processes below those given, and these themselves.
+with_children() { # pid...
+    local pid
+    for pid; do
+        echo "$pid"
+        # shellcheck disable=SC2046 # a list of numbers
+        with_children $(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
     done
-    # shellcheck disable=SC2086 # lists of numbers
-    kill -KILL "$(cat "$dir/slurmd.pid")" $parents $pids 2>/dev/null || true
+}
+
+# Prints the step managers of this cluster: the parents of the jobs' processes.
+step_managers() {
+    local comm pid
+    for comm in $(grep -lx slurmstepd /proc/[0-9]*/comm 2>/dev/null); do
+        pid=${comm//[^0-9]/}
+        if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "SLURM_CONF=$dir/slurm.conf"; then echo "$pid"; fi
+    done
+}
+
+# The node goes as in a power cut: the daemon, its step managers and all that they
+# run. slurmctld sees to the rest. A step manager that the daemon has just started
+# is on its way to its name and would run its job to the end: hence several looks.
+kill_node() {
+    kill -KILL "$(cat "$dir/slurmd.pid")"
     rm -f "$dir/slurmd.pid"
+    for _ in 1 2 3 4 5; do
+        # shellcheck disable=SC2046 # a list of numbers
+        kill -KILL $(with_children $(step_managers)) 2>/dev/null || true # none runs
+        sleep 0.1
+    done
 }
 
 [ $# -ge 1 ] || die 'say start DIR, stop DIR or check'

@@ -102,7 +102,9 @@ func (o Options) copyFiles(to string) error {
 }
 
 // script leaves the exit code in a file, written whole: this file, not what Slurm
-// says, tells that the job has ended.
+// says, tells that the job has ended. A grader that a signal killed (128 and more)
+// leaves none: scancel may end it a moment before this script, which must not take
+// that for a result.
 func (o Options) script(dir string) string {
 	words := []string{slurm.Quote(o.Grader)}
 	for _, a := range append(o.Args, "-snapshot", filepath.Join(dir, "files"), "-out", dir) {
@@ -113,6 +115,7 @@ func (o Options) script(dir string) string {
 echo "on $(hostname)"
 %s
 code=$?
+[ $code -lt 128 ] || exit $code
 echo $code >%s && mv %s %s
 exit $code
 `, slurm.Quote(o.Root), strings.Join(words, " "), slurm.Quote(exit+".part"), slurm.Quote(exit+".part"), slurm.Quote(exit))
