@@ -34,7 +34,7 @@ func everyTask(t *testing.T, f func(t *testing.T, root string, task *rubric.Task
 func measurable(task *rubric.Task) float64 {
 	var sum float64
 	for _, c := range task.Checks {
-		sum += c.Points * (1 - task.Split(c).Speed)
+		sum += c.Points - task.Parts(c).Speed
 	}
 	return sum
 }

@@ -125,24 +125,24 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		}
 		shown := len(rc.Cases) - secrets
 		part := float64(right) / float64(max(shown, 1))
-		split := t.Split(rc)
-		add := func(name string, of, share float64, note string) {
-			if of > 0 {
-				c.Parts = append(c.Parts, verdict.Part{Name: name, Max: of * rc.Points, Score: of * rc.Points * share, Note: note})
+		parts := t.Parts(rc)
+		add := func(name string, most, share float64, note string) {
+			if most > 0 {
+				c.Parts = append(c.Parts, verdict.Part{Name: name, Max: most, Score: most * share, Note: note})
 			}
 		}
-		add("correctness", split.Correctness*(1-rc.HiddenShare()), part, fmt.Sprintf("%d of %d cases right", right, shown))
-		add(verdict.Hidden, split.Correctness*rc.HiddenShare(), float64(secret)/float64(max(secrets, 1)), fmt.Sprintf("%d of %d hidden cases right", secret, secrets))
+		add("correctness", parts.Correctness, part, fmt.Sprintf("%d of %d cases right", right, shown))
+		add(verdict.Hidden, parts.Hidden, float64(secret)/float64(max(secrets, 1)), fmt.Sprintf("%d of %d hidden cases right", secret, secrets))
 		if !stub && draw.Float64() > skill+0.2 {
 			c.Findings = append(c.Findings, verdict.Found{Finding: trace.Finding{Check: "racecheck", Kind: "race", File: t.Dir + "/kernels.cu", Line: 46, Column: 15, Source: "    largest = partial[0];",
 				Message: "race on shared memory partial[0] (4 bytes)", Notes: []string{"thread (0,0,0) wrote it at kernels.cu:43, thread (1,0,0) reads it at kernels.cu:46", "no __syncthreads() between them; first seen in block (0,0,0)"},
 				Hint: "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again", Count: 82169}})
-			add("safety", split.Safety, 0, "1 finding")
+			add("safety", parts.Safety, 0, "1 finding")
 		} else {
-			add("safety", split.Safety, 1, "no findings")
+			add("safety", parts.Safety, 1, "no findings")
 		}
-		add("traffic", split.Traffic, part, "moved 1.10 × the least bytes (24x1000)")
-		add("speed", split.Speed, skill*skill, "0.80 × the speed of cuBLAS")
+		add("traffic", parts.Traffic, part, "moved 1.10 × the least bytes (24x1000)")
+		add("speed", parts.Speed, skill*skill, "0.80 × the speed of cuBLAS")
 		if p := c.Part("speed"); p != nil {
 			if p.Ratio = 4 * skill * skill * draw.Float64(); p.Ratio == 0 || stub || student%5 == 0 {
 				p.Ratio, p.NotMeasured, p.NeedsGPU = 0, "not measured: needs a GPU", true

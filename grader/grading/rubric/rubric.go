@@ -152,9 +152,9 @@ func (c Check) TrafficCases() int {
 	return n
 }
 
-// HiddenShare is the part of the points for correctness that is for hidden cases, by weight. It is the
+// hiddenShare is the part of the points for correctness that is for hidden cases, by weight. It is the
 // same in a release, which lacks them, and on every device: cases for a GPU alone do not count here.
-func (c Check) HiddenShare() float64 {
+func (c Check) hiddenShare() float64 {
 	hidden, all := c.WithheldWeight, c.WithheldWeight
 	for _, k := range c.Cases {
 		if k.GPU {

@@ -58,7 +58,7 @@ func TestLoadReadsARubric(t *testing.T) {
 	assert.Equal(t, 1.0, task.Checks[0].Cases[0].Weight)
 	assert.Equal(t, 2.0, task.Checks[0].Cases[1].Weight)
 	assert.True(t, task.Checks[0].Cases[1].Hidden)
-	assert.InDelta(t, 2.0/3, task.Checks[0].HiddenShare(), 1e-9)
+	assert.InDelta(t, 2.0/3, task.Checks[0].hiddenShare(), 1e-9)
 }
 
 // A release has its hidden cases' weight in place of the cases: nobody's points change.
@@ -67,8 +67,8 @@ func TestHiddenPointsAreTheSameInARelease(t *testing.T) {
 	released = strings.Replace(released, `  { name = "hid", shape = [2, 3, 1], dist = "large", hidden = true, weight = 2.0 },`, `  { name = "big", shape = [2, 3, 1], dist = "large", gpu = true },`, 1)
 	task, err := loadText(t, released)
 	require.NoError(t, err)
-	assert.InDelta(t, 2.0/3, task.Checks[0].HiddenShare(), 1e-9, "a case for a GPU alone does not count")
-	assert.Zero(t, Check{Cases: []Case{{Weight: 1}}}.HiddenShare())
+	assert.InDelta(t, 2.0/3, task.Checks[0].hiddenShare(), 1e-9, "a case for a GPU alone does not count")
+	assert.Zero(t, Check{Cases: []Case{{Weight: 1}}}.hiddenShare())
 }
 
 func TestACheckMayHaveItsOwnSharesAndCurve(t *testing.T) {

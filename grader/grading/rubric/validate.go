@@ -55,6 +55,9 @@ func (t *Task) validate(all registry.List) error {
 		if err := t.Split(c).validate(t.OnDevice()); err != nil {
 			return fmt.Errorf("check %q: %w", c.ID, err)
 		}
+		if _, err := t.parts(c); err != nil {
+			return fmt.Errorf("check %q: %w", c.ID, err)
+		}
 		if t.Split(c).Traffic > 0 && c.TrafficCases() == 0 {
 			return fmt.Errorf("check %q: traffic has a share, but no case says traffic = true", c.ID)
 		}

@@ -40,11 +40,8 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
-	for _, s := range shares(t, rc) {
-		if s.of == 0 {
-			continue
-		}
-		p := verdict.Part{Name: s.name, Max: rc.Points * s.of}
+	for _, s := range parts(t, rc) {
+		p := verdict.Part{Name: s.name, Max: s.most}
 		switch {
 		case s.name == "correctness":
 			correctness(&p, m.Runs, false)
@@ -66,6 +63,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 		default:
 			traffic(&p, t.Curve(rc), m.Sim, cmp.Or(m.Against, "the least bytes"))
 		}
+		p.Score = cents(p.Score)
 		c.Parts = append(c.Parts, p)
 	}
 	return c

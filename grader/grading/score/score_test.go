@@ -42,7 +42,7 @@ func TestPartialCreditFollowsTheWeights(t *testing.T) {
 	heavy.Case.Weight = 3
 	c := scores(heavy, one(false, 100))
 	assert.InDelta(t, 1.2*3/4, c.Part("correctness").Score, 1e-9)
-	assert.InDelta(t, 0.5*3/4, c.Part("traffic").Score, 1e-9, "a wrong case earns no traffic points")
+	assert.Equal(t, 0.37, c.Part("traffic").Score, "a wrong case earns no traffic points; three quarters of 0.5 are cut to hundredths")
 	assert.Equal(t, "1 of 2 cases right", c.Part("correctness").Note)
 }
 
@@ -122,7 +122,8 @@ func TestTrafficCurve(t *testing.T) {
 	assert.Equal(t, 0.0, Along(curve, 4))
 	assert.Equal(t, 0.0, Along(curve, 9))
 	assert.InDelta(t, 0.5, Along(curve, 2.5298), 1e-3) // √(1.6 × 4)
-	assert.InDelta(t, 0.25, scores(one(true, 253)).Part("traffic").Score, 1e-2)
+	assert.Equal(t, 0.24, scores(one(true, 253)).Part("traffic").Score)
+	assert.Equal(t, 0.49, scores(one(true, 161)).Part("traffic").Score, "nothing looks full that is not")
 }
 
 func TestWhatIsNotMeasuredIsInNoDenominator(t *testing.T) {

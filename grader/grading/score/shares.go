@@ -4,6 +4,7 @@ package score
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
@@ -24,33 +25,37 @@ func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
 	v.Checks = nil
 	for _, rc := range t.Checks {
 		c := verdict.Check{ID: rc.ID, Title: rc.Title}
-		for _, share := range shares(t, rc) {
-			part := verdict.Part{Name: share.name, Max: rc.Points * share.of, Note: "nothing ran"}
+		for _, of := range parts(t, rc) {
+			part := verdict.Part{Name: of.name, Max: of.most, Note: "nothing ran"}
 			switch {
-			case share.name == "speed":
+			case of.name == "speed":
 				part.NotMeasured = "not measured: nothing ran"
-			case share.name == verdict.Hidden && rc.Withheld > 0:
+			case of.name == verdict.Hidden && rc.Withheld > 0:
 				part.NotMeasured, part.Withheld = withheld(rc), true
 			}
-			if share.of > 0 {
-				c.Parts = append(c.Parts, part)
-			}
+			c.Parts = append(c.Parts, part)
 		}
 		v.Checks = append(v.Checks, c)
 	}
 	return v
 }
 
-type share struct {
+// part is a part of a check, and what it is worth.
+type part struct {
 	name string
-	of   float64
+	most float64
 }
 
-func shares(t *rubric.Task, rc rubric.Check) []share {
-	s, hidden := t.Split(rc), rc.HiddenShare()
-	return []share{{"correctness", s.Correctness * (1 - hidden)}, {verdict.Hidden, s.Correctness * hidden},
-		{"safety", s.Safety}, {"traffic", s.Traffic}, {"speed", s.Speed}}
+// parts are a check's, without those that are worth nothing.
+func parts(t *rubric.Task, rc rubric.Check) []part {
+	p := t.Parts(rc)
+	all := []part{{"correctness", p.Correctness}, {verdict.Hidden, p.Hidden}, {"safety", p.Safety}, {"traffic", p.Traffic}, {"speed", p.Speed}}
+	return slices.DeleteFunc(all, func(p part) bool { return p.most == 0 })
 }
+
+// cents leaves hundredths of a point, never rounded up: so what is shown adds up, and nothing looks
+// full that is not.
+func cents(x float64) float64 { return math.Floor(100*x+1e-6) / 100 }
 
 // Along is the position of a ratio on a curve: 1 at Full or less, 0 at None or more.
 func Along(c rubric.Curve, ratio float64) float64 {
