@@ -8,7 +8,7 @@ CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)') \
-	$(if $(THREAD),-thread '$(THREAD)') $(if $(BLOCK),-block '$(BLOCK)') \
+	$(if $(THREAD),-thread '$(THREAD)') $(if $(BLOCK),-block '$(BLOCK)') $(if $(DETAILS),-details) \
 	$(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)')
 
 MAKEFLAGS += --no-print-directory
@@ -22,7 +22,7 @@ COMMANDS := help setup grader demo test test-all test-gpu grade bench pack profi
 .DEFAULT_GOAL := help
 
 # What each command takes; the others take nothing, and whatever else is given is an error.
-takes.grade    := TASK CASE SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
+takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
 takes.bench    := TASK SUBMISSION VERSION RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
 takes.profile  := TASK CASE SEED SOLUTION MUTANT
 takes.sanitize := TASK CASE SEED SOLUTION MUTANT
@@ -33,7 +33,8 @@ takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
 takes.release  := VERSION
 #= TASK=2               one task (grade and bench: all of them without it)
-#= CASE=softmax/17x113  one case of it
+#= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
+#= DETAILS=1            every part of every check, not only those that lost points
 #= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn
 #= DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)
 #= THREAD=3,0,0         with CASE: only this thread's printf; BLOCK=1,0,0 likewise

@@ -26,6 +26,7 @@ type grading struct {
 	thread, block, sandbox string
 	seed                   uint64
 	out                    string
+	details                bool
 }
 
 // Grade grades.
@@ -44,7 +45,8 @@ func Grade(course *Course) command.Command {
 		}
 		g.defineMutant(f, "grade a known-wrong solution by its `name`")
 		f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
-		f.StringVar(&g.only, "case", "", "run one check, or one `case` of it: softmax/17x113")
+		f.StringVar(&g.only, "case", "", "run one check, one `case` of it (softmax/17x113), or all with a text in their names (gemm)")
+		f.BoolVar(&g.details, "details", false, "show every part of every check")
 		f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
 		f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
 		f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
@@ -117,7 +119,7 @@ func (g grading) run() (int, error) {
 	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + edition.Name(root))
 	ctx, stop := command.Interruptible()
 	defer stop()
-	printer := report.Printer{W: os.Stdout, Terminal: terminal}
+	printer := report.Printer{W: os.Stdout, Terminal: terminal, Details: g.details}
 	var verdicts []verdict.Verdict
 	code := command.Full
 	for _, t := range tasks {
@@ -143,7 +145,13 @@ func (g grading) run() (int, error) {
 		verdicts = append(verdicts, v)
 	}
 	printer.Summary(verdicts)
-	return code, g.write(root, verdicts)
+	if err := g.write(root, verdicts); err != nil {
+		return command.Failed, err
+	}
+	if g.own() {
+		printer.Next(verdicts)
+	}
+	return code, nil
 }
 
 // headline says what is graded on; tasks in plain Go need nothing to be named.

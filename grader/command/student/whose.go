@@ -65,6 +65,11 @@ func (w whose) files(root string, t *rubric.Task) (run.Subject, error) {
 	return run.Submission(root, t, w.submission), nil
 }
 
+// own tells whether they are the files of whoever runs it.
+func (w whose) own() bool {
+	return !w.solution && w.mutant == "" && w.version == "" && w.submission == ""
+}
+
 // orSolution is a command's usage, with -solution where that can be chosen.
 func orSolution(before string, course *Course, after string) string {
 	if course != nil {

@@ -47,10 +47,11 @@ func TestTheVerdictInPlainText(t *testing.T) {
 	out := b.String()
 	for _, want := range []string{
 		"Task 2: Softmax", "your files · on the simulator · seed 7",
-		"0.1 of 0.6", "– of 0.25", "not measured: needs a GPU",
+		" ✗ Batched softmax  █░░░░░░░░░  0.1 of 0.75   0.25 not measured\n",
+		"     correctness  0.1 of 0.6   1 of 6 cases right\n     safety       0 of 0.15    5 findings\n     speed        – of 0.25    not measured: needs a GPU\n",
 		"✗ softmax/a, softmax/b\n  same\n  again: make grade CASE=softmax/a",
 		"✗ softmax/c\n  rows were never written\n  worst at y[1][2]",
-		"also: softmax/e", "hidden cases that failed: 1",
+		"also: softmax/e",
 		"kernels.cu:42:17: race on shared memory", "and 2 more findings",
 		"Task 2: 0.1 of 0.75 points measured here; 0.25 not measured",
 	} {
@@ -65,7 +66,7 @@ func TestTheVerdictInPlainText(t *testing.T) {
 func TestTheTerminalHasColours(t *testing.T) {
 	var b bytes.Buffer
 	Printer{W: &b, Terminal: true}.Verdict(verdictOf("2", 0.6))
-	assert.Contains(t, b.String(), "╭")
+	assert.Regexp(t, "\x1b\\[[0-9;]+m✗", b.String())
 	refused := verdict.Verdict{Task: "2", Refused: "attention.go:3: imports \"os\""}
 	b.Reset()
 	Printer{W: &b}.Verdict(refused)
@@ -153,8 +154,12 @@ func TestTheTotalSaysWhatIsHidden(t *testing.T) {
 	v.Checks[0].Parts = append(v.Checks[0].Parts, verdict.Part{Name: verdict.Hidden, Max: 0.05, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true})
 	var b bytes.Buffer
 	Printer{W: &b}.Verdict(v)
-	assert.Contains(t, b.String(), "– of 0.05   1 hidden case runs when you have handed in\n")
+	assert.Contains(t, b.String(), "0.1 of 0.75   0.05 hidden, 0.25 not measured\n")
+	assert.NotContains(t, b.String(), "handed in", "the check's line says it")
 	assert.Contains(t, b.String(), "points measured here; 0.05 hidden, 0.25 not measured")
+	b.Reset()
+	Printer{W: &b, Details: true}.Verdict(v)
+	assert.Contains(t, b.String(), "– of 0.05    1 hidden case runs when you have handed in\n")
 	assert.Contains(t, Section(v), "points measured here; 0.05 hidden, 0.25 not measured; on")
 	assert.Len(t, ForGradescope([]verdict.Verdict{v}).Tests, 2)
 }
@@ -186,7 +191,7 @@ func TestNarrowTerminals(t *testing.T) {
 		for _, terminal := range []bool{false, true} {
 			var b bytes.Buffer
 			p := Printer{W: &b, Terminal: terminal, Width: width}
-			for _, drawn := range []string{p.table(wide), func() string { p.Summary([]verdict.Verdict{wide, verdictOf("3", 0)}); return b.String() }()} {
+			for _, drawn := range []string{p.checks(wide), func() string { p.Summary([]verdict.Verdict{wide, verdictOf("3", 0)}); return b.String() }()} {
 				for _, l := range strings.Split(drawn, "\n") {
 					if strings.HasPrefix(text.StripEscape(l), "All tasks") { // a sentence, which a terminal may break
 						continue
@@ -196,9 +201,11 @@ func TestNarrowTerminals(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, "Batched softmax\n  correctness  0.1 of 0.6\n    moved 1.50 × the least bytes\n    (1x128x128x64), and more words than\n    there is room for\n  safety       0 of 0.15   5 findings\n  speed        – of 0.25\n    not measured: needs a GPU",
-		Printer{Width: 40}.table(wide))
-	assert.Equal(t, Printer{}.table(wide), Printer{Width: 200}.table(wide))
+	assert.Equal(t, "✗ Batched softmax  0.1 of 0.75\n    0.25 not measured\n    correctness 0.1 of 0.6\n      moved 1.50 × the least bytes\n      (1x128x128x64), and more words\n      than there is room for\n    safety 0 of 0.15\n      5 findings\n    speed – of 0.25\n      not measured: needs a GPU",
+		Printer{Width: 40}.checks(wide))
+	assert.Equal(t, Printer{}.checks(wide), Printer{Width: 200}.checks(wide))
+	wide.Checks[0].Parts[0].Note = "short"
+	assert.NotContains(t, Printer{Width: 55}.checks(wide), "█", "first the bars go")
 }
 
 func TestTheBarKeepsEveryLineAboveIt(t *testing.T) {
@@ -220,7 +227,7 @@ func TestASummaryAddsUp(t *testing.T) {
 	refused := verdictOf("3", 0)
 	refused.Refused = "attention.go:1: no"
 	Printer{W: &b}.Summary([]verdict.Verdict{verdictOf("2", 0.1), refused})
-	for _, want := range []string{"2     Softmax  0.1 of 0.75", "3     Softmax  0 of 0.75    was not run", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
+	for _, want := range []string{" ✗ 2  Softmax  █░░░░░░░░░  0.1 of 0.75\n", " ✗ 3  Softmax  ░░░░░░░░░░  0 of 0.75     was not run\n", "All tasks: 0.1 of 1.5 points measured here; 0.5 not measured"} {
 		assert.Contains(t, b.String(), want)
 	}
 	b.Reset()

@@ -93,7 +93,7 @@ func Section(v verdict.Verdict) string {
 	var b strings.Builder
 	got, most := v.Points()
 	fmt.Fprintf(&b, "## Task %s: %s\n\n", v.Task, v.Title)
-	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), left(v), v.Device, v.Seed, v.Again)
+	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), measuredHere(v.Checks), v.Device, v.Seed, v.Again)
 	if v.Versions != "" {
 		fmt.Fprintf(&b, "%s.\n", v.Versions)
 	}

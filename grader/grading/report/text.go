@@ -4,7 +4,7 @@ package report
 import (
 	"fmt"
 	"io"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -23,8 +23,9 @@ const (
 // Printer writes verdicts to a terminal, or to a file or pipe.
 type Printer struct {
 	W        io.Writer
-	Terminal bool // colours and a drawn table
+	Terminal bool // colours
 	Width    int  // of the terminal, in columns; 0 for as wide as it may get
+	Details  bool // every part of every check, not only those that lost points
 }
 
 func (p Printer) colour(s string, c ...text.Color) string {
@@ -34,7 +35,7 @@ func (p Printer) colour(s string, c ...text.Color) string {
 	return text.Colors(c).Sprint(s)
 }
 
-// Verdict prints one task's result.
+// Verdict prints one task's result: a line a check, and at length only what went wrong.
 func (p Printer) Verdict(v verdict.Verdict) {
 	fmt.Fprintf(p.W, "\n%s\n", p.colour(fmt.Sprintf("Task %s: %s", v.Task, v.Title), text.Bold))
 	fmt.Fprintf(p.W, "%s · on %s · seed %d\n", v.Subject, v.Device, v.Seed)
@@ -44,36 +45,75 @@ func (p Printer) Verdict(v verdict.Verdict) {
 	if v.Refused != "" {
 		fmt.Fprintf(p.W, "\n%s\n%s\n", p.colour("The submission was not run:", text.FgRed), indent(limit(v.Refused, 40)))
 	} else {
-		fmt.Fprintf(p.W, "\n%s\n", p.table(v))
+		fmt.Fprintf(p.W, "\n%s\n", p.checks(v))
 	}
 	for _, h := range v.Held {
 		fmt.Fprintf(p.W, "\n%s %s: %s\n  %s\n  again: %s\n", p.colour("held", text.FgYellow), h.Check, h.Reason, h.Evidence, h.Reproduce)
 	}
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
-		p.failures(c)
+		if idle(c) == "" {
+			p.failures(c)
+		}
 		p.prints(v, c)
 	}
 	fmt.Fprintf(p.W, "\n%s\n", p.total(v))
 }
 
-// table has a row for each part of each check.
-func (p Printer) table(v verdict.Verdict) string {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"check", "part", "points", ""})
-	var lines []line
+// checks has a line for each check, and below it the parts that a student should look at.
+func (p Printer) checks(v verdict.Verdict) string {
+	var all []row
 	for _, c := range v.Checks {
-		for i, part := range c.Parts {
-			title := c.Title
-			if i > 0 {
-				title = ""
+		r := row{title: c.Title, points: tallyOf(c.Parts, held(c)), says: strings.Join(left(c.Parts), ", ")}
+		if idle := idle(c); idle != "" && !p.Details {
+			r.says = idle // its parts say nothing more
+		} else {
+			for _, one := range c.Parts {
+				if p.Details || lost(one) {
+					r.parts = append(r.parts, part{one.Name, share(one), note(one)})
+				}
 			}
-			t.AppendRow(table.Row{title, part.Name, p.points(part), note(part)})
-			lines = append(lines, line{title, part.Name, p.points(part), note(part)})
 		}
+		all = append(all, r)
 	}
-	return p.tabled(t, lines)
+	return p.rows(all)
 }
+
+// lost tells whether a part is less than it could be, for a reason that its check's line does not give.
+func lost(p verdict.Part) bool {
+	if p.NotMeasured != "" {
+		return !p.NeedsGPU && !p.Withheld && p.NotMeasured != verdict.Awaiting
+	}
+	return p.Score < p.Max-1e-9
+}
+
+// idle says in a few words why nothing of a check ran, if nothing did; else "".
+func idle(c verdict.Check) string {
+	var class, reason string
+	for _, k := range c.Cases {
+		if k.Hidden {
+			continue
+		}
+		if k.Class != notImplemented && k.Class != notRun || class != "" && k.Class != class {
+			return ""
+		}
+		class, reason = k.Class, k.Reason
+	}
+	switch class {
+	case notImplemented:
+		return stillTheStub
+	case notRun:
+		return short(strings.TrimPrefix(reason, "not run: "))
+	}
+	return ""
+}
+
+// Classes of cases that did not come to anything, and what is said of a check that has none else.
+const (
+	stillTheStub   = "still the stub"
+	notImplemented = "not_implemented"
+	notRun         = "not_run"
+)
 
 // draw renders a table: with lines in a terminal, without them elsewhere.
 func (p Printer) draw(t table.Writer) string {
@@ -87,8 +127,6 @@ func (p Printer) draw(t table.Writer) string {
 	return t.Render()
 }
 
-var trailing = regexp.MustCompile(`(?m) +$`)
-
 // plain is a table without lines, for files and pipes.
 func plain() table.Style {
 	s := table.StyleDefault
@@ -97,15 +135,12 @@ func plain() table.Style {
 	return s
 }
 
-func (p Printer) points(part verdict.Part) string {
-	s := fmt.Sprintf("%s of %s", Points(part.Score), Points(part.Max))
-	switch {
-	case part.NotMeasured != "":
-		return p.colour("– of "+Points(part.Max), text.FgYellow)
-	case part.Score >= part.Max-1e-9:
-		return p.colour(s, text.FgGreen)
+// share is a part's points: '0.35 of 0.55', or '– of 0.4' where nobody measured them.
+func share(p verdict.Part) string {
+	if p.NotMeasured != "" {
+		return "– of " + Points(p.Max)
 	}
-	return p.colour(s, text.FgRed)
+	return Points(p.Score) + " of " + Points(p.Max)
 }
 
 func note(part verdict.Part) string {
@@ -124,8 +159,7 @@ func Points(x float64) string {
 // total sums up, and says what was left out.
 func (p Printer) total(v verdict.Verdict) string {
 	got, most := v.Points()
-	line := fmt.Sprintf("Task %s: %s of %s points", v.Task, Points(got), Points(most))
-	line += left(v)
+	line := fmt.Sprintf("Task %s: %s of %s points%s", v.Task, Points(got), Points(most), measuredHere(v.Checks))
 	colour := text.FgRed
 	if v.Full() {
 		colour = text.FgGreen
@@ -133,45 +167,56 @@ func (p Printer) total(v verdict.Verdict) string {
 	return p.colour(line, text.Bold, colour)
 }
 
-// left says what this run could not measure: " measured here; 3 need a GPU, 0.2 hidden".
-func left(v verdict.Verdict) string {
+// measuredHere says what this run could not measure: " measured here; 3 need a GPU, 0.2 hidden".
+func measuredHere(checks []verdict.Check) string {
+	var parts []verdict.Part
+	for _, c := range checks {
+		parts = append(parts, c.Parts...)
+	}
+	out := left(parts)
+	if len(out) == 0 {
+		return ""
+	}
+	return " measured here; " + strings.Join(out, ", ")
+}
+
+// left are the points that are not measured, by why.
+func left(all []verdict.Part) (out []string) {
 	var gpu, awaiting, hidden, other float64
-	for _, c := range v.Checks {
-		for _, part := range c.Parts {
-			switch {
-			case part.NotMeasured == "":
-			case part.NotMeasured == verdict.Awaiting:
-				awaiting += part.Max
-			case part.Withheld:
-				hidden += part.Max
-			case part.NeedsGPU:
-				gpu += part.Max
-			default:
-				other += part.Max
-			}
+	for _, part := range all {
+		switch {
+		case part.NotMeasured == "":
+		case part.NotMeasured == verdict.Awaiting:
+			awaiting += part.Max
+		case part.Withheld:
+			hidden += part.Max
+		case part.NeedsGPU:
+			gpu += part.Max
+		default:
+			other += part.Max
 		}
 	}
-	var parts []string
 	if gpu > 0 {
 		need := "need"
 		if gpu <= 1 {
 			need = "needs"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s a GPU", Points(gpu), need))
+		out = append(out, fmt.Sprintf("%s %s a GPU", Points(gpu), need))
 	}
 	if awaiting > 0 {
-		parts = append(parts, Points(awaiting)+" "+verdict.Awaiting)
+		out = append(out, Points(awaiting)+" "+verdict.Awaiting)
 	}
 	if hidden > 0 {
-		parts = append(parts, Points(hidden)+" hidden")
+		out = append(out, Points(hidden)+" hidden")
 	}
 	if other > 0 {
-		parts = append(parts, Points(other)+" not measured")
+		out = append(out, Points(other)+" not measured")
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " measured here; " + strings.Join(parts, ", ")
+	return out
+}
+
+func held(c verdict.Check) bool {
+	return slices.ContainsFunc(c.Parts, func(p verdict.Part) bool { return p.NotMeasured == verdict.Awaiting })
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -59,7 +59,7 @@ func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
 func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	t := o.Task
 	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
-		One: strings.Contains(o.Only, "/"), Shown: inWords(o.Devices.Show)}
+		Partly: o.Only, Shown: inWords(o.Devices.Show)}
 	ready, err := o.prepare()
 	var refused *gate.Error
 	if errors.As(err, &refused) {
@@ -73,6 +73,7 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	v.One = o.Only != "" && s.cases() == 1
 	err = o.measure(ctx, ready, s, &v)
 	var broken *build.Error
 	if errors.As(err, &broken) {

@@ -16,7 +16,7 @@ import (
 // plan is what will run: the rubric's checks, or those that were asked for.
 type plan struct{ Checks []rubric.Check }
 
-// plan applies Only, and leaves out what no device here can run.
+// Plan applies Only, and leaves out what no device here can run.
 func (o Options) Plan() (plan, error) {
 	if o.Only == "" {
 		var p plan
@@ -29,31 +29,50 @@ func (o Options) Plan() (plan, error) {
 		}
 		return p, nil
 	}
-	id, name, one := strings.Cut(o.Only, "/")
-	var names []string
-	for _, c := range o.Task.Checks {
-		if c.ID != id {
-			names = append(names, c.ID)
-			continue
-		}
-		c.After = nil // it was asked for by name
-		if !one {
-			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), o.needsGPU)
-			return plan{[]rubric.Check{c}}, nil
-		}
-		for _, k := range c.Cases {
-			if k.Name == name && o.needsGPU(k) {
-				return plan{}, fmt.Errorf("the case %s needs a GPU", o.Only)
+	return o.some()
+}
+
+// some plans what Only names: a check or a case, or, where there is none of that name, all cases with
+// the text in theirs.
+func (o Options) some() (plan, error) {
+	named := func(c rubric.Check, k rubric.Case) bool { return o.Only == c.ID || o.Only == c.ID+"/"+k.Name }
+	holds := func(c rubric.Check, k rubric.Case) bool { return strings.Contains(c.ID+"/"+k.Name, o.Only) }
+	for _, fits := range []func(rubric.Check, rubric.Case) bool{named, holds} {
+		var p plan
+		tooMuch := "" // for what there is here
+		for _, c := range o.Task.Checks {
+			all := len(c.Cases)
+			c.Cases = slices.DeleteFunc(slices.Clone(c.Cases), func(k rubric.Case) bool { return !fits(c, k) })
+			whole := len(c.Cases) == all
+			if i := slices.IndexFunc(c.Cases, o.needsGPU); i >= 0 {
+				tooMuch = c.ID + "/" + c.Cases[i].Name
 			}
-			if k.Name == name {
-				c.Cases = []rubric.Case{k}
+			if c.Cases = slices.DeleteFunc(c.Cases, o.needsGPU); len(c.Cases) == 0 {
+				continue
+			}
+			c.After = nil // it was asked for by name
+			if !whole {
 				c.Withheld, c.WithheldWeight = 0, 0 // nothing but this was asked for
-				return plan{[]rubric.Check{c}}, nil
 			}
-			names = append(names, c.ID+"/"+k.Name)
+			p.Checks = append(p.Checks, c)
+		}
+		if len(p.Checks) > 0 {
+			return p, nil
+		}
+		if tooMuch != "" {
+			return p, fmt.Errorf("the case %s needs a GPU", tooMuch)
 		}
 	}
-	return plan{}, fmt.Errorf("there is no case %q, only %s", o.Only, strings.Join(names, ", "))
+	var names []string
+	for _, c := range o.Task.Checks {
+		names = append(names, c.ID)
+		for _, k := range c.Cases {
+			if !k.Hidden {
+				names = append(names, c.ID+"/"+k.Name)
+			}
+		}
+	}
+	return plan{}, fmt.Errorf("there is no case %q, nor one with this in its name, only %s", o.Only, strings.Join(names, ", "))
 }
 
 // needsGPU tells whether a case cannot run here because there is no GPU.

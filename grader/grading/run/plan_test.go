@@ -22,7 +22,36 @@ func TestCasesForAGPUAreLeftOutWithoutOne(t *testing.T) {
 	assert.Equal(t, 2, count(device.CUDA, ""))
 	assert.Equal(t, 2, count(device.CUDA, "a"))
 	assert.Equal(t, 1, count(device.CUDA, "a/large"))
+	assert.Equal(t, 1, count(device.Sim, "sm"), "a part of a name")
 	_, err := Options{Task: task, Devices: Devices{Kind: device.Sim}, Only: "a/large"}.Plan()
 	assert.ErrorContains(t, err, "a/large needs a GPU")
 	assert.Len(t, task.Checks[0].Cases, 2, "the rubric stays as it is")
+}
+
+func TestAPartOfANameRunsAllThatHaveIt(t *testing.T) {
+	task := &rubric.Task{Name: "2", Checks: []rubric.Check{
+		{ID: "gemm", Withheld: 1, WithheldWeight: 1, Cases: []rubric.Case{{Name: "1x1"}, {Name: "17x113"}}},
+		{ID: "gemm-nn", After: []string{"gemm"}, Cases: []rubric.Case{{Name: "1x1"}, {Name: "17x113-gemm"}}},
+		{ID: "softmax", Cases: []rubric.Case{{Name: "17x113", Hidden: true}}},
+	}}
+	names := func(only string) (all []string) {
+		p, err := Options{Task: task, Only: only}.Plan()
+		require.NoError(t, err)
+		for _, c := range p.Checks {
+			assert.Empty(t, c.After)
+			for _, k := range c.Cases {
+				all = append(all, c.ID+"/"+k.Name)
+			}
+		}
+		return all
+	}
+	assert.Equal(t, []string{"gemm/1x1", "gemm/17x113"}, names("gemm"), "a check of that name comes first")
+	assert.Equal(t, []string{"gemm/1x1", "gemm/17x113", "gemm-nn/1x1", "gemm-nn/17x113-gemm"}, names("emm"))
+	assert.Equal(t, []string{"gemm/17x113", "gemm-nn/17x113-gemm", "softmax/17x113"}, names("17x"))
+	assert.Equal(t, []string{"gemm/1x1"}, names("gemm/1x1"))
+	p, err := Options{Task: task, Only: "m/1x"}.Plan()
+	require.NoError(t, err)
+	assert.Zero(t, p.Checks[0].Withheld, "hidden cases belong to a whole check")
+	_, err = Options{Task: task, Only: "max/9"}.Plan()
+	assert.EqualError(t, err, `there is no case "max/9", nor one with this in its name, only gemm, gemm/1x1, gemm/17x113, gemm-nn, gemm-nn/1x1, gemm-nn/17x113-gemm, softmax`)
 }

@@ -20,7 +20,8 @@ type Verdict struct {
 	Release  string // the course's: "2027.1-59b4246abc"
 	Seed     uint64
 	Again    string // the command that repeats the run: "make grade TASK=2 SEED=1"
-	One      bool   // one case alone was asked for: all that it prints is shown
+	Partly   string `json:",omitempty"` // what alone was asked for: "softmax", or "" for the whole task
+	One      bool   // it is one case: all that it prints is shown
 	Shown    string // the thread whose printf is shown, in words; "" for all
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
+)
+
+// Next is the last line: what a student does now.
+func (p Printer) Next(verdicts []verdict.Verdict) {
+	fmt.Fprintln(p.W, p.colour("Next: "+next(verdicts), text.Bold))
+}
+
+func next(verdicts []verdict.Verdict) string {
+	for _, v := range verdicts {
+		if !v.Full() {
+			return mend(v)
+		}
+	}
+	last := verdicts[len(verdicts)-1]
+	switch after, ok := following(last.Task); {
+	case last.Partly != "":
+		return "make grade TASK=" + string(last.Task) + ", which grades all of it"
+	case ok && len(verdicts) == 1:
+		return fmt.Sprintf("the questions of %s/README.md, in Results.md; then task %s, %s/README.md", last.Dir, after.Name, after.Dir)
+	}
+	return "the handouts' questions, in Results.md; then make pack"
+}
+
+// following is the task after this one in the same folder: bonus tasks follow bonus tasks only.
+func following(name registry.Name) (registry.Task, bool) {
+	one, err := registry.All.Find(string(name))
+	if err != nil {
+		return one, false
+	}
+	i := slices.Index(registry.All, one)
+	for _, t := range registry.All[i+1:] {
+		if path.Dir(t.Dir) == path.Dir(one.Dir) {
+			return t, true
+		}
+	}
+	return one, false
+}
+
+// mend names the first thing in a task that costs points, and what helps with it.
+func mend(v verdict.Verdict) string {
+	handout := v.Dir + "/README.md"
+	if v.Refused != "" {
+		return fmt.Sprintf("mend what is said above, then make grade TASK=%s", v.Task)
+	}
+	for _, c := range v.Checks {
+		groups, hidden := Failures(c)
+		switch t := tallyOf(c.Parts, held(c)); {
+		case t.full() || t.held || t.most == 0:
+			continue
+		case idle(c) == stillTheStub:
+			return fmt.Sprintf("%s is still the stub: %s says where to start", c.Title, handout)
+		case len(c.Findings) > 0:
+			f := c.Findings[0]
+			return fmt.Sprintf("%s, what the simulator found in %s; then make grade TASK=%s CASE=%s", c.Title, where(f), v.Task, c.ID)
+		case len(groups) > 0 && groups[0].Again != "":
+			return fmt.Sprintf("%s alone: %s", groups[0].Names[0], groups[0].Again)
+		case len(groups) > 0:
+			return fmt.Sprintf("%s, %s: %s", c.Title, groups[0].Names[0], short(groups[0].Reason))
+		case hidden > 0:
+			return fmt.Sprintf("%s is wrong in a hidden case: try odd sizes and large values in tests of your own", c.Title)
+		}
+		var names []string
+		for _, p := range c.Parts {
+			if lost(p) {
+				names = append(names, p.Name)
+			}
+		}
+		return fmt.Sprintf("%s of %s: %s has hints", strings.Join(names, " and "), c.Title, handout)
+	}
+	if len(v.Held) > 0 {
+		return "a person has to look at what is held; you need do nothing for it"
+	}
+	return "nothing was measured here: what is said above names the reason"
+}
+
+func where(f verdict.Found) string {
+	if f.File == "" {
+		return "it"
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
