@@ -49,6 +49,12 @@ func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
 			i := slices.IndexFunc(table, func(cells []string) bool { return cells[0] == c.ID || cells[0] == c.Title })
 			if assert.GreaterOrEqual(t, i, 0, "%s/README.md: the table of points has no row %q or %q", task.Dir, c.ID, c.Title) {
 				assert.Equal(t, c.Points, number(t, table[i][1]), "%s/README.md: the points of %s", task.Dir, c.ID)
+				p := task.Parts(c)
+				for name, want := range map[string]float64{"correctness": p.Correctness, "hidden": p.Hidden, "safety": p.Safety, "traffic": p.Traffic, "speed": p.Speed} {
+					if at := slices.Index(table[0], name); at >= 0 {
+						assert.Equal(t, want, number(t, table[i][at]), "%s/README.md: %s of %s", task.Dir, name, c.ID)
+					}
+				}
 			}
 		}
 		i := slices.IndexFunc(route, func(cells []string) bool { return strings.Contains(cells[0], "("+task.Dir+"/README.md)") })
@@ -60,6 +66,9 @@ func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
 
 func number(t *testing.T, cell string) float64 {
 	t.Helper()
+	if cell == "" {
+		return 0
+	}
 	x, err := strconv.ParseFloat(cell, 64)
 	require.NoError(t, err)
 	return x
