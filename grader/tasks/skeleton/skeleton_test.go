@@ -117,7 +117,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo", "-out", "out/stub")
 	assert.Equal(t, 1, code, said)
 	assert.Zero(t, points(t, filepath.Join(root, "out/stub/results.json")), said)
-	assert.Contains(t, said, "still the stub (bonus/b9_demo/README.md says where to start)")
+	assert.Contains(t, said, "still the stub")
 
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "a task"}} {
 		said, code = in(t, root, append([]string{"git"}, args...)...)
@@ -142,7 +142,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 	require.Zero(t, code, said)
 	said, code = in(t, root, "go", "run", "-trimpath", "./grader", "grade", "-task", "4", "-device", "sim", "-case", "negated")
 	assert.Equal(t, 1, code, said)
-	assert.Contains(t, said, "0 of 3 cases right")
+	assert.Contains(t, said, "Negated is still the stub: task4_flash/README.md says where to start")
 }
 
 // noSolution looks for a file of the task, which is there, and for its solution and rubric's hidden
