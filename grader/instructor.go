@@ -25,6 +25,7 @@ func instructors() command.List {
 		instructor.Overlay,
 		instructor.NewTask,
 		instructor.NewCheck,
+		instructor.Blank,
 	}
 	for i := range all {
 		all[i].Group = "for instructors"

@@ -41,7 +41,7 @@ func older(t *testing.T) fstest.MapFS {
 
 func newer(t *testing.T) fstest.MapFS {
 	return small(t, 2, map[string]string{"go.mod": "two", "nn/same.go": "same", "README.md": "two", "grader/new/come.go": "#! y"},
-		map[string]string{"task1_reference/attention.go": "stub", "task2_unfused/kernels.cu": "another stub", "task3_tiled_go/attention.go": "new task"})
+		map[string]string{"task1_reference/attention.go": "stub", "task2_unfused/kernels.cu": "another stub", "task3_tiled_go/attention.go": "new task", "Results.md": "blank"})
 }
 
 // student is a tree in which somebody works.
@@ -87,7 +87,7 @@ func TestUpdateLeavesYoursAlone(t *testing.T) {
 	assert.NotContains(t, files, "grader/old/")
 	assert.Equal(t, "2-abc", Name(root))
 	assert.Equal(t, []string{"README.md"}, u.Changed)
-	assert.Equal(t, []string{"task2_unfused/kernels.cu"}, u.Stubs)
+	assert.Equal(t, []string{"Results.md", "task2_unfused/kernels.cu"}, u.Stubs, "a newer blank lies beside, with the stubs")
 	assert.Equal(t, []string{"grader/old/gone.go"}, u.Removed)
 	for name, text := range map[string]string{BeforeDir + "/README.md": "scribbled on", StubsDir + "/task2_unfused/kernels.cu": "another stub"} {
 		data, err := os.ReadFile(filepath.Join(root, name))
@@ -158,7 +158,7 @@ func TestUpdateRefusesWhatIsNotWhole(t *testing.T) {
 	root := student(t)
 	_, err := Update(root, small(t, 2, map[string]string{"task1_reference/attention.go": "theirs"}, nil), false)
 	assert.ErrorContains(t, err, "is yours")
-	for _, bad := range []string{"../x", "out/x", ".git/config", "/etc/passwd"} {
+	for _, bad := range []string{"../x", "out/x", ".git/config", "/etc/passwd", "Results.md"} {
 		_, err := Update(root, small(t, 2, map[string]string{bad: "x"}, nil), false)
 		assert.ErrorContains(t, err, "no file of a course", bad)
 	}

@@ -46,7 +46,7 @@ func TestMakeKnowsItsVariables(t *testing.T) {
 		{ours, "grade TASK=2 SOLUTION=1 VERSION=2_registers", ""},
 		{ours, "grade pack TASK=2", ""},
 		{ours, "pack CXX=clang++ FLASHLAB_ALL=1 GOFLAGS=-v V=1", ""},
-		{ours, "grade TSAK=2", "make grade: no variable TSAK (it takes TASK CASE SEED "},
+		{ours, "grade TSAK=2", "make grade: no variable TSAK (it takes TASK CASE DETAILS SEED "},
 		{ours, "grade TASK=2 task=3", "no variable task "},
 		{ours, "pack TASK=2", "make pack: no variable TASK (it takes none)"},
 		{ours, "TASK=2", "make help: no variable TASK"},

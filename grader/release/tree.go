@@ -20,6 +20,7 @@ import (
 
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -150,7 +151,7 @@ func (t *Tree) fill(root string, course map[string][]byte) error {
 		return err
 	}
 	t.Files, t.Stubs = map[string]string{}, map[string]string{}
-	for _, name := range handin.Names(tasks) {
+	for _, name := range append(handin.Names(tasks), report.ResultsName) {
 		data, ok := t.Contents[name]
 		if !ok {
 			return fmt.Errorf("%s is a student's file, and the commit lacks it", name)

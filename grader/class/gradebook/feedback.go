@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 )
 
@@ -79,6 +80,21 @@ func (c Class) Feedback(e Entry) string {
 		}
 	}
 	return b.String()
+}
+
+// Results is the entry's Results.md: what was measured, as the student may see it, before deadlines and
+// what people decide.
+func (c Class) Results(e Entry) (string, error) {
+	var tasks []*rubric.Task
+	var verdicts []verdict.Verdict
+	for _, t := range e.Tasks {
+		tasks = append(tasks, t.Rubric)
+		if v, ok := t.Verdict(); ok {
+			verdicts = append(verdicts, v)
+		}
+	}
+	text, _, err := report.ResultsOf(tasks, verdicts)
+	return text, err
 }
 
 // Sentence sums the grade up: "14 of 15 points; 3 need a GPU; 2 await a person".

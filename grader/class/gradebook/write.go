@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"flashlab/grader/class/record"
+	"flashlab/grader/grading/report"
 )
 
-// Write writes what students and the instructor get: students/ID/feedback.md and results.json,
+// Write writes what students and the instructor get: students/ID/feedback.md, Results.md and results.json,
 // gradebook.csv, and gradebook-canvas.csv if there is an export. It returns notes for the
 // instructor.
 func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err error) {
@@ -28,6 +29,13 @@ func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err e
 			return nil, nil, err
 		}
 		if err := put(filepath.Join(dir, "feedback.md"), []byte(c.Feedback(e))); err != nil {
+			return nil, nil, err
+		}
+		results, err := c.Results(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := put(filepath.Join(dir, report.ResultsName), []byte(results)); err != nil {
 			return nil, nil, err
 		}
 	}

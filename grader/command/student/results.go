@@ -2,17 +2,25 @@ package student
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/cache"
 )
 
-// write writes the result files. A run of a single case leaves them as they are: it
-// is not a result of the task.
+// write writes the result files. A run of a part leaves them as they are: it is not a result of the
+// task. The tree's own Results.md is filled in with the tree's own files alone; whatever else is
+// graded has one of its own, beside results.json.
 func (g grading) write(root string, verdicts []verdict.Verdict) error {
 	if g.only != "" {
 		return nil
+	}
+	tasks, err := rubric.LoadAll(root)
+	if err != nil {
+		return err
 	}
 	dir := filepath.Join(root, "out")
 	switch {
@@ -22,21 +30,36 @@ func (g grading) write(root string, verdicts []verdict.Verdict) error {
 		dir = filepath.Join(dir, "reference", g.version)
 	case g.mutant != "":
 		dir = filepath.Join(dir, "mutants", g.mutant)
+	case g.submission != "":
+		given, err := filepath.Abs(g.submission)
+		if err != nil {
+			return err
+		}
+		dir = filepath.Join(dir, "submissions", filepath.Base(given))
 	}
-	if err := report.WriteJSON(dir, verdicts); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if g.snapshot != "" { // who asked for it writes the files
-		return nil
+	name := filepath.Join(dir, report.ResultsName)
+	var sums []report.Total
+	if g.own() && g.out == "" {
+		name = filepath.Join(root, report.ResultsName)
+		sums, err = report.FillResults(root, name, tasks, verdicts)
+	} else {
+		var text string
+		if text, sums, err = report.ResultsOf(tasks, verdicts); err == nil {
+			err = cache.WriteFile(name, []byte(text), 0o644)
+		}
 	}
-	if g.solution || g.mutant != "" || g.submission != "" {
-		fmt.Println("Written:", shown(root, filepath.Join(dir, "results.json")))
-		return nil
-	}
-	if err := report.UpdateResults(filepath.Join(root, "Results.md"), verdicts); err != nil {
+	if err != nil {
 		return err
 	}
-	fmt.Println("Written: Results.md,", shown(root, filepath.Join(dir, "results.json")))
+	if err := report.WriteJSON(dir, verdicts, sums); err != nil {
+		return err
+	}
+	if g.snapshot == "" { // else who asked for it says it
+		fmt.Printf("Written: %s, %s\n", shown(root, name), shown(root, filepath.Join(dir, "results.json")))
+	}
 	return nil
 }
 

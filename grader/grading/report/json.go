@@ -42,14 +42,17 @@ type ExtraData struct {
 	Device      string   `json:"device"`
 	Release     string   `json:"release"`
 	Receipt     string   `json:"receipt,omitempty"`
+	Totals      []Total  `json:"totals,omitempty"` // those of Results.md
 }
 
-// WriteJSON writes results.json and results-full.json into dir.
-func WriteJSON(dir string, verdicts []verdict.Verdict) error {
+// WriteJSON writes results.json and results-full.json into dir. The totals are those of Results.md.
+func WriteJSON(dir string, verdicts []verdict.Verdict, sums []Total) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, "results.json"), ForGradescope(verdicts)); err != nil {
+	g := ForGradescope(verdicts)
+	g.ExtraData.Totals = sums
+	if err := writeJSON(filepath.Join(dir, "results.json"), g); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(dir, "results-full.json"), verdicts)

@@ -47,7 +47,7 @@ func TestTheVerdictInPlainText(t *testing.T) {
 	out := b.String()
 	for _, want := range []string{
 		"Task 2: Softmax", "your files · on the simulator · seed 7",
-		" ✗ Batched softmax  █░░░░░░░░░  0.1 of 0.75   0.25 not measured\n",
+		" ✗ Batched softmax  █░░░░░░░░░  0.1 of 0.75\n",
 		"     correctness  0.1 of 0.6   1 of 6 cases right\n     safety       0 of 0.15    5 findings\n     speed        – of 0.25    not measured: needs a GPU\n",
 		"✗ softmax/a, softmax/b\n  same\n  again: make grade CASE=softmax/a",
 		"✗ softmax/c\n  rows were never written\n  worst at y[1][2]",
@@ -73,62 +73,9 @@ func TestTheTerminalHasColours(t *testing.T) {
 	assert.Contains(t, b.String(), "The submission was not run:\n  attention.go:3")
 }
 
-func TestResultsKeepWhatIsTheStudents(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "Results.md")
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("4", 0.2)}))
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	assert.Contains(t, string(text), "## Answers")
-
-	mine := "Mine above.\n" + strings.Replace(string(text), "go here.", "go here. My answer: 42.", 1)
-	require.NoError(t, os.WriteFile(name, []byte(mine), 0o644))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.1)}))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("4", 0.5)}))
-	text, err = os.ReadFile(name)
-	require.NoError(t, err)
-	got := string(text)
-	assert.Contains(t, got, "kernels.cu:42:17: race on shared memory tile[3] (4 bytes)\n\n")
-	assert.Contains(t, got, "softmax/c\n  rows were never written\n")
-	assert.NotContains(t, got, "secret")
-	assert.True(t, strings.HasPrefix(got, "Mine above.\n# Results"))
-	assert.Contains(t, got, "My answer: 42.")
-	assert.Equal(t, 1, strings.Count(got, "## Task 2:"), "one section a task")
-	assert.Equal(t, 1, strings.Count(got, "## Task 4:"))
-	assert.Less(t, strings.Index(got, "## Task 2:"), strings.Index(got, "## Task 4:"))
-	assert.Contains(t, got, "0.5 of 0.6")
-	before, _, _ := strings.Cut(got, begin)
-	after := got[strings.Index(got, end):]
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.3)}))
-	text, _ = os.ReadFile(name)
-	assert.True(t, strings.HasPrefix(string(text), before) && strings.HasSuffix(string(text), after))
-}
-
-func TestResultsWithoutMarkers(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "Results.md")
-	require.NoError(t, os.WriteFile(name, []byte("All mine.\n"), 0o644))
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{verdictOf("2", 0.1)}))
-	text, _ := os.ReadFile(name)
-	assert.True(t, strings.HasPrefix(string(text), "All mine.\n"))
-	assert.Contains(t, string(text), "## Task 2:")
-
-	require.NoError(t, os.WriteFile(name, []byte("half "+begin), 0o644))
-	require.ErrorContains(t, UpdateResults(name, nil), "not both there")
-	text, _ = os.ReadFile(name)
-	assert.Equal(t, "half "+begin, string(text), "left alone")
-}
-
-func TestSubmissionsCannotForgeMarkers(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "Results.md")
-	v := verdictOf("2", 0)
-	v.Refused = "```\n" + end + "\n## Task 2: 100 points"
-	require.NoError(t, UpdateResults(name, []verdict.Verdict{v}))
-	text, _ := os.ReadFile(name)
-	assert.Equal(t, 1, strings.Count(string(text), end))
-}
-
 func TestGradescopesFormat(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, WriteJSON(dir, []verdict.Verdict{verdictOf("2", 0.1)}))
+	require.NoError(t, WriteJSON(dir, []verdict.Verdict{verdictOf("2", 0.1)}, nil))
 	data, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	require.NoError(t, err)
 	var g map[string]any
@@ -154,13 +101,14 @@ func TestTheTotalSaysWhatIsHidden(t *testing.T) {
 	v.Checks[0].Parts = append(v.Checks[0].Parts, verdict.Part{Name: verdict.Hidden, Max: 0.05, NotMeasured: "1 hidden case runs when you have handed in", Withheld: true})
 	var b bytes.Buffer
 	Printer{W: &b}.Verdict(v)
-	assert.Contains(t, b.String(), "0.1 of 0.75   0.05 hidden, 0.25 not measured\n")
+	assert.Contains(t, b.String(), "0.1 of 0.75   0.05 hidden\n")
 	assert.NotContains(t, b.String(), "handed in", "the check's line says it")
 	assert.Contains(t, b.String(), "points measured here; 0.05 hidden, 0.25 not measured")
 	b.Reset()
 	Printer{W: &b, Details: true}.Verdict(v)
 	assert.Contains(t, b.String(), "– of 0.05    1 hidden case runs when you have handed in\n")
 	assert.Contains(t, Section(v), "points measured here; 0.05 hidden, 0.25 not measured; on")
+	assert.Contains(t, Section(v), "| Batched softmax | 0.1 of 0.75 | correctness 0.1 of 0.6: 1 of 6 cases right; safety 0 of 0.15: 5 findings; speed – of 0.25: not measured: needs a GPU; 0.05 hidden |\n")
 	assert.Len(t, ForGradescope([]verdict.Verdict{v}).Tests, 2)
 }
 
@@ -201,7 +149,7 @@ func TestNarrowTerminals(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, "✗ Batched softmax  0.1 of 0.75\n    0.25 not measured\n    correctness 0.1 of 0.6\n      moved 1.50 × the least bytes\n      (1x128x128x64), and more words\n      than there is room for\n    safety 0 of 0.15\n      5 findings\n    speed – of 0.25\n      not measured: needs a GPU",
+	assert.Equal(t, "✗ Batched softmax  0.1 of 0.75\n    correctness 0.1 of 0.6\n      moved 1.50 × the least bytes\n      (1x128x128x64), and more words\n      than there is room for\n    safety 0 of 0.15\n      5 findings\n    speed – of 0.25\n      not measured: needs a GPU",
 		Printer{Width: 40}.checks(wide))
 	assert.Equal(t, Printer{}.checks(wide), Printer{Width: 200}.checks(wide))
 	wide.Checks[0].Parts[0].Note = "short"

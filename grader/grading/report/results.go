@@ -3,163 +3,112 @@ package report
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 	"flashlab/internal/cache"
 )
 
-// The grader writes between the markers, and nowhere else.
-const (
-	begin = "<!-- flashlab:begin -->"
-	end   = "<!-- flashlab:end -->"
-)
+// The grader writes between a pair of markers, and nowhere else.
+func opening(name string) string { return "<!-- flashlab: " + name + " -->\n" }
+func closing(name string) string { return "<!-- flashlab: end of " + name + " -->\n" }
 
-const newResults = `# Results
+func between(name, text string) string { return opening(name) + text + closing(name) }
 
-What ` + "`make grade`" + ` measured is between the two markers below, and is
-rewritten each time. Everything else in this file is yours.
-
-` + begin + "\n" + end + `
-
-## Answers
-
-Your answers to the questions in the handouts go here.
-`
-
-// UpdateResults writes the verdicts into Results.md, which is made if need be.
-// A task that was not graded this time keeps its rows.
-func UpdateResults(name string, verdicts []verdict.Verdict) error {
+// FillResults writes verdicts into a tree's Results.md, which is made if need be. What is not between
+// markers stays as it is, and so do tasks that were not graded this time. It returns the totals of all
+// tasks.
+func FillResults(root, name string, tasks []*rubric.Task, verdicts []verdict.Verdict) ([]Total, error) {
 	data, err := os.ReadFile(name)
+	content := string(data)
 	if errors.Is(err, os.ErrNotExist) {
-		data, err = []byte(newResults), nil
+		content, err = Blank(root, tasks)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	content := string(data)
-	from, to := strings.Index(content, begin), strings.Index(content, end)
+	content, sums, err := fillIn(content, tasks, verdicts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return sums, cache.WriteFile(name, []byte(content), 0o644)
+}
+
+// ResultsOf is a Results.md of these verdicts alone, without questions: of a submission, whose own
+// file nobody has to believe.
+func ResultsOf(tasks []*rubric.Task, verdicts []verdict.Verdict) (string, []Total, error) {
+	content := "# Results\n\n" + between("total", "")
+	for _, t := range tasks {
+		content += "\n" + heading(t)
+	}
+	return fillIn(content, tasks, verdicts)
+}
+
+// fillIn replaces what is between markers.
+func fillIn(content string, tasks []*rubric.Task, verdicts []verdict.Verdict) (string, totals, error) {
+	sums := totalsOf(tasks)
+	before, err := inside(content, "total")
+	if errors.Is(err, errNoMarkers) {
+		content, err = between("total", "")+"\n"+content, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	sums.fill(before, verdicts)
+	if content, err = replace(content, "total", sums.table()); err != nil {
+		return "", nil, err
+	}
+	for _, t := range tasks {
+		for _, v := range verdicts {
+			if v.Task != t.Name {
+				continue
+			}
+			if _, err := inside(content, "task "+string(t.Name)); errors.Is(err, errNoMarkers) { // a new task, or a student's own file
+				content = strings.TrimRight(content, "\n") + "\n\n" + heading(t)
+			}
+			if content, err = replace(content, "task "+string(t.Name), strings.TrimRight(block(v), "\n")+"\n"); err != nil {
+				return "", nil, err
+			}
+			if len(t.Reports) == 0 {
+				continue
+			}
+			if content, err = replace(content, "report "+string(t.Name), reported(t, v)); err != nil && !errors.Is(err, errNoMarkers) {
+				return "", nil, err
+			}
+		}
+	}
+	return content, sums, nil
+}
+
+var errNoMarkers = errors.New("there are no markers of this name")
+
+// places are where a pair of markers begins and ends.
+func places(content, name string) (from, to int, err error) {
+	open, shut := strings.TrimSpace(opening(name)), strings.TrimSpace(closing(name))
+	from, to = strings.Index(content, open), strings.Index(content, shut)
 	switch {
-	case from < 0 && to < 0: // a student's own file: add a place at the end
-		content = strings.TrimRight(content, "\n") + "\n\n" + begin + "\n" + end + "\n"
-		from, to = strings.Index(content, begin), strings.Index(content, end)
-	case from < 0 || to < from:
-		return fmt.Errorf("%s: the markers %s and %s are not both there, in this order: restore them, or remove both", name, begin, end)
+	case from < 0 && to < 0:
+		return 0, 0, errNoMarkers
+	case from < 0 || to < from || strings.Count(content, open) > 1 || strings.Count(content, shut) > 1:
+		return 0, 0, fmt.Errorf("the markers %s and %s are not both there, once each and in this order: restore them, or remove both", open, shut)
 	}
-	sections := split(content[from+len(begin) : to])
-	for _, v := range verdicts {
-		sections = put(sections, Section(v))
-	}
-	content = content[:from+len(begin)] + "\n" + strings.Join(sections, "") + content[to:]
-	return cache.WriteFile(name, []byte(content), 0o644)
+	return from + len(open), to, nil
 }
 
-// split cuts the text between the markers into one section per task.
-func split(s string) []string {
-	var sections []string
-	for i, part := range strings.Split("\n"+strings.TrimSpace(s), "\n## ") {
-		if i > 0 {
-			sections = append(sections, "## "+strings.TrimRight(part, "\n")+"\n\n")
-		}
+func inside(content, name string) (string, error) {
+	from, to, err := places(content, name)
+	if err != nil {
+		return "", err
 	}
-	return sections
+	return content[from:to], nil
 }
 
-// put replaces a task's section, or adds it in its place.
-func put(sections []string, s string) []string {
-	title := heading(s)
-	for i, old := range sections {
-		switch {
-		case heading(old) == title:
-			sections[i] = s
-			return sections
-		case heading(old) > title:
-			return append(sections[:i], append([]string{s}, sections[i:]...)...)
-		}
+func replace(content, name, text string) (string, error) {
+	from, to, err := places(content, name)
+	if err != nil {
+		return content, err
 	}
-	return append(sections, s)
-}
-
-// heading is "## Task 2", without the title, which may change.
-func heading(s string) string {
-	h, _, _ := strings.Cut(s, ":")
-	return h
-}
-
-// Section describes a verdict in Markdown: a heading, the points, and what went wrong.
-func Section(v verdict.Verdict) string {
-	var b strings.Builder
-	got, most := v.Points()
-	fmt.Fprintf(&b, "## Task %s: %s\n\n", v.Task, v.Title)
-	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), measuredHere(v.Checks), v.Device, v.Seed, v.Again)
-	if v.Versions != "" {
-		fmt.Fprintf(&b, "%s.\n", v.Versions)
-	}
-	if v.Release != "" {
-		fmt.Fprintf(&b, "Course: %s.\n", v.Release)
-	}
-	b.WriteString("\n")
-	if v.Refused != "" {
-		fmt.Fprintf(&b, "The submission was not run:\n\n```\n%s\n```\n\n", fenced(limit(v.Refused, 40)))
-	}
-	b.WriteString("| check | part | points | |\n| --- | --- | --- | --- |\n")
-	for _, c := range v.Checks {
-		for _, p := range c.Parts {
-			points := Points(p.Score)
-			if p.NotMeasured != "" {
-				points = "–"
-			}
-			words := strings.ReplaceAll(note(p), "|", "/")
-			if p.Error > 0 {
-				words += fmt.Sprintf(", errors up to %.0f%% of what is allowed", math.Ceil(100*p.Error))
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s of %s | %s |\n", c.Title, p.Name, points, Points(p.Max), words)
-		}
-	}
-	b.WriteString("\n")
-	if lines := wrong(v); len(lines) > 0 {
-		fmt.Fprintf(&b, "```text\n%s\n```\n\n", fenced(strings.Join(lines, "\n")))
-	}
-	return b.String()
-}
-
-// wrong lists what the terminal says at length, findings, failures and prints,
-// with an empty line between one and the next.
-func wrong(v verdict.Verdict) []string {
-	var lines []string
-	add := func(more ...string) {
-		if len(lines) > 0 && len(more) > 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, more...)
-	}
-	for _, c := range v.Checks {
-		for i, f := range c.Findings {
-			if i == maxFindings {
-				add(andMore(len(c.Findings) - i))
-				break
-			}
-			add(f.Headline())
-		}
-		groups, hidden := Failures(c)
-		for i, g := range groups {
-			if i == maxCases {
-				add("also: " + strings.Join(first(names(groups[i:]), 8), ", "))
-				break
-			}
-			add(g.Lines()...)
-		}
-		if hidden > 0 {
-			add(fmt.Sprintf("hidden cases that failed: %d", hidden))
-		}
-		add(printLines(v, c)...)
-	}
-	return lines
-}
-
-// fenced keeps a text from ending its code block or ours.
-func fenced(s string) string {
-	return strings.NewReplacer("```", "'''", "<!--", "<! --", "\n## ", "\n ## ").Replace(s)
+	return content[:from] + "\n" + text + content[to:], nil
 }

@@ -64,7 +64,7 @@ func (p Printer) Verdict(v verdict.Verdict) {
 func (p Printer) checks(v verdict.Verdict) string {
 	var all []row
 	for _, c := range v.Checks {
-		r := row{title: c.Title, points: tallyOf(c.Parts, held(c)), says: strings.Join(left(c.Parts), ", ")}
+		r := row{title: c.Title, points: tallyOf(c.Parts, held(c)), says: strings.Join(beside(c.Parts), ", ")}
 		if idle := idle(c); idle != "" && !p.Details {
 			r.says = idle // its parts say nothing more
 		} else {
@@ -214,6 +214,9 @@ func left(all []verdict.Part) (out []string) {
 	}
 	return out
 }
+
+// beside are the points that a check's line says are not measured; a part that is lost says it itself.
+func beside(all []verdict.Part) []string { return left(slices.DeleteFunc(slices.Clone(all), lost)) }
 
 func held(c verdict.Check) bool {
 	return slices.ContainsFunc(c.Parts, func(p verdict.Part) bool { return p.NotMeasured == verdict.Awaiting })

@@ -33,9 +33,10 @@ type Task struct {
 	Used     []*Task         `toml:"-"` // these tasks
 	Limits   Limits
 	Shares   Shares
-	Traffic  Curve   // of checks without one of their own
-	Speed    Curve   // the same, of the ratio to the baseline: more is better
-	Checks   []Check `toml:"check"`
+	Traffic  Curve    // of checks without one of their own
+	Speed    Curve    // the same, of the ratio to the baseline: more is better
+	Checks   []Check  `toml:"check"`
+	Reports  []Report `toml:"report"`
 }
 
 // Limits bound what a submission may use.

@@ -69,6 +69,11 @@ func (t *Task) validate(all registry.List) error {
 		}
 		checks[c.ID] = true // a check may only come after earlier ones
 	}
+	for _, r := range t.Reports {
+		if err := r.validate(); err != nil {
+			return fmt.Errorf("report %q: %w", r.Title, err)
+		}
+	}
 	return nil
 }
 

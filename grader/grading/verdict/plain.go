@@ -37,6 +37,13 @@ func (v *Verdict) MakePlain() {
 		}
 	}
 	all(v.Warnings)
+	for i := range v.Reports {
+		r := &v.Reports[i]
+		r.Text, r.Not = Plain(r.Text), Plain(r.Not)
+		for _, row := range r.Rows {
+			all(row)
+		}
+	}
 }
 
 func all(texts []string) {

@@ -26,7 +26,17 @@ type Verdict struct {
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
-	Held     []Held `json:"held,omitempty"` // checks that await a person
+	Held     []Held   `json:"held,omitempty"`    // checks that await a person
+	Reports  []Report `json:"reports,omitempty"` // what Results.md reports besides, in the rubric's order
+}
+
+// Report is something that was measured, and is not scored.
+type Report struct {
+	Title   string     `json:"title"`
+	Columns []string   `json:"columns,omitempty"`
+	Rows    [][]string `json:"rows,omitempty"`
+	Text    string     `json:"text,omitempty"` // lines that stand below the table as they are
+	Not     string     `json:"not,omitempty"`  // why there is nothing: "not measured: needs a GPU"
 }
 
 // Held is a check that a machine cannot decide on: it is neither right nor wrong,
