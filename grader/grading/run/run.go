@@ -36,7 +36,7 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 			id++
 			blocked := blocked
 			if k.GPU && b.Kind() != device.CUDA {
-				blocked = "it is too much for the simulator"
+				blocked = score.TooMuch
 			}
 			if endless == maxEndless {
 				blocked = fmt.Sprintf("%d cases in a row did not end", endless)

@@ -72,19 +72,29 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 // correctness marks the cases that a student sees, or the hidden ones.
 func correctness(p *verdict.Part, runs []Run, hidden bool) {
 	var passed, all float64
-	n, of := 0, 0
+	n, of, uncounted := 0, 0, 0
+	beside := ordinaryRight(runs)
 	for _, r := range runs {
+		counts := r.Case.Passed
+		if r.Case.Passed && r.Case.Refused {
+			if counts = beside > 0; counts {
+				beside--
+			}
+		}
 		if r.Case.Hidden != hidden {
 			continue
 		}
 		of++
 		all += r.Case.Weight
-		if r.Case.Passed {
+		switch {
+		case counts:
 			passed += r.Case.Weight
 			n++
 			if r.Case.Bound > 0 {
 				p.Error = max(p.Error, r.Case.Error/r.Case.Bound)
 			}
+		case r.Case.Passed:
+			uncounted++
 		}
 	}
 	if all > 0 {
@@ -95,25 +105,46 @@ func correctness(p *verdict.Part, runs []Run, hidden bool) {
 		noun = "hidden case"
 	}
 	p.Note = fmt.Sprintf("%d of %s right", n, plural(of, noun))
+	if uncounted > 0 {
+		p.Note += "; refusals count only beside ordinary cases that are right"
+	}
 }
 
-// safety needs a case that is right: code that does nothing, or refuses everything,
-// is not safe code.
-func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
-	launches, passed := 0, 0
+// ordinaryRight is how many cases are right that want a result. So many refused ones count:
+// an error is no answer to a task, only to a case that is wrong on purpose.
+func ordinaryRight(runs []Run) int {
+	n := 0
 	for _, r := range runs {
-		launches += r.Result.Seen.Launches()
 		if r.Case.Passed && !r.Case.Refused {
-			passed++
+			n++
 		}
 	}
+	return n
+}
+
+// TooMuch is why a case is left out that only a GPU runs.
+const TooMuch = "it is too much for the simulator"
+
+// safety needs most of the ordinary cases that ran to be right: code that does nothing,
+// refuses everything, or can do the smallest case only, is not safe code.
+func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
+	launches, ordinary := 0, 0
+	for _, r := range runs {
+		launches += r.Result.Seen.Launches()
+		if !r.Case.Refused && r.Result.NotRun != TooMuch {
+			ordinary++
+		}
+	}
+	right := ordinaryRight(runs)
 	switch {
 	case len(found) > 0:
 		p.Note = plural(len(found), "finding")
 	case launches == 0:
 		p.Note = "no kernel ran"
-	case passed == 0:
+	case right == 0 && ordinary > 0:
 		p.Note = "no findings, but no case is right either"
+	case 2*right <= ordinary:
+		p.Note = fmt.Sprintf("no findings, but only %d of %s right, and most must be", right, plural(ordinary, "case"))
 	default:
 		p.Score = p.Max
 		p.Note = "no findings"

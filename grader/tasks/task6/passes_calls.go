@@ -38,11 +38,12 @@ func (p Passes) never() []string {
 
 // ownWay says that a layer leaves the kernels that it is given aside.
 func (p Passes) ownWay() string {
-	prompts, steps := p.count(sizes.PromptPass, sizes.CallForward), p.count(sizes.StepPass, sizes.CallForward)
-	used := func(pass string) bool {
-		return p.count(pass, sizes.CallPrefill)+p.count(pass, sizes.CallDecode) > 0
+	own := p.any(sizes.CallForward) == 0
+	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {
+		used := p.count(pass, sizes.CallPrefill) + p.count(pass, sizes.CallDecode)
+		own = own || (p.count(pass, sizes.CallForward) > 0 && used == 0)
 	}
-	if p.any(sizes.CallForward) == 0 || (prompts > 0 && !used(sizes.PromptPass)) || (steps > 0 && !used(sizes.StepPass)) {
+	if own {
 		return "not by the kernels that New is given: attention must be k.Prefill's and k.Decode's"
 	}
 	return ""

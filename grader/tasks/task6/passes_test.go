@@ -35,6 +35,7 @@ func calls(without ...string) map[string]uint64 {
 		}
 	}
 	n[sizes.CallName(sizes.PromptPass, sizes.CallPrefill)] = 2
+	n[sizes.CallName(sizes.FirstPass, sizes.CallDecode)] = 2
 	n[sizes.CallName(sizes.StepPass, sizes.CallDecode)] = 2
 	for _, name := range without {
 		delete(n, name)
@@ -169,7 +170,7 @@ func TestWhatLayersCall(t *testing.T) {
 
 	c.Op = layer.Name
 	assert.True(t, judgeCalls(e, c, in, right, prefillInSteps).Passed, "only one check minds")
-	for _, pass := range []string{sizes.PromptPass, sizes.StepPass} {
+	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {
 		own := calls(sizes.CallName(pass, sizes.CallPrefill), sizes.CallName(pass, sizes.CallDecode))
 		assert.Contains(t, judgeCalls(e, c, in, right, own).Reason, "not by the kernels that New is given")
 	}
