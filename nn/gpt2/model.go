@@ -64,11 +64,7 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 		return err
 	}
 	for _, t := range m.config.Tensors() {
-		values, err := w.Read(t)
-		if err != nil {
-			return err
-		}
-		if err := m.weights[t.Name].CopyIn(m.queue, values); err != nil {
+		if err := m.load(w, t); err != nil {
 			return err
 		}
 	}
@@ -81,6 +77,22 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 		m.layers = append(m.layers, l)
 	}
 	return m.Reset()
+}
+
+// Filler are weights that put themselves on the device.
+type Filler interface {
+	Fill(to nn.Floats, t Tensor) error
+}
+
+func (m *Model) load(w Weights, t Tensor) error {
+	if f, ok := w.(Filler); ok {
+		return f.Fill(m.weights[t.Name], t)
+	}
+	values, err := w.Read(t)
+	if err != nil {
+		return err
+	}
+	return m.weights[t.Name].CopyIn(m.queue, values)
 }
 
 // allocate makes room for the weights, the cache, and what the layers pass on to

@@ -29,25 +29,15 @@ func (r random) About() string { return "a random model: no weights were given, 
 // Read makes each weight from its own stream. A sum of n products of numbers near
 // 1 and weights near 1/√n is near 1 again.
 func (r random) Read(t Tensor) ([]float32, error) {
-	h := fnv.New32a()
-	h.Write([]byte(t.Name))
 	x := make([]float32, t.Elements())
-	scale, shift := float32(0.1), float32(0) // biases
-	switch {
-	case strings.Contains(t.Name, "ln_") && strings.HasSuffix(t.Name, ".weight"):
-		shift = 1
-	case len(t.Shape) == 2 && t.Stored:
-		scale = float32(1 / math.Sqrt(float64(t.Shape[1])))
-	case len(t.Shape) == 2: // the tables; logits are sums over the width
-		scale = float32(1 / math.Sqrt(float64(t.Shape[1])))
-	}
+	stream, scale, shift := t.Random()
 	var all sync.WaitGroup
 	errs := make([]error, (len(x)+piece-1)/piece)
 	for n := range errs {
 		all.Go(func() {
 			from := n * piece
 			part := x[from:min(from+piece, len(x))]
-			errs[n] = tensor.Fill(part, tensor.Normal, r.seed, h.Sum32(), from)
+			errs[n] = tensor.Fill(part, tensor.Normal, r.seed, stream, from)
 			for i := range part {
 				part[i] = part[i]*scale + shift
 			}
@@ -55,6 +45,21 @@ func (r random) Read(t Tensor) ([]float32, error) {
 	}
 	all.Wait()
 	return x, errors.Join(errs...)
+}
+
+// Random says what a random model's weight is made of: normal numbers of a stream, times
+// scale, plus shift.
+func (t Tensor) Random() (stream uint32, scale, shift float32) {
+	h := fnv.New32a()
+	h.Write([]byte(t.Name))
+	scale = 0.1 // biases
+	switch {
+	case strings.Contains(t.Name, "ln_") && strings.HasSuffix(t.Name, ".weight"):
+		shift = 1
+	case len(t.Shape) == 2: // of the tables logits are made, which are sums over the width too
+		scale = float32(1 / math.Sqrt(float64(t.Shape[1])))
+	}
+	return h.Sum32(), scale, shift
 }
 
 // piece is how many numbers one goroutine makes.

@@ -17,7 +17,7 @@ type Model struct {
 	queue  device.Queue
 	device device.Device // nil where steps cannot be recorded
 	layers *nn.Layers
-	seed   uint64
+	fill   Filler
 
 	embedding, head Floats
 	blocks          []block
@@ -49,10 +49,18 @@ type block struct {
 // device. newLayer makes the attention of each layer, of the kernels k. If q is
 // a whole device.Device, steps are recorded as a graph.
 func New(q device.Queue, l *nn.Layers, c Config, seed uint64, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
+	return NewFilled(q, l, c, onDevice(q, l, seed), newLayer, k)
+}
+
+// Filler puts a weight's values into its place on the device.
+type Filler func(to Floats, w Weight) error
+
+// NewFilled makes a model whose weights come from elsewhere.
+func NewFilled(q device.Queue, l *nn.Layers, c Config, fill Filler, newLayer attn.NewLayer, k attn.Kernels) (*Model, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	m := &Model{Config: c, queue: q, layers: l, seed: seed}
+	m := &Model{Config: c, queue: q, layers: l, fill: fill}
 	if d, ok := q.(device.Device); ok {
 		m.device, m.queue = d, device.QueueOf(d)
 	}
@@ -134,20 +142,26 @@ func (m *Model) attention(newLayer attn.NewLayer, p attn.Projections, k attn.Ker
 	return newLayer(m.queue, attn.LayerShape{Heads: m.Heads, CacheShape: c.CacheShape, MaxRows: m.Batch * m.Prompt}, p, k, c)
 }
 
-// weight puts one on the device: all but the few that are not centred on 0 are
-// computed there.
+// weight puts one on the device.
 func (m *Model) weight(w Weight) (f Floats, err error) {
 	if err := alloc(m, &f, w.Name, w.Rows*w.Columns); err != nil {
 		return f, err
 	}
-	if w.Base == 0 {
-		return f, m.layers.Fill(f, tensor.Normal, m.seed, w.Stream, w.Scale)
+	return f, m.fill(f, w)
+}
+
+// onDevice computes weights there, all but the few that are not centred on 0.
+func onDevice(q device.Queue, l *nn.Layers, seed uint64) Filler {
+	return func(f Floats, w Weight) error {
+		if w.Base == 0 {
+			return l.Fill(f, tensor.Normal, seed, w.Stream, w.Scale)
+		}
+		values, err := w.Values(seed)
+		if err != nil {
+			return err
+		}
+		return f.CopyIn(q, values)
 	}
-	values, err := w.Values(m.seed)
-	if err != nil {
-		return f, err
-	}
-	return f, f.CopyIn(m.queue, values)
 }
 
 // alloc makes room that Close gives back.

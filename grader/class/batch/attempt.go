@@ -131,7 +131,7 @@ func (b *batch) key(t *rubric.Task, student string, files map[string][]byte) str
 // is of no use for the next attempt.
 func (b *batch) seed(t *rubric.Task, student string, files map[string][]byte) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{b.Course.Seed, student, t.Dir, filesOf(t, files)}, "\x00")))
-	return binary.LittleEndian.Uint64(sum[:]) % 1_000_000_000
+	return binary.LittleEndian.Uint64(sum[:]) % run.Seeds
 }
 
 // filesOf is the hash of the files that a task's worker is built from.

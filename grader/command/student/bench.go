@@ -71,7 +71,7 @@ func (b *timing) check() error {
 		return errors.New("bench: -again compares ratios, and there are none with -mistakes or -mutants")
 	}
 	if b.seed == 0 {
-		b.seed = rand.Uint64N(1_000_000_000)
+		b.seed = rand.Uint64N(run.Seeds)
 	}
 	if b.quick {
 		b.runs = min(b.runs, 5)

@@ -60,7 +60,7 @@ func Grade(course *Course) command.Command {
 			seeded := false
 			f.Visit(func(set *flag.Flag) { seeded = seeded || set.Name == "seed" })
 			if !seeded {
-				g.seed = rand.Uint64N(1_000_000_000)
+				g.seed = rand.Uint64N(run.Seeds)
 			}
 			return g.run()
 		}

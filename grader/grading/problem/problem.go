@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"slices"
 
 	"flashlab/device"
 	"flashlab/tensor"
@@ -20,8 +21,11 @@ type Problem struct {
 	Refused bool           `json:",omitempty"` // something is wrong with the case: the right answer is an error
 	Dist    tensor.Dist
 	Seed    uint64
-	Inputs  []Tensor
-	Outputs []Tensor
+	// Withheld says that the inputs stay with the grader, and the seed with them: the
+	// worker has the device filled with them, and gets those alone that are Given.
+	Withheld bool `json:",omitempty"`
+	Inputs   []Tensor
+	Outputs  []Tensor
 	// For tuning: sizes that the kernel is made for, and how often it is timed.
 	Tiles  Tiles
 	Repeat int `json:",omitempty"`
@@ -43,6 +47,23 @@ type Tensor struct {
 	Dist   tensor.Dist `json:",omitempty"`
 	Stream uint32      `json:",omitempty"`
 	Given  bool        `json:",omitempty"`
+	// Host says that the course's part of the worker needs the values, as those of tokens.
+	Host bool `json:",omitempty"`
+}
+
+// Withhold is a case as the worker of a device gets it that is in the grader's hands: the
+// seed, from which all inputs could be made, stays here. Without a device the inputs are
+// all that the worker works on, so it gets them.
+func (c Problem) Withhold(kind device.Kind) Problem {
+	if c.Timed || kind == device.CUDA {
+		return c
+	}
+	c.Seed, c.Withheld, c.Inputs = 0, true, slices.Clone(c.Inputs)
+	for i := range c.Inputs {
+		t := &c.Inputs[i]
+		t.Stream, t.Given = 0, t.Host || kind == NoDevice
+	}
+	return c
 }
 
 // Names of counts.

@@ -24,6 +24,10 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
+// Seeds is how many seeds are drawn from: too many to be tried one by one by a submission
+// that has read a number of an input, and each still a number that JSON holds exactly.
+const Seeds = 1_000_000_000_000_000
+
 // Options say what to grade, and on what.
 type Options struct {
 	Root    string

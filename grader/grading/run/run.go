@@ -129,11 +129,25 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	j := op.Judge(w, in, *res.Output)
 	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
 	v.Error, v.Bound = j.Error, j.Bound
+	if !res.Seen.Measured {
+		tooLittle(v, w, res.Output.Counts)
+	}
 	if op.Scratch != nil && v.Passed {
 		tooMuch(v, op.Scratch(w), res.Seen.Peak)
 	}
 	if len(res.Seen.Findings) > 0 && !v.Passed {
 		v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
+	}
+}
+
+// tooLittle fails a case whose own count cannot be: each input is read at least once, and
+// each output written. Such a count was not come by honestly, so what else came is not
+// believed either.
+func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) {
+	least := judge.Once(w)
+	if moved, counted := counts[problem.Moved]; counted && v.Passed && moved < least {
+		v.Passed = false
+		v.Reason = fmt.Sprintf("the values are right, but %d bytes were moved, and the inputs and outputs alone have %d: this count cannot be", moved, least)
 	}
 }
 

@@ -29,6 +29,11 @@ const maxGrace = 5 * time.Second
 // is given up.
 const maxDeaths = 2
 
+// giver is a backend that fills its device with inputs, which the worker does not see.
+type giver interface {
+	Give(c problem.Problem, in []*tensor.Tensor)
+}
+
 // Runner runs cases on one backend, with one worker at a time.
 type Runner struct {
 	Spec    Spec
@@ -56,6 +61,9 @@ func (r *Runner) Run(ctx context.Context, c problem.Problem, in []*tensor.Tensor
 			return Result{Error: failed}, r.Backend.Renew()
 		}
 		r.worker = w
+	}
+	if g, gives := r.Backend.(giver); gives {
+		g.Give(c, in)
 	}
 	var res Result
 	res.Output, res.Error = r.worker.run(ctx, c, in, r.limit())

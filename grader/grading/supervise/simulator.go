@@ -26,6 +26,7 @@ type running struct {
 	memory  *metered
 	last    *trace.Report
 	serving sync.WaitGroup
+	inputs
 }
 
 // NewSimulator starts the simulator.
@@ -53,7 +54,7 @@ func (s *Simulator) Info() device.Info { return s.device.Info() }
 func (s *Simulator) Serve(conn net.Conn) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.memory, Vet: gate.VetSource, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Vet: gate.VetSource, Values: r.values, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }

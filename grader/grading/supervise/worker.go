@@ -47,6 +47,7 @@ type worker struct {
 	printed *printed
 	words   string // that the current case printed
 	memory  *watchdog
+	kind    device.Kind
 	dead    *wire.Error
 
 	waitOnce sync.Once
@@ -73,7 +74,7 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 		}
 		return nil, nil, err
 	}
-	w := &worker{cases: cases, devices: devices, printed: out, memory: newWatchdog(s.Memory)}
+	w := &worker{cases: cases, devices: devices, printed: out, memory: newWatchdog(s.Memory), kind: b.Kind()}
 	if w.cmd, err = s.command(b, w.memory, theirCases, theirDevices); err == nil {
 		w.cmd.Stdout, w.cmd.Stderr = theirOut, theirOut
 		err = w.cmd.Start()
@@ -139,7 +140,7 @@ func (w *worker) run(ctx context.Context, c problem.Problem, in []*tensor.Tensor
 	_ = w.cases.SetDeadline(time.Now().Add(limit))
 	stop := context.AfterFunc(ctx, func() { _ = w.cases.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if err := wire.WriteCase(w.cases, c, in); err != nil {
+	if err := wire.WriteCase(w.cases, c.Withhold(w.kind), in); err != nil {
 		return nil, w.die(err, limit)
 	}
 	reply, out, err := wire.ReadReply(w.cases, c)

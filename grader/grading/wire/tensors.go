@@ -27,7 +27,7 @@ func WriteCase(w io.Writer, c problem.Problem, in []*tensor.Tensor) error {
 	return frame.Write(w, c, payload)
 }
 
-// ReadCase reads a case and makes its inputs.
+// ReadCase reads a case and makes its inputs; those that are withheld are nil.
 func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 	var c problem.Problem
 	payload, err := frame.Read(r, &c)
@@ -51,6 +51,10 @@ func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 	for _, t := range c.Inputs {
 		if t.Given {
 			in, values = append(in, values[0]), values[1:]
+			continue
+		}
+		if c.Withheld {
+			in = append(in, nil)
 			continue
 		}
 		x, err := t.Random(c.Seed)

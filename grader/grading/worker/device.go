@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"flashlab/device"
+	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/wire"
 	"flashlab/tensor"
@@ -107,11 +108,14 @@ func (m *Made[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base fu
 func upload(j *Job) (in Buffers, free func(), err error) {
 	free = func() { release(j, in) }
 	for i, t := range j.Inputs {
-		b, err := device.Upload(j.Device, t.Name, j.In[i].Data)
+		b, err := device.Alloc[float32](j.Device, t.Name, tensor.Elements(t.Shape))
 		if err != nil {
 			return in, free, err
 		}
 		in = append(in, b)
+		if err := j.Fill(b, remote.Of(i, 0)); err != nil {
+			return in, free, err
+		}
 	}
 	return in, free, nil
 }

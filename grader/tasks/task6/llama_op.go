@@ -65,7 +65,7 @@ func modelTensors(c problem.Problem) (in, out []problem.Tensor) {
 	for _, p := range prompts(c) {
 		tokens += p + s["steps"]
 	}
-	return []problem.Tensor{{Name: "tokens", Shape: []int{s["batch"], tokens}, Dist: tensor.Uniform}},
+	return []problem.Tensor{{Name: "tokens", Shape: []int{s["batch"], tokens}, Dist: tensor.Uniform, Host: true}},
 		[]problem.Tensor{{Name: "logits", Shape: []int{s["batch"], len(prompts(c)) * (1 + s["steps"]), s["vocabulary"]}}}
 }
 

@@ -21,7 +21,7 @@ var gpt2Logits = judge.Op{
 	Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
 		s := c.Sizes
 		shape := []int{1 + s["steps"], s["vocabulary"]}
-		return []problem.Tensor{{Name: "tokens", Shape: []int{s["prompt"] + s["steps"]}, Dist: tensor.Uniform}},
+		return []problem.Tensor{{Name: "tokens", Shape: []int{s["prompt"] + s["steps"]}, Dist: tensor.Uniform, Host: true}},
 			[]problem.Tensor{{Name: "logits", Shape: shape}, {Name: "logits with the course's kernels", Shape: shape},
 				{Name: "logits with the course's decoding", Shape: shape}}
 	},

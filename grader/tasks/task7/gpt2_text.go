@@ -33,7 +33,7 @@ var gpt2Text = judge.Op{
 		return nil
 	},
 	Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
-		return []problem.Tensor{{Name: "prompt", Shape: []int{c.Sizes["prompt"]}, Given: true}},
+		return []problem.Tensor{{Name: "prompt", Shape: []int{c.Sizes["prompt"]}, Given: true, Host: true}},
 			[]problem.Tensor{{Name: "tokens", Shape: []int{c.Sizes["tokens"]}}}
 	},
 	Prepare: func(c problem.Problem, in []*tensor.Tensor) error {

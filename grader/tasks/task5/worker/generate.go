@@ -7,6 +7,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task5/sizes"
@@ -127,8 +128,7 @@ func (g *generation) run(it attn.Decoder, out device.Buffer[float32], in worker.
 // load prepares step t: its inputs, and the numbers that have grown.
 func (g *generation) load(t, prompt int) error {
 	for i, b := range []device.Buffer[float32]{g.q, g.k, g.v} {
-		all, n := g.In[2+i].Data, b.Len()
-		if err := b.CopyIn(g.Device, all[t*n:(t+1)*n]); err != nil {
+		if err := g.Fill(b, remote.Of(2+i, t*b.Len())); err != nil {
 			return err
 		}
 	}

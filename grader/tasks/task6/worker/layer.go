@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task6/sizes"
@@ -36,7 +36,7 @@ func layerOp(g *worker.Made[given], newLayer attn.NewLayer, run func(r *layerRun
 		}
 		s := j.Sizes
 		r := &layerRun{Job: j, tally: newTally(), batch: s["batch"], prompt: s["prompt"], steps: s["steps"], hidden: s["hidden"],
-			out: make([]float32, len(j.In[0].Data))}
+			out: make([]float32, tensor.Elements(j.Inputs[0].Shape))}
 		defer r.free()
 		if err := r.make(kernels, newLayer); err != nil {
 			return nil, worker.Stub("New", err)
@@ -72,7 +72,7 @@ func (r *layerRun) make(g given, newLayer attn.NewLayer) (err error) {
 		p.Rotary = llama.Base
 	}
 	for i, w := range []*device.Buffer[float32]{&p.Q, &p.K, &p.V, &p.O} {
-		if *w, err = r.projection(r.In[1+i], r.Inputs[1+i].Name); err != nil {
+		if *w, err = r.projection(1 + i); err != nil {
 			return err
 		}
 	}
@@ -100,16 +100,12 @@ func (r *layerRun) make(g given, newLayer attn.NewLayer) (err error) {
 }
 
 // projection is a weight as the layer gets it.
-func (r *layerRun) projection(w *tensor.Tensor, name string) (b device.Buffer[float32], err error) {
-	factor := sizes.ProjectionScale(w.Shape[1])
-	scaled := slices.Clone(w.Data)
-	for i := range scaled {
-		scaled[i] *= factor
-	}
-	if b, err = r.alloc(name, len(scaled)); err != nil {
+func (r *layerRun) projection(input int) (b device.Buffer[float32], err error) {
+	w := r.Inputs[input]
+	if b, err = r.alloc(w.Name, tensor.Elements(w.Shape)); err != nil {
 		return b, err
 	}
-	return b, b.CopyIn(r.Device, scaled)
+	return b, r.Fill(b, remote.Values{Input: input, Scale: sizes.ProjectionScale(w.Shape[1])})
 }
 
 // pass is count tokens of each sequence, from token from of the case on.
@@ -173,8 +169,7 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 	if err != nil {
 		return err
 	}
-	in := r.rows(r.In[0].Data, p)
-	if err := x.CopyIn(r.Device, in); err != nil {
+	if err := r.rows(x, p, r.Fill); err != nil {
 		return err
 	}
 	if err := r.Device.Poison(out.Memory()); err != nil {
@@ -195,12 +190,15 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 	if err := r.Device.Sync(); err != nil {
 		return err
 	}
-	after, err := x.CopyOut(r.Device)
+	err = r.rows(x, p, func(b device.Buffer[float32], v remote.Values) error {
+		same, err := r.Holds(b, v)
+		if err == nil && !same {
+			err = errors.New("it changed its input x")
+		}
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if !slices.Equal(in, after) {
-		return errors.New("it changed its input x")
 	}
 	got, err := out.CopyOut(r.Device)
 	if err != nil {
@@ -210,14 +208,19 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 	return nil
 }
 
-// rows gathers a pass's rows of all sequences.
-func (r *layerRun) rows(all []float32, p pass) []float32 {
-	var rows []float32
+// rows visits a pass's rows of all sequences, and says where the case has them.
+func (r *layerRun) rows(x device.Buffer[float32], p pass, visit func(device.Buffer[float32], remote.Values) error) error {
+	size := p.count * r.hidden
 	for b := range r.batch {
-		at := (b*(r.prompt+r.steps) + p.from) * r.hidden
-		rows = append(rows, all[at:at+p.count*r.hidden]...)
+		part, err := x.Slice(b*size, (b+1)*size)
+		if err == nil {
+			err = visit(part, remote.Of(0, (b*(r.prompt+r.steps)+p.from)*r.hidden))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return rows
+	return nil
 }
 
 func (r *layerRun) put(rows []float32, p pass) {

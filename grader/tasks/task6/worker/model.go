@@ -6,6 +6,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task6/sizes"
@@ -23,7 +24,7 @@ func modelOp(g *worker.Made[given], newLayer attn.NewLayer) worker.Op {
 		}
 		t := newTally()
 		defer func() { t.queue.free() }()
-		m, err := llama.New(j.Queue, kernels.layers, sizes.Llama(j.Problem), j.Seed, poisonedCache(j.Device, t.watch(newLayer)), kernels.kernels)
+		m, err := llama.NewFilled(j.Queue, kernels.layers, sizes.Llama(j.Problem), weights(j), poisonedCache(j.Device, t.watch(newLayer)), kernels.kernels)
 		if err != nil {
 			return nil, worker.Stub("New", err)
 		}
@@ -45,6 +46,13 @@ func modelOp(g *worker.Made[given], newLayer attn.NewLayer) worker.Op {
 		}
 		out, err := tensor.Of(bySequence(logits, m.Vocabulary), j.Outputs[0].Shape...)
 		return &problem.Answer{Tensors: []*tensor.Tensor{out}, Counts: t.calls}, err
+	}
+}
+
+// weights are random ones of the case's seed, which this process need not know.
+func weights(j *worker.Job) llama.Filler {
+	return func(to llama.Floats, w llama.Weight) error {
+		return j.Fill(to, remote.Values{Input: remote.Random, Stream: w.Stream, Scale: w.Scale, Shift: w.Base})
 	}
 }
 

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"flashlab/attn"
+	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task7/sizes"
+	"flashlab/nn"
 	"flashlab/nn/gpt2"
 	task "flashlab/task7_gpt2"
 	"flashlab/tensor"
@@ -22,12 +25,13 @@ func logits(m *worker.Made[kit]) worker.Op {
 		if err != nil {
 			return nil, err
 		}
-		w, err := gpt2.Random(sizes.GPT2(j.Problem), j.Seed)
-		if err != nil {
+		config := sizes.GPT2(j.Problem)
+		if err := config.Check(); err != nil {
 			return nil, err
 		}
+		w := weights{config, j}
 		clear(k.calls.count)
-		tokens := narrow(problem.Tokens(j.In[0].Data, w.Config().Vocabulary))
+		tokens := narrow(problem.Tokens(j.In[0].Data, config.Vocabulary))
 		mixed := k.plain
 		mixed.Prefill = k.own.Prefill
 		out := &problem.Answer{}
@@ -47,6 +51,25 @@ func logits(m *worker.Made[kit]) worker.Op {
 		}
 		return out, nil
 	}
+}
+
+// weights are random ones of the case's seed, which this process need not know.
+type weights struct {
+	config gpt2.Config
+	job    *worker.Job
+}
+
+func (w weights) Config() gpt2.Config { return w.config }
+func (w weights) About() string       { return "a random model" }
+
+func (w weights) Fill(to nn.Floats, t gpt2.Tensor) error {
+	stream, scale, shift := t.Random()
+	return w.job.Fill(to, remote.Values{Input: remote.Random, Stream: stream, Scale: scale, Shift: shift})
+}
+
+// Read is asked for nowhere: what fills itself is not read.
+func (w weights) Read(t gpt2.Tensor) ([]float32, error) {
+	return nil, fmt.Errorf("%s: these weights are on the device alone", t.Name)
 }
 
 // forced are the logits behind a prompt and behind each token that follows it in

@@ -1,0 +1,115 @@
+package remote
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"flashlab/device"
+	"flashlab/device/protocol"
+)
+
+// Values are numbers that the server's owner has and its client has not: part of an
+// input, or random ones of a seed that the client is not told. The client says where
+// on the device they belong, and never sees them.
+type Values struct {
+	Input  int     // which input; Random for none of them
+	Stream uint32  // of the random numbers
+	From   int     // the first that is meant
+	Scale  float32 // each number is multiplied by this
+	Shift  float32 // and this is added
+}
+
+// Random is the Input of Values that are none's.
+const Random = -1
+
+// Of is an input's values from one on, as they are.
+func Of(input, from int) Values { return Values{Input: input, From: from, Scale: 1} }
+
+// sent is Values as they travel.
+type sent struct {
+	Input                int
+	Stream               uint64
+	From                 int
+	ScaleBits, ShiftBits uint64
+}
+
+func (v Values) send() sent {
+	return sent{v.Input, uint64(v.Stream), v.From, uint64(math.Float32bits(v.Scale)), uint64(math.Float32bits(v.Shift))}
+}
+
+func (s sent) values() Values {
+	return Values{s.Input, uint32(s.Stream), s.From, math.Float32frombits(uint32(s.ScaleBits)), math.Float32frombits(uint32(s.ShiftBits))}
+}
+
+// Give has the server fill m with its values.
+func (c *client) Give(m device.Memory, v Values) error {
+	if err := c.graphs.Refuse("fill " + m.Name); err != nil {
+		return err
+	}
+	return c.pieces(m, v, func(part device.Memory, v Values) error {
+		return c.ask(protocol.New(protocol.OpGive, part, v.send()), nil)
+	})
+}
+
+// Holds asks whether m holds the server's values.
+func (c *client) Holds(m device.Memory, v Values) (same bool, err error) {
+	same = true
+	return same, c.pieces(m, v, func(part device.Memory, v Values) error {
+		var one bool
+		err := c.ask(protocol.New(protocol.OpHolds, part, v.send()), nil, &one)
+		same = same && one
+		return err
+	})
+}
+
+// pieces cuts a memory into what one message may be about.
+func (c *client) pieces(m device.Memory, v Values, each func(device.Memory, Values) error) error {
+	for from := int64(0); from < m.Bytes; from += protocol.Chunk {
+		part, values := m, v
+		part.Addr, part.Bytes = m.Addr+uint64(from), min(m.Bytes-from, protocol.Chunk)
+		values.From += int(from / 4)
+		if err := each(part, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give is the server's side of both.
+func (c *session) give(request protocol.Message) (parts, error) {
+	var (
+		m device.Memory
+		s sent
+	)
+	if err := request.Decode(&m, &s); err != nil {
+		return nil, err
+	}
+	if c.Values == nil {
+		return nil, errors.New("this side has no values to give")
+	}
+	m, err := c.heap.part("fill", m)
+	if err != nil {
+		return nil, err
+	}
+	if m.Bytes%4 != 0 || m.Bytes > protocol.Chunk {
+		return nil, errors.New("fill " + m.Name + ": want whole numbers, and no more than one message has")
+	}
+	values, err := c.Values(s.values(), int(m.Bytes/4))
+	if err != nil {
+		return nil, err
+	}
+	b, err := device.BufferOf[float32](m)
+	if err != nil {
+		return nil, err
+	}
+	if request.Op() == protocol.OpGive {
+		return nil, b.CopyIn(c.Device, values)
+	}
+	held, err := b.CopyOut(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+	return parts{slices.EqualFunc(held, values, same)}, nil
+}
