@@ -1,0 +1,349 @@
+// Attention in halves as Hopper wants it: out = softmax(q * k^T / sqrt(dim)) * v, sums in float32.
+//
+//   q, out [batch * heads, seqQ, DIM]      k, v [batch * heads / group, seqK, DIM]
+//
+// What is new beside mma.cu: the copy engine (TMA) brings whole tiles, asked by one thread. The
+// tensor cores (wgmma) take them from where they lie, 64 queries at a time, and run on by
+// themselves. So the warps of a block divide the work: one asks for tiles, the others compute.
+// Barriers in shared memory (mbarrier) tell each side when the other is done with a tile.
+//
+// CONSUMERS warpgroups of 128 threads have 64 queries each and walk over the keys, 128 at a time,
+// from the last to the first. With AHEAD, each multiplies the next tile's scores while it works on
+// the softmax of this one; that takes registers, so only two fit. Without, one warpgroup's softmax
+// hides behind the products of the two others.
+//
+// The host defines DIM (64 or 128), CONSUMERS, AHEAD, BRAIN for bfloat16, and makes the maps, of
+// boxes of 64 columns (128 bytes, swizzled by 128) and 64 rows (q) or KEYS rows (k, v).
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+#ifdef BRAIN
+typedef __nv_bfloat16 Half;
+#define TYPE "bf16"
+#else
+typedef __half Half;
+#define TYPE "f16"
+#endif
+
+constexpr int KEYS = 128, STAGES = 2;
+constexpr int ROWS = 64 * CONSUMERS, THREADS = 128 * (CONSUMERS + 1);
+constexpr int BOXES = DIM / 64;
+constexpr unsigned EVERYONE = 0xffffffff;
+
+// A warpgroup's share of a processor's 65,536 registers, for each of its threads.
+constexpr int ASKS = CONSUMERS == 2 ? 24 : 32, COMPUTES = CONSUMERS == 2 ? 240 : 160;
+static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
+static_assert(CONSUMERS == 2 || (CONSUMERS == 3 && !AHEAD), "three leave no registers for AHEAD");
+
+// A tile is in boxes of 64 columns. Barriers have two phases, which alternate: 0, 1, 0 ...
+struct Tiles {
+    Half q[CONSUMERS][BOXES][64][64];
+    Half k[STAGES][BOXES][KEYS][64];
+    Half v[STAGES][BOXES][KEYS][64];
+    uint64_t qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
+};
+
+__device__ uint32_t at(const void *p) {
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+// --- Barriers and copies
+
+// A phase ends when so many have arrived, and all bytes that were announced.
+__device__ void prepare(uint64_t *barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
+}
+__device__ void announce(uint64_t *barrier, uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
+                 "r"(bytes)
+                 : "memory");
+}
+__device__ void arrive(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
+}
+// Waits for the end of a phase. Before the first one, the phase before it counts as over.
+__device__ void await(uint64_t *barrier, int phase) {
+    uint32_t over = 0;
+    while (!over) {
+        asm volatile("{ .reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(at(barrier)), "r"(phase)
+                     : "memory");
+    }
+}
+// Asks for a tile's boxes; what lies outside the matrix arrives as zeros.
+template <int LINES>
+__device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap *map, uint64_t *barrier,
+                      int row, int head) {
+    for (int box = 0; box < BOXES; box++) {
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(at(to[box])),
+                     "l"(map), "r"(at(barrier)), "r"(box * 64), "r"(row), "r"(head)
+                     : "memory");
+    }
+}
+
+// --- Products
+
+// A matrix in shared memory as wgmma takes it; lengths in units of 16 bytes. Its bits: where it
+// begins; how far the next 64 columns are (where products run along the rows); how far the next
+// eight rows; and, from bit 62 on, a swizzle of 128 bytes.
+__device__ uint64_t matrix(const void *p, int nextColumns) {
+    return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
+           (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
+}
+
+#define REGISTERS(d, i)                                                                            \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
+        "+f"(d[i + 6]), "+f"(d[i + 7])
+#define REGISTERS32(d, i)                                                                          \
+    REGISTERS(d, i), REGISTERS(d, i + 8), REGISTERS(d, i + 16), REGISTERS(d, i + 24)
+#define NAMES0                                                                                     \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"   \
+    "%25,%26,%27,%28,%29,%30,%31"
+#define NAMES32                                                                                    \
+    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54," \
+    "%55,%56,%57,%58,%59,%60,%61,%62,%63"
+
+// d [64 x 128] = a [64 x 16] * b [128 x 16]^T, plus d if add; rows of 16 columns in shared memory.
+__device__ void multiplyRows(float (&d)[64], uint64_t a, uint64_t b, int add) {
+    asm volatile("{ .reg .pred p;\n"
+                 "setp.ne.b32 p, %66, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " "
+                 "{" NAMES0 "," NAMES32 "}, %64, %65, p, 1, 1, 0, 0; }"
+                 : REGISTERS32(d, 0), REGISTERS32(d, 32)
+                 : "l"(a), "l"(b), "r"(add));
+}
+// d [64 x DIM] += a [64 x 16] * b [16 x DIM]; a is in registers.
+__device__ void multiply(float (&d)[64], const uint32_t *a, uint64_t b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " "
+                 "{" NAMES0 "," NAMES32 "}, {%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
+                 : REGISTERS32(d, 0), REGISTERS32(d, 32)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+__device__ void multiply(float (&d)[32], const uint32_t *a, uint64_t b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32." TYPE "." TYPE " "
+                 "{" NAMES0 "}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
+                 : REGISTERS32(d, 0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+// Registers that were written before are seen by the products that follow.
+__device__ void begin() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ void commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Waits until all groups of products but the last LEFT are done. The empty assembly names the
+// result, so that the compiler moves nothing that reads it above the wait.
+template <int LEFT, int N> __device__ void finish(float (&d)[N]) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+#pragma unroll
+    for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// --- Softmax
+
+__device__ float power2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ uint32_t pack(float low, float high) {
+#ifdef BRAIN
+    __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+#else
+    __half2 two = __floats2half2_rn(low, high);
+#endif
+    return *reinterpret_cast<uint32_t *>(&two);
+}
+
+// A warp has 16 of a warpgroup's rows. Of [64 x N] a thread holds, as number 4 * j + 2 * h + c, the
+// element of row lane / 4 + 8 * h and column 8 * j + lane % 4 * 2 + c.
+typedef float Scores[KEYS / 2];
+typedef float Output[DIM / 2];
+
+// What is known of the two rows that a thread has a part of.
+struct Rows {
+    float largest[2], sum[2], rescale[2]; // sum: of this thread's part
+};
+
+// Scores become probabilities relative to the largest so far; rescale brings older sums to it.
+__device__ void softmax(Scores &s, Rows &rows, float scale) {
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        float largest = rows.largest[h];
+#pragma unroll
+        for (int i = 2 * h; i < KEYS / 2; i += 4) largest = fmaxf(largest, fmaxf(s[i], s[i + 1]));
+        largest = fmaxf(largest, __shfl_xor_sync(EVERYONE, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(EVERYONE, largest, 2));
+        // A row without a key so far: -inf - -inf would be NaN.
+        const float base = largest == -INFINITY ? 0 : largest * scale;
+        float sum = 0;
+#pragma unroll
+        for (int i = 2 * h; i < KEYS / 2; i += 4) {
+            s[i] = power2(fmaf(s[i], scale, -base));
+            s[i + 1] = power2(fmaf(s[i + 1], scale, -base));
+            sum += s[i] + s[i + 1];
+        }
+        rows.rescale[h] = power2(rows.largest[h] * scale - base);
+        rows.largest[h] = largest;
+        rows.sum[h] = rows.sum[h] * rows.rescale[h] + sum;
+    }
+}
+// Hides the keys that a row does not see: row sees those below limit, row + 8 eight more.
+__device__ void hide(Scores &s, int key, int seqK, int limit, int lane) {
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++) {
+        const int column = key + i / 4 * 8 + lane % 4 * 2 + i % 2;
+        if (column >= min(seqK, limit + i / 2 % 2 * 8)) s[i] = -INFINITY;
+    }
+}
+// What a product leaves in registers is, rounded, what the next one takes from there.
+__device__ void round(uint32_t (&p)[KEYS / 4], const Scores &s) {
+#pragma unroll
+    for (int i = 0; i < KEYS / 4; i++) p[i] = pack(s[2 * i], s[2 * i + 1]);
+}
+__device__ void rescale(Output &o, const Rows &rows) {
+#pragma unroll
+    for (int i = 0; i < DIM / 2; i++) o[i] *= rows.rescale[i / 2 % 2];
+}
+
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
+extern "C" __global__ __launch_bounds__(THREADS,
+                                        1) void attention(const __grid_constant__ CUtensorMap qMap,
+                                                          const __grid_constant__ CUtensorMap kMap,
+                                                          const __grid_constant__ CUtensorMap vMap,
+                                                          Half *out, int seqQ, int seqK, int group,
+                                                          int causal, float scale) {
+    extern __shared__ unsigned char memory[]; // swizzled tiles begin at multiples of 1024
+    Tiles &tiles = *reinterpret_cast<Tiles *>(((uintptr_t)memory + 1023) / 1024 * 1024);
+
+    // Of a masked head the last rows see the most keys: they start first.
+    const int head = blockIdx.y, tile = causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    const int firstRow = tile * ROWS, before = seqK - seqQ; // keys older than the first query
+    const int seen = causal ? min(seqK, before + firstRow + ROWS) : seqK; // by the last row
+    const int last = (seen - 1) / KEYS; // tile of keys; the walk begins here
+
+    if (threadIdx.x == 0) {
+        prepare(&tiles.qFull, 1);
+        for (int i = 0; i < STAGES; i++) {
+            prepare(&tiles.kFull[i], 1), prepare(&tiles.vFull[i], 1);
+            prepare(&tiles.kEmpty[i], 4 * CONSUMERS), prepare(&tiles.vEmpty[i], 4 * CONSUMERS);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::
+                         : "memory"); // the copy engine sees it
+    }
+    __syncthreads();
+
+    const int warpgroup = threadIdx.x / 128;
+    if (warpgroup == CONSUMERS) { // asks for tiles, as fast as stages get empty
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(ASKS));
+        if (threadIdx.x % 128 != 0) return;
+        announce(&tiles.qFull, sizeof tiles.q);
+        for (int i = 0; i < CONSUMERS; i++)
+            fetch(tiles.q[i], &qMap, &tiles.qFull, firstRow + 64 * i, head);
+        for (int i = 0; i <= last; i++) {
+            const int stage = i % STAGES, phase = i / STAGES % 2, key = (last - i) * KEYS;
+            await(&tiles.kEmpty[stage], phase ^ 1);
+            announce(&tiles.kFull[stage], sizeof tiles.k[0]);
+            fetch(tiles.k[stage], &kMap, &tiles.kFull[stage], key, head / group);
+            await(&tiles.vEmpty[stage], phase ^ 1);
+            announce(&tiles.vFull[stage], sizeof tiles.v[0]);
+            fetch(tiles.v[stage], &vMap, &tiles.vFull[stage], key, head / group);
+        }
+        return;
+    }
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COMPUTES));
+    const int lane = threadIdx.x % 32;
+    const int row = firstRow + threadIdx.x / 32 * 16 + lane / 4; // the first of two
+    const int limit = causal ? before + row + 1 : seqK;          // row sees the keys below
+    const int allSeen = causal ? before + firstRow + 64 * warpgroup + 1 : seqK; // by the 64 rows
+
+    Scores s;
+    Output o;
+    uint32_t p[KEYS / 4];
+    Rows rows = {{-INFINITY, -INFINITY}, {0, 0}, {0, 0}};
+#pragma unroll
+    for (int i = 0; i < DIM / 2; i++) o[i] = 0;
+
+    // The i-th tile on the way: s = q * k^T and o += p * v, both only begun.
+    auto scores = [&](int i) {
+        await(&tiles.kFull[i % STAGES], i / STAGES % 2);
+        const uint64_t q = matrix(tiles.q[warpgroup], 0), k = matrix(tiles.k[i % STAGES], 0);
+        begin();
+#pragma unroll
+        for (int j = 0; j < DIM / 16; j++) { // 16 columns are 32 bytes; 64 are a box
+            const int a = j / 4 * sizeof tiles.q[0][0] + j % 4 * 32;
+            const int b = j / 4 * sizeof tiles.k[0][0] + j % 4 * 32;
+            multiplyRows(s, q + a / 16, k + b / 16, j > 0);
+        }
+        commit();
+    };
+    auto output = [&](int i) {
+        await(&tiles.vFull[i % STAGES], i / STAGES % 2);
+        const uint64_t v = matrix(tiles.v[i % STAGES], sizeof tiles.v[0][0]);
+        begin();
+#pragma unroll
+        for (int j = 0; j < KEYS / 16; j++) multiply(o, p + 4 * j, v + j * 16 * 128 / 16);
+        commit();
+    };
+    auto weigh = [&](int i) { // the softmax of its scores, which are there
+        if (lane == 0) arrive(&tiles.kEmpty[i % STAGES]);
+        const int key = (last - i) * KEYS;
+        if (key + KEYS > min(seqK, allSeen)) hide(s, key, seqK, limit, lane);
+        softmax(s, rows, scale);
+    };
+    auto release = [&](int i) {
+        if (lane == 0) arrive(&tiles.vEmpty[i % STAGES]);
+    };
+
+    await(&tiles.qFull, 0);
+#if AHEAD
+    scores(0);
+    finish<0>(s);
+    weigh(0);
+    round(p, s);
+    for (int i = 1; i <= last; i++) {
+        scores(i);
+        output(i - 1);
+        finish<1>(s); // the scores, not yet the output
+        weigh(i);
+        finish<0>(o);
+        release(i - 1);
+        round(p, s); // not before: the products that are done now took p from these registers
+        rescale(o, rows);
+    }
+    output(last);
+    finish<0>(o);
+#else
+    for (int i = 0; i <= last; i++) {
+        scores(i);
+        finish<0>(s);
+        weigh(i);
+        round(p, s);
+        rescale(o, rows);
+        output(i);
+        finish<0>(o);
+        release(i);
+    }
+#endif
+
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        float sum = rows.sum[h];
+        sum += __shfl_xor_sync(EVERYONE, sum, 1);
+        sum += __shfl_xor_sync(EVERYONE, sum, 2);
+        if (row + 8 * h >= seqQ) continue;
+        uint32_t *to =
+            reinterpret_cast<uint32_t *>(out + ((size_t)head * seqQ + row + 8 * h) * DIM);
+#pragma unroll
+        for (int i = 2 * h; i < DIM / 2; i += 4)
+            to[i / 4 * 4 + lane % 4] = pack(o[i] / sum, o[i + 1] / sum);
+    }
+}
