@@ -6,6 +6,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/timing"
@@ -38,7 +39,7 @@ func MistakeWorkloads() []race.Workload {
 }
 
 // Mistakes makes them all. open starts a fresh worker, for a cold start; torch may be nil.
-func Mistakes(ctx context.Context, open func() (*supervise.Runner, func(), error), w race.Workload, o race.Options, torch *Torch) ([]Mistake, error) {
+func Mistakes(ctx context.Context, open func() (*supervise.Runner, func(), error), w race.Workload, o race.Options, torch *peers.Torch) ([]Mistake, error) {
 	cold, not, err := coldStarts(ctx, open, w, o)
 	if err != nil {
 		return nil, err
@@ -172,13 +173,13 @@ func slips(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Opt
 }
 
 // unequal compares PyTorch's attention in half precision with the same in float32.
-func unequal(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options, torch *Torch) (Mistake, error) {
+func unequal(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Options, torch *peers.Torch) (Mistake, error) {
 	m := Mistake{Slip: Precision, Workload: w.Name}
 	row, err := race.Measure(ctx, r, w, o, torch)
 	if err != nil {
 		return m, err
 	}
-	half, whole := row.Entry(kinds["half"]), row.Entry(kinds["sdpa"])
+	half, whole := row.Entry(peers.Kinds["half"]), row.Entry(peers.Kinds["sdpa"])
 	if half == nil || whole == nil || half.Stats.N == 0 || whole.Stats.N == 0 {
 		m.Not = "PyTorch has no attention in half precision here"
 		return m, nil

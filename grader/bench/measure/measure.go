@@ -13,6 +13,7 @@ import (
 
 	"flashlab/grader/bench"
 	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
@@ -29,7 +30,7 @@ type Options struct {
 	Racer    string // what reports call the code; "" is the reference solution
 	Beside   bool   // race the reference solution beside it
 	Released bool   // this is the students' tree, which has no solutions
-	Torch    *bench.Torch
+	Torch    *peers.Torch
 	Absent   string // why there is no Torch
 	Commit   string // to name, where git does not tell
 	Docs     string // the folder whose page and pictures are written; "" for none

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 
 	"flashlab/device"
-	"flashlab/grader/bench"
 	"flashlab/grader/bench/measure"
 	"flashlab/grader/bench/page"
 	"flashlab/grader/command"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
@@ -111,7 +111,7 @@ func (b timing) run() (int, error) {
 		Commit: b.commit, Docs: b.docs, Absent: "there is no GPU",
 		Whose: func(t *rubric.Task) (run.Subject, error) { return b.files(root, t) }}
 	if devices.Kind == device.CUDA {
-		if m.Torch, err = bench.StartTorch(ctx, root); err == nil {
+		if m.Torch, err = peers.StartTorch(ctx, root); err == nil {
 			defer m.Torch.Close()
 			fmt.Println("Beside it:", m.Torch.About)
 		} else {

@@ -128,7 +128,7 @@ func (g grading) run() (int, error) {
 			return command.Failed, err
 		}
 		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %s", t.Name))
-		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only,
+		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Report: g.mutant == "",
 			Output: filepath.Join(root, "out"), Progress: progress.Case})
 		progress.Stop()
 		if errors.Is(err, context.Canceled) {

@@ -20,8 +20,11 @@ func reported(t *rubric.Task, v verdict.Verdict) string {
 			b.WriteString("\n")
 		}
 		one := verdict.Report{Title: r.Title, Not: "not measured yet"}
-		if i < len(v.Reports) {
+		switch {
+		case i < len(v.Reports):
 			one = v.Reports[i]
+		case v.Task != "": // a batch grades, and no more
+			one.Not = "not measured in this run"
 		}
 		b.WriteString("**" + one.Title + "**")
 		if one.Not != "" {

@@ -44,6 +44,7 @@ func (all totals) fill(before string, verdicts []verdict.Verdict) {
 		for i := range all {
 			if all[i].Task == v.Task {
 				got, _ := v.Points()
+				got = round(got)
 				all[i].Points, all[i].Left = &got, strings.TrimPrefix(measuredHere(v.Checks), " measured here; ")
 			}
 		}

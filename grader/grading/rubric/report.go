@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"flashlab/grader/tasks/registry"
 )
 
 // Kinds of reports.
@@ -19,8 +21,10 @@ type Report struct {
 	Kind  string
 	Peers []string    // of a race: what PyTorch is asked for
 	Rows  []ReportRow `toml:"row"` // of a race
-	// Tokens are how many a model writes.
+	// Tokens are how many a model writes, and Worker is the task whose worker has the model, where it
+	// is not the task's own.
 	Tokens int
+	Worker registry.Name `toml:"timed_in"`
 }
 
 // ReportRow is a workload of a race.

@@ -104,6 +104,10 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"hidden traffic":     {"hidden = true", "hidden = true, traffic = true", "hidden = true and traffic = true"},
 		"hidden, for a GPU":  {"hidden = true", "hidden = true, gpu = true", "hidden = true and gpu = true"},
 		"withheld alone":     {`op = "softmax"`, "op = \"softmax\"\nwithheld = 2", "belong together"},
+		"report of no kind":  {"[[check]]", "[[report]]\ntitle = \"x\"\n[[check]]", `report "x": kind = ""`},
+		"race of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\n[[check]]", "a race has rows"},
+		"text of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"text\"\n[[check]]", "the others have tokens"},
+		"row of nothing":     {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\nrow = [{ title = \"y\", op = \"z\" }]\n[[check]]", `row "y": want`},
 		"points not numbers": {"points = 2.0\nfiles", "points = nan\nfiles", "points"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

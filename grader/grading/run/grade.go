@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,7 @@ type Options struct {
 	Devices Devices
 	Seed    uint64
 	Only    string // "softmax/17x113", "softmax", or "" for all
+	Report  bool   // what the rubric reports besides points is measured, too
 	Few     int    // at most so many cases of each check, the first ones; 0 for all
 	Output  string // the folder that programs write to, "out"
 	// Progress is told about every case that is done, and how many there are.
@@ -134,6 +136,9 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		})
 		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.stand(ctx, ready, p, backend, spec), measured)
+			if err == nil && o.Report && o.Only == "" {
+				v.Reports, err = o.reports(ctx, ready, p, backend, spec, slices.ContainsFunc(runs, anyRight))
+			}
 		}
 		giveBack()
 		if closed := backend.Close(); err == nil {

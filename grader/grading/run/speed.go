@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flashlab/grader/tasks/registry"
@@ -120,7 +121,7 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 		s.Not = "too noisy: " + test.Noisy
 		return s, nil
 	}
-	w, err := o.workload(c, test.Free)
+	w, err := o.fitting(c.ID, c.Op, c.Ladder, test.Free)
 	if err != nil {
 		s.Not = err.Error()
 		return s, nil
@@ -212,10 +213,10 @@ func speedOf(row race.Row) score.Speed {
 	return s
 }
 
-// workload is the first rung of a check's ladder that fits.
-func (o Options) workload(c rubric.Check, free int64) (race.Workload, error) {
-	for _, rung := range c.Ladder {
-		w := race.Workload{ID: c.ID, Task: o.Task.Name, Op: rung.OpOf(c), Shape: rung.Shape, Causal: rung.Causal}
+// fitting is the first rung of a ladder that fits.
+func (o Options) fitting(id, op string, ladder []rubric.Rung, free int64) (race.Workload, error) {
+	for _, rung := range ladder {
+		w := race.Workload{ID: id, Task: o.Task.Name, Op: cmp.Or(rung.Op, op), Shape: rung.Shape, Causal: rung.Causal}
 		op, wc, err := w.Case(o.Ops, false)
 		if err != nil {
 			return w, err

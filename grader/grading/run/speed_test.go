@@ -120,21 +120,21 @@ func TestTheLadderGoesByFreeMemory(t *testing.T) {
 	require.NoError(t, err)
 	o := Options{Task: task, Ops: rooms.Ops}
 	for free, batch := range map[int64]int{80 << 30: 64, 24 << 30: 16, 12 << 30: 4, 2 << 30: 1} {
-		w, err := o.workload(task.Checks[0], free)
+		w, err := o.fitting(task.Checks[0].ID, task.Checks[0].Op, task.Checks[0].Ladder, free)
 		require.NoError(t, err)
 		assert.Equal(t, batch, w.Shape[0], "%d GB free", free>>30)
 	}
-	_, err = o.workload(task.Checks[0], 64<<20)
+	_, err = o.fitting(task.Checks[0].ID, task.Checks[0].Op, task.Checks[0].Ladder, 64<<20)
 	assert.ErrorContains(t, err, "64 MB free, too little")
 	six, err := rubric.Load(root, "task6_e2e")
 	require.NoError(t, err)
 	o.Task = six
 	for _, c := range six.Checks {
 		if c.ID == "model" {
-			w, err := o.workload(c, 140<<30)
+			w, err := o.fitting(c.ID, c.Op, c.Ladder, 140<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 24, w.Shape[3])
-			w, err = o.workload(c, 80<<30)
+			w, err = o.fitting(c.ID, c.Op, c.Ladder, 80<<30)
 			require.NoError(t, err)
 			assert.Equal(t, 8, w.Shape[3])
 		}

@@ -46,13 +46,18 @@ func Program(ctx context.Context, o Options) (program func(mode string, args ...
 		kind = device.CUDA
 	}
 	return func(mode string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, built.Binary, append([]string{mode, "-device", string(kind)}, args...)...)
-		cmd.Env = append(os.Environ(), p.buildEnv...)
-		if filepath.IsAbs(o.Output) {
-			cmd.Env = append(cmd.Env, "FLASHLAB_CACHE="+filepath.Join(o.Output, "cache"))
-		}
-		return cmd
+		return o.program(ctx, p, built.Binary, append([]string{mode, "-device", string(kind)}, args...))
 	}, s.close, nil
+}
+
+// program starts a worker on its own.
+func (o Options) program(ctx context.Context, p pass, binary string, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = append(os.Environ(), p.buildEnv...)
+	if filepath.IsAbs(o.Output) {
+		cmd.Env = append(cmd.Env, "FLASHLAB_CACHE="+filepath.Join(o.Output, "cache"))
+	}
+	return cmd
 }
 
 // ErrSaid: the program failed, and has said why.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +11,6 @@ import (
 	"flashlab/device/sim"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
-	reference "flashlab/task1_reference"
-	"flashlab/tensor"
 )
 
 // runner is a model that can write, and what to say of it.
@@ -27,9 +24,6 @@ type runner struct {
 
 // runner makes the model as the flags ask.
 func (c choices) runner(w gpt2.Weights) (*runner, error) {
-	if c.reference {
-		return inGo(w)
-	}
 	d, err := openDevice(c.device)
 	if err != nil {
 		return nil, err
@@ -67,19 +61,13 @@ func openDevice(kind string) (*counting, error) {
 	return &counting{Device: d}, nil
 }
 
-// inGo is the model in plain Go, with task 1's attention if that is written.
-func inGo(w gpt2.Weights) (*runner, error) {
-	about := "in plain Go, with the attention of task 1"
-	attend := gpt2.Attend(reference.Attention)
-	one := tensor.New(1, 1, 1)
-	if _, err := attend(one, one, one, 1, true); errors.Is(err, attn.ErrNotImplemented) {
-		attend, about = nil, "in plain Go (task1_reference is still the stub, so the attention is the course's)"
-	}
+// inGo is the model in plain Go; without an attention, with its own.
+func inGo(w gpt2.Weights, attend gpt2.Attend) (*runner, error) {
 	m, err := gpt2.NewReference(w, attend)
 	if err != nil {
 		return nil, err
 	}
-	return &runner{LM: m, about: about, close: func() {}}, nil
+	return &runner{LM: m, about: "in plain Go", close: func() {}}, nil
 }
 
 // warm runs a few tokens on a GPU before any are timed: it loads kernels when they

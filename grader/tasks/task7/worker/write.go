@@ -39,7 +39,7 @@ func write(args []string) error {
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
 	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
-	f.BoolVar(&c.reference, "ref", false, "the model in plain Go, with task 1's attention")
+	f.BoolVar(&c.reference, "ref", false, "beside the same model in plain Go, with the course's attention and with task 1's, and Hugging Face's")
 	f.Float64Var(&c.sampler.Temperature, "temperature", 0, "0 is greedy")
 	f.IntVar(&c.sampler.TopK, "topk", 0, "only the `k` likeliest tokens")
 	f.Float64Var(&c.sampler.TopP, "topp", 0, "only the likeliest tokens that add up to `p`")
@@ -59,6 +59,10 @@ func write(args []string) error {
 	w, t, err := c.open()
 	if err != nil {
 		return err
+	}
+	if c.reference {
+		fmt.Printf("%s\n%v\n\n", w.About(), w.Config())
+		return c.beside(w, t)
 	}
 	r, err := c.runner(w)
 	if err != nil {

@@ -1,4 +1,5 @@
-package bench
+// Package peers asks other programs to do what a worker does: PyTorch, timed in turns with it.
+package peers
 
 import (
 	"bufio"
@@ -112,8 +113,8 @@ func (t *Torch) Close() {
 	_ = t.cmd.Wait()
 }
 
-// kinds are what PyTorch is asked for, by the names that reports use.
-var kinds = map[string]string{
+// Kinds are what PyTorch is asked for, by the names that reports use.
+var Kinds = map[string]string{
 	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
 }
 
@@ -124,17 +125,17 @@ func (t *Torch) Racers(_ context.Context, w race.Workload, c problem.Problem) (a
 	return all
 }
 
-// end gives the memory of a workload back.
+// End gives the memory of a workload back.
 func (t *Torch) End() { _ = t.ask(map[string]any{"op": "end"}, &struct{}{}) }
 
-// fromTorch is one thing that PyTorch can do with a workload.
+// FromTorch is one thing that PyTorch can do with a workload.
 type FromTorch struct {
 	t    *Torch
 	kind string
 	c    problem.Problem
 }
 
-func (p *FromTorch) Name() string { return kinds[p.kind] }
+func (p *FromTorch) Name() string { return Kinds[p.kind] }
 
 func (p *FromTorch) Checked() bool { return true }
 

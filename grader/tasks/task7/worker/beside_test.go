@@ -1,0 +1,54 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/nn"
+	"flashlab/nn/gpt2"
+)
+
+func TestTheFirstDifferenceIsFound(t *testing.T) {
+	assert.Equal(t, -1, differ([]int32{1, 2}, []int32{1, 2}))
+	assert.Equal(t, 1, differ([]int32{1, 3, 5}, []int32{1, 2, 5}))
+	assert.Equal(t, 2, differ([]int32{1, 2}, []int32{1, 2, 3}), "one ended")
+	ref := writer{name: "the reference", tokens: []int32{15496, 995}}
+	_, v, err := choices{model: "124M"}.open()
+	require.NoError(t, err)
+	assert.Equal(t, "x: the same 2 tokens as the reference", compared(writer{name: "x", tokens: ref.tokens}, ref, v))
+	assert.Equal(t, `x: the first difference is token 2, "Hello" where the reference has " world"`, compared(writer{name: "x", tokens: []int32{15496, 15496}}, ref, v))
+	assert.Equal(t, `x: the first difference is token 2, nothing where the reference has "995"`, compared(writer{name: "x", tokens: ref.tokens[:1]}, ref, nil))
+	assert.Equal(t, "x: not there", compared(writer{name: "x", not: "not there"}, ref, v))
+}
+
+func TestTextsStandSideBySide(t *testing.T) {
+	long := "one two three four five six seven eight nine ten eleven twelve"
+	lines := columns(writer{name: "a", text: long + " thirteen"}, writer{name: "b", text: long + " and more"})
+	assert.Equal(t, []string{
+		"a                                              b",
+		"────────────────────────────────────────────   ────────────────────────────────────────────",
+		"one two three four five six seven eight nine   one two three four five six seven eight nine",
+		"ten eleven twelve thirteen                   ≠ ten eleven twelve and more",
+	}, lines)
+}
+
+// TestWhatIsNotComparedSaysWhy: no Python is asked where it could not answer.
+func TestWhatIsNotComparedSaysWhy(t *testing.T) {
+	assert.Contains(t, choices{sampler: nn.Sampler{Temperature: 1}}.huggingFace([]int32{1}, nil).not, "draw other numbers")
+	assert.Contains(t, choices{model: "124M"}.huggingFace([]int32{1}, nil).not, "random weights")
+}
+
+// A model that fails costs its own column, and no other.
+func TestAWriterThatFailsSaysSo(t *testing.T) {
+	w, err := gpt2.Random(gpt2.Config{Width: 8, Heads: 2, Layers: 1, Positions: 9, Vocabulary: 17, Inner: 32, Epsilon: 1e-5}, 1)
+	require.NoError(t, err)
+	c := choices{tokens: 3}
+	good := c.writes("good", w, nil, []int32{1, 2}, func(w gpt2.Weights) (*runner, error) { return inGo(w, nil) })
+	assert.Empty(t, good.not)
+	assert.Len(t, good.tokens, 3)
+	assert.Regexp(t, `^1 2 \d+ \d+ \d+$`, good.text)
+	bad := c.writes("bad", w, nil, []int32{1, 2}, func(gpt2.Weights) (*runner, error) { return nil, mend(4, assert.AnError) })
+	assert.Contains(t, bad.not, "task4_flash")
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"flashlab/internal/repo"
+	"flashlab/nn/gpt2"
+	"flashlab/nn/gpt2/bpe"
+)
+
+// huggingFace asks transformers, where python3 has it, to go on from the same tokens.
+func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
+	is := writer{name: "Hugging Face's transformers"}
+	root, err := repo.Root()
+	if err != nil {
+		is.not = "not compared: " + err.Error()
+		return is
+	}
+	folder := c.model
+	if folder == "" {
+		folder = filepath.Join(root, "task7_gpt2", "model")
+	}
+	python, err := exec.LookPath("python3")
+	_, random := gpt2.Sizes[c.model]
+	switch {
+	case c.sampler.Temperature > 0:
+		is.not = "not compared: it would draw other numbers (without TEMPERATURE it is)"
+	case random:
+		is.not = "not compared: it does not have these random weights"
+	case err != nil:
+		is.not = "not compared: there is no python3"
+	}
+	if is.not != "" {
+		return is
+	}
+	args := []string{filepath.Join(root, "task7_gpt2", "follow_hf.py"), "--model", folder, "--tokens", fmt.Sprint(c.tokens), "--prompt"}
+	for _, p := range prompt {
+		args = append(args, fmt.Sprint(p))
+	}
+	out, err := exec.Command(python, args...).Output()
+	var said struct {
+		Tokens         []int32
+		Missing, Error string
+	}
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	switch failed := json.Unmarshal(lines[len(lines)-1], &said); {
+	case said.Missing != "":
+		is.not = fmt.Sprintf("not compared: python3 here has no %s (pip install torch transformers)", said.Missing)
+	case said.Error != "":
+		is.not = "not compared: " + said.Error
+	case err != nil:
+		is.not = fmt.Sprintf("not compared: python3 %s: %v", filepath.Base(args[0]), err)
+	case failed != nil:
+		is.not = "not compared: its last line is no tokens"
+	}
+	if stop := c.stop(t); stop >= 0 { // ours end there
+		for i, token := range said.Tokens {
+			if token == stop {
+				said.Tokens = said.Tokens[:i]
+				break
+			}
+		}
+	}
+	is.tokens = said.Tokens
+	return is
+}
