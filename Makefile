@@ -16,13 +16,14 @@ export PROMPT # by the environment, for it may hold quotes
 # As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
 export CGO_ENABLED ?= 0
 
-COMMANDS := help setup grader demo test test-all test-gpu grade bench pack profile sanitize gpu plot tune e2e gpt2 release lint \
+COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack profile sanitize gpu plot tune e2e gpt2 release lint \
 	nvcc-check format clean
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
 
 # What each command takes; the others take nothing, and whatever else is given is an error.
 takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
+takes.build    := TASK DEVICE SOLUTION MUTANT
 takes.bench    := TASK SUBMISSION VERSION RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
 takes.profile  := TASK CASE SEED SOLUTION MUTANT
 takes.sanitize := TASK CASE SEED SOLUTION MUTANT
@@ -32,7 +33,7 @@ takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
 takes.release  := VERSION
-#= TASK=2               one task (grade and bench: all of them without it)
+#= TASK=2               one task (grade, build and bench: all of them without it)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
 #= DETAILS=1            every part of every check, not only those that lost points
 #= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn
@@ -55,7 +56,7 @@ takes.release  := VERSION
 #= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
-#= REF=1                the same model in plain Go, with the attention of task 1
+#= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
 #= PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch
 
 THIS := $(firstword $(MAKEFILE_LIST))
@@ -123,6 +124,9 @@ nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU
 grade: grader ## grade your files: TASK=2 (see below)
 	@$(GRADER) grade $(GRADE_FLAGS)
 
+build: grader ## only compile TASK=4's files, Go and kernels, with the compilers' messages
+	@$(GRADER) build $(if $(TASK),-task '$(TASK)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
 	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(SUBMISSION),-submission '$(SUBMISSION)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
 		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(AGAIN),-again '$(AGAIN)') $(if $(SEED),-seed '$(SEED)')
@@ -144,7 +148,7 @@ gpu: grader ## on a cluster's login node: grade TASK=4 as a short Slurm job (sit
 plot: grader ## draw traffic against SRAM (TASK=3), or splitting against none (TASK=5)
 	@TASK='$(or $(TASK),3)' SOLUTION='$(SOLUTION)' DEVICE='$(DEVICE)' scripts/plot.sh
 
-tune: grader ## try tile sizes for TASK=4: what they move, or how fast they are
+tune: grader ## try tile sizes for TASK=4, parts for TASK=5: what they move, or how fast they are
 	@$(GRADER) tune -task '$(or $(TASK),4)' $(if $(SOLUTION),-solution) $(if $(DEVICE),-device '$(DEVICE)') $(if $(DIM),-dim '$(DIM)')
 
 # The worker of task 7 holds your kernels of tasks 4 and 5, too.

@@ -13,6 +13,7 @@ var commands = everybodys(nil)
 func everybodys(course *student.Course) command.List {
 	return command.List{
 		student.Grade(course),
+		student.Build(course),
 		student.Test,
 		student.Pack,
 		student.Tune(course),

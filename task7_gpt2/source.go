@@ -7,10 +7,17 @@ package gpt2
 import (
 	"embed"
 	"io/fs"
+	"strings"
 )
 
 //go:embed model
 var model embed.FS
+
+//go:embed text.txt
+var text string
+
+// Text is the beginning of a text: the kernels go on with it.
+func Text() string { return strings.TrimSuffix(text, "\n") }
 
 // Model is the folder of the course's own model, as nn/gpt2 opens it.
 func Model() fs.FS {

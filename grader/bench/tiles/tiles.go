@@ -39,3 +39,24 @@ func Of(tried []verdict.Tuned, dim int, gpu bool) figure.Figure {
 	}
 	return f
 }
+
+// Parts draws what splitting a step costs or gains: on a GPU the time over the parts, in the simulator
+// the bytes moved.
+func Parts(tried []verdict.Tuned, about string, gpu bool) figure.Figure {
+	f := figure.Figure{Title: about, X: "parts", Y: "bytes moved, × the least", Room: true}
+	if gpu {
+		f.Y = "time, µs"
+	}
+	right := slices.DeleteFunc(slices.Clone(tried), func(t verdict.Tuned) bool { return t.Wrong != "" })
+	slices.SortFunc(right, func(a, b verdict.Tuned) int { return a.Parts - b.Parts })
+	for _, t := range right {
+		at := figure.Point{X: float64(t.Parts), Y: t.Ratio}
+		if gpu {
+			at.Y = float64(t.Time.Nanoseconds()) / 1e3
+		}
+		if at.Y > 0 { // the axes are logarithmic
+			f.Add("a step", figure.Line, at)
+		}
+	}
+	return f
+}

@@ -1,6 +1,7 @@
 package student
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -12,11 +13,12 @@ import (
 	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/figure"
 )
 
-// Tune tries tile sizes for task 4.
+// Tune tries tile sizes for task 4, and parts for task 5.
 func Tune(course *Course) command.Command {
-	return command.Command{Name: "tune", Summary: "try tile sizes for task 4", Usage: orSolution("", course, "[-dim 128]"),
+	return command.Command{Name: "tune", Summary: "try tile sizes for task 4, or parts of a step for task 5", Usage: orSolution("", course, "[-dim 128]"),
 		Define: func(f *flag.FlagSet) command.Run {
 			t := tuning{whose: whose{course: course}, Tuning: run.DefaultTuning()}
 			f.StringVar(&t.task, "task", "4", "number of the task")
@@ -48,6 +50,9 @@ func (t tuning) run() (int, error) {
 		return command.Failed, err
 	}
 	gpu := devices.Kind == device.CUDA
+	if run.Splits(task) {
+		return t.parts(run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: 1, Output: filepath.Join(root, "out")})
+	}
 	by := "bytes moved, then passes of shared memory's banks"
 	if gpu {
 		by = "time"
@@ -65,9 +70,37 @@ func (t tuning) run() (int, error) {
 		return command.Failed, fmt.Errorf("tune: %w", err)
 	}
 	report.Printer{W: os.Stdout, Terminal: terminal}.Tuning(tried, gpu)
-	f := tiles.Of(tried, t.Dim, gpu)
+	return draw(ctx, root, tiles.Of(tried, t.Dim, gpu))
+}
+
+// parts tries in how many parts a step of decoding should be split.
+func (t tuning) parts(o run.Options) (int, error) {
+	gpu := o.Devices.Kind == device.CUDA
+	tokens, about := 1024, "1 sequence, 2 heads × %d, %d tokens in the cache"
+	by := "bytes moved: what splitting costs; what it gains shows on a GPU alone"
+	if gpu {
+		tokens, about, by = 32768, "1 sequence, 32 heads × %d, %d tokens in the cache", "time"
+	}
+	about = fmt.Sprintf(about, t.Dim, tokens)
+	fmt.Printf("Tuning %s, %s, on %s: each number of parts must be right, then they are ranked by %s\n", o.Subject.Name, about, o.Devices.Name(), by)
+	ctx, stop := command.Interruptible()
+	defer stop()
+	terminal := command.Terminal()
+	progress := report.NewProgress(os.Stdout, terminal, "parts")
+	o.Progress = progress.Case
+	tried, err := run.TuneParts(ctx, o, t.Dim, tokens)
+	progress.Stop()
+	if err != nil {
+		return command.Failed, fmt.Errorf("tune: %w", err)
+	}
+	report.Printer{W: os.Stdout, Terminal: terminal}.Tuning(tried, gpu)
+	return draw(ctx, o.Root, tiles.Parts(tried, about, gpu))
+}
+
+// draw writes the picture, unless nothing was right.
+func draw(ctx context.Context, root string, f figure.Figure) (int, error) {
 	if f.Empty() {
-		return command.Full, nil // no tiles are right
+		return command.Full, nil
 	}
 	if err := f.Draw(ctx, root, "out/tune.png"); err != nil {
 		return command.Failed, fmt.Errorf("tune: %w", err)

@@ -10,26 +10,34 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// Tuning prints what was tried, the best first.
+// Tuning prints what was tried, the best first: tiles, or parts.
 func (p Printer) Tuning(tried []verdict.Tuned, gpu bool) {
 	t := table.NewWriter()
+	choice, rate := "queries×keys", "TFLOP/s"
+	if len(tried) > 0 && tried[0].Parts > 0 {
+		choice, rate = "parts", "TB/s"
+	}
 	if gpu {
-		t.AppendHeader(table.Row{"queries×keys", "time", "TFLOP/s", ""})
+		t.AppendHeader(table.Row{choice, "time", rate, ""})
 	} else {
-		t.AppendHeader(table.Row{"queries×keys", "bytes moved", "bank passes", "for a request", ""})
+		t.AppendHeader(table.Row{choice, "bytes moved", "bank passes", "for a request", ""})
 	}
 	for _, one := range tried {
+		name, speed := one.Tiles.String(), fmt.Sprintf("%.1f", one.TFLOPS)
+		if one.Parts > 0 {
+			name, speed = fmt.Sprint(one.Parts), fmt.Sprintf("%.2f", one.TBps)
+		}
 		switch {
 		case one.Wrong != "":
-			row := table.Row{one.Tiles, "–", "–", "–", short(one.Wrong)}
+			row := table.Row{name, "–", "–", "–", short(one.Wrong)}
 			if gpu {
 				row = append(row[:2], row[3:]...)
 			}
 			t.AppendRow(row)
 		case gpu:
-			t.AppendRow(table.Row{one.Tiles, one.Time.Round(time.Microsecond), fmt.Sprintf("%.1f", one.TFLOPS), ""})
+			t.AppendRow(table.Row{name, one.Time.Round(100*time.Nanosecond), speed, ""})
 		default:
-			t.AppendRow(table.Row{one.Tiles, fmt.Sprintf("%.2f × the least", one.Ratio),
+			t.AppendRow(table.Row{name, fmt.Sprintf("%.2f × the least", one.Ratio),
 				fmt.Sprintf("%.2f million", float64(one.Passes)/1e6), fmt.Sprintf("%.2f", one.Conflicts), ""})
 		}
 	}

@@ -41,7 +41,7 @@ func Tune(ctx context.Context, o Options, t Tuning) ([]verdict.Tuned, error) {
 	}
 	uses := slices.ContainsFunc(o.Task.Checks, func(c rubric.Check) bool { return c.Op == op.Name })
 	if !uses {
-		return nil, fmt.Errorf("task %s has no tiles to tune; task 4 has", o.Task.Name)
+		return nil, fmt.Errorf("task %s has nothing to tune: task 4 has tiles, and task 5 parts", o.Task.Name)
 	}
 	op.Name = "tune"
 	r, closed, err := Open(ctx, o, time.Minute) // a compiler's time is in it

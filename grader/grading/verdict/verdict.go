@@ -159,13 +159,15 @@ func (c Check) Passed() int {
 	return n
 }
 
-// Tuned is what came of one choice of tiles.
+// Tuned is what came of one choice: of tiles, or of the parts that a step is split into.
 type Tuned struct {
 	Tiles     problem.Tiles
+	Parts     int           // 0 where tiles are tried
 	Wrong     string        // why it is out: refused, or not right
 	Ratio     float64       // bytes moved over the least, in the simulator
 	Conflicts float64       // passes of the banks for a request
 	Passes    uint64        // of the banks in all
 	Time      time.Duration // of a call, on a GPU
 	TFLOPS    float64       // from it
+	TBps      float64       // of keys and values, where parts are tried
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/internal/repo"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
+	task "flashlab/task7_gpt2"
 )
 
 func TestTheFirstDifferenceIsFound(t *testing.T) {
@@ -51,4 +55,21 @@ func TestAWriterThatFailsSaysSo(t *testing.T) {
 	assert.Regexp(t, `^1 2 \d+ \d+ \d+$`, good.text)
 	bad := c.writes("bad", w, nil, []int32{1, 2}, func(gpt2.Weights) (*runner, error) { return nil, mend(4, assert.AnError) })
 	assert.Contains(t, bad.not, "task4_flash")
+}
+
+// TestTheStubAndItsSolution: task 7's stub is the beginning of a text, and its solution the whole, as the
+// reference in plain Go writes it.
+func TestTheStubAndItsSolution(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	whole, err := os.ReadFile(filepath.Join(root, "task7_gpt2", "solution", "text.txt"))
+	require.NoError(t, err)
+	c := choices{prompt: task.Text(), tokens: 24}
+	w, v, err := c.open()
+	require.NoError(t, err)
+	prompt, err := c.encode(v, w.Config())
+	require.NoError(t, err)
+	ref := c.writes("the reference", w, v, prompt, func(w gpt2.Weights) (*runner, error) { return inGo(w, nil) })
+	require.Empty(t, ref.not)
+	assert.Equal(t, string(whole), ref.text+"\n")
 }

@@ -31,7 +31,7 @@ func write(args []string) error {
 	var c choices
 	f := flag.NewFlagSet("gpt2", flag.ContinueOnError)
 	f.StringVar(&c.model, "model", "", "`folder` of a model; 124M, 355M, 774M or 1558M for a random one of that size; the course's own without it")
-	f.StringVar(&c.prompt, "prompt", "If the Sun's Light", "the `text` to go on from")
+	f.StringVar(&c.prompt, "prompt", task.Text(), "the `text` to go on from; that of text.txt without it")
 	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's")
 	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&c.head, "head", "", "`folder` with one head (export_gpt2.py --layer --head): compare it with PyTorch, and stop")
