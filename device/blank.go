@@ -5,11 +5,12 @@ import "strings"
 // BlankNonCode keeps only the C++ code of a .cu file. Comments, the insides of strings
 // and preprocessor lines are replaced by spaces, so that offsets and lines stay as
 // they were.
-func BlankNonCode(text string) string { return blankDirectives(blankComments(text)) }
+func BlankNonCode(text string) string { return blankDirectives(BlankComments(text)) }
 
-// blankComments replaces comments and the insides of strings by spaces, so
-// that offsets and lines stay as they were.
-func blankComments(text string) string {
+// BlankComments replaces comments and the insides of strings and characters by spaces, so
+// that offsets and lines stay as they were. It takes words and numbers whole, as a compiler
+// does, for a quote may belong to them: L'x', 1'000.
+func BlankComments(text string) string {
 	out := []byte(text)
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -116,7 +117,7 @@ func literalEnd(s string) int {
 }
 
 // wordEnd is the length of the word or number that s starts with. A quote may
-// separate a number's digits: 1'000.
+// separate a number's digits: 1'000. Behind a word it begins a character: L'x'.
 func wordEnd(s string) int {
 	number := s[0] >= '0' && s[0] <= '9'
 	for i := 1; i < len(s); i++ {
@@ -129,5 +130,5 @@ func wordEnd(s string) int {
 }
 
 func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -144,7 +144,7 @@ func TestBlankingKeepsOffsetsAndLines(t *testing.T) {
 		"x = '0'+'1';":      "x = ' '+' ';",
 		"// café\nπ":        "        \nπ",
 	} {
-		got := blankComments(text)
+		got := BlankComments(text)
 		assert.Equal(t, want, got, text)
 		assert.Len(t, got, len(text), text)
 	}
@@ -166,7 +166,7 @@ func FuzzScanKernels(f *testing.F) {
 	f.Add(`extern "C" __global__ void k(const float *x, int n[2]) { /* */ }`)
 	f.Add("#if 0\n'\\\"//\\\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		code := blankDirectives(blankComments(text)) // no panic
+		code := blankDirectives(BlankComments(text)) // no panic
 		assert.Len(t, code, len(text))
 		assert.Equal(t, strings.Count(text, "\n"), strings.Count(code, "\n"))
 		ScanKernels(text)

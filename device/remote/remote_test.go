@@ -116,11 +116,11 @@ func TestLaunchArgumentsArriveIntact(t *testing.T) {
 
 func TestErrorsKeepTheirTypes(t *testing.T) {
 	f := newFake()
-	d := connect(t, &Server{Device: f, Vet: func(s device.Source) error {
+	d := connect(t, &Server{Device: f, Vet: func(s device.Source) (device.Source, error) {
 		if s.Name == "vetted.cu" {
-			return errors.New("not allowed")
+			return s, errors.New("not allowed")
 		}
-		return nil
+		return s, nil
 	}})
 	_, err := d.Compile(device.Source{Name: "k.cu", Text: "oops"})
 	var compile *device.CompileError

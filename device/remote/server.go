@@ -20,8 +20,8 @@ const (
 type Server struct {
 	// Device is what clients work on; nil where only Cubin is offered.
 	Device device.Device
-	// Vet may refuse a source before it is compiled.
-	Vet func(src device.Source) error
+	// Vet may refuse a source before it is compiled, and gives the form of it that is.
+	Vet func(src device.Source) (device.Source, error)
 	// Cubin compiles for a GPU that the client itself drives.
 	Cubin func(src device.Source, arch string) ([]byte, error)
 	// Values are numbers that the client may put on the device without seeing them; nil

@@ -16,7 +16,7 @@ func (c *session) source(request protocol.Message, more ...any) (src device.Sour
 	if c.Vet == nil {
 		return src, nil
 	}
-	return src, c.Vet(src)
+	return c.Vet(src)
 }
 
 func (c *session) cubin(request protocol.Message) ([]byte, error) {

@@ -21,12 +21,16 @@ type moduleSource struct {
 	defines    map[string]string
 	kernels    []string
 	checks     Checks
+	vet        func(Preprocessed) error
 }
 
 func (s moduleSource) key(c *compiler) string {
 	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		parts = append(parts, name, s.defines[name])
+	}
+	if s.vet != nil { // what another compiled was perhaps not vetted
+		parts = append(parts, "vetted")
 	}
 	return cache.Key(parts...)
 }
@@ -73,6 +77,15 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 	}
 	if err := c.checkSupported(dir, args, s); err != nil {
 		return "", err
+	}
+	if s.vet != nil {
+		p, err := c.preprocessed(dir, include, args, s)
+		if err == nil {
+			err = s.vet(p)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
 	if out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...); err != nil {
 		return "", compileError(s, out, err)

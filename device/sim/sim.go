@@ -47,15 +47,16 @@ func AllChecks() Checks { return Checks{true, true, true, true, true} }
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64           // memory accesses, barriers and basic blocks that a block may come to
-	Workers  int              // blocks that run at the same time; default: one for each core
-	Timeout  time.Duration    // wall clock a launch may take
-	Memory   int64            // bytes of device memory
-	Cache    string           // directory; default: cache.Dir
-	Compiler string           // default: the first that builds a probe kernel
-	FLOPs    bool             // reports count operations, too: no grade needs them, and they are read off the machine code
-	Show     trace.Show       // whose printf is kept; default: every thread's
-	Jail     jail.CommandFunc // runs the compiler on kernels, and the simulator; nil: as they are
+	MaxSteps uint64                   // memory accesses, barriers and basic blocks that a block may come to
+	Workers  int                      // blocks that run at the same time; default: one for each core
+	Timeout  time.Duration            // wall clock a launch may take
+	Memory   int64                    // bytes of device memory
+	Cache    string                   // directory; default: cache.Dir
+	Compiler string                   // default: the first that builds a probe kernel
+	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
+	Show     trace.Show               // whose printf is kept; default: every thread's
+	Vet      func(Preprocessed) error // may refuse what a kernel comes to; nil: nothing is refused
+	Jail     jail.CommandFunc         // runs the compiler on kernels, and the simulator; nil: as they are
 }
 
 // Device is a running simulator.
@@ -250,7 +251,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	signatures := device.ScanKernels(src.Text)
-	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checks: d.options.Checks}
+	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checks: d.options.Checks, vet: d.options.Vet}
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}

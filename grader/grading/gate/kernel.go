@@ -57,8 +57,8 @@ func CheckKernel(path, text string) []Refusal {
 	if at := trigraph.FindStringIndex(text); at != nil {
 		refuse(1+strings.Count(text[:at[0]], "\n"), "holds a trigraph", "write the character itself")
 	}
-	joined := joinLines(text)
-	code := blank(joined)
+	joined := joinLines(Normal(text))
+	code := device.BlankComments(joined)
 	if at := rawString.FindStringIndex(code); at != nil {
 		refuse(1+strings.Count(code[:at[0]], "\n"), "holds a raw string", "a kernel needs none")
 	}
@@ -80,8 +80,9 @@ func CheckKernel(path, text string) []Refusal {
 }
 
 // VetSource checks what a program asks the compiler to build, macros among it:
-// Go code can put a kernel together at run time.
-func VetSource(src device.Source) error {
+// Go code can put a kernel together at run time. What is then compiled is its normal form.
+func VetSource(src device.Source) (device.Source, error) {
+	src.Text = Normal(src.Text)
 	refused := CheckKernel(src.Name, src.Text)
 	for name, value := range src.Defines {
 		checkWords(0, name+" "+value, func(_ int, what, do string) {
@@ -96,9 +97,9 @@ func VetSource(src device.Source) error {
 		refused = append(refused, Refusal{src.Name, 0, "is larger than 1 MB", "hand in source text only"})
 	}
 	if len(refused) > 0 {
-		return &Error{refused}
+		return src, &Error{refused}
 	}
-	return nil
+	return src, nil
 }
 
 var (

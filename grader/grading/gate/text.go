@@ -1,24 +1,35 @@
 package gate
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// Normal is the form of a kernel's text that is both looked at and compiled, so that no
+// two readers can take it differently: lines end with a newline and nothing else, blanks
+// are spaces and tabs, and a backslash that joins two lines has nothing behind it. Lines
+// and columns stay as they are.
+func Normal(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = normalForm.Replace(text)
+	return behindBackslash.ReplaceAllString(text, "\\\n")
+}
+
+var (
+	normalForm      = strings.NewReplacer("\r", "\n", "\f", " ", "\v", " ")
+	behindBackslash = regexp.MustCompile(`\\[ \t]+\n`)
+)
 
 // joinLines undoes the continuation of lines by a backslash, which may split a
 // word in two, and keeps the count of lines by adding the newlines afterwards.
 func joinLines(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
 	owed := 0
 	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' {
-			j := i + 1
-			for j < len(text) && (text[j] == ' ' || text[j] == '\t') { // g++ joins these too
-				j++
-			}
-			if j < len(text) && text[j] == '\n' {
-				owed++
-				i = j
-				continue
-			}
+		if strings.HasPrefix(text[i:], "\\\n") {
+			owed++
+			i++
+			continue
 		}
 		b.WriteByte(text[i])
 		if text[i] == '\n' {
@@ -27,71 +38,6 @@ func joinLines(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// blank replaces comments and the insides of string and character constants by
-// spaces; offsets and lines stay as they are.
-func blank(text string) string {
-	out := []byte(text)
-	clear := func(from, to int) {
-		for i := from; i < to && i < len(out); i++ {
-			if out[i] != '\n' {
-				out[i] = ' '
-			}
-		}
-	}
-	for i := 0; i < len(text); {
-		switch {
-		case strings.HasPrefix(text[i:], "//"):
-			end := until(text, i, "\n")
-			clear(i, end)
-			i = end
-		case strings.HasPrefix(text[i:], "/*"):
-			end := until(text, i+2, "*/")
-			clear(i, end+2)
-			i = end + 2
-		case text[i] == '"':
-			end := closingQuote(text, i)
-			clear(i+1, end)
-			i = end + 1
-		case text[i] == '\'' && (i == 0 || !wordByte(text[i-1])): // else 1'000'000
-			end := closingQuote(text, i)
-			clear(i+1, end)
-			i = end + 1
-		default:
-			i++
-		}
-	}
-	return string(out)
-}
-
-// until is the offset of the next mark, or the text's end.
-func until(text string, from int, mark string) int {
-	if from >= len(text) {
-		return len(text)
-	}
-	if n := strings.Index(text[from:], mark); n >= 0 {
-		return from + n
-	}
-	return len(text)
-}
-
-// closingQuote is the offset of the quote that ends the one at open; a string
-// never goes past its line.
-func closingQuote(text string, open int) int {
-	for i := open + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[open], '\n':
-			return i
-		}
-	}
-	return len(text)
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // includeText is an #include directive with its file name, which blanking

@@ -11,6 +11,7 @@ import (
 	"flashlab/device/nvcc"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
+	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/internal/jail"
@@ -127,7 +128,7 @@ const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (supervise.Backend, error) {
-		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail})
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Vet: gate.VetPreprocessed, Jail: d.Jail})
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}

@@ -1,0 +1,67 @@
+package gate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"flashlab/device/sim"
+)
+
+func vet(lines ...string) error {
+	p := sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
+	for i, l := range lines {
+		p.Lines = append(p.Lines, sim.Line{Number: i + 1, Text: l})
+	}
+	return VetPreprocessed(p)
+}
+
+func TestVetPreprocessed(t *testing.T) {
+	assert.NoError(t, vet(`__attribute__((noinline)) int f() { return simt_threadIdx.x; }`, `float n = (__builtin_nanf (""));`,
+		`struct __attribute__((aligned(simt::alignmentOf<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`))
+	for line, says := range map[string]string{
+		`void f() { __asm__("nop"); }`:                                "k.cu:1: __asm__: inline assembly",
+		`__attribute__((no_sanitize("thread"))) int x;`:               "k.cu:1: __attribute__",
+		`__attribute__((noinline, constructor)) void f();`:            "k.cu:1: __attribute__",
+		`__attribute__((aligned(4), no_sanitize("thread"))) int x;`:   "k.cu:1: __attribute__",
+		`[[gnu::constructor]] void f();`:                              "a C++ attribute",
+		`int y = simt_access(0);`:                                     "simt_access: this name is the simulator's own",
+		`__builtin_ia32_movntps(p, v);`:                               "__builtin_ia32_movntps",
+		`#pragma GCC optimize("O3")`:                                  "#pragma GCC",
+		`const char *s = R"x()x";`:                                    "raw string",
+		`const wchar_t c = L'"'; asm("nop"); const wchar_t d = L'"';`: "asm",
+		`int n = 1'000; asm("nop"); int m = 1'0;`:                     "asm",
+	} {
+		assert.ErrorContains(t, vet(line), says)
+	}
+}
+
+func TestVetIncludes(t *testing.T) {
+	for path, allowed := range map[string]bool{
+		"/usr/include/math.h": true, "/usr/include/c++/12/cmath": true, "/usr/lib/gcc/x86_64-linux-gnu/12/include/float.h": true,
+		"/cache/include/cooperative_groups/reduce.h": true, "/cache/include/tensorcore.h": true,
+		"/usr/include/unistd.h": false, "/cache/include/simt/kernel.h": false, "/etc/math.h": false, "math.h": false, "k.cu": false,
+		"/usr/include/sys/math.h": false, "/cache/include/../math.h": false,
+	} {
+		err := VetPreprocessed(sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Includes: []sim.Line{{Number: 3, Text: path}}})
+		assert.Equal(t, allowed, err == nil, "%s: %v", path, err)
+	}
+	assert.ErrorContains(t, VetPreprocessed(sim.Preprocessed{File: "k.cu", Strange: []sim.Line{{Number: 3, Text: "x.cu"}}}), "k.cu:3: #line")
+}
+
+func TestNormalForm(t *testing.T) {
+	assert.Equal(t, "a\nb\nc d e\\\nf\\\ng\n", Normal("a\r\nb\rc\fd\ve\\\f\nf\\ \t\n"+"g\n"))
+	for name, src := range map[string]string{
+		"character with a prefix":     `wchar_t a = L'"'; asm("nop"); wchar_t b = L'"';`,
+		"character behind a digit":    `N(1'"') asm("nop"); N(1'"')`,
+		"carriage return":             "// x\rasm(\"nop\");",
+		"backslash and form feed":     "const char *s = \"a\\\f\n\"; asm(\"nop\"); const char *t = \"\";",
+		"backslash and vertical tab":  "const char *s = \"a\\\v\n\"; asm(\"nop\"); const char *t = \"\";",
+		"word with a foreign letter":  "N(é1'a' \"/*\") asm(\"nop\"); N(\"*/\")",
+		"word with a dollar":          "N($1'a' \"/*\") asm(\"nop\"); N(\"*/\")",
+		"string that holds a comment": `N(L'"' "/*") asm("nop"); N("*/")`,
+	} {
+		assert.Contains(t, (&Error{CheckKernel("k.cu", src)}).Error(), "asm", name)
+	}
+	assert.Empty(t, CheckKernel("k.cu", "int n = 1'000'000; char c = u8'\\''; const char *s = u8\"asm\";\n"))
+}
