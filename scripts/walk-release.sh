@@ -28,6 +28,8 @@ say 'task 1 typed in'
 cp "$root/task1_reference/solution/attention.go" task1_reference/
 make test
 make grade TASK=1 SEED=1
+out/bin/grader grade -task 1 -seed 1 >/dev/null # make does not fail for lost points, this does
+sed -i '0,/^…$/s//My answer./' Results.md # below the first question
 grep -q '1\.walk-' Results.md || { echo 'walk-release: Results.md does not name the release' >&2; exit 1; }
 
 say 'make grade SOLUTION=1, which is refused'
@@ -42,7 +44,9 @@ grep -q '^Receipt: ' out/pack.txt
 
 say 'make update'
 make update FROM="$(ls "$work"/flashlab-2.walk-*.zip)"
+grep -q '^My answer\.$' Results.md
 cmp task1_reference/attention.go "$root/task1_reference/solution/attention.go"
 grep -q '"version": "2\.walk"' release.json
 make grade TASK=1 SEED=1
+out/bin/grader grade -task 1 -seed 1 >/dev/null
 say 'all of it works'

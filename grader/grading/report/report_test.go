@@ -152,8 +152,9 @@ func TestNarrowTerminals(t *testing.T) {
 	assert.Equal(t, "✗ Batched softmax  0.1 of 0.75\n    correctness 0.1 of 0.6\n      moved 1.50 × the least bytes\n      (1x128x128x64), and more words\n      than there is room for\n    safety 0 of 0.15\n      5 findings\n    speed – of 0.25\n      not measured: needs a GPU",
 		Printer{Width: 40}.checks(wide))
 	assert.Equal(t, Printer{}.checks(wide), Printer{Width: 200}.checks(wide))
+	assert.Contains(t, Printer{Width: 80}.checks(wide), "0.1 of 0.6   moved 1.50 × the least bytes (1x128x128x64), and\n                               more words than there is room for\n", "a long note hangs")
 	wide.Checks[0].Parts[0].Note = "short"
-	assert.NotContains(t, Printer{Width: 55}.checks(wide), "█", "first the bars go")
+	assert.NotContains(t, Printer{Width: 44}.checks(wide), "█", "first the bars go")
 }
 
 func TestTheBarKeepsEveryLineAboveIt(t *testing.T) {

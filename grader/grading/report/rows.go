@@ -124,12 +124,22 @@ func (p Printer) columns(all []row, bars bool) string {
 		if bars {
 			line += p.colour(r.points.bar(), r.points.colour()) + "  "
 		}
-		out = append(out, line+text.Pad(r.points.String(), points+3, ' ')+r.says)
+		out = append(out, p.column(line+text.Pad(r.points.String(), points+3, ' '), r.says))
 		for _, below := range r.parts {
-			out = append(out, "     "+text.Pad(below.name, name+2, ' ')+text.Pad(below.points, share+3, ' ')+below.says)
+			out = append(out, p.column("     "+text.Pad(below.name, name+2, ' ')+text.Pad(below.points, share+3, ' '), below.says))
 		}
 	}
 	return trailing.ReplaceAllString(strings.Join(out, "\n"), "")
+}
+
+// column puts a text behind what stands before it, and breaks it between words where the terminal ends,
+// if there is room for a few.
+func (p Printer) column(before, says string) string {
+	at := text.StringWidthWithoutEscSequences(before)
+	if p.Width == 0 || at+text.StringWidth(says) <= p.Width || p.Width-at < 24 {
+		return before + says
+	}
+	return before + strings.TrimSpace(p.wrapped(says, strings.Repeat(" ", at)))
 }
 
 // hanging breaks a text between words, and puts the first words behind a mark.

@@ -103,7 +103,8 @@ func idle(c verdict.Check) string {
 	case notImplemented:
 		return stillTheStub
 	case notRun:
-		return short(strings.TrimPrefix(reason, "not run: "))
+		reason, _, _ = strings.Cut(strings.TrimPrefix(reason, "not run: "), ":") // "softmax comes first"
+		return short(reason)
 	}
 	return ""
 }

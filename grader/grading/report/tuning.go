@@ -35,7 +35,7 @@ func (p Printer) Tuning(tried []verdict.Tuned, gpu bool) {
 			}
 			t.AppendRow(row)
 		case gpu:
-			t.AppendRow(table.Row{name, one.Time.Round(100*time.Nanosecond), speed, ""})
+			t.AppendRow(table.Row{name, one.Time.Round(100 * time.Nanosecond), speed, ""})
 		default:
 			t.AppendRow(table.Row{name, fmt.Sprintf("%.2f × the least", one.Ratio),
 				fmt.Sprintf("%.2f million", float64(one.Passes)/1e6), fmt.Sprintf("%.2f", one.Conflicts), ""})

@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"flashlab/device/trace"
 	"flashlab/grader/grading/rubric"
@@ -57,8 +58,12 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 			var known int
 			c.Findings, known = fresh(findings(m.Sim), m.Known)
 			safety(&p, m.Sim, c.Findings)
-			if known > 0 {
-				p.Note += fmt.Sprintf(" beyond the %d of an earlier check", known)
+			if known > 0 { // "no findings beyond the 2 of an earlier check, but no case is right either"
+				found, rest, more := strings.Cut(p.Note, ", ")
+				p.Note = fmt.Sprintf("%s beyond the %d of an earlier check", found, known)
+				if more {
+					p.Note += ", " + rest
+				}
 			}
 		default:
 			traffic(&p, t.Curve(rc), m.Sim, cmp.Or(m.Against, "the least bytes"))
