@@ -85,3 +85,40 @@ func TestAFloodOfPrintsIsBounded(t *testing.T) {
 		assert.False(t, more)
 	}
 }
+
+// TestPrintfReadsAndWritesNothingUnseen: what the C library would do is done; a wild string
+// is an access out of bounds, and %n is none of CUDA's.
+func TestPrintfReadsAndWritesNothingUnseen(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	m, err := d.Compile(device.Source{Name: "k.cu", Text: `#include <cstdio>
+extern "C" __global__ void fine(float *x) {
+  char own[] = "own";
+  printf("%d|%5d|%-5d|%05d|%+d|%u|%x|%#X|%o|%c|%%|%s|%.2s|%8s|%-8s|", -1, 2, 3, 4, 5, 6u, 255, 255, 8, 'c', "text", "cut", own, "left");
+  printf("%f|%.3f|%10.2e|%g|%*d|%.*f|%ld|%lld|%lu|%hd|%zu\n", 1.5, 2.0f, 12345.678, 0.25, 4, 7, 1, 3.14159, -8L, 9LL, 10UL, (short)-3, sizeof(float));
+}
+extern "C" __global__ void writes(float *x) { printf("%d%n\n", 1, (int *)x); }
+extern "C" __global__ void reads(float *x) { printf("%s\n", (const char *)(x + 100000)); }
+extern "C" __global__ void wide(float *x) { printf("%ls\n", (const wchar_t *)x); }
+extern "C" __global__ void format(float *x) { printf((const char *)(x + 100000)); }
+`})
+	require.NoError(t, err)
+	for _, one := range []struct{ kernel, says string }{
+		{"fine", ""}, {"writes", "CUDA's printf does not know"}, {"reads", "out of bounds"}, {"wide", "CUDA's printf does not know"}, {"format", "out of bounds"},
+	} {
+		x, err := device.Upload(d, "x", make([]float32, 4))
+		require.NoError(t, err)
+		k, err := m.Kernel(one.kernel)
+		require.NoError(t, err)
+		err = d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(1)}, x)
+		if one.says != "" {
+			assert.ErrorContains(t, err, one.says, one.kernel)
+			continue
+		}
+		require.NoError(t, err)
+		got, _, err := d.Prints()
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		assert.Equal(t, "-1|    2|3    |00004|+5|6|ff|0XFF|10|c|%|text|cu|     own|left    |", got[0].Text)
+		assert.Equal(t, "1.500000|2.000|  1.23e+04|0.25|   7|3.1|-8|9|10|-3|4\n", got[1].Text)
+	}
+}

@@ -40,6 +40,7 @@ type rawCounts struct {
 	Barriers          uint64
 	Steps             uint64
 	LongestBlock      uint64
+	Spilled           uint64
 	Fetched, SentBack uint64
 	Blocks            [][3]uint64 // module, return address of the block's hook, runs
 	Lines             []struct {
@@ -74,7 +75,7 @@ func (d *Device) Report() (*trace.Report, error) {
 }
 
 func (d *Device) sum(raw rawCounts) trace.Counts {
-	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock,
+	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, Spilled: raw.Spilled,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"

@@ -19,6 +19,7 @@ type Counts struct {
 	SharedRead, SharedWritten    uint64 // bytes
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
+	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
 	LongestBlock                 uint64 // steps of each launch's longest block
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md

@@ -86,6 +86,8 @@ void __sanitizer_cov_trace_pc() {
     // A loop's own access or barrier should stop it, because that always has a line.
     constexpr uint64_t grace = 10000;
     if (UNLIKELY(++w->steps > w->maxSteps + grace)) simt::stopSteps(w, pc);
+    Addr here = (Addr)__builtin_frame_address(0); // below the frame of whoever called
+    if (UNLIKELY(here < w->current->deepest)) w->current->deepest = here;
     uint32_t offset = (uint32_t)(pc - w->codeBase);
     if (UNLIKELY(w->blockRuns[offset]++ == 0)) w->blocksSeen.push_back(offset);
 }

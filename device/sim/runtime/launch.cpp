@@ -23,12 +23,23 @@ namespace simt {
 std::vector<Worker *> workers;
 
 namespace {
+// What a thread keeps on its stack beyond the registers that it could have is in device
+// memory on a GPU: 65,536 of them for a block, and 255 for a thread at most. This compiler
+// itself keeps more there than nvcc would; `slack` is above what it took for any kernel of
+// the course's. Who goes beyond has arrays there, and all of it counts.
+void countSpilled(Worker *w, const Fiber *f) {
+    constexpr size_t slack = 4096;
+    size_t used = f->top - f->deepest, held = 4 * (size_t)std::min(255, 65536 / w->threads);
+    if (used > held + slack) w->spilled += used - held;
+}
+
 void threadMain() {
     Worker *w = worker;
     w->kernel->call(w->args);
     w = worker;
     Fiber *f = w->current;
     endCopies(w, f);
+    countSpilled(w, f);
     f->wait = Wait::Exited;
     w->alive--;
     w->exited++;
@@ -80,6 +91,7 @@ void startBlock(Worker *w, Module *m) {
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;
+        f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
         f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);
     }
@@ -248,7 +260,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
-        w->allSteps = w->longest = w->barriers = 0; // of those that get no block, too
+        w->allSteps = w->longest = w->barriers = w->spilled = 0; // of those that get no block, too
     }
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);

@@ -3,8 +3,6 @@
 // keeps the first bytes of its blocks, the first bytes of all are among them, no
 // matter which worker ran which block.
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 #include "message.h"
 #include "runtime.h"
@@ -103,18 +101,3 @@ void resetPrints() {
 }
 
 } // namespace simt
-
-extern "C" {
-extern __thread simt::Index3 simt_blockIdx;
-
-// A kernel's printf.
-int simt_printf(const char *format, ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    simt::print(simt::worker, simt_blockIdx, text);
-    return n;
-}
-}

@@ -87,6 +87,7 @@ struct Fiber {
     uint32_t *occurrence; // by site
     void *sp;
     char *stack;
+    Addr top, deepest; // of its stack; and how far down it went
     Index3 thread;
     int line; // of the barrier it waits at
     // block barrier
@@ -157,6 +158,7 @@ struct alignas(64) Worker {
     bool meeting = false, ordered = false;     // within an atomic; and nobody else is
     uint64_t allSteps = 0, barriers = 0;
     uint64_t longest = 0; // steps of the longest block of this launch
+    uint64_t spilled = 0; // bytes of local memory in this launch that no registers could hold
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;

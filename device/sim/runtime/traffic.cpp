@@ -17,6 +17,7 @@ struct Line {
 struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
+    uint64_t spilled = 0;               // bytes of local memory beyond the registers
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
@@ -37,6 +38,7 @@ void endTraffic(Module *m, const KernelEntry *k) {
         if (total) {
             total->barriers += w->barriers;
             total->steps += w->allSteps;
+            total->spilled += w->spilled;
             longest = std::max(longest, w->longest);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
@@ -74,6 +76,7 @@ std::string trafficJson() {
                ",\"barriers\":" + std::to_string(t.barriers) +
                ",\"steps\":" + std::to_string(t.steps) +
                ",\"longestBlock\":" + std::to_string(t.longest) +
+               ",\"spilled\":" + std::to_string(t.spilled) +
                ",\"fetched\":" + std::to_string(t.fetched) +
                ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;

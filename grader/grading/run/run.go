@@ -113,7 +113,7 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Chec
 func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Tensor, res supervise.Result) {
 	v.Least = op.Least(w)
 	if res.Seen.Measured {
-		v.Moved = res.Seen.Moved()
+		v.Moved, v.Spilled = res.Seen.Moved(), res.Seen.Spilled()
 	}
 	switch {
 	case res.NotRun != "":

@@ -36,7 +36,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 	for i, r := range m.Runs {
 		if i < len(m.Sim) { // a GPU does not count bytes
 			in := m.Sim[i].Case
-			r.Case.Moved, r.Case.Prints, r.Case.CutOff = in.Moved, in.Prints, in.CutOff
+			r.Case.Moved, r.Case.Spilled, r.Case.Prints, r.Case.CutOff = in.Moved, in.Spilled, in.Prints, in.CutOff
 			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
 		}
 		c.Cases = append(c.Cases, r.Case)
@@ -223,7 +223,7 @@ func unreported(r supervise.Result) (trace.Finding, bool) {
 // by moving little.
 func traffic(p *verdict.Part, curve rubric.Curve, runs []Run, against string) {
 	var sum, all, worst float64
-	wrong := 0
+	wrong, spilled := 0, uint64(0)
 	name := ""
 	for _, r := range runs {
 		c := r.Case
@@ -236,6 +236,7 @@ func traffic(p *verdict.Part, curve rubric.Curve, runs []Run, against string) {
 			continue
 		}
 		sum += c.Weight * Along(curve, c.Ratio())
+		spilled = max(spilled, c.Spilled)
 		if c.Ratio() > worst {
 			worst, name = c.Ratio(), c.Name
 		}
@@ -252,5 +253,8 @@ func traffic(p *verdict.Part, curve rubric.Curve, runs []Run, against string) {
 		p.Note = fmt.Sprintf("%s wrong; %.2f × %s (%s)", plural(wrong, "case"), worst, against, name)
 	default:
 		p.Note = fmt.Sprintf("moved %.2f × %s (%s)", worst, against, name)
+	}
+	if spilled > 0 {
+		p.Note += fmt.Sprintf("; local arrays hold %d bytes more than registers can, and these count", spilled)
 	}
 }

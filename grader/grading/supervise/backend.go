@@ -36,13 +36,23 @@ type Observed struct {
 	CutOff    bool // kernels printed more than is kept
 }
 
-// Moved is the number of bytes that went to and from device memory.
+// Moved is the number of bytes that went to and from device memory. What a thread keeps in
+// local arrays and no register could hold goes there once and comes back once, at the least.
 func (o Observed) Moved() uint64 {
 	var sectors uint64
 	for _, c := range o.Counts {
 		sectors += c.SectorsRead + c.SectorsWritten
 	}
-	return sectors * 32
+	return sectors*32 + 2*o.Spilled()
+}
+
+// Spilled is how much of that was in local arrays, once.
+func (o Observed) Spilled() uint64 {
+	var bytes uint64
+	for _, c := range o.Counts {
+		bytes += c.Spilled
+	}
+	return bytes
 }
 
 // Conflicts is how many passes of the shared memory's banks a warp's request

@@ -155,6 +155,7 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.SharedRequests -= b.SharedRequests
 		c.SharedPasses -= b.SharedPasses
 		c.Barriers -= b.Barriers
+		c.Spilled -= b.Spilled
 		if c.Launches > 0 {
 			fresh = append(fresh, c)
 		}

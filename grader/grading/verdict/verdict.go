@@ -103,6 +103,7 @@ type Outcome struct {
 	Again   string        // the command that repeats this case
 	Traffic bool          // its memory traffic counts
 	Moved   uint64        // bytes to and from device memory, where measured
+	Spilled uint64        `json:",omitempty"` // bytes among them of local arrays that no registers could hold, once
 	Least   uint64        // bytes that any kernel has to move
 	Printed string        // by the program, bounded
 	Prints  []trace.Print // by its kernels
