@@ -51,7 +51,7 @@ var arrows = []struct{ from, to string }{
 }
 
 // verdicts is what a class needs of grading.
-const verdicts = "grader/grading/verdict grader/grading/report grader/grading/rubric grader/grading/handin"
+const verdicts = "grader/grading/verdict grader/grading/report grader/grading/rubric grader/grading/handin grader/grading/marks"
 
 // begins tells whether a package is one of these, or below one.
 func begins(name, these string) bool {
@@ -88,7 +88,7 @@ func TestArrows(t *testing.T) {
 
 // light are packages that show, sum up or carry results: they link neither the simulator nor a model,
 // however many packages lie between.
-var light = []string{"class/pages", "class/gradebook", "class/record", "class/similar", "grading/handin", "grading/rubric", "grading/verdict", "grading/report"}
+var light = []string{"class/pages", "class/gradebook", "class/record", "class/similar", "grading/handin", "grading/rubric", "grading/verdict", "grading/marks", "grading/report"}
 
 func TestResultsLinkNoSimulator(t *testing.T) {
 	for _, name := range light {

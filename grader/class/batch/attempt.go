@@ -124,7 +124,7 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 
 // key names everything that a task's measurement depends on.
 func (b *batch) key(t *rubric.Task, student string, files map[string][]byte) string {
-	return cache.Key("record", strconv.Itoa(record.Version), b.Tree, b.Course.Key(), b.Devices.Name(), student, t.Dir, filesOf(t, files))
+	return cache.Key("record", strconv.Itoa(record.Version), b.Tree.Of(t), b.Course.Key(), b.Devices.Name(), student, t.Dir, filesOf(t, files))
 }
 
 // seed draws the inputs' seed. It depends on the files too: a seed revealed by feedback

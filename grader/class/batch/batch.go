@@ -39,7 +39,7 @@ type Options struct {
 	Devices run.Devices
 	Jobs    int    // submissions at a time
 	Release string // names the tree in every record
-	Tree    string // hash of it: Fingerprint
+	Tree    Tree   // hashes of it, task by task: FingerprintOf
 	Watch   Watcher
 	// Grade grades one task; grade.Task without it.
 	Grade func(context.Context, run.Options) (verdict.Verdict, error)
@@ -95,7 +95,6 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	o.Work = cmp.Or(o.Work, filepath.Join(o.Out, work))
-	o.Tasks = marked(o.Tasks, o.Course.Speed)
 	if o.Grade == nil {
 		o.Grade = run.Task
 	}
@@ -123,23 +122,6 @@ feed:
 	slices.Sort(b.sum.Failed)
 	_ = os.RemoveAll(o.Work)
 	return b.sum, context.Cause(ctx)
-}
-
-// marked are the tasks with the course's own curve for speed, if it has one.
-func marked(tasks []*rubric.Task, speed *course.Speed) (own []*rubric.Task) {
-	if speed == nil {
-		return tasks
-	}
-	for _, t := range tasks {
-		copied := *t
-		copied.Speed = rubric.Curve{None: speed.None, Full: speed.Full}
-		copied.Checks = slices.Clone(t.Checks)
-		for i := range copied.Checks {
-			copied.Checks[i].SpeedCurve = nil
-		}
-		own = append(own, &copied)
-	}
-	return own
 }
 
 // item grades one attempt. Whatever goes wrong affects only this one.

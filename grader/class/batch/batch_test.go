@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,7 +80,7 @@ func options(out string, log io.Writer) Options {
 	if err != nil {
 		panic(err)
 	}
-	return Options{Out: out, Course: c, Tasks: rubrics, Devices: run.Devices{Kind: device.Sim}, Jobs: 3, Release: "r", Tree: "t", Watch: quiet{},
+	return Options{Out: out, Course: c, Tasks: rubrics, Devices: run.Devices{Kind: device.Sim}, Jobs: 3, Release: "r", Tree: Tree{Common: "t"}, Watch: quiet{},
 		Grade: pretend(0, log), Settings: Settings{Version: 1}}
 }
 
@@ -133,7 +134,7 @@ func TestNothingIsGradedTwice(t *testing.T) {
 		assert.Contains(t, before, line, "with the same seeds")
 	}
 	moved := o
-	moved.Tree = "another release"
+	moved.Tree.Common = "another release"
 	moved.Only = []registry.Name{"2"}
 	assert.Equal(t, 2, runBatch(t, moved, dir).Graded)
 	r, err := record.Read(filepath.Join(out, record.Name("a", 1)))
@@ -204,19 +205,50 @@ func TestAnInterruptKeepsWhatIsDone(t *testing.T) {
 
 func TestTheTreesFingerprint(t *testing.T) {
 	root := t.TempDir()
-	put := func(name, text string) string {
+	put := func(name, text string) Tree {
 		file := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-		f, err := Fingerprint(root, rubrics)
+		f, err := FingerprintOf(root, rubrics)
 		require.NoError(t, err)
 		return f
 	}
 	first := put("grader/x.go", "1")
-	for _, ignored := range []string{"task1_a/a.go", "out/y.go", "README.md", "grader/x_test.go", "task1_a/solution/a.go", ".git/z.go"} {
-		assert.Equal(t, first, put(ignored, "2"), ignored)
+	for _, ignored := range []string{"task1_a/a.go", "out/y.go", "README.md", "grader/x_test.go", "task1_a/solution/a.go", ".git/z.go", "grader/class/x.go", "task1_a/rubric.toml"} {
+		assert.Equal(t, first.Whole(), put(ignored, "2").Whole(), ignored)
 	}
-	for _, counts := range []string{"grader/x.go", "task1_a/rubric.toml", "device/sim/runtime/a.cpp", "task1_a/other.go"} {
-		assert.NotEqual(t, first, put(counts, "2"), counts)
+	for _, everybodys := range []string{"grader/x.go", "device/sim/runtime/a.cpp", "grader/tasks/shared/x.go"} {
+		now := put(everybodys, "2")
+		assert.NotEqual(t, first.Of(rubrics[0]), now.Of(rubrics[0]), everybodys)
+		assert.NotEqual(t, first.Of(rubrics[1]), now.Of(rubrics[1]), everybodys)
+		first = now
 	}
+	for _, own := range []string{"task1_a/other.go", "grader/tasks/task1/ops.go"} {
+		now := put(own, "2")
+		assert.NotEqual(t, first.Of(rubrics[0]), now.Of(rubrics[0]), own)
+		assert.Equal(t, first.Of(rubrics[1]), now.Of(rubrics[1]), "%s is not task 2's", own)
+		assert.NotEqual(t, first.Whole(), now.Whole(), own)
+		first = now
+	}
+}
+
+// Points are made from records: only what is measured is a reason to grade again, and only that task.
+func TestPointsAndCurvesGradeNobodyAgain(t *testing.T) {
+	dir, out, log := t.TempDir(), t.TempDir(), &lines{}
+	submit(t, dir, "a", "x", "yy")
+	o := options(out, log)
+	assert.Equal(t, 2, runBatch(t, o, dir).Graded)
+	changed := func(change func(*rubric.Task)) int {
+		copied := *rubrics[0]
+		copied.Checks = slices.Clone(copied.Checks)
+		change(&copied)
+		o.Tasks = []*rubric.Task{&copied, rubrics[1]}
+		return runBatch(t, o, dir).Graded
+	}
+	assert.Zero(t, changed(func(t *rubric.Task) { t.Points, t.Title, t.Traffic.Full = 9, "another", 1.5 }))
+	assert.Equal(t, 1, changed(func(t *rubric.Task) { t.Limits.Case = 99 }), "task 1 alone")
+	assert.Zero(t, changed(func(t *rubric.Task) { t.Limits.Case, t.Points = 99, 1 }))
+	assert.Equal(t, 1, changed(func(t *rubric.Task) { t.Limits.Case = 99; t.Checks = append(t.Checks, rubric.Check{ID: "new"}) }))
+	o.Course.Speed = &course.Speed{None: 0.1, Full: 0.2}
+	assert.Zero(t, runBatch(t, o, dir).Graded)
 }

@@ -48,7 +48,7 @@ func TestASyntheticClass(t *testing.T) {
 	require.Len(t, items, len(students))
 	devices, err := run.Choose(root, "sim")
 	require.NoError(t, err)
-	tree, err := Fingerprint(root, all)
+	tree, err := FingerprintOf(root, all)
 	require.NoError(t, err)
 	var progress strings.Builder
 	o := Options{Root: root, Ops: rooms.Ops, Out: out, Course: c, Tasks: all, Devices: devices, Jobs: 2, Release: "test", Tree: tree,

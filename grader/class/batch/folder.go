@@ -2,21 +2,16 @@ package batch
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"flashlab/grader/class/record"
-	"flashlab/grader/grading/handin"
-	"flashlab/grader/grading/rubric"
 )
 
 // work is where a running batch puts its temporary files.
@@ -98,37 +93,4 @@ func (s Settings) Save(out string) error {
 		return err
 	}
 	return record.Durable(filepath.Join(out, settingsName), append(data, '\n'))
-}
-
-// Fingerprint is the hash of everything in the tree that a measurement may depend on: the
-// sources and the rubrics, without tests and the files that submissions bring themselves.
-func Fingerprint(root string, tasks []*rubric.Task) (string, error) {
-	own := handin.Names(tasks)
-	h := sha256.New()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"out", "testdata", "solution", "docs"}, d.Name())) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() || !slices.Contains([]string{".go", ".cu", ".cpp", ".h", ".c", ".toml", ".mod"}, filepath.Ext(name)) ||
-			strings.HasSuffix(name, "_test.go") || slices.Contains(own, filepath.ToSlash(name)) {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err == nil {
-			fmt.Fprintf(h, "%s\x00%d\x00", name, len(data))
-			h.Write(data)
-		}
-		return err
-	})
-	return hex.EncodeToString(h.Sum(nil)), err
 }

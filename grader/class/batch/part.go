@@ -95,7 +95,7 @@ func (p *Plan) Part(ctx context.Context, o Options, unit int, dir string) error 
 	if unit < 0 || unit >= len(p.Units) {
 		return fmt.Errorf("the plan has no unit %d", unit)
 	}
-	if o.Tree != p.Tree {
+	if o.Tree.Whole() != p.Tree {
 		return errors.New("the course has changed since the batch was started: end it and start it again")
 	}
 	u := p.Units[unit]

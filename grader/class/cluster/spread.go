@@ -18,10 +18,11 @@ import (
 // folder. courseKey is the key of the class's course.toml.
 func Spread(ctx context.Context, o Options, items []intake.Item, tasks []*rubric.Task, courseKey string) (Summary, error) {
 	p := o.Plan
-	var err error
-	if p.Tree, err = batch.Fingerprint(o.Root, tasks); err != nil {
+	tree, err := batch.FingerprintOf(o.Root, tasks)
+	if err != nil {
 		return Summary{}, err
 	}
+	p.Tree = tree.Whole()
 	// The nodes start elsewhere.
 	if p.Out, err = filepath.Abs(p.Out); err != nil {
 		return Summary{}, err

@@ -104,13 +104,7 @@ func (c *Course) Graded(task registry.Name) bool {
 	return len(c.Tasks) == 0
 }
 
-// Key names what of the course decides on a task's measurements. Deadlines, points and
+// Key names what of the course decides on a task's measurements. Deadlines, points, curves and
 // late days are not part of it: they are applied to what was measured, and may change
 // without grading anything again.
-func (c *Course) Key() string {
-	parts := []string{"course", c.Seed}
-	if c.Speed != nil {
-		parts = append(parts, format(c.Speed.None), format(c.Speed.Full))
-	}
-	return cache.Key(parts...)
-}
+func (c *Course) Key() string { return cache.Key("course", c.Seed) }

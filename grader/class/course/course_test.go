@@ -97,7 +97,7 @@ func TestOnlyWhatDecidesOnMeasurementsIsInTheKey(t *testing.T) {
 	a, err := Parse("c", full, tasks)
 	require.NoError(t, err)
 	b := *a
-	b.Late.Days, b.Tasks = 9, []registry.Name{"1"}
+	b.Late.Days, b.Tasks, b.Speed = 9, []registry.Name{"1"}, nil
 	assert.Equal(t, a.Key(), b.Key())
 	b.Seed = "another"
 	assert.NotEqual(t, a.Key(), b.Key())

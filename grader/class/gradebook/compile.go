@@ -79,7 +79,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		e.Awaiting += one.Awaiting
 		e.NotGraded += one.NotGraded
 		for _, n := range one.Notes {
-			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n))
+			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n.Instructor))
 		}
 	}
 	e.Points, e.Of = round(e.Points), round(e.Of)
@@ -111,19 +111,18 @@ func (c Class) choose(s record.Student, t *rubric.Task, attempts []*record.Recor
 
 // task makes the points of one task of one attempt. before are the attempts up to it.
 func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r *record.Record) Task {
-	one := Task{Rubric: t, Record: r, Factor: 1}
-	if r != nil {
-		one.Part = r.Task(t.Name)
-	}
-	scale := c.scale(t)
+	one := Task{Record: r, Factor: 1}
+	one.Part, one.Stale = c.marked(t, r)
+	t = c.scaled(t)
+	one.Rubric = t
 	whole := c.override(s, t.Name, "")
 	for _, rc := range t.Checks {
-		k := c.check(s, t, rc, one.Part, scale)
+		k := c.check(s, t, rc, one.Part)
 		if r == nil {
-			k = Check{ID: rc.ID, Title: rc.Title, Of: rc.Points * scale}
+			k = Check{ID: rc.ID, Title: rc.Title, Of: rc.Points}
 		}
 		if whole != nil { // the points stand for the task as a whole
-			k.Points, k.Of, k.GPU, k.Awaiting, k.NotGraded, k.Held = 0, rc.Points*scale, 0, 0, 0, nil
+			k.Points, k.Of, k.GPU, k.Awaiting, k.NotGraded, k.Held = 0, rc.Points, 0, 0, 0, nil
 		}
 		one.Checks = append(one.Checks, k)
 		one.Points += k.Points
@@ -132,15 +131,18 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 		one.Awaiting += k.Awaiting
 		one.NotGraded += k.NotGraded
 		if k.Override != nil && whole == nil {
-			one.Notes = append(one.Notes, fmt.Sprintf("%s set to %s by %s: %s", rc.ID, Number(k.Override.Points), k.Override.By, k.Override.Reason))
+			one.Notes = append(one.Notes, k.Override.note(rc.ID+" "))
 		}
 	}
 	if whole != nil {
 		one.Points = whole.Points
-		one.Notes = append(one.Notes, fmt.Sprintf("set to %s by %s: %s", Number(whole.Points), whole.By, whole.Reason))
+		one.Notes = append(one.Notes, whole.note(""))
 	}
 	if one.Part != nil && one.Part.Failed != "" && whole == nil {
-		one.Notes = append(one.Notes, "could not be graded, through no fault of the submission")
+		one.Notes = append(one.Notes, forAll("could not be graded, through no fault of the submission"))
+	}
+	if len(one.Stale) > 0 {
+		one.Notes = append(one.Notes, Note{Instructor: staleNote(one.Stale)})
 	}
 	c.manual(s, &one)
 	c.lateness(s, &one, before)
@@ -148,17 +150,9 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	return one
 }
 
-// scale is the factor from a rubric's points to the course's.
-func (c Class) scale(t *rubric.Task) float64 {
-	if p := c.Course.Task[string(t.Name)].Points; p > 0 {
-		return p / t.Points
-	}
-	return 1
-}
-
 // worth is the most that a task can earn.
 func (c Class) worth(t *rubric.Task) float64 {
-	of := t.Points * c.scale(t)
+	of := c.scaled(t).Points
 	for _, m := range c.Course.Manual {
 		if m.Task == t.Name {
 			of += m.Points
@@ -168,10 +162,10 @@ func (c Class) worth(t *rubric.Task) float64 {
 }
 
 // check adds up a check's parts; an override replaces them.
-func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, scale float64) Check {
+func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task) Check {
 	k := Check{ID: rc.ID, Title: rc.Title}
 	if o := c.override(s, t.Name, rc.ID); o != nil {
-		k.Override, k.Points, k.Of = o, o.Points, rc.Points*scale
+		k.Override, k.Points, k.Of = o, o.Points, rc.Points
 		return k
 	}
 	var measured *verdict.Check
@@ -183,26 +177,26 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		}
 	}
 	if measured == nil {
-		k.NotGraded = rc.Points * scale
+		k.NotGraded = rc.Points
 		return k
 	}
 	if h := part.Held(rc.ID); h != nil {
-		k.Held, k.Awaiting = h, rc.Points*scale
+		k.Held, k.Awaiting = h, rc.Points
 		return k
 	}
 	if part.Result.Refused != "" { // what does not run has no speed either
-		k.Of = rc.Points * scale
+		k.Of = rc.Points
 		return k
 	}
 	for _, p := range measured.Parts {
 		switch {
 		case p.NotMeasured == "":
-			k.Points += p.Score * scale
-			k.Of += p.Max * scale
+			k.Points += p.Score
+			k.Of += p.Max
 		case p.NeedsGPU:
-			k.GPU += p.Max * scale
+			k.GPU += p.Max
 		default:
-			k.NotGraded += p.Max * scale
+			k.NotGraded += p.Max
 		}
 	}
 	return k

@@ -23,9 +23,10 @@ type Entry struct {
 
 // Task is one task of an entry.
 type Task struct {
-	Rubric *rubric.Task
+	Rubric *rubric.Task   // with the course's points
 	Record *record.Record // the attempt that counts; nil if nothing was handed in
-	Part   *record.Task   // what was measured of it; nil if nothing was
+	Part   *record.Task   // what was measured of it, marked by Rubric; nil if nothing was
+	Stale  []string       // what the rubric wants, and was not measured: an earlier one was graded by
 	Checks []Check
 	Manual []Manual
 
@@ -36,8 +37,14 @@ type Task struct {
 	Days      int       // begun after the deadline
 	Factor    float64   // what lateness leaves: 1 if in time
 	Final     float64
-	Notes     []string
+	Notes     []Note
 }
+
+// Note is said about a task: to the instructor, and perhaps to the student in other words.
+type Note struct{ Instructor, Student string }
+
+// forAll says the same to both.
+func forAll(s string) Note { return Note{s, s} }
 
 // Check is one check's points, by the course's scale.
 type Check struct {

@@ -125,7 +125,12 @@ func (t Task) remarks() []string {
 			all = append(all, Number(left.points)+" "+left.words)
 		}
 	}
-	return append(all, t.Notes...)
+	for _, n := range t.Notes {
+		if n.Student != "" {
+			all = append(all, n.Student)
+		}
+	}
+	return all
 }
 
 // record is the latest attempt that any task counts.

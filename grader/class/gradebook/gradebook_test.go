@@ -21,8 +21,8 @@ import (
 )
 
 var rubrics = []*rubric.Task{
-	{Name: "1", Dir: "task1_reference", Title: "Reference", Points: 2, Checks: []rubric.Check{{ID: "split", Title: "Split", Points: 1}, {ID: "merge", Title: "Merge", Points: 1}}},
-	{Name: "2", Dir: "task2_unfused", Title: "Unfused", Points: 4, Checks: []rubric.Check{{ID: "softmax", Title: "Softmax", Points: 4}}},
+	{Name: "1", Dir: "task1_reference", Title: "Reference", Points: 2, Shares: rubric.Shares{Correctness: 1}, Checks: []rubric.Check{{ID: "split", Title: "Split", Points: 1}, {ID: "merge", Title: "Merge", Points: 1}}},
+	{Name: "2", Dir: "task2_unfused", Title: "Unfused", Points: 4, Shares: rubric.Shares{Correctness: 0.75, Speed: 0.25}, Checks: []rubric.Check{{ID: "softmax", Title: "Softmax", Points: 4}}},
 }
 
 const text0 = `
@@ -159,7 +159,12 @@ func TestAPersonDecides(t *testing.T) {
 	assert.InDelta(t, 4.65, e.Points, 1e-9)
 	assert.Zero(t, e.Awaiting)
 	assert.Contains(t, c.Feedback(e), `\*nice\*`)
-	assert.Contains(t, c.Feedback(e), "split set to 0.25 by kt: talked about it")
+	assert.Contains(t, strings.Join(e.Notes, "; "), "split set to 0.25 by kt: talked about it")
+	assert.Contains(t, c.Feedback(e), "split set to 0.25 by a person")
+	assert.NotContains(t, c.Feedback(e), "talked about it", "the reason is private")
+	c.Tables.Overrides[0].Public = "as we *agreed*"
+	assert.Contains(t, c.Feedback(grades(c)["a"]), `split set to 0.25 by a person: as we \*agreed\*`)
+	assert.Contains(t, strings.Join(grades(c)["a"].Notes, "; "), "split set to 0.25 by kt: talked about it")
 
 	c.Tables.Overrides = append(c.Tables.Overrides, Override{Student: "a", Task: "2", Points: 3.5, Reason: "r", By: "b"})
 	e = grades(c)["a"]
@@ -171,7 +176,10 @@ func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {
 	graded := part("1", "f", 1)
 	graded.Result.Checks[0].Parts = []verdict.Part{{Name: "correctness", Score: 0.75, Max: 0.75}, {Name: verdict.Hidden, Max: 0.25, Note: "0 of 1 hidden case right"}}
 	of := func(toml string) (tests map[string]string, output string, total float64) {
-		c := Class{Course: parsed(t, toml), Rubrics: rubrics[:1], Records: []*record.Record{attempt("ada", 1, "", graded)}}
+		withHidden := *rubrics[0]
+		withHidden.Checks = slices.Clone(withHidden.Checks)
+		withHidden.Checks[0].Cases = []rubric.Case{{Name: "a", Weight: 3}, {Name: "h", Weight: 1, Hidden: true}}
+		c := Class{Course: parsed(t, toml), Rubrics: []*rubric.Task{&withHidden}, Records: []*record.Record{attempt("ada", 1, "", graded)}}
 		g := c.Gradescope(c.Entries()[0])
 		tests = map[string]string{}
 		for _, one := range g.Tests {
@@ -186,14 +194,6 @@ func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {
 	tests, output, _ = of("[visibility]\nresults = \"after_due_date\"\n")
 	assert.Equal(t, "after_due_date", tests["Task 1, Split: hidden"])
 	assert.Contains(t, output, "1.75 of 2 points")
-}
-
-func TestScaledPoints(t *testing.T) {
-	c := Class{Course: parsed(t, "[task.2]\npoints = 8.0\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("2", "x", 0.5))}}
-	e := grades(c)["a"]
-	assert.InDelta(t, 3, e.Points, 1e-9)
-	assert.InDelta(t, 2, e.GPU, 1e-9)
-	assert.InDelta(t, 2, e.NotGraded, 1e-9, "task 1 was not graded")
 }
 
 func TestWhatDoesNotRunHasNoSpeed(t *testing.T) {
@@ -267,9 +267,9 @@ func TestTablesAreRead(t *testing.T) {
 	tables, err := read("extensions.csv", "student,task,until,reason,by\na,2,2026-11-20 12:00,ill,kt\nb,,2026-11-21 12:00,,\n")
 	require.NoError(t, err)
 	assert.Equal(t, []Extension{{Student: "a", Task: "2", Until: *at("2026-11-20 12:00"), Reason: "ill", By: "kt"}, {Student: "b", Until: *at("2026-11-21 12:00")}}, tables.Extensions)
-	tables, err = read("overrides.csv", "student,check,points,reason,by\na,2/softmax,1.5,why,kt\na,task1,2,why,kt\n")
+	tables, err = read("overrides.csv", "student,check,points,reason,by,public\na,2/softmax,1.5,why,kt,\na,task1,2,why,kt,for all to read\n")
 	require.NoError(t, err)
-	assert.Equal(t, []Override{{"a", "2", "softmax", 1.5, "why", "kt"}, {"a", "1", "", 2, "why", "kt"}}, tables.Overrides)
+	assert.Equal(t, []Override{{"a", "2", "softmax", 1.5, "why", "kt", ""}, {"a", "1", "", 2, "why", "kt", "for all to read"}}, tables.Overrides)
 	tables, err = read("times.csv", "student,attempt,submitted\na,1,2026-11-20 12:00\n")
 	require.NoError(t, err)
 	assert.Equal(t, []Time{{"a", 1, *at("2026-11-20 12:00")}}, tables.Times)

@@ -37,7 +37,7 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 	}
 	if at == nil {
 		if t.Record.MarkedLate {
-			t.Notes = append(t.Notes, "handed in late; how late is not known, so nothing was taken (times.csv)")
+			t.Notes = append(t.Notes, forAll("handed in late; how late is not known, so nothing was taken (times.csv)"))
 		}
 		return
 	}
@@ -51,7 +51,7 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 	if t.Days > late.Days {
 		t.Factor = 0
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("%s late, %s", days(t.Days), taken(t.Factor)))
+	t.Notes = append(t.Notes, forAll(fmt.Sprintf("%s late, %s", days(t.Days), taken(t.Factor))))
 }
 
 func days(n int) string {

@@ -38,15 +38,25 @@ type Extension struct {
 	By      string
 }
 
-// Override gives a check its points, whatever was measured: student, check, points, reason, by.
+// Override gives a check its points, whatever was measured: student, check, points, reason, by, public.
 // It decides on a check that is held, too.
 type Override struct {
 	Student string
 	Task    registry.Name
 	Check   string // "" is the whole task
 	Points  float64
-	Reason  string
+	Reason  string // for instructors
 	By      string
+	Public  string // what the student reads; "" for the points alone
+}
+
+// note says what was decided.
+func (o Override) note(what string) Note {
+	n := Note{Instructor: fmt.Sprintf("%sset to %s by %s: %s", what, Number(o.Points), o.By, o.Reason), Student: fmt.Sprintf("%sset to %s by a person", what, Number(o.Points))}
+	if o.Public != "" {
+		n.Student += ": " + o.Public
+	}
+	return n
 }
 
 // Mark is what a person gave for a [[manual]] item of course.toml: student, item, points,
@@ -91,7 +101,7 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, 
 		return nil
 	})
 	read("overrides.csv", "student,check,points,reason,by", func(r row) (err error) {
-		o := Override{Student: r.student, Reason: r.Get("reason"), By: r.Get("by")}
+		o := Override{Student: r.student, Reason: r.Get("reason"), By: r.Get("by"), Public: r.Get("public")}
 		if o.Reason == "" || o.By == "" {
 			return errors.New("reason or by is empty: an override says why, and by whom")
 		}

@@ -111,12 +111,30 @@ func mergeCheck(a, b verdict.Check, aHeld, bHeld *verdict.Held) (verdict.Check, 
 		m.Parts = append(m.Parts, p)
 	}
 	if len(b.Cases) > len(a.Cases) {
-		m.Cases = b.Cases
+		m.Cases = withBytes(b.Cases, a.Cases)
+	} else {
+		m.Cases = withBytes(a.Cases, b.Cases)
 	}
 	if len(a.Findings) == 0 {
 		m.Findings = b.Findings
 	}
 	return m, notes
+}
+
+// withBytes are the cases, with the bytes that the other run counted where this one did not: points for
+// traffic are made from them.
+func withBytes(cases, other []verdict.Outcome) []verdict.Outcome {
+	all := slices.Clone(cases)
+	for i := range all {
+		at := slices.IndexFunc(other, func(o verdict.Outcome) bool { return o.Name == all[i].Name })
+		if at < 0 || all[i].Moved > 0 || other[at].Moved == 0 {
+			continue
+		}
+		o := other[at]
+		all[i].Moved, all[i].Least = o.Moved, o.Least
+		all[i].Disagreed = all[i].Passed != (o.Passed != o.Disagreed)
+	}
+	return all
 }
 
 // joined names both, or the one that they are.

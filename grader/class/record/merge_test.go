@@ -68,3 +68,18 @@ func TestRunsThatDisagree(t *testing.T) {
 	assert.Empty(t, m.Trouble)
 	assert.Len(t, notes, 1)
 }
+
+// The GPU's run has more cases, and no bytes: points for traffic are made from those of the simulator.
+func TestMergedCasesKeepTheirBytes(t *testing.T) {
+	sim, gpu := measured(2, 5, false), measured(2, 7, true)
+	name := sim.Tasks[0].Result.Checks[0].Cases[0].Name
+	for _, r := range []*Record{sim, gpu} {
+		r.Tasks[0].Result.Checks[0].Cases[0].Passed = r == gpu
+	}
+	sim.Tasks[0].Result.Checks[0].Cases[0].Moved, sim.Tasks[0].Result.Checks[0].Cases[0].Least = 300, 100
+	m, _ := Merge(sim, gpu)
+	first := m.Task("4").Result.Checks[0].Cases[0]
+	assert.Equal(t, name, first.Name)
+	assert.EqualValues(t, 300, first.Moved)
+	assert.True(t, first.Disagreed, "wrong where the bytes were counted")
+}

@@ -28,7 +28,7 @@ func (m machine) prepare(c opened) (o batch.Options, close func(), err error) {
 	if o.Devices, err = run.Choose(c.root, m.device); err != nil {
 		return o, close, err
 	}
-	if o.Tree, err = batch.Fingerprint(c.root, c.all); err != nil {
+	if o.Tree, err = batch.FingerprintOf(c.root, c.all); err != nil {
 		return o, close, err
 	}
 	if m.trust {

@@ -79,7 +79,7 @@ func firstMissing(after []string, passed map[string]bool) string {
 
 // runCase runs one case and decides on it.
 func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (supervise.Result, verdict.Outcome, error) {
-	v := verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Refused: k.Refused, Weight: k.Weight, Traffic: k.Traffic}
+	v := verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Refused: k.Refused, Weight: k.Weight, Traffic: k.Traffic, Each: k.Each}
 	if blocked != "" {
 		v.Class, v.Reason = "not_run", "not run: "+blocked
 		return supervise.Result{NotRun: blocked}, v, nil

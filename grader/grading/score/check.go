@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"flashlab/device/trace"
+	"flashlab/grader/grading/marks"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
@@ -38,23 +39,24 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 			in := m.Sim[i].Case
 			r.Case.Moved, r.Case.Spilled, r.Case.Prints, r.Case.CutOff = in.Moved, in.Spilled, in.Prints, in.CutOff
 			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
+			r.Case.Disagreed = r.Case.Passed != in.Passed
 		}
 		c.Cases = append(c.Cases, r.Case)
 	}
-	for _, s := range parts(t, rc) {
-		p := verdict.Part{Name: s.name, Max: s.most}
+	for _, s := range marks.Parts(t, rc) {
+		p := verdict.Part{Name: s.Name, Max: s.Most}
 		switch {
-		case s.name == "correctness":
-			correctness(&p, m.Runs, false)
-		case s.name == verdict.Hidden && rc.Withheld > 0:
+		case s.Name == "correctness":
+			marks.Correctness(&p, c.Cases, false)
+		case s.Name == verdict.Hidden && rc.Withheld > 0:
 			p.NotMeasured, p.Withheld = withheld(rc), true
-		case s.name == verdict.Hidden:
-			correctness(&p, m.Runs, true)
-		case s.name == "speed":
+		case s.Name == verdict.Hidden:
+			marks.Correctness(&p, c.Cases, true)
+		case s.Name == "speed":
 			m.Speed.mark(&p, t.SpeedOf(rc))
 		case m.Sim == nil:
 			p.NotMeasured = "not measured: " + m.NoSim
-		case s.name == "safety":
+		case s.Name == "safety":
 			var known int
 			c.Findings, known = fresh(findings(m.Sim), m.Known)
 			safety(&p, m.Sim, c.Findings)
@@ -66,65 +68,12 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 				}
 			}
 		default:
-			traffic(&p, t.Curve(rc), m.Sim, cmp.Or(m.Against, "the least bytes"))
+			marks.Traffic(&p, t.Curve(rc), outcomes(m.Sim), cmp.Or(m.Against, "the least bytes"))
 		}
-		p.Score = cents(p.Score)
+		p.Score = marks.Cents(p.Score)
 		c.Parts = append(c.Parts, p)
 	}
 	return c
-}
-
-// correctness marks the cases that a student sees, or the hidden ones.
-func correctness(p *verdict.Part, runs []Run, hidden bool) {
-	var passed, all float64
-	n, of, uncounted := 0, 0, 0
-	beside := ordinaryRight(runs)
-	for _, r := range runs {
-		counts := r.Case.Passed
-		if r.Case.Passed && r.Case.Refused {
-			if counts = beside > 0; counts {
-				beside--
-			}
-		}
-		if r.Case.Hidden != hidden {
-			continue
-		}
-		of++
-		all += r.Case.Weight
-		switch {
-		case counts:
-			passed += r.Case.Weight
-			n++
-			if r.Case.Bound > 0 {
-				p.Error = max(p.Error, r.Case.Error/r.Case.Bound)
-			}
-		case r.Case.Passed:
-			uncounted++
-		}
-	}
-	if all > 0 {
-		p.Score = p.Max * passed / all
-	}
-	noun := "case"
-	if hidden {
-		noun = "hidden case"
-	}
-	p.Note = fmt.Sprintf("%d of %s right", n, plural(of, noun))
-	if uncounted > 0 {
-		p.Note += "; refusals count only beside ordinary cases that are right"
-	}
-}
-
-// ordinaryRight is how many cases are right that want a result. So many refused ones count:
-// an error is no answer to a task, only to a case that is wrong on purpose.
-func ordinaryRight(runs []Run) int {
-	n := 0
-	for _, r := range runs {
-		if r.Case.Passed && !r.Case.Refused {
-			n++
-		}
-	}
-	return n
 }
 
 // TooMuch is why a case is left out that only a GPU runs.
@@ -140,16 +89,16 @@ func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
 			ordinary++
 		}
 	}
-	right := ordinaryRight(runs)
+	right := marks.OrdinaryRight(outcomes(runs))
 	switch {
 	case len(found) > 0:
-		p.Note = plural(len(found), "finding")
+		p.Note = marks.Plural(len(found), "finding")
 	case launches == 0:
 		p.Note = "no kernel ran"
 	case right == 0 && ordinary > 0:
 		p.Note = "no findings, but no case is right either"
 	case 2*right <= ordinary:
-		p.Note = fmt.Sprintf("no findings, but only %d of %s right, and most must be", right, plural(ordinary, "case"))
+		p.Note = fmt.Sprintf("no findings, but only %d of %s right, and most must be", right, marks.Plural(ordinary, "case"))
 	default:
 		p.Score = p.Max
 		p.Note = "no findings"
@@ -219,42 +168,10 @@ func unreported(r supervise.Result) (trace.Finding, bool) {
 	return trace.Finding{Check: "limits", Kind: "stopped", Message: r.Error.Text, Count: 1, Fatal: true}, true
 }
 
-// traffic marks the ratios of the cases that count. A wrong case earns nothing
-// by moving little.
-func traffic(p *verdict.Part, curve rubric.Curve, runs []Run, against string) {
-	var sum, all, worst float64
-	wrong, spilled := 0, uint64(0)
-	name := ""
+// outcomes are the runs' cases.
+func outcomes(runs []Run) (all []verdict.Outcome) {
 	for _, r := range runs {
-		c := r.Case
-		if !c.Traffic {
-			continue
-		}
-		all += c.Weight
-		if !c.Passed {
-			wrong++
-			continue
-		}
-		sum += c.Weight * Along(curve, c.Ratio())
-		spilled = max(spilled, c.Spilled)
-		if c.Ratio() > worst {
-			worst, name = c.Ratio(), c.Name
-		}
+		all = append(all, r.Case)
 	}
-	if all == 0 {
-		p.NotMeasured = "not measured: no case that ran counts for it"
-		return
-	}
-	p.Score = p.Max * sum / all
-	switch {
-	case worst == 0:
-		p.Note = "no case that counts is right"
-	case wrong > 0:
-		p.Note = fmt.Sprintf("%s wrong; %.2f × %s (%s)", plural(wrong, "case"), worst, against, name)
-	default:
-		p.Note = fmt.Sprintf("moved %.2f × %s (%s)", worst, against, name)
-	}
-	if spilled > 0 {
-		p.Note += fmt.Sprintf("; local arrays hold %d bytes more than registers can, and these count", spilled)
-	}
+	return all
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"flashlab/device/trace"
+	"flashlab/grader/grading/marks"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
@@ -117,11 +118,11 @@ func TestSafetyIsNotGivenForNothing(t *testing.T) {
 
 func TestTrafficCurve(t *testing.T) {
 	curve := rubric.Curve{Full: 1.6, None: 4}
-	assert.Equal(t, 1.0, Along(curve, 1))
-	assert.Equal(t, 1.0, Along(curve, 1.6))
-	assert.Equal(t, 0.0, Along(curve, 4))
-	assert.Equal(t, 0.0, Along(curve, 9))
-	assert.InDelta(t, 0.5, Along(curve, 2.5298), 1e-3) // √(1.6 × 4)
+	assert.Equal(t, 1.0, marks.Along(curve, 1))
+	assert.Equal(t, 1.0, marks.Along(curve, 1.6))
+	assert.Equal(t, 0.0, marks.Along(curve, 4))
+	assert.Equal(t, 0.0, marks.Along(curve, 9))
+	assert.InDelta(t, 0.5, marks.Along(curve, 2.5298), 1e-3) // √(1.6 × 4)
 	assert.Equal(t, 0.24, scores(one(true, 253)).Part("traffic").Score)
 	assert.Equal(t, 0.49, scores(one(true, 161)).Part("traffic").Score, "nothing looks full that is not")
 }

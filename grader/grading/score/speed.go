@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"flashlab/grader/grading/marks"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/grading/verdict"
@@ -35,19 +36,10 @@ func (s Speed) mark(p *verdict.Part, curve rubric.Curve) {
 	case s.Ratio.N == 0:
 		p.NotMeasured = "not measured: there is no pair of times to compare"
 	default:
-		p.Score, p.Ratio = p.Max*Rising(curve, s.Ratio.Median), s.Ratio.Median
+		p.Score, p.Ratio = p.Max*marks.Rising(curve, s.Ratio.Median), s.Ratio.Median
 		p.Note = fmt.Sprintf("%.2f × the speed of %s (%.2f to %.2f; %v beside %v; full from %g on): %s",
 			s.Ratio.Median, s.Baseline, s.Ratio.Low, s.Ratio.High, rounded(s.Ours), rounded(s.Theirs), curve.Full, s.Workload)
 	}
-}
-
-// Rising is the position of a ratio of speeds on a curve: 0 at None or less, 1 at Full or
-// more.
-func Rising(c rubric.Curve, ratio float64) float64 {
-	if !(ratio > 0) {
-		return 0
-	}
-	return Along(rubric.Curve{Full: 1 / c.Full, None: 1 / c.None}, 1/ratio)
 }
 
 // rounded leaves three or four digits.

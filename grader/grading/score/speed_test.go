@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"flashlab/grader/grading/marks"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/grading/verdict"
@@ -33,7 +34,7 @@ func TestSpeedIsLogarithmicBetweenTwoRatios(t *testing.T) {
 		assert.InDelta(t, 0.4*want, p.Score, 1e-9, "at %v", r)
 	}
 	assert.Contains(t, speed(ratio(2)).Note, "2.00 × the speed of cuBLAS (2.00 to 2.00; 1ms beside 2ms; full from 4 on): batch 4")
-	assert.Zero(t, Rising(timedTask.Speed, 0))
+	assert.Zero(t, marks.Rising(timedTask.Speed, 0))
 }
 
 func TestSpeedThatIsNotMeasuredCostsNothing(t *testing.T) {

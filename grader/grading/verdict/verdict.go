@@ -110,6 +110,9 @@ type Outcome struct {
 	CutOff  bool          // they printed more
 	Suspect string        `json:",omitempty"` // why a person should look at it, though it passed
 	Facts   string        `json:",omitempty"` // the numbers behind that
+
+	Each      []int `json:",omitempty"` // as the rubric has it: a number for each sequence
+	Disagreed bool  `json:",omitempty"` // right on one of GPU and simulator, and wrong on the other
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.
