@@ -67,7 +67,7 @@ func TestASyntheticClass(t *testing.T) {
 	assert.Zero(t, sum.Graded)
 
 	class := gradebook.Class{Course: c, Rubrics: all, Roster: roster, Records: mustRead(t, out)}
-	entries, _, err := class.Write(out, "")
+	entries, _, err := class.Write(out, "", "")
 	require.NoError(t, err)
 	assert.Len(t, entries, len(students))
 	text, err := os.ReadFile(filepath.Join(out, "gradebook.csv"))

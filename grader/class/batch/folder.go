@@ -51,6 +51,7 @@ type Settings struct {
 	Course  string // path of course.toml; "" without one
 	Roster  string
 	Canvas  string
+	Moodle  string `json:",omitempty"`
 	// Submissions is where the class's submissions are: what is compared with each other is
 	// read there again.
 	Submissions string

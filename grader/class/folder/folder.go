@@ -17,9 +17,10 @@ import (
 
 // Folder says where they are.
 type Folder struct {
-	Out                    string   // the batch's
-	Course, Roster, Canvas string   // files; "" for what the batch remembers
-	Past                   []string // folders of earlier years
+	Out            string   // the batch's
+	Course, Roster string   // files; "" for what the batch remembers
+	Canvas, Moodle string   // too: exports that are filled
+	Past           []string // folders of earlier years
 }
 
 // Open finds the tree, and what the output folder remembers.
@@ -36,7 +37,7 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 	if len(f.Past) > 0 {
 		s.Past = f.Past
 	}
-	for _, p := range []struct{ given, kept *string }{{&f.Course, &s.Course}, {&f.Roster, &s.Roster}, {&f.Canvas, &s.Canvas}} {
+	for _, p := range []struct{ given, kept *string }{{&f.Course, &s.Course}, {&f.Roster, &s.Roster}, {&f.Canvas, &s.Canvas}, {&f.Moodle, &s.Moodle}} {
 		if *p.given == "" {
 			*p.given = *p.kept
 			continue
@@ -63,6 +64,7 @@ func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, e
 		}
 		f.Roster = beside(f.Course, f.Roster, "roster.csv")
 		f.Canvas = beside(f.Course, f.Canvas, "canvas.csv")
+		f.Moodle = beside(f.Course, f.Moodle, "moodle.csv")
 	}
 	if class.Course.Seed == "" {
 		class.Course.Seed = s.Seed
@@ -72,6 +74,8 @@ func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, e
 		class.Roster, err = intake.ReadRoster(f.Roster)
 	case f.Canvas != "":
 		class.Roster, err = gradebook.CanvasRoster(f.Canvas)
+	case f.Moodle != "":
+		class.Roster, err = gradebook.MoodleRoster(f.Moodle)
 	}
 	if err == nil && f.Course != "" {
 		class.Tables, err = gradebook.ReadTables(filepath.Dir(f.Course), class.Course, class.Roster)

@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/pages"
 	"flashlab/grader/class/record"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/repo"
 )
 
@@ -17,7 +18,7 @@ func (f Folder) Write(class gradebook.Class) error {
 	if class.Records, err = record.ReadAll(f.Out); err != nil {
 		return err
 	}
-	entries, notes, err := class.Write(f.Out, f.Canvas)
+	entries, notes, err := class.Write(f.Out, f.Canvas, f.Moodle)
 	if err != nil {
 		return err
 	}
@@ -26,8 +27,16 @@ func (f Folder) Write(class gradebook.Class) error {
 	}
 	held := 0
 	for _, e := range entries {
+		if e.Unknown {
+			fmt.Printf("note: %s: %s\n", e.Student.ID, e.Notes[0])
+		}
 		if e.Awaiting > 0 {
 			held++
+		}
+	}
+	for _, t := range class.Rubrics {
+		if n := stale(entries, t.Name); n > 0 {
+			fmt.Printf("note: task %s was measured by an earlier rubric for %d students; what is new is left open until grader batch has graded it\n", t.Name, n)
 		}
 	}
 	if held > 0 {
@@ -35,6 +44,18 @@ func (f Folder) Write(class gradebook.Class) error {
 	}
 	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
 	return f.Pages(class, entries)
+}
+
+// stale counts the students whom a task's rubric asks for more than was measured.
+func stale(entries []gradebook.Entry, task registry.Name) (n int) {
+	for _, e := range entries {
+		for _, t := range e.Tasks {
+			if t.Rubric.Name == task && len(t.Stale) > 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Pages writes what people read in a browser.

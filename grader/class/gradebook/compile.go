@@ -26,7 +26,7 @@ type Class struct {
 // Entries are the grades, sorted by student: of everybody who handed something in, and of
 // everybody on the roster.
 func (c Class) Entries() []Entry {
-	c.Tables.apply(c.Records)
+	c.Tables.apply(c.Records, c.known)
 	students := map[string]record.Student{}
 	attempts := map[string][]*record.Record{}
 	if c.Roster != nil {
@@ -36,10 +36,11 @@ func (c Class) Entries() []Entry {
 	}
 	for _, r := range c.Records {
 		for _, s := range r.Members() {
+			s = c.known(s)
 			if _, known := students[s.ID]; !known {
 				students[s.ID] = s
 			}
-			attempts[s.ID] = append(attempts[s.ID], r)
+			attempts[s.ID] = add(attempts[s.ID], r, s.ID)
 		}
 	}
 	var entries []Entry
@@ -47,7 +48,29 @@ func (c Class) Entries() []Entry {
 		entries = append(entries, c.entry(s, attempts[id]))
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Student.ID, b.Student.ID) })
+	c.strangers(entries)
 	return entries
+}
+
+// known is the roster's student, if it has the name by now under which work was graded.
+func (c Class) known(s record.Student) record.Student {
+	if known, ok := c.Roster.Find(s.ID); ok {
+		return known
+	}
+	return s
+}
+
+// add adds an attempt, once: it may have been graded under another name, too, before the roster was mended.
+func add(attempts []*record.Record, r *record.Record, student string) []*record.Record {
+	for i, old := range attempts {
+		if old.Submission.File != "" && old.Submission.File == r.Submission.File {
+			if old.Student.ID != student {
+				attempts[i] = r
+			}
+			return attempts
+		}
+	}
+	return append(attempts, r)
 }
 
 func (c Class) entry(s record.Student, attempts []*record.Record) Entry {

@@ -11,8 +11,10 @@ import (
 // Entry is one student's grade.
 type Entry struct {
 	Student   record.Student
-	Tasks     []Task // those that are on, by number
-	Attempts  int    // that were handed in
+	Unknown   bool            // there is a roster, and it does not have this id
+	Nearest   *record.Student // of those that handed in nothing, the one that may be meant
+	Tasks     []Task          // those that are on, by number
+	Attempts  int             // that were handed in
 	Points    float64
 	Of        float64 // points that were measured or given
 	GPU       float64 // points that need a GPU, and have none yet

@@ -12,9 +12,9 @@ import (
 )
 
 // Write writes what students and the instructor get: students/ID/feedback.md, Results.md and results.json,
-// gradebook.csv, and gradebook-canvas.csv if there is an export. It returns notes for the
-// instructor.
-func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err error) {
+// gradebook.csv, and gradebook-canvas.csv and gradebook-moodle.csv if there is something to fill. It
+// returns notes for the instructor.
+func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []string, err error) {
 	entries = c.Entries()
 	for _, e := range entries {
 		if e.Attempts == 0 {
@@ -46,6 +46,16 @@ func (c Class) Write(out, canvas string) (entries []Entry, notes []string, err e
 		}
 		notes = append(notes, more...)
 		if err := put(filepath.Join(out, "gradebook-canvas.csv"), table); err != nil {
+			return nil, nil, err
+		}
+	}
+	table, more, err := c.Moodle(moodle, entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(notes, more...)
+	if table != nil {
+		if err := put(filepath.Join(out, "gradebook-moodle.csv"), table); err != nil {
 			return nil, nil, err
 		}
 	}

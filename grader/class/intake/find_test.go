@@ -72,6 +72,23 @@ func TestCanvasNames(t *testing.T) {
 	assert.Contains(t, items[1].Trouble, "make pack")
 }
 
+func TestMoodleNames(t *testing.T) {
+	dir := class(t, "Ada Lovelace_4711_assignsubmission_file_/work.zip", "Bob Kern_4712_assignsubmission_file/task1_reference/attention.go", "Cyd_Moor_4713_assignsubmission_file_work.zip",
+		"Dan_4714_assignsubmission_file_a.go", "Dan_4714_assignsubmission_file_b.go", "Ada Lovelace_4711_assignsubmission_onlinetext_/onlinetext.html", "Eve_4719_assignsubmission_file_/work.zip")
+	known := roster(t, "id,name,canvas,moodle\nu-ada,Ada,4712,4711\nu-bob,Bob,,Participant 4712\nu-cyd,Cyd,4719,4713\n")
+	items, err := Find(dir, known)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"moodle-4714 1 Dan_4714_assignsubmission_file_a.go trouble",
+		"moodle-4719 1 Eve_4719_assignsubmission_file_",
+		"u-ada 1 Ada Lovelace_4711_assignsubmission_file_",
+		"u-bob 1 Bob Kern_4712_assignsubmission_file",
+		"u-cyd 1 Cyd_Moor_4713_assignsubmission_file_work.zip",
+	}, short(items), "by the moodle column alone, whatever Canvas's numbers are")
+	_, err = ReadRoster(saved(t, "roster.csv", []byte("id,moodle\na,x\n")))
+	assert.ErrorContains(t, err, "roster.csv:2: moodle \"x\"")
+}
+
 const metadata = `---
 submission_2:
   :submitters:

@@ -105,6 +105,13 @@ func listed(dir string) ([]found, error) {
 			continue
 		}
 		f := found{Item: Item{Path: filepath.Join(dir, name), File: name}}
+		if m := moodleName.FindStringSubmatch(name); m != nil {
+			if !f.moodle(m, e.Type().IsRegular(), loose) {
+				continue
+			}
+			all = append(all, f)
+			continue
+		}
 		if m := canvasName.FindStringSubmatch(name); m != nil {
 			f.names = []string{m[3]}
 			f.Student = record.Student{ID: m[3], Name: m[1]}
@@ -137,7 +144,7 @@ func listed(dir string) ([]found, error) {
 // handedIn tells whether a file in a class's folder may be a submission: tables and notes next to
 // the submissions are not.
 func handedIn(name string) bool {
-	return archive(name) != "" || canvasName.MatchString(name) || foreign[strings.ToLower(filepath.Ext(name))]
+	return archive(name) != "" || canvasName.MatchString(name) || moodleName.MatchString(name) || foreign[strings.ToLower(filepath.Ext(name))]
 }
 
 // foreign are archives that are refused, with the reason.

@@ -23,7 +23,8 @@ type Roster struct {
 
 // ReadRoster reads a table with the columns id, name and email (the first is needed).
 // Any other column, such as a number in Canvas or the name of a folder, is another
-// name for the student.
+// name for the student. The column moodle holds the number of Moodle's grading worksheet: 4711, or
+// 'Participant 4711'.
 func ReadRoster(name string) (*Roster, error) {
 	header, rows, err := ReadTable(name)
 	if err != nil {
@@ -34,12 +35,20 @@ func ReadRoster(name string) (*Roster, error) {
 	if id < 0 {
 		return nil, fmt.Errorf("%s:1: there is no column \"id\"; there are %s", r.file, strings.Join(header, ", "))
 	}
+	moodle := slices.Index(header, "moodle")
 	for _, row := range rows {
 		s := record.Student{ID: row.Cell[id], Name: row.Get("name"), Email: row.Get("email")}
 		if s.ID == "" {
 			return nil, fmt.Errorf("%s:%d: the id is empty", r.file, row.Line)
 		}
-		if err := r.Add(s, row.Cell...); err != nil {
+		names := slices.Clone(row.Cell)
+		if moodle >= 0 {
+			if cell := names[moodle]; cell != "" && MoodleKey(cell) == "" {
+				return nil, fmt.Errorf("%s:%d: moodle %q: want the number that Moodle's grading worksheet has, like 4711", r.file, row.Line, cell)
+			}
+			names[moodle] = MoodleKey(names[moodle])
+		}
+		if err := r.Add(s, names...); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", r.file, row.Line, err)
 		}
 	}

@@ -26,6 +26,8 @@ type instructor struct {
 	Held               []heldRow
 	Trouble            []troubleRow
 	Failed             []troubleRow
+	Strangers          []strangerRow
+	Stale              []staleRow
 	Unmarked           int // students with manual points that nobody has given yet
 	Similar            *similar.Result
 	Alike, Known       []similar.Pair // among people, and with the course's own solutions
@@ -47,6 +49,18 @@ type heldRow struct {
 type troubleRow struct {
 	Who, ID, File, Text string
 	Task                registry.Name // "" for the whole submission
+}
+
+// strangerRow is an id that the roster does not have.
+type strangerRow struct {
+	Who, ID, Near, File string
+}
+
+// staleRow is a task whose rubric wants what was not measured of some students.
+type staleRow struct {
+	Task     registry.Name
+	Students int
+	What     string
 }
 
 type studentRow struct {
@@ -140,8 +154,12 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 	if e.Attempts > 0 {
 		row.Link = "students/" + record.Safe(e.Student.ID) + "/" + Feedback
 	}
+	if e.Unknown {
+		r.Strangers = append(r.Strangers, stranger(e))
+	}
 	unmarked := false
 	for _, t := range e.Tasks {
+		r.stale(t)
 		row.Cells = append(row.Cells, cellOf(e, t))
 		for _, m := range t.Manual {
 			unmarked = unmarked || m.Mark == nil && e.Attempts > 0
@@ -160,6 +178,33 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 		}
 	}
 	r.Rows = append(r.Rows, row)
+}
+
+func stranger(e gradebook.Entry) strangerRow {
+	row := strangerRow{Who: who(e), ID: e.Student.ID}
+	if last := e.Last(); last != nil {
+		row.File = last.Submission.File
+	}
+	if n := e.Nearest; n != nil {
+		row.Near = n.ID
+		if n.Name != "" && n.Name != n.ID {
+			row.Near += " (" + n.Name + ")"
+		}
+	}
+	return row
+}
+
+// stale counts a task that an earlier rubric measured.
+func (r *instructor) stale(t gradebook.Task) {
+	if len(t.Stale) == 0 {
+		return
+	}
+	at := slices.IndexFunc(r.Stale, func(s staleRow) bool { return s.Task == t.Rubric.Name })
+	if at < 0 {
+		at = len(r.Stale)
+		r.Stale = append(r.Stale, staleRow{Task: t.Rubric.Name, What: strings.Join(t.Stale, ", ")})
+	}
+	r.Stale[at].Students++
 }
 
 func cellOf(e gradebook.Entry, t gradebook.Task) cell {

@@ -101,7 +101,10 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		c := verdict.Check{ID: rc.ID, Title: rc.Title}
 		right, secret, secrets := 0, 0, 0
 		for _, rk := range rc.Cases {
-			k := verdict.Outcome{Name: rk.Name, Hidden: rk.Hidden, Weight: rk.Weight, Traffic: rk.Traffic, Shape: rk.Shape}
+			if rk.GPU {
+				continue
+			}
+			k := verdict.Outcome{Name: rk.Name, Hidden: rk.Hidden, Weight: rk.Weight, Traffic: rk.Traffic, Shape: rk.Shape, Dist: rk.Dist, Causal: rk.Causal, Each: rk.Each, Refused: rk.Refused}
 			k.Passed = !stub && draw.Float64() < skill+0.35*float64(1-len(rk.Name)%3)
 			switch {
 			case stub:

@@ -68,7 +68,7 @@ func (b grading) onNode() (int, error) {
 	if c.all, err = rubric.LoadAll(c.root); err != nil {
 		return command.Failed, err
 	}
-	tables := folder.Folder{Out: plan.Out, Course: plan.Settings.Course, Roster: plan.Settings.Roster, Canvas: plan.Settings.Canvas}
+	tables := folder.Folder{Out: plan.Out, Course: plan.Settings.Course, Roster: plan.Settings.Roster, Canvas: plan.Settings.Canvas, Moodle: plan.Settings.Moodle}
 	if c.class, err = tables.Class(c.all, plan.Settings); err != nil {
 		return command.Failed, err
 	}
