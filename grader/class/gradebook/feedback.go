@@ -22,6 +22,8 @@ func (t Task) Verdict() (verdict.Verdict, bool) {
 	v.Held = nil // the reasons are the instructor's
 	v.Checks = slices.Clone(v.Checks)
 	for i, c := range v.Checks {
+		v.Checks[i].Findings = forStudents(c.Findings)
+		c = v.Checks[i]
 		why := ""
 		at := slices.IndexFunc(t.Checks, func(k Check) bool { return k.ID == c.ID })
 		switch {
@@ -41,6 +43,13 @@ func (t Task) Verdict() (verdict.Verdict, bool) {
 		v.Checks[i] = c
 	}
 	return v, true
+}
+
+func forStudents(found []verdict.Found) (all []verdict.Found) {
+	for _, f := range found {
+		all = append(all, f.ForStudents())
+	}
+	return all
 }
 
 // Feedback is feedback.md: what one student gets to read.

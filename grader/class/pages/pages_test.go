@@ -102,6 +102,28 @@ func TestFeedbackHoldsNothingThatIsTheInstructors(t *testing.T) {
 	}
 }
 
+func TestOfAHiddenFindingThePageShowsPlaceAndKind(t *testing.T) {
+	in := sample(t, 20)
+	for _, r := range in.Class.Records {
+		for i := range r.Tasks {
+			for j := range r.Tasks[i].Result.Checks {
+				for k := range r.Tasks[i].Result.Checks[j].Findings {
+					r.Tasks[i].Result.Checks[j].Findings[k].Case = ""
+				}
+			}
+		}
+	}
+	in.Entries = in.Class.Entries()
+	shown := 0
+	for name, page := range written(t, in) {
+		if strings.HasSuffix(name, Feedback) {
+			assert.NotContains(t, page, "partial[0] (4 bytes)", name)
+			shown += strings.Count(page, "kernels.cu:46:15: race, in a hidden case")
+		}
+	}
+	assert.Positive(t, shown)
+}
+
 func TestTheSameRecordsGiveTheSamePages(t *testing.T) {
 	assert.Equal(t, written(t, sample(t, 20)), written(t, sample(t, 20)))
 	assert.Len(t, written(t, sample(t, 0)), 2, "a class of nobody has its two pages")

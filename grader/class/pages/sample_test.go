@@ -139,7 +139,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 		if !stub && draw.Float64() > skill+0.2 {
 			c.Findings = append(c.Findings, verdict.Found{Finding: trace.Finding{Check: "racecheck", Kind: "race", File: t.Dir + "/kernels.cu", Line: 46, Column: 15, Source: "    largest = partial[0];",
 				Message: "race on shared memory partial[0] (4 bytes)", Notes: []string{"thread (0,0,0) wrote it at kernels.cu:43, thread (1,0,0) reads it at kernels.cu:46", "no __syncthreads() between them; first seen in block (0,0,0)"},
-				Hint: "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again", Count: 82169}})
+				Hint: "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again", Count: 82169}, Case: rc.Cases[0].Name})
 			add("safety", parts.Safety, 0, "1 finding")
 		} else {
 			add("safety", parts.Safety, 1, "no findings")

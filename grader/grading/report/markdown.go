@@ -9,11 +9,11 @@ import (
 
 // Section describes a verdict in Markdown, below a heading.
 func Section(v verdict.Verdict) string {
-	return fmt.Sprintf("## Task %s: %s\n\n%s", v.Task, v.Title, block(v))
+	return fmt.Sprintf("## Task %s: %s\n\n%s", v.Task, v.Title, block(v, whole))
 }
 
-// block is the same without the heading: the points, a line a check, and what went wrong.
-func block(v verdict.Verdict) string {
+// block is the same without the heading: the points, a line a check, and what went wrong. say writes a finding out.
+func block(v verdict.Verdict, say func(verdict.Found) []string) string {
 	var b strings.Builder
 	got, most := v.Points()
 	fmt.Fprintf(&b, "%s of %s points%s; on %s, seed %d (`%s`).\n", Points(got), Points(most), measuredHere(v.Checks), v.Device, v.Seed, v.Again)
@@ -32,11 +32,23 @@ func block(v verdict.Verdict) string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Title, tallyOf(c.Parts, held(c)), cell(says(c)))
 	}
 	b.WriteString("\n")
-	if lines := wrong(v); len(lines) > 0 {
+	if lines := wrong(v, say); len(lines) > 0 {
 		fmt.Fprintf(&b, "```text\n%s\n```\n\n", fenced(strings.Join(lines, "\n")))
 	}
 	return b.String()
 }
+
+// whole is all there is to a finding: its line, the threads, the hint, and the command that repeats it.
+func whole(f verdict.Found) []string {
+	lines := strings.Split(f.String(), "\n")
+	if f.Again != "" {
+		lines = append(lines, "    again, with what this thread prints: "+f.Again)
+	}
+	return lines
+}
+
+// headline is its place, and what is wrong there.
+func headline(f verdict.Found) []string { return []string{f.Headline()} }
 
 // says is what there is to know about a check besides its points: each part that is less than it
 // could be, then what was measured.
@@ -65,7 +77,7 @@ func cell(s string) string {
 
 // wrong lists what the terminal says at length, findings and failures, with an empty line between one
 // and the next.
-func wrong(v verdict.Verdict) []string {
+func wrong(v verdict.Verdict, say func(verdict.Found) []string) []string {
 	var lines []string
 	add := func(more ...string) {
 		if len(lines) > 0 && len(more) > 0 {
@@ -82,7 +94,7 @@ func wrong(v verdict.Verdict) []string {
 				add(andMore(len(c.Findings) - i))
 				break
 			}
-			add(f.Headline())
+			add(say(f)...)
 		}
 		groups, hidden := Failures(c)
 		for i, g := range groups {

@@ -68,7 +68,7 @@ func fillIn(content string, tasks []*rubric.Task, verdicts []verdict.Verdict) (s
 			if _, err := inside(content, "task "+string(t.Name)); errors.Is(err, errNoMarkers) { // a new task, or a student's own file
 				content = strings.TrimRight(content, "\n") + "\n\n" + heading(t)
 			}
-			if content, err = replace(content, "task "+string(t.Name), strings.TrimRight(block(v), "\n")+"\n"); err != nil {
+			if content, err = replace(content, "task "+string(t.Name), strings.TrimRight(block(v, headline), "\n")+"\n"); err != nil {
 				return "", nil, err
 			}
 			if len(t.Reports) == 0 {

@@ -124,8 +124,14 @@ func findings(runs []Run) []verdict.Found {
 		}
 		for _, f := range r.Result.Seen.Findings {
 			if i, seen := at[placeOf(f)]; seen {
-				all[i].Count += f.Count
-				all[i].Fatal = all[i].Fatal || f.Fatal
+				switch {
+				case r.Case.Hidden && !all[i].Hidden(): // what a hidden case adds would tell of it
+				case all[i].Hidden() && !r.Case.Hidden:
+					all[i] = verdict.Found{Finding: f, Case: name}
+				default:
+					all[i].Count += f.Count
+					all[i].Fatal = all[i].Fatal || f.Fatal
+				}
 				continue
 			}
 			at[placeOf(f)] = len(all)

@@ -95,6 +95,21 @@ func TestFindingsCostSafety(t *testing.T) {
 	assert.Equal(t, 4, c.Findings[0].Count)
 }
 
+// What only hidden cases add to a finding stays out of it.
+func TestAFindingOfAShownCaseIsThatCases(t *testing.T) {
+	race := trace.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2, Message: "partial[1]"}
+	secret := race
+	secret.Message, secret.Count = "partial[331]", 5
+	hidden, shown := one(true, 100, secret), one(true, 100, race)
+	hidden.Case.Hidden = true
+	for _, runs := range [][]Run{{hidden, shown}, {shown, hidden}} {
+		c := Score(task, task.Checks[0], Measured{Runs: runs, Sim: runs})
+		assert.Equal(t, []verdict.Found{{Finding: race, Case: "a"}}, c.Findings)
+	}
+	c := Score(task, task.Checks[0], Measured{Runs: []Run{hidden, shown}, Sim: []Run{hidden}})
+	assert.True(t, c.Findings[0].Hidden())
+}
+
 func TestAFindingCostsOnce(t *testing.T) {
 	race := trace.Finding{Check: "racecheck", Kind: "race", File: "k.cu", Line: 3, Count: 2}
 	runs := []Run{one(true, 100, race)}
