@@ -120,38 +120,50 @@ func (g grading) run() (int, error) {
 	ctx, stop := command.Interruptible()
 	defer stop()
 	printer := report.Printer{W: os.Stdout, Terminal: terminal, Details: g.details}
-	var verdicts []verdict.Verdict
-	code := command.Full
-	for _, t := range tasks {
-		subject, err := g.files(root, t)
-		if err != nil {
-			return command.Failed, err
-		}
-		progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %s", t.Name))
-		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Report: g.mutant == "",
-			Output: filepath.Join(root, "out"), Progress: progress.Case})
-		progress.Stop()
-		if errors.Is(err, context.Canceled) {
-			return command.Failed, errors.New("interrupted; nothing was written")
-		}
-		if err != nil {
-			return command.Failed, fmt.Errorf("task %s: %w", t.Name, err)
-		}
-		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
-		printer.Verdict(v)
-		if !v.Full() {
-			code = command.Less
-		}
-		verdicts = append(verdicts, v)
+	verdicts, broken := g.each(ctx, root, tasks, devices, printer)
+	if broken != nil && len(verdicts) == 0 {
+		return command.Failed, broken
 	}
 	printer.Summary(verdicts)
 	if err := g.write(root, verdicts); err != nil {
 		return command.Failed, err
 	}
+	if broken != nil {
+		return command.Failed, broken
+	}
 	if g.own() {
 		printer.Next(verdicts)
 	}
-	return code, nil
+	for _, v := range verdicts {
+		if !v.Full() {
+			return command.Less, nil
+		}
+	}
+	return command.Full, nil
+}
+
+// each grades one task after the other. What stops it costs nothing of the tasks before.
+func (g grading) each(ctx context.Context, root string, tasks []*rubric.Task, devices run.Devices, printer report.Printer) (verdicts []verdict.Verdict, err error) {
+	for _, t := range tasks {
+		subject, err := g.files(root, t)
+		if err != nil {
+			return verdicts, err
+		}
+		progress := report.NewProgress(os.Stdout, printer.Terminal, fmt.Sprintf("task %s", t.Name))
+		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Report: g.mutant == "",
+			Output: filepath.Join(root, "out"), Progress: progress.Case})
+		progress.Stop()
+		if ctx.Err() != nil { // whatever else it broke on its way
+			return verdicts, fmt.Errorf("interrupted in task %s, of which nothing was written", t.Name)
+		}
+		if err != nil {
+			return verdicts, fmt.Errorf("task %s: %w", t.Name, err)
+		}
+		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
+		printer.Verdict(v)
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
 }
 
 // headline says what is graded on; tasks in plain Go need nothing to be named.
