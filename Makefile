@@ -103,15 +103,15 @@ demo: grader ## grade two reference solutions, show how a bug is reported, let G
 
 # No vet in either: make lint, which goes with them, runs all of it and not the few checks that go test would.
 # One package more at a time than there are processors: some do little but wait for Slurm or for a deadline.
-AT_ONCE = $$(($$(nproc) + 1))
+at_once = $$(($$(nproc) + 1))
 
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json
-	@go test -vet=off -p $(AT_ONCE) -overlay=out/solutions.json ./...
+	@go test -vet=off -p $(at_once) -overlay=out/solutions.json ./...
 
 test-all: grader ## the same with every mutant (known-wrong solutions); some minutes
 	@$(GRADER) overlay -o out/solutions.json
-	@FLASHLAB_ALL=1 go test -vet=off -p $(AT_ONCE) -timeout 45m -overlay=out/solutions.json ./...
+	@FLASHLAB_ALL=1 go test -vet=off -p $(at_once) -timeout 45m -overlay=out/solutions.json ./...
 
 test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 	@$(GRADER) overlay -o out/solutions.json
