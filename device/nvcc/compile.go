@@ -136,7 +136,7 @@ func (tk *Toolkit) call(dir string, args []string) (string, error) {
 	var out bounded
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()
-	if failed := jail.Failed(string(out.text)); tk.Jail != nil && err != nil && failed != nil {
+	if failed := jail.Failed(cmd, string(out.text)); tk.Jail != nil && err != nil && failed != nil {
 		return "", failed
 	}
 	if ctx.Err() != nil {

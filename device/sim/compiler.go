@@ -168,7 +168,7 @@ func (c *compiler) run(dir string, args ...string) (string, error) {
 		return "", err
 	}
 	out, err := cmd.CombinedOutput()
-	if failed := jail.Failed(string(out)); c.jail != nil && err != nil && failed != nil {
+	if failed := jail.Failed(cmd, string(out)); c.jail != nil && err != nil && failed != nil {
 		return "", failed
 	}
 	if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Program is a program, and all of the machine that it needs.
@@ -40,12 +41,36 @@ type Error struct{ Text string }
 
 func (e *Error) Error() string { return "the sandbox did not start: " + e.Text }
 
-// Failed looks whether what was printed comes of such a sandbox; nil if not.
-func Failed(printed string) error {
-	if !failure.MatchString(printed) {
+// SignFD is where a sandbox writes one byte when all of it is there and the program is the
+// next thing to run. The program itself does not get this descriptor.
+const SignFD = 3 + MaxFiles
+
+// Failed looks whether a command's sandbox failed to start, given what was printed; nil if
+// not. Whoever prints the same later is the program itself.
+func Failed(cmd *exec.Cmd, printed string) error {
+	if !failure.MatchString(printed) || up(cmd) {
 		return nil
 	}
-	return &Error{strings.TrimSpace(printed)}
+	return &Error{plain(strings.TrimSpace(printed))}
+}
+
+func up(cmd *exec.Cmd) bool {
+	const at = SignFD - 3
+	if cmd == nil || len(cmd.ExtraFiles) <= at || cmd.ExtraFiles[at] == nil {
+		return false
+	}
+	n, _ := cmd.ExtraFiles[at].ReadAt(make([]byte, 1), 0)
+	return n == 1
+}
+
+// plain is a text without what moves a terminal's cursor.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
 }
 
 var failure = regexp.MustCompile(`^(sandbox|bwrap|prlimit|setpriv): `)

@@ -94,7 +94,7 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if !errors.As(err, &exit) {
 		return res, fmt.Errorf("go build: %w: is Go installed, and on the PATH?", err)
 	}
-	if failed := jail.Failed(out.String()); r.Jail != nil && failed != nil {
+	if failed := jail.Failed(cmd, out.String()); r.Jail != nil && failed != nil {
 		return res, fmt.Errorf("go build: %w", failed)
 	}
 	root := r.Root

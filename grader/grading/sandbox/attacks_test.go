@@ -62,6 +62,11 @@ var attacks = map[string]attack{
 	"type into the grader's terminal":     typeIntoTerminal,
 	"see the machine's name":              seeName,
 	"share memory with other programs":    func([]string) (string, error) { return refusedIPC() },
+	"leave a segment behind":              leaveSegment,
+	"leave a queue behind":                leaveQueue,
+	"talk to a virtual machine's host":    func([]string) (string, error) { return openSocket(unix.AF_VSOCK, unix.SOCK_STREAM) },
+	"ask the kernel by netlink":           func([]string) (string, error) { return openSocket(unix.AF_NETLINK, unix.SOCK_RAW) },
+	"a file for every inode":              fillInodes,
 }
 
 // heldBy is what the table says of each back end.
@@ -78,6 +83,8 @@ var heldBy = map[string]string{
 	"set up io_uring": "system call filter", "handle faults with userfaultfd": "system call filter", "use the kernel's keys": "system call filter",
 	"open a device of the machine": "its view of the devices", "change the machine's settings": "no capabilities", "leave its control group": "its view of the files",
 	"type into the grader's terminal": "a session of its own", "see the machine's name": "a name of its own", "share memory with other programs": "its view of shared memory",
+	"leave a segment behind": "its view of shared memory, or system call filter", "leave a queue behind": "its view of shared memory, or system call filter",
+	"talk to a virtual machine's host": "system call filter", "ask the kernel by netlink": "system call filter", "a file for every inode": "number of files in /tmp",
 }
 
 func readBait(args []string) (string, error) { return readAny(args[0]) }

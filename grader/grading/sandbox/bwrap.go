@@ -17,7 +17,11 @@ import (
 type bubblewrap struct {
 	path    string
 	prlimit string
-	sizes   bool // it bounds the size of a tmpfs: 0.7 and newer
+	// unshare is set where we are root, too: then /tmp and /dev/shm are made before
+	// bubblewrap runs, because it cannot bound how many files they hold.
+	unshare string
+	temps   []string // empty folders to mount them on
+	sizes   bool     // it bounds the size of a tmpfs: 0.7 and newer
 	userns  bool // it can forbid further user namespaces: 0.8 and newer; the filter does so too
 	// setpriv is set where we are root. Then a user namespace does not make the program
 	// somebody else: it would still own what root owns, such as /proc/sys. This command
@@ -36,10 +40,24 @@ while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done
 shift
 exec "$@" 9<"$filter"`
 
+// mount makes two bounded file systems that nobody else sees, and that end with us.
+const mount = `mount -t tmpfs -o "$1" tmpfs "$2" && mount -t tmpfs -o "$3" tmpfs "$4" || exit 125
+shift 4
+exec "$@"`
+
+// begin is the last step: it gives the sign that the sandbox is up (jail.SignFD), and becomes
+// the program, without that descriptor.
+const begin = `printf u >&8 && exec "$@" 8>&-`
+
 func (b bubblewrap) command(ctx context.Context, p jail.Program, filter string) *exec.Cmd {
 	args := []string{"-c", join, "sandbox", filter}
 	args = append(args, p.Groups...)
-	args = append(args, "--", b.prlimit, "--core=0", "--nofile=1024",
+	args = append(args, "--")
+	if b.unshare != "" {
+		args = append(args, b.unshare, "--mount", "--propagation", "private", "--", "/bin/sh", "-c", mount, "sandbox",
+			fmt.Sprintf("size=%d,nr_inodes=%d,mode=1777", tempSize, tempFiles), b.temps[0], fmt.Sprintf("size=%d,nr_inodes=%d,mode=1777", sharedSize, sharedFiles), b.temps[1])
+	}
+	args = append(args, b.prlimit, "--core=0", "--nofile=1024",
 		fmt.Sprintf("--cpu=%d", int(p.CPU.Seconds())+1), fmt.Sprintf("--fsize=%d", p.FileSize), "--", b.path)
 	args = append(args, b.options(p)...)
 	args = append(args, "--")
@@ -48,13 +66,12 @@ func (b bubblewrap) command(ctx context.Context, p jail.Program, filter string) 
 		args = append(args, b.setpriv, "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--")
 	}
 	// Inside, where only the program's own processes count.
-	args = append(args, b.prlimit, fmt.Sprintf("--nproc=%d", p.Processes), "--", p.Path)
+	args = append(args, b.prlimit, fmt.Sprintf("--nproc=%d", p.Processes), "--", "/bin/sh", "-c", begin, "sandbox", p.Path)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, p.Args...)...)
 	cmd.Env = p.Env
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
-	cmd.ExtraFiles = p.Files
 	cmd.Dir = "/" // the shell tells by $PWD where it began
 	return cmd
 }
@@ -63,6 +80,9 @@ func (b bubblewrap) command(ctx context.Context, p jail.Program, filter string) 
 const (
 	tempSize   = 256 << 20
 	sharedSize = 64 << 20
+	// And how many files there may be.
+	tempFiles   = 20_000
+	sharedFiles = 2000
 )
 
 func (b bubblewrap) options(p jail.Program) []string {
@@ -89,8 +109,12 @@ func (b bubblewrap) options(p jail.Program) []string {
 			args = append(args, "--dev-bind-try", d, d)
 		}
 	}
-	args = append(args, b.tmpfs("/tmp", tempSize)...)
-	args = append(args, b.tmpfs("/dev/shm", sharedSize)...)
+	if b.unshare != "" {
+		args = append(args, "--bind", b.temps[0], "/tmp", "--bind", b.temps[1], "/dev/shm")
+	} else {
+		args = append(args, b.tmpfs("/tmp", tempSize)...)
+		args = append(args, b.tmpfs("/dev/shm", sharedSize)...)
+	}
 	for _, path := range outermostFirst(unseen(p.Read)) {
 		args = append(above(args, path), "--ro-bind", path, path)
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -24,6 +25,13 @@ var denied = []uint32{
 	unix.SYS_MODIFY_LDT,
 }
 
+// families are the kinds of sockets that can be made where there is a network of the
+// program's own. Others, such as those to a virtual machine's host, belong to no network.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
+
+// lasting are calls that make what outlives a program, where it has no name space of its own for it.
+var lasting = []uint32{unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN}
+
 // namespaces are the flags by which clone makes new namespaces.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWUTS |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
@@ -42,9 +50,10 @@ const (
 	offsetFirst  = 16 // the low half of the first argument
 )
 
-// filter is the seccomp filter: everything is allowed except what is denied. If sockets
-// is false, no socket can be made either; those that the program holds stay usable.
-func filter(sockets bool) ([]byte, error) {
+// filter is the seccomp filter: everything is allowed except what is denied. own says that
+// the program has a network, and shared memory, of its own: without them it can make no
+// socket and no segment or queue; sockets that it holds stay usable.
+func filter(own bool) ([]byte, error) {
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: archX86, SkipTrue: 1},
@@ -58,13 +67,18 @@ func filter(sockets bool) ([]byte, error) {
 		bpf.RetConstant{Val: unavailable},
 	}
 	calls := denied
-	if !sockets {
-		calls = append(append([]uint32{}, denied...), unix.SYS_SOCKET)
+	if !own {
+		calls = slices.Concat(denied, lasting, []uint32{unix.SYS_SOCKET})
 	}
 	for _, n := range calls {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: 1}, bpf.RetConstant{Val: refuse})
 	}
-	program = append(program,
+	// A socket's kind is the first argument. Behind the last family that is allowed, refuse.
+	program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_SOCKET, SkipFalse: uint8(3 + len(families))}, bpf.LoadAbsolute{Off: offsetFirst, Size: 4})
+	for i, family := range families {
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: family, SkipTrue: uint8(len(families) - i)})
+	}
+	program = append(program, bpf.RetConstant{Val: refuse}, bpf.RetConstant{Val: allow},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE, SkipFalse: 3},
 		bpf.LoadAbsolute{Off: offsetFirst, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaces, SkipFalse: 1},

@@ -74,6 +74,9 @@ func (b *Box) Command(ctx context.Context, p jail.Program) (*exec.Cmd, error) {
 		p.Groups = b.group(p)
 	}
 	cmd := b.command(ctx, p)
+	if err := addSign(cmd, p.Files); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -88,6 +91,18 @@ func orDefault[T int | int64 | time.Duration](v, otherwise T) T {
 		return otherwise
 	}
 	return v
+}
+
+// addSign gives a command its own descriptors and, behind them, that for jail.SignFD: memory
+// that we read when the program is over.
+func addSign(cmd *exec.Cmd, files []*os.File) error {
+	fd, err := unix.MemfdCreate("sign", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	cmd.ExtraFiles = append(slices.Clone(files), make([]*os.File, jail.MaxFiles-len(files))...)
+	cmd.ExtraFiles = append(cmd.ExtraFiles, os.NewFile(uintptr(fd), "sign"))
+	return nil
 }
 
 // NotHeld says in sentences what this sandbox lets through.
@@ -124,12 +139,12 @@ func (b *Box) Close() {
 func closeOnExec() { _ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) }
 
 // writeFilter puts the filter where a shell can open it.
-func writeFilter(sockets bool) (string, error) {
+func writeFilter(own bool) (string, error) {
 	dir, err := cache.Dir()
 	if err != nil {
 		return "", err
 	}
-	program, err := filter(sockets)
+	program, err := filter(own)
 	if err != nil {
 		return "", err
 	}

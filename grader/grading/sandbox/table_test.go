@@ -95,6 +95,8 @@ func (b bait) args(name string) []string {
 		first = b.tcp.Addr().String()
 	case "connect to a socket without a file":
 		first = "@" + b.marker
+	case "leave a segment behind", "leave a queue behind":
+		first, _ = os.Readlink("/proc/self/ns/ipc")
 	case "kill the grader":
 		first = strconv.Itoa(os.Getpid())
 	case "read the tree with the solutions":
@@ -125,7 +127,7 @@ func TestAttacks(t *testing.T) {
 			rows := table.NewWriter()
 			rows.AppendHeader(table.Row{"attack", "held by", "result"})
 			for _, name := range names {
-				if kind == "uid" && name == "fill the disk with files" {
+				if kind == "uid" && (name == "fill the disk with files" || name == "a file for every inode") {
 					rows.AppendRow(table.Row{name, "", "NOT HELD, as the report says: not tried, it would fill this disk"})
 					continue
 				}

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"flashlab/internal/jail"
 )
 
 // trampolineName is the first argument of this program when it runs between us and
@@ -76,6 +78,9 @@ func become(settings []string, path string, args []string) error {
 	}
 	if err := install(program); err != nil {
 		return fmt.Errorf("filter: %w", err)
+	}
+	if _, err := unix.Write(jail.SignFD, []byte("u")); err != nil { // it closes with exec
+		return fmt.Errorf("sign: %w", err)
 	}
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, args, os.Environ()))
 }

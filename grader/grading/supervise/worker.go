@@ -97,7 +97,7 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 	}
 	if failed := w.greet(b, limit); failed != nil {
 		w.stop()
-		if broken := jail.Failed(w.words); s.Jail != nil && broken != nil {
+		if broken := jail.Failed(w.cmd, w.words); s.Jail != nil && broken != nil {
 			return nil, nil, fmt.Errorf("start the worker: %w", broken)
 		}
 		if failed.Class != wire.Died { // it says that it cannot open the device
