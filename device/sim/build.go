@@ -18,16 +18,23 @@ import (
 //go:embed include runtime
 var sources embed.FS
 
+// What rewrites kernels on their way: part of every module's key.
+//
+//go:embed assembly.go touches.go symbolic.go follow.go unseen.go watch.go
+var passes embed.FS
+
 var sourcesKey = sync.OnceValue(func() string {
 	var parts []string
-	_ = fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, files := range []embed.FS{sources, passes} {
+		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := files.ReadFile(name)
+			parts = append(parts, name, string(text))
 			return err
-		}
-		text, err := sources.ReadFile(name)
-		parts = append(parts, name, string(text))
-		return err
-	})
+		})
+	}
 	return cache.Key(parts...)
 })
 

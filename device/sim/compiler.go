@@ -105,6 +105,8 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		// A large local array must meet the guard page below its thread's stack,
 		// not step over it into another thread's.
 		"-fstack-clash-protection",
+		// Hooks are put between instructions (unseen.go): nothing may lie below the stack.
+		"-mno-red-zone",
 		// So that only the kernel's own code can jump or call by an address.
 		"-fno-jump-tables", "-fno-optimize-sibling-calls",
 		// No contraction: a verdict must not depend on this machine's processor.

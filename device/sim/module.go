@@ -87,8 +87,8 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 			return "", err
 		}
 	}
-	if out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...); err != nil {
-		return "", compileError(s, out, err)
+	if err := c.compile(dir, include, args, s); err != nil {
+		return "", err
 	}
 	dynamic, err := checkObject(s, filepath.Join(dir, "module.o"))
 	if err != nil {
@@ -104,6 +104,35 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 		return "", compileError(s, out, err)
 	}
 	return so, os.Rename(filepath.Join(dir, "module.so"), so)
+}
+
+// compile makes module.o of module.cpp, by way of assembly in which every access has a hook.
+func (c *compiler) compile(dir, include string, args []string, s moduleSource) error {
+	if s.checks == (Checks{}) {
+		out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...)
+		if err != nil {
+			return compileError(s, out, err)
+		}
+		return nil
+	}
+	if out, err := c.run(dir, append(args, "-S", "module.cpp", "-o", "module.s")...); err != nil {
+		return compileError(s, out, err)
+	}
+	assembly, err := os.ReadFile(filepath.Join(dir, "module.s"))
+	if err != nil {
+		return err
+	}
+	watched, err := seeAll(string(assembly), include)
+	if err != nil {
+		return oneError(s.name, 0, err.Error())
+	}
+	if err := os.WriteFile(filepath.Join(dir, "watched.s"), []byte(watched), 0o644); err != nil {
+		return err
+	}
+	if out, err := c.run(dir, "-c", "watched.s", "-o", "module.o"); err != nil {
+		return compileError(s, out, err)
+	}
+	return nil
 }
 
 func (s moduleSource) wrapper() string {
@@ -153,7 +182,7 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 	}
 	var dynamic []string
 	for _, sym := range symbols {
-		if sym.Section != elf.SHN_UNDEF && hooks.MatchString(sym.Name) {
+		if sym.Section != elf.SHN_UNDEF && (hooks.MatchString(sym.Name) || strings.HasPrefix(sym.Name, "simt_") && elf.ST_TYPE(sym.Info) == elf.STT_FUNC && sym.Name != "simt_touch_shared") {
 			return nil, oneError(s.name, lineOf(s.text, sym.Name), fmt.Sprintf("%s is the simulator's own function: take another name", sym.Name))
 		}
 		if sym.Section != elf.SHN_UNDEF || sym.Name == "" {

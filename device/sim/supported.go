@@ -38,10 +38,17 @@ var allLacking = []lacking{
 // emptyAsm is inline assembly that only holds up the optimiser.
 var emptyAsm = regexp.MustCompile(`^(?:asm|__asm__|__asm)\s*(?:volatile|__volatile__)?\s*\(\s*""\s*[:)]`)
 
+// movesLines is a directive that would let code pass for the simulator's own (unseen.go).
+var movesLines = regexp.MustCompile(`(?s)(?:^|\n)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:#|%:|\?\?=)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:line\b|\d)`)
+
 // checkSupported looks for what the simulator lacks. Only if the text looks
 // like it is the file preprocessed, so that what is commented out, quoted or
 // left out by an #if raises no false alarm.
 func (c *compiler) checkSupported(dir string, args []string, s moduleSource) error {
+	if text := strings.ReplaceAll(s.text, "\\\n", " "); movesLines.MatchString(text) {
+		at := movesLines.FindStringIndex(text)
+		return oneError(s.name, 1+strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), "#line: remove it, findings name your own lines")
+	}
 	if !slices.ContainsFunc(allLacking, func(l lacking) bool { return l.pattern.MatchString(s.text) }) {
 		return nil
 	}

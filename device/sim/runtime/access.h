@@ -72,9 +72,9 @@ template <class K> COLD void judge(Worker *w, Region *r, Addr a, Addr pc, bool c
     constexpr Op op = K::op;
     const uint8_t *s = r->state + (a - r->lo);
     if (w->checks & MEM) {
+        if (crooked && (*s & LIVE)) stopAccess(w, "misaligned", a, n, op, pc);
         if (lacks<n>(s, eachByte(LIVE)))
             stopAccess(w, (*s & FREED) ? "use after free" : "out of bounds", a, n, op, pc);
-        if (crooked) stopAccess(w, "misaligned", a, n, op, pc);
         if (op != READ && (*s & CONSTANT)) stopAccess(w, "write to constant memory", a, n, op, pc);
     }
     if ((w->checks & INIT) && op != WRITE && lacks<n>(s, eachByte(INITIALISED)))

@@ -103,7 +103,7 @@ void report(Worker *w, Finding f) {
     }
     bool full = w->found.size() >= maxKept && !w->foundBy.count(keyOf(f));
     if (full || w->repeats.size() >= maxRepeats) return;
-    f.thread = w->current ? w->current->id : 0;
+    if (f.thread < 0) f.thread = w->current ? w->current->id : 0;
     f.block = w->blockIndex;
     Again &place = placeOf(w, f.pc, f.otherPc);
     place = entry(w, std::move(f));

@@ -18,11 +18,12 @@ PendingWrite &pend(Worker *w) {
     return p;
 }
 
-COLD void reportRace(Worker *w, Addr a, unsigned n, Op op, Addr pc, const Access &other,
+COLD void reportRace(Worker *w, int thread, Addr a, unsigned n, Op op, Addr pc, const Access &other,
                      Op otherOp) {
     Addr otherPc = w->codeBase + other.pc;
     if (seenBefore(w, "race", pc, otherPc)) return;
     Finding f = accessFinding("racecheck", "race", pc, op, n, describe(w, a));
+    f.thread = thread;
     f.otherPc = otherPc;
     f.otherOp = otherOp;
     f.otherThread = (int)other.thread();
@@ -37,13 +38,14 @@ COLD void settlePending(Worker *w) {
     w->attention &= ~PendingValue;
     if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
     if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
-        reportRace(w, p.a, p.n, WRITE, p.pc, p.other, WRITE);
+        reportRace(w, p.thread, p.a, p.n, WRITE, p.pc, p.other, WRITE);
 }
 
 COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {
     PendingWrite &p = pend(w);
     if (p.conflicts) return;
     p.conflicts = true;
+    p.thread = w->current->id;
     p.a = a;
     p.pc = pc;
     p.n = n > 16 ? 16 : n;
@@ -59,6 +61,15 @@ inline bool unordered(Worker *w, const Access &x, unsigned mask) {
     if (x.thread() == me->id || !(x.mask() & mask)) return false;
     // There may be a __syncwarp in between.
     return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
+}
+
+// withEarlier adds the bytes of the same word that the same thread has written just before.
+inline Access withEarlier(const Access &last, Access now) {
+    constexpr uint16_t bytes = 15 << Access::maskShift;
+    if (last.epoch == now.epoch && last.clock == now.clock &&
+        (last.who & ~bytes) == (now.who & ~bytes))
+        now.who |= last.who & bytes;
+    return now;
 }
 
 // remember keeps a reader: the first of the interval, and the last other one.
@@ -121,6 +132,7 @@ void settleWrites(Worker *w) {
 
 void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
     Addr end = a + n;
+    int me = w->current->id;
     for (Addr word = a & ~(Addr)3; word < end; word += 4) {
         unsigned mask = 0xF;
         if (word < a) mask &= 0xF << (a - word);
@@ -134,7 +146,7 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
             if (op == WRITE)
                 writeAfterWrite(w, a, n, pc, c->write);
             else
-                reportRace(w, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
+                reportRace(w, me, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
         }
         if (op == READ) {
             if (!convicts(w, c))
@@ -144,8 +156,9 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
             continue;
         }
         for (Access *reader : {&c->read1, &c->read2})
-            if (UNLIKELY(unordered(w, *reader, mask))) reportRace(w, a, n, op, pc, *reader, READ);
-        c->write = accessOf(w, mask, op, pc);
+            if (UNLIKELY(unordered(w, *reader, mask)))
+                reportRace(w, me, a, n, op, pc, *reader, READ);
+        c->write = withEarlier(c->write, accessOf(w, mask, op, pc));
         r->settled[i] = 0;
     }
 }

@@ -75,7 +75,15 @@ struct AsyncCopy {
     size_t group; // how many groups the thread had committed before
 };
 
+// What a hook was told of last, where that is asked for again (saw.cpp).
+struct Told {
+    Addr a;
+    uint32_t bytesAndOp, epoch;
+};
+constexpr unsigned toldKept = 8;
+
 struct Fiber {
+    Told told[toldKept]; // the latest first
     uint16_t id, warp, lane;
     uint16_t clock; // its warp clock: how often it has met others of its warp
     // Where it is in its warp's trace of memory requests (traffic.h).

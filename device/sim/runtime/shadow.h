@@ -79,6 +79,7 @@ struct PendingWrite {
     Seen *seen = nullptr; // wants the value
     Addr seenAt;
     bool conflicts = false; // with `other`, if the value changes
+    int thread;             // whose write it is
     Addr a, pc;
     unsigned n;
     unsigned char old[16];

@@ -1,0 +1,267 @@
+package sim
+
+import (
+	"regexp"
+	"strings"
+)
+
+// follow does to the state what an instruction does.
+func (s *state) follow(i statement) {
+	if strings.HasPrefix(i.op, "call") {
+		name := ""
+		if len(i.args) == 1 {
+			name, _, _ = strings.Cut(i.args[0], "@")
+		}
+		s.call(name)
+		return
+	}
+	if len(i.args) == 0 {
+		s.implicit(i)
+		return
+	}
+	last := i.args[len(i.args)-1]
+	if o, ok := parseMemory(last); ok {
+		s.store(i, o)
+		return
+	}
+	to, bytes, ok := register(last)
+	if !ok {
+		return // an xmm register
+	}
+	base := i.op
+	if m := integerOps.FindStringSubmatch(i.op); m != nil {
+		base = m[1]
+	}
+	switch base {
+	case "cmp", "test", "bt":
+	case "push":
+		v := s.registers[to]
+		s.registers[rsp].plus -= 8
+		s.put(s.registers[rsp], 8, v)
+	case "pop":
+		s.set(to, s.load(s.registers[rsp], 8))
+		s.registers[rsp].plus += 8
+	case "xchg", "xadd":
+		for _, a := range i.args {
+			if r, _, ok := register(a); ok {
+				s.set(r, s.fresh(false))
+			}
+		}
+	case "cmpxchg":
+		s.set(rax, s.fresh(false))
+		s.set(to, s.fresh(false))
+	case "mul", "imul", "div", "idiv":
+		if len(i.args) == 1 {
+			s.set(rax, s.fresh(false))
+			s.set(rdx, s.fresh(false))
+			return
+		}
+		s.set(to, s.result(i, to, bytes))
+	default:
+		s.set(to, s.result(i, to, bytes))
+	}
+}
+
+// widening moves take the low bytes of their source, and fill up the rest.
+var widening = regexp.MustCompile(`^mov[sz]([bwl])[wlq]$`)
+
+// result is what an instruction leaves in its last operand, a register.
+func (s *state) result(i statement, to, bytes int) value {
+	first, isMemory := i.args[0], false
+	if o, ok := parseMemory(first); ok {
+		if strings.HasPrefix(i.op, "lea") {
+			at := s.address(o)
+			if s.local(at) && to != rsp {
+				s.expose(at)
+			}
+			return s.narrowed(at, bytes)
+		}
+		isMemory = true
+	}
+	m := widening.FindStringSubmatch(i.op)
+	switch {
+	case bytes < 4 || xmm(i.args) || readsFlags.MatchString(i.op):
+		return s.fresh(false)
+	case m != nil && isMemory:
+		return s.named(i.op + " " + s.operand(first, widths[m[1]]).key())
+	case m != nil:
+		return s.named(i.op + " " + s.low(s.operand(first, 8)).key())
+	}
+	from, old := s.operand(first, bytes), s.registers[to]
+	constant := len(from.terms) == 0
+	switch {
+	case first == "%rsp" && to != rsp:
+		s.expose(from)
+		return from
+	case i.op == "mov" || i.op == "movq" || i.op == "movabsq" || i.op == "movl":
+		return s.narrowed(from, bytes)
+	case (i.op == "xorl" || i.op == "xorq" || i.op == "subl" || i.op == "subq") && first == i.args[len(i.args)-1]:
+		return value{}
+	case i.op == "addq" && len(i.args) == 2:
+		return old.add(from, 1)
+	case i.op == "subq" && len(i.args) == 2:
+		return old.add(from, -1)
+	case i.op == "incq":
+		return old.add(value{plus: 1}, 1)
+	case i.op == "decq":
+		return old.add(value{plus: -1}, 1)
+	case (i.op == "salq" || i.op == "shlq") && len(i.args) == 1:
+		return value{}.add(old, 2)
+	case (i.op == "salq" || i.op == "shlq") && constant && from.plus < 63:
+		return value{}.add(old, 1<<from.plus)
+	case i.op == "imulq" && len(i.args) == 3 && constant:
+		return value{}.add(s.operand(i.args[1], 8), from.plus)
+	}
+	name := i.op
+	for _, a := range i.args {
+		v := s.operand(a, bytes)
+		if bytes == 4 {
+			v = s.low(v)
+		}
+		name += ", " + v.key()
+	}
+	if v := s.named(name); bytes == 4 {
+		return s.narrowed(v, 4)
+	} else {
+		return v
+	}
+}
+
+var readsFlags = regexp.MustCompile(`^(cmov|set|adc|sbb|rcl|rcr|rd|cpuid|in$|xget)`)
+
+// narrowed is a value's lower half, the upper being zero.
+func (s *state) narrowed(v value, bytes int) value {
+	switch {
+	case bytes == 8:
+		return v
+	case bytes < 4:
+		return s.fresh(false)
+	case len(v.terms) == 0:
+		return value{plus: int64(uint32(v.plus))}
+	}
+	half := s.low(v)
+	narrow := s.named("narrow " + half.key())
+	s.halves[narrow.terms[0].unknown] = half
+	return narrow
+}
+
+// low is a value that has the same lower half, the one by which it is named.
+func (s *state) low(v value) value {
+	if len(v.terms) == 1 && v.terms[0].times == 1 && v.plus == 0 {
+		if half, ok := s.halves[v.terms[0].unknown]; ok {
+			return half
+		}
+	}
+	return v
+}
+
+// operand is the value of a source. What is loaded from other memory than the stack is new.
+func (s *state) operand(arg string, bytes int) value {
+	if strings.HasPrefix(arg, "$") {
+		if n, ok := immediate(arg[1:]); ok {
+			return value{plus: n}
+		}
+		return s.named(arg)
+	}
+	if r, _, ok := register(arg); ok {
+		return s.registers[r]
+	}
+	o, ok := parseMemory(arg)
+	if !ok {
+		return s.fresh(false)
+	}
+	if o.base == "rip" && strings.Contains(strings.ToLower(o.symbol), "@got") || o.segment == "fs" && o.base == "" {
+		return s.named("load " + arg) // filled in once, by the loader
+	}
+	at := s.address(o)
+	if o.segment != "" || !s.local(at) {
+		return s.fresh(false)
+	}
+	return s.load(at, bytes)
+}
+
+func (s *state) load(at value, bytes int) value {
+	p, ok := s.slots[slotKey(at, bytes)]
+	if !ok {
+		p.holds = s.fresh(false)
+		s.put(at, bytes, p.holds)
+	}
+	return p.holds
+}
+
+func (s *state) put(at value, bytes int, v value) {
+	s.slots[slotKey(at, bytes)] = slot{at, bytes, v}
+}
+
+// store notes what a place of the stack holds now, and forgets the others if it is not
+// certain which one it is.
+func (s *state) store(i statement, o memoryOperand) {
+	at := s.address(o)
+	t, ok := touches(i, len(i.args)-1)
+	if ok && !t.write {
+		if len(i.args) == 1 && (strings.Contains(i.op, "div") || strings.Contains(i.op, "mul")) {
+			s.set(rax, s.fresh(false))
+			s.set(rdx, s.fresh(false))
+		}
+		if strings.HasPrefix(i.op, "push") {
+			s.registers[rsp].plus -= 8
+			delete(s.slots, slotKey(s.registers[rsp], 8))
+		}
+		return
+	}
+	for _, a := range i.args[:len(i.args)-1] {
+		if r, _, isRegister := register(a); isRegister && (strings.HasPrefix(i.op, "xchg") || strings.HasPrefix(i.op, "xadd")) {
+			s.set(r, s.fresh(false))
+		}
+	}
+	if strings.HasPrefix(i.op, "cmpxchg") {
+		s.set(rax, s.fresh(false))
+	}
+	if strings.HasPrefix(i.op, "pop") {
+		s.registers[rsp].plus += 8
+	}
+	if !ok || !s.local(at) || len(at.terms) != 1 {
+		s.forget()
+		if s.local(at) { // some element of an array
+			s.slots = map[string]slot{}
+		}
+		return
+	}
+	for n := -15; n < t.bytes; n++ { // slots that overlap
+		near := at.add(value{plus: int64(n)}, 1)
+		for _, width := range []int{1, 2, 4, 8, 16} {
+			if n+width > 0 {
+				delete(s.slots, slotKey(near, width))
+			}
+		}
+	}
+	if !strings.HasPrefix(i.op, "mov") || xmm(i.args) {
+		return
+	}
+	if r, bytes, isRegister := register(i.args[0]); isRegister {
+		s.put(at, bytes, s.narrowed(s.registers[r], bytes))
+	}
+}
+
+// implicit are instructions without operands.
+func (s *state) implicit(i statement) {
+	switch i.op {
+	case "cltq":
+		s.registers[rax] = s.named("movslq " + s.registers[rax].key())
+	case "cqto", "cltd", "cqo", "cdq", "cwtd":
+		s.registers[rdx] = s.fresh(false)
+	case "cwtl", "cbtw":
+		s.registers[rax] = s.fresh(false)
+	case "ret", "retq", "nop", "leave", "leaveq", "ud2", "hlt", "mfence", "lfence", "sfence", "pause", "rex64", "fldz", "fld1", "fchs", "fabs", "emms":
+		if strings.HasPrefix(i.op, "leave") {
+			s.set(rsp, s.registers[rbp])
+			s.registers[rsp].plus += 8
+			s.registers[rbp] = s.fresh(false)
+		}
+	default: // string instructions, and what nobody has told
+		for _, r := range []int{rax, rcx, rdx, rbx, rsi, rdi} {
+			s.registers[r] = s.fresh(false)
+		}
+		s.slots = map[string]slot{}
+	}
+}

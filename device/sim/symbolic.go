@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// value is what a register or a place on the stack holds, as a sum of unknowns. Two
+// values with equal terms differ by a constant, whatever the unknowns are.
+type value struct {
+	terms []term // by unknown
+	plus  int64
+}
+
+type term struct {
+	unknown int
+	times   int64
+}
+
+// unknowns numbers what cannot be followed further: the same expression has the same
+// number. Some are known to be addresses on the thread's stack.
+type unknowns struct {
+	byName  map[string]int
+	onStack []bool
+	halves  map[int]value // an unknown whose upper half is zero → what has its lower half
+	// exposed are the lowest offsets whose address code has taken, by the stack pointer that
+	// they are from: below, nobody can change what the code itself does not name.
+	exposed map[int]int64
+	changed bool // an address was taken further down than any before
+}
+
+// slot is a place on the stack, and what it holds.
+type slot struct {
+	at    value
+	bytes int
+	holds value
+}
+
+func slotKey(at value, bytes int) string { return at.key() + " " + strconv.Itoa(bytes) }
+
+// expose notes that an address on the stack is taken.
+func (u *unknowns) expose(at value) {
+	for _, t := range at.terms {
+		if lowest, ok := u.exposed[t.unknown]; ok && at.plus < lowest {
+			u.exposed[t.unknown], u.changed = at.plus, true
+		}
+	}
+}
+
+// hidden: nobody has the address of this slot.
+func (u *unknowns) hidden(p slot) bool {
+	if len(p.at.terms) != 1 {
+		return false
+	}
+	lowest, ok := u.exposed[p.at.terms[0].unknown]
+	return ok && p.at.plus+int64(p.bytes) <= lowest
+}
+
+// stackPointer makes a value one that the stack pointer has.
+func (u *unknowns) stackPointer(v value) value {
+	n := v.terms[0].unknown
+	u.onStack[n] = true
+	if _, ok := u.exposed[n]; !ok {
+		u.exposed[n] = math.MaxInt64
+	}
+	return v
+}
+
+// fresh is what an instruction leaves that cannot be followed: named by its place.
+func (s *state) fresh(onStack bool) value {
+	s.made++
+	v := s.named(fmt.Sprintf("line %d, %d", s.line, s.made))
+	s.onStack[v.terms[0].unknown] = onStack
+	return v
+}
+
+func (u *unknowns) named(name string) value {
+	n, ok := u.byName[name]
+	if !ok {
+		n = len(u.onStack)
+		u.byName[name] = n
+		u.onStack = append(u.onStack, false)
+	}
+	return value{terms: []term{{n, 1}}}
+}
+
+// local tells whether a value is an address on the stack, and some offset.
+func (u *unknowns) local(v value) bool {
+	return slices.ContainsFunc(v.terms, func(t term) bool { return t.times == 1 && u.onStack[t.unknown] })
+}
+
+func (v value) add(w value, times int64) value {
+	sum := value{plus: v.plus + times*w.plus}
+	i, j := 0, 0
+	for i < len(v.terms) || j < len(w.terms) {
+		switch {
+		case j == len(w.terms) || i < len(v.terms) && v.terms[i].unknown < w.terms[j].unknown:
+			sum.terms = append(sum.terms, v.terms[i])
+			i++
+		case i == len(v.terms) || w.terms[j].unknown < v.terms[i].unknown:
+			sum.terms = append(sum.terms, term{w.terms[j].unknown, times * w.terms[j].times})
+			j++
+		default:
+			if n := v.terms[i].times + times*w.terms[j].times; n != 0 {
+				sum.terms = append(sum.terms, term{v.terms[i].unknown, n})
+			}
+			i, j = i+1, j+1
+		}
+	}
+	return sum
+}
+
+func (v value) key() string {
+	var b strings.Builder
+	for _, t := range v.terms {
+		fmt.Fprintf(&b, "%d*%d ", t.unknown, t.times)
+	}
+	fmt.Fprint(&b, v.plus)
+	return b.String()
+}
+
+// seen is memory that a hook has been told of, and whose access may follow.
+type seen struct {
+	at    value
+	bytes int64
+	op    touch
+	line  int // of the hook
+}
+
+func (h seen) equal(o seen) bool {
+	return h.bytes == o.bytes && h.op == o.op && h.at.key() == o.at.key()
+}
+
+// state is what is known at one place of the code.
+type state struct {
+	*unknowns
+	line, made int // where it is, and how many unknowns it has named there
+	registers  [16]value
+	slots      map[string]slot // of the stack, by address and width
+	hooked     []seen
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.slots = make(map[string]slot, len(s.slots))
+	for k, v := range s.slots {
+		c.slots[k] = v
+	}
+	c.hooked = slices.Clone(s.hooked)
+	return &c
+}
+
+func (s *state) equal(t *state) bool {
+	for r := range s.registers {
+		if s.registers[r].key() != t.registers[r].key() {
+			return false
+		}
+	}
+	if len(s.slots) != len(t.slots) || len(s.hooked) != len(t.hooked) {
+		return false
+	}
+	for i := range s.hooked {
+		if !s.hooked[i].equal(t.hooked[i]) {
+			return false
+		}
+	}
+	for k, p := range s.slots {
+		if q, ok := t.slots[k]; !ok || q.holds.key() != p.holds.key() {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *state) address(o memoryOperand) value {
+	v := value{plus: o.plus}
+	if o.symbol != "" {
+		v = v.add(s.named("symbol "+o.symbol), 1)
+	}
+	if r, ok := registers[o.base]; ok {
+		v = v.add(s.registers[r.number], 1)
+	}
+	if r, ok := registers[o.index]; ok {
+		v = v.add(s.registers[r.number], o.scale)
+	}
+	return v
+}
+
+func (s *state) set(register int, v value) {
+	if register == rsp && !s.local(v) { // aligned, or come back to
+		v = s.stackPointer(s.named("stack of " + v.key()))
+	}
+	s.registers[register] = v
+}
+
+// plainHook is what a hook is told, without the circumstances: read4, write_range.
+func plainHook(name string) string {
+	name = strings.TrimPrefix(name, "__tsan_")
+	return strings.TrimPrefix(strings.TrimPrefix(name, "unaligned_"), "volatile_")
+}
+
+// hook notes what is told by a hook whose address is in rdi.
+func (s *state) hook(name string) {
+	name = plainHook(name)
+	h := seen{at: s.registers[rdi], line: s.line}
+	switch {
+	case strings.HasPrefix(name, "read_write"):
+		h.op, name = touch{read: true, write: true}, name[len("read_write"):]
+	case strings.HasPrefix(name, "read"):
+		h.op, name = touch{read: true}, name[len("read"):]
+	case strings.HasPrefix(name, "write"):
+		h.op, name = touch{write: true}, name[len("write"):]
+	default:
+		return
+	}
+	if name == "_range" {
+		if size := s.registers[rsi]; len(size.terms) == 0 {
+			h.bytes = size.plus
+		}
+	} else if n, ok := immediate(name); ok {
+		h.bytes = n
+	}
+	s.hooked = append(s.hooked, h)
+}
+
+// told says whether hooks have been told of an access.
+func (s *state) told(at value, t touch) bool {
+	read, write := !t.read, !t.write
+	for _, h := range s.hooked {
+		apart := at.add(h.at, -1)
+		if len(apart.terms) > 0 || apart.plus < 0 || apart.plus+int64(t.bytes) > h.bytes {
+			continue
+		}
+		read, write = read || h.op.read, write || h.op.write
+	}
+	return read && write
+}
+
+// forget all places of the stack that somebody else may have written.
+func (s *state) forget() {
+	for k, p := range s.slots {
+		if !s.hidden(p) {
+			delete(s.slots, k)
+		}
+	}
+}
+
+// call forgets what a function may have changed.
+func (s *state) call(name string) {
+	result := s.fresh(false)
+	switch {
+	case name == "__tls_get_addr":
+		result = s.named("shared " + s.registers[rdi].key())
+	case strings.HasPrefix(name, "__tsan_"):
+		s.hook(name)
+	case name == hook || strings.HasPrefix(name, "__ubsan_"):
+	default:
+		s.hooked = nil
+		s.forget()
+	}
+	for _, r := range callerSaved {
+		s.registers[r] = s.fresh(false)
+	}
+	s.registers[rax] = result
+}
