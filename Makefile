@@ -33,7 +33,7 @@ takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
 takes.release  := VERSION
-#= TASK=2               one task (grade, build and bench: all of them without it)
+#= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
 #= DETAILS=1            every part of every check, not only those that lost points
 #= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn

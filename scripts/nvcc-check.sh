@@ -32,6 +32,8 @@ macros() {
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;
     ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
     ./task4_flash/solution/*) echo '-DBR=64 -DBC=64' ;;
+    ./bonus/b1_rope/solution/*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
+    ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./grader/demo/neighbours.cu) echo '-DWITH_BARRIER=1' ;;
     esac
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"flashlab/grader/grading/race"
+	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -29,7 +30,11 @@ func All() []race.Workload {
 	for tokens := 1024; tokens <= 32768; tokens *= 2 {
 		all = append(all, task5.DecodeOf(16, 32, tokens, "sdpa"))
 	}
-	return append(all, task5.SplitOf(4096, 8, "sdpa"), task5.SplitOf(32768, 32, "sdpa"))
+	all = append(all, task5.SplitOf(4096, 8, "sdpa"), task5.SplitOf(32768, 32, "sdpa"))
+	for _, causal := range []bool{false, true} {
+		all = append(all, b1.RopeOf(4, 128, causal), b1.RopeOf(16, 512, causal), b1.RopeOf(16, 1024, causal), b1.RopeOf(16, 4096, causal), b1.RopeOf(4, 8192, causal))
+	}
+	return all
 }
 
 // VersionWorkloads are what the versions of a task's solution are compared on: one for
@@ -40,6 +45,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{task2.GemmOf(1, 2048, 2048, 2048, false), task2.SoftmaxOf(1<<16, 4096)}
 	case "4":
 		return []race.Workload{task4.AttentionOf(4, 2048, false)}
+	case "b1":
+		return []race.Workload{b1.RopeOf(4, 1024, false), b1.RopeOf(4, 4096, false)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

@@ -14,7 +14,7 @@ import (
 // Course is one course.toml.
 type Course struct {
 	Title      string
-	Tasks      []registry.Name // that are graded, in order; none means all
+	Tasks      []registry.Name // that are graded, in order; none means all but the bonus tasks
 	Seed       string          // the class seed; keep it to yourself until grades are out
 	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
 	Deadline   string          // of every task without its own: "2026-12-01 23:59"
@@ -71,6 +71,7 @@ type Visibility struct {
 // Canvas puts behind: "Attention kernels (4711)".
 type Canvas struct {
 	Total string
+	Bonus string            // of the bonus tasks that are on
 	Tasks map[string]string // "2" = "Task 2 (4712)"
 }
 
@@ -101,7 +102,7 @@ func (c *Course) Graded(task registry.Name) bool {
 			return true
 		}
 	}
-	return len(c.Tasks) == 0
+	return len(c.Tasks) == 0 && !task.Bonus()
 }
 
 // Key names what of the course decides on a task's measurements. Deadlines, points, curves and

@@ -100,13 +100,17 @@ func (c Class) columns(header []string) map[int]column {
 		}
 		all[at] = column{header[at], of, cell}
 	}
-	var whole float64
+	var whole, extra float64
 	for _, t := range c.Rubrics {
 		if !c.Course.Graded(t.Name) {
 			continue
 		}
 		of := c.worth(t)
-		whole += of
+		if t.Name.Bonus() {
+			extra += of
+		} else {
+			whole += of
+		}
 		if name := c.Course.Canvas.Tasks[fmt.Sprint(t.Name)]; name != "" {
 			put(name, of, func(e Entry) string {
 				for _, one := range e.Tasks {
@@ -123,6 +127,11 @@ func (c Class) columns(header []string) map[int]column {
 		name = c.Course.Title
 	}
 	put(name, whole, func(e Entry) string { return blank(e.Points, e.Blank()) })
+	if c.bonus() {
+		put(first(c.Course.Canvas.Bonus, name+" bonus"), extra, func(e Entry) string {
+			return blank(e.Bonus.Points, e.Bonus.Of == 0 || e.Attempts == 0)
+		})
+	}
 	return all
 }
 

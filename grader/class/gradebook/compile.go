@@ -96,18 +96,33 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 			one.Record = attempts[len(attempts)-1]
 		}
 		e.Tasks = append(e.Tasks, one)
-		e.Points += one.Final
-		e.Of += one.Of
-		e.GPU += one.GPU
-		e.Awaiting += one.Awaiting
-		e.NotGraded += one.NotGraded
+		e.add(one)
 		for _, n := range one.Notes {
 			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n.Instructor))
 		}
 	}
-	e.Points, e.Of = round(e.Points), round(e.Of)
+	e.Points, e.Of, e.Bonus = round(e.Points), round(e.Of), Bonus{round(e.Bonus.Points), round(e.Bonus.Of)}
 	e.GPU, e.Awaiting, e.NotGraded = round(e.GPU), round(e.Awaiting), round(e.NotGraded)
 	return e
+}
+
+// add counts a task among the others of its kind.
+func (e *Entry) add(one Task) {
+	if one.Rubric.Name.Bonus() {
+		e.Bonus.Points += one.Final
+		e.Bonus.Of += one.Of
+		return
+	}
+	e.Points += one.Final
+	e.Of += one.Of
+	e.GPU += one.GPU
+	e.Awaiting += one.Awaiting
+	e.NotGraded += one.NotGraded
+}
+
+// bonus tells whether a bonus task is on.
+func (c Class) bonus() bool {
+	return slices.ContainsFunc(c.Rubrics, func(t *rubric.Task) bool { return t.Name.Bonus() && c.Course.Graded(t.Name) })
 }
 
 // choose picks the attempt that counts for a task. One that could not be read counts only where

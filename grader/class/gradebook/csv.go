@@ -19,7 +19,11 @@ func (c Class) CSV(entries []Entry) []byte {
 			header = append(header, fmt.Sprintf("task %s", t.Name), fmt.Sprintf("task %s of", t.Name))
 		}
 	}
-	header = append(header, "points", "of", "need a GPU", "await a person", "not graded", "notes")
+	header = append(header, "points", "of", "need a GPU", "await a person", "not graded")
+	if c.bonus() {
+		header = append(header, "bonus", "bonus of")
+	}
+	header = append(header, "notes")
 	rows := [][]string{header}
 	for _, e := range entries {
 		attempt, submitted, hash := e.lastCounting(c)
@@ -27,7 +31,11 @@ func (c Class) CSV(entries []Entry) []byte {
 		for _, t := range e.Tasks {
 			row = append(row, blank(t.Final, t.Blank() || e.Attempts == 0), positive(t.Of))
 		}
-		row = append(row, blank(e.Points, e.Blank()), positive(e.Of), positive(e.GPU), positive(e.Awaiting), positive(e.NotGraded), safe(strings.Join(e.Notes, "; ")))
+		row = append(row, blank(e.Points, e.Blank()), positive(e.Of), positive(e.GPU), positive(e.Awaiting), positive(e.NotGraded))
+		if c.bonus() {
+			row = append(row, blank(e.Bonus.Points, e.Bonus.Of == 0 || e.Attempts == 0), positive(e.Bonus.Of))
+		}
+		row = append(row, safe(strings.Join(e.Notes, "; ")))
 		rows = append(rows, row)
 	}
 	return write(rows)

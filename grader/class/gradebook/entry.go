@@ -20,8 +20,12 @@ type Entry struct {
 	GPU       float64 // points that need a GPU, and have none yet
 	Awaiting  float64 // points that await a person: held, or not marked yet
 	NotGraded float64 // points of what could not be graded, through no fault of the student's
+	Bonus     Bonus   // of bonus tasks, which none of the numbers above counts
 	Notes     []string
 }
+
+// Bonus are the points of the bonus tasks that are on.
+type Bonus struct{ Points, Of float64 }
 
 // Task is one task of an entry.
 type Task struct {

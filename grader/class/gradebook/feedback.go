@@ -120,6 +120,9 @@ func (e Entry) Sentence() string {
 			parts = append(parts, Number(left.points)+" "+left.words)
 		}
 	}
+	if e.Bonus.Of > 0 {
+		parts = append(parts, fmt.Sprintf("bonus: %s of %s", Number(e.Bonus.Points), Number(e.Bonus.Of)))
+	}
 	return strings.Join(parts, "; ")
 }
 

@@ -37,7 +37,7 @@ func Grade(course *Course) command.Command {
 	}
 	c.Define = func(f *flag.FlagSet) command.Run {
 		g := grading{whose: whose{course: course}}
-		f.StringVar(&g.task, "task", "", "number of the task, `2`; all tasks without it")
+		f.StringVar(&g.task, "task", "", "name of the task, `2` or b1; bonus for all bonus tasks; all others without it")
 		f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
 		g.defineSolution(f, "grade the reference solution")
 		if course != nil {

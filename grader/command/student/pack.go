@@ -14,6 +14,7 @@ import (
 	"flashlab/grader/grading/look"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 )
 
@@ -30,6 +31,15 @@ func pack(out string, quick bool) (int, error) {
 	root, tasks, err := find("")
 	if err != nil {
 		return command.Failed, err
+	}
+	_, bonus, err := find(registry.Bonus)
+	if err != nil {
+		return command.Failed, err
+	}
+	for _, t := range bonus { // nobody owes them
+		if stub, err := unbegun(root, t, nil); err == nil && stub == "" {
+			tasks = append(tasks, t)
+		}
 	}
 	if out == "" {
 		out = filepath.Join(root, "out", "submission.zip")

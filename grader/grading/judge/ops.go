@@ -39,8 +39,10 @@ type Op struct {
 	Least func(c problem.Problem) uint64
 	// Copies is how often the worker itself copies the outputs to the host; 0 is once.
 	Copies int
-	// Against says what Least is, if not the least bytes there can be.
+	// Against says what Least is, if not the least bytes there can be, and Floor what these are then;
+	// nil where kernels do not count them.
 	Against string
+	Floor   func(c problem.Problem) uint64
 	// Scratch limits the bytes of device memory that are taken besides inputs
 	// and outputs.
 	Scratch func(c problem.Problem) uint64 // nil for no bound
@@ -181,6 +183,13 @@ func Bytes(tensors ...[]problem.Tensor) uint64 {
 		n += tensor.Elements(t.Shape)
 	}
 	return 4 * uint64(n)
+}
+
+// Written are the outputs of a problem that are no inputs as well.
+func Written(c problem.Problem) []problem.Tensor {
+	return slices.DeleteFunc(slices.Clone(c.Outputs), func(out problem.Tensor) bool {
+		return slices.ContainsFunc(c.Inputs, func(in problem.Tensor) bool { return in.Name == out.Name })
+	})
 }
 
 // once is the least traffic of most operations: each element of each tensor is

@@ -25,6 +25,9 @@ type Timed struct {
 	Held func(c problem.Problem) int64
 	// Baseline is what the vendor's or the course's way is called, if not the unfused one.
 	Baseline string
+	// Each is the number that each sequence has in a workload of a shape; nil for the fourth size: all
+	// slots of a cache are filled.
+	Each func(shape []int) int
 	// Small is a shape for the simulator, which times nothing but checks everything.
 	Small []int
 	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
@@ -53,12 +56,15 @@ func Apart(got, want []float32) float64 {
 	return most / math.Sqrt(square/float64(len(want)))
 }
 
-// TimedSpec is the usual workload of a shape: normal numbers, and every slot of every
-// sequence filled.
+// TimedSpec is the usual workload of a shape: normal numbers, the same for every sequence.
 func (o Op) TimedSpec(shape []int, causal bool) Spec {
 	s := Spec{Shape: shape, Dist: tensor.Normal, Causal: causal}
 	if o.Each != "" && len(shape) > 3 {
-		s.Each = slices.Repeat([]int{shape[3]}, max(shape[0], 0))
+		each := shape[3]
+		if o.Timed != nil && o.Timed.Each != nil {
+			each = o.Timed.Each(shape)
+		}
+		s.Each = slices.Repeat([]int{each}, max(shape[0], 0))
 	}
 	return s
 }
@@ -69,7 +75,7 @@ func (o Op) TimedCase(s Spec) (problem.Problem, error) {
 		return problem.Problem{}, fmt.Errorf("op %q is not timed", o.Name)
 	}
 	c, err := o.make(s, 0, 1, true)
-	c.Timed = true
+	c.Timed, c.Outputs = true, Written(c)
 	for i := range c.Inputs {
 		in := &c.Inputs[i]
 		if in.Given { // a cache, whose slots are all filled

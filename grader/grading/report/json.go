@@ -43,6 +43,13 @@ type ExtraData struct {
 	Release     string   `json:"release"`
 	Receipt     string   `json:"receipt,omitempty"`
 	Totals      []Total  `json:"totals,omitempty"` // those of Results.md
+	Bonus       *Bonus   `json:"bonus,omitempty"`  // where a bonus task was graded
+}
+
+// Bonus are the points of bonus tasks, which are in no other total.
+type Bonus struct {
+	Score    float64 `json:"score"`
+	MaxScore float64 `json:"max_score"` // of what was measured
 }
 
 // WriteJSON writes results.json and results-full.json into dir. The totals are those of Results.md.
@@ -74,8 +81,6 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 		if v.Refused != "" {
 			g.Output += fmt.Sprintf("Task %s was not run:\n%s\n", v.Task, v.Refused)
 		}
-		got, _ := v.Points()
-		g.Score += got
 		for _, h := range v.Held {
 			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %s, %s: %s", v.Task, h.Check, verdict.Awaiting))
 		}
@@ -90,7 +95,13 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 			}
 		}
 	}
-	g.Score = round(g.Score)
+	course, bonus := verdict.Parted(verdicts)
+	score, _ := verdict.Total(course)
+	g.Score = round(score)
+	if len(bonus) > 0 {
+		score, most := verdict.Total(bonus)
+		g.ExtraData.Bonus = &Bonus{round(score), round(most)}
+	}
 	return g
 }
 

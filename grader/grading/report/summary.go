@@ -27,7 +27,11 @@ func (p Printer) Summary(verdicts []verdict.Verdict) {
 		all = append(all, r)
 	}
 	got, most := verdict.Verdict{Checks: checks}.Points()
-	sum := fmt.Sprintf("All tasks: %s of %s points%s", Points(got), Points(most), measuredHere(checks))
+	which := "All tasks"
+	if verdicts[0].Task.Bonus() { // no run has both kinds
+		which = "All bonus tasks"
+	}
+	sum := fmt.Sprintf("%s: %s of %s points%s", which, Points(got), Points(most), measuredHere(checks))
 	colour := text.FgRed
 	if full {
 		colour = text.FgGreen

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -238,10 +239,10 @@ func LoadAll(root string) ([]*Task, error) {
 	return tasks, nil
 }
 
-// Find picks tasks by name ("2") or folder; "" picks all.
+// Find picks tasks by name ("2") or folder; "" picks all but the bonus tasks, and "bonus" all of these.
 func Find(tasks []*Task, name string) ([]*Task, error) {
-	if name == "" {
-		return tasks, nil
+	if name == "" || name == registry.Bonus {
+		return slices.DeleteFunc(slices.Clone(tasks), func(t *Task) bool { return t.Name.Bonus() != (name == registry.Bonus) }), nil
 	}
 	var have []string
 	for _, t := range tasks {

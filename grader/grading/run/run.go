@@ -133,7 +133,7 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 		tooLittle(v, w, res.Output.Counts)
 	}
 	if op.Scratch != nil && v.Passed {
-		tooMuch(v, op.Scratch(w), res.Seen.Peak)
+		tooMuch(v, w, op.Scratch(w), res.Seen.Peak)
 	}
 	if len(res.Seen.Findings) > 0 && !v.Passed {
 		v.Details = append(v.Details, "the simulator found fault with this case (see safety): look there first")
@@ -152,9 +152,8 @@ func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) 
 }
 
 // tooMuch fails a case that took more device memory than the task allows.
-func tooMuch(v *verdict.Outcome, allowed, peak uint64) {
-	// What is read and written once is the inputs and outputs themselves.
-	if scratch := peak - min(peak, v.Least); scratch > allowed {
+func tooMuch(v *verdict.Outcome, w problem.Problem, allowed, peak uint64) {
+	if scratch := peak - min(peak, judge.Bytes(w.Inputs, judge.Written(w))); scratch > allowed {
 		v.Passed = false
 		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides q, k, v and out, and %d are allowed: no matrix with a number for each pair of query and key", scratch, allowed)
 	}

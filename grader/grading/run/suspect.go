@@ -26,10 +26,14 @@ func suspect(v *verdict.Outcome, op judge.Op, w problem.Problem, seen supervise.
 	}
 	inputs, outputs := judge.Bytes(w.Inputs), judge.Bytes(w.Outputs)
 	own := outputs * uint64(max(op.Copies, 1)) // by the course's own part of the worker
+	floor := v.Least
+	if op.Floor != nil {
+		floor = op.Floor(w)
+	}
 	switch {
-	case v.Least > 0 && v.Ratio() < leastMoved:
+	case float64(v.Moved) < leastMoved*float64(floor):
 		v.Suspect = "the values are right, but its kernels moved fewer bytes than they must to read the inputs and to write the outputs: were they computed elsewhere?"
-		v.Facts = fmt.Sprintf("moved %d bytes in %d launches, where inputs and outputs have %d", v.Moved, seen.Launches(), v.Least)
+		v.Facts = fmt.Sprintf("moved %d bytes in %d launches, where inputs and outputs have %d", v.Moved, seen.Launches(), floor)
 	case len(seen.ByAddress) > 0:
 		v.Suspect = "the values are right, but the kernels call functions by their address: where such a call leads the simulator cannot follow, so its counts and findings prove nothing"
 		v.Facts = "in " + strings.Join(seen.ByAddress, ", ")

@@ -136,6 +136,28 @@ func (v Verdict) Points() (score, most float64) {
 	return score, most
 }
 
+// Parted separates the verdicts on bonus tasks from the others: neither's points count among the
+// other's.
+func Parted(all []Verdict) (course, bonus []Verdict) {
+	for _, v := range all {
+		if v.Task.Bonus() {
+			bonus = append(bonus, v)
+		} else {
+			course = append(course, v)
+		}
+	}
+	return course, bonus
+}
+
+// Total adds the points of several verdicts up, as Points does those of one.
+func Total(all []Verdict) (score, most float64) {
+	for _, v := range all {
+		got, of := v.Points()
+		score, most = score+got, most+of
+	}
+	return score, most
+}
+
 // Full tells whether all points of what was measured were reached.
 func (v Verdict) Full() bool {
 	got, most := v.Points()

@@ -14,6 +14,9 @@ func (n Name) numeric() bool {
 	return err == nil
 }
 
+// Bonus tells whether it is a bonus task's, such as b2: its points have a total of their own.
+func (n Name) Bonus() bool { return !n.numeric() }
+
 // MarshalJSON writes a number where the name is one.
 func (n Name) MarshalJSON() ([]byte, error) {
 	if n.numeric() {

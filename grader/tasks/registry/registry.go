@@ -16,7 +16,7 @@ type Task struct {
 	Dir  string // of the student's files, from the course's root
 }
 
-// All are the course's tasks, in the order of the route.
+// All are the course's tasks, in the order of the route, and then the bonus tasks.
 var All = List{
 	{"1", "task1_reference"},
 	{"2", "task2_unfused"},
@@ -25,6 +25,7 @@ var All = List{
 	{"5", "task5_decode"},
 	{"6", "task6_e2e"},
 	{"7", "task7_gpt2"},
+	{"b1", "bonus/b1_rope"},
 }
 
 // List is some tasks, in order.
@@ -76,6 +77,9 @@ func (t Task) Room() string {
 
 // Worker is the package of the program that runs the task's submissions.
 func (t Task) Worker() string { return "./" + t.Room() + "/worker" }
+
+// Bonus is the name of all bonus tasks together.
+const Bonus = "bonus"
 
 // Names are what the tasks are called.
 func (all List) Names() []Name {

@@ -42,7 +42,8 @@ func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
 	require.NoError(t, err)
 	tasks, err := rubric.LoadAll(root)
 	require.NoError(t, err)
-	route := rows(t, filepath.Join(root, "README.md"), "The route")
+	readme := filepath.Join(root, "README.md")
+	route := append(rows(t, readme, "The route"), rows(t, readme, "Bonus tracks")...)
 	for _, task := range tasks {
 		table := rows(t, filepath.Join(root, task.Dir, "README.md"), "Points")
 		for _, c := range task.Checks {
@@ -57,8 +58,10 @@ func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
 				}
 			}
 		}
-		i := slices.IndexFunc(route, func(cells []string) bool { return strings.Contains(cells[0], "("+task.Dir+"/README.md)") })
-		if assert.GreaterOrEqual(t, i, 0, "README.md: the route has no row of %s", task.Dir) {
+		i := slices.IndexFunc(route, func(cells []string) bool {
+			return strings.Contains(strings.Join(cells, "|"), "("+task.Dir+"/README.md)")
+		})
+		if assert.GreaterOrEqual(t, i, 0, "README.md: neither the route nor a bonus track has a row of %s", task.Dir) {
 			assert.Equal(t, task.Points, number(t, route[i][len(route[i])-1]), "README.md: the points of %s", task.Dir)
 		}
 	}

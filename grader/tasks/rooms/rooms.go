@@ -5,6 +5,7 @@ package rooms
 import (
 	"slices"
 
+	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/task1"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task3"
@@ -15,4 +16,4 @@ import (
 )
 
 // Ops are the operations of every task.
-var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops)
+var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops)
