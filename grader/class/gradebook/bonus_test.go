@@ -23,7 +23,7 @@ func withBonus(t *testing.T, text string) Class {
 	extra := record.Task{Name: "b1", Key: "k", Files: "f"}
 	extra.Result.Task = "b1"
 	extra.Result.Checks = []verdict.Check{{ID: "one", Title: "One", Parts: []verdict.Part{{Name: "correctness", Score: 1.5, Max: 2}}}}
-	return Class{Course: c, Rubrics: append(slices.Clone(rubrics), &rubric.Task{Name: "b1", Dir: "bonus/b1_x", Title: "Extra", Points: 2,
+	return Class{Course: c, Rubrics: append(slices.Clone(rubrics), &rubric.Task{Name: "b1", Dir: "bonus/b1_x", Title: "Extra", Points: 2, Shares: rubric.Shares{Correctness: 1},
 		Checks: []rubric.Check{{ID: "one", Title: "One", Points: 2}}}), Records: []*record.Record{attempt("101", 1, "", part("1", "x", 1), extra)}}
 }
 
