@@ -57,7 +57,11 @@ func Needs(op judge.Op, c problem.Problem) int64 {
 
 // WorkOf is the least work that the case requires.
 func WorkOf(op judge.Op, c problem.Problem) timing.Work {
-	return timing.Work{FLOPS: op.Timed.FLOPS(c), Bytes: float64(op.Least(c))}
+	least := op.Least
+	if op.Floor != nil {
+		least = op.Floor
+	}
+	return timing.Work{FLOPS: op.Timed.FLOPS(c), Bytes: float64(least(c)), Written: float64(judge.Bytes(judge.Written(c)))}
 }
 
 // Fits tells whether a workload and its baseline fit in so much device memory.

@@ -16,8 +16,9 @@ type Run struct {
 
 // Work is the least that a run has to do.
 type Work struct {
-	FLOPS float64
-	Bytes float64 // to and from device memory, each operand once
+	FLOPS   float64
+	Bytes   float64 // to and from device memory, each operand once
+	Written float64 `json:",omitempty"` // of them, to it
 }
 
 // What is allowed between the device's clock and the host's.
@@ -45,15 +46,15 @@ func (r Run) Exposed() bool {
 }
 
 // Least is the shortest time that a run can take on a device with these limits: its
-// operations on the fastest units, its bytes over the memory's pins. What still fits in
-// the cache need not have been written back.
+// operations on the fastest units, its bytes over the memory's pins. What is written need not have
+// left the cache, as far as it fits. What is read gets no such allowance: the cache was emptied.
 func (w Work) Least(l device.Limits) time.Duration {
 	var seconds float64
 	if l.Tensor > 0 {
 		seconds = w.FLOPS / l.Tensor
 	}
 	if l.Bandwidth > 0 {
-		seconds = max(seconds, (w.Bytes-float64(l.L2))/l.Bandwidth)
+		seconds = max(seconds, (w.Bytes-min(w.Written, float64(l.L2)))/l.Bandwidth)
 	}
 	return max(time.Duration(seconds*1e9), time.Microsecond) // nothing is launched in less
 }

@@ -66,7 +66,10 @@ func TestImpossibleTimesAreHeld(t *testing.T) {
 }
 
 func TestWhatFitsTheCacheNeedNotHaveBeenWritten(t *testing.T) {
-	assert.Equal(t, time.Microsecond, Work{Bytes: 40 << 20}.Least(h100))
+	assert.Equal(t, time.Microsecond, Work{Bytes: 40 << 20, Written: 40 << 20}.Least(h100))
+	assert.InDelta(t, 12.5, Work{Bytes: 40 << 20}.Least(h100).Seconds()*1e6, 0.1, "what is read comes from memory, however small")
+	assert.InDelta(t, 12.5, Work{Bytes: 80 << 20, Written: 40 << 20}.Least(h100).Seconds()*1e6, 0.1)
+	assert.InDelta(t, 15.7, Work{Bytes: 100 << 20, Written: 100 << 20}.Least(h100).Seconds()*1e6, 0.1)
 }
 
 func TestWorkAfterTheCallIsPartOfIt(t *testing.T) {
