@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"flashlab/grader/command"
+	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
 	"flashlab/grader/slurm/gpujob"
@@ -85,7 +86,13 @@ func (j job) run() (int, error) {
 	if err != nil {
 		return command.Failed, fmt.Errorf("gpu: %w", err)
 	}
-	return r.Code, grading{whose: j.whose}.write(root, verdicts)
+	if err := (grading{whose: j.whose}).write(root, verdicts); err != nil {
+		return command.Failed, err
+	}
+	if j.own() {
+		report.Printer{W: os.Stdout, Terminal: command.Terminal()}.Next(verdicts)
+	}
+	return r.Code, nil
 }
 
 // args are the grader's on the node.
