@@ -75,6 +75,7 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, m.Changed(folder))
 	assert.Len(t, z.File, len(m.Files)+len(m.Yours)+1)
+	assert.Contains(t, m.Yours, "Results.md", "it is the student's to answer in")
 
 	tasks, err := rubric.LoadAll(folder)
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func (c Class) Feedback(e Entry) string {
 
 // Results is the entry's Results.md: what was measured, as the student may see it, before deadlines and
 // what people decide.
-func (c Class) Results(e Entry) (string, error) {
+func (c Class) Results(e Entry) (string, []report.Total, error) {
 	var tasks []*rubric.Task
 	var verdicts []verdict.Verdict
 	for _, t := range e.Tasks {
@@ -102,8 +102,7 @@ func (c Class) Results(e Entry) (string, error) {
 			verdicts = append(verdicts, v)
 		}
 	}
-	text, _, err := report.ResultsOf(tasks, verdicts)
-	return text, err
+	return report.ResultsOf(tasks, verdicts)
 }
 
 // Sentence sums the grade up: "14 of 15 points; 3 need a GPU; 2 await a person".

@@ -21,7 +21,16 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 			continue
 		}
 		dir := filepath.Join(out, "students", record.Safe(e.Student.ID))
-		data, err := json.MarshalIndent(c.Gradescope(e), "", "  ")
+		results, sums, err := c.Results(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := put(filepath.Join(dir, report.ResultsName), []byte(results)); err != nil {
+			return nil, nil, err
+		}
+		g := c.Gradescope(e)
+		g.ExtraData.Totals = sums
+		data, err := json.MarshalIndent(g, "", "  ")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -29,13 +38,6 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 			return nil, nil, err
 		}
 		if err := put(filepath.Join(dir, "feedback.md"), []byte(c.Feedback(e))); err != nil {
-			return nil, nil, err
-		}
-		results, err := c.Results(e)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := put(filepath.Join(dir, report.ResultsName), []byte(results)); err != nil {
 			return nil, nil, err
 		}
 	}
