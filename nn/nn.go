@@ -10,6 +10,7 @@ package nn
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 
 	"flashlab/device"
 )
@@ -77,6 +78,22 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 		}
 	}
 	return kernels, nil
+}
+
+// Sources are the files as they are compiled.
+func Sources() (all []device.Source, err error) {
+	files, err := fs.Glob(sources, "*.cu")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := sources.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(file)})
+	}
+	return all, nil
 }
 
 // waits has the kernels that call waitForInputs in every block before they touch what

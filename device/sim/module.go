@@ -37,8 +37,7 @@ func (s moduleSource) key(c *compiler) string {
 
 // cachedModule builds a module unless it has been built before. Two processes
 // may build the same one at once: each renames its own result into place.
-func (c *compiler) cachedModule(cacheDir string, s moduleSource) (string, error) {
-	dir := filepath.Join(cacheDir, "modules")
+func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

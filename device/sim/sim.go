@@ -52,6 +52,7 @@ type Options struct {
 	Timeout  time.Duration            // wall clock a launch may take
 	Memory   int64                    // bytes of device memory
 	Cache    string                   // directory; default: cache.Dir
+	Own      *Own                     // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                   // default: the first that builds a probe kernel
 	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
 	Show     trace.Show               // whose printf is kept; default: every thread's
@@ -255,7 +256,11 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}
-	so, err := d.compiler.cachedModule(d.cacheDir, s)
+	dir, err := d.modulesOf(src)
+	if err != nil {
+		return nil, err
+	}
+	so, err := d.compiler.cachedModule(d.cacheDir, dir, s)
 	if err != nil {
 		return nil, err
 	}

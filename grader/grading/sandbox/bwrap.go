@@ -22,7 +22,7 @@ type bubblewrap struct {
 	unshare string
 	temps   []string // empty folders to mount them on
 	sizes   bool     // it bounds the size of a tmpfs: 0.7 and newer
-	userns  bool // it can forbid further user namespaces: 0.8 and newer; the filter does so too
+	userns  bool     // it can forbid further user namespaces: 0.8 and newer; the filter does so too
 	// setpriv is set where we are root. Then a user namespace does not make the program
 	// somebody else: it would still own what root owns, such as /proc/sys. This command
 	// turns the program into another user, inside the sandbox.

@@ -3,6 +3,7 @@ package supervise
 import (
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"flashlab/device/sim"
 	"flashlab/device/trace"
 	"flashlab/grader/grading/gate"
+	"flashlab/internal/cache"
 )
 
 // Simulator is a Backend of the simulator.
@@ -29,10 +31,44 @@ type running struct {
 	inputs
 }
 
-// NewSimulator starts the simulator.
-func NewSimulator(o sim.Options) (*Simulator, error) {
+// NewSimulator starts the simulator. A stranger's kernels, which are those that run in a
+// sandbox, are compiled into a folder of their own, which Close removes; shared ones are not.
+func NewSimulator(o sim.Options, shared func(device.Source) bool) (*Simulator, error) {
 	s := &Simulator{options: o}
-	return s, s.start()
+	if o.Jail != nil {
+		if err := s.makeOwn(shared); err != nil {
+			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
+		}
+	}
+	if err := s.start(); err != nil {
+		s.removeOwn()
+		return nil, err
+	}
+	return s, nil
+}
+
+// ownModules is what a submission's compiled kernels may take: each takes some 100 KB.
+const ownModules = 64 << 20
+
+func (s *Simulator) makeOwn(shared func(device.Source) bool) (err error) {
+	base := s.options.Cache
+	if base == "" {
+		if base, err = cache.Dir(); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp(base, ".own-*")
+	if err != nil {
+		return err
+	}
+	s.options.Own = &sim.Own{Dir: dir, Bytes: ownModules, Shared: shared}
+	return os.Chmod(dir, 0o755) // in a sandbox the compiler is another user
+}
+
+func (s *Simulator) removeOwn() {
+	if s.options.Own != nil {
+		_ = os.RemoveAll(s.options.Own.Dir)
+	}
 }
 
 func (s *Simulator) start() error {
@@ -101,6 +137,7 @@ func (s *Simulator) Renew() error {
 // Close ends the simulator. It does not wait long for a kernel that still runs:
 // the process has its own time limit.
 func (s *Simulator) Close() error {
+	defer s.removeOwn()
 	closed := make(chan error, 1)
 	go func() { closed <- s.device.Close() }()
 	select {
