@@ -34,6 +34,9 @@ type Machine struct {
 	tiles          []*tile // in order of allocation
 	read, written  uint64
 	err            error
+
+	matrices []*Matrix // in the order they were made
+	recorder *recorder // nil: nothing is recorded
 }
 
 // Traffic is what crossed between the memories, in bytes.
@@ -67,7 +70,7 @@ func (m *Machine) Input(name string, rows, cols int, data []float32) (*Matrix, e
 	if rows < 1 || cols < 1 || len(data) != rows*cols {
 		return nil, fmt.Errorf("hbm: %s [%d, %d] of %d elements: want at least 1 row and column, and as many elements", name, rows, cols, len(data))
 	}
-	return &Matrix{&matrix{m, name, rows, cols, slices.Clone(data), true}}, nil
+	return m.matrix(&matrix{m, len(m.matrices), name, rows, cols, slices.Clone(data), true}), nil
 }
 
 // Output makes room in HBM for a result. It is filled with a value that shows which
@@ -76,7 +79,12 @@ func (m *Machine) Output(name string, rows, cols int, filled float32) (*Matrix, 
 	if rows < 1 || cols < 1 {
 		return nil, fmt.Errorf("hbm: %s [%d, %d]: want at least 1 row and column", name, rows, cols)
 	}
-	return &Matrix{&matrix{m, name, rows, cols, slices.Repeat([]float32{filled}, rows*cols), false}}, nil
+	return m.matrix(&matrix{m, len(m.matrices), name, rows, cols, slices.Repeat([]float32{filled}, rows*cols), false}), nil
+}
+
+func (m *Machine) matrix(x *matrix) *Matrix {
+	m.matrices = append(m.matrices, &Matrix{x})
+	return m.matrices[x.id]
 }
 
 // Contents returns a copy of a matrix of this machine, without counting it.
@@ -104,6 +112,7 @@ type Matrix struct{ in *matrix }
 // even fmt can print the numbers.
 type matrix struct {
 	machine    *Machine
+	id         int // its place among the machine's
 	name       string
 	rows, cols int
 	data       []float32

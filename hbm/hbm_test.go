@@ -169,3 +169,70 @@ func TestCountsAreExactAcrossGoroutines(t *testing.T) {
 	all.Wait()
 	assert.EqualValues(t, 8*100*8, m.Traffic().Read)
 }
+
+// TestARecordOnZerosIsTheSameOnNumbers: an algorithm that ran on zeros is done again on
+// numbers, and gives their result and counts.
+func TestARecordOnZerosIsTheSameOnNumbers(t *testing.T) {
+	run := func(m *Machine, data []float32) *Matrix {
+		x, err := m.Input("x", 3, 2, data)
+		require.NoError(t, err)
+		y, err := m.Output("y", 3, 2, -1)
+		require.NoError(t, err)
+		_ = x
+		return y
+	}
+	ask := func(s *SRAM, x, y *Matrix) {
+		a, col, square, b := s.Tile("a", 3, 2), s.Tile("col", 3, 1), s.Tile("square", 3, 3), s.Tile("b", 3, 2)
+		a.Load(x, 0)
+		col.Fill(1)
+		col.MaxRows(a)
+		col.SumRows(a)
+		a.Sub(col)
+		a.Scale(0.5)
+		a.Exp()
+		square.MulT(a, a)
+		square.Mask(0)
+		square.Exp()
+		b.Copy(a)
+		b.Mul(a)
+		b.Div(col)
+		b.Add(a)
+		b.AddMul(square, a)
+		b.Part(2, 2).Store(y, 1)
+		b.Part(1, 2).Store(y, 0)
+	}
+	empty := New(400)
+	empty.Record()
+	y := run(empty, make([]float32, 6))
+	ask(empty.SRAM(), empty.matrices[0], y)
+	require.NoError(t, empty.SRAM().Err())
+
+	numbers := []float32{1, 2, 3, 4, 5, 6}
+	direct := New(400)
+	want := run(direct, numbers)
+	ask(direct.SRAM(), direct.matrices[0], want)
+	again := New(400)
+	got := run(again, numbers)
+	require.NoError(t, again.Replay(empty.Recorded()))
+	assert.Equal(t, contents(t, direct, want), contents(t, again, got))
+	assert.Equal(t, direct.Traffic(), again.Traffic())
+	assert.NotEqual(t, contents(t, empty, y), contents(t, again, got))
+}
+
+func TestARecordIsNotTrusted(t *testing.T) {
+	m := New(400)
+	m.Record()
+	m.SRAM().Tile("a", 2, 2).Fill(1)
+	good := m.Recorded()
+	require.NoError(t, New(400).Replay(good))
+	assert.Error(t, New(10).Replay(good), "the room is the grader's to give")
+	assert.Error(t, New(400).Replay(good[1:]))
+	for at := range good {
+		bad := append([]byte{}, good...)
+		bad[at] ^= 0xff
+		_ = New(400).Replay(bad) // whatever it is, it does not panic
+	}
+	for _, bad := range [][]byte{append([]byte{200}, make([]byte, callBytes-1)...), append([]byte{2}, make([]byte, callBytes-1)...)} {
+		assert.Error(t, New(400).Replay(bad))
+	}
+}

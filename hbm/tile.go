@@ -13,6 +13,7 @@ type tile struct {
 	rows, cols int
 	stride     int       // from one row to the next
 	data       []float32 // nil if there was no room
+	id         int       // in a record
 }
 
 // Rows is the number of rows.
@@ -32,12 +33,13 @@ func (t *tile) row(i int) []float32 { return t.data[i*t.stride:][:t.cols] }
 // extra room. The last, smaller tile of a matrix needs it.
 func (t *Tile) Part(rows, cols int) *Tile {
 	p := &tile{machine: t.in.machine, name: t.in.name, rows: rows, cols: cols, stride: t.in.stride}
-	t.in.work("Part", nil, func() {
+	t.in.work(opPart, nil, Call{Rows: rows, Cols: cols}, func() {
 		if rows < 1 || cols < 1 || rows > t.in.rows || cols > t.in.cols {
 			p.machine.fail("Part(%d, %d) of tile %v: want 1 to %d rows and 1 to %d columns", rows, cols, t.in, t.in.rows, t.in.cols)
 			return
 		}
 		p.data = t.in.data[:(rows-1)*p.stride+cols]
+		p.machine.recorder.made(p)
 	})
 	return &Tile{p}
 }
@@ -46,7 +48,7 @@ func (t *Tile) Part(rows, cols int) *Tile {
 // bytes for each element.
 func (t *Tile) Load(x *Matrix, row int) {
 	in := t.in
-	in.work("Load", nil, func() {
+	in.work(opLoad, nil, Call{Matrix: idOf(x), Rows: row}, func() {
 		if !in.fits("Load", "from", x, row) {
 			return
 		}
@@ -61,7 +63,7 @@ func (t *Tile) Load(x *Matrix, row int) {
 // bytes for each element.
 func (t *Tile) Store(x *Matrix, row int) {
 	in := t.in
-	in.work("Store", nil, func() {
+	in.work(opStore, nil, Call{Matrix: idOf(x), Rows: row}, func() {
 		if !in.fits("Store", "to", x, row) {
 			return
 		}
@@ -94,7 +96,8 @@ func (t *tile) fits(call, way string, x *Matrix, row int) bool {
 
 // work does something with a tile, under the machine's lock, unless an error
 // came before. others are the operands: tiles of the same machine.
-func (t *tile) work(call string, others []*Tile, do func()) {
+// more is what a record needs besides: numbers.
+func (t *tile) work(call string, others []*Tile, more Call, do func()) {
 	if t == nil || t.machine == nil {
 		return // a zero Tile: it has nowhere to report an error
 	}
@@ -114,5 +117,6 @@ func (t *tile) work(call string, others []*Tile, do func()) {
 			return
 		}
 	}
+	m.recorder.note(call, t, others, more)
 	do()
 }

@@ -33,6 +33,9 @@ type Op struct {
 	Tensors func(c problem.Problem) (in, out []problem.Tensor)
 	// Prepare fills the inputs that are Given, from those that are not.
 	Prepare func(c problem.Problem, in []*tensor.Tensor) error // may be nil
+	// Replay makes the output of a record, and the counts that go with it, on the real
+	// inputs: the worker has had none. nil for an operation whose output is the worker's.
+	Replay func(c problem.Problem, in []*tensor.Tensor, a *problem.Answer) error
 	// Judge decides on an output, whose tensors have the right shapes.
 	Judge func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) Ruling
 	// Least is how many bytes any kernel has to move.
@@ -83,7 +86,7 @@ func (o Op) Case(s Spec, seed uint64, stream uint32) (problem.Problem, error) {
 
 // make leaves a case that is timed as large as it is: its tensors never travel.
 func (o Op) make(s Spec, seed uint64, stream uint32, timed bool) (problem.Problem, error) {
-	c := problem.Problem{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed, Each: s.Each, Refused: s.Refused}
+	c := problem.Problem{Op: o.Name, Sizes: map[string]int{}, Causal: s.Causal, Dist: s.Dist, Seed: seed, Each: s.Each, Refused: s.Refused, Recorded: o.Replay != nil}
 	switch {
 	case len(s.Shape) != len(o.Sizes):
 		return c, fmt.Errorf("shape %v: op %q takes [%s]", s.Shape, o.Name, strings.Join(o.Sizes, ", "))

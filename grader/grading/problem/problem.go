@@ -24,6 +24,9 @@ type Problem struct {
 	// Withheld says that the inputs stay with the grader, and the seed with them: the
 	// worker has the device filled with them, and gets those alone that are Given.
 	Withheld bool `json:",omitempty"`
+	// Recorded says that the answer is a record of what was asked for, on inputs of zeros:
+	// the grader does it again on the real ones.
+	Recorded bool `json:",omitempty"`
 	Inputs   []Tensor
 	Outputs  []Tensor
 	// For tuning: sizes that the kernel is made for, and how often it is timed.
@@ -61,7 +64,7 @@ func (c Problem) Withhold(kind device.Kind) Problem {
 	c.Seed, c.Withheld, c.Inputs = 0, true, slices.Clone(c.Inputs)
 	for i := range c.Inputs {
 		t := &c.Inputs[i]
-		t.Stream, t.Given = 0, t.Host || kind == NoDevice
+		t.Stream, t.Given = 0, t.Host || kind == NoDevice && !c.Recorded
 	}
 	return c
 }
@@ -77,6 +80,7 @@ const (
 type Answer struct {
 	Tensors []*tensor.Tensor
 	Counts  map[string]uint64
+	Record  []byte // of a case that is Recorded, in place of tensors
 }
 
 // Random makes an input that is not given.

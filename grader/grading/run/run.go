@@ -15,6 +15,7 @@ import (
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/grading/wire"
 	"flashlab/tensor"
 )
 
@@ -99,6 +100,11 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Chec
 	res, err := r.Run(ctx, w, in)
 	if err != nil {
 		return res, v, err
+	}
+	if op.Replay != nil && res.Output != nil {
+		if err := op.Replay(w, in, res.Output); err != nil {
+			res.Error, res.Output = &wire.Error{Class: wire.Failed, Text: err.Error()}, nil
+		}
 	}
 	decide(&v, op, w, in, res)
 	suspect(&v, op, w, res.Seen)

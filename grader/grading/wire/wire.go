@@ -104,11 +104,13 @@ func WriteReply(w io.Writer, r Reply, out *problem.Answer) error {
 	var payload []byte
 	if out != nil {
 		r.Counts = out.Counts
-		data, err := encode(out.Tensors)
-		if err != nil {
-			return err
+		if payload = out.Record; payload == nil {
+			data, err := encode(out.Tensors)
+			if err != nil {
+				return err
+			}
+			payload = data
 		}
-		payload = data
 	}
 	return frame.Write(w, r, payload)
 }
@@ -128,6 +130,9 @@ func ReadReply(r io.Reader, c problem.Problem) (Reply, *problem.Answer, error) {
 		reply.Error.Text = Cut(reply.Error.Text, 2*maxText)
 		reply.Error.Where = Cut(reply.Error.Where, 256)
 		return reply, nil, nil
+	}
+	if c.Recorded {
+		return reply, &problem.Answer{Record: payload, Counts: reply.Counts}, nil
 	}
 	tensors, err := decode(payload, c.Outputs)
 	if err != nil {

@@ -23,6 +23,9 @@ var tiled = judge.Op{
 		return judgeTiled(c, in, out, c.Sizes[sizes.TileQueries], c.Sizes[sizes.TileKeys])
 	},
 	Least: judge.Once,
+	Replay: func(c problem.Problem, in []*tensor.Tensor, a *problem.Answer) error {
+		return replay(c, in, a, sizes.TiledRoom(c, c.Sizes[sizes.TileQueries], c.Sizes[sizes.TileKeys]))
+	},
 }
 
 // chosenTiles is Forward with the tiles that Tiles picks for an SRAM of so many
@@ -40,6 +43,9 @@ var chosenTiles = judge.Op{
 	Tensors: tiledTensors,
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		return judgeTiled(c, in, out, int(out.Counts[sizes.TileQueries]), int(out.Counts[sizes.TileKeys]))
+	},
+	Replay: func(c problem.Problem, in []*tensor.Tensor, a *problem.Answer) error {
+		return replay(c, in, a, c.Sizes["sram"])
 	},
 	Least:   func(c problem.Problem) uint64 { return Yardstick(sizes.Tiled(c), c.Sizes["sram"]) },
 	Against: "the best tiles' bytes",

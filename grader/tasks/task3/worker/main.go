@@ -57,7 +57,8 @@ var poison = math.Float32frombits(0xFFFFFFFF)
 func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
 	s := sizes.Tiled(j.Problem)
 	machine := hbm.New(sram)
-	in, o, err := matrices(machine, j.In, s)
+	machine.Record()
+	in, o, err := matrices(machine, empty(j.Inputs), s)
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +68,18 @@ func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
 	if err := machine.SRAM().Err(); err != nil {
 		return nil, fmt.Errorf("%w (Forward returned nil: let it end with return sram.Err())", err)
 	}
-	data, err := machine.Contents(o)
-	if err != nil {
-		return nil, err
-	}
-	got, err := tensor.Of(data, s.SeqQ, s.Dim)
-	if err != nil {
-		return nil, err
-	}
-	return &problem.Answer{Tensors: []*tensor.Tensor{got}, Counts: map[string]uint64{
-		problem.Moved: machine.Traffic().Total(), sizes.TileQueries: uint64(br), sizes.TileKeys: uint64(bc),
+	return &problem.Answer{Record: append([]byte{}, machine.Recorded()...), Counts: map[string]uint64{
+		sizes.TileQueries: uint64(br), sizes.TileKeys: uint64(bc),
 	}}, nil
+}
+
+// empty are matrices of zeros: what Forward asks for does not depend on the numbers, and
+// this process is not to have them. The grader does it again with the real ones.
+func empty(inputs []problem.Tensor) (all []*tensor.Tensor) {
+	for _, i := range inputs {
+		all = append(all, tensor.New(i.Shape...))
+	}
+	return all
 }
 
 // matrices puts q, k and v into HBM, and makes room for o.
