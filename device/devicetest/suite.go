@@ -88,6 +88,7 @@ func works(t *testing.T, b bench) {
 		{"GraphChecks", checksRecordings},
 		{"Attributes", tellsAttributes},
 		{"TensorCores", tensorCores},
+		{"PTX", inlinePTX},
 		{"StillWorks", adds},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b) })

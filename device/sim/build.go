@@ -20,23 +20,27 @@ var sources embed.FS
 
 // What rewrites kernels on their way: part of every module's key.
 //
-//go:embed assembly.go touches.go symbolic.go follow.go unseen.go watch.go
+//go:embed assembly.go touches.go symbolic.go follow.go unseen.go blocks.go watch.go inline.go ptx/*.go
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {
-	var parts []string
-	for _, files := range []embed.FS{sources, passes} {
-		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			text, err := files.ReadFile(name)
-			parts = append(parts, name, string(text))
-			return err
-		})
-	}
-	return cache.Key(parts...)
+	return keyOf(sources)
 })
+
+var passesKey = sync.OnceValue(func() string { return keyOf(passes) })
+
+func keyOf(files embed.FS) string {
+	var parts []string
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := files.ReadFile(name)
+		parts = append(parts, name, string(text))
+		return err
+	})
+	return cache.Key(parts...)
+}
 
 // writeSources writes the embedded sources into the cache, once per version of them.
 func writeSources(cacheDir string) (string, error) {

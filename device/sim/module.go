@@ -25,7 +25,7 @@ type moduleSource struct {
 }
 
 func (s moduleSource) key(c *compiler) string {
-	parts := []string{c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
+	parts := []string{c.path, c.version, sourcesKey(), passesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		parts = append(parts, name, s.defines[name])
 	}
@@ -86,6 +86,9 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 			return "", err
 		}
 	}
+	if args, err = c.rewritePTX(dir, args, s); err != nil {
+		return "", err
+	}
 	if err := c.compile(dir, include, args, s); err != nil {
 		return "", err
 	}
@@ -136,6 +139,9 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 
 func (s moduleSource) wrapper() string {
 	var b strings.Builder
+	if usesPTX.MatchString(s.text) {
+		b.WriteString("#include \"simt/ptx.h\"\n")
+	}
 	fmt.Fprintf(&b, "#include %q\nSIMT_MODULE(", s.name)
 	for _, k := range s.kernels {
 		fmt.Fprintf(&b, "SIMT_KERNEL(%s) ", k)

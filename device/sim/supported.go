@@ -19,8 +19,6 @@ type lacking struct {
 }
 
 var allLacking = []lacking{
-	{regexp.MustCompile(`\b(?:asm|__asm__|__asm)\b`),
-		"the simulator does not run inline PTX: write it in CUDA C++ (tensorcore.h has mma and ldmatrix), or keep it from the simulator with #ifndef FLASHLAB_SIM"},
 	{regexp.MustCompile(`<<<`),
 		"a kernel is launched here (<<<…>>>): host code and dynamic parallelism are not simulated; kernels are launched from Go"},
 	{regexp.MustCompile(`\bcuda(?:Malloc|Free|Memcpy|Memset|Mem[A-Z]|Device[A-Z]|Stream[A-Z]|Event[A-Z]|Launch|Graph[A-Z]|Func[A-Z]|Get[A-Z]|Set[A-Z]|Occupancy|Host[A-Z]|Peek)\w*\s*\(`),
@@ -34,9 +32,6 @@ var allLacking = []lacking{
 	{regexp.MustCompile(`\b(?:__mbarrier_\w+|__pipeline_arrive_on|__nv_\w*barrier\w*)\b`),
 		"the simulator has no %s: use __syncthreads(), or __pipeline_wait_prior and a barrier"},
 }
-
-// emptyAsm is inline assembly that only holds up the optimiser.
-var emptyAsm = regexp.MustCompile(`^(?:asm|__asm__|__asm)\s*(?:volatile|__volatile__)?\s*\(\s*""\s*[:)]`)
 
 // movesLines is a directive that would let code pass for the simulator's own (unseen.go).
 var movesLines = regexp.MustCompile(`(?s)(?:^|\n)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:#|%:|\?\?=)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:line\b|\d)`)
@@ -65,9 +60,6 @@ func (c *compiler) checkSupported(dir string, args []string, s moduleSource) err
 	var found []place
 	for _, l := range allLacking {
 		for _, m := range l.pattern.FindAllStringIndex(code, -1) {
-			if emptyAsm.MatchString(text[m[0]:]) {
-				continue
-			}
 			message := l.message
 			if strings.Contains(message, "%s") {
 				message = fmt.Sprintf(message, strings.TrimRight(code[m[0]:m[1]], " (<"))

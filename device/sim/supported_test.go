@@ -26,8 +26,6 @@ func kernelsWith(lines ...string) string {
 // different stages of a compiler report cannot share a file.
 var lackingCases = [][][2]string{
 	{
-		{`asm volatile("mov.u32 %0, %laneid;" : "=r"(n)); y[0] = n;`, "does not run inline PTX"},
-		{`asm("bar.sync 0;"); y[0] = 1;`, "does not run inline PTX"},
 		{`k0<<<1, 1>>>(y, n);`, "a kernel is launched here"},
 		{`cudaMalloc(&y, 4);`, "cudaMalloc belongs to the host"},
 		{`cuda::barrier<cuda::thread_scope_block> *b = nullptr;`, "has no cuda::barrier"},

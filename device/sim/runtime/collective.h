@@ -24,4 +24,7 @@ void aligned(Worker *w, const Instruction &i, int line);
 // requireAll ends the kernel where a lane is missing; `any` is one that is there.
 void requireAll(Worker *w, Fiber *const *lane, const Fiber *any, const char *what);
 
+// checkRow ends the kernel unless an address is one of a row of 16 bytes in shared memory.
+void checkRow(Worker *w, const Instruction &i, Addr a, int line);
+
 } // namespace simt

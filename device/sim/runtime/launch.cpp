@@ -210,6 +210,7 @@ Worker *newWorker(int id, unsigned checks) {
     w->fibers = new Fiber[maxThreads]();
     w->warps = new Warp[maxThreads / 32]();
     w->exchanges = new Exchange[maxThreads / 32]();
+    w->told = new Told[maxThreads * toldKept]();
     w->queue = new uint16_t[queueMask + 1]();
     w->traffic = newTraffic();
     size_t each = stackSize + guardSize;

@@ -83,7 +83,6 @@ struct Told {
 constexpr unsigned toldKept = 8;
 
 struct Fiber {
-    Told told[toldKept]; // the latest first
     uint16_t id, warp, lane;
     uint16_t clock; // its warp clock: how often it has met others of its warp
     // Where it is in its warp's trace of memory requests (traffic.h).
@@ -157,6 +156,7 @@ struct alignas(64) Worker {
     Warp *warps = nullptr;
     Traffic *traffic = nullptr;
     Region *data = nullptr; // of the module's variables
+    Told *told = nullptr; // toldKept of each thread, the latest first
     PendingWrite pending;
     int id = 0;
     std::map<int, Region> sharedOf, dataOf; // by module

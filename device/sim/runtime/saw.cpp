@@ -11,7 +11,8 @@ using namespace simt;
 
 static_assert(offsetof(Worker, stackLo) == 0 && stackSize == 262144 &&
                   offsetof(Worker, current) == 32 && offsetof(Worker, epoch) == 64 &&
-                  sizeof(Told) == 16,
+                  offsetof(Worker, told) == 280 && offsetof(Fiber, id) == 0 &&
+                  sizeof(Told) * toldKept == 128,
               "the assembly below");
 
 namespace {
@@ -23,13 +24,13 @@ constexpr uint32_t coded(size_t n, Op op) {
 void tell(Addr a, size_t n, Op op) {
     Worker *w = worker;
     if (!w || a - w->stackLo < stackSize) return;
-    Told *t = w->current->told;
+    Told *t = w->told + toldKept * w->current->id;
     memmove(t + 1, t, (toldKept - 1) * sizeof *t);
     t[0] = {a, coded(n, op), w->epoch};
 }
 
 bool told(Addr a, size_t n, Op op) {
-    const Told *t = worker->current->told;
+    const Told *t = worker->told + toldKept * worker->current->id;
     for (unsigned i = 0; i < toldKept; i++)
         if (t[i].epoch == worker->epoch && (t[i].bytesAndOp & 1) == (op == WRITE) && a >= t[i].a &&
             a + n <= t[i].a + (t[i].bytesAndOp >> 1))
@@ -98,6 +99,9 @@ simt_\kind\()_\name:
   add (%rsi),%rdi
   push %rdx
   mov 32(%rsi),%rdx
+  movzwl (%rdx),%edx
+  shl $7,%edx
+  add 280(%rsi),%rdx
   cmp (%rdx),%rdi
   jne 2f
   cmpl $\coded,8(%rdx)

@@ -111,6 +111,15 @@ const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>},
                " bytes off; its address has to be a multiple of 16");
 }
 
+} // namespace
+
+namespace simt {
+void checkRow(Worker *w, const Instruction &i, Addr a, int line) {
+    if (UNLIKELY(!w->shared->holds(a) || a % 16)) refuseRow(w, i, a, line);
+}
+} // namespace simt
+
+namespace {
 // One of two halves of a result: numbers as they travel in registers.
 template <class T, class From> T half(const From *p) {
     T v;
@@ -147,6 +156,10 @@ extern "C" {
 PRODUCT(simt_multiply_64_half, halves)
 PRODUCT(simt_multiply_64_bfloat16, bfloat16s)
 PRODUCT(simt_multiply_32_tf32, tf32s)
+// Half as deep, the other half being zero; the names are for the counts.
+PRODUCT(simt_multiply_32_half, halves)
+PRODUCT(simt_multiply_32_bfloat16, bfloat16s)
+PRODUCT(simt_multiply_16_tf32, tf32s)
 
 // Each lane's row is checked and counted as its own read of 16 bytes.
 FourWords simt_load_matrix(const void *row, int transposed, int line) {
@@ -154,7 +167,7 @@ FourWords simt_load_matrix(const void *row, int transposed, int line) {
     Fiber *f = w->current;
     const Instruction &i = transposed ? transposedLoads : loads;
     Addr a = (Addr)row;
-    if (UNLIKELY(!w->shared->holds(a) || a % 16)) refuseRow(w, i, a, line);
+    checkRow(w, i, a, line);
     checkAccess(a, 16, READ, (Addr)__builtin_return_address(0));
     Exchange &x = w->exchanges[f->warp];
     x.row[f->lane] = a;
