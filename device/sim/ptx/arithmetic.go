@@ -18,17 +18,12 @@ func (i *inst) rounding() string {
 
 func isFloat(t string) bool { return t == "f32" || t == "f64" || t == "f16" || t == "bf16" }
 
-// integers writes an instruction on integers by a format with %[1]s for the type and the operands.
+// simple writes an instruction by a format: %[1]s is the type, %[2]s the first source.
 func (i *inst) simple(form string) string {
 	t := i.t()
 	args := []any{types[t]}
 	for n := 1; n < len(i.args); n++ {
 		args = append(args, i.as(n, t))
-	}
-	want := strings.Count(form, "%[") - strings.Count(form, "%[1]")
-	if want != len(i.args)-1 && !strings.Contains(form, "%[2]s, %[2]s") {
-		i.count(want + 1)
-		return ""
 	}
 	return i.put(fmt.Sprintf(form, args...))
 }

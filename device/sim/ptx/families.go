@@ -10,7 +10,7 @@ var families map[string]family
 
 func init() {
 	families = map[string]family{
-		"mov":      {"mov of any type, pairs and fours packed and unpacked", move},
+		"mov":      {"mov of any type, pairs packed and unpacked", move},
 		"cvta":     {"cvta, cvta.to: .shared, .global", convertAddress},
 		"isspacep": {"isspacep: .shared, .global, .local", isSpace},
 		"ld":       {"ld: .global, .shared, generic; .v2, .v4; cache hints; .volatile, .relaxed, .acquire", load},
@@ -28,7 +28,7 @@ func init() {
 		"mma":      {"mma.sync: m16n8k16 and m16n8k8 of f16 and bf16, m16n8k8 and m16n8k4 of tf32, m16n8k32 and m16n8k16 of s8 and u8", mma},
 
 		"add":   {"add: integers, f32 in four roundings, f64, f16, f16x2, bf16, bf16x2", arithmetic("simt::ptx::plus<%[1]s>(%[2]s, %[3]s)", "__fadd_%s", "__dadd_rn", "__hadd")},
-		"sub":   {"sub: the same", arithmetic("simt::ptx::minus<%[1]s>(%[2]s, %[3]s)", "__fsub_%s", "__dsub_rn", "__hsub")},
+		"sub":   {"sub: as add", arithmetic("simt::ptx::minus<%[1]s>(%[2]s, %[3]s)", "__fsub_%s", "__dsub_rn", "__hsub")},
 		"mul":   {"mul: .lo, .hi, .wide of integers; floats as add", multiply},
 		"mad":   {"mad: .lo, .hi, .wide of integers; floats as fma", multiply},
 		"fma":   {"fma: f32 in four roundings, f64, f16, f16x2, bf16, bf16x2", arithmetic("", "__fmaf_%s", "__fma_rn", "__hfma")},
@@ -71,7 +71,7 @@ func init() {
 			return i.put(fmt.Sprintf("__byte_perm(%s, %s, %s)", i.as(1, "b32"), i.as(2, "b32"), i.as(3, "b32")))
 		}},
 		"dp4a": {"dp4a: .u32.u32, .s32.s32", func(i *inst) string {
-			if i.parts[1] != i.parts[len(i.parts)-1] {
+			if len(i.parts) != 3 || i.parts[1] != i.parts[2] {
 				return i.refuse("both factors of one sign only")
 			}
 			return i.put(fmt.Sprintf("__dp4a(%s, %s, %s)", i.as(1, i.t()), i.as(2, i.t()), i.as(3, i.t())))
@@ -185,6 +185,9 @@ func shift(function string) func(i *inst) string {
 func funnel(i *inst) string {
 	if !i.count(4) {
 		return ""
+	}
+	if !i.has("l") && !i.has("r") {
+		return i.refuse("it is shf.l or shf.r")
 	}
 	name := "__funnelshift_" + i.parts[1]
 	if i.has("clamp") {
