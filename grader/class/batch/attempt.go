@@ -32,7 +32,7 @@ func (b *batch) attempt(ctx context.Context, i intake.Item) (r *record.Record, f
 		Submission: record.Submission{File: i.File}, Release: b.Release, Trouble: i.Trouble}
 	var content intake.Content
 	if r.Trouble == "" {
-		content, err = intake.Read(i.Path, handin.Names(b.Tasks))
+		content, err = intake.Read(i.Path, intake.WantedOf(b.Tasks))
 		var broken *intake.Trouble
 		if errors.As(err, &broken) {
 			r.Trouble = broken.Text
@@ -44,6 +44,7 @@ func (b *batch) attempt(ctx context.Context, i intake.Item) (r *record.Record, f
 		return r, 0, record.Write(b.Out, r)
 	}
 	r.Submission.SHA256, r.Submission.Extra, r.Submission.Notes = string(content.Receipt), content.Extra, content.Notes
+	r.Submission.Answers = intake.Answers(content.Results)
 	known := b.known(r, old)
 	var todo []*rubric.Task
 	for _, t := range b.Tasks {

@@ -15,7 +15,6 @@ import (
 
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
-	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
 )
@@ -59,12 +58,12 @@ func (p *Plan) Cut(items []intake.Item, tasks []*rubric.Task, courseKey string) 
 			if err != nil {
 				return err
 			}
-			content, err := intake.Read(i.Path, handin.Names(tasks))
+			content, err := intake.Read(i.Path, intake.WantedOf(tasks))
 			var broken *intake.Trouble
 			if err != nil && !errors.As(err, &broken) {
 				return err
 			}
-			parts = append(parts, string(text), string(content.Receipt))
+			parts = append(parts, string(text), string(content.Receipt), string(content.Results))
 		}
 		u.Key = cache.Key(parts...)
 		p.Units = append(p.Units, u)

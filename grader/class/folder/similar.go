@@ -12,7 +12,6 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
-	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -22,7 +21,7 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	if s.Submissions == "" {
 		return nil, nil
 	}
-	names := handin.Names(all)
+	names := intake.WantedOf(all)
 	in := similar.Input{Stubs: map[string][]byte{}}
 	var left []string
 	for _, r := range latest(records) {

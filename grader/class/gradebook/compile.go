@@ -75,7 +75,7 @@ func add(attempts []*record.Record, r *record.Record, student string) []*record.
 
 func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 	slices.SortStableFunc(attempts, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
-	e := Entry{Student: s, Attempts: len(attempts)}
+	e := Entry{Student: s, Attempts: len(attempts), Unreadable: len(attempts)}
 	var readable []*record.Record
 	for _, r := range attempts {
 		if r.Trouble != "" {
@@ -83,6 +83,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 			continue
 		}
 		readable = append(readable, r)
+		e.Unreadable--
 	}
 	if len(attempts) == 0 {
 		e.Notes = append(e.Notes, "nothing was handed in")
@@ -92,8 +93,8 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 			continue
 		}
 		one := c.choose(s, t, readable)
-		if len(readable) == 0 && len(attempts) > 0 {
-			one.Record = attempts[len(attempts)-1]
+		if e.Unread() {
+			one = c.task(s, t, nil, attempts[len(attempts)-1])
 		}
 		e.Tasks = append(e.Tasks, one)
 		e.add(one)
@@ -155,7 +156,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	one.Rubric = t
 	whole := c.override(s, t.Name, "")
 	for _, rc := range t.Checks {
-		k := c.check(s, t, rc, one.Part)
+		k := c.check(s, t, rc, one.Part, r != nil && r.Trouble != "")
 		if r == nil {
 			k = Check{ID: rc.ID, Title: rc.Title, Of: rc.Points}
 		}
@@ -199,8 +200,9 @@ func (c Class) worth(t *rubric.Task) float64 {
 	return of
 }
 
-// check adds up a check's parts; an override replaces them.
-func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task) Check {
+// check adds up a check's parts; an override replaces them. Those of an attempt that could not be read
+// await a person.
+func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, unread bool) Check {
 	k := Check{ID: rc.ID, Title: rc.Title}
 	if o := c.override(s, t.Name, rc.ID); o != nil {
 		k.Override, k.Points, k.Of = o, o.Points, rc.Points
@@ -213,6 +215,10 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 				measured = &part.Result.Checks[i]
 			}
 		}
+	}
+	if measured == nil && unread {
+		k.Awaiting = rc.Points // a person may ask for it once more, or decide
+		return k
 	}
 	if measured == nil {
 		k.NotGraded = rc.Points

@@ -10,18 +10,19 @@ import (
 
 // Entry is one student's grade.
 type Entry struct {
-	Student   record.Student
-	Unknown   bool            // there is a roster, and it does not have this id
-	Nearest   *record.Student // of those that handed in nothing, the one that may be meant
-	Tasks     []Task          // those that are on, by number
-	Attempts  int             // that were handed in
-	Points    float64
-	Of        float64 // points that were measured or given
-	GPU       float64 // points that need a GPU, and have none yet
-	Awaiting  float64 // points that await a person: held, or not marked yet
-	NotGraded float64 // points of what could not be graded, through no fault of the student's
-	Bonus     Bonus   // of bonus tasks, which none of the numbers above counts
-	Notes     []string
+	Student    record.Student
+	Unknown    bool            // there is a roster, and it does not have this id
+	Nearest    *record.Student // of those that handed in nothing, the one that may be meant
+	Tasks      []Task          // those that are on, by number
+	Attempts   int             // that were handed in
+	Unreadable int             // of these
+	Points     float64
+	Of         float64 // points that were measured or given
+	GPU        float64 // points that need a GPU, and have none yet
+	Awaiting   float64 // points that await a person: held, or not marked yet
+	NotGraded  float64 // points of what could not be graded, through no fault of the student's
+	Bonus      Bonus   // of bonus tasks, which none of the numbers above counts
+	Notes      []string
 }
 
 // Bonus are the points of the bonus tasks that are on.
@@ -72,6 +73,9 @@ func (t Task) Blank() bool { return t.Of == 0 }
 
 // Blank is the same for an entry.
 func (e Entry) Blank() bool { return e.Of == 0 || e.Attempts == 0 }
+
+// Unread tells that something was handed in, and none of it could be read.
+func (e Entry) Unread() bool { return e.Attempts > 0 && e.Unreadable == e.Attempts }
 
 // Complete tells that no points are missing any more.
 func (e Entry) Complete() bool { return e.GPU+e.Awaiting+e.NotGraded < 1e-9 }

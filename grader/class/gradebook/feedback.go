@@ -111,6 +111,9 @@ func (e Entry) Sentence() string {
 		return "Nothing was handed in."
 	}
 	parts := []string{fmt.Sprintf("%s of %s points", Number(e.Points), Number(e.Of))}
+	if e.Unread() && e.Of == 0 {
+		parts = []string{"What was handed in could not be read, so there are no points yet"}
+	}
 	for _, left := range []struct {
 		points float64
 		words  string

@@ -136,9 +136,15 @@ func TestWhichAttemptCounts(t *testing.T) {
 		assert.Contains(t, e.Notes, "attempt 4: it is empty")
 	}
 	broken := grades(Class{Course: parsed(t, text0), Rubrics: rubrics, Records: records[3:]})["a"]
-	assert.False(t, broken.Blank())
-	assert.Zero(t, broken.Points)
-	assert.InDelta(t, 6, broken.Of, 1e-9)
+	assert.True(t, broken.Blank(), "nobody knows what it is worth")
+	assert.Zero(t, broken.Of)
+	assert.InDelta(t, 6, broken.Awaiting, 1e-9)
+	c := Class{Course: parsed(t, text0), Rubrics: rubrics, Records: records[3:], Tables: Tables{Overrides: []Override{{Student: "a", Task: "1", Reason: "nothing came", By: "kt"}, {Student: "a", Task: "2", Check: "softmax", Points: 1, Reason: "shown", By: "kt"}}}}
+	assert.Contains(t, c.Feedback(broken), "could not be read, so there are no points yet; 6 await a person")
+	decided := grades(c)["a"]
+	assert.Equal(t, []float64{1, 6, 0}, []float64{decided.Points, decided.Of, decided.Awaiting}, "until someone decides")
+	row := rows(t, c.CSV([]Entry{broken}))[1]
+	assert.Equal(t, []string{"", "", "", "", "", "", "", "6"}, row[6:14])
 }
 
 func TestAPersonDecides(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/report"
 	"flashlab/grader/tasks/registry"
 )
 
@@ -14,7 +15,8 @@ var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml"}
 
 // choose takes the permitted files of one folder of the archive: its top, or whichever
 // folder the task folders are in.
-func choose(entries []entry, permitted []string) (Content, error) {
+func choose(entries []entry, wanted Wanted) (Content, error) {
+	permitted := wanted.Names
 	var tops []string // what comes before the task folders
 	for _, e := range entries {
 		if p := match(e.name, permitted); p != "" {
@@ -30,21 +32,21 @@ func choose(entries []entry, permitted []string) (Content, error) {
 	case len(entries) == 0:
 		return Content{}, trouble("there is no file in it")
 	case len(tops) == 0:
+		c, err := bare(entries, wanted)
+		if err != nil || len(c.Files) > 0 {
+			c.Receipt, c.Results = handin.Sum(c.Files), results(entries, "")
+			return c, err
+		}
 		return Content{}, trouble("none of the course's files is in it: they should be in folders like %s. Hand in the zip that `make pack` writes", folderOf(permitted))
 	case len(tops) > 1 && strings.Count(tops[0], "/") == strings.Count(tops[1], "/"):
 		return Content{}, trouble("the task folders are in it twice, in %q and in %q: leave one of them out", tops[0], tops[1])
 	}
 	top := tops[0]
 	c := Content{Files: map[string][]byte{}}
-	extra := 0
 	for _, e := range entries {
 		name, inside := strings.CutPrefix(e.name, top)
 		if !inside || !slices.Contains(permitted, name) {
-			if !slices.Contains(given, name[strings.LastIndexByte(name, '/')+1:]) && !hidden(e.name) {
-				if extra++; extra <= maxExtra {
-					c.Extra = append(c.Extra, e.name)
-				}
-			}
+			c.extra(e.name)
 			continue
 		}
 		if e.what != "" {
@@ -55,11 +57,28 @@ func choose(entries []entry, permitted []string) (Content, error) {
 		}
 		c.Files[name] = e.data
 	}
-	c.Receipt = handin.Sum(c.Files)
+	c.Receipt, c.Results = handin.Sum(c.Files), results(entries, top)
 	if top != "" {
 		c.Notes = append(c.Notes, "the task folders were looked for in "+top)
 	}
 	return c, nil
+}
+
+// results is the Results.md of a folder of the archive; nil if there is none.
+func results(entries []entry, top string) []byte {
+	for _, e := range entries {
+		if e.name == top+report.ResultsName && e.what == "" {
+			return e.data
+		}
+	}
+	return nil
+}
+
+// extra names a file that is not asked for, one of the first.
+func (c *Content) extra(name string) {
+	if len(c.Extra) < maxExtra && !slices.Contains(given, path.Base(name)) && !hidden(name) {
+		c.Extra = append(c.Extra, name)
+	}
 }
 
 // hidden are files of editors and systems, at any depth.

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/report"
 )
 
 // Bounds on a submission. A packed one of all tasks is about 100 KB.
@@ -33,6 +34,7 @@ const (
 type Content struct {
 	Files   map[string][]byte // by their names in the tree: "task2_unfused/kernels.cu"
 	Receipt handin.Receipt
+	Results []byte   // Results.md, where students answer questions; nil without one
 	Extra   []string // other files, the first of them
 	Notes   []string // what was odd, in words for the student
 }
@@ -51,18 +53,18 @@ type entry struct {
 	what string // why it cannot be used: "is a symbolic link"; "" if it can
 }
 
-// Read reads the permitted files (of receipt.Names) from a folder or an archive. What is wrong with
+// Read reads the files that are wanted from a folder or an archive. What is wrong with
 // the submission is a *Trouble; other errors are this machine's.
-func Read(name string, permitted []string) (Content, error) {
+func Read(name string, wanted Wanted) (Content, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		return Content{}, err
 	}
-	t := &taking{permitted: permitted}
+	t := &taking{wanted: wanted}
 	switch {
 	case info.IsDir():
 		if inner := onlyArchive(name); inner != "" {
-			return Read(inner, permitted)
+			return Read(inner, wanted)
 		}
 		err = t.folder(name)
 	case !info.Mode().IsRegular():
@@ -75,7 +77,7 @@ func Read(name string, permitted []string) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	return choose(t.entries, permitted)
+	return choose(t.entries, wanted)
 }
 
 // onlyArchive is the archive in a folder that holds nothing else, as an export leaves an upload; ""
@@ -94,9 +96,9 @@ func onlyArchive(dir string) string {
 
 // taking collects the entries of a submission, within the bounds.
 type taking struct {
-	permitted []string
-	entries   []entry
-	kept      int
+	wanted  Wanted
+	entries []entry
+	kept    int
 }
 
 // add takes one file. what says why it cannot be used, or is "" if it can. Its text is
@@ -109,7 +111,7 @@ func (t *taking) add(name, what string, open func() (io.ReadCloser, error)) erro
 		return trouble("its folders are more than %d deep", maxDepth)
 	}
 	e := entry{name: name, what: what}
-	if what == "" && match(name, t.permitted) != "" {
+	if base := path.Base(name); what == "" && (len(t.wanted.named(base)) > 0 || base == report.ResultsName) {
 		r, err := open()
 		if err == nil {
 			e.data, err = io.ReadAll(io.LimitReader(r, handin.MaxFile))

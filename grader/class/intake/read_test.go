@@ -14,9 +14,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/class/record"
 )
 
-var permitted = []string{"task1_reference/attention.go", "task2_unfused/attention.go", "task2_unfused/kernels.cu"}
+var permitted = Wanted{Names: []string{"task1_reference/attention.go", "task2_unfused/attention.go", "task2_unfused/kernels.cu", "task4_flash/attention.go", "task4_flash/kernels.cu", "task9_x/only.cu"},
+	Packages: map[string]string{"task1_reference": "reference", "task2_unfused": "unfused", "task4_flash": "flash", "task9_x": "x"}}
 
 // file is an entry of an archive that a test makes; order and repeats are kept.
 type file struct {
@@ -184,4 +187,51 @@ func TestAFolderIsNotLeft(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(dir, "task1_reference")))
 	_, err := Read(dir, permitted)
 	assert.ErrorContains(t, err, "none of the course's files")
+}
+
+func TestBareFilesAreTakenByTheirPackage(t *testing.T) {
+	one, two, four := "// mine\npackage reference\n", "package unfused\n", "package flash\n"
+	for name, c := range map[string]struct {
+		files []file
+		want  map[string]string // nil: for a person to decide
+		says  string
+	}{
+		"both tasks":           {[]file{{name: "a/attention.go", text: one}, {name: "b/attention.go", text: two}}, map[string]string{"task1_reference/attention.go": one, "task2_unfused/attention.go": two}, "a/attention.go for task1_reference/attention.go, by its package clause"},
+		"kernels beside":       {[]file{{name: "attention.go", text: two}, {name: "kernels.cu", text: "k"}, {name: "Results.md", text: "r"}, {name: "notes.txt"}}, map[string]string{"task2_unfused/attention.go": two, "task2_unfused/kernels.cu": "k"}, "as the Go file beside it"},
+		"its only name":        {[]file{{name: "only.cu", text: "k"}}, map[string]string{"task9_x/only.cu": "k"}, "the only file of this name"},
+		"kernels alone":        {[]file{{name: "kernels.cu", text: "k"}}, nil, "kernels.cu could be any of task2_unfused/kernels.cu, task4_flash/kernels.cu"},
+		"kernels of neither":   {[]file{{name: "attention.go", text: one}, {name: "kernels.cu", text: "k"}}, nil, "kernels.cu could be any of"},
+		"kernels of both":      {[]file{{name: "attention.go", text: two}, {name: "x/attention.go", text: four}, {name: "y/kernels.cu", text: "k"}}, nil, "kernels.cu could be any of"},
+		"one task twice":       {[]file{{name: "a/attention.go", text: two}, {name: "b/attention.go", text: two}}, nil, "two files could be task2_unfused/attention.go"},
+		"a foreign package":    {[]file{{name: "attention.go", text: "package main\n"}}, nil, "none of the course's files is in it"},
+		"a link":               {[]file{{name: "only.cu", text: "/etc/passwd", mode: os.ModeSymlink}}, nil, "is a symbolic link"},
+		"a folder counts more": {[]file{{name: "attention.go", text: two}, {name: "task2_unfused/attention.go", text: "mine"}}, map[string]string{"task2_unfused/attention.go": "mine"}, ""},
+	} {
+		got, err := Read(saved(t, "bare.zip", zipOf(t, c.files...)), permitted)
+		if c.want == nil {
+			var broken *Trouble
+			require.ErrorAs(t, err, &broken, name)
+			assert.Contains(t, broken.Text, c.says, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		files := map[string]string{}
+		for n, data := range got.Files {
+			files[n] = string(data)
+		}
+		assert.Equal(t, c.want, files, name)
+		assert.Contains(t, strings.Join(got.Notes, ""), c.says, name)
+		assert.Len(t, string(got.Receipt), 64, name)
+	}
+	got, err := Read(saved(t, "r.zip", zipOf(t, file{name: "w/task1_reference/attention.go", text: one}, file{name: "w/Results.md", text: "mine"}, file{name: "Results.md", text: "another"})), permitted)
+	require.NoError(t, err)
+	assert.Equal(t, "mine", string(got.Results), "beside the task folders")
+}
+
+func TestAnswersAreFoundInResults(t *testing.T) {
+	text := "# Results\n\n## Task 1: Reference\n\n<!-- flashlab: task 1 -->\nx\n<!-- flashlab: end of task 1 -->\n\n### Questions\n\n#### 1. Why?\n\nBecause.\n\n```\n## no heading\n```\n\n" +
+		"#### 2. How?\n\n…\n\n#### 3. When?\n\n  \n## Task 2: Unfused\n\n#### 1. What?\n\nThis \x1b[2J.\n\n### Notes\n\nmine\n"
+	assert.Equal(t, []record.Answer{{Task: "1", Number: 1, Text: "Because.\n\n```\n## no heading\n```"}, {Task: "2", Number: 1, Text: "This \x1b[2J."}}, Answers([]byte(text)))
+	assert.Empty(t, Answers(nil))
+	assert.LessOrEqual(t, len(Answers([]byte("## Task 1: x\n#### 1. y\n" + strings.Repeat("long ", 5000)))[0].Text), 4100)
 }

@@ -20,6 +20,7 @@ import (
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
+	"flashlab/grader/tasks/registry"
 )
 
 // Input is what the pages are made from.
@@ -28,10 +29,18 @@ type Input struct {
 	Entries []gradebook.Entry
 	// Out is the batch's folder as it was named, for the commands that repeat a case.
 
-	Out     string
-	Similar *similar.Result // nil where nothing was compared
-	Sandbox string          // what students' code ran in, and what that does not hold
-	NotHeld []string
+	Out string
+	// Questions are those of the handouts, with what a good answer says; none for a task without.
+	Questions map[registry.Name][]Question
+	Similar   *similar.Result // nil where nothing was compared
+	Sandbox   string          // what students' code ran in, and what that does not hold
+	NotHeld   []string
+}
+
+// Question is one of a handout's.
+type Question struct {
+	Number    int
+	Text, Key string // Key "" in a tree without solutions
 }
 
 //go:embed page.css *.tmpl

@@ -32,6 +32,7 @@ type instructor struct {
 	Similar            *similar.Result
 	Alike, Known       []similar.Pair // among people, and with the course's own solutions
 	Rows               []studentRow
+	Answers            []answersTask
 	Sandbox            string
 	NotHeld            []string
 }
@@ -49,6 +50,7 @@ type heldRow struct {
 type troubleRow struct {
 	Who, ID, File, Text string
 	Task                registry.Name // "" for the whole submission
+	Override            string        // what decides, where no other attempt counts
 }
 
 // strangerRow is an id that the roster does not have.
@@ -96,6 +98,7 @@ func reportOf(in Input) instructor {
 		}
 		r.add(in, e)
 	}
+	r.Answers = answersOf(in)
 	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return registry.All.Compare(a.Task, b.Task) })
 	if in.Similar != nil {
 		for _, p := range in.Similar.Pairs {
@@ -174,7 +177,11 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 	}
 	for _, one := range in.Class.Records {
 		if one.Trouble != "" && slices.ContainsFunc(one.Members(), func(s record.Student) bool { return s.ID == e.Student.ID }) {
-			r.Trouble = append(r.Trouble, troubleRow{Who: who(e), ID: e.Student.ID, File: one.Submission.File, Text: one.Trouble})
+			row := troubleRow{Who: who(e), ID: e.Student.ID, File: one.Submission.File, Text: one.Trouble}
+			if e.Unread() {
+				row.Override = decide(e)
+			}
+			r.Trouble = append(r.Trouble, row)
 		}
 	}
 	r.Rows = append(r.Rows, row)
@@ -205,6 +212,17 @@ func (r *instructor) stale(t gradebook.Task) {
 		r.Stale = append(r.Stale, staleRow{Task: t.Rubric.Name, What: strings.Join(t.Stale, ", ")})
 	}
 	r.Stale[at].Students++
+}
+
+// decide are the lines of overrides.csv that give each task without points its points.
+func decide(e gradebook.Entry) string {
+	var lines []string
+	for _, t := range e.Tasks {
+		if t.Blank() {
+			lines = append(lines, fmt.Sprintf("%s,%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Name))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func cellOf(e gradebook.Entry, t gradebook.Task) cell {

@@ -48,6 +48,15 @@ type Submission struct {
 	SHA256 string   // the receipt: of the permitted files, their names and their texts
 	Extra  []string `json:",omitempty"` // files that are not graded, the first of them
 	Notes  []string `json:",omitempty"` // what was odd about it, for the student
+	// Answers are those of its Results.md: no grader reads them, a person does.
+	Answers []Answer `json:",omitempty"`
+}
+
+// Answer is what a student wrote below a question of a task's handout.
+type Answer struct {
+	Task   registry.Name
+	Number int
+	Text   string
 }
 
 // Task is what was measured of one task.

@@ -44,7 +44,7 @@ func unpack(c folder.Folder, student string, attempt int, to string) (int, error
 		if r.Attempt != attempt || r.Student.ID != student && record.Safe(r.Student.ID) != student {
 			continue
 		}
-		content, err := intake.Read(filepath.Join(settings.Submissions, r.Submission.File), handin.Names(all))
+		content, err := intake.Read(filepath.Join(settings.Submissions, r.Submission.File), intake.WantedOf(all))
 		if errors.Is(err, fs.ErrNotExist) {
 			return command.Failed, fmt.Errorf("unpack: the submissions are not in %s any more: %w", settings.Submissions, err)
 		}

@@ -60,6 +60,9 @@ func emptyTask(t *rubric.Task) string {
 	return b.String()
 }
 
+// Questions are those of a task's handout, each as one line.
+func Questions(root, dir string) ([]string, error) { return questionsOf(filepath.Join(root, dir, "README.md")) }
+
 var question = regexp.MustCompile(`(?m)^\d+\. `)
 
 // questionsOf are those of a handout, each as one line.
