@@ -29,7 +29,7 @@ var arrows = []struct{ from, to string }{
 	{"grader/class/cluster", "grader/class " + verdicts + " grader/slurm grader/tasks/registry internal"},
 	{"grader/class", "grader/class " + verdicts + " grader/tasks/registry device internal"},
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
-	{"grader/release", "grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
+	{"grader/release", "grader/grading/copies grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
 	{"grader/slurm", "grader/slurm grader/grading/handin grader/grading/rubric grader/grading/verdict internal"},
 	{"grader/demo", "device"},
@@ -51,7 +51,7 @@ var arrows = []struct{ from, to string }{
 }
 
 // verdicts is what a class needs of grading.
-const verdicts = "grader/grading/verdict grader/grading/report grader/grading/rubric grader/grading/handin grader/grading/marks"
+const verdicts = "grader/grading/verdict grader/grading/report grader/grading/rubric grader/grading/handin grader/grading/marks grader/grading/copies"
 
 // begins tells whether a package is one of these, or below one.
 func begins(name, these string) bool {

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/edition"
+	"flashlab/grader/grading/copies"
+	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/repo"
 )
@@ -166,6 +168,43 @@ func TestPlantedLeaksAreFound(t *testing.T) {
 		}
 	}
 	assert.Empty(t, Leaks(course, tree.Contents))
+}
+
+// Students have kernels and functions to grade themselves, and some come close to what a task asks for.
+// Each that is long enough to tell is held, whichever task it is pasted into.
+func TestEachShippedFunctionIsHeldInEachTask(t *testing.T) {
+	root, tree := made(t)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	own := handin.Names(tasks)
+	shipped, err := copies.Shipped(root, own)
+	require.NoError(t, err)
+	library := copies.NewLibrary(shipped)
+	transplants := 0
+	for _, name := range edition.Sorted(tree.Contents) {
+		if ext := path.Ext(name); slices.Contains(own, name) || ext != ".go" && ext != ".cu" && ext != ".h" {
+			continue
+		}
+		data := tree.Contents[name]
+		require.Equal(t, string(data), string(shipped[name]), "%s is shipped, and nothing is compared with it", name)
+		lines := strings.Split(string(data), "\n")
+		for _, f := range copies.Functions(name, data) {
+			text := strings.Join(lines[f.From-1:f.To], "\n")
+			for _, student := range own {
+				if isGo := path.Ext(name) == ".go"; isGo != (path.Ext(student) == ".go") {
+					continue
+				}
+				pasted := append(slices.Clone(tree.Contents[student]), "\n\n"+text+"\n"...)
+				assert.NotEmpty(t, library.Find(student, pasted), "%s:%d in %s", name, f.From, student)
+				transplants++
+			}
+		}
+	}
+	assert.Greater(t, transplants, 1000)
+	t.Logf("%d transplants of %d functions", transplants, len(library.Functions))
+	for _, name := range own {
+		assert.Empty(t, library.Find(name, tree.Contents[name]), "the stub %s", name)
+	}
 }
 
 func TestHiddenCasesAreTakenOutAndCounted(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"flashlab/grader/grading/copies"
 )
 
 // Work is what one student handed in, or what takes its place.
@@ -50,7 +52,7 @@ func Compare(in Input) *Result {
 	all := slices.Concat(in.Works, in.Past, in.Published)
 	given := map[uint64]bool{}
 	for name, data := range in.Stubs {
-		for _, g := range grams(tokens(name, data)) {
+		for _, g := range grams(copies.Tokens(name, data)) {
 			given[g] = true
 		}
 	}
@@ -59,7 +61,7 @@ func Compare(in Input) *Result {
 	published := map[uint64]bool{}
 	for _, w := range in.Published {
 		for name, data := range w.Files {
-			for _, g := range grams(tokens(name, data)) {
+			for _, g := range grams(copies.Tokens(name, data)) {
 				published[g] = true
 			}
 		}
@@ -118,10 +120,10 @@ func (p Pair) matched() (n int) {
 func entries(w Work, origin int, given map[uint64]bool) map[string]entry {
 	all := map[string]entry{}
 	for _, name := range sortedKeys(w.Files) {
-		t := tokens(name, w.Files[name])
+		t := copies.Tokens(name, w.Files[name])
 		f := file{name: name}
 		for _, one := range t {
-			f.lines = append(f.lines, one.line)
+			f.lines = append(f.lines, one.Line)
 		}
 		task := path.Dir(name)
 		e, seen := all[task]

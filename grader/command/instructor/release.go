@@ -38,7 +38,7 @@ func writeRelease(dir, version string) (int, error) {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
 	fmt.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
-	fmt.Println("Searched for solutions, hidden cases and trial submissions: none is in it")
+	fmt.Println("Searched for solutions, hidden cases and trial submissions: none is in it. What comes close, students need to grade themselves; a copy of it is held for a person")
 	fmt.Printf("Written: %s and %s\n", folder, zipped)
 	if t.Dirty {
 		fmt.Println("warning: the working tree has changes that are not committed; they are not in the release")

@@ -61,7 +61,9 @@ func emptyTask(t *rubric.Task) string {
 }
 
 // Questions are those of a task's handout, each as one line.
-func Questions(root, dir string) ([]string, error) { return questionsOf(filepath.Join(root, dir, "README.md")) }
+func Questions(root, dir string) ([]string, error) {
+	return questionsOf(filepath.Join(root, dir, "README.md"))
+}
 
 var question = regexp.MustCompile(`(?m)^\d+\. `)
 

@@ -80,6 +80,9 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 		return v, err
 	}
 	v.One = o.Only != "" && s.cases() == 1
+	if v.Copies, err = o.copies(ready.files); err != nil {
+		return v, err
+	}
 	err = o.measure(ctx, ready, s, &v)
 	var broken *build.Error
 	if errors.As(err, &broken) {

@@ -1,6 +1,8 @@
 package score
 
 import (
+	"strings"
+
 	"flashlab/grader/grading/verdict"
 )
 
@@ -12,9 +14,19 @@ func Finish(v *verdict.Verdict) {
 	hold(v)
 }
 
+// copied says why code of the course's own is not marked by a machine.
+const copied = "code that the course ships is in it: students have it to grade themselves, not to hand in"
+
 func hold(v *verdict.Verdict) {
 	for i := range v.Checks {
 		c := &v.Checks[i]
+		if len(v.Copies) > 0 && v.Refused == "" {
+			v.Held = append(v.Held, verdict.Held{Check: c.ID, Reason: copied, Evidence: strings.Join(v.Copies, "; "), Reproduce: v.Again})
+			for j := range c.Parts {
+				c.Parts[j].Score, c.Parts[j].NotMeasured, c.Parts[j].NeedsGPU = 0, verdict.Awaiting, false
+			}
+			continue
+		}
 		for _, k := range c.Cases {
 			if k.Suspect == "" {
 				continue

@@ -26,6 +26,7 @@ type Verdict struct {
 	Warnings []string
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
+	Copies   []string `json:",omitempty"`        // places that are what the course ships: a person has to look at them
 	Held     []Held   `json:"held,omitempty"`    // checks that await a person
 	Reports  []Report `json:"reports,omitempty"` // what Results.md reports besides, in the rubric's order
 }

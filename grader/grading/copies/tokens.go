@@ -1,4 +1,7 @@
-package similar
+// Package copies finds code that the course ships itself in what is handed in: to grade themselves,
+// students have kernels and functions that come close to what a task asks for. It compares tokens: all
+// identifiers count as alike, and comments and layout as nothing.
+package copies
 
 import (
 	"go/scanner"
@@ -10,10 +13,10 @@ import (
 	"flashlab/device"
 )
 
-// tok is a token's kind, and where it stands.
-type tok struct {
-	kind uint32
-	line int32
+// Token is a token's kind, and the line where it stands.
+type Token struct {
+	Kind uint32
+	Line int32
 }
 
 // Kinds that stand for many texts. Keywords and operators have the hash of their own text.
@@ -26,18 +29,18 @@ const (
 // mostTokens of a file are looked at: far more than a solution has, and a bound for hostile ones.
 const mostTokens = 60_000
 
-// tokens cuts a file up; nil for a file that is neither Go nor CUDA.
-func tokens(name string, data []byte) []tok {
+// Tokens cuts a file up; nil for a file that is neither Go nor CUDA.
+func Tokens(name string, data []byte) []Token {
 	switch path.Ext(name) {
 	case ".go":
 		return goTokens(data)
-	case ".cu":
+	case ".cu", ".cuh", ".h":
 		return cudaTokens(device.BlankNonCode(string(data)))
 	}
 	return nil
 }
 
-func goTokens(data []byte) (all []tok) {
+func goTokens(data []byte) (all []Token) {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(data))
 	var s scanner.Scanner
@@ -60,7 +63,7 @@ func goTokens(data []byte) (all []tok) {
 		default:
 			kind = hash(t.String())
 		}
-		all = append(all, tok{kind, int32(file.Line(at))})
+		all = append(all, Token{kind, int32(file.Line(at))})
 	}
 	return all
 }
@@ -73,6 +76,9 @@ __global__ __device__ __host__ __shared__ __constant__ __restrict__ __forceinlin
 __syncthreads __syncwarp __shfl_sync __shfl_xor_sync __shfl_down_sync __ldg atomicAdd
 threadIdx blockIdx blockDim gridDim float2 float4 half __half __half2`)
 
+// Word tells whether a name is no author's choice.
+func Word(name string) bool { return words[name] }
+
 func set(list string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.Fields(list) {
@@ -82,7 +88,7 @@ func set(list string) map[string]bool {
 }
 
 // cudaTokens cuts up a text whose comments, directives and insides of strings are blanked.
-func cudaTokens(code string) (all []tok) {
+func cudaTokens(code string) (all []Token) {
 	line := int32(1)
 	for i := 0; i < len(code) && len(all) < mostTokens; {
 		c := code[i]
@@ -102,12 +108,12 @@ func cudaTokens(code string) (all []tok) {
 			if end < len(code) && code[end] == c {
 				end++
 			}
-			all = append(all, tok{text, line})
+			all = append(all, Token{text, line})
 		case digit(c) || c == '.' && end < len(code) && digit(code[end]):
 			for end < len(code) && (letter(code[end]) || digit(code[end]) || code[end] == '.' || code[end] == '\'') {
 				end++
 			}
-			all = append(all, tok{number, line})
+			all = append(all, Token{number, line})
 		case letter(c) || c >= utf8.RuneSelf:
 			for end < len(code) && (letter(code[end]) || digit(code[end]) || code[end] >= utf8.RuneSelf) {
 				end++
@@ -116,9 +122,9 @@ func cudaTokens(code string) (all []tok) {
 			if words[code[i:end]] {
 				kind = hash(code[i:end])
 			}
-			all = append(all, tok{kind, line})
+			all = append(all, Token{kind, line})
 		default:
-			all = append(all, tok{hash(code[i:end]), line})
+			all = append(all, Token{hash(code[i:end]), line})
 		}
 		i = end
 	}

@@ -1,0 +1,81 @@
+package copies
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
+)
+
+func course(t *testing.T) (root string, l *Library) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	all, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	l, err = Of(root, handin.Names(all))
+	require.NoError(t, err)
+	return root, l
+}
+
+// The course's own solutions, and their earlier versions, are written by the same hands as what it
+// ships, and with the same idioms: no honest work is closer to it.
+func TestSolutionsAreNoCopies(t *testing.T) {
+	root, l := course(t)
+	all, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	seen := 0
+	for _, task := range all {
+		for _, name := range task.Files {
+			for _, form := range []string{"solution", "solution/_versions/*", "."} {
+				files, err := filepath.Glob(filepath.Join(root, task.Dir, form, name))
+				require.NoError(t, err)
+				for _, file := range files {
+					data, err := os.ReadFile(file)
+					require.NoError(t, err)
+					assert.Empty(t, l.Find(name, data), file)
+					seen++
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "task2_unfused", "solution")); err == nil {
+		assert.Greater(t, seen, 20)
+	}
+}
+
+var (
+	ownName = regexp.MustCompile(`\b[a-z][a-z0-9]*[A-Z]\w*\b`)
+	comment = regexp.MustCompile(`(?m)//.*$`)
+)
+
+func TestACopyIsFoundRenamedAndAmongOtherCode(t *testing.T) {
+	root, l := course(t)
+	text, err := os.ReadFile(filepath.Join(root, "nn", "attention.cu"))
+	require.NoError(t, err)
+	renamed := ownName.ReplaceAllStringFunc(comment.ReplaceAllString(string(text), ""), func(s string) string { return "my" + strings.ToUpper(s) })
+	require.NotEqual(t, string(text), renamed)
+	found := l.Find("task4_flash/kernels.cu", []byte("__global__ void mine(float *x) { x[0] = 1; }\n"+strings.ReplaceAll(renamed, "\n", "\n\n")))
+	require.NotEmpty(t, found)
+	assert.Equal(t, "nn/attention.cu", found[0].Of.File)
+	assert.Contains(t, found[0].String(), "task4_flash/kernels.cu:")
+}
+
+func TestFunctionsOfAFile(t *testing.T) {
+	body := strings.Repeat("x = x + 1; ", 20)
+	goFile := "package p\n\nimport \"fmt\"\n\nvar table = []int{1, 2}\n\n// F is long.\nfunc F(x int) {\n" + body + "\n}\n\nfunc short() {}\n\nfunc (t T) G(x int) { if x > 0 { " + body + "}\n}\n"
+	all := Functions("a.go", []byte(goFile))
+	require.Len(t, all, 2)
+	assert.Equal(t, []int{8, 10, 14, 15}, []int{all[0].From, all[0].To, all[1].From, all[1].To})
+	all = Functions("k.cu", []byte("#include \"x.h\"\nconstexpr int N = 3;\ntemplate <int D>\n__global__ void k(int x)\n{\n"+body+"}\n__device__ float tiny() { return 1; }\n"))
+	require.Len(t, all, 1)
+	assert.Equal(t, 7, all[0].To)
+	assert.Empty(t, Functions("a.go", []byte("}}} func {")), "broken files are no reason to stop")
+}
