@@ -116,6 +116,7 @@ func (g grading) run() (int, error) {
 		devices.Jail = box.Command
 	}
 	terminal := command.Terminal()
+	onGitHub := onActions()
 	fmt.Println(headline(tasks, devices, g.seed) + "; course: " + edition.Name(root))
 	ctx, stop := command.Interruptible()
 	defer stop()
@@ -133,6 +134,9 @@ func (g grading) run() (int, error) {
 	}
 	if g.own() && g.snapshot == "" { // else who asked for it says it
 		printer.Next(verdicts)
+	}
+	if err := onGitHub.end(verdicts); err != nil {
+		return command.Failed, err
 	}
 	for _, v := range verdicts {
 		if !v.Full() {

@@ -76,6 +76,6 @@ func TestFunctionsOfAFile(t *testing.T) {
 	assert.Equal(t, []int{8, 10, 14, 15}, []int{all[0].From, all[0].To, all[1].From, all[1].To})
 	all = Functions("k.cu", []byte("#include \"x.h\"\nconstexpr int N = 3;\ntemplate <int D>\n__global__ void k(int x)\n{\n"+body+"}\n__device__ float tiny() { return 1; }\n"))
 	require.Len(t, all, 1)
-	assert.Equal(t, 7, all[0].To)
+	assert.Equal(t, 6, all[0].To)
 	assert.Empty(t, Functions("a.go", []byte("}}} func {")), "broken files are no reason to stop")
 }

@@ -26,12 +26,15 @@ type Gradescope struct {
 
 // GradescopeTest is one part of a check.
 type GradescopeTest struct {
-	Name       string  `json:"name"`
-	Score      float64 `json:"score"`
-	MaxScore   float64 `json:"max_score"`
-	Output     string  `json:"output"`
-	Visibility string  `json:"visibility"`
-	Hidden     bool    `json:"-"` // it is the part of hidden cases
+	Name       string   `json:"name"`
+	Number     string   `json:"number"` // "2.1": the task's first check
+	Status     string   `json:"status"` // "passed" with all of its points, or "failed"
+	Score      float64  `json:"score"`
+	MaxScore   float64  `json:"max_score"`
+	Output     string   `json:"output"`
+	Tags       []string `json:"tags"` // "task 2", "softmax", "safety"
+	Visibility string   `json:"visibility"`
+	Hidden     bool     `json:"-"` // it is the part of hidden cases
 }
 
 // ExtraData is ours to define; NotMeasured names parts that are in no score.
@@ -84,14 +87,15 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 		for _, h := range v.Held {
 			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %s, %s: %s", v.Task, h.Check, verdict.Awaiting))
 		}
-		for _, c := range v.Checks {
+		for i, c := range v.Checks {
 			for _, p := range c.Parts {
 				name := fmt.Sprintf("Task %s, %s: %s", v.Task, c.Title, p.Name)
 				if p.NotMeasured != "" {
 					g.ExtraData.NotMeasured = append(g.ExtraData.NotMeasured, name+": "+p.NotMeasured)
 					continue
 				}
-				g.Tests = append(g.Tests, GradescopeTest{name, round(p.Score), round(p.Max), explain(c, p), "visible", p.Name == verdict.Hidden})
+				g.Tests = append(g.Tests, GradescopeTest{Name: name, Number: fmt.Sprintf("%s.%d", v.Task, i+1), Status: status(p), Score: round(p.Score), MaxScore: round(p.Max),
+					Output: explain(c, p), Tags: []string{"task " + string(v.Task), c.ID, p.Name}, Visibility: "visible", Hidden: p.Name == verdict.Hidden})
 			}
 		}
 	}
@@ -103,6 +107,14 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 		g.ExtraData.Bonus = &Bonus{round(score), round(most)}
 	}
 	return g
+}
+
+// status is green or red in Gradescope's list.
+func status(p verdict.Part) string {
+	if lost(p) {
+		return "failed"
+	}
+	return "passed"
 }
 
 // round spares readers of JSON the last bits.

@@ -26,6 +26,9 @@ func CheckGradescope(data []byte) error {
 	shown := []string{g.Visibility, g.Stdout}
 	for _, t := range g.Tests {
 		shown = append(shown, t.Visibility)
+		if !slices.Contains([]string{"", "passed", "failed"}, t.Status) {
+			return fmt.Errorf("results.json: status %q: want passed or failed", t.Status)
+		}
 	}
 	for _, v := range shown {
 		if !slices.Contains(visibilities, v) {
