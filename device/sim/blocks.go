@@ -91,15 +91,34 @@ func (u *unseen) sort() {
 // settle goes through the blocks until no more is learnt of what holds addresses on the
 // stack. That takes few rounds; if not, every block is taken to be reached from anywhere.
 func (u *unseen) settle() {
+	after := make([][]int, len(u.blocks))
+	for i, b := range u.blocks {
+		for _, before := range b.before {
+			after[before] = append(after[before], i)
+		}
+	}
+	stale := make([]bool, len(u.blocks)) // what comes before has changed
 	again := true
 	for round := 0; again; round++ {
+		if round == 0 || u.changed || round == 100 {
+			for i := range stale {
+				stale[i] = true
+			}
+		}
 		again, u.changed = false, false
 		for _, i := range u.order {
 			if round == 100 {
 				u.blocks[i].entry = true
 			}
-			if u.reached(&u.blocks[i]) {
-				again = u.walk(i, nil) || again
+			if !stale[i] || !u.reached(&u.blocks[i]) {
+				continue
+			}
+			stale[i] = false
+			if u.walk(i, nil) {
+				again = true
+				for _, next := range after[i] {
+					stale[next] = true
+				}
 			}
 		}
 		again = (again || u.changed) && round <= 200
@@ -178,14 +197,14 @@ func (u *unseen) meet(n int, place string, from []*state, at func(p *state) (val
 	agreed, local := len(from) > 0, len(from) > 0
 	for _, p := range from {
 		v, ok := at(p)
-		if ok && v.key() == own.key() {
+		if ok && v.equal(own) {
 			continue
 		}
 		local = local && ok && u.local(v)
 		if first == nil {
 			first = &v
 		}
-		agreed = agreed && ok && v.key() == first.key()
+		agreed = agreed && ok && v.equal(*first)
 	}
 	if agreed && first != nil {
 		return *first, true

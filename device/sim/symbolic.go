@@ -113,14 +113,17 @@ func (v value) add(w value, times int64) value {
 	return sum
 }
 
+// key names a value. Modules have a hundred thousand instructions, so it is made in haste.
 func (v value) key() string {
-	var b strings.Builder
+	b := make([]byte, 0, 48)
 	for _, t := range v.terms {
-		fmt.Fprintf(&b, "%d*%d ", t.unknown, t.times)
+		b = append(strconv.AppendInt(b, int64(t.unknown), 10), '*')
+		b = append(strconv.AppendInt(b, t.times, 10), ' ')
 	}
-	fmt.Fprint(&b, v.plus)
-	return b.String()
+	return string(strconv.AppendInt(b, v.plus, 10))
 }
+
+func (v value) equal(w value) bool { return v.plus == w.plus && slices.Equal(v.terms, w.terms) }
 
 // seen is memory that a hook has been told of, and whose access may follow.
 type seen struct {
@@ -131,7 +134,7 @@ type seen struct {
 }
 
 func (h seen) equal(o seen) bool {
-	return h.bytes == o.bytes && h.op == o.op && h.at.key() == o.at.key()
+	return h.bytes == o.bytes && h.op == o.op && h.at.equal(o.at)
 }
 
 // state is what is known at one place of the code.
@@ -155,7 +158,7 @@ func (s *state) clone() *state {
 
 func (s *state) equal(t *state) bool {
 	for r := range s.registers {
-		if s.registers[r].key() != t.registers[r].key() {
+		if !s.registers[r].equal(t.registers[r]) {
 			return false
 		}
 	}
@@ -168,7 +171,7 @@ func (s *state) equal(t *state) bool {
 		}
 	}
 	for k, p := range s.slots {
-		if q, ok := t.slots[k]; !ok || q.holds.key() != p.holds.key() {
+		if q, ok := t.slots[k]; !ok || !q.holds.equal(p.holds) {
 			return false
 		}
 	}
