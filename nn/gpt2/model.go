@@ -79,22 +79,6 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 	return m.Reset()
 }
 
-// Filler are weights that put themselves on the device.
-type Filler interface {
-	Fill(to nn.Floats, t Tensor) error
-}
-
-func (m *Model) load(w Weights, t Tensor) error {
-	if f, ok := w.(Filler); ok {
-		return f.Fill(m.weights[t.Name], t)
-	}
-	values, err := w.Read(t)
-	if err != nil {
-		return err
-	}
-	return m.weights[t.Name].CopyIn(m.queue, values)
-}
-
 // allocate makes room for the weights, the cache, and what the layers pass on to
 // each other.
 func (m *Model) allocate() (err error) {
