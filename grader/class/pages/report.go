@@ -291,22 +291,3 @@ func again(in Input, t gradebook.Task, only string) string {
 	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %s -case %s -seed %d -sandbox auto -submission %s",
 		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, quote(only), t.Part.Result.Seed, quote(look))
 }
-
-// quote turns any text into one word for a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./@:+,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// csvWord is a text as a cell of a table has it.
-func csvWord(s string) string {
-	if !strings.ContainsAny(s, ",\"\n\r") {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
