@@ -21,7 +21,7 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 			continue
 		}
 		dir := filepath.Join(out, "students", record.Safe(e.Student.ID))
-		results, sums, err := c.Results(e)
+		results, sums, err := c.results(e)
 		if err != nil {
 			return nil, nil, err
 		}
