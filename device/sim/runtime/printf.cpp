@@ -56,7 +56,8 @@ struct Conversion {
         if (length < sizeof spec - 4) spec[length++] = c;
     }
     void putNumber(int n) {
-        length += (size_t)snprintf(spec + length, sizeof spec - 4 - length, "%d", std::min(n, (int)room));
+        length +=
+            (size_t)snprintf(spec + length, sizeof spec - 4 - length, "%d", std::min(n, (int)room));
     }
     const char *end(const char *letters) {
         while (*letters) spec[length++] = *letters++;
@@ -72,14 +73,16 @@ int number(const char *&at, va_list *args, Addr pc) {
         return va_arg(*args, int);
     }
     int n = -1;
-    for (; byteAt(at, pc) >= '0' && *at <= '9'; at++) n = std::min(std::max(n, 0) * 10 + *at - '0', (int)room);
+    for (; byteAt(at, pc) >= '0' && *at <= '9'; at++)
+        n = std::min(std::max(n, 0) * 10 + *at - '0', (int)room);
     return n;
 }
 
 Conversion read(const char *&at, va_list *args, Addr pc) {
     Conversion c;
     c.put('%');
-    for (int flags = 0; byteAt(at, pc) && strchr("-+ #0", *at) && flags < 8; at++, flags++) c.put(*at);
+    for (int flags = 0; byteAt(at, pc) && strchr("-+ #0", *at) && flags < 8; at++, flags++)
+        c.put(*at);
     int width = number(at, args, pc);
     if (width < -1) { // of a star: to the left
         c.put('-');
@@ -116,7 +119,8 @@ void convert(Worker *w, Text &t, Conversion &c, va_list *args, Addr pc) {
     switch (c.letter) {
     case 'd':
     case 'i': {
-        long long v = c.size ? (c.size == 'h' ? va_arg(*args, int) : va_arg(*args, long long)) : va_arg(*args, int);
+        long long v = c.size ? (c.size == 'h' ? va_arg(*args, int) : va_arg(*args, long long))
+                             : va_arg(*args, int);
         wrote = snprintf(out, sizeof out, c.end("lld"), v);
         break;
     }
@@ -124,7 +128,8 @@ void convert(Worker *w, Text &t, Conversion &c, va_list *args, Addr pc) {
     case 'o':
     case 'x':
     case 'X': {
-        unsigned long long v = c.size && c.size != 'h' ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
+        unsigned long long v =
+            c.size && c.size != 'h' ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
         char letters[] = {'l', 'l', c.letter, 0};
         wrote = snprintf(out, sizeof out, c.end(letters), v);
         break;
@@ -151,7 +156,11 @@ void convert(Worker *w, Text &t, Conversion &c, va_list *args, Addr pc) {
         if (!c.size) return addString(t, c, va_arg(*args, const char *), pc);
         [[fallthrough]];
     default:
-        return refuse(w, "printf: the format has a conversion that CUDA's printf does not know (%n, say, or %ls): it knows %d %i %u %o %x %c %p %s and those of floating-point numbers", pc);
+        return refuse(
+            w,
+            "printf: the format has a conversion that CUDA's printf does not know (%n, say, or "
+            "%ls): it knows %d %i %u %o %x %c %p %s and those of floating-point numbers",
+            pc);
     }
     t.add(out, std::min((size_t)std::max(wrote, 0), sizeof out - 1));
 }

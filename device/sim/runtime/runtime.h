@@ -156,7 +156,7 @@ struct alignas(64) Worker {
     Warp *warps = nullptr;
     Traffic *traffic = nullptr;
     Region *data = nullptr; // of the module's variables
-    Told *told = nullptr; // toldKept of each thread, the latest first
+    Told *told = nullptr;   // toldKept of each thread, the latest first
     PendingWrite pending;
     int id = 0;
     std::map<int, Region> sharedOf, dataOf; // by module

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // time zones on machines that have none installed
@@ -113,5 +112,3 @@ func lineOf(text string, key toml.Key) int {
 	}
 	return best
 }
-
-func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -39,7 +39,7 @@ func TestOfAHiddenFindingStudentsReadPlaceAndKind(t *testing.T) {
 	c, e := raced(t, "")
 	results, err := json.Marshal(c.Gradescope(e))
 	require.NoError(t, err)
-	whole, _, err := c.Results(e)
+	whole, err := c.Results(e)
 	require.NoError(t, err)
 	for name, text := range map[string]string{"feedback.md": c.Feedback(e), "Results.md": whole} {
 		assert.Contains(t, text, "task2_unfused/kernels.cu:46:15: race, in a hidden case", name)

@@ -26,7 +26,7 @@ func TestScaledPoints(t *testing.T) {
 	assert.Contains(t, feedback, "| 2: Unfused | 3 | 6 |")
 	assert.Contains(t, feedback, "3 of 6 points measured here; 2 need a GPU")
 	assert.Contains(t, feedback, "| Softmax | 3 of 6")
-	results, _, err := c.Results(e)
+	results, err := c.Results(e)
 	require.NoError(t, err)
 	assert.Contains(t, results, "| 3 | 8 |", "and so does Results.md")
 }
