@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,24 +11,23 @@ import (
 	"flashlab/device"
 )
 
-// TestWhatIsVettedIsWhatIsCompiled: macros are expanded, includes named, and a file that
-// calls itself something else is found out.
+// never is the end of a text that no cache has.
+func never() string { return fmt.Sprintf("\n// %d\n", time.Now().UnixNano()) }
+
+// TestWhatIsVettedIsWhatIsCompiled: macros are expanded, and includes named.
 func TestWhatIsVettedIsWhatIsCompiled(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		var seen Preprocessed
-		d := start(t, Options{Compiler: compiler, Cache: t.TempDir(), Checks: AllChecks(), Vet: func(p Preprocessed) error { seen = p; return nil }})
+		d := start(t, Options{Compiler: compiler, Checks: AllChecks(), Vet: func(p Preprocessed) error { seen = p; return nil }})
 		_, err := d.Compile(device.Source{Name: "k.cu", Text: `#include <cmath>
 #define WORD hidden
 __device__ int WORD = 1; // a comment
 extern "C" __global__ void k(float *x) { x[0] = threadIdx.x; }
-#line 7 "other.cu"
-__device__ int beyond = 2;
-`})
+` + never()})
 		require.NoError(t, err)
 		require.Len(t, seen.Includes, 1)
 		assert.Regexp(t, `/cmath$`, seen.Includes[0].Text)
-		require.NotEmpty(t, seen.Strange)
-		assert.Equal(t, "other.cu", seen.Strange[0].Text)
+		assert.Empty(t, seen.Strange)
 		all := ""
 		for _, l := range seen.Lines {
 			all += l.Text + "\n"
@@ -37,17 +38,23 @@ __device__ int beyond = 2;
 		}
 		assert.Contains(t, all, "simt_threadIdx")
 		assert.Contains(t, seen.Words, "simt_threadIdx")
-		assert.Contains(t, all, "beyond", "its lines are its own, whatever it calls them")
 		assert.NotContains(t, all, "namespace std", "those of headers are not")
 	})
 }
 
+// A file that calls itself something else is found out: its lines are its own, whatever it calls them.
+func TestAFileByAnotherName(t *testing.T) {
+	p := readPreprocessed("# 1 \"module.cpp\"\n# 1 \"k.cu\" 1\nint here;\n# 7 \"other.cu\"\nint beyond;\n# 2 \"module.cpp\" 2\nint outside;\n", "k.cu")
+	assert.Equal(t, []Line{{2, "other.cu"}}, p.Strange)
+	assert.Equal(t, []Line{{1, "int here;"}, {7, "int beyond;"}}, p.Lines)
+}
+
 func TestAVettedModuleIsNotTakenFromWhatWasNot(t *testing.T) {
-	dir, n := t.TempDir(), 0
-	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = 1; }`}
-	_, err := start(t, Options{Cache: dir}).Compile(src)
+	n := 0
+	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = 1; }` + never()}
+	_, err := start(t, Options{}).Compile(src)
 	require.NoError(t, err)
-	_, err = start(t, Options{Cache: dir, Vet: func(Preprocessed) error { n++; return nil }}).Compile(src)
+	_, err = start(t, Options{Vet: func(Preprocessed) error { n++; return nil }}).Compile(src)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 }
