@@ -96,16 +96,18 @@ extern "C" __global__ void integers(const unsigned *xs, const unsigned *ys, cons
     CHECK(r, (unsigned)min(max((int)x >> 20, 0), 255));
     asm("mov.u32 %0, %%laneid;" : "=r"(r));
     CHECK(r, lane);
-    asm("mov.u32 %0, %%tid.x;\n add.u32 %0, %0, %%ntid.x;" : "=r"(r));
+    asm("{ .reg .u32 n;\n mov.u32 n, %%ntid.x;\n mov.u32 %0, %%tid.x;\n add.u32 %0, %0, n; }"
+        : "=r"(r));
     CHECK(r, threadIdx.x + blockDim.x);
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r));
     CHECK(r, (1u << lane) - 1);
-    asm("mov.u32 %0, %[four];" : "=r"(r) : [four] "n"(4));
+    asm("mov.u32 %0, %1;" : "=r"(r) : "n"(4));
     CHECK(r, 4u);
     r = x;
     asm("xor.b32 %0, %0, %1;" : "+r"(r) : "r"(y));
     CHECK(r, x ^ y);
-    asm("not.b32 %0, %1;" : "=r"(r) : "0"(x));
+    r = x;
+    asm("not.b32 %0, %0;" : "+r"(r));
     CHECK(r, ~x);
     asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z));
     CHECK(r, __dp4a((int)x, (int)y, (int)z));
