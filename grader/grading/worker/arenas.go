@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"math/rand/v2"
+
+	"flashlab/device"
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+)
+
+// arenas hold one tensor each, with room to move it.
+type arenas []struct {
+	memory device.Memory
+	bytes  int64
+}
+
+// Tensors move by multiples of step bytes, as far from each other as allocations are:
+// no kernel may rely on less than their alignment.
+const (
+	step = 256
+	room = 1 << 20
+)
+
+// place puts each tensor somewhere in its arena.
+func (a arenas) place(random *rand.Rand) (all Buffers) {
+	for _, one := range a {
+		m := one.memory
+		m.Addr += uint64(step * random.Int64N((m.Bytes-one.bytes)/step+1))
+		m.Bytes = one.bytes
+		b, _ := device.BufferOf[float32](m) // a whole number of elements by its making
+		all = append(all, b)
+	}
+	return all
+}
+
+func (s *timedCase) arenas(tensors []problem.Tensor) (all arenas, err error) {
+	spare := int64(room)
+	if s.Device.Info().Kind == device.Sim {
+		spare = 4 * step
+	}
+	for _, t := range tensors {
+		bytes := 4 * int64(tensor.Elements(t.Shape))
+		m, err := s.malloc(t.Name, bytes+spare)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, struct {
+			memory device.Memory
+			bytes  int64
+		}{m, bytes})
+	}
+	return all, nil
+}
