@@ -125,7 +125,7 @@ func judge(t *testing.T, s Specimen, v verdict.Verdict) {
 	for _, kept := range s.Keep {
 		p := part(t, v, kept)
 		if p.Name == "safety" && strings.HasPrefix(p.Note, "no findings, but ") {
-			continue // these points go with the right cases; what is kept is a name without a stain
+			continue // these points need right cases too; what the mutant must keep is having no findings
 		}
 		assert.InDelta(t, p.Max, p.Score, 1e-9, "must keep its points on %s:\n%s", kept, text)
 	}
