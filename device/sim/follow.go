@@ -258,7 +258,7 @@ func (s *state) implicit(i statement) {
 			s.registers[rsp].plus += 8
 			s.registers[rbp] = s.fresh(false)
 		}
-	default: // string instructions, and what nobody has told
+	default: // string instructions, and any that the tables do not list
 		for _, r := range []int{rax, rcx, rdx, rbx, rsi, rdi} {
 			s.registers[r] = s.fresh(false)
 		}

@@ -113,7 +113,7 @@ func (v value) add(w value, times int64) value {
 	return sum
 }
 
-// key names a value. Modules have a hundred thousand instructions, so it is made in haste.
+// key names a value. It is built without fmt because a large module needs millions of them.
 func (v value) key() string {
 	b := make([]byte, 0, 48)
 	for _, t := range v.terms {
@@ -125,7 +125,7 @@ func (v value) key() string {
 
 func (v value) equal(w value) bool { return v.plus == w.plus && slices.Equal(v.terms, w.terms) }
 
-// seen is memory that a hook has been told of, and whose access may follow.
+// seen is memory that a hook has reported, and that the next instructions may access.
 type seen struct {
 	at    value
 	bytes int64
@@ -229,7 +229,7 @@ func (s *state) hook(name string) {
 	s.hooked = append(s.hooked, h)
 }
 
-// told says whether hooks have been told of an access.
+// told reports whether hooks have already covered an access.
 func (s *state) told(at value, t touch) bool {
 	read, write := !t.read, !t.write
 	for _, h := range s.hooked {

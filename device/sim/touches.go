@@ -44,7 +44,7 @@ func untouched(op string) bool {
 }
 
 // touches tells what an instruction does to its operand number i, which is in memory.
-// It is not ok if nobody has told it.
+// ok is false for an instruction that these tables do not list.
 func touches(s statement, i int) (touch, bool) {
 	last := i == len(s.args)-1
 	// Written only, if it is the destination of a move.

@@ -9,9 +9,9 @@ import (
 
 // The compilers' instrumentation misses some accesses: g++'s those of calls, whose
 // result or arguments are structures in memory; clang's those of odd sizes; both what
-// an attribute excludes. So the compiler's assembly is gone through. Whatever touches
-// memory without a hook that was told of that address just before, and is not the
-// thread's stack, gets a call of its own.
+// an attribute excludes. So this pass reads the assembly. Whatever touches
+// memory outside the thread's stack, and has no hook for that address just before it, gets
+// a hook of its own.
 
 // unseen is one pass over a module's assembly.
 type unseen struct {

@@ -20,7 +20,7 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// reportRuns are fewer than what is scored has: nobody's points hang on them.
+// reportRuns is smaller than the number of runs that are scored: no points depend on a report.
 const reportRuns = 5
 
 // reports measures what Results.md reports besides the points. What goes wrong here is said in the

@@ -174,7 +174,7 @@ func TestARefusalCountsBesideARightCase(t *testing.T) {
 	assert.Zero(t, p.Score)
 	assert.Equal(t, "0 of 4 cases right; refusals count only beside ordinary cases that are right", p.Note)
 	p = scores(refusal, refusal, one(true, 100), one(false, 100)).Part("correctness")
-	assert.InDelta(t, 0.6, p.Score, 1e-9, "one ordinary case bears one refusal")
+	assert.InDelta(t, 0.6, p.Score, 1e-9, "one ordinary right case lets one refusal count")
 	p = scores(refusal, refusal, one(true, 100), one(true, 100)).Part("correctness")
 	assert.InDelta(t, 1.2, p.Score, 1e-9)
 }
