@@ -202,7 +202,7 @@ func probe(c *compiler) error {
 	if _, err := os.Stat(stamp); err == nil {
 		return nil
 	}
-	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"), false)
 	if err != nil {
 		return fmt.Errorf("it does not build the probe kernel: %w", err)
 	}

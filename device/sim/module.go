@@ -29,31 +29,33 @@ func (s moduleSource) key(c *compiler) string {
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		parts = append(parts, name, s.defines[name])
 	}
-	if s.vet != nil { // what another compiled was perhaps not vetted
-		parts = append(parts, "vetted")
-	}
 	return cache.Key(parts...)
 }
 
-// cachedModule builds a module unless it has been built before. Two processes
-// may build the same one at once: each renames its own result into place.
+// cachedModule builds a module unless it has been built before, by whomever; what nobody
+// vetted is vetted first. Two processes may build the same one at once: each renames its
+// own result into place.
 func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	so := filepath.Join(dir, s.key(c)+".so")
-	if _, err := os.Stat(so); err == nil {
+	_, built := os.Stat(so)
+	if _, vetted := os.Stat(vettedMark(so)); built == nil && (s.vet == nil || vetted == nil) {
 		return so, nil
 	}
 	include, err := includeDir(cacheDir)
 	if err != nil {
 		return "", err
 	}
-	return c.buildModule(include, s, so)
+	return c.buildModule(include, s, so, built == nil)
 }
 
-// buildModule compiles and links one .cu file into so.
-func (c *compiler) buildModule(include string, s moduleSource, so string) (string, error) {
+// vettedMark lies beside a module whose text has been vetted.
+func vettedMark(so string) string { return so + ".vetted" }
+
+// buildModule vets one .cu file, and compiles and links it into so unless it is built.
+func (c *compiler) buildModule(include string, s moduleSource, so string, built bool) (string, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
 	if err != nil {
 		return "", err
@@ -82,9 +84,15 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (strin
 		if err == nil {
 			err = s.vet(p)
 		}
+		if err == nil {
+			err = cache.WriteFile(vettedMark(so), nil, 0o644)
+		}
 		if err != nil {
 			return "", err
 		}
+	}
+	if built {
+		return so, nil
 	}
 	if args, err = c.rewritePTX(dir, args, s); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -57,4 +58,17 @@ func TestAVettedModuleIsNotTakenFromWhatWasNot(t *testing.T) {
 	_, err = start(t, Options{Vet: func(Preprocessed) error { n++; return nil }}).Compile(src)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
+	_, err = start(t, Options{Vet: func(Preprocessed) error { n++; return nil }}).Compile(src)
+	require.NoError(t, err)
+	assert.Equal(t, 1, n, "once is enough")
+}
+
+func TestWhatIsRefusedOnceIsRefusedAgain(t *testing.T) {
+	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = 1; }` + never()}
+	_, err := start(t, Options{}).Compile(src)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = start(t, Options{Vet: func(Preprocessed) error { return errors.New("refused") }}).Compile(src)
+		assert.ErrorContains(t, err, "refused")
+	}
 }

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,11 +17,12 @@ import (
 
 // TestAWorkerByItself: make gpt2 is a mode of task 7's worker.
 func TestAWorkerByItself(t *testing.T) {
+	t.Parallel()
 	root, err := repo.Root()
 	require.NoError(t, err)
 	task, err := rubric.Load(root, "task7_gpt2")
 	require.NoError(t, err)
-	o := run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: run.Solution(root, task), Devices: run.Devices{Kind: device.Sim, Root: root}, Output: t.TempDir()}
+	o := run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: run.Solution(root, task), Devices: run.Devices{Kind: device.Sim, Root: root}, Output: filepath.Join(root, "out")}
 	assert.NoError(t, run.Standalone(context.Background(), o, "gpt2", []string{"-ref", "-tokens", "2"}))
 	assert.ErrorIs(t, run.Standalone(context.Background(), o, "gpt2", []string{"-ref", "-model", "no such folder"}), run.ErrSaid)
 

@@ -27,6 +27,7 @@ import (
 type Stage struct {
 	Root  string // the copy, with its own go.mod
 	cache string // a build cache that holds all but the submission
+	layer string // the program that reads it, and writes elsewhere
 	tags  string
 	env   []string // of the go command, but for its build cache
 	reads []string // what else it reads
@@ -70,7 +71,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	if err != nil {
 		return nil, err
 	}
-	key := []string{"stage 3", tc.GOVERSION, tags, strings.Join(env, "\n")}
+	key := []string{"stage 4", tc.GOVERSION, tags, strings.Join(env, "\n")}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -81,11 +82,11 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	name := cache.Key(key...)
 	// One cache for all stages: the standard library is the same in most of them, and the go command
 	// keeps track of the tags and flags that a package was compiled with.
-	shared := "gocache-" + cache.Key(tc.GOVERSION)
-	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), tags: tags}
+	shared := "gocache-" + cache.Key(tc.GOVERSION, "layers 1")
+	s := &Stage{Root: filepath.Join(base, "stage-"+name), cache: filepath.Join(base, shared), layer: filepath.Join(base, "layers-"+name), tags: tags}
 	s.env = append(slices.Clone(env), "PATH="+filepath.Join(tc.GOROOT, "bin")+":"+os.Getenv("PATH"), "HOME=/tmp", "GOPATH=/tmp/gopath",
 		"GOROOT="+tc.GOROOT, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off", "GOFLAGS=", "GOWORK=off")
-	s.reads = []string{tc.GOROOT, s.Root, s.cache}
+	s.reads = []string{tc.GOROOT, s.Root, s.cache, s.layer}
 	return s, cache.Once(base, "stage-"+name, func() error {
 		if _, err := os.Stat(s.Root); err != nil {
 			if err := copyWhole(ctx, root, files, s.Root); err != nil {
@@ -95,6 +96,9 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 		warm := filepath.Join(base, "warm-"+name)
 		if _, err := os.Stat(warm); err == nil {
 			return nil
+		}
+		if out, err := goOutput(ctx, root, []string{"CGO_ENABLED=0"}, "build", "-o", s.layer, "./grader/grading/build/layers"); err != nil {
+			return fmt.Errorf("the build cache's program: %w%s", err, out)
 		}
 		if err := s.warm(ctx); err != nil {
 			return err
@@ -215,7 +219,7 @@ func (s *Stage) warm(ctx context.Context) error {
 		}
 		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, w)...)
 		cmd.Dir = s.Root
-		cmd.Env = append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache)
+		cmd.Env = s.environment()
 		_ = cmd.Run() // stubs need not build
 	}
 	return ctx.Err()
@@ -236,45 +240,20 @@ func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
 
 // command is a build's in the sandbox, which may change dir and nothing else.
 func (s *Stage) command(ctx context.Context, r Request, dir string, args []string) (*exec.Cmd, error) {
-	own := filepath.Join(dir, filepath.Base(s.cache)) // links into another version's cache would lead nowhere
-	if err := s.ownCache(own); err != nil {
-		return nil, fmt.Errorf("build cache: %w", err)
-	}
 	path, err := exec.LookPath("go")
 	if err != nil {
 		return nil, err
 	}
 	return r.Jail(ctx, jail.Program{Path: path, Args: args, Dir: s.Root, Read: append(slices.Clone(s.reads), path), Write: []string{dir},
-		Env: append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+own), CPU: r.Task.Limits.BuildTime() * 2, Memory: buildMemory})
+		Env: s.environment(dir), CPU: r.Task.Limits.BuildTime() * 2, Memory: buildMemory})
 }
 
 // buildMemory limits a build: the compiler takes about 100 MB for each processor.
 const buildMemory = 4 << 30
 
-// ownCache makes a build cache of links to the warm one: what a build adds is its
-// own, and it cannot change what it finds.
-func (s *Stage) ownCache(dir string) error {
-	entries, err := os.ReadDir(s.cache)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Join(dir, e.Name()), 0o755); err != nil {
-			return err
-		}
-		held, err := os.ReadDir(filepath.Join(s.cache, e.Name()))
-		if err != nil {
-			return err
-		}
-		for _, h := range held {
-			at := filepath.Join(e.Name(), h.Name())
-			if err := os.Symlink(filepath.Join(s.cache, at), filepath.Join(dir, at)); err != nil && !os.IsExist(err) {
-				return err
-			}
-		}
-	}
-	return nil
+// environment is a go command's. Its build cache is the warm one and own, which gets
+// what is new; without own that is the warm one itself.
+func (s *Stage) environment(own ...string) []string {
+	layers := `"` + strings.Join(append([]string{s.layer, s.cache}, own...), `" "`) + `"` // a folder's name may have spaces
+	return append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache, "GOCACHEPROG="+layers)
 }
