@@ -29,6 +29,9 @@ func layOutOne(p Param, arg any) (Value, error) {
 		}
 		return v, nil
 	}
+	if n, ok := arg.(interface{ Float32() float32 }); ok { // its bits are no number
+		return Value{}, fmt.Errorf("got a %T, want %s: Go passes no numbers of 16 bits, so pass x.Float32()", n, wanted(p))
+	}
 	v := reflect.ValueOf(arg) // reflect, so that named types pass too: type Scale float32
 	switch {
 	case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():

@@ -8,7 +8,7 @@ import (
 
 // Scalar is an element type that kernels know.
 type Scalar interface {
-	~float32 | ~float64 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~uint16 | ~uint8
+	~float32 | ~float64 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~uint16 | ~uint8 | ~int8
 }
 
 // Buffer is device memory that holds elements of one type.
@@ -117,6 +117,12 @@ func elemName[T Scalar]() string {
 		return "long long"
 	case uint64:
 		return "unsigned long long"
+	case Float16:
+		return "half"
+	case BFloat16:
+		return "__nv_bfloat16"
+	case int8:
+		return "char"
 	}
-	return "" // 16- and 8-bit words can be several CUDA types: not checked
+	return "" // plain 16- and 8-bit words, and pairs of int4, can be several CUDA types: not checked
 }

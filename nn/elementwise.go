@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flashlab/device"
 	"flashlab/tensor"
 )
 
@@ -49,6 +50,35 @@ func (l *Layers) Fill(dst Floats, d tensor.Dist, seed uint64, stream uint32, sca
 	if dist < 0 {
 		return fmt.Errorf("%s: unknown distribution %q", what(), d)
 	}
-	const most = 1 << 16 // blocks: a thread has several numbers beyond 16 million
-	return l.launch("fill", min(tiles(dst.Len(), block), most), block, dst, dst.Len(), dist, seed, stream, scale)
+	return l.launch("fill", min(tiles(dst.Len(), block), mostFilling), block, dst, dst.Len(), dist, seed, stream, scale)
+}
+
+// mostFilling bounds the blocks: a thread has several numbers beyond 16 million.
+const mostFilling = 1 << 16
+
+// FillAs writes the numbers of tensor.FillAs, from its first on, over all of dst.
+func (l *Layers) FillAs(t tensor.Type, dst device.Memory, d tensor.Dist, seed uint64, stream uint32) error {
+	if t == tensor.Float32 {
+		b, err := device.BufferOf[float32](dst)
+		if err != nil {
+			return err
+		}
+		return l.Fill(b, d, seed, stream, 1)
+	}
+	dist, n := slices.Index(tensor.Dists, d), 0
+	if err := t.Check(); err != nil {
+		return fmt.Errorf("fill %q: %w", dst.Name, err)
+	}
+	if n = t.Elements(int(dst.Bytes)); n < 1 || t.Bytes(n) != int(dst.Bytes) || dist < 0 {
+		return fmt.Errorf("fill %q: %d bytes of %v, distribution %q: want whole numbers of a known one", dst.Name, dst.Bytes, t, d)
+	}
+	bytes, err := device.BufferOf[uint8](dst)
+	if err != nil {
+		return err
+	}
+	bits := t.Bits()
+	if t == tensor.BFloat16 {
+		bits = -bits
+	}
+	return l.launch("fill_narrow", min(tiles(n, block), mostFilling), block, bytes, n, bits, dist, seed, stream, t.Unit())
 }

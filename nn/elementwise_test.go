@@ -111,3 +111,20 @@ func TestFill(t *testing.T) {
 		}
 	}
 }
+
+// FillAs makes tensor.FillAs's bits.
+func TestFillAs(t *testing.T) {
+	d := start(t)
+	for _, ty := range tensor.Types {
+		for _, dist := range tensor.Dists {
+			want := make([]float32, 1002)
+			require.NoError(t, tensor.FillAs(ty, want, dist, 7, 3, 0))
+			out := output[uint8](t, d, "out", ty.Bytes(len(want)))
+			require.NoError(t, d.FillAs(ty, out.Memory(), dist, 7, 3))
+			require.Equal(t, ty.Encode(want), read(t, d, out), "%v, %s", ty, dist)
+		}
+	}
+	odd := output[uint8](t, d, "odd", 3)
+	assert.ErrorContains(t, d.FillAs(tensor.Float16, odd.Memory(), tensor.Normal, 1, 1), "whole numbers")
+	assert.ErrorContains(t, d.FillAs("float8", odd.Memory(), tensor.Normal, 1, 1), "unknown type")
+}

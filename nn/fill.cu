@@ -1,6 +1,9 @@
 // The numbers of tensor.Fill, bit for bit, times a scale. Each number depends only on
 // the seed, the stream and its own index. Package tensor explains how, and describes
-// the distributions.
+// the distributions and the types.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven }; // in the order of tensor.Dists
 
@@ -49,11 +52,38 @@ __device__ float number(int dist, Key key, unsigned long long i) {
     return normal(key, i);
 }
 
+__device__ Key stream_key(unsigned long long seed, unsigned stream) {
+    const unsigned a = mix((unsigned)seed + 0x9e3779b9u * (stream + 1));
+    return {a, mix((unsigned)(seed >> 32) ^ a)};
+}
+
 extern "C" __global__ void fill(float *dst, long long n, int dist, unsigned long long seed,
                                 unsigned stream, float scale) {
-    const unsigned a = mix((unsigned)seed + 0x9e3779b9u * (stream + 1));
-    const Key key = {a, mix((unsigned)(seed >> 32) ^ a)};
+    const Key key = stream_key(seed, stream);
     const long long step = (long long)gridDim.x * blockDim.x;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
         dst[i] = number(dist, key, i) * scale;
+}
+
+// The nearest integer from -most - 1 to most.
+__device__ int whole(float x, float most) { return (int)fmaxf(-most - 1, fminf(rintf(x), most)); }
+
+// The same as float16 (bits 16), bfloat16 (-16), int8 (8) and pairs of int4 (4); n counts elements.
+extern "C" __global__ void fill_narrow(void *dst, long long n, int bits, int dist,
+                                       unsigned long long seed, unsigned stream, float scale) {
+    const Key key = stream_key(seed, stream);
+    const long long step = (long long)gridDim.x * blockDim.x;
+    const long long written = bits == 4 ? n / 2 : n;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < written; i += step) {
+        if (bits == 4) {
+            const int first = whole(number(dist, key, 2 * i) * scale, 7);
+            const int second = whole(number(dist, key, 2 * i + 1) * scale, 7);
+            ((unsigned char *)dst)[i] = (unsigned char)((first & 15) | (second & 15) << 4);
+            continue;
+        }
+        const float x = number(dist, key, i) * scale;
+        if (bits == 16) ((__half *)dst)[i] = __float2half_rn(x);
+        if (bits == -16) ((__nv_bfloat16 *)dst)[i] = __float2bfloat16_rn(x);
+        if (bits == 8) ((signed char *)dst)[i] = (signed char)whole(x, 127);
+    }
 }

@@ -45,7 +45,7 @@ func New(q device.Queue) (*Layers, error) {
 		"elementwise.cu": {"gelu", "swiglu", "add"},
 		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
 		"argmax.cu":      {"argmax", "argmax_parts"},
-		"fill.cu":        {"fill"},
+		"fill.cu":        {"fill", "fill_narrow"},
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func New(q device.Queue) (*Layers, error) {
 
 // NewFill compiles Fill alone, for those who only make inputs.
 func NewFill(q device.Queue) (*Layers, error) {
-	kernels, err := compile(q, map[string][]string{"fill.cu": {"fill"}})
+	kernels, err := compile(q, map[string][]string{"fill.cu": {"fill", "fill_narrow"}})
 	return &Layers{queue: q, kernels: kernels}, err
 }
 

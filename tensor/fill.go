@@ -47,6 +47,30 @@ func Fill(dst []float32, d Dist, seed uint64, stream uint32, from int) error {
 	return nil
 }
 
+// FillAs writes the same sequence as a type has it: times its Unit, and rounded.
+func FillAs(t Type, dst []float32, d Dist, seed uint64, stream uint32, from int) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
+	if err := Fill(dst, d, seed, stream, from); err != nil {
+		return err
+	}
+	if unit := t.Unit(); unit != 1 {
+		for i := range dst {
+			dst[i] *= unit
+		}
+	}
+	t.Round(dst)
+	return nil
+}
+
+// RandomAs makes a filled tensor of a type.
+func RandomAs(t Type, d Dist, seed uint64, stream uint32, shape ...int) (*Tensor, error) {
+	x := New(shape...)
+	x.Type = t
+	return x, FillAs(t, x.Data, d, seed, stream, 0)
+}
+
 // Random makes a filled tensor.
 func Random(d Dist, seed uint64, stream uint32, shape ...int) (*Tensor, error) {
 	t := New(shape...)

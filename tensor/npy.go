@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 
 	"github.com/sbinet/npyio"
 )
@@ -14,7 +14,14 @@ import (
 const maxNPYHeader = 64 << 10
 
 // ReadNPY reads NumPy's .npy format: float32, at most that many elements.
-func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
+func ReadNPY(r io.Reader, most int) (*Tensor, error) { return ReadNPYOf(Float32, r, most) }
+
+// ReadNPYOf is ReadNPY for elements of a type. NumPy has no bfloat16 or int4 of its own; the
+// names are those of Python's ml_dtypes, which gives each int4 a byte.
+func ReadNPYOf(want Type, r io.Reader, most int) (t *Tensor, err error) {
+	if err := want.Check(); err != nil {
+		return nil, err
+	}
 	header, err := npyHeader(r)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
@@ -30,8 +37,9 @@ func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
 	d := reader.Header.Descr
-	if d.Type != "<f4" || d.Fortran {
-		return nil, fmt.Errorf("npy: elements are %q (Fortran order: %v), want '<f4' (float32), row-major", d.Type, d.Fortran)
+	l := layouts[want]
+	if !slices.Contains(l.npy, d.Type) || d.Fortran {
+		return nil, fmt.Errorf("npy: elements are %q (Fortran order: %v), want '%s' (%v), row-major", d.Type, d.Fortran, l.npy[0], want)
 	}
 	n := 1
 	for _, dim := range d.Shape {
@@ -40,15 +48,26 @@ func ReadNPY(r io.Reader, most int) (t *Tensor, err error) {
 		}
 		n *= dim
 	}
-	t = New(d.Shape...)
-	raw := make([]byte, 4*n)
+	raw := make([]byte, l.stride*n)
 	if _, err := io.ReadFull(r, raw); err != nil {
 		return nil, fmt.Errorf("npy: %d bytes of data promised: %w", len(raw), err)
 	}
-	for i := range t.Data {
-		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	if want == Int4 {
+		pack(raw)
+		raw = raw[:want.Bytes(n)]
 	}
-	return t, nil
+	return &Tensor{Shape: d.Shape, Data: want.Decode(raw)[:n], Type: want}, nil
+}
+
+// pack puts the low halves of pairs of bytes into one, from the front.
+func pack(b []byte) {
+	for i, c := range b {
+		if i%2 == 0 {
+			b[i/2] = c & 15
+		} else {
+			b[i/2] |= c << 4
+		}
+	}
 }
 
 // npyHeader reads the header's bytes, after checking that its length is sane.

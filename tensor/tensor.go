@@ -1,4 +1,4 @@
-// Package tensor holds dense row-major float32 tensors: seeded filling,
+// Package tensor holds dense row-major tensors: types of elements, seeded filling,
 // comparing, and reading .npy files.
 package tensor
 
@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Tensor is a dense row-major array.
+// Tensor is a dense row-major array. Its numbers are float32 here, whatever they are elsewhere:
+// they are those that its Type can hold.
 type Tensor struct {
 	Shape []int
 	Data  []float32
+	Type  Type
 }
 
 // MaxElements bounds a tensor that travels in a message: 64 MB of float32.

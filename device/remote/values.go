@@ -1,23 +1,26 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
-	"slices"
 
 	"flashlab/device"
 	"flashlab/device/protocol"
+	"flashlab/tensor"
 )
 
 // Values are numbers that the server's owner has and its client has not: part of an
 // input, or random ones of a seed that the client is not told. The client says where
 // on the device they belong, and never sees them.
 type Values struct {
-	Input  int     // which input; Random for none of them
-	Stream uint32  // of the random numbers
-	From   int     // the first that is meant
-	Scale  float32 // each number is multiplied by this
-	Shift  float32 // and this is added
+	Input  int         // which input; Random for none of them
+	Stream uint32      // of the random numbers
+	From   int         // the first that is meant
+	Scale  float32     // each number is multiplied by this
+	Shift  float32     // and this is added
+	Type   tensor.Type // what they are on the device, each rounded to it
 }
 
 // Random is the Input of Values that are none's.
@@ -32,14 +35,15 @@ type sent struct {
 	Stream               uint64
 	From                 int
 	ScaleBits, ShiftBits uint64
+	Type                 string
 }
 
 func (v Values) send() sent {
-	return sent{v.Input, uint64(v.Stream), v.From, uint64(math.Float32bits(v.Scale)), uint64(math.Float32bits(v.Shift))}
+	return sent{v.Input, uint64(v.Stream), v.From, uint64(math.Float32bits(v.Scale)), uint64(math.Float32bits(v.Shift)), string(v.Type)}
 }
 
 func (s sent) values() Values {
-	return Values{s.Input, uint32(s.Stream), s.From, math.Float32frombits(uint32(s.ScaleBits)), math.Float32frombits(uint32(s.ShiftBits))}
+	return Values{s.Input, uint32(s.Stream), s.From, math.Float32frombits(uint32(s.ScaleBits)), math.Float32frombits(uint32(s.ShiftBits)), tensor.Type(s.Type)}
 }
 
 // Give has the server fill m with its values.
@@ -65,10 +69,13 @@ func (c *client) Holds(m device.Memory, v Values) (same bool, err error) {
 
 // pieces cuts a memory into what one message may be about.
 func (c *client) pieces(m device.Memory, v Values, each func(device.Memory, Values) error) error {
+	if err := v.Type.Check(); err != nil {
+		return fmt.Errorf("fill %s: %w", m.Name, err)
+	}
 	for from := int64(0); from < m.Bytes; from += protocol.Chunk {
 		part, values := m, v
 		part.Addr, part.Bytes = m.Addr+uint64(from), min(m.Bytes-from, protocol.Chunk)
-		values.From += int(from / 4)
+		values.From += v.Type.Elements(int(from))
 		if err := each(part, values); err != nil {
 			return err
 		}
@@ -92,24 +99,24 @@ func (c *session) give(request protocol.Message) (parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Bytes%4 != 0 || m.Bytes > protocol.Chunk {
+	v := s.values()
+	if err := v.Type.Check(); err != nil {
+		return nil, fmt.Errorf("fill %s: %w", m.Name, err)
+	}
+	if m.Bytes > protocol.Chunk || v.Type.Bytes(v.Type.Elements(int(m.Bytes))) != int(m.Bytes) {
 		return nil, errors.New("fill " + m.Name + ": want whole numbers, and no more than one message has")
 	}
-	values, err := c.Values(s.values(), int(m.Bytes/4))
+	values, err := c.Values(v, v.Type.Elements(int(m.Bytes)))
 	if err != nil {
 		return nil, err
 	}
-	b, err := device.BufferOf[float32](m)
-	if err != nil {
-		return nil, err
-	}
+	want := v.Type.Encode(values)
 	if request.Op() == protocol.OpGive {
-		return nil, b.CopyIn(c.Device, values)
+		return nil, c.Device.CopyIn(m, want)
 	}
-	held, err := b.CopyOut(c.Device)
-	if err != nil {
+	held := make([]byte, len(want))
+	if err := c.Device.CopyOut(held, m); err != nil {
 		return nil, err
 	}
-	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
-	return parts{slices.EqualFunc(held, values, same)}, nil
+	return parts{bytes.Equal(held, want)}, nil
 }

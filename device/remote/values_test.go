@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/protocol"
+	"flashlab/tensor"
 )
 
 // TestValuesGoPastTheClient: the server fills and compares; what the client asks for
@@ -40,6 +42,20 @@ func TestValuesGoPastTheClient(t *testing.T) {
 	same, err = c.Holds(b.Memory(), Of(2, 5))
 	require.NoError(t, err)
 	assert.False(t, same)
+
+	halves, err := device.Alloc[device.BFloat16](d, "h", 2)
+	require.NoError(t, err)
+	rounded := Values{Input: 1, Scale: 1, Shift: 0.25, Type: tensor.BFloat16} // 100.25 and 101.25 lie between two numbers
+	require.NoError(t, c.Give(halves.Memory(), rounded))
+	held, err := halves.CopyOut(d)
+	require.NoError(t, err)
+	assert.Equal(t, []device.BFloat16{device.ToBFloat16(100), device.ToBFloat16(101)}, held)
+	same, err = c.Holds(halves.Memory(), rounded)
+	require.NoError(t, err)
+	assert.True(t, same)
+	unknown := Values{Type: "float15"}
+	assert.ErrorContains(t, c.Give(halves.Memory(), unknown), "unknown type")
+	assert.ErrorContains(t, c.ask(protocol.New(protocol.OpGive, halves.Memory(), unknown.send()), nil), "unknown type", "said past the client's own check")
 
 	wild := b.Memory()
 	wild.Bytes *= 2

@@ -117,6 +117,14 @@ func (o Op) make(s Spec, seed uint64, stream uint32, timed bool) (problem.Proble
 			return c, fmt.Errorf("shape %v: %s %v has more than %d elements, and would not fit in a message", s.Shape, t.Name, t.Shape, tensor.MaxElements)
 		}
 	}
+	for _, t := range slices.Concat(c.Inputs, c.Outputs) {
+		if err := t.Type.Check(); err != nil {
+			return c, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		if 8%t.Type.Bits() == 0 && len(t.Shape) > 0 && t.Shape[len(t.Shape)-1]*t.Type.Bits()%8 != 0 {
+			return c, fmt.Errorf("%s %v: a row of %v must fill whole bytes", t.Name, t.Shape, t.Type)
+		}
+	}
 	if o.Rules != nil {
 		if err := o.Rules(c); err != nil {
 			return c, err
@@ -164,7 +172,9 @@ func (o Op) Inputs(c problem.Problem) ([]*tensor.Tensor, error) {
 	var in []*tensor.Tensor
 	for _, t := range c.Inputs {
 		if t.Given {
-			in = append(in, tensor.New(t.Shape...))
+			x := tensor.New(t.Shape...)
+			x.Type = t.Type
+			in = append(in, x)
 			continue
 		}
 		x, err := t.Random(c.Seed)
@@ -174,18 +184,23 @@ func (o Op) Inputs(c problem.Problem) ([]*tensor.Tensor, error) {
 		in = append(in, x)
 	}
 	if o.Prepare != nil {
-		return in, o.Prepare(c, in)
+		if err := o.Prepare(c, in); err != nil {
+			return nil, err
+		}
+		for _, x := range in {
+			x.Type.Round(x.Data)
+		}
 	}
 	return in, nil
 }
 
-// Bytes is the size of float32 tensors.
+// Bytes is the size of tensors on a device.
 func Bytes(tensors ...[]problem.Tensor) uint64 {
 	n := 0
 	for _, t := range slices.Concat(tensors...) {
-		n += tensor.Elements(t.Shape)
+		n += t.Bytes()
 	}
-	return 4 * uint64(n)
+	return uint64(n)
 }
 
 // Written are the outputs of a problem that are no inputs as well.

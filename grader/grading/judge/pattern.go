@@ -3,16 +3,22 @@ package judge
 import (
 	"fmt"
 	"math"
+
+	"flashlab/tensor"
 )
 
-// poison is what the grader fills outputs with before a call.
+// poison is what the grader fills outputs of float32 with before a call; those of another type
+// are full of what this is there (tensor.Type.Unwritten).
 const Poison = 0xFFFFFFFF
 
-// Kinds of elements, by their contents.
-func Census(got []float32) (unwritten, nan, zero int) {
+// Census counts kinds of elements, by their contents, in a float32 output.
+func Census(got []float32) (unwritten, nan, zero int) { return CensusOf(tensor.Float32, got) }
+
+// CensusOf is Census for outputs of a type.
+func CensusOf(t tensor.Type, got []float32) (unwritten, nan, zero int) {
 	for _, v := range got {
 		switch {
-		case math.Float32bits(v) == Poison:
+		case isUnwritten(t, v):
 			unwritten++
 		case v != v || math.IsInf(float64(v), 0):
 			nan++
@@ -23,9 +29,14 @@ func Census(got []float32) (unwritten, nan, zero int) {
 	return unwritten, nan, zero
 }
 
+func isUnwritten(t tensor.Type, v float32) bool {
+	bits, ok := t.Unwritten()
+	return ok && math.Float32bits(v) == bits
+}
+
 // emptiness recognises outputs that were not written, or are all zero.
 func emptiness(t Truth, got []float32) string {
-	unwritten, _, zero := Census(got)
+	unwritten, _, zero := CensusOf(t.Type, got)
 	switch {
 	case unwritten == len(got):
 		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written)"
@@ -44,7 +55,7 @@ func missing(t Truth, got []float32, unwritten int) string {
 	for row := range t.Rows() {
 		count := 0
 		for i := range t.Len {
-			if math.Float32bits(got[t.First(row)+i*t.Inner]) == Poison {
+			if isUnwritten(t.Type, got[t.First(row)+i*t.Inner]) {
 				count++
 			}
 		}
@@ -80,9 +91,12 @@ func lastOne(index, total int) string {
 
 // general says what can be said about any operation's wrong output.
 func General(t Truth, got []float32, j Judgement) string {
-	_, nan, _ := Census(got)
+	_, nan, _ := CensusOf(t.Type, got)
 	if nan > 0 {
 		return NotNumbers(nan)
+	}
+	if near := max(1e-2, 16*j.Bound); j.Error < near && t.Type != tensor.Float32 {
+		return fmt.Sprintf("the values are nearly right: more rounding than %v inputs and float32 sums explain. Is a sum kept in 16 bits, or something rounded twice?", t.Type)
 	}
 	if j.Error < 1e-2 {
 		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"

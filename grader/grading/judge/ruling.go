@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -46,7 +47,7 @@ func Explain(c problem.Problem, problem fmt.Stringer, j Judgement, reason string
 		fmt.Sprintf("worst at %s%s: got %s, want %s", out.Name, strings.ReplaceAll(at, ", ", "]["), Number(j.Got), Number(j.Want)),
 	}
 	if !math.IsInf(j.Error, 0) {
-		v.Details = append(v.Details, fmt.Sprintf("error %.2g of the row's size, %.2g allowed (8 × plain float32)", j.Error, j.Bound))
+		v.Details = append(v.Details, fmt.Sprintf("error %.2g of the row's size, %.2g allowed (%s)", j.Error, j.Bound, cmp.Or(j.Times, plainTimes)))
 	}
 	return v
 }

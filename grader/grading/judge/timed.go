@@ -101,6 +101,6 @@ func (t *Timed) Judge(c problem.Problem, from []int, got []float32) Judgement {
 func InputPart(c problem.Problem, input, from, n int) []float32 {
 	x := make([]float32, n)
 	in := c.Inputs[input]
-	_ = tensor.Fill(x, in.Dist, c.Seed, in.Stream, from) // the distribution was checked when the case was made
+	_ = tensor.FillAs(in.Type, x, in.Dist, c.Seed, in.Stream, from) // the distribution was checked when the case was made
 	return x
 }

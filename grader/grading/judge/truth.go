@@ -1,14 +1,18 @@
 package judge
 
 import (
+	"fmt"
 	"math"
 	"slices"
+
+	"flashlab/tensor"
 )
 
 // The error bound, relative to a row's scale.
 const (
-	times = 8    // the RMS error of the plain float32 evaluation
-	floor = 2e-6 // where that is very small
+	times       = 8    // the RMS error of the plain float32 evaluation
+	floor       = 2e-6 // where that is very small
+	timesNarrow = 2    // the same of the plain mixed evaluation: nearly all of its error is one rounding
 )
 
 // Layout is how an output is divided into rows: it is [Outer, Len, Inner], and a row
@@ -32,6 +36,9 @@ type Truth struct {
 	// Scale is what each row's error is relative to; nil means the row's RMS.
 	// Where large terms may cancel, that is too small to be fair.
 	Scale []float64
+	// Type is that of the output's elements. Of a narrow one, Plain is the plain mixed way: inputs
+	// as given, sums in float32, what must be narrow rounded once.
+	Type tensor.Type
 }
 
 // Judgement is how an output compares with the truth.
@@ -42,11 +49,18 @@ type Judgement struct {
 	Want   float64
 	Error  float64 // RMS error of the worst row, relative to its scale
 	Bound  float64 // what it may be
+	Times  string  // where the bound comes from, if not plainTimes
 }
+
+// plainTimes is where most bounds come from.
+const plainTimes = "8 × plain float32"
 
 // Judge compares row by row, so that a wrong row cannot hide behind large ones.
 func (t Truth) Judge(got []float32) Judgement {
 	j := Judgement{Bound: math.Max(times*t.plainError(), floor)}
+	if t.Type != tensor.Float32 {
+		j.Bound, j.Times = timesNarrow*t.plainError(), fmt.Sprintf("2 × the plain mixed way: %v, sums in float32", t.Type)
+	}
 	worst := -1.0
 	for row := range t.Rows() {
 		if e, at := measure(t, got, row); e > worst {
@@ -123,7 +137,7 @@ func (t Truth) Same(got []float32, other []float64) bool {
 func Concat(truths []Truth) Truth {
 	var all Truth
 	for _, t := range truths {
-		all.Layout = Layout{all.Outer + t.Rows(), t.Len, 1}
+		all.Layout, all.Type = Layout{all.Outer + t.Rows(), t.Len, 1}, t.Type
 		all.Want, all.Plain, all.Scale = slices.Concat(all.Want, t.Want), slices.Concat(all.Plain, t.Plain), slices.Concat(all.Scale, t.Scale)
 	}
 	return all

@@ -49,6 +49,7 @@ type Tensor struct {
 	Shape  []int
 	Dist   tensor.Dist `json:",omitempty"`
 	Stream uint32      `json:",omitempty"`
+	Type   tensor.Type `json:",omitempty"` // of its elements
 	Given  bool        `json:",omitempty"`
 	// Host says that the course's part of the worker needs the values, as those of tokens.
 	Host bool `json:",omitempty"`
@@ -85,8 +86,14 @@ type Answer struct {
 
 // Random makes an input that is not given.
 func (t Tensor) Random(seed uint64) (*tensor.Tensor, error) {
-	return tensor.Random(t.Dist, seed, t.Stream, t.Shape...)
+	return tensor.RandomAs(t.Type, t.Dist, seed, t.Stream, t.Shape...)
 }
+
+// Elements is how many there are.
+func (t Tensor) Elements() int { return tensor.Elements(t.Shape) }
+
+// Bytes is its size on a device.
+func (t Tensor) Bytes() int { return t.Type.Bytes(t.Elements()) }
 
 // Token makes a token of a vocabulary of a uniform number in [-1, 1).
 func Token(x float32, vocabulary int) int {

@@ -45,5 +45,6 @@ func (i *inputs) values(v remote.Values, n int) ([]float32, error) {
 			x[k] += v.Shift
 		}
 	}
+	v.Type.Round(x)
 	return x, nil
 }

@@ -66,37 +66,32 @@ func ReadCase(r io.Reader) (problem.Problem, []*tensor.Tensor, error) {
 	return c, in, nil
 }
 
-// float32s marks an array of float32, the one type of element there is.
-const float32s = "<f4"
-
-// encode writes arrays, one after another: the type of the elements (3 bytes), how
-// many dimensions (1), each of them (4), and the elements, lowest byte first.
+// encode writes arrays, one after another: the type of the elements (its tag, 3 bytes), how
+// many dimensions (1), each of them (4), and the elements as a device has them.
 func encode(tensors []*tensor.Tensor) ([]byte, error) {
 	size := 0
 	for _, t := range tensors {
 		if len(t.Shape) > math.MaxUint8 || len(t.Data) > tensor.MaxElements {
 			return nil, fmt.Errorf("an array %s: want at most %d elements", tensor.ShapeString(t.Shape), tensor.MaxElements)
 		}
-		size += 4 + 4*len(t.Shape) + 4*len(t.Data)
+		size += 4 + 4*len(t.Shape) + t.Type.Bytes(len(t.Data))
 	}
 	b := make([]byte, 0, size)
 	for _, t := range tensors {
-		b = append(append(b, float32s...), byte(len(t.Shape)))
+		b = append(append(b, t.Type.Tag()...), byte(len(t.Shape)))
 		for _, d := range t.Shape {
 			b = binary.LittleEndian.AppendUint32(b, uint32(d))
 		}
-		for _, v := range t.Data {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
+		b = append(b, t.Type.Encode(t.Data)...)
 	}
 	return b, nil
 }
 
-// decode reads arrays of the shapes that are wanted, and nothing else.
+// decode reads arrays of the types and shapes that are wanted, and nothing else.
 func decode(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
 	var tensors []*tensor.Tensor
 	for _, w := range want {
-		t, rest, err := decodeOne(payload, w.Shape)
+		t, rest, err := decodeOne(payload, w.Type, w.Shape)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.Name, err)
 		}
@@ -110,12 +105,15 @@ func decode(payload []byte, want []problem.Tensor) ([]*tensor.Tensor, error) {
 
 // decodeOne compares the array's header with what is wanted and what is there
 // before it allocates memory for it.
-func decodeOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
+func decodeOne(b []byte, of tensor.Type, want []int) (*tensor.Tensor, []byte, error) {
 	if len(b) < 4 || len(b) < 4+4*int(b[3]) {
 		return nil, nil, fmt.Errorf("the array is cut off: %d bytes", len(b))
 	}
-	if kind := string(b[:3]); kind != float32s {
-		return nil, nil, fmt.Errorf("elements are %q, want %q (float32)", kind, float32s)
+	if err := of.Check(); err != nil {
+		return nil, nil, err
+	}
+	if kind := string(b[:3]); kind != of.Tag() {
+		return nil, nil, fmt.Errorf("elements are %q, want %q (%v)", kind, of.Tag(), of)
 	}
 	shape, n := make([]int, b[3]), 1
 	for i := range shape {
@@ -131,12 +129,9 @@ func decodeOne(b []byte, want []int) (*tensor.Tensor, []byte, error) {
 		n *= d
 	}
 	b = b[4+4*len(shape):]
-	if len(b) < 4*n {
-		return nil, nil, fmt.Errorf("%s is cut off: %d bytes of %d", tensor.ShapeString(shape), len(b), 4*n)
+	bytes := of.Bytes(n)
+	if len(b) < bytes {
+		return nil, nil, fmt.Errorf("%s is cut off: %d bytes of %d", tensor.ShapeString(shape), len(b), bytes)
 	}
-	t := tensor.New(shape...)
-	for i := range t.Data {
-		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return t, b[4*n:], nil
+	return &tensor.Tensor{Shape: shape, Data: of.Decode(b[:bytes])[:n], Type: of}, b[bytes:], nil
 }

@@ -35,6 +35,30 @@ func TestArraysTravel(t *testing.T) {
 	assert.Equal(t, math.Float32bits(quiet), math.Float32bits(got[0].Data[0]), "every bit of a NaN")
 }
 
+func TestNarrowArraysTravel(t *testing.T) {
+	for _, ty := range tensor.Types {
+		x, err := tensor.RandomAs(ty, tensor.Normal, 5, 1, 3, 14)
+		require.NoError(t, err)
+		b, err := encode([]*tensor.Tensor{x})
+		require.NoError(t, err)
+		assert.Len(t, b, 12+42*ty.Bits()/8)
+		want := shaped([]int{3, 14})
+		want[0].Type = ty
+		got, err := decode(b, want)
+		require.NoError(t, err)
+		assert.Equal(t, []*tensor.Tensor{x}, got)
+		for _, other := range tensor.Types {
+			want[0].Type = other
+			_, err := decode(b, want)
+			assert.Equal(t, other == ty, err == nil, "%v as %v", ty, other)
+		}
+	}
+	want := shaped([]int{1})
+	want[0].Type = "float15"
+	_, err := decode([]byte("<f4\x01\x01\x00\x00\x00\x00\x00\x00\x00"), want)
+	assert.ErrorContains(t, err, "unknown type")
+}
+
 func TestUnpackRefuses(t *testing.T) {
 	b, err := encode([]*tensor.Tensor{tensor.New(2, 3)})
 	require.NoError(t, err)
@@ -55,7 +79,7 @@ func TestUnpackRefuses(t *testing.T) {
 	assert.ErrorContains(t, err, "cut off")
 
 	// What a case asks for is checked against the bounds, too.
-	huge := []byte(float32s + "\x02")
+	huge := []byte(tensor.Float32.Tag() + "\x02")
 	huge = binary.LittleEndian.AppendUint32(huge, tensor.MaxElements)
 	huge = binary.LittleEndian.AppendUint32(huge, 2)
 	_, err = decode(huge, shaped([]int{tensor.MaxElements, 2}))

@@ -5,7 +5,6 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/grading/problem"
-	"flashlab/tensor"
 )
 
 // arenas hold one tensor each, with room to move it.
@@ -22,13 +21,12 @@ const (
 )
 
 // place puts each tensor somewhere in its arena.
-func (a arenas) place(random *rand.Rand) (all Buffers) {
+func (a arenas) place(random *rand.Rand) (all Places) {
 	for _, one := range a {
 		m := one.memory
 		m.Addr += uint64(step * random.Int64N((m.Bytes-one.bytes)/step+1))
 		m.Bytes = one.bytes
-		b, _ := device.BufferOf[float32](m) // a whole number of elements by its making
-		all = append(all, b)
+		all = append(all, m)
 	}
 	return all
 }
@@ -39,7 +37,7 @@ func (s *timedCase) arenas(tensors []problem.Tensor) (all arenas, err error) {
 		spare = 4 * step
 	}
 	for _, t := range tensors {
-		bytes := 4 * int64(tensor.Elements(t.Shape))
+		bytes := int64(t.Bytes())
 		m, err := s.malloc(t.Name, bytes+spare)
 		if err != nil {
 			return all, err

@@ -12,7 +12,7 @@ import (
 
 // baseline makes what is compared with, for the buffers of one run: what it needs
 // besides is prepared before the time is taken.
-type baseline func(out, in Buffers) (func() error, error)
+type baseline func(out, in Places) (func() error, error)
 
 // mostScores bounds the bytes of scores that unfused attention holds at a time: the
 // heads go in chunks, for all scores of a large batch would fill the device.
@@ -22,7 +22,7 @@ const mostScores = 8 << 30
 // there is none.
 func (s *timedCase) findBaseline() (baseline, error) {
 	if s.own != nil {
-		return func(out, in Buffers) (func() error, error) {
+		return func(out, in Places) (func() error, error) {
 			return func() error { return s.own(out, in) }, nil
 		}, nil
 	}
@@ -37,10 +37,10 @@ func (s *timedCase) findBaseline() (baseline, error) {
 	switch s.Op {
 	case "gemm_nn", "gemm_nt":
 		g := s.Gemm(s.Op == "gemm_nt")
-		return func(out, in Buffers) (func() error, error) {
+		return func(out, in Places) (func() error, error) {
 			p := device.Dense(g.Batch, g.M, g.N, g.K, g.TransB, 1)
 			return func() error {
-				return s.bench.Multiply(out[0].Memory(), in[0].Memory(), in[1].Memory(), p)
+				return s.bench.Multiply(out[0], in[0], in[1], p)
 			}, nil
 		}, nil
 	case "attention", "flash":
@@ -48,7 +48,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 	case "decode", "split":
 		return s.unfusedStep(s.Decode())
 	case "softmax":
-		return func(out, in Buffers) (func() error, error) {
+		return func(out, in Places) (func() error, error) {
 			s.now.out = nil
 			return s.self(wire.Copying, placed{in, out})
 		}, nil
@@ -68,15 +68,14 @@ func (s *timedCase) unfused(a attn.Shape) (baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := func(b device.Buffer[float32], size, head, n int) device.Memory {
-		m := b.Memory()
+	one := func(m device.Memory, size, head, n int) device.Memory {
 		m.Addr += 4 * uint64(head) * uint64(size)
 		m.Bytes = 4 * int64(n) * int64(size)
 		return m
 	}
 	queries, keys := a.SeqQ*a.Dim, a.SeqK*a.Dim
 	scale := float32(1 / math.Sqrt(float64(a.Dim)))
-	run := func(out, in Buffers) error {
+	run := func(out, in Places) error {
 		for head := 0; head < heads; head += chunk {
 			n := min(chunk, heads-head)
 			part := scores
@@ -95,7 +94,7 @@ func (s *timedCase) unfused(a attn.Shape) (baseline, error) {
 		}
 		return nil
 	}
-	return func(out, in Buffers) (func() error, error) {
+	return func(out, in Places) (func() error, error) {
 		return func() error { return run(out, in) }, nil
 	}, nil
 }
@@ -128,15 +127,15 @@ func (s *timedCase) unfusedStep(d attn.DecodeShape) (baseline, error) {
 	first := device.Product{Batch: n, M: group, N: d.MaxSeq, K: d.Dim, TransB: true, Scale: float32(1 / math.Sqrt(float64(d.Dim))),
 		RowA: d.Dim, RowB: d.Slot(), RowC: d.MaxSeq}
 	second := device.Product{Batch: n, M: group, N: d.Dim, K: d.MaxSeq, Scale: 1, RowA: d.MaxSeq, RowB: d.Slot(), RowC: d.Dim}
-	return func(out, in Buffers) (func() error, error) {
+	return func(out, in Places) (func() error, error) {
 		tables := [2][]uint64{make([]uint64, 3*n), make([]uint64, 3*n)}
 		for i := range n {
 			b, head := i/d.KVHeads, i%d.KVHeads
 			q := 4 * uint64(i*group*d.Dim)
 			cached := 4 * uint64(b*d.MaxSeq*d.Slot()+head*d.Dim)
 			score := scores.Addr + 4*uint64(i*group*d.MaxSeq)
-			tables[0][i], tables[0][n+i], tables[0][2*n+i] = score, in[0].Memory().Addr+q, in[1].Memory().Addr+cached
-			tables[1][i], tables[1][n+i], tables[1][2*n+i] = out[0].Memory().Addr+q, score, in[2].Memory().Addr+cached
+			tables[0][i], tables[0][n+i], tables[0][2*n+i] = score, in[0].Addr+q, in[1].Addr+cached
+			tables[1][i], tables[1][n+i], tables[1][2*n+i] = out[0].Addr+q, score, in[2].Addr+cached
 		}
 		for i := range at {
 			if err := at[i].CopyIn(s.Device, tables[i]); err != nil {

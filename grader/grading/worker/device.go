@@ -12,9 +12,6 @@ import (
 	"flashlab/tensor"
 )
 
-// Buffers are a case's tensors on the device, in the case's order.
-type Buffers []device.Buffer[float32]
-
 // Once makes what a task's operations share (a student's compiled kernels) when
 // the first of them needs it, and only then.
 func Once[T any](make func(device.Queue) (T, error)) *Made[T] { return &Made[T]{make: make} }
@@ -43,7 +40,8 @@ func (m *Made[T]) Get(q device.Queue) (T, error) {
 
 // OnDevice makes an Op of a function that works on buffers: inputs are put on
 // the device, outputs are poisoned before the call and copied back after it.
-func OnDevice[T any](m *Made[T], call func(it T, c problem.Problem, out, in Buffers) error) Op {
+func OnDevice[T any, B Places | Buffers](m *Made[T], on func(it T, c problem.Problem, out, in B) error) Op {
+	call := func(it T, c problem.Problem, out, in Places) error { return on(it, c, view[B](out), view[B](in)) }
 	return func(j *Job) (*problem.Answer, error) {
 		if j.Timed {
 			return nil, m.timed(j, call)
@@ -81,8 +79,8 @@ func OnDevice[T any](m *Made[T], call func(it T, c problem.Problem, out, in Buff
 
 // timed is OnDevice for a case that is timed: what is made, is made by the first run
 // that needs it.
-func (m *Made[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffers) error) error {
-	ours := func(out, in Buffers) error {
+func (m *Made[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Places) error) error {
+	ours := func(out, in Places) error {
 		it, err := m.Get(j.Queue)
 		if err != nil {
 			return err
@@ -95,25 +93,36 @@ func (m *Made[T]) timed(j *Job, call func(it T, c problem.Problem, out, in Buffe
 // Beside serves a timed case that has its own baseline: the course's, which needs
 // nothing from the submission.
 func (m *Made[T]) Beside(j *Job, call func(it T, out, in Buffers) error, base func(out, in Buffers) error) error {
-	ours := func(out, in Buffers) error {
+	return Beside(m, j, call, base)
+}
+
+// Beside is the same for either view of a case's tensors.
+func Beside[T any, B Places | Buffers](m *Made[T], j *Job, call func(it T, out, in B) error, base func(out, in B) error) error {
+	ours := func(out, in Places) error {
 		it, err := m.Get(j.Queue)
 		if err != nil {
 			return err
 		}
-		return call(it, out, in)
+		return call(it, view[B](out), view[B](in))
 	}
-	return j.turns(ours, base, func() *guarded { return m.guard })
+	var theirs func(out, in Places) error
+	if base != nil {
+		theirs = func(out, in Places) error { return base(view[B](out), view[B](in)) }
+	}
+	return j.turns(ours, theirs, func() *guarded { return m.guard })
 }
 
-func upload(j *Job) (in Buffers, free func(), err error) {
+func upload(j *Job) (in Places, free func(), err error) {
 	free = func() { release(j, in) }
 	for i, t := range j.Inputs {
-		b, err := device.Alloc[float32](j.Device, t.Name, tensor.Elements(t.Shape))
+		m, err := j.Device.Malloc(t.Name, int64(t.Bytes()))
 		if err != nil {
 			return in, free, err
 		}
-		in = append(in, b)
-		if err := j.Fill(b, remote.Of(i, 0)); err != nil {
+		in = append(in, m)
+		v := remote.Of(i, 0)
+		v.Type = t.Type
+		if err := j.fill(m, v); err != nil {
 			return in, free, err
 		}
 	}
@@ -121,27 +130,27 @@ func upload(j *Job) (in Buffers, free func(), err error) {
 }
 
 // outputs are poisoned, but for those that are inputs as well.
-func outputs(j *Job, in Buffers) (out Buffers, free func(), err error) {
-	var own Buffers
+func outputs(j *Job, in Places) (out Places, free func(), err error) {
+	var own Places
 	free = func() { release(j, own) }
 	for _, t := range j.Outputs {
 		if i := slices.IndexFunc(j.Inputs, func(i problem.Tensor) bool { return i.Name == t.Name }); i >= 0 {
 			out = append(out, in[i])
 			continue
 		}
-		b, err := device.Alloc[float32](j.Device, t.Name, tensor.Elements(t.Shape))
+		m, err := j.Device.Malloc(t.Name, int64(t.Bytes()))
 		if err != nil {
 			return out, free, err
 		}
-		own, out = append(own, b), append(out, b)
-		if err := j.poison(b.Memory()); err != nil {
+		own, out = append(own, m), append(out, m)
+		if err := j.poison(m); err != nil {
 			return out, free, err
 		}
 	}
 	return out, free, nil
 }
 
-// poison fills memory with NaN. What an error is to leave unwritten is read all the
+// poison fills memory with NaN, whatever the floats in it are. What an error is to leave unwritten is read all the
 // same, so there it must not count as uninitialised.
 func (j *Job) poison(m device.Memory) error {
 	if j.Refused {
@@ -166,24 +175,21 @@ func (j *Job) answered(err error) error {
 	return nil
 }
 
-func download(j *Job, out Buffers) (*problem.Answer, error) {
+func download(j *Job, out Places) (*problem.Answer, error) {
 	o := &problem.Answer{Counts: j.Counts}
-	for i, b := range out {
-		values, err := b.CopyOut(j.Device)
-		if err != nil {
+	for i, m := range out {
+		raw := make([]byte, m.Bytes)
+		if err := j.Device.CopyOut(raw, m); err != nil {
 			return nil, err
 		}
-		t, err := tensor.Of(values, j.Outputs[i].Shape...)
-		if err != nil {
-			return nil, err
-		}
-		o.Tensors = append(o.Tensors, t)
+		t := j.Outputs[i]
+		o.Tensors = append(o.Tensors, &tensor.Tensor{Shape: t.Shape, Data: t.Type.Decode(raw), Type: t.Type})
 	}
 	return o, nil
 }
 
-func release(j *Job, buffers Buffers) {
-	for _, b := range buffers {
-		_ = b.Free(j.Device)
+func release(j *Job, places Places) {
+	for _, m := range places {
+		_ = j.Device.Free(m)
 	}
 }

@@ -21,17 +21,22 @@ var errNoGiver = errors.New("the inputs are withheld, and this device cannot be 
 
 // Fill puts some of a case's numbers into a buffer.
 func (j *Job) Fill(b device.Buffer[float32], v remote.Values) error {
+	return j.fill(b.Memory(), v)
+}
+
+// fill is Fill for elements of any type.
+func (j *Job) fill(m device.Memory, v remote.Values) error {
 	if j.Withheld {
 		if g, ok := j.Device.(giver); ok {
-			return g.Give(b.Memory(), v)
+			return g.Give(m, v)
 		}
 		return errNoGiver
 	}
-	values, err := j.own(v, b.Len())
+	values, err := j.own(v, v.Type.Elements(int(m.Bytes)))
 	if err != nil {
 		return err
 	}
-	return b.CopyIn(j.Device, values)
+	return j.Device.CopyIn(m, v.Type.Encode(values))
 }
 
 // Holds tells whether a buffer still has the numbers that it was filled with.

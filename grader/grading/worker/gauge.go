@@ -6,8 +6,10 @@ import (
 	"strconv"
 
 	"flashlab/device"
+	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/wire"
 	"flashlab/nn"
+	"flashlab/tensor"
 )
 
 //go:embed gauge.cu
@@ -55,14 +57,25 @@ func (g *gauge) close() {
 	}
 }
 
+// infinities are the bits of infinity: a float with all of them is infinite or NaN.
+var infinities = map[tensor.Type]uint32{tensor.Float32: 0x7f800000, tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80}
+
 // bad counts the elements that are NaN or infinite.
-func (g *gauge) bad(out Buffers) (uint32, error) {
+func (g *gauge) bad(out Places, of []problem.Tensor) (uint32, error) {
 	if err := g.d.Set(g.count.Memory(), 0); err != nil {
 		return 0, err
 	}
-	for _, b := range out {
-		blocks := min((b.Len()+gaugeBlock-1)/gaugeBlock, 16*g.d.Info().Processors)
-		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(gaugeBlock)}, b, b.Len(), g.count); err != nil {
+	for i, m := range out {
+		n, infinity := of[i].Elements(), infinities[of[i].Type]
+		if infinity == 0 {
+			continue
+		}
+		bytes, err := device.BufferOf[uint8](m)
+		if err != nil {
+			return 0, err
+		}
+		blocks := min((n+gaugeBlock-1)/gaugeBlock, 16*g.d.Info().Processors)
+		if err := g.d.Launch(g.countBad, device.Launch{Grid: device.D1(blocks), Block: device.D1(gaugeBlock)}, bytes, n, of[i].Bytes()/n, infinity, g.count); err != nil {
 			return 0, err
 		}
 	}

@@ -79,20 +79,20 @@ func (s *timedCase) self(who wire.Who, p placed) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return s.bench.Copy(to.Memory(), from.Memory()) }, nil
+	return func() error { return s.bench.Copy(to, from) }, nil
 }
 
 // twins are the two largest buffers of the same size.
-func (p placed) twins() (from, to device.Buffer[float32], err error) {
+func (p placed) twins() (from, to device.Memory, err error) {
 	all := slices.Concat(p.in, p.out)
 	for i, a := range all {
 		for _, b := range all[i+1:] {
-			if a.Len() == b.Len() && a.Len() > from.Len() {
+			if a.Bytes == b.Bytes && a.Bytes > from.Bytes {
 				from, to = a, b
 			}
 		}
 	}
-	if from.Len() == 0 {
+	if from.Bytes == 0 {
 		err = errors.New("a copy is timed where two tensors are equally large")
 	}
 	return from, to, err

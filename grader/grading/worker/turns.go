@@ -22,24 +22,24 @@ type timedCase struct {
 	gauge   *gauge
 	bench   device.Bench // nil where the device is none
 	in, out arenas
-	ours    func(out, in Buffers) error // makes the submission's code first, if need be
-	guard   func() *guarded             // of the submission's queue; nil before there is one
+	ours    func(out, in Places) error // makes the submission's code first, if need be
+	guard   func() *guarded            // of the submission's queue; nil before there is one
 	base    baseline
-	own     func(out, in Buffers) error // the operation's own baseline, if it has one
-	flush   device.Memory               // is written before each call, and
-	clean   device.Memory               // is read then, and never written again; both empty without a bench
-	events  [3]device.Event             // before the call, behind what it queued, and when all is idle
+	own     func(out, in Places) error // the operation's own baseline, if it has one
+	flush   device.Memory              // is written before each call, and
+	clean   device.Memory              // is read then, and never written again; both empty without a bench
+	events  [3]device.Event            // before the call, behind what it queued, and when all is idle
 	held    []device.Memory
 	now     placed // of the run that is going on, or that was last
 }
 
 // placed are the buffers of one run.
-type placed struct{ in, out Buffers }
+type placed struct{ in, out Places }
 
 // turns serves a timed case until the grader ends it. An error is the connection's: all
 // others have been told.
 // base is the operation's own baseline, nil where it goes through the vendor's library.
-func (j *Job) turns(ours, base func(out, in Buffers) error, guard func() *guarded) error {
+func (j *Job) turns(ours, base func(out, in Places) error, guard func() *guarded) error {
 	if j.Talk == nil {
 		return errors.New("this worker cannot be timed here")
 	}
@@ -79,16 +79,17 @@ func (s *timedCase) pieces(t wire.Turn) ([]float32, error) {
 		return nil, errors.New("nothing has run yet")
 	}
 	var all []float32
+	whole, kind := s.now.out[0], s.Outputs[0].Type
 	for _, from := range t.Rows {
-		part, err := s.now.out[0].Slice(from, from+t.Size)
-		if err != nil {
+		if from < 0 || from > s.Outputs[0].Elements()-t.Size || from*kind.Bits()%8 != 0 {
+			return nil, fmt.Errorf("%s[%d:%d]: it holds %d elements of %v", whole.Name, from, from+t.Size, s.Outputs[0].Elements(), kind)
+		}
+		raw := make([]byte, kind.Bytes(t.Size))
+		part := device.Memory{Addr: whole.Addr + uint64(kind.Bytes(from)), Bytes: int64(len(raw)), Name: whole.Name}
+		if err := s.Device.CopyOut(raw, part); err != nil {
 			return nil, err
 		}
-		values, err := part.CopyOut(s.Device)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, values...)
+		all = append(all, kind.Decode(raw)[:t.Size]...)
 	}
 	return all, nil
 }
@@ -109,7 +110,7 @@ func (s *timedCase) run(t wire.Turn) (took wire.Took) {
 		took, err = s.measure(t, call)
 	}
 	if err == nil {
-		took.Bad, err = s.gauge.bad(s.now.out)
+		took.Bad, err = s.gauge.bad(s.now.out, s.Outputs)
 	}
 	if err != nil {
 		took.Error = wire.ErrorOf(err)
@@ -121,13 +122,13 @@ func (s *timedCase) run(t wire.Turn) (took wire.Took) {
 func (s *timedCase) call(t wire.Turn) (func() error, error) {
 	random := rand.New(rand.NewPCG(t.Seed, 0x666c617368)) // places need not be secret, only others each time
 	s.now = placed{in: s.in.place(random), out: s.out.place(random)}
-	for i, b := range s.now.in {
-		if err := s.gauge.fill.Fill(b, s.Inputs[i].Dist, t.Seed, s.Inputs[i].Stream, 1); err != nil {
+	for i, m := range s.now.in {
+		if err := s.gauge.fill.FillAs(s.Inputs[i].Type, m, s.Inputs[i].Dist, t.Seed, s.Inputs[i].Stream); err != nil {
 			return nil, err
 		}
 	}
-	for _, b := range s.now.out {
-		if err := s.Device.Set(b.Memory(), 0xFF); err != nil { // a NaN
+	for _, m := range s.now.out {
+		if err := s.Device.Set(m, 0xFF); err != nil { // a NaN
 			return nil, err
 		}
 	}

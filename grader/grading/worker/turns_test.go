@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"math"
 	"net"
 	"testing"
 
@@ -29,6 +30,8 @@ type dialogue struct {
 }
 
 const elements = 64
+
+var inf = float32(math.Inf(1))
 
 func talk(t *testing.T, do sides) *dialogue {
 	t.Helper()
