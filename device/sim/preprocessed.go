@@ -13,12 +13,13 @@ import (
 // lines, macros expanded and comments gone, and what it includes. Whoever vets this sees
 // what is compiled, and not what another reading of the text would be.
 type Preprocessed struct {
-	File     string
-	Lines    []Line
-	Includes []Line   // the paths of what the file itself includes
-	Strange  []Line   // directives that say other lines are meant
-	Headers  string   // the folder of the simulator's own headers
-	Words    []string // names of the simulator's that macros of these headers bring in
+	File       string
+	Lines      []Line
+	Includes   []Line   // the paths of what the file itself includes
+	Strange    []Line   // directives that say other lines are meant
+	Headers    string   // the folder of the simulator's own headers
+	Translated bool     // its asm statements are inline PTX, and become C++
+	Words      []string // names of the simulator's that macros of these headers bring in
 }
 
 // Line is one line, and where the file has it.
@@ -34,7 +35,7 @@ func (c *compiler) preprocessed(dir, include string, args []string, s moduleSour
 		return Preprocessed{}, compileError(s, out, err)
 	}
 	p := readPreprocessed(out, s.name)
-	p.Headers, p.Words = include, ownMacros()
+	p.Headers, p.Words, p.Translated = include, ownMacros(), usesPTX.MatchString(s.text)
 	return p, nil
 }
 

@@ -53,6 +53,15 @@ func TestMissingPTXIsNamed(t *testing.T) {
 		{`asm volatile("mov.u32 %0, 1;" : "=x"(n));`, `no operands of constraint "=x"`},
 		{`asm volatile(".byte 0x90;");`, "is not understood"},
 		{`asm volatile("syscall;");`, "no PTX instruction syscall"},
+		{`asm volatile("mov.u32 %0, %1;" : "=r"(n) : "r"(({ asm volatile("syscall"); 1; })));`, "an asm in the operands of another"},
+		{`asm volatile("mov.u32 %0, %1;" : "=r"(n) : "r"([] { asm("syscall"); return 1; }()));`, "an asm in the operands of another"},
+		{`asm volatile("" :: "r"(({ asm volatile("syscall"); 1; })));`, "no ; behind 'syscall'"},
+		{`asm volatile("movq %%rax, %0" : "=r"(n));`, "no ; behind 'movq"},
+		{`asm volatile("movq %%rax, %0;" : "=r"(n));`, "no PTX instruction movq"},
+		{`asm volatile("mov.u32 %0, system(1);" : "=r"(n));`, "is no register of this asm"},
+		{`asm volatile("mov.u32 %0, 1) ; (1;" : "=r"(n));`, "PTX"},
+		{`asm volatile("/* */ syscall" " ;");`, "no PTX instruction syscall"},
+		{`asm volatile("\n\t.section .init_array;");`, "is not understood"},
 	}
 	var lines []string
 	for _, c := range cases {

@@ -163,6 +163,9 @@ func parseOperand(text, code string) (operand, error) {
 	if m == nil {
 		return operand{}, fmt.Errorf("an operand of asm is not understood: %s", strings.TrimSpace(text))
 	}
+	if asmWord.MatchString(code) { // it would stay as it is, and be the host's
+		return operand{}, fmt.Errorf("an asm in the operands of another: compute the operand before, in C++")
+	}
 	constraint, err := literals(m[2])
 	return operand{m[1], constraint, strings.Join(strings.Fields(withoutMarkers(m[3])), " ")}, err
 }

@@ -29,7 +29,7 @@ func sandboxed(t *testing.T) (root string, task *rubric.Task, files []gate.File,
 	}
 	t.Cleanup(box.Close)
 	root, task = tree(t)
-	files, err = gate.ReadAs(filepath.Join(root, task.Dir, "solution"), "", task.Package, task.Files)
+	files, err = gate.Rules{}.ReadAs(filepath.Join(root, task.Dir, "solution"), "", task.Package, task.Files)
 	require.NoError(t, err)
 	for i := range files {
 		files[i].Task = task.Dir

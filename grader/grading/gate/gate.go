@@ -56,14 +56,21 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Rules are what a task's rubric allows beyond what every task does.
+type Rules struct {
+	PTX bool // inline PTX, by asm statements in functions
+}
+
 // Read reads the named files of dir and checks them. pkg is the package clause
 // that Go files must have. Paths in messages are shown relative to the working
 // directory where that is shorter.
-func Read(dir, pkg string, names []string) ([]File, error) { return ReadAs(dir, "", pkg, names) }
+func (r Rules) Read(dir, pkg string, names []string) ([]File, error) {
+	return r.ReadAs(dir, "", pkg, names)
+}
 
 // ReadAs is Read for files that messages show in another folder: the one where their
 // author has them.
-func ReadAs(dir, author, pkg string, names []string) ([]File, error) {
+func (r Rules) ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 	var files []File
 	var refused []Refusal
 	for _, name := range names {
@@ -71,16 +78,16 @@ func ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 		if author == "" {
 			f.Path = shown(filepath.Join(dir, name))
 		}
-		data, r, err := readRegular(filepath.Join(dir, name), f.Path)
+		data, why, err := readRegular(filepath.Join(dir, name), f.Path)
 		if err != nil {
 			return nil, err
 		}
-		if r != nil {
-			refused = append(refused, *r)
+		if why != nil {
+			refused = append(refused, *why)
 			continue
 		}
 		f.Data = data
-		refused = append(refused, Check(f, pkg)...)
+		refused = append(refused, r.Check(f, pkg)...)
 		files = append(files, f)
 	}
 	if len(refused) > 0 {
@@ -90,14 +97,14 @@ func ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 }
 
 // Check looks at one file's text.
-func Check(f File, pkg string) []Refusal {
+func (r Rules) Check(f File, pkg string) []Refusal {
 	if !utf8.Valid(f.Data) || strings.ContainsRune(string(f.Data), 0) {
 		return []Refusal{{f.Path, 0, "is no UTF-8 text", "save it as UTF-8"}}
 	}
 	if filepath.Ext(f.Name) == ".go" {
 		return CheckGo(f.Path, f.Data, pkg)
 	}
-	return CheckKernel(f.Path, string(f.Data))
+	return r.CheckKernel(f.Path, string(f.Data))
 }
 
 // readRegular reads a file that must be one: never a link, a pipe or a device.

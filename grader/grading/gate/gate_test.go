@@ -57,7 +57,7 @@ extern "C" __global__ void softmax(const float *x, float *y, int len, int inner)
 `
 
 func TestCheckKernelLetsAKernelPass(t *testing.T) {
-	assert.Empty(t, CheckKernel("k.cu", fineKernel))
+	assert.Empty(t, Rules{}.CheckKernel("k.cu", fineKernel))
 }
 
 func TestCheckKernelRefuses(t *testing.T) {
@@ -90,18 +90,18 @@ func TestCheckKernelRefuses(t *testing.T) {
 		"digraph":         {"%:include <stdlib.h>", "%:"},
 		"[[ digraph":      {"<:<:gnu::constructor:>:> void f();", "digraph"},
 	} {
-		got := (&Error{CheckKernel("k.cu", c.src)}).Error()
+		got := (&Error{Rules{}.CheckKernel("k.cu", c.src)}).Error()
 		assert.Contains(t, got, c.want, name)
 	}
 }
 
 func TestVetSourceLooksAtMacros(t *testing.T) {
 	src := device.Source{Name: "k.cu", Text: fineKernel, Defines: map[string]string{"BLOCK": "256", "T": "float"}}
-	_, err := VetSource(src)
+	_, err := Rules{}.VetSource(src)
 	assert.NoError(t, err)
 	for _, d := range []map[string]string{{"A": "__attribute__((constructor))"}, {"A(x)": "1"}, {"A": "1\n#include <x>"}, {"A": "asm"}, {"A": "\"x\""}} {
 		src.Defines = d
-		_, err := VetSource(src)
+		_, err := Rules{}.VetSource(src)
 		assert.Error(t, err, "%v", d)
 	}
 }
@@ -118,14 +118,14 @@ func TestReadTakesRegularFilesOnly(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "dir.go"), 0o755))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.cu"), 0o644))
 
-	files, err := Read(dir, "p", []string{"a.go"})
+	files, err := Rules{}.Read(dir, "p", []string{"a.go"})
 	require.NoError(t, err)
 	assert.Equal(t, "package p\n", string(files[0].Data))
 	for name, want := range map[string]string{
 		"link.go": "symbolic link", "dir.go": "no regular file", "pipe.cu": "no regular file",
 		"big.cu": "larger than 1 MB", "bin.cu": "UTF-8", "none.go": "is missing",
 	} {
-		_, err := Read(dir, "p", []string{name})
+		_, err := Rules{}.Read(dir, "p", []string{name})
 		var refused *Error
 		require.ErrorAs(t, err, &refused, name)
 		assert.ErrorContains(t, err, want, name)

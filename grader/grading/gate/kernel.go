@@ -49,7 +49,7 @@ var (
 // refuses the words by which a kernel could leave the instrumented path
 // (assembly, attributes, headers of the host), anywhere except in comments and
 // strings.
-func CheckKernel(path, text string) []Refusal {
+func (r Rules) CheckKernel(path, text string) []Refusal {
 	var refused []Refusal
 	refuse := func(line int, what, do string) {
 		refused = append(refused, Refusal{path, line, what, do})
@@ -73,19 +73,26 @@ func CheckKernel(path, text string) []Refusal {
 				directiveText = includeText(plain[i], l)
 			}
 			checkDirective(i+1, directiveText, refuse)
+			if r.PTX && asmWord.MatchString(l) {
+				refuse(i+1, asmWord.FindString(l)+" in a macro", "write the asm statement in a __device__ function, and call that")
+				continue
+			}
 		}
-		checkWords(i+1, l, refuse)
+		r.checkWords(i+1, l, refuse)
+	}
+	if r.PTX {
+		checkStatements(code, refuse)
 	}
 	return refused
 }
 
 // VetSource checks what a program asks the compiler to build, macros among it:
 // Go code can put a kernel together at run time. What is then compiled is its normal form.
-func VetSource(src device.Source) (device.Source, error) {
+func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	src.Text = Normal(src.Text)
-	refused := CheckKernel(src.Name, src.Text)
+	refused := r.CheckKernel(src.Name, src.Text)
 	for name, value := range src.Defines {
-		checkWords(0, name+" "+value, func(_ int, what, do string) {
+		Rules{}.checkWords(0, name+" "+value, func(_ int, what, do string) {
 			refused = append(refused, Refusal{src.Name, 0, "in a macro: " + what, do})
 		})
 		if !macroName.MatchString(name) || !macroValue.MatchString(value) {
@@ -128,8 +135,8 @@ func checkDirective(line int, d string, refuse func(int, string, string)) {
 	}
 }
 
-func checkWords(line int, l string, refuse func(int, string, string)) {
-	if m := asmWord.FindString(l); m != "" {
+func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) {
+	if m := asmWord.FindString(l); m != "" && !r.PTX {
 		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++; tensorcore.h has mma and ldmatrix")
 	}
 	if m := pragmaWord.FindString(l); m != "" {

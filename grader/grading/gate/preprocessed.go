@@ -19,8 +19,9 @@ var (
 
 // VetPreprocessed looks at a kernel as the compiler's preprocessor left it, for what
 // CheckKernel refuses: however the text was written, this is what it comes to.
-func VetPreprocessed(p sim.Preprocessed) error {
+func (r Rules) VetPreprocessed(p sim.Preprocessed) error {
 	var refused []Refusal
+	r.PTX = r.PTX && p.Translated // what is not translated would reach the host's assembler
 	at := 0
 	refuse := func(_ int, what, do string) {
 		refused = append(refused, Refusal{p.File, at, what, do})
@@ -41,7 +42,7 @@ func VetPreprocessed(p sim.Preprocessed) error {
 			checkDirective(at, strings.TrimSpace(hash[1:]), refuse)
 			continue
 		}
-		checkExpanded(code, p.Words, refuse)
+		r.checkExpanded(code, p.Words, refuse)
 	}
 	if len(refused) > 0 {
 		return &Error{refused}
@@ -51,7 +52,7 @@ func VetPreprocessed(p sim.Preprocessed) error {
 
 // checkExpanded is checkWords for a line whose macros are expanded, those of the
 // simulator's headers among them.
-func checkExpanded(code string, ours []string, refuse func(int, string, string)) {
+func (r Rules) checkExpanded(code string, ours []string, refuse func(int, string, string)) {
 	if m := rawString.FindString(code); m != "" {
 		refuse(0, "holds a raw string", "a kernel needs none")
 	}
@@ -68,7 +69,7 @@ func checkExpanded(code string, ours []string, refuse func(int, string, string))
 		}
 		return name
 	})
-	checkWords(0, code, refuse)
+	r.checkWords(0, code, refuse)
 }
 
 // headerOf is the name by which an allowed header's path was asked for.

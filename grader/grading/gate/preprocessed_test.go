@@ -13,7 +13,7 @@ func vet(lines ...string) error {
 	for i, l := range lines {
 		p.Lines = append(p.Lines, sim.Line{Number: i + 1, Text: l})
 	}
-	return VetPreprocessed(p)
+	return Rules{}.VetPreprocessed(p)
 }
 
 func TestVetPreprocessed(t *testing.T) {
@@ -43,10 +43,10 @@ func TestVetIncludes(t *testing.T) {
 		"/usr/include/unistd.h": false, "/cache/include/simt/kernel.h": false, "/etc/math.h": false, "math.h": false, "k.cu": false,
 		"/usr/include/sys/math.h": false, "/cache/include/../math.h": false,
 	} {
-		err := VetPreprocessed(sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Includes: []sim.Line{{Number: 3, Text: path}}})
+		err := Rules{}.VetPreprocessed(sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Includes: []sim.Line{{Number: 3, Text: path}}})
 		assert.Equal(t, allowed, err == nil, "%s: %v", path, err)
 	}
-	assert.ErrorContains(t, VetPreprocessed(sim.Preprocessed{File: "k.cu", Strange: []sim.Line{{Number: 3, Text: "x.cu"}}}), "k.cu:3: #line")
+	assert.ErrorContains(t, Rules{}.VetPreprocessed(sim.Preprocessed{File: "k.cu", Strange: []sim.Line{{Number: 3, Text: "x.cu"}}}), "k.cu:3: #line")
 }
 
 func TestNormalForm(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNormalForm(t *testing.T) {
 		"word with a dollar":          "N($1'a' \"/*\") asm(\"nop\"); N(\"*/\")",
 		"string that holds a comment": `N(L'"' "/*") asm("nop"); N("*/")`,
 	} {
-		assert.Contains(t, (&Error{CheckKernel("k.cu", src)}).Error(), "asm", name)
+		assert.Contains(t, (&Error{Rules{}.CheckKernel("k.cu", src)}).Error(), "asm", name)
 	}
-	assert.Empty(t, CheckKernel("k.cu", "int n = 1'000'000; char c = u8'\\''; const char *s = u8\"asm\";\n"))
+	assert.Empty(t, Rules{}.CheckKernel("k.cu", "int n = 1'000'000; char c = u8'\\''; const char *s = u8\"asm\";\n"))
 }

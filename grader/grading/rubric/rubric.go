@@ -30,6 +30,7 @@ type Task struct {
 	Device   string          // "none" for plain Go; "" is a GPU or the simulator
 	Files    []string        // a student's own; none where all are of the tasks it uses
 	Provided []string        // other Go files that the package needs
+	PTX      bool            `toml:"ptx"` // its kernels may hold inline PTX
 	Uses     []registry.Name // earlier tasks whose files its worker holds too
 	Used     []*Task         `toml:"-"` // these tasks
 	Limits   Limits

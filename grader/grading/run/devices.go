@@ -114,7 +114,7 @@ type pass struct {
 	buildEnv []string
 	runEnv   []string
 	read     []string // folders that a worker reads
-	open     func(rubric.Limits) (supervise.Backend, error)
+	open     func(*rubric.Task) (supervise.Backend, error)
 	version  string // of the compiler, where the backend does not know
 }
 
@@ -126,13 +126,16 @@ func (p pass) tool(b supervise.Backend) string {
 	return p.version
 }
 
+// rulesOf are what a task's files may hold.
+func rulesOf(t *rubric.Task) gate.Rules { return gate.Rules{PTX: t.PTX} }
+
 // simulated is the device memory in the simulator, far above what a case needs:
 // each byte of it costs the machine several.
 const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
-	simulator := pass{kind: device.Sim, open: func(l rubric.Limits) (supervise.Backend, error) {
-		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: l.Steps, Timeout: l.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Vet: gate.VetPreprocessed, Jail: d.Jail}, d.ofTheCourse())
+	simulator := pass{kind: device.Sim, open: func(t *rubric.Task) (supervise.Backend, error) {
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail}, rulesOf(t), d.ofTheCourse())
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
@@ -142,7 +145,9 @@ func (d Devices) passes() []pass {
 	passes := []pass{{
 		read: library(env),
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
-		open: func(rubric.Limits) (supervise.Backend, error) { return &supervise.GPU{Compile: d.Toolkit.Compile}, nil },
+		open: func(t *rubric.Task) (supervise.Backend, error) {
+			return &supervise.GPU{Compile: d.Toolkit.Compile, Rules: rulesOf(t)}, nil
+		},
 	}}
 	if d.NoSim == "" {
 		passes = append(passes, simulator)

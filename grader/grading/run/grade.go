@@ -104,7 +104,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 	measured := make([]score.Measured, len(s.Checks))
 	passes := o.Devices.passes()
 	if !o.Task.OnDevice() {
-		passes = []pass{{kind: problem.NoDevice, open: func(rubric.Limits) (supervise.Backend, error) { return supervise.None{}, nil }}}
+		passes = []pass{{kind: problem.NoDevice, open: func(*rubric.Task) (supervise.Backend, error) { return supervise.None{}, nil }}}
 	}
 	v.Versions = fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	all := s.cases() * len(passes)
@@ -122,7 +122,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		for _, extra := range res.Extra {
 			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(filesOf(o.Task, filepath.Dir(extra)), " and ")))
 		}
-		backend, err := p.open(o.Task.Limits)
+		backend, err := p.open(o.Task)
 		if err != nil {
 			return err
 		}

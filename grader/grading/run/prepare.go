@@ -90,9 +90,10 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Run
 	if err != nil {
 		return nil, nil, err
 	}
-	limits := o.Task.Limits
+	task := *o.Task
+	limits := &task.Limits
 	limits.Case = max(limits.Case, int(limit/time.Second))
-	backend, err := p.open(limits)
+	backend, err := p.open(&task)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -86,14 +86,14 @@ func filesOf(t *rubric.Task, dir string) []string {
 func (o Options) files() ([]gate.File, error) {
 	var files []gate.File
 	var refused []gate.Refusal
-	packages := map[string]string{}
+	tasks := map[string]*rubric.Task{}
 	for i, one := range o.Task.All() {
-		packages[one.Dir] = one.Package
+		tasks[one.Dir] = one
 		author := ""
 		if o.Subject.Author {
 			author = one.Dir
 		}
-		read, err := gate.ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
+		read, err := rulesOf(one).ReadAs(o.Subject.Dirs[i], author, one.Package, one.Files)
 		var e *gate.Error
 		if errors.As(err, &e) {
 			refused = append(refused, e.Refusals...)
@@ -121,7 +121,7 @@ func (o Options) files() ([]gate.File, error) {
 		}
 		files = edited
 		for _, f := range files {
-			refused = append(refused, gate.Check(f, packages[f.Task])...)
+			refused = append(refused, rulesOf(tasks[f.Task]).Check(f, tasks[f.Task].Package)...)
 		}
 	}
 	if len(refused) > 0 {

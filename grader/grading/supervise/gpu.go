@@ -16,6 +16,7 @@ import (
 // with its worker.
 type GPU struct {
 	Compile func(src device.Source, arch string) ([]byte, error)
+	Rules   gate.Rules
 
 	mu     sync.Mutex
 	broken error // a sandbox that did not start: our failure, which a worker would report as its own
@@ -36,7 +37,7 @@ func (g *GPU) Kind() device.Kind { return device.CUDA }
 
 // Serve compiles for a worker until it hangs up.
 func (g *GPU) Serve(conn net.Conn) {
-	server := remote.Server{Cubin: g.compile, Vet: gate.VetSource}
+	server := remote.Server{Cubin: g.compile, Vet: g.Rules.VetSource}
 	go func() { _ = server.Serve(conn) }()
 }
 

@@ -18,6 +18,7 @@ import (
 // Simulator is a Backend of the simulator.
 type Simulator struct {
 	options sim.Options
+	rules   gate.Rules
 	*running
 }
 
@@ -33,8 +34,9 @@ type running struct {
 
 // NewSimulator starts the simulator. A stranger's kernels, which are those that run in a
 // sandbox, are compiled into a folder of their own, which Close removes; shared ones are not.
-func NewSimulator(o sim.Options, shared func(device.Source) bool) (*Simulator, error) {
-	s := &Simulator{options: o}
+func NewSimulator(o sim.Options, rules gate.Rules, shared func(device.Source) bool) (*Simulator, error) {
+	o.Vet = rules.VetPreprocessed
+	s := &Simulator{options: o, rules: rules}
 	if o.Jail != nil {
 		if err := s.makeOwn(shared); err != nil {
 			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
@@ -90,7 +92,7 @@ func (s *Simulator) Info() device.Info { return s.device.Info() }
 func (s *Simulator) Serve(conn net.Conn) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.memory, Vet: gate.VetSource, Values: r.values, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.values, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }
