@@ -11,13 +11,18 @@ import (
 
 var (
 	hiddenCase = regexp.MustCompile(`^\s*\{[^{}]*\bhidden\s*=\s*true\b[^{}]*\},?\s*(#.*)?$`)
+	drawnCases = regexp.MustCompile(`^\s*hidden\s*=\s*\{[^{}]*\}\s*(#.*)?$`)
 	checkHead  = regexp.MustCompile(`^\s*\[\[\s*check\s*\]\]`)
 )
 
 // cases is what this file needs from a rubric.
 type cases struct {
 	Check []struct {
-		ID   string
+		ID     string
+		Hidden struct {
+			Random int
+			Weight float64 // of each; 0 counts as 1
+		}
 		Case []struct {
 			Name   string
 			Hidden bool
@@ -26,8 +31,10 @@ type cases struct {
 	}
 }
 
-// hidden counts a check's hidden cases, and what they weigh.
+// hidden counts a check's hidden cases, those that a class draws among them, and what they weigh.
 func (c cases) hidden(check int) (n int, weight float64) {
+	drawn := c.Check[check].Hidden
+	n, weight = drawn.Random, float64(drawn.Random)*cmp.Or(drawn.Weight, 1)
 	for _, k := range c.Check[check].Case {
 		if k.Hidden {
 			n++
@@ -48,7 +55,7 @@ func withoutHidden(name string, text []byte) ([]byte, error) {
 	var lines []string
 	check := -1
 	for _, line := range strings.Split(string(text), "\n") {
-		if hiddenCase.MatchString(line) && check >= 0 {
+		if (hiddenCase.MatchString(line) || drawnCases.MatchString(line)) && check >= 0 {
 			continue
 		}
 		lines = append(lines, line)
@@ -68,6 +75,9 @@ func withoutHidden(name string, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s without its hidden cases: %w", name, err)
 	}
 	for _, c := range after.Check {
+		if c.Hidden.Random > 0 {
+			return nil, fmt.Errorf("%s: how %s draws its hidden cases is not on one line, hidden = { random = … }, so it cannot be taken out", name, c.ID)
+		}
 		for _, k := range c.Case {
 			if k.Hidden {
 				return nil, fmt.Errorf("%s: the hidden case %s/%s is not on a line of its own, { name = …, hidden = true }, so it cannot be taken out", name, c.ID, k.Name)

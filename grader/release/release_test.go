@@ -221,12 +221,22 @@ id = "b"
 case = [
   { name = "2x2", shape = [2, 2, 1], dist = "normal" },
 ]
+[[check]]
+id = "c"
+hidden = { random = 2, shape = [[18, 70], [1, 3]], dist = ["large"], weight = 0.5 } # drawn
+case = [
+  { name = "5x5", shape = [5, 5], dist = "normal" },
+  { name = "6x6", shape = [6, 6], dist = "normal", hidden = true },
+]
 `
 	shown, err := withoutHidden("rubric.toml", []byte(text))
 	require.NoError(t, err)
 	assert.NotContains(t, string(shown), "3x3")
 	assert.NotContains(t, string(shown), "tricky")
-	assert.Equal(t, 1, strings.Count(string(shown), "withheld = "))
+	assert.Equal(t, 2, strings.Count(string(shown), "withheld = "))
+	assert.NotContains(t, string(shown), "random", "not even between which sizes")
+	assert.Contains(t, string(shown), "[[check]]\nwithheld = 3 ")
+	assert.Contains(t, string(shown), "\nwithheld_weight = 2 ")
 	assert.Contains(t, string(shown), "[[check]]\nwithheld = 2 ")
 	assert.Contains(t, string(shown), "\nwithheld_weight = 3.5 ")
 
@@ -236,6 +246,8 @@ case = [
 
 	_, err = withoutHidden("rubric.toml", []byte("[[check]]\nid = \"a\"\n[[check.case]]\nname = \"9x9\"\nhidden = true\n"))
 	assert.ErrorContains(t, err, "a/9x9")
+	_, err = withoutHidden("rubric.toml", []byte("[[check]]\nid = \"a\"\n[check.hidden]\nrandom = 2\n"))
+	assert.ErrorContains(t, err, "on one line")
 }
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)

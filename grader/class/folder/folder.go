@@ -50,7 +50,7 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 	return
 }
 
-// Class reads course.toml and the tables beside it.
+// Class reads course.toml and the tables beside it. The tasks get the class's own hidden cases.
 func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, error) {
 	class := gradebook.Class{Rubrics: all, Course: course.Default()}
 	var err error
@@ -68,6 +68,9 @@ func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, e
 	}
 	if class.Course.Seed == "" {
 		class.Course.Seed = s.Seed
+	}
+	for _, t := range all {
+		t.Draw(class.Course.Seed)
 	}
 	switch {
 	case f.Roster != "":

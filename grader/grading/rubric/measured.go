@@ -23,6 +23,7 @@ func (t *Task) Measured() string {
 			c := &own.Checks[i]
 			asked := one.Split(*c) // whether, not how much: what no rubric asks for is not recorded
 			c.Title, c.Points, c.TrafficCurve, c.SpeedCurve = "", 0, nil, nil
+			c.Random = nil // the cases that were drawn are among the others
 			c.OwnShares = &Shares{whether(asked.Correctness), whether(asked.Safety), whether(asked.Traffic), whether(asked.Speed)}
 			c.Cases = slices.Clone(c.Cases)
 			for j := range c.Cases {

@@ -90,7 +90,9 @@ type Check struct {
 	// Worker is the task whose worker is timed, where it is not the check's own: one that
 	// holds the kernels of other tasks as well.
 	Worker registry.Name `toml:"timed_in"`
-	Cases  []Case        `toml:"case"`
+	// Random draws further hidden cases; those of no class in particular are among Cases once it is read.
+	Random *Random `toml:"hidden" json:",omitempty"`
+	Cases  []Case  `toml:"case"`
 }
 
 // Rung is one size of a workload that is timed.
@@ -115,6 +117,7 @@ type Case struct {
 	Hidden  bool    // not in a release; its feedback is for the instructor
 	Traffic bool    // its memory traffic is scored
 	GPU     bool    // too much for the simulator: it runs on a GPU or not at all
+	Drawn   bool    `toml:"-" json:",omitempty"` // from a seed
 }
 
 // Curve is what a check's traffic is marked by.
@@ -210,6 +213,7 @@ func load(root string, one registry.Task, all registry.List) (*Task, error) {
 	if err := t.validate(all); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	t.Draw("") // a class draws its own
 	for _, name := range t.Uses {
 		earlier, err := all.Find(string(name))
 		if err != nil {

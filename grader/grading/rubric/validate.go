@@ -146,6 +146,9 @@ func (c Check) validate(earlier map[string]bool) error {
 	if !slices.ContainsFunc(c.Cases, func(k Case) bool { return !k.Hidden }) {
 		return fmt.Errorf("all of its cases are hidden: a release would have none")
 	}
+	if err := c.Random.validate(); err != nil {
+		return err
+	}
 	if (c.Withheld > 0) != (c.WithheldWeight > 0) || c.Withheld < 0 || math.IsInf(c.WithheldWeight, 0) {
 		return fmt.Errorf("withheld = %d and withheld_weight = %v belong together: make release writes both", c.Withheld, c.WithheldWeight)
 	}

@@ -1,8 +1,10 @@
 package rooms
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,24 @@ import (
 func TestTheProjectsOwnRubricsAreSound(t *testing.T) {
 	tasks, err := rubric.LoadAll("../../..")
 	require.NoError(t, err)
+	isSound(t, tasks)
+	drawn := 0
+	for seed := range 200 { // whatever the class's seed is
+		for _, task := range tasks {
+			before := task.Parts(task.Checks[0])
+			task.Draw(fmt.Sprint("class ", seed))
+			assert.Equal(t, before, task.Parts(task.Checks[0]), "points are the same for every class")
+			for _, c := range task.Checks {
+				drawn += len(slices.DeleteFunc(slices.Clone(c.Cases), func(k rubric.Case) bool { return !k.Drawn }))
+			}
+		}
+		isSound(t, tasks)
+	}
+	assert.Greater(t, drawn, 200*10)
+}
+
+func isSound(t *testing.T, tasks []*rubric.Task) {
+	t.Helper()
 	for _, task := range tasks {
 		require.NoError(t, Ops.Check(task))
 		for _, c := range task.Checks {
