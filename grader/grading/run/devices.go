@@ -91,6 +91,12 @@ func (d *Devices) findGPU() string {
 	return ""
 }
 
+// gpuThere fails if the driver shows no GPU, say because it fell off its bus.
+func gpuThere() error {
+	_, err := nvcc.GPUs()
+	return err
+}
+
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.TrimPrefix(line, device.ErrNoDevice.Error()+": ")
@@ -146,7 +152,7 @@ func (d Devices) passes() []pass {
 		read: library(env),
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
 		open: func(t *rubric.Task) (supervise.Backend, error) {
-			return &supervise.GPU{Compile: d.Toolkit.Compile, Rules: rulesOf(t)}, nil
+			return &supervise.GPU{Compile: d.Toolkit.Compile, Rules: rulesOf(t), Probe: gpuThere}, nil
 		},
 	}}
 	if d.NoSim == "" {

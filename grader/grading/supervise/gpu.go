@@ -17,6 +17,8 @@ import (
 type GPU struct {
 	Compile func(src device.Source, arch string) ([]byte, error)
 	Rules   gate.Rules
+	// Probe looks whether the GPU is still there; nil where nobody can tell.
+	Probe func() error
 
 	mu     sync.Mutex
 	broken error // a sandbox that did not start: our failure, which a worker would report as its own
@@ -46,6 +48,14 @@ func (g *GPU) Observe() (Observed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return Observed{}, g.broken
+}
+
+// Usable tells whether the GPU is still there.
+func (g *GPU) Usable() error {
+	if g.Probe == nil {
+		return nil
+	}
+	return g.Probe()
 }
 
 // Renew has nothing to do: the GPU forgets a process that ends.

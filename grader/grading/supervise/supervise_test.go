@@ -3,6 +3,7 @@ package supervise
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,6 +46,10 @@ func play(mode string) {
 	var hello wire.Hello
 	if _, err := frame.Read(conn, &hello); err != nil {
 		os.Exit(9)
+	}
+	if mode == "refuses" {
+		_ = wire.WriteReply(conn, wire.Reply{Error: &wire.Error{Class: wire.Failed, Text: "no CUDA-capable device is detected"}}, nil)
+		time.Sleep(time.Minute)
 	}
 	_ = wire.WriteReply(conn, wire.Reply{}, nil)
 	for {
@@ -180,6 +185,33 @@ func TestAWorkerThatDoesNotStart(t *testing.T) {
 	r.deaths = 0
 	_, err := r.Run(context.Background(), problem.Problem{ID: 1}, nil)
 	assert.Error(t, err, "that is the grader's own failure")
+}
+
+// probed is a backend that can look at its device by itself.
+type probed struct {
+	idle
+	err error
+}
+
+func (p *probed) Usable() error { return p.err }
+
+func TestAnErrorForAGreetingIsTheSubmissions(t *testing.T) {
+	r, _ := runner(t, "refuses", time.Second)
+	for range 2 {
+		e := runCase(t, r, 1).Error
+		require.NotNil(t, e)
+		assert.Equal(t, wire.Died, e.Class)
+		assert.Contains(t, e.Text, "greeting with an error, though the device is there: no CUDA-capable device")
+	}
+	assert.NotEmpty(t, runCase(t, r, 1).NotRun)
+
+	r, _ = runner(t, "refuses", time.Second)
+	gone := errors.New("nvidia-smi lists none")
+	r.Backend = &probed{err: gone}
+	_, err := r.Run(t.Context(), square(1), nil)
+	assert.ErrorIs(t, err, gone, "the device is gone: that is the grader's own failure")
+	r.Backend = &probed{}
+	assert.Equal(t, wire.Died, runCase(t, r, 1).Error.Class)
 }
 
 func TestPrintingCostsNothing(t *testing.T) {

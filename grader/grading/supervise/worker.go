@@ -39,6 +39,9 @@ const (
 	startGPU  = 60 * time.Second
 )
 
+// usable is a backend that can tell by itself, without a worker, whether its device can be used.
+type usable interface{ Usable() error }
+
 // worker is a running worker process.
 type worker struct {
 	cmd     *exec.Cmd
@@ -100,10 +103,17 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 		if broken := jail.Failed(w.cmd, w.words); s.Jail != nil && broken != nil {
 			return nil, nil, fmt.Errorf("start the worker: %w", broken)
 		}
-		if failed.Class != wire.Died { // it says that it cannot open the device
-			return nil, nil, fmt.Errorf("the worker: %w", failed)
+		if failed.Class == wire.Died {
+			return nil, failed, nil
 		}
-		return nil, failed, nil
+		// It says that it cannot open the device. Nothing that a submission's process says is believed: it
+		// is the grader's own failure only if the grader sees so by itself.
+		if u, is := b.(usable); is {
+			if err := u.Usable(); err != nil {
+				return nil, nil, fmt.Errorf("the worker: %w; and the device: %w", failed, err)
+			}
+		}
+		return nil, &wire.Error{Class: wire.Died, Text: "the program answered the grader's greeting with an error, though the device is there: " + wire.Cut(failed.Text, 500)}, nil
 	}
 	return w, nil, nil
 }
