@@ -28,6 +28,7 @@ var arrows = []struct{ from, to string }{
 	{"grader/class/gradescope", "grader/class " + verdicts + " grader/tasks/registry grader/release internal"},
 	{"grader/class/cluster", "grader/class " + verdicts + " grader/slurm grader/tasks/registry internal"},
 	{"grader/class", "grader/class " + verdicts + " grader/tasks/registry device internal"},
+	{"grader/trial/systematic", "grader/grading grader/tasks device internal"},
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
 	{"grader/release", "grader/grading/copies grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},

@@ -40,7 +40,9 @@ type Options struct {
 	Only    string // "softmax/17x113", "softmax", or "" for all
 	Report  bool   // what the rubric reports besides points is measured, too
 	Few     int    // at most so many cases of each check, the first ones; 0 for all
-	Output  string // the folder that programs write to, "out"
+	// UntilWrong runs nothing behind the first case that is wrong or unsafe: full marks are lost by then.
+	UntilWrong bool
+	Output     string // the folder that programs write to, "out"
 	// Progress is told about every case that is done, and how many there are.
 	Progress func(done, all int, name string)
 	// GPU is held while cases run on one: it serves one worker at a time.

@@ -29,6 +29,7 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 	}()
 	passed := map[string]bool{}
 	id := 0
+	stopped := false
 	for _, c := range s.Checks {
 		blocked := firstMissing(c.After, passed)
 		var these []score.Run
@@ -42,10 +43,14 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 			if endless == maxEndless {
 				blocked = fmt.Sprintf("%d cases in a row did not end", endless)
 			}
+			if stopped {
+				blocked = "an earlier case is wrong"
+			}
 			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
 			if err != nil {
 				return nil, err
 			}
+			stopped = stopped || o.UntilWrong && (!one.Passed || len(res.Seen.Findings) > 0)
 			if endless++; !didNotEnd(res) {
 				endless = 0
 			}
