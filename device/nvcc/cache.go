@@ -9,13 +9,16 @@ import (
 	"flashlab/internal/cache"
 )
 
-// cached returns the cubin of that key, made by build where it is not there
-// yet. Two processes may do the same at once: each writes a whole file. A cache
-// that cannot be used only costs time.
-func cached(key string, build func() ([]byte, error)) ([]byte, error) {
-	path := place(key)
-	if data, err := os.ReadFile(path); err == nil && isCubin(data) {
-		return data, nil
+// cached returns the cubin of that key in dir, made by build where it is not there yet. Two
+// processes may do the same at once: each writes a whole file. A cache that cannot be used, or none
+// (""), only costs time.
+func cached(dir, key string, build func() ([]byte, error)) ([]byte, error) {
+	path := ""
+	if dir != "" {
+		path = filepath.Join(dir, key+".cubin")
+		if data, err := os.ReadFile(path); err == nil && isCubin(data) {
+			return data, nil
+		}
 	}
 	data, err := build()
 	if err != nil {
@@ -30,8 +33,8 @@ func cached(key string, build func() ([]byte, error)) ([]byte, error) {
 	return data, nil
 }
 
-// place is where a cubin is kept; "" where nothing can be.
-func place(key string) string {
+// Everybodys is the folder of cubins that all share; "" where none can be.
+func Everybodys() string {
 	dir, err := cache.Dir()
 	if err != nil {
 		return ""
@@ -40,7 +43,7 @@ func place(key string) string {
 	if os.MkdirAll(dir, 0o755) != nil {
 		return ""
 	}
-	return filepath.Join(dir, key+".cubin")
+	return dir
 }
 
 // isCubin: a cubin is an ELF file.

@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/preprocess"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
 )
@@ -44,7 +46,11 @@ func (tk *Toolkit) Compile(src device.Source, arch string) ([]byte, error) {
 		return nil, err
 	}
 	job := job{tk, src, defines, []string{"-cubin", target, "-std=c++17", "-O3", "-lineinfo"}}
-	return cached(job.key(), job.run)
+	dir, err := tk.Own.Place(src, Everybodys())
+	if err != nil {
+		return nil, err
+	}
+	return cached(dir, job.key(), job.run)
 }
 
 // gencode is the flag for an architecture. Hopper's own instructions (wgmma)
@@ -95,7 +101,7 @@ type job struct {
 
 // key names all that the result depends on.
 func (j job) key() string {
-	return cache.Key("cubin 1", j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
+	return cache.Key("cubin 1", fmt.Sprint(j.tk.Vet != nil), j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
 		j.src.Name, j.src.Text, j.defines, tensorcore)
 }
@@ -113,13 +119,37 @@ func (j job) run() ([]byte, error) {
 			return nil, fmt.Errorf("nvcc: %w", err)
 		}
 	}
+	flags := append(slices.Clone(j.flags), "-I.", "-include", definesName, "-x", "cu", j.src.Name)
+	if err := j.vet(dir, flags); err != nil {
+		return nil, err
+	}
 	// -keep leaves the PTX for messages that name its lines.
-	args := append(j.flags, "-I.", "-include", definesName, "-keep", "-o", "kernels.cubin", "-x", "cu", j.src.Name)
+	args := append([]string{"-keep", "-o", "kernels.cubin"}, flags...)
 	output, failure := j.tk.call(dir, args)
 	if failure != nil {
 		return nil, j.explain(dir, output, failure)
 	}
 	return os.ReadFile(filepath.Join(dir, "kernels.cubin"))
+}
+
+// vet shows what the file comes to: the preprocessor runs by itself, with the flags of the compilation.
+func (j job) vet(dir string, flags []string) error {
+	if j.tk.Vet == nil {
+		return nil
+	}
+	const name = "preprocessed.ii"
+	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "-cubin" })
+	if output, failure := j.tk.call(dir, append([]string{"-E", "-o", name}, flags...)); failure != nil {
+		return j.explain(dir, output, failure)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return fmt.Errorf("nvcc: %w", err)
+	}
+	p := preprocess.Main(string(text), j.src.Name, definesName)
+	p.Headers = "."     // tensorcore.h lies beside the file
+	p.Translated = true // only device code is compiled
+	return j.tk.Vet(p)
 }
 
 // definesName is the header with the macros.

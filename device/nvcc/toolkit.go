@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"flashlab/device/modules"
+	"flashlab/device/preprocess"
 	"flashlab/internal/jail"
 )
 
@@ -28,6 +30,10 @@ type Toolkit struct {
 	LibDir  string // the folder of libcuda.so, the driver's own or a stub to link against; "" where there is none
 	// Jail runs the compiler on kernels in a sandbox; nil: as it is.
 	Jail jail.CommandFunc
+	// Vet may refuse what a file comes to when it is preprocessed; nil: nothing is refused.
+	Vet func(preprocess.Text) error
+	// Own is where machine code is kept that is not everybody's; nil: all of it is in the cache.
+	Own *modules.Own
 }
 
 // places are where a toolkit may lie, first match wins. The environment goes

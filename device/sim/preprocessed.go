@@ -4,29 +4,17 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"flashlab/device/preprocess"
 )
 
-// Preprocessed is what the compiler's own preprocessor made of a kernel's file: its
-// lines, macros expanded and comments gone, and what it includes. Whoever vets this sees
-// what is compiled, and not what another reading of the text would be.
-type Preprocessed struct {
-	File       string
-	Lines      []Line
-	Includes   []Line   // the paths of what the file itself includes
-	Strange    []Line   // directives that say other lines are meant
-	Headers    string   // the folder of the simulator's own headers
-	Translated bool     // its asm statements are inline PTX, and become C++
-	Words      []string // names of the simulator's that macros of these headers bring in
-}
+// Preprocessed is what the compiler's own preprocessor made of a kernel's file.
+type Preprocessed = preprocess.Text
 
-// Line is one line, and where the file has it.
-type Line struct {
-	Number int
-	Text   string
-}
+// Line is one line of it.
+type Line = preprocess.Line
 
 // preprocessed runs the preprocessor alone.
 func (c *compiler) preprocessed(dir, include string, args []string, s moduleSource) (Preprocessed, error) {
@@ -34,47 +22,9 @@ func (c *compiler) preprocessed(dir, include string, args []string, s moduleSour
 	if err != nil {
 		return Preprocessed{}, compileError(s, out, err)
 	}
-	p := readPreprocessed(out, s.name)
+	p := preprocess.Included(out, s.name)
 	p.Headers, p.Words, p.Translated = include, ownMacros(), usesPTX.MatchString(s.text)
 	return p, nil
-}
-
-var marker = regexp.MustCompile(`^# (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$`)
-
-// readPreprocessed goes by how deep the includes are, not by names: a file could call
-// itself something else.
-func readPreprocessed(output, file string) Preprocessed {
-	p := Preprocessed{File: file}
-	depth, own, at := 0, -1, 0
-	for text := range strings.Lines(output) {
-		text = strings.TrimRight(text, "\n")
-		m := marker.FindStringSubmatch(text)
-		if m == nil {
-			if depth == own && strings.TrimSpace(text) != "" {
-				p.Lines = append(p.Lines, Line{at, text})
-			}
-			at++
-			continue
-		}
-		name := strings.TrimPrefix(m[2], "./")
-		switch flags := strings.Fields(m[3]); {
-		case slices.Contains(flags, "1"):
-			if depth == own {
-				p.Includes = append(p.Includes, Line{at, name})
-			}
-			if depth++; own < 0 && name == file {
-				own = depth
-			}
-		case slices.Contains(flags, "2"):
-			if depth--; depth < own {
-				own = -2 // it is done, and nothing else is it
-			}
-		case depth == own && name != file:
-			p.Strange = append(p.Strange, Line{at, name})
-		}
-		at, _ = strconv.Atoi(m[1])
-	}
-	return p
 }
 
 var (

@@ -43,13 +43,6 @@ extern "C" __global__ void k(float *x) { printf("%f\n", x[0]); }
 	})
 }
 
-// A file that calls itself something else is found out: its lines are its own, whatever it calls them.
-func TestAFileByAnotherName(t *testing.T) {
-	p := readPreprocessed("# 1 \"module.cpp\"\n# 1 \"k.cu\" 1\nint here;\n# 7 \"other.cu\"\nint beyond;\n# 2 \"module.cpp\" 2\nint outside;\n", "k.cu")
-	assert.Equal(t, []Line{{2, "other.cu"}}, p.Strange)
-	assert.Equal(t, []Line{{1, "int here;"}, {7, "int beyond;"}}, p.Lines)
-}
-
 func TestAVettedModuleIsNotTakenFromWhatWasNot(t *testing.T) {
 	n := 0
 	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = 1; }` + never()}

@@ -8,10 +8,12 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/modules"
 	"flashlab/device/protocol"
 	"flashlab/device/replay"
 	"flashlab/device/trace"
@@ -52,7 +54,7 @@ type Options struct {
 	Timeout  time.Duration            // wall clock a launch may take
 	Memory   int64                    // bytes of device memory
 	Cache    string                   // directory; default: cache.Dir
-	Own      *Own                     // where modules are kept that are not everybody's; nil: all are in the cache
+	Own      *modules.Own             // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                   // default: the first that builds a probe kernel
 	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
 	Show     trace.Show               // whose printf is kept; default: every thread's
@@ -256,7 +258,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	for _, sig := range signatures {
 		s.kernels = append(s.kernels, sig.Name)
 	}
-	dir, err := d.modulesOf(src)
+	dir, err := d.options.Own.Place(src, filepath.Join(d.cacheDir, "modules"))
 	if err != nil {
 		return nil, err
 	}

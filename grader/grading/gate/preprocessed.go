@@ -7,19 +7,19 @@ import (
 	"strings"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/preprocess"
 )
 
 var (
-	// What CUDA's own words are to the host's compiler.
-	qualifier = regexp.MustCompile(`__attribute__\s*\(\(\s*(always_inline|noinline|aligned\s*\([^;{}"]*?\))\s*\)\)`)
+	// What CUDA's own words are to a compiler, g++ or nvcc: some have a number in parentheses.
+	qualifier = regexp.MustCompile(`__attribute__\s*\(\(\s*(always_inline|noinline|device|global|shared|constant|host|managed|grid_constant|aligned|launch_bounds|cluster_dims)\s*`)
 	// What the C library's macros are made of (NAN, isless …), besides plainBuiltin.
 	libraryBuiltin = regexp.MustCompile(`^__builtin_(huge_val[fl]?|flt_rounds|fpclassify|isnormal|isgreater|isgreaterequal|isless|islessequal|islessgreater|isunordered|va_\w+)$`)
 )
 
 // VetPreprocessed looks at a kernel as the compiler's preprocessor left it, for what
 // CheckKernel refuses: however the text was written, this is what it comes to.
-func (r Rules) VetPreprocessed(p sim.Preprocessed) error {
+func (r Rules) VetPreprocessed(p preprocess.Text) error {
 	var refused []Refusal
 	r.PTX = r.PTX && p.Translated // what is not translated would reach the host's assembler
 	at := 0
@@ -56,7 +56,7 @@ func (r Rules) checkExpanded(code string, ours []string, refuse func(int, string
 	if m := rawString.FindString(code); m != "" {
 		refuse(0, "holds a raw string", "a kernel needs none")
 	}
-	code = qualifier.ReplaceAllString(code, " ")
+	code = withoutQualifiers(code)
 	code = reserved.ReplaceAllStringFunc(code, func(name string) string {
 		if slices.Contains(ours, name) {
 			return "ours"
@@ -70,6 +70,49 @@ func (r Rules) checkExpanded(code string, ours []string, refuse func(int, string
 		return name
 	})
 	r.checkWords(0, code, refuse)
+}
+
+// withoutQualifiers takes CUDA's own words out, each with the parentheses that belong to it.
+func withoutQualifiers(code string) string {
+	for from := 0; ; {
+		at := qualifier.FindStringIndex(code[from:])
+		if at == nil {
+			return code
+		}
+		begin, end := from+at[0], from+at[1]
+		from = end
+		if n := parenthesised(code[end:]); n >= 0 {
+			end += n
+		}
+		rest := strings.TrimLeft(code[end:], " \t")
+		if !strings.HasPrefix(rest, "))") {
+			continue // there is more in it: checkWords sees all of it
+		}
+		code = code[:begin] + " " + rest[2:]
+		from = begin
+	}
+}
+
+// parenthesised is how long the parentheses are that a text begins with; -1 if it begins with none, or
+// if they hold what no number needs.
+func parenthesised(text string) int {
+	if !strings.HasPrefix(text, "(") {
+		return -1
+	}
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ';', '{', '}', '"':
+			return -1
+		}
+	}
+	return -1
 }
 
 // headerOf is the name by which an allowed header's path was asked for.

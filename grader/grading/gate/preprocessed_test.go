@@ -5,32 +5,37 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"flashlab/device/sim"
+	"flashlab/device/preprocess"
 )
 
 func vet(lines ...string) error {
-	p := sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
+	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
 	for i, l := range lines {
-		p.Lines = append(p.Lines, sim.Line{Number: i + 1, Text: l})
+		p.Lines = append(p.Lines, preprocess.Line{Number: i + 1, Text: l})
 	}
 	return Rules{}.VetPreprocessed(p)
 }
 
 func TestVetPreprocessed(t *testing.T) {
 	assert.NoError(t, vet(`__attribute__((noinline)) int f() { return simt_threadIdx.x; }`, `float n = (__builtin_nanf (""));`,
-		`struct __attribute__((aligned(simt::alignmentOf<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`))
+		`struct __attribute__((aligned(simt::alignmentOf<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`,
+		`extern "C" __attribute__((global)) void __attribute__((launch_bounds((64 / (16 * (64 > 128 ? 2 : 1))) * 32))) k() {`,
+		`__attribute__((shared)) __attribute__((aligned(16))) float rows[4]; (__builtin_inff ());`))
 	for line, says := range map[string]string{
-		`void f() { __asm__("nop"); }`:                                "k.cu:1: __asm__: inline assembly",
-		`__attribute__((no_sanitize("thread"))) int x;`:               "k.cu:1: __attribute__",
-		`__attribute__((noinline, constructor)) void f();`:            "k.cu:1: __attribute__",
-		`__attribute__((aligned(4), no_sanitize("thread"))) int x;`:   "k.cu:1: __attribute__",
-		`[[gnu::constructor]] void f();`:                              "a C++ attribute",
-		`int y = simt_access(0);`:                                     "simt_access: this name is the simulator's own",
-		`__builtin_ia32_movntps(p, v);`:                               "__builtin_ia32_movntps",
-		`#pragma GCC optimize("O3")`:                                  "#pragma GCC",
-		`const char *s = R"x()x";`:                                    "raw string",
-		`const wchar_t c = L'"'; asm("nop"); const wchar_t d = L'"';`: "asm",
-		`int n = 1'000; asm("nop"); int m = 1'0;`:                     "asm",
+		`void f() { __asm__("nop"); }`:                                 "k.cu:1: __asm__: inline assembly",
+		`__attribute__((no_sanitize("thread"))) int x;`:                "k.cu:1: __attribute__",
+		`__attribute__((noinline, constructor)) void f();`:             "k.cu:1: __attribute__",
+		`__attribute__((aligned(4), no_sanitize("thread"))) int x;`:    "k.cu:1: __attribute__",
+		`__attribute__((global, weak)) void f();`:                      "k.cu:1: __attribute__",
+		`__attribute__((launch_bounds(32), naked)) void f();`:          "k.cu:1: __attribute__",
+		`__attribute__((device)) __attribute__((section("x"))) int y;`: "k.cu:1: __attribute__",
+		`[[gnu::constructor]] void f();`:                               "a C++ attribute",
+		`int y = simt_access(0);`:                                      "simt_access: this name is the simulator's own",
+		`__builtin_ia32_movntps(p, v);`:                                "__builtin_ia32_movntps",
+		`#pragma GCC optimize("O3")`:                                   "#pragma GCC",
+		`const char *s = R"x()x";`:                                     "raw string",
+		`const wchar_t c = L'"'; asm("nop"); const wchar_t d = L'"';`:  "asm",
+		`int n = 1'000; asm("nop"); int m = 1'0;`:                      "asm",
 	} {
 		assert.ErrorContains(t, vet(line), says)
 	}
@@ -43,10 +48,10 @@ func TestVetIncludes(t *testing.T) {
 		"/usr/include/unistd.h": false, "/cache/include/simt/kernel.h": false, "/etc/math.h": false, "math.h": false, "k.cu": false,
 		"/usr/include/sys/math.h": false, "/cache/include/../math.h": false,
 	} {
-		err := Rules{}.VetPreprocessed(sim.Preprocessed{File: "k.cu", Headers: "/cache/include", Includes: []sim.Line{{Number: 3, Text: path}}})
+		err := Rules{}.VetPreprocessed(preprocess.Text{File: "k.cu", Headers: "/cache/include", Includes: []preprocess.Line{{Number: 3, Text: path}}})
 		assert.Equal(t, allowed, err == nil, "%s: %v", path, err)
 	}
-	assert.ErrorContains(t, Rules{}.VetPreprocessed(sim.Preprocessed{File: "k.cu", Strange: []sim.Line{{Number: 3, Text: "x.cu"}}}), "k.cu:3: #line")
+	assert.ErrorContains(t, Rules{}.VetPreprocessed(preprocess.Text{File: "k.cu", Strange: []preprocess.Line{{Number: 3, Text: "x.cu"}}}), "k.cu:3: #line")
 }
 
 func TestNormalForm(t *testing.T) {

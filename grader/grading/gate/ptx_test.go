@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"flashlab/device"
-	"flashlab/device/sim"
+	"flashlab/device/preprocess"
 )
 
 const finePTX = `#include <cuda_fp16.h>
@@ -66,10 +66,10 @@ func TestWhatPTXAllowsIsNoMore(t *testing.T) {
 // TestExpandedPTX: only where the simulator translates the file's asm, none of a header's macros
 // brings one in.
 func TestExpandedPTX(t *testing.T) {
-	lines := []sim.Line{{Number: 1, Text: `void f() { asm("exit;"); }`}}
+	lines := []preprocess.Line{{Number: 1, Text: `void f() { asm("exit;"); }`}}
 	for _, translated := range []bool{false, true} {
 		for _, allowed := range []bool{false, true} {
-			err := Rules{PTX: allowed}.VetPreprocessed(sim.Preprocessed{File: "k.cu", Translated: translated, Lines: lines})
+			err := Rules{PTX: allowed}.VetPreprocessed(preprocess.Text{File: "k.cu", Translated: translated, Lines: lines})
 			assert.Equal(t, translated && allowed, err == nil, "%v", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"flashlab/device"
+	"flashlab/device/modules"
 	"flashlab/device/nvcc"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
@@ -146,19 +147,30 @@ func (d Devices) passes() []pass {
 	if d.Kind == device.Sim {
 		return []pass{simulator}
 	}
-	d.Toolkit.Jail = d.Jail
 	env := gpuEnv(d.Toolkit)
 	passes := []pass{{
 		read: library(env),
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
-		open: func(t *rubric.Task) (supervise.Backend, error) {
-			return &supervise.GPU{Compile: d.Toolkit.Compile, Rules: rulesOf(t), Probe: gpuThere}, nil
-		},
+		open: func(t *rubric.Task) (supervise.Backend, error) { return d.openGPU(rulesOf(t)) },
 	}}
 	if d.NoSim == "" {
 		passes = append(passes, simulator)
 	}
 	return passes
+}
+
+// openGPU has a compiler of its own: strangers' kernels, which are those that run in a sandbox, are
+// vetted as they are compiled, and what comes of them is nobody else's.
+func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
+	tk := *d.Toolkit
+	tk.Jail, tk.Vet = d.Jail, rules.VetPreprocessed
+	if base := nvcc.Everybodys(); d.Jail != nil && base != "" {
+		var err error
+		if tk.Own, err = modules.New(base, supervise.OwnModules, d.ofTheCourse()); err != nil {
+			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
+		}
+	}
+	return &supervise.GPU{Compile: tk.Compile, Own: tk.Own, Rules: rules, Probe: gpuThere}, nil
 }
 
 // ofTheCourse tells which kernels are the same for every submission.

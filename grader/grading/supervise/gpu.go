@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"flashlab/device"
+	"flashlab/device/modules"
 	"flashlab/device/remote"
 	"flashlab/grader/grading/gate"
 	"flashlab/internal/jail"
@@ -16,6 +17,7 @@ import (
 // with its worker.
 type GPU struct {
 	Compile func(src device.Source, arch string) ([]byte, error)
+	Own     *modules.Own // where that is kept, if not for everybody
 	Rules   gate.Rules
 	// Probe looks whether the GPU is still there; nil where nobody can tell.
 	Probe func() error
@@ -61,5 +63,8 @@ func (g *GPU) Usable() error {
 // Renew has nothing to do: the GPU forgets a process that ends.
 func (g *GPU) Renew() error { return nil }
 
-// Close has nothing to close.
-func (g *GPU) Close() error { return nil }
+// Close removes what was compiled for this submission alone.
+func (g *GPU) Close() error {
+	g.Own.Remove()
+	return nil
+}

@@ -3,11 +3,11 @@ package supervise
 import (
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/modules"
 	"flashlab/device/remote"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
@@ -38,39 +38,30 @@ func NewSimulator(o sim.Options, rules gate.Rules, shared func(device.Source) bo
 	o.Vet = rules.VetPreprocessed
 	s := &Simulator{options: o, rules: rules}
 	if o.Jail != nil {
-		if err := s.makeOwn(shared); err != nil {
+		base, err := everybodys(o)
+		if err == nil {
+			s.options.Own, err = modules.New(base, OwnModules, shared)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
 		}
 	}
 	if err := s.start(); err != nil {
-		s.removeOwn()
+		s.options.Own.Remove()
 		return nil, err
 	}
 	return s, nil
 }
 
-// ownModules is what a submission's compiled kernels may take: each takes some 100 KB.
-const ownModules = 64 << 20
+// OwnModules is what a submission's compiled kernels may take: each takes some 100 KB.
+const OwnModules = 64 << 20
 
-func (s *Simulator) makeOwn(shared func(device.Source) bool) (err error) {
-	base := s.options.Cache
-	if base == "" {
-		if base, err = cache.Dir(); err != nil {
-			return err
-		}
+// everybodys is the folder in which compiled kernels are kept for all.
+func everybodys(o sim.Options) (string, error) {
+	if o.Cache != "" {
+		return o.Cache, nil
 	}
-	dir, err := os.MkdirTemp(base, ".own-*")
-	if err != nil {
-		return err
-	}
-	s.options.Own = &sim.Own{Dir: dir, Bytes: ownModules, Shared: shared}
-	return os.Chmod(dir, 0o755) // in a sandbox the compiler is another user
-}
-
-func (s *Simulator) removeOwn() {
-	if s.options.Own != nil {
-		_ = os.RemoveAll(s.options.Own.Dir)
-	}
+	return cache.Dir()
 }
 
 func (s *Simulator) start() error {
@@ -139,7 +130,7 @@ func (s *Simulator) Renew() error {
 // Close ends the simulator. It does not wait long for a kernel that still runs:
 // the process has its own time limit.
 func (s *Simulator) Close() error {
-	defer s.removeOwn()
+	defer s.options.Own.Remove()
 	closed := make(chan error, 1)
 	go func() { closed <- s.device.Close() }()
 	select {

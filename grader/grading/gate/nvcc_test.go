@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/nvcc"
+	"flashlab/device/preprocess"
+	"flashlab/internal/repo"
+)
+
+var errEnough = errors.New("enough: it need not be compiled")
+
+// asNvccSees tells what the gate says of a file as nvcc's preprocessor leaves it.
+func asNvccSees(t *testing.T, tk nvcc.Toolkit, src device.Source) error {
+	t.Helper()
+	var said error
+	tk.Vet = func(p preprocess.Text) error {
+		if said = (Rules{}).VetPreprocessed(p); len(p.Lines) == 0 {
+			said = errors.New("no line of it was seen")
+		}
+		return errEnough
+	}
+	_, err := tk.Compile(src, "sm_90")
+	require.ErrorIs(t, err, errEnough, src.Name)
+	return said
+}
+
+func machine(t *testing.T) nvcc.Toolkit {
+	t.Helper()
+	tk, err := nvcc.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("FLASHLAB_CACHE", t.TempDir())
+	return *tk
+}
+
+// What students may hand in today, nvcc's own words in it, is not refused.
+func TestOurKernelsPassAsNvccSeesThem(t *testing.T) {
+	tk := machine(t)
+	root, err := repo.Root()
+	require.NoError(t, err)
+	n := 0
+	for _, pattern := range []string{"task*/solution/*.cu", "bonus/b1_rope/solution/*.cu", "task*/solution/_versions/*/*.cu", "grader/trial/_bases/*/*/*.cu"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if len(Rules{}.CheckKernel(file, string(text))) > 0 {
+				continue
+			}
+			n++
+			src := device.Source{Name: "kernels.cu", Text: Normal(string(text)), Defines: map[string]string{"BR": "64", "BC": "64", "DIM": "128", "BLOCK": "256",
+				"THREADS_SOFTMAX": "512", "TILE": "64", "DEPTH": "16", "SIDE": "16"}}
+			assert.NoError(t, asNvccSees(t, tk, src), file)
+		}
+	}
+	assert.Greater(t, n, 5)
+}
+
+// What the text hides and nvcc would compile is refused, wherever the simulator's compiler sees nothing.
+func TestWhatOnlyNvccSeesIsRefused(t *testing.T) {
+	tk := machine(t)
+	for name, c := range map[string]struct{ text, says string }{
+		"a macro of CUDA's headers": {"#if __CUDA_ARCH__ >= 900\n__global__ void m() { __asm__(\"nop;\"); }\n#endif\n", "__asm__"},
+		"an attribute":              {"#ifdef __NVCC__\n__attribute__((used)) int x;\n#endif\n", "__attribute__"},
+		"a header by a macro":       {"#define H <unistd.h>\n#ifdef __CUDACC__\n#include H\n#endif\nint x;\n", "unistd.h"},
+		"itself by another name":    {"# 9 \"defines.h\"\nint x;\n", "#line"},
+		"the header with macros":    {"#include \"defines.h\"\nint x;\n", "defines.h"},
+	} {
+		assert.ErrorContains(t, asNvccSees(t, tk, device.Source{Name: "kernels.cu", Text: c.text}), c.says, name)
+	}
+}
