@@ -45,19 +45,21 @@ type Specimen struct {
 	Name string       `toml:"-"`
 	Task *rubric.Task `toml:"-"`
 
-	About   string            // the mistake, the trick, or what is odd
-	Base    string            // the frozen solution that it is made from: a folder of _bases/TASK
-	Edits   []Edit            `toml:"edit"`
-	Files   map[string]string // whole files, in place of the base's
-	Links   map[string]string // files that are symbolic links, when it is handed in
-	Fate    Fate
-	Lose    []string // parts that must lose points, "softmax correctness"
-	Keep    []string // parts that must not
-	Says    []string // parts of the feedback
-	Never   []string // what the feedback must not hold
-	Only    string   // the check, or the case of it, that it is graded on
-	GPU     bool     // it makes sense on a GPU only
-	Defence string   // what stops an exploit
+	About    string            // the mistake, the trick, or what is odd
+	Base     string            // the frozen solution that it is made from: a folder of _bases/TASK
+	Edits    []Edit            `toml:"edit"`
+	Files    map[string]string // whole files, in place of the base's
+	Links    map[string]string // files that are symbolic links, when it is handed in
+	Fate     Fate
+	Lose     []string // parts that must lose points, "softmax correctness"
+	Keep     []string // parts that must not
+	Says     []string // parts of the feedback
+	Never    []string // what the feedback must not hold
+	Points   *float64 // that it gets, to the hundredth; any where it does not say
+	Patience int      // seconds for a case, where the few that strangers get are too few on a busy machine
+	Only     string   // the check, or the case of it, that it is graded on
+	GPU      bool     // it makes sense on a GPU only
+	Defence  string   // what stops an exploit
 }
 
 // Edit replaces a text that occurs exactly once in a file of the base. The file of a task that is

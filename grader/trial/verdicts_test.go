@@ -62,7 +62,7 @@ func strangers(t *testing.T, kind string) {
 			quick := *s.Task
 			if s.Fate != Full { // the honest have the task's own limits
 				quick.Limits.Steps = 20_000_000
-				quick.Limits.Case = 4
+				quick.Limits.Case = max(4, s.Patience)
 				quick.Limits.Memory = 512
 			}
 			v := handedIn(t, root, &quick, s, run.Devices{Kind: device.Sim, Root: root, Jail: maker})
@@ -114,6 +114,9 @@ func judge(t *testing.T, s Specimen, v verdict.Verdict) {
 		assert.True(t, v.Full(), text)
 	case NoGain: // without anything to lose it is harmless: the rest of it is the solution
 		assert.True(t, len(s.Lose) > 0 || v.Full(), text)
+	}
+	if s.Points != nil {
+		assert.InDelta(t, *s.Points, got, 1e-9, text)
 	}
 	if s.Fate == Refused {
 		s.Lose, s.Keep = nil, nil
