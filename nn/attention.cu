@@ -1,5 +1,8 @@
-// Attention, the plain way: one block for each query of a head, and an online softmax
-// over chunks of keys. A chunk has as many keys as the block has threads.
+// Attention, the plain way: one block for each query of a head, which goes through the keys a chunk
+// at a time. A chunk has as many keys as the block has threads.
+//
+// The output is a mean of the values. At any time it is the mean over the keys so far, and a chunk's
+// own mean is blended into it by the chunk's share of the weight.
 
 // defines.go defines BLOCK, the threads of a block and the keys of a chunk, and MAX_DIM.
 
@@ -12,69 +15,57 @@ __device__ float largestOfWarp(float value) {
     return value;
 }
 
-__device__ float sumOfWarp(float value) {
-    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, lanes);
-    return value;
-}
-
 // One query q [dim] against the first keys of k and v. Consecutive keys are token
 // numbers apart.
 __device__ void attend(const float *q, const float *k, const float *v, float *out, int keys,
                        int dim, size_t token, float scale) {
     __shared__ float query[MAX_DIM];
-    __shared__ float weights[BLOCK];
-    __shared__ float partial[BLOCK / WARP];
-    const int thread = threadIdx.x;
-    const int warp = thread / WARP;
-    for (int x = thread; x < dim; x += BLOCK) query[x] = q[x] * scale;
-    __syncthreads(); // the query is complete before anyone reads it
+    __shared__ float weights[BLOCK]; // exp(score - highest), of a chunk's keys
+    __shared__ float candidates[BLOCK / WARP];
+    const int me = threadIdx.x;
+    for (int x = me; x < dim; x += BLOCK) query[x] = scale * q[x];
 
-    float largest = -INFINITY; // of the scores so far, the same in all threads
-    float sum = 0.0f;          // of exp(score - largest), over this thread's keys
-    float acc[PARTS] = {};     // out[thread + part * BLOCK], relative to largest
-    for (int key0 = 0; key0 < keys; key0 += BLOCK) {
-        // 1. Each thread computes one score.
-        const int key = key0 + thread;
+    float mean[PARTS] = {};      // of the values so far: its elements me, me + BLOCK ...
+    float logWeight = -INFINITY; // the logarithm of their weights' sum
+    for (int chunk = 0; chunk < keys; chunk += BLOCK) {
+        const int size = min(BLOCK, keys - chunk);
+        __syncthreads(); // the query is complete; all are done with the last chunk's weights
+
+        // A score for each thread, and the chunk's highest, so that no exponential overflows.
         float score = -INFINITY;
-        if (key < keys) {
-            const float *row = k + key * token;
+        if (me < size) {
+            const float *row = k + (chunk + me) * token;
             score = 0.0f;
             for (int x = 0; x < dim; x++) score += query[x] * row[x];
         }
-        // 2. Update the largest score. Every chunk has a key, so it is no longer -infinity.
         const float ofWarp = largestOfWarp(score);
-        if (thread % WARP == 0) partial[warp] = ofWarp;
-        __syncthreads(); // each warp's largest is in place; all are done with weights
-        float newLargest = largest;
-        for (int i = 0; i < BLOCK / WARP; i++) newLargest = fmaxf(newLargest, partial[i]);
-        const float rescale = expf(largest - newLargest); // 0 at first
-        largest = newLargest;
-        const float weight = expf(score - largest);
-        sum = sum * rescale + weight;
-        weights[thread] = weight;
-        __syncthreads(); // the weights are complete; all have read partial
-        // 3. Add the weighted values. Each thread handles the same element of all of them.
+        if (me % WARP == 0) candidates[me / WARP] = ofWarp;
+        __syncthreads(); // each warp has named its highest
+        float highest = candidates[0];
+        for (int i = 1; i < BLOCK / WARP; i++) highest = fmaxf(highest, candidates[i]);
+        weights[me] = expf(score - highest);
+        __syncthreads(); // the weights are complete
+
+        // What all of the chunk weighs, and its share of all the weight so far: a logistic function
+        // of the difference between the logarithms.
+        float whole = 0.0f;
+        for (int j = 0; j < size; j++) whole += weights[j];
+        const float logChunk = highest + logf(whole);
+        const float share = 1.0f / (1.0f + expf(logWeight - logChunk)); // 1 at first
+        logWeight = fmaxf(logWeight, logChunk) + log1pf(expf(-fabsf(logWeight - logChunk)));
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
-            const int x = thread + part * BLOCK;
+            const int x = me + part * BLOCK;
             if (x >= dim) break;
-            acc[part] *= rescale;
-            for (int j = 0; j < min(BLOCK, keys - key0); j++)
-                acc[part] += weights[j] * v[(key0 + j) * token + x];
+            float sum = 0.0f;
+            for (int j = 0; j < size; j++) sum += weights[j] * v[(chunk + j) * token + x];
+            mean[part] += share * (sum / whole - mean[part]);
         }
     }
-
-    // 4. Divide by the sum over the block. A query that sees no key gets zeros.
-    const float ofWarp = sumOfWarp(sum);
-    if (thread % WARP == 0) partial[warp] = ofWarp; // all are done with it since stage 2
-    __syncthreads();                                // each warp's sum is in place
-    float whole = 0.0f;
-    for (int i = 0; i < BLOCK / WARP; i++) whole += partial[i];
 #pragma unroll
-    for (int part = 0; part < PARTS; part++) {
-        const int x = thread + part * BLOCK;
-        if (x < dim) out[x] = keys > 0 ? acc[part] / whole : 0.0f;
+    for (int part = 0; part < PARTS; part++) { // of no keys at all the mean is still zero
+        const int x = me + part * BLOCK;
+        if (x < dim) out[x] = mean[part];
     }
 }
 
