@@ -26,7 +26,7 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
     for (int x = me; x < dim; x += BLOCK) query[x] = scale * q[x];
 
     float mean[PARTS] = {};      // of the values so far: its elements me, me + BLOCK ...
-    float logWeight = -INFINITY; // the logarithm of their weights' sum
+    float top = -INFINITY, sum = 0.0f; // the highest score so far, and exp(score - top) of all
     for (int chunk = 0; chunk < keys; chunk += BLOCK) {
         const int size = min(BLOCK, keys - chunk);
         __syncthreads(); // the query is complete; all are done with the last chunk's weights
@@ -46,20 +46,22 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
         weights[me] = expf(score - highest);
         __syncthreads(); // the weights are complete
 
-        // What all of the chunk weighs, and its share of all the weight so far: a logistic function
-        // of the difference between the logarithms.
+        // What all of the chunk weighs, and its share of all the weight so far. Both are
+        // brought to one highest score first: logarithms of sums would lose digits.
         float whole = 0.0f;
         for (int j = 0; j < size; j++) whole += weights[j];
-        const float logChunk = highest + logf(whole);
-        const float share = 1.0f / (1.0f + expf(logWeight - logChunk)); // 1 at first
-        logWeight = fmaxf(logWeight, logChunk) + log1pf(expf(-fabsf(logWeight - logChunk)));
+        const float higher = fmaxf(top, highest);
+        const float added = whole * expf(highest - higher);
+        sum = sum * expf(top - higher) + added;
+        top = higher;
+        const float share = added / sum; // 1 at first
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
             const int x = me + part * BLOCK;
             if (x >= dim) break;
-            float sum = 0.0f;
-            for (int j = 0; j < size; j++) sum += weights[j] * v[(chunk + j) * token + x];
-            mean[part] += share * (sum / whole - mean[part]);
+            float values = 0.0f;
+            for (int j = 0; j < size; j++) values += weights[j] * v[(chunk + j) * token + x];
+            mean[part] += share * (values / whole - mean[part]);
         }
     }
 #pragma unroll
