@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 )
 
 // LayOut checks arguments against a kernel's parameters and lays them out.
@@ -27,10 +28,19 @@ func layOutOne(p Param, arg any) (Value, error) {
 		if p.Kind == Other || v.Size != p.Size {
 			return Value{}, fmt.Errorf("got %d bytes, want %s", v.Size, wanted(p))
 		}
+		if (p.Kind == Map) != (v.Map != nil) {
+			return Value{}, fmt.Errorf("want %s", wanted(p))
+		}
+		if v.Map != nil {
+			return layOutMap(p, *v.Map)
+		}
 		return v, nil
 	}
 	if n, ok := arg.(interface{ Float32() float32 }); ok { // its bits are no number
 		return Value{}, fmt.Errorf("got a %T, want %s: Go passes no numbers of 16 bits, so pass x.Float32()", n, wanted(p))
+	}
+	if m, ok := arg.(TensorMap); ok {
+		return layOutMap(p, m)
 	}
 	v := reflect.ValueOf(arg) // reflect, so that named types pass too: type Scale float32
 	switch {
@@ -55,6 +65,16 @@ func layOutOne(p Param, arg any) (Value, error) {
 	return Value{}, fmt.Errorf("got a %T, want %s", arg, wanted(p))
 }
 
+func layOutMap(p Param, m TensorMap) (Value, error) {
+	if p.Kind != Map {
+		return Value{}, fmt.Errorf("got a TensorMap of %q, want %s", m.Memory.Name, wanted(p))
+	}
+	if !strings.Contains(p.Type, "__grid_constant__") || !strings.Contains(p.Type, "const ") {
+		return Value{}, fmt.Errorf("write the parameter as const __grid_constant__ CUtensorMap: the copy engine cannot read a thread's own copy")
+	}
+	return Value{Size: 128, Map: &m}, m.Check()
+}
+
 func layOutPointer(p Param, mem Memory, elem string) (Value, error) {
 	if p.Kind != Pointer {
 		return Value{}, fmt.Errorf("got the buffer %q, want %s", mem.Name, wanted(p))
@@ -65,7 +85,7 @@ func layOutPointer(p Param, mem Memory, elem string) (Value, error) {
 	if p.Elem != "" && elem != "" && p.Elem != elem {
 		return Value{}, fmt.Errorf("the buffer %q holds %s, want %s", mem.Name, elem, p.Elem)
 	}
-	return Value{8, mem.Addr}, nil
+	return Value{Size: 8, Bits: mem.Addr}, nil
 }
 
 func layOutFloat(p Param, f float64) (Value, error) {
@@ -73,13 +93,13 @@ func layOutFloat(p Param, f float64) (Value, error) {
 		return Value{}, fmt.Errorf("got the float %v, want %s", f, wanted(p))
 	}
 	if p.Size == 8 {
-		return Value{8, math.Float64bits(f)}, nil
+		return Value{Size: 8, Bits: math.Float64bits(f)}, nil
 	}
 	narrow := float32(f)
 	if math.IsInf(float64(narrow), 0) && !math.IsInf(f, 0) {
 		return Value{}, fmt.Errorf("%v does not fit in a float", f)
 	}
-	return Value{4, uint64(math.Float32bits(narrow))}, nil
+	return Value{Size: 4, Bits: uint64(math.Float32bits(narrow))}, nil
 }
 
 // big is a Go integer of any type: its low 64 bits, and whether it is below 0.
@@ -116,7 +136,7 @@ func layOutInt(p Param, n big) (Value, error) {
 		}
 		return Value{}, fmt.Errorf("%v does not fit in %d bits, %s", n, bits, sign)
 	}
-	return Value{p.Size, n.bits & (math.MaxUint64 >> (64 - bits))}, nil
+	return Value{Size: p.Size, Bits: n.bits & (math.MaxUint64 >> (64 - bits))}, nil
 }
 
 // wanted says what may be passed for a parameter.
@@ -130,8 +150,10 @@ func wanted(p Param) string {
 		return "an integer"
 	case p.Kind == Float:
 		return "a float, such as float32(1)"
+	case p.Kind == Map:
+		return "a TensorMap"
 	}
-	return "nothing: kernels launched from Go take pointers, integers, float and double only"
+	return "nothing: kernels launched from Go take pointers, integers, float, double and CUtensorMap only"
 }
 
 // CheckLaunch checks a launch's shape against a device's limits, and returns

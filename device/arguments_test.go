@@ -23,9 +23,9 @@ func TestArgumentsAreLaidOut(t *testing.T) {
 		[]any{x, -1, int64(-2), 0.5, float32(0.25), true, uint8(255), uint64(math.MaxUint64), scale(2)})
 	require.NoError(t, err)
 	assert.Equal(t, []Value{
-		{8, 0x1000}, {4, 0xffffffff}, {8, math.MaxUint64 - 1},
-		{4, uint64(math.Float32bits(0.5))}, {8, math.Float64bits(0.25)},
-		{1, 1}, {1, 255}, {8, math.MaxUint64}, {4, uint64(math.Float32bits(2))},
+		{Size: 8, Bits: 0x1000}, {Size: 4, Bits: 0xffffffff}, {Size: 8, Bits: math.MaxUint64 - 1},
+		{Size: 4, Bits: uint64(math.Float32bits(0.5))}, {Size: 8, Bits: math.Float64bits(0.25)},
+		{Size: 1, Bits: 1}, {Size: 1, Bits: 255}, {Size: 8, Bits: math.MaxUint64}, {Size: 4, Bits: uint64(math.Float32bits(2))},
 	}, values)
 }
 

@@ -103,6 +103,10 @@ func parseParam(text string) Param {
 		}
 		return p
 	}
+	if bare == "CUtensorMap" {
+		p.Kind, p.Size = Map, 128
+		return p
+	}
 	if s, ok := scalarType(bare); ok && s.kind != Other {
 		p.Kind, p.Size, p.Unsigned = s.kind, s.size, s.unsigned
 	}

@@ -14,6 +14,7 @@ const (
 	Pointer                  // wants a Buffer
 	Int                      // wants an integer
 	Float                    // wants a float
+	Map                      // wants a TensorMap
 )
 
 // Param is one parameter of a kernel.
@@ -42,10 +43,11 @@ func (s Signature) String() string {
 	return s.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
-// Value is a checked argument: its low Size bytes, little-endian.
+// Value is a checked argument: its low Size bytes, little-endian; or a TensorMap.
 type Value struct {
 	Size int
 	Bits uint64
+	Map  *TensorMap
 }
 
 // LaunchError is a launch that was refused before anything ran.

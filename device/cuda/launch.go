@@ -56,7 +56,9 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		launch := func() error {
 			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		}
-		if l.Early && g.recording != nil && overlaps(g.info.Arch) {
+		if hasMaps(values) { // which leave no room for more
+			launch = func() error { return launchMaps(ours.fn, l, g.stream(), values) }
+		} else if l.Early && g.recording != nil && overlaps(g.info.Arch) {
 			launch = func() error { return launchEarly(ours.fn, l, g.stream(), values) }
 		}
 		err := launch()
@@ -102,6 +104,9 @@ func (k *kernel) ask(dynamic int) error {
 // alive refuses buffers that were freed.
 func (g *gpu) alive(sig device.Signature, values []device.Value) error {
 	for i, p := range sig.Params {
+		if m := values[i].Map; m != nil && g.blocks.find(m.Memory.Addr, m.Memory.Bytes) < 0 {
+			return device.Refuse(sig.Name, "argument %d (%s %s): the tensor's memory was freed, or belongs to another device", i+1, p.Type, p.Name)
+		}
 		if p.Kind == device.Pointer && g.blocks.find(values[i].Bits, 1) < 0 {
 			return device.Refuse(sig.Name, "argument %d (%s %s): the buffer was freed, or belongs to another device", i+1, p.Type, p.Name)
 		}

@@ -54,6 +54,9 @@ func (r *recording) refuse(call string) error {
 func (r *recording) launched(sig device.Signature, values []device.Value) {
 	r.kernels = addName(r.kernels, sig.Name)
 	for i, p := range sig.Params {
+		if m := values[i].Map; m != nil {
+			r.used = append(r.used, m.Memory.Addr)
+		}
 		if p.Kind == device.Pointer {
 			r.used = append(r.used, values[i].Bits)
 		}

@@ -61,7 +61,7 @@ func TestTheBytesOfALaunch(t *testing.T) {
 	for b := m.Body(); len(b) > 0; b = b[8:] {
 		numbers = append(numbers, binary.LittleEndian.Uint64(b))
 	}
-	assert.Equal(t, []uint64{10, 1, 2, 3, 4, 5, 6, 7, 1, 4, 8}, numbers)
+	assert.Equal(t, []uint64{10, 1, 2, 3, 4, 5, 6, 7, 1, 4, 8, 0}, numbers)
 }
 
 func TestABodyOfAnotherLengthIsMalformed(t *testing.T) {

@@ -69,6 +69,11 @@ func (h *heap) check(sig device.Signature, values []device.Value) ([]any, error)
 		return nil, err
 	}
 	for i, p := range sig.Params {
+		if m := values[i].Map; m != nil {
+			if _, err := h.part("a tensor map of", m.Memory); err != nil {
+				return nil, device.Refuse(sig.Name, "argument %d (%s %s): %v", i+1, p.Type, p.Name, err)
+			}
+		}
 		if p.Kind != device.Pointer {
 			continue
 		}

@@ -79,6 +79,9 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Message = "deadlock: threads wait for one another for ever"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "every thread of the block must reach the same __syncthreads(), every lane of the mask the same warp operation"
+		if strings.Contains(raw.Text, "mbarrier") || strings.Contains(raw.Text, "named barrier") {
+			f.Hint = "count who arrives, how often, and for which phase: a wait for a parity passes while the barrier's phase has the other one"
+		}
 	case "divergent barrier":
 		f.Message = "threads of one block wait at different barriers"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
@@ -96,6 +99,9 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "lane i gives the address of row i%8 of matrix i/8: 8 halves in a shared array that is aligned to 16 bytes, as its row length is"
 	default:
+		if d.explainHopper(&f, raw, m, what, who) {
+			break
+		}
 		f.Message = raw.Kind
 		if raw.Text != "" {
 			f.Message = raw.Text
@@ -106,6 +112,11 @@ func (d *Device) explain(raw rawFinding) explained {
 }
 
 func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what string) {
+	if raw.PC == 0 { // on an mbarrier
+		f.Message, f.otherLine = "race: "+raw.Text, raw.OtherLine
+		f.Hint = "a barrier is needed between mbarrier.init and the first use by other threads"
+		return
+	}
 	f.Message = "race on " + what
 	_, other := d.place(raw.Module, raw.OtherPC)
 	f.otherLine, f.reads = other.line, raw.Op == "read"
@@ -115,6 +126,10 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 	if raw.BlocksDiffer {
 		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
 		f.Hint = "let each element have one block that writes it, or use an atomic"
+		return
+	}
+	if raw.Text != "" { // what a barrier of some threads says
+		f.Notes = append(f.Notes, raw.Text+"; first seen in block "+triple(raw.Block))
 		return
 	}
 	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
@@ -138,6 +153,10 @@ const notWaitedFor = "not waited for"
 
 // explainCopy: shared memory that an asynchronous copy is still filling.
 func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {
+	if raw.Text != "" || raw.OtherPC != 0 {
+		d.explainBulk(f, raw, what, who)
+		return
+	}
 	if raw.Op == "write" { // the thread returned
 		f.Message = "an asynchronous copy that nobody waited for: " + what
 		f.Notes = append(f.Notes, who+" started it here, and returned")

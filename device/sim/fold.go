@@ -51,7 +51,7 @@ func (k explained) covers(f explained) bool {
 		return false
 	case k.Kind == "race" && f.Kind == "race":
 		return k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
-	case k.Kind == notWaitedFor && (f.Kind == notWaitedFor || f.Kind == "race"):
+	case (k.Kind == notWaitedFor || k.Kind == "stale phase") && (f.Kind == notWaitedFor || f.Kind == "race" || f.Kind == k.Kind):
 		return k.variable == f.variable && k.variable != "::"
 	case k.Kind == "race" && f.Kind == "uninitialised":
 		return k.variable == f.variable && k.variable != "::"

@@ -162,7 +162,7 @@ func (s moduleSource) wrapper() string {
 // place: all of them at the start of one window, as CUDA has it.
 func sharedWindow(dynamic []string) string {
 	var b strings.Builder
-	b.WriteString(".section .tbss.zzz,\"awT\",@nobits\n.balign 128\n")
+	b.WriteString(".section .tbss.zzz,\"awT\",@nobits\n.balign 1024\n")
 	for _, name := range append([]string{"simt_dynamic_shared"}, dynamic...) {
 		fmt.Fprintf(&b, ".globl %s\n.type %s,@object\n%s:\n", name, name, name)
 	}

@@ -41,6 +41,7 @@ type rawCounts struct {
 	Steps             uint64
 	LongestBlock      uint64
 	Spilled           uint64
+	Products          uint64 // of wgmma: multiplications and additions
 	Fetched, SentBack uint64
 	Blocks            [][3]uint64 // module, return address of the block's hook, runs
 	Lines             []struct {
@@ -99,7 +100,7 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts})
 	}
 	if d.options.FLOPs {
-		c.FLOPs = d.flops(raw.Blocks)
+		c.FLOPs = d.flops(raw.Blocks) + raw.Products
 	}
 	slices.SortStableFunc(c.LineCounts, func(a, b trace.LineCounts) int { return a.Line - b.Line })
 	return c

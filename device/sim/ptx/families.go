@@ -16,7 +16,9 @@ func init() {
 		"ld":       {"ld: .global, .shared, generic; .v2, .v4; cache hints; .volatile, .relaxed, .acquire", load},
 		"ldu":      {"ldu", load},
 		"st":       {"st: .global, .shared, generic; .v2, .v4; cache hints; .volatile, .relaxed, .release", store},
-		"cp":       {"cp.async: .ca 4, 8, 16 bytes, .cg 16; the bytes to take; .commit_group, .wait_group, .wait_all", copyAsync},
+		"cp": {"cp.async: .ca 4, 8, 16 bytes, .cg 16; the bytes to take; .commit_group, .wait_group, .wait_all; .mbarrier.arrive, .noinc\n" +
+			"- cp.async.bulk: to .shared::cluster with .mbarrier::complete_tx::bytes, to .global with .bulk_group; .commit_group, .wait_group, .read; .prefetch (without effect)\n" +
+			"- cp.async.bulk.tensor: .1d to .5d, both ways, .tile; .prefetch (without effect)", copyAsync},
 		"prefetch": {"prefetch, prefetchu (without effect)", nothing}, "prefetchu": {"", nothing}, "discard": {"discard (without effect)", nothing},
 		"applypriority": {"applypriority (without effect)", nothing},
 		"createpolicy":  {"createpolicy (without effect)", func(i *inst) string { return i.put("0ull") }},
@@ -89,11 +91,18 @@ func init() {
 		"redux":      {"redux.sync: add, min, max, and, or, xor", redux},
 		"activemask": {"activemask", func(i *inst) string { return i.put("__activemask()") }},
 		"elect":      {"elect.sync", elect},
-		"bar":        {"bar.sync 0, barrier.sync 0, bar.warp.sync, bar.red.popc, .and, .or of barrier 0", barrier}, "barrier": {"", barrier},
-		"membar": {"membar, fence", fence}, "fence": {"", fence},
-		"nanosleep": {"nanosleep, trap", func(i *inst) string { return "__nanosleep(" + i.as(0, "u32") + ");" }},
-		"trap":      {"", func(i *inst) string { return "__trap();" }},
-		"pmevent":   {"", nothing},
+		"bar":        {"bar.sync, bar.arrive, barrier.sync, barrier.arrive of barriers 0 to 15, with a count; bar.warp.sync, bar.red.popc, .and, .or of barrier 0; barrier.cluster of one block", barrier}, "barrier": {"", barrier},
+		"membar": {"membar, fence; fence.proxy.async, fence.mbarrier_init", fence}, "fence": {"", fence},
+		"mbarrier":       {"mbarrier: .init, .inval, .arrive, .arrive.expect_tx, .arrive_drop, .expect_tx, .complete_tx, .try_wait and .test_wait by state and by .parity", mbarrier},
+		"wgmma":          {"wgmma: .fence, .commit_group, .wait_group; .mma_async of f16, bf16, tf32, e4m3, e5m2, s8, u8 with all columns and swizzles, a from registers or shared memory", wgmma},
+		"setmaxnreg":     {"setmaxnreg (checked, without effect)", setRegisters},
+		"griddepcontrol": {"griddepcontrol (without effect)", nothing},
+		"mapa":           {"mapa, getctarank of a cluster of one block", mapAddress},
+		"getctarank":     {"", func(i *inst) string { return i.put("0u") }},
+		"bra":            {"bra to labels of the same asm", jump},
+		"nanosleep":      {"nanosleep, trap", func(i *inst) string { return "__nanosleep(" + i.as(0, "u32") + ");" }},
+		"trap":           {"", func(i *inst) string { return "__trap();" }},
+		"pmevent":        {"", nothing},
 	}
 }
 

@@ -54,13 +54,12 @@ var takes = map[string]int{"cvta": 2, "isspacep": 2, "add": 3, "sub": 3, "fma": 
 // instead is what to use for an instruction that is missing altogether.
 func instead(op string) string {
 	for _, r := range []struct{ pattern, use string }{
-		{`^(mbarrier|cp\.async\.mbarrier)`, "use cp.async with commit_group and wait_group, and __syncthreads()"},
-		{`^(cp\.async\.bulk|cp\.reduce|tensormap|multimem)`, "it is Hopper's; use cp.async, 16 bytes a thread"},
-		{`^(wgmma|tcgen05)`, "use mma.sync, which every GPU from Ampere on has"},
-		{`^(setmaxnreg|griddepcontrol|mapa|getctarank|barrier\.cluster)`, "it is Hopper's; leave it out for the simulator"},
+		{`^cp\.reduce`, "use red.global.add, or copy and add"},
+		{`^(tensormap|multimem)`, "make tensor maps in Go, before the launch"},
+		{`^tcgen05`, "it is Blackwell's; use wgmma or mma.sync"},
 		{`^wmma`, "use nvcuda::wmma of mma.h, or mma.sync"},
 		{`^(tex|tld4|suld|sust|sured)`, "read global memory"},
-		{`^(bra|brx|call|ret)\b`, "write the branch in C++, around the asm"},
+		{`^(brx|call|ret)\b`, "write the branch in C++, around the asm"},
 		{`^v(add|sub|abs|min|max)`, "use bytes or halves by themselves"},
 	} {
 		if regexp.MustCompile(r.pattern).MatchString(op) {

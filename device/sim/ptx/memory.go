@@ -95,6 +95,17 @@ func copyAsync(i *inst) string {
 		}
 		return "simt_copy_wait((size_t)" + i.raw(0) + ");"
 	case "ca", "cg":
+	case "bulk":
+		return copyBulk(i)
+	case "mbarrier":
+		if !i.has("arrive") || !i.count(1) {
+			return i.refuse("cp.async.mbarrier.arrive is served")
+		}
+		counted := "0"
+		if i.has("noinc") {
+			counted = "1"
+		}
+		return "simt_mbarrier_arrive_copies(" + i.address(0, i.inShared()) + ", " + counted + ", " + line + ");"
 	default:
 		return i.refuse(instead(i.op))
 	}

@@ -31,11 +31,10 @@ func Rewrite(text, code string, own func(at int) bool) (string, []*Error) {
 			continue
 		}
 		s, end, err := parseStatement(text, code, m[1])
-		if err == nil && strings.TrimSpace(s.text) == "" {
-			continue // it only holds up the optimiser
-		}
 		var cpp string
-		if err == nil {
+		if err == nil && strings.TrimSpace(s.text) == "" { // it only holds up the optimiser
+			cpp = "asm volatile(\"\" ::: \"memory\")"
+		} else if err == nil {
 			cpp, err = s.translate(len(errs) + done)
 		}
 		if err != nil {

@@ -20,13 +20,20 @@ var held = map[string]string{
 
 // scope is what the names of one asm statement mean.
 type scope struct {
-	names []map[string]string // PTX register → C++ variable, innermost last
-	made  int
-	out   strings.Builder
+	names  []map[string]string // PTX register → C++ variable, innermost last
+	places map[string]string   // operands that are sums of wgmma → C++ pointer
+	labels map[string]string   // of PTX → of C++
+	made   int
+	out    strings.Builder
 }
 
 func (s statement) translate(id int) (string, error) {
-	c := &scope{names: []map[string]string{{}}}
+	text := plain(s.text, id)
+	c := &scope{names: []map[string]string{{}}, places: map[string]string{}, labels: map[string]string{}}
+	for _, m := range labels.FindAllStringSubmatch(text, -1) {
+		c.labels[m[1]] = fmt.Sprintf("simt_L%d_%s", id, strings.ReplaceAll(m[1], "$", "_"))
+	}
+	sums := sumOperands(text)
 	var after strings.Builder
 	c.out.WriteString("do { ")
 	for i, o := range s.operands {
@@ -41,6 +48,14 @@ func (s statement) translate(id int) (string, error) {
 			}
 			fmt.Fprintf(&c.out, "simt::ptx::in(simt_p%d, %s); ", n, o.expr)
 			c.names[0]["%"+strconv.Itoa(i)] = fmt.Sprintf("simt_p%d", n)
+			continue
+		}
+		if number, byName := "%"+strconv.Itoa(i), "%["+o.name+"]"; sums[number] || sums[byName] {
+			if i >= s.outputs {
+				return "", fmt.Errorf("asm: a sum of wgmma has to be an output, such as \"+f\"(d[0])")
+			}
+			fmt.Fprintf(&c.out, "unsigned *%s = simt::ptx::place(%s); ", name, o.expr)
+			c.places[number], c.places[byName] = name, name
 			continue
 		}
 		if letter == "n" || letter == "i" {
@@ -63,7 +78,7 @@ func (s statement) translate(id int) (string, error) {
 			c.names[0]["%["+o.name+"]"] = name
 		}
 	}
-	if err := c.statements(plain(s.text, id)); err != nil {
+	if err := c.statements(text); err != nil {
 		return "", err
 	}
 	return c.out.String() + after.String() + "} while (0)", nil
@@ -101,6 +116,11 @@ func (c *scope) statements(text string) error {
 			text = text[1:]
 			continue
 		}
+		if m := label.FindStringSubmatch(text); m != nil {
+			c.out.WriteString(c.labels[m[1]] + ": ; ")
+			text = text[strings.IndexByte(text, ':')+1:]
+			continue
+		}
 		end := strings.IndexByte(text, ';')
 		if end < 0 {
 			return fmt.Errorf("inline PTX: no ; behind '%s'", short(text))
@@ -116,7 +136,6 @@ var (
 	declaration = regexp.MustCompile(`^\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)$`)
 	declared    = regexp.MustCompile(`^(%?[\w$]+)(?:<(\d+)>)?$`)
 	instruction = regexp.MustCompile(`^(?:@(!?)\s*(%?%?[\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)$`)
-	labelled    = regexp.MustCompile(`^[\w$]+\s*:[^:]`)
 )
 
 func (c *scope) statement(text string) error {
@@ -141,9 +160,6 @@ func (c *scope) statement(text string) error {
 			}
 		}
 		return nil
-	}
-	if labelled.MatchString(text) {
-		return lacking("labels and bra", "write the loop in C++, around the asm")
 	}
 	m := instruction.FindStringSubmatch(text)
 	if m == nil {
@@ -187,6 +203,13 @@ var special = map[string]string{
 }
 
 func init() {
+	for name, value := range map[string]string{"cluster_ctarank": "0u", "cluster_nctarank": "1u", "is_explicit_cluster": "false"} {
+		special[name] = value
+	}
+	for _, axis := range []string{"x", "y", "z"} {
+		special["cluster_ctaid."+axis], special["cluster_nctaid."+axis] = "0u", "1u"
+		special["clusterid."+axis], special["nclusterid."+axis] = "simt::ptx::ctaid()."+axis, "simt::ptx::nctaid()."+axis
+	}
 	for _, name := range []string{"tid", "ntid", "ctaid", "nctaid"} {
 		for _, axis := range []string{"x", "y", "z"} {
 			special[name+"."+axis] = "simt::ptx::" + name + "()." + axis
@@ -216,6 +239,9 @@ func (c *scope) value(name string) (string, error) {
 	}
 	if decimal.MatchString(name) {
 		return name, nil
+	}
+	if c.places[name] != "" {
+		return "", fmt.Errorf("inline PTX: %s is a sum of wgmma: in the same asm nothing else can use it", name)
 	}
 	for i := len(c.names) - 1; i >= 0; i-- {
 		for _, key := range []string{name, strings.TrimLeft(name, "%")} {

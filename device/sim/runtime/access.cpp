@@ -1,6 +1,8 @@
 // access.cpp - what happens to an access off the usual path.
 #include "access.h"
 
+#include "hopper.h"
+
 namespace simt {
 
 __thread Worker *worker;
@@ -32,7 +34,9 @@ COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
         for (unsigned i = 0; i < n; i++)
             if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
     if (seenBefore(w, kind, pc, 0)) return;
-    report(w, accessFinding("initcheck", kind, pc, op, n, describe(w, a)));
+    Finding f = accessFinding("initcheck", kind, pc, op, n, describe(w, a));
+    if (w->usesHopper) explainPending(w, a, f);
+    report(w, f);
 }
 
 COLD void stopSteps(Worker *w, Addr pc) {
@@ -56,6 +60,18 @@ void countRaced(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
 // For accesses that the compiler did not see (asynccopy.cpp).
 void checkAccess(Addr a, unsigned n, Op op, Addr pc) {
     op == READ ? sized<READ>(a, n, pc) : sized<WRITE>(a, n, pc);
+}
+
+template <Op op> static void uncounted(Worker *w, Addr a, unsigned n, Addr pc) {
+    n == 16  ? through<Kind<16, op, true, true, false>>(w, a, pc)
+    : n == 4 ? through<Kind<4, op, true, true, false>>(w, a, pc)
+             : through<Kind<1, op, true, true, false>>(w, a, pc);
+}
+
+void checkUncounted(Addr a, unsigned n, Op op, Addr pc) {
+    Worker *w = worker;
+    settleWrites(w);
+    op == READ ? uncounted<READ>(w, a, n, pc) : uncounted<WRITE>(w, a, n, pc);
 }
 
 } // namespace simt

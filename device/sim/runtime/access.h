@@ -15,6 +15,8 @@ namespace simt {
 void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Addr pc);
 void stopSteps(Worker *w, Addr pc);
 void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc);
+// Its own local memory, while a product has yet to fill some of it (wgmma.cpp).
+void touchLocal(Worker *w, Addr a, unsigned n, Op op, Addr pc);
 void countRaced(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);
 
 // lacks tells whether any of n bytes' states lacks a bit that all shall have; the
@@ -51,18 +53,18 @@ template <unsigned n, Op op> INLINE bool quickly(Worker *w, Region *r, Addr a, A
 
 // What the compiler knows about an access. Watched ones are for the race detector or the
 // counts; the others have a separate, shorter path.
-template <unsigned size, Op operation, bool any, bool watch> struct Kind {
+template <unsigned size, Op operation, bool any, bool watch, bool count = true> struct Kind {
     static constexpr unsigned n = size;
     static constexpr Op op = operation;
-    static constexpr bool anyAlignment = any, watched = watch;
+    static constexpr bool anyAlignment = any, watched = watch, counted = count;
 };
 
 template <class K> INLINE void allowed(Worker *w, Region *r, Addr a, Addr pc) {
     if (K::op != READ && (w->checks & INIT)) setInitialised<K::n>(r->state + (a - r->lo));
     if (!K::watched) return;
     if ((w->checks & RACE) && !quickly<K::n, K::op>(w, r, a, pc))
-        return countRaced(w, r, a, K::n, K::op, pc);
-    if (w->checks & TRAFFIC) recordTraffic(w, a, K::n, K::op, r == w->shared, pc);
+        return (K::counted ? countRaced : checkRace)(w, r, a, K::n, K::op, pc);
+    if (K::counted && (w->checks & TRAFFIC)) recordTraffic(w, a, K::n, K::op, r == w->shared, pc);
 }
 
 // judge says what is wrong with an access that lacks something it needs, the worst
@@ -93,6 +95,7 @@ template <class K> INLINE void within(Worker *w, Region *r, Addr a, Addr pc) {
 
 // elsewhere is for addresses outside shared and device memory.
 template <class K> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
+    if (a - (Addr)w->current->stack < stackSize) return touchLocal(w, a, K::n, K::op, pc);
     if (w->data->holds(a)) return within<K>(w, w->data, a, pc);
     // The module's own read-only data (constant tables, strings) is not checked.
     if (K::op != READ || a < w->module->base || a >= w->module->end)

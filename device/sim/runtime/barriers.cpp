@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fiber.h"
-#include "schedule.h"
+#include "hopper.h"
 
 extern "C" {
 extern __thread simt::Index3 simt_threadIdx;
@@ -17,7 +17,7 @@ void push(Worker *w, uint16_t id) {
 
 void enter(Worker *w, Fiber *f) {
     w->current = f;
-    w->stackLo = (Addr)f->stack;
+    w->stackLo = UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack;
     w->attention = (w->attention & PendingValue) | (f->full ? (uint32_t)TraceFull : 0);
     simt_threadIdx = f->thread;
 }
@@ -61,8 +61,15 @@ static void deadlock(Worker *w) {
                 if (!line) line = at;
             }
         }
+        std::string kind = "deadlock";
+        int otherLine = 0;
+        if (w->usesHopper) {
+            std::string more = whoWaits(w, &line, &kind, &otherLine);
+            text += (text.empty() || more.empty() ? "" : "; ") + more;
+        }
         if (w->exited) text += "; " + std::to_string(w->exited) + " have returned";
-        Finding f = syncFinding("deadlock", line);
+        Finding f = syncFinding(kind.c_str(), line);
+        f.otherLine = otherLine;
         f.text = text;
         f.fatal = true;
         report(w, f);
@@ -110,6 +117,7 @@ static void releaseBarrier(Worker *w) {
             every = 0;
     }
     w->epoch++; // from here on, everything before is ordered
+    if (w->usesHopper) w->hopper->progress++;
     w->barriers++;
     w->atBarrier = 0;
     for (int i = 0; i * 32 < w->threads; i++)
@@ -143,7 +151,7 @@ void reschedule(Worker *w) {
         }
         if (w->atBarrier == w->alive)
             releaseBarrier(w);
-        else
+        else if (!w->usesHopper || !letGiveUp(w))
             deadlock(w);
     }
 }

@@ -179,6 +179,19 @@ void countRequest(Traffic *t, const Trace &trace, const Request &r) {
         countSectors(t, trace, r, s);
 }
 
+void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes) {
+    s.requests++;
+    s.bytes += bytes;
+    if (s.shared) {
+        s.wavefronts += (bytes + 127) / 128; // all banks at once
+        return;
+    }
+    for (Addr at = a / sectorBytes; at <= (a + bytes - 1) / sectorBytes; at++) {
+        s.sectors++;
+        mark(t, at, s.op);
+    }
+}
+
 void forgetSectors(Traffic *t) {
     for (uint32_t index : t->marked) touched[index] = 0;
     t->marked.clear();

@@ -11,6 +11,7 @@
 
 #include "collective.h"
 #include "fiber.h"
+#include "hopper.h"
 #include "schedule.h"
 #include "traffic.h"
 
@@ -39,6 +40,7 @@ void threadMain() {
     w = worker;
     Fiber *f = w->current;
     endCopies(w, f);
+    if (w->usesHopper) leaveHopper(w, f);
     countSpilled(w, f);
     f->wait = Wait::Exited;
     w->alive--;
@@ -64,7 +66,8 @@ constexpr size_t colour(int thread) {
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
-    w->stopped = w->fenced = w->synchronised = w->meeting = false;
+    w->stopped = w->fenced = w->synchronised = w->meeting = w->usesHopper = false;
+    w->order = nullptr;
     w->alive = w->threads;
     w->atBarrier = w->exited = 0;
     w->head = w->tail = 0;
@@ -91,6 +94,7 @@ void startBlock(Worker *w, Module *m) {
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;
+        f->inFlight = false;
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
         f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);
@@ -146,7 +150,10 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     settleWrites(w);
     w->allSteps += w->steps;
     w->longest = std::max(w->longest, w->steps);
-    if (!w->stopped) return;
+    if (!w->stopped) {
+        if (w->usesHopper) endHopper(w);
+        return;
+    }
     if (w->checks & TRAFFIC) flushOpen(w);
     stopLater(j, index);
 }
@@ -261,7 +268,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
-        w->allSteps = w->longest = w->barriers = w->spilled = 0; // of those that get no block, too
+        w->allSteps = w->longest = w->barriers = w->spilled = w->products = 0; // of those that get no block, too
     }
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);

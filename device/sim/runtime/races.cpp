@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "hopper.h"
+
 namespace simt {
 
 namespace {
@@ -28,6 +30,10 @@ COLD void reportRace(Worker *w, int thread, Addr a, unsigned n, Op op, Addr pc, 
     f.otherOp = otherOp;
     f.otherThread = (int)other.thread();
     f.otherBlock = w->blockIndex;
+    if (w->usesHopper && other.thread() >= firstEngine(w))
+        explainEngine(w, other.thread(), f);
+    else if (w->usesHopper && w->shared->holds(a))
+        explainPending(w, a, f);
     report(w, f);
 }
 
@@ -59,8 +65,9 @@ inline bool unordered(Worker *w, const Access &x, unsigned mask) {
     if (LIKELY(x.epoch != w->epoch)) return false;
     Fiber *me = w->current;
     if (x.thread() == me->id || !(x.mask() & mask)) return false;
-    // There may be a __syncwarp in between.
-    return x.warp() != me->warp || w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
+    // There may be a __syncwarp in between, or a barrier of some threads.
+    if (x.warp() != me->warp) return !knows(w, me, x);
+    return w->warps[me->warp].known[me->lane][x.thread() & 31] <= x.clock;
 }
 
 // withEarlier adds the bytes of the same word that the same thread has written just before.
@@ -160,6 +167,9 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
                 reportRace(w, me, a, n, op, pc, *reader, READ);
         c->write = withEarlier(c->write, accessOf(w, mask, op, pc));
         r->settled[i] = 0;
+        // Where barriers of some threads order things within an interval, whoever comes later
+        // has to be after this write, and so after these readers.
+        if (w->order && mask == 15) c->read1.epoch = c->read2.epoch = 0;
     }
 }
 

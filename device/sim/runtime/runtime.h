@@ -60,12 +60,13 @@ struct Module {
 };
 
 // ---- running threads -----------------------------------------------------------
-enum class Wait : uint8_t { None, Block, Warp, Exited };
+enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group };
 
 struct Request; // traffic.h
 struct Traffic;
 struct Instruction; // collective.h
 struct Exchange;
+struct Hopper; // hopper.h
 
 // A copy that a thread has asked for and not yet waited for.
 struct AsyncCopy {
@@ -108,6 +109,7 @@ struct Fiber {
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
     size_t group; // committed so far
+    bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
 };
 
 struct Warp {
@@ -189,6 +191,11 @@ struct alignas(64) Worker {
     std::vector<Repeat> repeats;
     Again again[64] = {}; // by a hash: the latest
     uint32_t blockEpoch = 0;
+    Hopper *hopper = nullptr;   // kept from block to block
+    bool usesHopper = false;    // the running block
+    uint16_t *order = nullptr;  // of its threads (order.h), or null
+    uint16_t *orderRoom = nullptr;
+    uint64_t products = 0; // multiplications and additions of wgmma in this launch
 };
 
 extern __thread Worker *worker; // null while no kernel runs
@@ -209,6 +216,12 @@ void *reserve(size_t bytes);
 
 void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it
 Place describe(Worker *w, Addr a);
+
+// The window of shared addresses, as 32 bits: it begins at a multiple of 1024, so that an offset
+// and an address have the same bits where tiles are swizzled.
+inline Addr windowOf(const Worker *w) {
+    return w->shared->lo & ~(Addr)1023;
+}
 
 // ---- module.cpp -----------------------------------------------------------------
 Module *loadModule(const std::string &path, const std::vector<std::string> &constants,
@@ -237,6 +250,8 @@ void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
 void flushOpen(Worker *w); // after a kernel was stopped
 void endTraffic(Module *m, const KernelEntry *k);
+// A bulk copy's share of one line's counts: contiguous bytes of device or shared memory.
+void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc);
 Traffic *newTraffic();
 void initTraffic(); // once the arena is there
 std::string trafficJson();
@@ -278,7 +293,12 @@ void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
 void checkAccess(Addr a, unsigned n, Op op, Addr pc);
+// The same for 1, 4 or 16 bytes whose traffic is counted elsewhere.
+void checkUncounted(Addr a, unsigned n, Op op, Addr pc);
 Finding accessFinding(const char *check, const char *kind, Addr pc, Op op, unsigned n, Place place);
+
+// ---- warps.cpp ------------------------------------------------------------------
+void joinClocks(Warp *wp, Fiber *const *lane);
 
 // ---- races.cpp --------------------------------------------------------------------
 void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);

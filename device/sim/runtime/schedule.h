@@ -5,6 +5,7 @@
 namespace simt {
 
 constexpr uint32_t queueMask = 2 * maxThreads - 1;
+constexpr Addr noStack = (Addr)1 << 63; // where no thread's is
 
 void push(Worker *w, uint16_t id);   // lets a thread run again
 void enter(Worker *w, Fiber *f);     // makes it the running one

@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "runtime.h"
+#include "tensormap.h"
 
 namespace simt {
 namespace {
@@ -174,6 +175,34 @@ bool kernelCommand(Reader &r) {
     return answer((uint64_t)m->id << 32 | (uint64_t)(k - m->kernels));
 }
 
+// readMap makes what a kernel gets of a device.TensorMap, which was checked.
+bool readMap(Reader &r, TensorMap *m, std::string *error) {
+    Memory memory(r);
+    if (!memory.isThere()) {
+        *error = "a tensor map: " + memory.error;
+        return false;
+    }
+    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+    uint64_t element = r.number(), strides = 0, box = 0;
+    m->mark = TensorMap::right;
+    m->address = memory.at, m->bytes = memory.bytes;
+    uint64_t rank = r.number();
+    bool fits = element < sizeof bytes && rank >= 1 && rank <= 5;
+    for (uint64_t i = 0; fits && i < rank; i++) m->sizes[i] = (uint32_t)r.number();
+    fits = fits && (strides = r.number()) == rank - 1;
+    for (uint64_t i = 0; fits && i < strides; i++) m->strides[i] = r.number();
+    fits = fits && (box = r.number()) == rank;
+    for (uint64_t i = 0; fits && i < box; i++) m->box[i] = (uint16_t)r.number();
+    if (!fits) {
+        *error = "a tensor map that is none";
+        return false;
+    }
+    m->rank = (uint8_t)rank;
+    m->element = bytes[element];
+    m->swizzle = (uint8_t)r.number();
+    return true;
+}
+
 bool launchCommand(Reader &r) {
     Numbered found(r.number());
     LaunchShape s;
@@ -186,10 +215,16 @@ bool launchCommand(Reader &r) {
     if (count != (uint64_t)k->count) return answer(REFUSED, "the number of arguments is wrong");
     std::vector<uint64_t> values(count);
     std::vector<void *> args(count);
+    std::vector<TensorMap> maps(count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t size = r.number();
         values[i] = r.number();
         args[i] = &values[i];
+        if (r.number()) {
+            std::string error;
+            if (!readMap(r, &maps[i], &error)) return answer(REFUSED, error);
+            args[i] = &maps[i];
+        }
         if (size != k->sizes[i])
             return answer(REFUSED,
                           "argument " + std::to_string(i + 1) + " has " + std::to_string(size) +

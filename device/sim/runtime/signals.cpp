@@ -31,9 +31,9 @@ constexpr int tooLate = SIGUSR1;
 // on the stack that is in the module. A stack that overflowed begins at its guard.
 Addr callerInModule(Worker *w, void *context) {
     Addr sp = (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
-    Addr top = w->stackLo + stackSize;
-    if (sp < w->stackLo - guardSize || sp >= top) return 0;
-    for (Addr at = std::max(sp, w->stackLo) & ~(Addr)7; at < top; at += sizeof(Addr))
+    Addr low = (Addr)w->current->stack, top = low + stackSize;
+    if (sp < low - guardSize || sp >= top) return 0;
+    for (Addr at = std::max(sp, low) & ~(Addr)7; at < top; at += sizeof(Addr))
         if (inModule(w, *(Addr *)at)) return *(Addr *)at;
     return 0;
 }
@@ -60,7 +60,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
             f.kind = "time";
         } else if (number == SIGFPE) {
             f.kind = "division by zero";
-        } else if (number == SIGSEGV && at < w->stackLo && at >= w->stackLo - guardSize) {
+        } else if (number == SIGSEGV && (Addr)w->current->stack - at - 1 < guardSize) {
             f.kind = "stack overflow";
         } else if (number == SIGSEGV && info->si_code == SI_KERNEL) { // the processor gives none
             f.kind = "bad address";

@@ -7,11 +7,11 @@ extern "C" {
 
 long long simt_shared_offset(const void *p) {
     Worker *w = worker;
-    return w->shared->holds((Addr)p) ? (long long)((Addr)p - w->shared->lo) : -1;
+    return w->shared->holds((Addr)p) ? (long long)((Addr)p - windowOf(w)) : -1;
 }
 
 void *simt_shared_address(unsigned long long offset) {
-    return (void *)(worker->shared->lo + offset);
+    return (void *)(windowOf(worker) + offset);
 }
 
 int simt_space(const void *p) {
@@ -20,6 +20,6 @@ int simt_space(const void *p) {
     if (w->shared->holds(a)) return 1;
     if (arena.holds(a)) return 2;
     if (w->module->data.holds(a)) return 3;
-    return a - w->stackLo < stackSize ? 4 : 0;
+    return a - (Addr)w->current->stack < stackSize ? 4 : 0;
 }
 }

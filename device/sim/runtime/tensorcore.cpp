@@ -1,60 +1,15 @@
 // tensorcore.cpp - single instructions of the tensor cores (include/tensorcore.h): a warp's lanes
 // bring their fragments, and the last to arrive works for all. With g = lane / 4 and t = lane % 4,
 // fragments are laid out as in the PTX ISA.
-#include <immintrin.h>
-
 #include <cstring>
 
 #include "collective.h"
 #include "tensorsum.h"
+#include "widen.h"
 
 using namespace simt;
 
 namespace {
-float widen(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-// A half's exponent and fraction at their place in a float, with the exponent's bias made up for.
-// Infinity and NaN get a float's largest exponent. A subnormal's leading 1 is missing: it is put
-// there, and its value taken off again.
-float fromHalf(uint16_t code) {
-    uint32_t u = (uint32_t)(code & 0x7fff) << 13, exponent = u & 0x0f800000;
-    uint32_t normal = u + ((127 - 15) << 23);
-    float subnormal = widen(normal + (1 << 23)) - widen(113 << 23);
-    uint32_t lifted;
-    memcpy(&lifted, &subnormal, sizeof lifted);
-    uint32_t r = exponent == 0 ? lifted : exponent == 0x0f800000 ? normal + (112 << 23) : normal;
-    return widen(r | (uint32_t)(code & 0x8000) << 16);
-}
-
-float fromBfloat16(uint16_t code) {
-    return widen((uint32_t)code << 16);
-}
-
-// The hardware drops the bits that tf32 lacks.
-float fromTF32(uint32_t code) {
-    return widen(code & 0xffffe000u);
-}
-
-template <class Code, float (*number)(Code)> void widenAll(const Code *codes, float *out, int n) {
-    for (int i = 0; i < n; i++) out[i] = number(codes[i]);
-}
-
-// The processor's own instruction, where it has one, gives the same numbers in a tenth of the time.
-__attribute__((target("avx,f16c"))) void widenHalves(const uint16_t *codes, float *out, int n) {
-    for (int i = 0; i < n; i += 8)
-        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(codes + i))));
-}
-const bool processorWidens = __builtin_cpu_supports("avx2"); // newer than the instruction
-
-template <> void widenAll<uint16_t, fromHalf>(const uint16_t *codes, float *out, int n) {
-    if (processorWidens) return widenHalves(codes, out, n);
-    for (int i = 0; i < n; i++) out[i] = fromHalf(codes[i]);
-}
-
 // Code is a number's type; eight words of them fill a row of a, or a column of b.
 template <class Code, float (*number)(Code)> void product(Exchange &x) {
     constexpr int depth = 8 * sizeof(uint32_t) / sizeof(Code);

@@ -147,6 +147,11 @@ void flushWarp(Worker *w, int warp) {
     if (w->current->full) w->attention |= TraceFull;
 }
 
+void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc) {
+    uint32_t site = siteOf(w->traffic, pc, 16, op, shared);
+    if (site != maxSites) countRange(w->traffic, w->traffic->sites[site], a, bytes);
+}
+
 void flushOpen(Worker *w) {
     for (int i = 0; i * 32 < w->threads; i++) flushWarp(w, i);
 }

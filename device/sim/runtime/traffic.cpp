@@ -17,6 +17,7 @@ struct Line {
 struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
+    uint64_t products = 0;              // of wgmma: multiplications and additions
     uint64_t spilled = 0;               // bytes of local memory beyond the registers
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
@@ -39,6 +40,7 @@ void endTraffic(Module *m, const KernelEntry *k) {
             total->barriers += w->barriers;
             total->steps += w->allSteps;
             total->spilled += w->spilled;
+            total->products += w->products;
             longest = std::max(longest, w->longest);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
@@ -77,6 +79,7 @@ std::string trafficJson() {
                ",\"steps\":" + std::to_string(t.steps) +
                ",\"longestBlock\":" + std::to_string(t.longest) +
                ",\"spilled\":" + std::to_string(t.spilled) +
+               ",\"products\":" + std::to_string(t.products) +
                ",\"fetched\":" + std::to_string(t.fetched) +
                ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;

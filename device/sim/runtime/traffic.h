@@ -82,6 +82,7 @@ struct Traffic {
 
 // ---- coalesce.cpp -----------------------------------------------------------------
 void countRequest(Traffic *t, const Trace &trace, const Request &r);
+void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes);
 void forgetSectors(Traffic *t); // of the model of device memory
 
 // ---- trace.cpp --------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collective.h"
+#include "order.h"
 #include "schedule.h"
 
 namespace simt {
@@ -11,18 +12,6 @@ namespace simt {
 namespace {
 // Kinds, as include/simt/warp.h numbers them.
 enum { SyncWarp = 1, Shuffle, Ballot, Match, Together, Aligned };
-
-void joinClocks(Warp *wp, Fiber *const *lane) {
-    uint16_t joined[32] = {};
-    for (int l = 0; l < 32; l++)
-        if (lane[l])
-            for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
-    for (int l = 0; l < 32; l++) {
-        if (!lane[l]) continue;
-        for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
-        lane[l]->clock = wp->known[l][l];
-    }
-}
 
 void shuffle(Worker *w, Fiber *const *lane) {
     for (int l = 0; l < 32; l++) {
@@ -59,6 +48,18 @@ void match(Fiber *const *lane) {
 
 } // namespace
 
+void joinClocks(Warp *wp, Fiber *const *lane) {
+    uint16_t joined[32] = {};
+    for (int l = 0; l < 32; l++)
+        if (lane[l])
+            for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
+    for (int l = 0; l < 32; l++) {
+        if (!lane[l]) continue;
+        for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
+        lane[l]->clock = wp->known[l][l];
+    }
+}
+
 // tryWarp runs a collective once all its lanes have arrived.
 bool tryWarp(Worker *w, Fiber *f) {
     Warp *wp = &w->warps[f->warp];
@@ -75,6 +76,7 @@ bool tryWarp(Worker *w, Fiber *f) {
     switch (f->kind) {
     case SyncWarp:
         joinClocks(wp, lane);
+        if (UNLIKELY(w->order)) shareInWarp(w, lane);
         break;
     case Shuffle:
         shuffle(w, lane);

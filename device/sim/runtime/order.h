@@ -1,0 +1,39 @@
+// order.h - who knows of whose accesses within an interval between block barriers: vector clocks,
+// for barriers that only some threads pass. A thread's clock is that of its warp (races.h); it
+// ticks when the thread tells others what it did. Behind the threads come the engines: what the
+// copy engine writes for an mbarrier is the work of a thread of its own, whose clock is the phase.
+#pragma once
+#include "runtime.h"
+
+namespace simt {
+
+typedef uint16_t Clock;
+
+inline unsigned firstEngine(const Worker *w) {
+    return ((unsigned)w->threads + 31) & ~31u;
+}
+inline size_t orderWidth(const Worker *w) {
+    return firstEngine(w) + 64;
+}
+void startOrder(Worker *w); // nobody knows anything yet of the running interval
+void tick(Worker *w, Fiber *f);
+void tell(Worker *w, Fiber *f, std::vector<Clock> &into); // and ticks
+void learn(Worker *w, Fiber *f, const std::vector<Clock> &from);
+void shareInWarp(Worker *w, Fiber *const *lane); // all that are not null
+void meetInWarp(Worker *w, int warp);            // as __syncwarp() of all lanes that live
+
+// knows tells whether an earlier access of another warp, or of an engine, is before this thread's
+// next one.
+inline bool knows(const Worker *w, const Fiber *f, const Access &x) {
+    return w->order && w->order[f->id * orderWidth(w) + x.thread()] > x.clock;
+}
+
+// before is the same for any access of this block to anything.
+inline bool before(const Worker *w, const Fiber *f, const Access &x) {
+    if (x.epoch != w->epoch || x.thread() == f->id) return true;
+    if (x.warp() != f->warp) return knows(w, f, x);
+    return w->warps[f->warp].known[f->lane][x.thread() & 31] > x.clock;
+}
+Access accessNow(const Worker *w, Addr pc); // of the running thread
+
+} // namespace simt

@@ -1,0 +1,325 @@
+// wgmma.cpp - products of warpgroups. The 128 threads meet, the last one computes for all. The sums
+// then wait here, while the registers hold a number that no product gives: wgmma.wait_group fills
+// them. Whoever reads or writes them before, and whoever overwrites a tile that is still being
+// read, is told.
+#include <cstdarg>
+#include <cstring>
+
+#include "collective.h"
+#include "wgmma.h"
+
+namespace simt {
+
+// A NaN, other than the one of memory that nothing has written.
+uint32_t unfilled = 0x7fd1a5c3;
+
+namespace {
+uint8_t bitOf(unsigned warp) {
+    return (uint8_t)(1u << warp);
+}
+
+// The place of a thread's register among a warp's sums: two numbers if they are halves.
+float *placeOf(Sums &s, unsigned thread, unsigned reg) {
+    unsigned warp = thread / 32, lane = thread % 32, pair = reg * (s.type == SumF16 ? 2 : 1);
+    unsigned block = pair / 4, h = pair / 2 % 2, c = pair % 2;
+    return &s.values[((warp * (s.columns / 8) + block) * 16 + lane / 4 + 8 * h) * 8 +
+                     lane % 4 * 2 + c];
+}
+
+void fromRegister(Sums &s, unsigned thread, unsigned reg, uint32_t bits) {
+    float *v = placeOf(s, thread, reg);
+    if (s.type == SumF16)
+        v[0] = fromHalfBits((uint16_t)bits), v[1] = fromHalfBits((uint16_t)(bits >> 16));
+    else
+        memcpy(v, &bits, 4);
+}
+
+uint32_t toRegister(Sums &s, unsigned thread, unsigned reg) {
+    const float *v = placeOf(s, thread, reg);
+    uint32_t bits;
+    if (s.type == SumF16)
+        bits = toHalfBits(v[0]) | (uint32_t)toHalfBits(v[1]) << 16;
+    else
+        memcpy(&bits, v, 4);
+    return bits;
+}
+
+void setFlight(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp) {
+    bool any = false;
+    for (auto &s : g.sums) any |= s->inFlight & bitOf(warp);
+    for (unsigned l = 0; l < 32; l++) w->fibers[firstThread + 32 * warp + l].inFlight = any;
+    Fiber *me = w->current;
+    w->stackLo = me->inFlight ? noStack : (Addr)me->stack;
+}
+
+// What somebody did to sums on their way.
+void reportTouched(Worker *w, WarpGroup &g, Sums &s, unsigned warp, Op op, Addr pc, int line) {
+    if (!(w->checks & SYNC)) return;
+    if (!pc && (s.told & bitOf(warp))) return;
+    s.told |= bitOf(warp);
+    const char *kind = "sums on their way";
+    size_t committed = g.groups[warp].empty() ? 0 : g.groups[warp].back();
+    if (s.last >= committed) kind = "not committed";
+    if (pc && seenBefore(w, kind, pc, s.pc)) return;
+    Finding f;
+    f.check = "synccheck";
+    f.kind = kind;
+    f.pc = pc;
+    f.line = line;
+    f.otherPc = s.pc;
+    f.otherLine = s.line;
+    f.op = op;
+    f.bytes = pc ? 4 : 0;
+    report(w, f);
+}
+
+// takeRegisters reads a warp's registers, and leaves them unfilled.
+void takeRegisters(Worker *w, WarpGroup &g, Sums &s, unsigned warp, int line) {
+    for (unsigned t = 32 * warp; t < 32 * warp + 32; t++)
+        for (unsigned r = 0; r < s.registers; r++) {
+            uint32_t *place = g.brought[t].sums[r];
+            s.places[t * s.registers + r] = place;
+            if (*place == unfilled && g.brought[t].adds)
+                for (auto &other : g.sums)
+                    if (other.get() != &s && (other->inFlight & bitOf(warp))) {
+                        reportTouched(w, g, *other, warp, READ, 0, line);
+                        break;
+                    }
+            fromRegister(s, t, r, *place);
+            *place = unfilled;
+        }
+    s.inFlight |= bitOf(warp);
+}
+
+bool samePlaces(const WarpGroup &g, const Sums &s, unsigned columns, unsigned type) {
+    if (s.columns != columns || s.type != type) return false;
+    for (unsigned t = 0; t < 128; t++)
+        if (memcmp(&s.places[t * s.registers], g.brought[t].sums, s.registers * sizeof(void *)))
+            return false;
+    return true;
+}
+
+// sumsOf finds what the products so far have left for these registers, or reads the registers.
+Sums &sumsOf(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, int line) {
+    std::shared_ptr<Sums> s;
+    for (auto &known : g.sums)
+        if (samePlaces(g, *known, f.columns, f.sum)) s = known;
+    if (!s) {
+        s = std::make_shared<Sums>();
+        s->registers = f.registers(), s->columns = f.columns, s->type = f.sum;
+        s->places.resize(128 * s->registers);
+        s->values.resize(64 * f.columns);
+        g.sums.push_back(s);
+    }
+    for (unsigned warp = 0; warp < 4; warp++)
+        if (!(s->inFlight & bitOf(warp))) {
+            takeRegisters(w, g, *s, warp, line);
+            for (unsigned l = 0; l < 32; l++) w->fibers[firstThread + 32 * warp + l].inFlight = true;
+        }
+    if (!g.brought[0].adds) std::fill(s->values.begin(), s->values.end(), 0.f);
+    w->stackLo = noStack;
+    return *s;
+}
+
+[[noreturn]] void refuseDifferent(Worker *w, int line) {
+    refuseHopper(w, "bad descriptor", line,
+                 "wgmma: the threads of a warpgroup bring different descriptors, or differ in "
+                 "whether to add: all 128 have to bring the same");
+}
+
+// work is done once for all: the product, and its checks.
+void work(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, Addr pc, int line) {
+    const Brought &any = g.brought[0];
+    for (const Brought &b : g.brought)
+        if (b.b != any.b || (!f.fromRegisters && b.a != any.a) || b.adds != any.adds)
+            refuseDifferent(w, line);
+    if (w->checks & SYNC)
+        for (unsigned warp = 0; warp < 4; warp++)
+            if (!g.fenced[warp]) {
+                reportHopper(w, "synccheck", "no wgmma.fence", line, 0,
+                             "wgmma.mma_async without a wgmma.fence before the first one: what "
+                             "was written to its registers may not be there yet");
+                g.fenced[0] = g.fenced[1] = g.fenced[2] = g.fenced[3] = true;
+            }
+    Product p = {{}, tileOf(w, any.b, f.columns, f.transposeB, line), !f.fromRegisters, pc, line};
+    static thread_local uint8_t a[64 * 32], b[256 * 32];
+    if (p.aInShared) {
+        p.a = tileOf(w, any.a, 64, f.transposeA, line);
+        gather(p.a, a);
+    } else {
+        uint32_t *rows = (uint32_t *)a; // of 8 words
+        for (unsigned t = 0; t < 128; t++)
+            for (unsigned i = 0; i < 4; i++)
+                rows[(t / 32 * 16 + t % 32 / 4 + 8 * (i % 2)) * 8 + t % 4 + 4 * (i / 2)] =
+                    g.brought[t].words[i];
+    }
+    gather(p.b, b);
+    for (unsigned warp = 0; warp < 4; warp++) readTiles(w, p, warp, true);
+    if (w->checks & TRAFFIC)
+        countBulk(w, p.b.start, 32 * (f.columns + (p.aInShared ? 64 : 0)), READ, true, pc);
+    Sums &s = sumsOf(w, g, f, firstThread, line);
+    multiply(f, a, b, s.values.data());
+    if (s.type == SumF16)
+        for (float &v : s.values) v = fromHalfBits(toHalfBits(v));
+    s.last = g.products.size();
+    s.pc = pc, s.line = line;
+    g.products.push_back(p);
+    w->products += 2ull * 64 * f.columns * f.depth();
+}
+
+// fill gives a warp the sums that are done.
+void fill(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp, size_t done) {
+    for (auto &s : g.sums) {
+        if (!(s->inFlight & bitOf(warp)) || s->last >= done) continue;
+        for (unsigned t = 32 * warp; t < 32 * warp + 32; t++)
+            for (unsigned r = 0; r < s->registers; r++) {
+                uint32_t *place = s->places[t * s->registers + r];
+                if (LIKELY(*place == unfilled))
+                    *place = toRegister(*s, t, r);
+                else
+                    reportTouched(w, g, *s, warp, WRITE, 0, s->line);
+            }
+        s->inFlight &= (uint8_t)~bitOf(warp);
+        s->told &= (uint8_t)~bitOf(warp);
+    }
+    std::vector<std::shared_ptr<Sums>> left;
+    for (auto &s : g.sums)
+        if (s->inFlight) left.push_back(s);
+    g.sums.swap(left);
+    setFlight(w, g, firstThread, warp);
+}
+
+// wait ends all groups of a warp but the last ones.
+void waitFor(Worker *w, uint64_t groupsLeft) {
+    Fiber *f = w->current;
+    WarpGroup &g = groupOf(w, f);
+    unsigned warp = f->warp % 4, first = f->warp / 4 * 128;
+    auto &groups = g.groups[warp];
+    size_t done = groups.size() > groupsLeft ? groups[groups.size() - 1 - groupsLeft] : 0;
+    for (size_t &i = g.done[warp]; i < done; i++) readTiles(w, g.products[i], warp, false);
+    fill(w, g, first, warp, done);
+    meetInWarp(w, f->warp);
+}
+
+void doFence(Exchange &) {
+    Fiber *f = worker->current;
+    groupOf(worker, f).fenced[f->warp % 4] = true;
+    meetInWarp(worker, f->warp);
+}
+void doCommit(Exchange &) {
+    Fiber *f = worker->current;
+    WarpGroup &g = groupOf(worker, f);
+    g.groups[f->warp % 4].push_back(g.products.size());
+}
+void doWait(Exchange &x) {
+    waitFor(worker, x.row[worker->current->lane]);
+}
+const Instruction fences = {"wgmma.fence", doFence}, commits = {"wgmma.commit_group", doCommit},
+                  waits = {"wgmma.wait_group", doWait};
+
+// arrive makes a thread wait for the 127 others at the same instruction.
+void arrive(Worker *w, WarpGroup &g, unsigned code, Addr pc, int line) {
+    Fiber *f = w->current;
+    unsigned first = f->warp / 4 * 128;
+    for (unsigned warp = first / 32; warp < first / 32 + 4; warp++)
+        if (UNLIKELY(warp * 32 >= (unsigned)w->threads || w->warps[warp].alive != ~0u))
+            refuseHopper(w, "absent lane", line,
+                         "wgmma needs all 128 threads of a warpgroup: some of threads " +
+                             std::to_string(first) + " to " + std::to_string(first + 127) +
+                             (warp * 32 >= (unsigned)w->threads ? " do not exist"
+                                                                : " have returned"));
+    if (!g.there++) {
+        g.code = code, g.line = line, g.first = f->id;
+    } else if (g.code != code || g.line != line) {
+        refuseHopper(w, "divergent warp", line,
+                     "wgmma needs all 128 threads of a warpgroup at one place: " +
+                         threadName(*f) + " is at line " + std::to_string(line) + ", " +
+                         threadName(w->fibers[g.first]) + " waits in line " +
+                         std::to_string(g.line));
+    }
+    if (g.there < 128) {
+        f->wait = Wait::Group;
+        f->line = line;
+        return reschedule(w);
+    }
+    g.there = 0;
+    work(w, g, Form(code), first, pc, line);
+    for (unsigned t = first; t < first + 128; t++) {
+        if (t == f->id) continue;
+        w->fibers[t].wait = Wait::None;
+        push(w, (uint16_t)t);
+    }
+}
+} // namespace
+
+WarpGroup &groupOf(Worker *w, const Fiber *f) {
+    auto &g = hopperOf(w).groups[f->warp / 4];
+    if (!g) g = std::make_shared<WarpGroup>();
+    return *g;
+}
+
+// A thread that returns before its sums are there.
+void leaveProducts(Worker *w, Fiber *f) {
+    auto &g = w->hopper->groups[f->warp / 4];
+    if (!g) return;
+    for (auto &s : g->sums)
+        if (s->inFlight & bitOf(f->warp % 4)) {
+            reportTouched(w, *g, *s, f->warp % 4, READ, 0, s->line);
+            s->inFlight &= (uint8_t)~bitOf(f->warp % 4);
+        }
+    f->inFlight = false;
+}
+
+void touchLocal(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
+    w->steps--; // it is not counted elsewhere either
+    if (!w->usesHopper) return;
+    Fiber *f = w->current;
+    auto &g = w->hopper->groups[f->warp / 4];
+    if (!g) return;
+    for (auto &s : g->sums) {
+        if (!(s->inFlight & bitOf(f->warp % 4))) continue;
+        uint32_t *const *places = &s->places[f->id % 128 * s->registers];
+        Addr low = (Addr)places[0], high = (Addr)places[s->registers - 1];
+        if (high - low == 4 * (s->registers - 1) && (a + n <= low || a >= high + 4)) continue;
+        for (unsigned r = 0; r < s->registers; r++)
+            if ((Addr)places[r] < a + n && a < (Addr)places[r] + 4)
+                return reportTouched(w, *g, *s, f->warp % 4, op, pc, 0);
+    }
+}
+
+} // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+void simt_wgmma(unsigned code, unsigned long long a, unsigned long long b, unsigned a0, unsigned a1,
+                unsigned a2, unsigned a3, int adds, int line, ...) {
+    Worker *w = worker;
+    Fiber *f = w->current;
+    WarpGroup &g = groupOf(w, f);
+    uint32_t *sums[128];
+    va_list list;
+    va_start(list, line);
+    for (unsigned r = 0; r < Form(code).registers(); r++) {
+        sums[r] = va_arg(list, uint32_t *);
+        if (UNLIKELY((Addr)sums[r] - (Addr)f->stack >= stackSize))
+            refuseHopper(w, "bad sums", line, "wgmma: its sums have to be local variables");
+    }
+    va_end(list);
+    g.brought[f->id % 128] = {a, b, {a0, a1, a2, a3}, adds != 0, sums};
+    arrive(w, g, code, (Addr)__builtin_return_address(0), line);
+}
+
+void simt_wgmma_fence(int line) {
+    aligned(worker, fences, line);
+}
+void simt_wgmma_commit(int line) {
+    aligned(worker, commits, line);
+}
+void simt_wgmma_wait(unsigned long long groupsLeft, int line) {
+    Worker *w = worker;
+    w->exchanges[w->current->warp].row[w->current->lane] = groupsLeft;
+    aligned(w, waits, line);
+}
+}
