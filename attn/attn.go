@@ -46,7 +46,10 @@ func (s Shape) KVElements() int { return s.Batch * s.KVHeads * s.SeqK * s.Dim }
 func (s Shape) Sees(i, j int) bool { return !s.Causal || j <= i+s.SeqK-s.SeqQ }
 
 // Check tells what is wrong with a shape, or with the sizes of the buffers.
-func (s Shape) Check(out, q, k, v device.Buffer[float32]) error {
+func (s Shape) Check(out, q, k, v device.Buffer[float32]) error { return CheckOf(s, out, q, k, v) }
+
+// CheckOf is Check for buffers of any type.
+func CheckOf[T device.Scalar](s Shape, out, q, k, v device.Buffer[T]) error {
 	switch {
 	case min(s.Batch, s.Heads, s.KVHeads, s.SeqQ, s.SeqK, s.Dim) < 1:
 		return fmt.Errorf("attention of %v: every dimension must be at least 1", s)
@@ -54,7 +57,7 @@ func (s Shape) Check(out, q, k, v device.Buffer[float32]) error {
 		return fmt.Errorf("attention of %v: %d query heads cannot share %d key heads evenly", s, s.Heads, s.KVHeads)
 	}
 	for _, b := range []struct {
-		device.Buffer[float32]
+		device.Buffer[T]
 		want int
 	}{{out, s.QElements()}, {q, s.QElements()}, {k, s.KVElements()}, {v, s.KVElements()}} {
 		if b.Len() != b.want {

@@ -66,7 +66,9 @@ extern "C" __global__ void fill(float *dst, long long n, int dist, unsigned long
 }
 
 // The nearest integer from -most - 1 to most.
-__device__ int whole(float x, float most) { return (int)fmaxf(-most - 1, fminf(rintf(x), most)); }
+__device__ int whole(float x, float most) {
+    return (int)fmaxf(-most - 1, fminf(rintf(x), most));
+}
 
 // The same as float16 (bits 16), bfloat16 (-16), int8 (8) and pairs of int4 (4); n counts elements.
 extern "C" __global__ void fill_narrow(void *dst, long long n, int bits, int dist,

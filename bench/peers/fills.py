@@ -17,7 +17,7 @@ def mix(x):
 
 
 def fill(dst, seed, stream):
-    """tensor.Fill of the distribution "normal", from the first number on."""
+    """tensor.Fill of the distribution "normal", from the first number on, rounded to dst's own type."""
     a = mix((seed & MASK) + 0x9E3779B9 * (stream + 1) & MASK)
     b = mix((seed >> 32) & MASK ^ a)
     flat = dst.view(-1)

@@ -19,6 +19,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from fills import fill
 
 STEP, ROOM = 64, 1 << 18  # in elements: how far tensors move
+TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 class Workload:
@@ -30,7 +31,7 @@ class Workload:
             n = 1
             for d in t["shape"]:
                 n *= d
-            self.arenas.append((torch.empty(n + ROOM, device="cuda"), n, t["shape"]))
+            self.arenas.append((torch.empty(n + ROOM, device="cuda", dtype=TYPES[t["type"]]), n, t["shape"]))
         l2 = torch.cuda.get_device_properties(0).L2_cache_size
         # Filling it empties the L2 cache, and keeps the GPU busy (some 170 µs on an H100)
         # while Python gets round to launching what is timed.
@@ -44,7 +45,7 @@ class Workload:
         """What the next runs do."""
         self.out = None
         self.by_token = kind == "multihead"
-        self.type = torch.float16 if kind == "half" else torch.float32
+        self.type = torch.float16 if kind == "half" else None  # the inputs' own
         if kind not in self.calls:
             self.calls[kind] = getattr(self, kind)(*self.about)
         self.call = self.calls[kind]
@@ -56,7 +57,7 @@ class Workload:
             at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
             x = arena[at : at + n].view(shape)
             fill(x, seed, t["stream"])
-            self.tensors.append(by_tokens(x) if self.by_token else x.to(self.type))
+            self.tensors.append(by_tokens(x) if self.by_token else x.to(self.type or x.dtype))
 
     def run(self, seed, fills):
         """One run; the cache is filled so many times before it, to keep the GPU busy. Began
@@ -101,7 +102,7 @@ class Workload:
 
     def heads(self, op, sizes):
         """q, k and v as [batch, heads, seq, dim]; a cache is seen with its heads apart."""
-        if op == "flash":
+        if "slots" not in sizes:
             return self.tensors
         batch, heads, shared, slots, dim = (sizes[n] for n in ("batch", "heads", "kvheads", "slots", "dim"))
         q, k, v = self.tensors
@@ -109,7 +110,7 @@ class Workload:
         return q.view(batch, heads, 1, dim), apart(k), apart(v)
 
     def attention(self, op, sizes, causal, backend):
-        grouped = op != "flash" and sizes["heads"] != sizes["kvheads"]
+        grouped = sizes.get("kvheads", sizes["heads"]) != sizes["heads"]
 
         def call():
             q, k, v = self.heads(op, sizes)
@@ -124,6 +125,12 @@ class Workload:
     def half(self, op, sizes, causal):
         """The same in half precision: to show what comparing unlike with like does."""
         return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
+
+    def flash(self, op, sizes, causal):
+        return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
+
+    def cudnn(self, op, sizes, causal):
+        return self.attention(op, sizes, causal, SDPBackend.CUDNN_ATTENTION)
 
     def math(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.MATH)

@@ -3,6 +3,7 @@ package bench
 import (
 	"flashlab/grader/grading/race"
 	"flashlab/grader/tasks/b1"
+	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -34,6 +35,11 @@ func All() []race.Workload {
 	for _, causal := range []bool{false, true} {
 		all = append(all, b1.RopeOf(4, 128, causal), b1.RopeOf(16, 512, causal), b1.RopeOf(16, 1024, causal), b1.RopeOf(16, 4096, causal), b1.RopeOf(4, 8192, causal))
 	}
+	for _, causal := range []bool{false, true} {
+		for _, of := range [][]int{{1, 16, 16384, 128}, {4, 32, 4096, 128}, {1, 32, 16384, 64}} {
+			all = append(all, b2.HalvesOf(of[0], of[1], of[2], of[3], causal, "flash", "cudnn"))
+		}
+	}
 	return all
 }
 
@@ -47,6 +53,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{task4.AttentionOf(4, 2048, false)}
 	case "b1":
 		return []race.Workload{b1.RopeOf(4, 1024, false), b1.RopeOf(4, 4096, false)}
+	case "b2":
+		return []race.Workload{b2.HalvesOf(4, 32, 4096, 128, false), b2.HalvesOf(4, 32, 4096, 128, true)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

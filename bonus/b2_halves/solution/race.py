@@ -22,7 +22,7 @@ from triton.testing import do_bench
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(tempfile.mkdtemp())
 KERNELS = [  # file, defines
-    ("mma", {}),
+    ("kernels", {}),
     ("hopper", {"CONSUMERS": 3, "AHEAD": 0}),
     ("hopper", {"CONSUMERS": 2, "AHEAD": 1}),
 ]

@@ -14,6 +14,9 @@ extern "C" {
 // counts how many products there are.
 void simt_multiply_4096(int m, int n, int k, const float *a, const float *b, double *c);
 void simt_multiply_2048(int m, int n, int k, const float *a, const float *b, double *c);
+// Room for the matrices of one product: on the stack of the lane that computes for all they
+// would count as its local memory.
+void *simt_matrix_room();
 void simt_check_matrix(const void *p, unsigned stride, int size, int line);
 }
 
@@ -87,8 +90,8 @@ template <class A, class B, class C, class D> struct Product {
 
     SIMT_UNSEEN __attribute__((noinline)) static void compute(void *const *lanes) {
         constexpr int m = A::rows, k = A::columns, n = B::columns;
-        float left[m * k], right[k * n];
-        double sum[m * n];
+        float *left = (float *)simt_matrix_room(), *right = left + m * k;
+        double *sum = (double *)(right + k * n);
         for (int l = 0; l < 32; l++) {
             const Product &p = *(const Product *)lanes[l];
             for (int i = 0; i < A::own; i++)

@@ -41,6 +41,11 @@ void simt_multiply_2048(int m, int n, int k, const float *a, const float *b, dou
     multiply(m, n, k, a, b, c);
 }
 
+void *simt_matrix_room() {
+    alignas(64) static thread_local char room[8192]; // the largest product's take 4608
+    return room;
+}
+
 // The product is exact in double. An inexact sum gets an odd last bit, so that
 // the next rounding sees on which side of a tie it is (include/simt/rounding.h).
 double simt_fma(float a, float b, float c) {

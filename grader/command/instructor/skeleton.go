@@ -12,12 +12,12 @@ import (
 )
 
 // NewTask writes the skeleton of a task.
-var NewTask = command.Command{Name: "new-task", Summary: "write the beginnings of a task, which compile and get no points", Usage: "b2_halves [-title 'Attention in halves']", Args: command.Places,
+var NewTask = command.Command{Name: "new-task", Summary: "write the beginnings of a task, which compile and get no points", Usage: "b10_sums [-title 'Running sums']", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		title := f.String("title", "", "what the handout and the reports call it; the name's word without it")
 		return func(places []string) (int, error) {
 			if len(places) != 1 {
-				return command.Failed, errors.New("new-task: want a name: new-task b2_halves")
+				return command.Failed, errors.New("new-task: want a name: new-task b10_sums")
 			}
 			return begin("new-task", func(root string) ([]string, error) { return skeleton.New(root, places[0], *title) })
 		}

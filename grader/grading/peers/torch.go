@@ -116,6 +116,7 @@ func (t *Torch) Close() {
 // Kinds are what PyTorch is asked for, by the names that reports use.
 var Kinds = map[string]string{
 	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
+	"flash": "FlashAttention-2", "cudnn": "cuDNN",
 }
 
 func (t *Torch) Racers(_ context.Context, w race.Workload, c problem.Problem) (all []race.Racer) {
@@ -157,7 +158,7 @@ func (p *FromTorch) Run(turn wire.Turn) (r timing.Run) {
 
 func (p *FromTorch) inputs() (all []map[string]any) {
 	for _, t := range p.c.Inputs {
-		all = append(all, map[string]any{"shape": t.Shape, "stream": t.Stream})
+		all = append(all, map[string]any{"shape": t.Shape, "stream": t.Stream, "type": t.Type.String()})
 	}
 	return all
 }

@@ -1,6 +1,8 @@
 package problem
 
 import (
+	"cmp"
+
 	"flashlab/attn"
 )
 
@@ -15,10 +17,10 @@ func (c Problem) Gemm(transB bool) attn.GemmShape {
 	return attn.GemmShape{Batch: c.Sizes["batch"], M: c.Sizes["m"], N: c.Sizes["n"], K: c.Sizes["k"], TransB: transB}
 }
 
-// Attention is the shape of an attention with as many key as query heads.
+// Attention is the shape of an attention with as many key as query heads, unless the case says otherwise.
 func (c Problem) Attention() attn.Shape {
 	heads := c.Sizes["heads"]
-	return attn.Shape{Batch: c.Sizes["batch"], Heads: heads, KVHeads: heads,
+	return attn.Shape{Batch: c.Sizes["batch"], Heads: heads, KVHeads: cmp.Or(c.Sizes["kvheads"], heads),
 		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
 }
 

@@ -45,6 +45,8 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		}, nil
 	case "attention", "flash":
 		return s.unfused(s.Attention())
+	case "halves_float16", "halves_bfloat16":
+		return s.widened(s.Attention())
 	case "decode", "split":
 		return s.unfusedStep(s.Decode())
 	case "softmax":

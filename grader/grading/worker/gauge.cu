@@ -2,6 +2,9 @@
 // one step of unfused attention that the vendor's library lacks. gauge.go defines BLOCK,
 // the threads of a block, and ADDS, the multiply-adds of a round.
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #define WARPS (BLOCK / 32)
 
 // Counts what is NaN or infinite among floats of 2 or 4 bytes, which have all the bits of
@@ -11,10 +14,28 @@ extern "C" __global__ void count_bad(const void *x, long long n, int bytes, unsi
     const long long step = (long long)gridDim.x * blockDim.x;
     unsigned mine = 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        const unsigned bits = bytes == 2 ? ((const unsigned short *)x)[i] : ((const unsigned *)x)[i];
+        const unsigned bits =
+            bytes == 2 ? ((const unsigned short *)x)[i] : ((const unsigned *)x)[i];
         if ((bits & infinity) == infinity) mine++;
     }
     if (mine > 0) atomicAdd(bad, mine);
+}
+
+// Float16, or bfloat16 where brain, as float32; and the other way, to the nearest.
+extern "C" __global__ void widen(float *to, const void *from, long long n, int brain) {
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        to[i] = brain ? __bfloat162float(((const __nv_bfloat16 *)from)[i])
+                      : __half2float(((const __half *)from)[i]);
+}
+extern "C" __global__ void narrow(void *to, const float *from, long long n, int brain) {
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        if (brain)
+            ((__nv_bfloat16 *)to)[i] = __float2bfloat16_rn(from[i]);
+        else
+            ((__half *)to)[i] = __float2half_rn(from[i]);
+    }
 }
 
 // rounds × ADDS multiply-adds a thread, on eight chains that do not wait for each

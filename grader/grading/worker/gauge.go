@@ -23,7 +23,7 @@ type gauge struct {
 	d                         device.Device
 	fill                      *nn.Layers
 	countBad, adding, softmax device.Kernel
-	reading                   device.Kernel
+	reading, widen, narrow    device.Kernel
 	count                     device.Buffer[uint32]
 	made                      bool
 }
@@ -41,6 +41,7 @@ func newGauge(d device.Device) (*gauge, error) {
 	}
 	for name, to := range map[string]*device.Kernel{
 		"count_bad": &g.countBad, "multiply_add": &g.adding, "softmax_rows": &g.softmax, "read_through": &g.reading,
+		"widen": &g.widen, "narrow": &g.narrow,
 	} {
 		if *to, err = m.Kernel(name); err != nil {
 			return nil, err

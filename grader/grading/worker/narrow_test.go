@@ -99,3 +99,32 @@ func TestBadNarrowNumbers(t *testing.T) {
 		assert.Equal(t, float, bad == 3, ty)
 	}
 }
+
+// TestWideningAndNarrowing: what the baseline of 16-bit tensors needs, bit for bit.
+func TestWideningAndNarrowing(t *testing.T) {
+	d := attntest.Device(t)
+	g, err := newGauge(d)
+	require.NoError(t, err)
+	defer g.close()
+	for _, ty := range []tensor.Type{tensor.Float16, tensor.BFloat16} {
+		of := problem.Tensor{Shape: []int{3, 111}, Type: ty, Dist: tensor.Uneven}
+		x, err := of.Random(4)
+		require.NoError(t, err)
+		narrow, err := device.Upload(d, "narrow", ty.Encode(x.Data))
+		require.NoError(t, err)
+		wide, err := device.Alloc[float32](d, "wide", of.Elements())
+		require.NoError(t, err)
+		require.NoError(t, g.convert(g.widen, wide.Memory(), narrow.Memory(), of))
+		got, err := wide.CopyOut(d)
+		require.NoError(t, err)
+		assert.Equal(t, x.Data, got, ty)
+		for i := range got { // some that the type does not have
+			got[i] *= 1.0001
+		}
+		require.NoError(t, wide.CopyIn(d, got))
+		require.NoError(t, g.convert(g.narrow, narrow.Memory(), wide.Memory(), of))
+		bits, err := narrow.CopyOut(d)
+		require.NoError(t, err)
+		assert.Equal(t, ty.Encode(got), bits, ty)
+	}
+}

@@ -26,6 +26,7 @@ var All = List{
 	{"6", "task6_e2e"},
 	{"7", "task7_gpt2"},
 	{"b1", "bonus/b1_rope"},
+	{"b2", "bonus/b2_halves"},
 }
 
 // List is some tasks, in order.

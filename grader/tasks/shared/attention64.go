@@ -5,6 +5,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
+	"flashlab/tensor"
 )
 
 // Variant is an attention with one thing done otherwise; the zero value is the
@@ -81,10 +82,11 @@ func (c Variant) mix(y, p []float64, keys int) {
 	}
 }
 
-// SameAttention is Same(got, out) for the out of Attention64, and that out if so. It stops at the
+// SameAttention is Same(got, out), of outputs of a type, for the out of Attention64, and that out if so. It stops at the
 // first row after which they cannot be the same: the feedback asks for many variants.
-func SameAttention(got, q, k, v []float32, s attn.Shape, c Variant) (out []float64, same bool) {
+func SameAttention(of tensor.Type, got, q, k, v []float32, s attn.Shape, c Variant) (out []float64, same bool) {
 	c.fill(k, v, s)
+	likeness := judge.LikenessOf(of)
 	var size float64
 	for _, g := range got {
 		size += float64(g) * float64(g)
@@ -93,7 +95,7 @@ func SameAttention(got, q, k, v []float32, s attn.Shape, c Variant) (out []float
 		return nil, false
 	}
 	// Where they are the same, out is at most this much larger than got, and so is what they may differ by.
-	most, diff := size*(judge.Likeness*judge.Likeness)/((1-judge.Likeness)*(1-judge.Likeness))*(1+1e-9), 0.0
+	most, diff := size*(likeness*likeness)/((1-likeness)*(1-likeness))*(1+1e-9), 0.0
 	out = make([]float64, s.QElements())
 	p, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
 	for row := range len(out) / s.Dim {
@@ -109,7 +111,7 @@ func SameAttention(got, q, k, v []float32, s attn.Shape, c Variant) (out []float
 			return nil, false
 		}
 	}
-	return out, judge.Truth{}.Same(got, out)
+	return out, judge.Truth{Type: of}.Same(got, out)
 }
 
 // weights are the shares of query i, and the size of the numbers that each comes

@@ -39,7 +39,7 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 	for i, got := range outs {
 		for j, c := range variants {
 			want, _ := Attention64(q, k, v, s, c)
-			out, same := SameAttention(got, q, k, v, s, c)
+			out, same := SameAttention(tensor.Float32, got, q, k, v, s, c)
 			assert.Equal(t, judge.Truth{}.Same(got, want), same, fmt.Sprint(i, j))
 			if same {
 				found++

@@ -32,7 +32,7 @@ func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement
 		return why
 	}
 	for _, m := range p.suspects() {
-		if want, same := SameAttention(got, p.Q, p.K, p.V, p.S, m.change); same && !t.Same(t.Plain, want) {
+		if want, same := SameAttention(t.Type, got, p.Q, p.K, p.V, p.S, m.change); same && !t.Same(t.Plain, want) {
 			return m.says
 		}
 	}

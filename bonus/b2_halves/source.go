@@ -1,0 +1,33 @@
+// Package halves is bonus task b2: attention in float16 and bfloat16, on tensor cores.
+//
+// README.md is the handout. You edit halves.go and kernels.cu.
+package halves
+
+import (
+	_ "embed"
+	"fmt"
+
+	"flashlab/attn"
+	"flashlab/device"
+)
+
+//go:embed kernels.cu
+var kernels string
+
+// Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
+// grader never takes a student's copy of it.
+var Source = device.Source{Name: "kernels.cu", Text: kernels}
+
+// Attention is what both methods of Halves are: one for each type.
+type Attention[T device.Half] func(t *Halves, out, q, k, v device.Buffer[T], s attn.Shape) error
+
+// Check tells what is wrong with a call: with its shape, or the sizes of its buffers.
+func Check[T device.Half](out, q, k, v device.Buffer[T], s attn.Shape) error {
+	if err := attn.CheckOf(s, out, q, k, v); err != nil {
+		return err
+	}
+	if s.Dim != 64 && s.Dim != 128 {
+		return fmt.Errorf("attention of %v: the head dimension is 64 or 128 here", s)
+	}
+	return nil
+}

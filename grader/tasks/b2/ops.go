@@ -1,0 +1,87 @@
+// Package b2 is all that the grader knows of bonus task b2: attention in float16 and bfloat16.
+package b2
+
+import (
+	"fmt"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+// Ops are what task b2 is asked for: the two types.
+var Ops = judge.Ops{halves("halves_float16", tensor.Float16), halves("halves_bfloat16", tensor.BFloat16)}
+
+// halves is attention whose inputs and output are of 16 bits, and whose sums are not. Query heads
+// may share key heads.
+func halves(name string, ty tensor.Type) judge.Op {
+	return judge.Op{
+		Name:   name,
+		Sizes:  []string{"batch", "heads", "kvheads", "seqq", "seqk", "dim"},
+		Causal: true,
+		Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
+			in, out = shared.Flash.Tensors(c)
+			for i := range in {
+				in[i].Type = ty
+			}
+			out[0].Type = ty
+			return in, out
+		},
+		Rules: rules,
+		Fault: fault,
+		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
+			got := out.Tensors[0].Data
+			if c.Refused {
+				return judge.JudgeRefused(c, out, methods[ty], fault(c), judge.NoNumbers(len(got)))
+			}
+			a := mixed{c.Attention(), ty, in[0].Data, in[1].Data, in[2].Data}
+			t := a.truth()
+			return judge.Rule(c, a, t, got, func(j judge.Judgement) string { return a.pattern(t, got, j) })
+		},
+		Least:   inTilesOf(tile),
+		Against: fmt.Sprintf("attention in tiles of %d queries", tile),
+		Floor:   judge.Once,
+		Timed:   timed(name, ty),
+		Scratch: shared.Flash.Scratch,
+	}
+}
+
+// methods are what the student's functions are called.
+var methods = map[tensor.Type]string{tensor.Float16: "Float16", tensor.BFloat16: "BFloat16"}
+
+func rules(c problem.Problem) error {
+	if s := c.Attention(); s.Heads%s.KVHeads != 0 {
+		return fmt.Errorf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
+	}
+	return shared.AttentionRules(c)
+}
+
+// fault says which dimension is not served.
+func fault(c problem.Problem) string {
+	if dim := c.Sizes["dim"]; dim != 64 && dim != 128 {
+		return fmt.Sprintf("the head dimension is %d, and 64 and 128 are served", dim)
+	}
+	return ""
+}
+
+// tile is the queries that share what they read of keys and values, in what traffic is held
+// against: what four warps have, of 16 rows each.
+const tile = 64
+
+// inTilesOf is the traffic of an attention of whose queries so many share what they read: the keys
+// and values that any of them sees.
+func inTilesOf(queries int) func(c problem.Problem) uint64 {
+	return func(c problem.Problem) uint64 {
+		s := c.Attention()
+		rows := 0 // of keys, and as many of values, for one head
+		for first := 0; first < s.SeqQ; first += queries {
+			seen := s.SeqK
+			if s.Causal {
+				seen = max(min(seen, min(first+queries, s.SeqQ)+s.SeqK-s.SeqQ), 0)
+			}
+			rows += seen
+		}
+		return 2 * uint64(s.Batch*s.Heads*s.Dim) * uint64(2*s.SeqQ+2*rows)
+	}
+}

@@ -1,0 +1,55 @@
+package b2
+
+import (
+	"fmt"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+// Baseline is the same in float32, by the vendor's products.
+const Baseline = "unfused in float32, cuBLAS"
+
+func timed(name string, ty tensor.Type) *judge.Timed {
+	flash := shared.TimedAttention
+	return &judge.Timed{
+		Small:    []int{1, 2, 2, 33, 33, 64},
+		SelfTest: rubric.Rung{Op: name, Shape: []int{4, 32, 32, 4096, 4096, 128}},
+		Baseline: Baseline,
+		Piece:    flash.Piece,
+		FLOPS:    flash.FLOPS,
+		// The baseline's tensors are of twice the size.
+		Held: func(c problem.Problem) int64 { return 2 * int64(judge.Bytes(c.Inputs, c.Outputs)) },
+		Truth: func(c problem.Problem, from int) judge.Truth {
+			s := c.Attention()
+			row := from / s.Dim
+			head, query := row/s.SeqQ, row%s.SeqQ
+			seen := s.SeqK
+			if s.Causal {
+				seen = max(query+1+s.SeqK-s.SeqQ, 0)
+			}
+			one := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 1, SeqK: seen, Dim: s.Dim}
+			if seen == 0 {
+				return judge.Truth{Layout: judge.Layout{Outer: 1, Len: s.Dim, Inner: 1}, Type: ty, Want: make([]float64, s.Dim), Plain: make([]float32, s.Dim), Scale: make([]float64, 1)}
+			}
+			keys := (head/s.Heads*s.KVHeads + head%s.Heads/(s.Heads/s.KVHeads)) * s.SeqK * s.Dim
+			return mixed{one, ty, judge.InputPart(c, 0, from, s.Dim), judge.InputPart(c, 1, keys, seen*s.Dim), judge.InputPart(c, 2, keys, seen*s.Dim)}.truth()
+		},
+	}
+}
+
+// HalvesOf is the workload of sequences of so many tokens.
+func HalvesOf(batch, heads, seq, dim int, causal bool, peers ...string) race.Workload {
+	mask := "full"
+	if causal {
+		mask = "causal"
+	}
+	return race.Workload{Name: fmt.Sprintf("attention in float16, batch %d, %d heads × %d, sequence %d, %s", batch, heads, dim, seq, mask),
+		ID: fmt.Sprintf("halves-%d-%d-%d-%d-%s", batch, heads, seq, dim, mask), Task: "b2", Op: "halves_float16", Causal: causal,
+		Shape: []int{batch, heads, heads, seq, seq, dim}, Peers: peers}
+}
