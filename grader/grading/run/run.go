@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"flashlab/device/trace"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/replay"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
@@ -27,6 +29,8 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 			err = closed
 		}
 	}()
+	// What a record asks for is done in a process of its own: the record is a stranger's.
+	apart := &replay.Runner{Dir: filepath.Dir(spec.Binary), Limit: o.Task.Limits.CaseTime(), Memory: o.Task.Limits.MemoryBytes(), Jail: o.Devices.Jail}
 	passed := map[string]bool{}
 	id := 0
 	stopped := false
@@ -46,7 +50,7 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 			if stopped {
 				blocked = "an earlier case is wrong"
 			}
-			res, one, err := o.runCase(ctx, r, c, k, id, blocked)
+			res, one, err := o.runCase(ctx, r, apart, c, k, id, blocked)
 			if err != nil {
 				return nil, err
 			}
@@ -84,7 +88,7 @@ func firstMissing(after []string, passed map[string]bool) string {
 }
 
 // runCase runs one case and decides on it.
-func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (supervise.Result, verdict.Outcome, error) {
+func (o Options) runCase(ctx context.Context, r *supervise.Runner, apart *replay.Runner, c rubric.Check, k rubric.Case, id int, blocked string) (supervise.Result, verdict.Outcome, error) {
 	v := verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Refused: k.Refused, Weight: k.Weight, Traffic: k.Traffic, Each: k.Each}
 	if blocked != "" {
 		v.Class, v.Reason = "not_run", "not run: "+blocked
@@ -107,8 +111,12 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, c rubric.Chec
 		return res, v, err
 	}
 	if op.Replay != nil && res.Output != nil {
-		if err := op.Replay(w, in, res.Output); err != nil {
-			res.Error, res.Output = &wire.Error{Class: wire.Failed, Text: err.Error()}, nil
+		res.Output, err = apart.Run(ctx, w, in, res.Output)
+		var theirs *wire.Error
+		if errors.As(err, &theirs) {
+			res.Error = theirs
+		} else if err != nil {
+			return res, v, err
 		}
 	}
 	decide(&v, op, w, in, res)
