@@ -69,7 +69,7 @@ type Summary struct {
 // batch is a running one.
 type batch struct {
 	Options
-	gpu   sync.Mutex
+	gpus  *run.GPUs
 	mu    sync.Mutex
 	sum   Summary
 	abort context.CancelCauseFunc
@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options, items []intake.Item) (Summary, error) {
 	if o.Grade == nil {
 		o.Grade = run.Task
 	}
-	b := &batch{Options: o, abort: abort, sum: Summary{Submissions: len(items)}}
+	b := &batch{Options: o, gpus: run.NewGPUs(o.Devices.Cards), abort: abort, sum: Summary{Submissions: len(items)}}
 	o.Watch.Begin(len(items))
 	queue := make(chan intake.Item)
 	var working sync.WaitGroup

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/nvcc"
 	"flashlab/grader/class/course"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
@@ -251,4 +252,43 @@ func TestPointsAndCurvesGradeNobodyAgain(t *testing.T) {
 	assert.Equal(t, 1, changed(func(t *rubric.Task) { t.Limits.Case = 99; t.Checks = append(t.Checks, rubric.Check{ID: "new"}) }))
 	o.Course.Speed = &course.Speed{None: 0.1, Full: 0.2}
 	assert.Zero(t, runBatch(t, o, dir).Graded)
+}
+
+// TestABatchUsesAllGPUs: one submission on each at a time.
+func TestABatchUsesAllGPUs(t *testing.T) {
+	for _, cards := range []int{1, 2, 4} {
+		dir := t.TempDir()
+		var items []intake.Item
+		for n := range 12 {
+			submit(t, dir, fmt.Sprintf("s%d", n), fmt.Sprintf("a%d", n), fmt.Sprintf("b%d", n))
+		}
+		roster, err := intake.Find(dir, nil)
+		require.NoError(t, err)
+		items = append(items, roster...)
+		o := options(filepath.Join(t.TempDir(), "out"), io.Discard)
+		o.Jobs = 6
+		for n := range cards {
+			o.Devices.Cards = append(o.Devices.Cards, nvcc.Card{Index: fmt.Sprint(n), Name: "H200"})
+		}
+		var mu sync.Mutex
+		held, most, used := map[string]bool{}, 0, map[string]bool{}
+		o.Grade = func(_ context.Context, one run.Options) (verdict.Verdict, error) {
+			c, release := one.GPUs.Take()
+			defer release()
+			mu.Lock()
+			assert.False(t, held[c.Index], "two submissions on GPU %s", c.Index)
+			held[c.Index], used[c.Index] = true, true
+			most = max(most, len(held))
+			mu.Unlock()
+			time.Sleep(20 * time.Millisecond)
+			mu.Lock()
+			delete(held, c.Index)
+			mu.Unlock()
+			return verdict.Verdict{Task: one.Task.Name}, nil
+		}
+		_, err = Run(t.Context(), o, items)
+		require.NoError(t, err)
+		assert.Equal(t, cards, most)
+		assert.Len(t, used, cards)
+	}
 }

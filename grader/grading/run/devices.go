@@ -29,6 +29,7 @@ type Devices struct {
 	Kind    device.Kind // what correctness is measured on
 	Why     string      // one sentence: why this one
 	GPU     string      // its name
+	Cards   []nvcc.Card // all GPUs that may be used, one for each submission at a time
 	Toolkit *nvcc.Toolkit
 	NoSim   string     // why there is no simulator; "" if there is one
 	Cache   string     // the simulator's cache; "" is the usual place
@@ -77,7 +78,7 @@ func Choose(root, kind string) (Devices, error) {
 
 // findGPU says why there is no GPU to use; "" if there is one.
 func (d *Devices) findGPU() string {
-	gpus, err := nvcc.GPUs()
+	gpus, err := nvcc.Cards()
 	if err != nil {
 		return "no GPU: " + firstLine(err)
 	}
@@ -86,9 +87,9 @@ func (d *Devices) findGPU() string {
 	}
 	tk, err := nvcc.Find()
 	if err != nil {
-		return "there is a GPU (" + gpus[0] + "), but no nvcc: " + firstLine(err)
+		return "there is a GPU (" + gpus[0].Name + "), but no nvcc: " + firstLine(err)
 	}
-	d.GPU, d.Toolkit = gpus[0], tk
+	d.GPU, d.Cards, d.Toolkit = gpus[0].Name, nvcc.Apart(gpus), tk
 	return ""
 }
 

@@ -45,8 +45,8 @@ type Options struct {
 	Output     string // the folder that programs write to, "out"
 	// Progress is told about every case that is done, and how many there are.
 	Progress func(done, all int, name string)
-	// GPU is held while cases run on one: it serves one worker at a time.
-	GPU sync.Locker
+	// GPUs are those that cases may run on, one submission on each; nil: nobody else uses them.
+	GPUs *GPUs
 
 	timer timer // a test's own clock
 }
@@ -131,8 +131,12 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		if tool := p.tool(backend); tool != "" {
 			v.Versions += "; " + tool
 		}
+		name, release := o.alone(&p, backend)
+		if p.kind == o.Devices.Kind {
+			v.Device = name
+		}
 		spec := ready.spec(p, res)
-		giveBack := sync.OnceFunc(o.alone(backend)) // whatever happens
+		giveBack := sync.OnceFunc(release) // whatever happens
 		defer giveBack()
 		runs, err := o.run(ctx, s, backend, spec, func(name string) {
 			if done++; o.Progress != nil {
@@ -182,15 +186,6 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 	}
 	v.Checks, v.Warnings = checks, warnings
 	return nil
-}
-
-// alone waits for the GPU, if it is one, and keeps others off it until it is released.
-func (o Options) alone(b supervise.Backend) (release func()) {
-	if b.Kind() != device.CUDA || o.GPU == nil {
-		return func() {}
-	}
-	o.GPU.Lock()
-	return o.GPU.Unlock
 }
 
 // disagreement names cases that came out right on the GPU and wrong in the
