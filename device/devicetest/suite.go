@@ -89,6 +89,7 @@ func works(t *testing.T, b bench) {
 		{"Attributes", tellsAttributes},
 		{"TensorCores", tensorCores},
 		{"PTX", inlinePTX},
+		{"Hopper", onHopper},
 		{"StillWorks", adds},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b) })

@@ -12,8 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/devicetest"
 	"flashlab/tensor"
 )
+
+func TestHoppersInstructionsHaveNoFindings(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	devicetest.Hopper(t, func(*testing.T) device.Device { return d })
+	r, err := d.Report()
+	require.NoError(t, err)
+	assert.Empty(t, r.Findings)
+	for _, c := range r.Launches {
+		if c.Kernel == "ring" { // 4 KB in, and out again
+			assert.Equal(t, [4]uint64{4096, 4096, 4096, 4096}, [4]uint64{c.GlobalRead, c.GlobalWritten, c.DeviceRead, c.DeviceWritten})
+		}
+	}
+}
 
 // attentionOf is one head in float64: what hopper.cu should give.
 func attentionOf(q, k, v matrix, causal bool) []float64 {
@@ -112,6 +126,11 @@ func TestHoppersAttention(t *testing.T) {
 				worst = max(worst, diff)
 			}
 			c := report.Launches[0]
+			if s.queries == 128 { // each number moves once; the two products, and a little for the softmax
+				size := uint64(2 * 128 * 64)
+				assert.Equal(t, [2]uint64{3 * size, size}, [2]uint64{c.DeviceRead, c.DeviceWritten})
+				assert.InDelta(t, 4*128*128*64, float64(c.FLOPs), 0.03*4*128*128*64)
+			}
 			t.Logf("worst %.2g; read %d, written %d, flops %d", worst, c.DeviceRead, c.DeviceWritten, c.FLOPs)
 		})
 	}

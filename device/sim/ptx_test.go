@@ -45,6 +45,7 @@ func TestMissingPTXIsNamed(t *testing.T) {
 		{`asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%1], [%0], 16;" :: "r"(n), "l"(y));`, "cp.reduce.async.bulk"},
 		{`asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(n) : "l"(y));`, "count the arrivals yourself"},
 		{`asm volatile("setmaxnreg.sync.aligned.u32 232;");`, "it is setmaxnreg.inc or setmaxnreg.dec"},
+		{`asm volatile("setmaxnreg.dec.sync.aligned.u32 100;");`, "it takes a multiple of 8"},
 		{`asm volatile("barrier.red.popc.u32 %0, 1, 1;" : "=r"(n));`, "sync and arrive of a barrier"},
 		{`asm volatile("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(n), "l"(y));`, "it copies 16 bytes"},
 		{`asm volatile("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %1;" : "=h"(h) : "f"(y[0]));`, "cvt.rn.satfinite.e4m3x2.f32: of 8-bit"},

@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -149,6 +150,9 @@ func setRegisters(i *inst) string {
 		more = "1"
 	case !i.has("dec"):
 		return i.refuse("it is setmaxnreg.inc or setmaxnreg.dec")
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(i.arg(0))); err == nil && (n < 24 || n > 256 || n%8 != 0) {
+		return i.refuse("it takes a multiple of 8 from 24 to 256")
 	}
 	return "simt_setmaxnreg(" + i.raw(0) + ", " + more + ", " + line + ");"
 }

@@ -1,6 +1,7 @@
 // bulk.cpp - the copy engine: pieces of memory to and from shared memory. A copy is checked when it
 // is asked for, as an access of the thread that asks, and made when somebody waits for it. Until
-// then what it fills holds NaN and counts as pending; what it sends is compared with what was there.
+// then what it fills holds NaN and counts as pending; what it sends is compared with what was
+// there.
 #include <cstring>
 
 #include "bulk.h"
@@ -101,8 +102,10 @@ void askForLoad(Worker *w, BulkCopy &c, Addr to, Addr barrier, unsigned multiple
     if (!b.fenced && (w->checks & RACE)) {
         b.fenced = true;
         reportHopper(w, "racecheck", "no proxy fence", c.line, b.madeIn,
-                     std::string(what) + ": the copy engine uses an mbarrier that was initialised "
-                     "in line " + std::to_string(b.madeIn) +
+                     std::string(what) +
+                         ": the copy engine uses an mbarrier that was initialised "
+                         "in line " +
+                         std::to_string(b.madeIn) +
                          " without fence.mbarrier_init or fence.proxy.async behind it");
     }
     for (const Piece &p : c.pieces) {

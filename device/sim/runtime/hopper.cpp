@@ -114,8 +114,8 @@ std::string phaseText(const Barrier &b, const ThreadState &t, std::string *kind,
                        std::to_string(b.count - b.left) + " of " + std::to_string(b.count) +
                        " arrivals";
     if (b.announced || b.brought)
-        text += " and " + std::to_string(b.brought) + " of " + std::to_string(b.announced) +
-                " bytes";
+        text +=
+            " and " + std::to_string(b.brought) + " of " + std::to_string(b.announced) + " bytes";
     if (b.left == 0 && b.bytes) {
         *kind = "transaction bytes";
         *otherLine = b.announcedIn;

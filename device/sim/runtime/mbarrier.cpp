@@ -128,7 +128,8 @@ void explainEngine(Worker *w, unsigned engine, Finding &f) {
     for (auto &[at, b] : w->hopper->barriers)
         if (b->engine == engine) {
             f.otherThread = b->asker;
-            f.text = "the copy is there when its mbarrier says so: who uses it has to wait for that";
+            f.text =
+                "the copy is there when its mbarrier says so: who uses it has to wait for that";
             return addStale(w, *b, f);
         }
     f.otherThread = 0;

@@ -20,6 +20,7 @@ void tick(Worker *w, Fiber *f);
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into); // and ticks
 void learn(Worker *w, Fiber *f, const std::vector<Clock> &from);
 void shareInWarp(Worker *w, Fiber *const *lane); // all that are not null
+void joinClocks(Warp *wp, Fiber *const *lane);   // the clocks within a warp (warps.cpp)
 void meetInWarp(Worker *w, int warp);            // as __syncwarp() of all lanes that live
 
 // knows tells whether an earlier access of another warp, or of an engine, is before this thread's

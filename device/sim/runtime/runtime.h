@@ -193,8 +193,7 @@ struct alignas(64) Worker {
     uint32_t blockEpoch = 0;
     Hopper *hopper = nullptr;   // kept from block to block
     bool usesHopper = false;    // the running block
-    uint16_t *order = nullptr;  // of its threads (order.h), or null
-    uint16_t *orderRoom = nullptr;
+    uint16_t *order = nullptr, *orderRoom = nullptr; // of its threads (order.h); null: none yet
     uint64_t products = 0; // multiplications and additions of wgmma in this launch
 };
 
@@ -216,12 +215,6 @@ void *reserve(size_t bytes);
 
 void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it
 Place describe(Worker *w, Addr a);
-
-// The window of shared addresses, as 32 bits: it begins at a multiple of 1024, so that an offset
-// and an address have the same bits where tiles are swizzled.
-inline Addr windowOf(const Worker *w) {
-    return w->shared->lo & ~(Addr)1023;
-}
 
 // ---- module.cpp -----------------------------------------------------------------
 Module *loadModule(const std::string &path, const std::vector<std::string> &constants,
@@ -250,8 +243,6 @@ void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
 void flushOpen(Worker *w); // after a kernel was stopped
 void endTraffic(Module *m, const KernelEntry *k);
-// A bulk copy's share of one line's counts: contiguous bytes of device or shared memory.
-void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc);
 Traffic *newTraffic();
 void initTraffic(); // once the arena is there
 std::string trafficJson();
@@ -293,12 +284,7 @@ void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
 void checkAccess(Addr a, unsigned n, Op op, Addr pc);
-// The same for 1, 4 or 16 bytes whose traffic is counted elsewhere.
-void checkUncounted(Addr a, unsigned n, Op op, Addr pc);
 Finding accessFinding(const char *check, const char *kind, Addr pc, Op op, unsigned n, Place place);
-
-// ---- warps.cpp ------------------------------------------------------------------
-void joinClocks(Warp *wp, Fiber *const *lane);
 
 // ---- races.cpp --------------------------------------------------------------------
 void recordRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc);

@@ -175,34 +175,6 @@ bool kernelCommand(Reader &r) {
     return answer((uint64_t)m->id << 32 | (uint64_t)(k - m->kernels));
 }
 
-// readMap makes what a kernel gets of a device.TensorMap, which was checked.
-bool readMap(Reader &r, TensorMap *m, std::string *error) {
-    Memory memory(r);
-    if (!memory.isThere()) {
-        *error = "a tensor map: " + memory.error;
-        return false;
-    }
-    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
-    uint64_t element = r.number(), strides = 0, box = 0;
-    m->mark = TensorMap::right;
-    m->address = memory.at, m->bytes = memory.bytes;
-    uint64_t rank = r.number();
-    bool fits = element < sizeof bytes && rank >= 1 && rank <= 5;
-    for (uint64_t i = 0; fits && i < rank; i++) m->sizes[i] = (uint32_t)r.number();
-    fits = fits && (strides = r.number()) == rank - 1;
-    for (uint64_t i = 0; fits && i < strides; i++) m->strides[i] = r.number();
-    fits = fits && (box = r.number()) == rank;
-    for (uint64_t i = 0; fits && i < box; i++) m->box[i] = (uint16_t)r.number();
-    if (!fits) {
-        *error = "a tensor map that is none";
-        return false;
-    }
-    m->rank = (uint8_t)rank;
-    m->element = bytes[element];
-    m->swizzle = (uint8_t)r.number();
-    return true;
-}
-
 bool launchCommand(Reader &r) {
     Numbered found(r.number());
     LaunchShape s;

@@ -1,5 +1,5 @@
 // spaces.cpp - what a kernel may ask about an address (include/simt/memory.h).
-#include "runtime.h"
+#include "hopper.h"
 
 using namespace simt;
 

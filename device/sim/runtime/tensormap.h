@@ -1,6 +1,7 @@
 // tensormap.h - a CUtensorMap as the simulator has it: 128 bytes, made when a kernel is launched.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace simt {
 
@@ -16,5 +17,8 @@ struct alignas(64) TensorMap {
     uint8_t rest[31];
 };
 static_assert(sizeof(TensorMap) == 128, "as CUtensorMap");
+
+struct Reader; // message.h
+bool readMap(Reader &r, TensorMap *m, std::string *error);
 
 } // namespace simt

@@ -1,6 +1,8 @@
 // trace.cpp - a warp's trace of requests: its growth, and lanes that do not follow it.
 #include "traffic.h"
 
+#include "hopper.h"
+
 #include <cstring>
 
 namespace simt {

@@ -34,7 +34,7 @@ struct Tile {
 };
 Tile tileOf(Worker *w, uint64_t descriptor, unsigned rows, bool transposed, int line);
 
-struct Brought { // by one thread
+struct Brought {   // by one thread
     uint64_t a, b; // descriptors
     uint32_t words[4];
     int adds;
@@ -51,7 +51,6 @@ struct Sums {
     Addr pc = 0;
     int line = 0;
 };
-extern uint32_t unfilled;
 
 struct Product {
     Tile a, b;
@@ -73,6 +72,15 @@ struct WarpGroup {
 };
 
 WarpGroup &groupOf(Worker *w, const Fiber *f);
+inline uint8_t bitOf(unsigned warp) {
+    return (uint8_t)(1u << warp);
+}
+
+// ---- wgmmaregisters.cpp ---------------------------------------------------------
+// What the products so far have left for these registers, or what the registers hold.
+Sums &sumsOf(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, int line);
+// Gives a warp the sums of all products before `done`.
+void fill(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp, size_t done);
 void leaveProducts(Worker *w, Fiber *f);
 
 // ---- wgmmatiles.cpp -------------------------------------------------------------

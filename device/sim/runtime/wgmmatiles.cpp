@@ -6,11 +6,11 @@
 
 namespace simt {
 
-// The layouts are the PTX ISA's. As it is, a matrix has groups of eight rows `stride` apart; without
-// a swizzle each is two blocks of 8 x 16 bytes, `leading` apart, else rows are as long as the
-// swizzle. Transposed, eight rows of the depth lie together, each as long as the swizzle, then come
-// the next columns (`leading`) and the next eight rows (`stride`); without a swizzle, the other way
-// round.
+// The layouts are the PTX ISA's. As it is, a matrix has groups of eight rows `stride` apart;
+// without a swizzle each is two blocks of 8 x 16 bytes, `leading` apart, else rows are as long as
+// the swizzle. Transposed, eight rows of the depth lie together, each as long as the swizzle, then
+// come the next columns (`leading`) and the next eight rows (`stride`); without a swizzle, the
+// other way round.
 Addr Tile::chunk(unsigned i) const {
     if (!transposed) {
         unsigned row = i / 2, half = i % 2;
@@ -42,7 +42,8 @@ Tile tileOf(Worker *w, uint64_t d, unsigned rows, bool transposed, int line) {
         if (!w->shared->holds(t.chunk(i)))
             refuseHopper(w, "bad descriptor", line,
                          "wgmma: the matrix that a descriptor describes goes beyond shared memory: "
-                         "it begins " + std::to_string((d & 0x3fff) << 4) + " bytes in, with " +
+                         "it begins " +
+                             std::to_string((d & 0x3fff) << 4) + " bytes in, with " +
                              std::to_string(t.leading) + " and " + std::to_string(t.stride) +
                              " bytes from one part to the next");
     return t;
@@ -103,8 +104,7 @@ void readTiles(Worker *w, const Product &p, unsigned warp, bool begins) {
     // Its first lane stands for a warp.
     w->current = &w->fibers[(me->warp / 4 * 4 + warp) * 32];
     unsigned quarter = p.b.chunks() / 4;
-    if (p.aInShared)
-        readChunks(w, p, p.a, 32 * warp, 32 * warp + 32, begins);
+    if (p.aInShared) readChunks(w, p, p.a, 32 * warp, 32 * warp + 32, begins);
     readChunks(w, p, p.b, quarter * warp, warp == 3 ? p.b.chunks() : quarter * (warp + 1), begins);
     w->current = me;
 }

@@ -48,8 +48,7 @@ __attribute__((target("avx,f16c"))) inline void widenHalves(const uint16_t *code
 }
 inline const bool processorWidens = __builtin_cpu_supports("avx2"); // newer than the instruction
 
-template <>
-inline void widenAll<uint16_t, fromHalf>(const uint16_t *codes, float *out, int n) {
+template <> inline void widenAll<uint16_t, fromHalf>(const uint16_t *codes, float *out, int n) {
     if (processorWidens) return widenHalves(codes, out, n);
     for (int i = 0; i < n; i++) out[i] = fromHalf(codes[i]);
 }

@@ -1,5 +1,6 @@
-// hopper.h - Hopper's instructions: barriers in shared memory (runtime/mbarrier.cpp), the copy engine
-// (bulk.cpp, tensormap.cpp), products of warpgroups (wgmma.cpp). Inline PTX becomes calls of these.
+// hopper.h - Hopper's instructions: barriers in shared memory (runtime/mbarrier.cpp), the copy
+// engine (bulk.cpp, tensormap.cpp), products of warpgroups (wgmma.cpp). Inline PTX becomes calls of
+// these.
 #pragma once
 
 extern "C" {
