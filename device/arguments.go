@@ -25,7 +25,7 @@ func LayOut(sig Signature, args []any) ([]Value, error) {
 
 func layOutOne(p Param, arg any) (Value, error) {
 	if v, ok := arg.(Value); ok { // already laid out at the other end of a connection
-		if p.Kind == Other || v.Size != p.Size {
+		if p.Size == 0 || v.Size != p.Size || len(v.More) != 0 && len(v.More) != v.Size || (p.Kind == Other) != (len(v.More) != 0) {
 			return Value{}, fmt.Errorf("got %d bytes, want %s", v.Size, wanted(p))
 		}
 		if (p.Kind == Map) != (v.Map != nil) {
@@ -41,6 +41,12 @@ func layOutOne(p Param, arg any) (Value, error) {
 	}
 	if m, ok := arg.(TensorMap); ok {
 		return layOutMap(p, m)
+	}
+	if arg == Null && p.Kind == Pointer {
+		return Value{Size: 8}, nil
+	}
+	if p.Kind == Other && p.Size > 0 {
+		return layOutOther(p, arg)
 	}
 	v := reflect.ValueOf(arg) // reflect, so that named types pass too: type Scale float32
 	switch {
@@ -152,8 +158,12 @@ func wanted(p Param) string {
 		return "a float, such as float32(1)"
 	case p.Kind == Map:
 		return "a TensorMap"
+	case p.Elem != "":
+		return "a float, or the 16 bits as an integer"
+	case p.Size > 0:
+		return fmt.Sprintf("a Go struct of %d bytes with the members of %s", p.Size, p.Type)
 	}
-	return "nothing: kernels launched from Go take pointers, integers, float, double and CUtensorMap only"
+	return "its size, which is not known: write the type out"
 }
 
 // CheckLaunch checks a launch's shape against a device's limits, and returns

@@ -145,3 +145,41 @@ func TestCheckLaunch(t *testing.T) {
 		assert.ErrorIs(t, err, ErrLaunch)
 	}
 }
+
+func TestLayOutStructsHalvesAndNull(t *testing.T) {
+	sig := Signature{Name: "k", Params: []Param{{Type: "Shape", Name: "s", Size: 32}, {Type: "half", Name: "h", Size: 2, Elem: "half"},
+		{Type: "__nv_bfloat16", Name: "b", Size: 2, Elem: "__nv_bfloat16"}, {Type: "float *", Name: "x", Kind: Pointer, Size: 8, Elem: "float"}}}
+	type shape struct {
+		Kind  int8
+		Scale float32
+		At    [2]uint16
+		Rows  float64
+		There any
+	}
+	values, err := LayOut(sig, []any{shape{1, 2, [2]uint16{3, 4}, 5, floats("x", 0x1000, 4)}, 65520.0, float32(-1.5), Null})
+	require.NoError(t, err)
+	assert.Equal(t, []byte{1, 0, 0, 0, 0, 0, 0, 0x40, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0x40, 0, 0x10, 0, 0, 0, 0, 0, 0}, values[0].More)
+	assert.Equal(t, []byte{0, 0x7c}, values[1].More, "what rounds up to infinity")
+	assert.Equal(t, []byte{0xc0, 0xbf}, values[2].More)
+	assert.Equal(t, Value{Size: 8}, values[3])
+	for bits := range 0x7c00 { // every half there is, and halfway to the next
+		v := math.Ldexp(float64(bits&0x3ff), -24)
+		if e := bits >> 10; e > 0 {
+			v = math.Ldexp(float64(bits&0x3ff|0x400), e-25)
+		}
+		require.Equal(t, uint16(bits), narrowBits("half", v))
+		require.Equal(t, uint16(bits)|1<<15, narrowBits("half", -v))
+	}
+	assert.Equal(t, uint16(0x3c00), narrowBits("half", 1+0x1p-11))
+	assert.Equal(t, uint16(0x3c02), narrowBits("half", 1+3*0x1p-11))
+	assert.Equal(t, uint16(0x3c01), narrowBits("half", 1+0x1p-11+0x1p-40), "rounded once")
+	assert.Equal(t, uint16(0x7fc0), narrowBits("__nv_bfloat16", math.NaN()))
+	for arg, want := range map[any]string{
+		any(7):                  "got a int, whose size C does not share, want a Go struct of 32 bytes with the members of Shape",
+		any([2]int32{1, 2}):     "got a [2]int32 of 8 bytes, and the kernel's Shape has 32",
+		any(struct{ N *int }{}): "got a *int, whose size C does not share in the member N, want a Go struct of 32 bytes with the members of Shape",
+	} {
+		_, err := LayOut(sig, []any{arg, 1.0, 1.0, Null})
+		assert.EqualError(t, err, "launch k: argument 1 (Shape s): "+want)
+	}
+}

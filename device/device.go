@@ -50,6 +50,11 @@ type Source struct {
 	Name    string // shown in error messages: "kernels.cu"
 	Text    string
 	Defines map[string]string // "BR" → "64"
+	// Files are what the text may include: "common.h", "util/reduce.cuh" → their text.
+	Files map[string]string
+	// Kernels are expressions for kernels that are templates, as NVRTC takes them:
+	// "softmax<float, 128>". Kernel finds each by the same words.
+	Kernels []string
 }
 
 // Check refuses names and macros that no compiler should be handed.
@@ -62,17 +67,31 @@ func (s Source) Check() error {
 			return fmt.Errorf("compile %s: the macro %q = %q is not one", s.Name, name, value)
 		}
 	}
+	for name := range s.Files {
+		if !plainPath.MatchString(name) || name == s.Name {
+			return fmt.Errorf("compile %s: %q is no plain name for a file that it includes", s.Name, name)
+		}
+	}
+	for _, k := range s.Kernels {
+		if !plainExpression.MatchString(k) {
+			return fmt.Errorf("compile %s: %q names no kernel: want softmax or softmax<float, 128>", s.Name, k)
+		}
+	}
 	return nil
 }
 
 var (
 	plainFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	plainMacro = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	plainPath  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
+	// A name and its template's arguments: nothing that could be more than one expression.
+	plainExpression = regexp.MustCompile(`^(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\s*(?:<[\w:<>,*\s.-]*>)?$`)
 )
 
 // Module is a compiled Source.
 type Module interface {
-	// Kernel finds an `extern "C" __global__` function by name.
+	// Kernel finds a __global__ function by name, or by the expression that
+	// Source.Kernels has.
 	Kernel(name string) (Kernel, error)
 }
 

@@ -107,10 +107,22 @@ func parseParam(text string) Param {
 		p.Kind, p.Size = Map, 128
 		return p
 	}
-	if s, ok := scalarType(bare); ok && s.kind != Other {
+	if s, ok := scalarType(bare); ok {
 		p.Kind, p.Size, p.Unsigned = s.kind, s.size, s.unsigned
+		if s.kind == Other {
+			p.Elem = s.name
+		}
 	}
 	return p
+}
+
+// ParseParams reads a parameter list, without its parentheses.
+func ParseParams(list string) []Param {
+	var params []Param
+	for _, p := range splitParams(list) {
+		params = append(params, parseParam(p))
+	}
+	return params
 }
 
 // unqualified removes const and the like from a type.

@@ -108,7 +108,7 @@ func TestScanReadsParameterTypes(t *testing.T) {
 		"double d":                  {Name: "d", Type: "double", Kind: Float, Size: 8},
 		"float4 v":                  {Name: "v", Type: "float4"},
 		"Tile<64, 32> t":            {Name: "t", Type: "Tile<64, 32>"},
-		"half h":                    {Name: "h", Type: "half"},
+		"half h":                    {Name: "h", Type: "half", Size: 2, Elem: "half"},
 		"float* x":                  {Name: "x", Type: "float*", Kind: Pointer, Size: 8, Elem: "float"},
 		"const float *":             {Type: "const float *", Kind: Pointer, Size: 8, Elem: "float"},
 		"const float *__restrict__": {Type: "const float *__restrict__", Kind: Pointer, Size: 8, Elem: "float"},

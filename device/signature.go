@@ -43,11 +43,13 @@ func (s Signature) String() string {
 	return s.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
-// Value is a checked argument: its low Size bytes, little-endian; or a TensorMap.
+// Value is a checked argument: its low Size bytes, little-endian; or a TensorMap. What is
+// larger than a number, or no number, a struct, is in More instead, all Size bytes.
 type Value struct {
 	Size int
 	Bits uint64
 	Map  *TensorMap
+	More []byte
 }
 
 // LaunchError is a launch that was refused before anything ran.

@@ -100,7 +100,7 @@ var uninitialised = []Bug{
 var synchronisation = []Bug{
 	{Name: "barrier_in_branch", launch: one(64), args: args(in(64), zeros[float32](64))},
 	{Name: "early_return", launch: one(64), args: args(in(64), zeros[float32](64), number(40))},
-	{Name: "uneven_rounds", launch: one(64), args: args(in(96), out[float32](64), number(96))},
+	{Name: "uneven_rounds", launch: one(64), args: args(in(80), out[float32](64), number(80))},
 	{Name: "out_of_step", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "two_barriers", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "count_in_branch", launch: one(64), args: args(ramp(64, -20), out[int32](1))},

@@ -51,14 +51,16 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		}
 		params := make([]unsafe.Pointer, len(values))
 		for i := range values {
-			params[i] = unsafe.Pointer(&values[i].Bits)
+			if params[i] = unsafe.Pointer(&values[i].Bits); len(values[i].More) > 0 {
+				params[i] = unsafe.Pointer(&values[i].More[0])
+			}
 		}
 		launch := func() error {
 			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		}
 		if hasMaps(values) { // which leave no room for more
 			launch = func() error { return launchMaps(ours.fn, l, g.stream(), values) }
-		} else if l.Early && g.recording != nil && overlaps(g.info.Arch) {
+		} else if l.Early && g.recording != nil && overlaps(g.info.Arch) && plain(values) {
 			launch = func() error { return launchEarly(ours.fn, l, g.stream(), values) }
 		}
 		err := launch()
@@ -75,6 +77,16 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		g.launched(name)
 		return nil
 	})
+}
+
+// plain tells whether all arguments are numbers and pointers.
+func plain(values []device.Value) bool {
+	for _, v := range values {
+		if len(v.More) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fits checks what depends on the compiled kernel, not on the GPU alone.
@@ -107,7 +119,7 @@ func (g *gpu) alive(sig device.Signature, values []device.Value) error {
 		if m := values[i].Map; m != nil && g.blocks.find(m.Memory.Addr, m.Memory.Bytes) < 0 {
 			return device.Refuse(sig.Name, "argument %d (%s %s): the tensor's memory was freed, or belongs to another device", i+1, p.Type, p.Name)
 		}
-		if p.Kind == device.Pointer && g.blocks.find(values[i].Bits, 1) < 0 {
+		if p.Kind == device.Pointer && values[i].Bits != 0 && g.blocks.find(values[i].Bits, 1) < 0 {
 			return device.Refuse(sig.Name, "argument %d (%s %s): the buffer was freed, or belongs to another device", i+1, p.Type, p.Name)
 		}
 	}

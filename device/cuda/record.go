@@ -57,7 +57,7 @@ func (r *recording) launched(sig device.Signature, values []device.Value) {
 		if m := values[i].Map; m != nil {
 			r.used = append(r.used, m.Memory.Addr)
 		}
-		if p.Kind == device.Pointer {
+		if p.Kind == device.Pointer && values[i].Bits != 0 {
 			r.used = append(r.used, values[i].Bits)
 		}
 	}

@@ -45,6 +45,9 @@ func (tk *Toolkit) Compile(src device.Source, arch string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(src.Kernels) > 0 {
+		return nil, fmt.Errorf("compile %s: kernels that are templates (%s) are launched in the simulator only: write out one for each type", src.Name, src.Kernels[0])
+	}
 	job := job{tk, src, defines, []string{"-cubin", target, "-std=c++17", "-O3", "-lineinfo"}}
 	dir, err := tk.Own.Place(src, Everybodys())
 	if err != nil {
@@ -103,7 +106,7 @@ type job struct {
 func (j job) key() string {
 	return cache.Key("cubin 1", fmt.Sprint(j.tk.Vet != nil), j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
-		j.src.Name, j.src.Text, j.defines, tensorcore)
+		j.src.Name, j.src.Text, j.defines, tensorcore, fmt.Sprint(j.src.Files)) // maps print in order
 }
 
 // run compiles in a separate folder, where the file has its plain name, because that
@@ -116,6 +119,15 @@ func (j job) run() ([]byte, error) {
 	defer os.RemoveAll(dir)
 	for file, text := range map[string]string{"tensorcore.h": tensorcore, definesName: j.defines, j.src.Name: j.src.Text} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			return nil, fmt.Errorf("nvcc: %w", err)
+		}
+	}
+	for file, text := range j.src.Files {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, fmt.Errorf("nvcc: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("nvcc: %w", err)
 		}
 	}

@@ -127,7 +127,7 @@ func (f *fake) start(sig device.Signature, values []device.Value) error {
 		if values[i].Size != p.Size {
 			panic(fmt.Sprintf("%d bytes for %s", values[i].Size, p.Type))
 		}
-		if p.Kind == device.Pointer {
+		if p.Kind == device.Pointer && values[i].Bits != 0 { // device.Null
 			f.bytes(device.Memory{Addr: values[i].Bits})
 		}
 	}

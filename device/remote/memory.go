@@ -74,7 +74,7 @@ func (h *heap) check(sig device.Signature, values []device.Value) ([]any, error)
 				return nil, device.Refuse(sig.Name, "argument %d (%s %s): %v", i+1, p.Type, p.Name, err)
 			}
 		}
-		if p.Kind != device.Pointer {
+		if p.Kind != device.Pointer || values[i].Bits == 0 { // device.Null
 			continue
 		}
 		if _, ok := h.find(values[i].Bits); !ok {

@@ -98,7 +98,7 @@ func newCompiler(path string) (*compiler, error) {
 // checks nothing is instrumented: kernels run at the machine's own speed.
 func (c *compiler) kernelFlags(checks Checks) []string {
 	flags := []string{
-		"-std=c++20", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
+		"-std=c++17", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
 		// Distributions switch hardening on by default: calls that no GPU has.
 		"-fno-stack-protector", "-fcf-protection=none", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
@@ -202,7 +202,7 @@ func probe(c *compiler) error {
 	if _, err := os.Stat(stamp); err == nil {
 		return nil
 	}
-	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, kernels: []string{"probe"}, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"), false)
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
 	if err != nil {
 		return fmt.Errorf("it does not build the probe kernel: %w", err)
 	}

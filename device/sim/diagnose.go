@@ -31,7 +31,7 @@ func compileError(s moduleSource, output string, cause error) error {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\n")
 		if m := cameFrom.FindStringSubmatch(line); m != nil {
-			if at := place(m[1]+m[4], m[2]+m[5], m[3]+m[6]); at.file == s.name {
+			if at := place(m[1]+m[4], m[2]+m[5], m[3]+m[6]); s.owns(at.file) {
 				from = at
 			}
 			continue
@@ -48,7 +48,7 @@ func compileError(s moduleSource, output string, cause error) error {
 		switch {
 		case at.file == "module.cpp":
 			at = row{file: s.name} // the table of kernels: no line of the student's
-		case at.file != s.name && from.line > 0:
+		case !s.owns(at.file) && from.line > 0:
 			at = from
 		}
 		from = row{}
@@ -104,8 +104,8 @@ func friendlier(text string) string {
 		return m[1]
 	}
 	if m := missingHeader.FindStringSubmatch(text); m != nil {
-		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, mma.h, cuda_pipeline.h, " +
-			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, and math_constants.h"
+		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp4.h, mma.h, cuComplex.h, cuda_pipeline.h, " +
+			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, cuda/barrier, cuda/pipeline, cuda/atomic, and math_constants.h"
 	}
 	return text
 }

@@ -18,10 +18,10 @@ func (d *Device) explain(raw rawFinding) explained {
 	m := d.module(raw.Module)
 	f.File, f.Line, f.Column = m.source.Name, raw.Line, raw.Column
 	if raw.PC != 0 {
-		_, at := d.place(raw.Module, raw.PC)
-		f.Line, f.Column = at.line, at.column
+		file, at := d.place(raw.Module, raw.PC)
+		f.File, f.Line, f.Column = file, at.line, at.column
 	}
-	f.Source = m.sourceLine(f.Line)
+	f.Source = m.sourceLine(f.File, f.Line)
 	f.Block = &raw.Block
 	if raw.Check != "synccheck" { // a barrier is a matter of many threads
 		f.Thread = &raw.Thread
@@ -89,7 +89,7 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "barrier not reached by all":
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
-		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others wait at"
+		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others of its warp wait at"
 	case "divergent warp":
 		f.Message = raw.Text
 		f.Notes = append(f.Notes, "in block "+triple(raw.Block))
@@ -118,11 +118,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		return
 	}
 	f.Message = "race on " + what
-	_, other := d.place(raw.Module, raw.OtherPC)
+	file, other := d.place(raw.Module, raw.OtherPC)
 	f.otherLine, f.reads = other.line, raw.Op == "read"
 	f.Notes = append(f.Notes, fmt.Sprintf("thread %s %s it at %s:%d, thread %s %s it at %s:%d",
-		triple(raw.OtherThread), pastWord(raw.OtherOp), m.source.Name, other.line,
-		triple(raw.Thread), presentWord(raw.Op), m.source.Name, f.Line))
+		triple(raw.OtherThread), pastWord(raw.OtherOp), file, other.line,
+		triple(raw.Thread), presentWord(raw.Op), f.File, f.Line))
 	if raw.BlocksDiffer {
 		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
 		f.Hint = "let each element have one block that writes it, or use an atomic"

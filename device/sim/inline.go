@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,38 +14,23 @@ import (
 
 var usesPTX = regexp.MustCompile(`\b(?:asm|__asm__|__asm)\b`)
 
-// rewritePTX has inline PTX translated. The compiler then gets the preprocessed text, in
-// which no asm of the file is left; the arguments to compile it are returned.
-func (c *compiler) rewritePTX(dir string, args []string, s moduleSource) ([]string, error) {
-	if !usesPTX.MatchString(s.text) {
-		return args, nil
+// writeModule writes what is compiled: the file as it is, or, if something of it is not for
+// this machine's compiler (inline PTX, the host's functions), what the preprocessor and
+// we have made of it. The arguments to compile that are returned.
+func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stripped, table string) ([]string, error) {
+	inline := s.usesPTX()
+	module := filepath.Join(dir, "module.cpp")
+	if !inline && !r.Any {
+		return args, os.WriteFile(module, fmt.Appendf(nil, "#include %q\n%s", s.name, table), 0o644)
 	}
-	preprocessed := append(append([]string{}, args...), "-E", "module.cpp", "-o", "module.ii")
-	if out, err := c.run(dir, preprocessed...); err != nil {
-		return nil, compileError(s, out, err)
-	}
-	path := filepath.Join(dir, "module.ii")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	text := string(data)
-	where := markers(text)
-	own := func(at int) bool { return where(at).file == s.name }
-	text2, errs := ptx.Rewrite(text, device.BlankNonCode(text), own)
-	if len(errs) > 0 {
-		e := &device.CompileError{File: s.name}
-		for _, f := range errs[:min(len(errs), 12)] {
-			e.Diagnostics = append(e.Diagnostics, device.Diagnostic{File: s.name, Line: where(f.At).line, Severity: "error", Text: f.Text})
+	text := r.plain(ownParts(r.Text, s))
+	if inline {
+		var err error
+		if text, err = r.rewritePTX(text, s); err != nil {
+			return nil, err
 		}
-		e.Output = e.Error()
-		return nil, e
 	}
-	if err := os.WriteFile(path, []byte(text2), 0o644); err != nil {
-		return nil, err
-	}
-	// The wrapper's file now is the preprocessed text itself.
-	if err := os.Rename(path, filepath.Join(dir, "module.cpp")); err != nil {
+	if err := os.WriteFile(module, []byte(text+"\n# 1 \"module.cpp\"\n"+table), 0o644); err != nil {
 		return nil, err
 	}
 	var plain []string
@@ -58,6 +44,22 @@ func (c *compiler) rewritePTX(dir string, args []string, s moduleSource) ([]stri
 		}
 	}
 	return append(plain, "-x", "c++-cpp-output"), nil
+}
+
+// rewritePTX has inline PTX translated: no asm of the file is left.
+func (r stripped) rewritePTX(text string, s moduleSource) (string, error) {
+	where := markers(text)
+	rewritten, errs := ptx.Rewrite(text, device.BlankNonCode(text), ownParts(text, s))
+	if len(errs) == 0 {
+		return rewritten, nil
+	}
+	l := &lackingError{file: s.name}
+	for _, f := range errs {
+		at := where(f.At)
+		l.places = append(l.places, r.at(at.file, at.line))
+		l.found = append(l.found, device.Diagnostic{File: at.file, Line: at.line, Severity: "error", Text: f.Text})
+	}
+	return "", l
 }
 
 // markers tells which file and line a place of preprocessed text is from.

@@ -16,21 +16,26 @@ type module struct {
 	source     device.Source
 	path       string
 	signatures []device.Signature
+	about      built
 	places     *places // built at the first finding
 	code       *code   // built at the first count of operations
 	byAddress  *bool   // whether it jumps by address, once that was looked for
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {
+	if err := m.about.refusal(name); err != nil {
+		return nil, err
+	}
 	sig, err := device.FindKernel(m.source.Name, m.signatures, name)
 	if err != nil {
 		return nil, err
 	}
 	var id uint64
-	if err := m.device.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &id); err != nil {
+	var kinds string
+	if err := m.device.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &id, &kinds); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	return &kernel{m, id, sig}, nil
+	return &kernel{m, id, compiled(sig, kinds)}, nil
 }
 
 type kernel struct {

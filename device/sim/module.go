@@ -19,56 +19,119 @@ import (
 type moduleSource struct {
 	name, text string
 	defines    map[string]string
-	kernels    []string
+	files      map[string]string // what it includes of its own
+	wanted     []string          // kernels that are templates
 	checks     Checks
 	vet        func(Preprocessed) error
 }
 
 func (s moduleSource) key(c *compiler) string {
 	parts := []string{c.path, c.version, sourcesKey(), passesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
-	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
-		parts = append(parts, name, s.defines[name])
+	for _, texts := range []map[string]string{s.defines, s.files} {
+		parts = append(parts, fmt.Sprint(len(texts)))
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			parts = append(parts, name, texts[name])
+		}
 	}
+	parts = append(parts, s.wanted...)
 	return cache.Key(parts...)
 }
 
 // cachedModule builds a module unless it has been built before, by whomever; what nobody
 // vetted is vetted first. Two processes may build the same one at once: each renames its
 // own result into place.
-func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, error) {
+func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, built, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+		return "", built{}, err
 	}
 	so := filepath.Join(dir, s.key(c)+".so")
-	_, built := os.Stat(so)
-	if _, vetted := os.Stat(vettedMark(so)); built == nil && (s.vet == nil || vetted == nil) {
-		return so, nil
+	before, err := readBuilt(so)
+	there := err == nil
+	if _, vetted := os.Stat(vettedMark(so)); there && (s.vet == nil || vetted == nil) {
+		return so, before, nil
 	}
 	include, err := includeDir(cacheDir)
 	if err != nil {
-		return "", err
+		return "", built{}, err
 	}
-	return c.buildModule(include, s, so, built == nil)
+	if there {
+		return so, before, c.vetBuilt(include, s, so)
+	}
+	b, err := c.buildModule(include, s, so)
+	return so, b, err
 }
 
 // vettedMark lies beside a module whose text has been vetted.
 func vettedMark(so string) string { return so + ".vetted" }
 
-// buildModule vets one .cu file, and compiles and links it into so unless it is built.
-func (c *compiler) buildModule(include string, s moduleSource, so string, built bool) (string, error) {
+// buildModule vets one .cu file, and compiles and links it into so.
+func (c *compiler) buildModule(include string, s moduleSource, so string) (built, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
 	if err != nil {
-		return "", err
+		return built{}, err
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Chmod(dir, 0o755); err != nil { // in a sandbox the compiler is another user
-		return "", err
+		return built{}, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, s.name), []byte(s.text), 0o644); err != nil {
-		return "", err
+	r, args, err := c.prepare(include, dir, s, so)
+	if err != nil {
+		return built{}, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "module.cpp"), []byte(s.wrapper()), 0o644); err != nil {
-		return "", err
+	var made built
+	var dynamic []string
+	for {
+		dynamic, err = c.compileStripped(dir, include, args, s, r, &made)
+		lacks := r.lacks(err, s)
+		if lacks == nil {
+			break
+		}
+		lost, rest := r.Without(lacks.places)
+		if rest > 0 || len(lost) == 0 || len(r.Kernels) == 0 {
+			return built{}, lacks.compileError()
+		}
+		for _, k := range lost {
+			made.Refused = append(made.Refused, refused{k.Kernel, lacks.found[k.Reason]})
+		}
+	}
+	if err != nil {
+		return built{}, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "shared.s"), []byte(sharedWindow(dynamic)), 0o644); err != nil {
+		return built{}, err
+	}
+	// -Bsymbolic: a module's own functions stay its own. --wrap: see hooks.cpp.
+	out, err := c.run(dir, "-shared", "-Wl,-Bsymbolic", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove",
+		"-o", "module.so", "module.o", "shared.s", "-lm")
+	if err != nil {
+		return built{}, compileError(s, out, err)
+	}
+	made.Constants = r.Constants
+	if err := made.write(so); err != nil {
+		return built{}, err
+	}
+	return made, os.Rename(filepath.Join(dir, "module.so"), so)
+}
+
+// vetBuilt vets the file of a module that is there.
+func (c *compiler) vetBuilt(include string, s moduleSource, so string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	_, _, err = c.prepare(include, dir, s, so)
+	return err
+}
+
+// prepare writes a file and what it includes into a folder, has it preprocessed, takes its
+// host side, and vets it. It returns the arguments to compile what is left, too.
+func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stripped, []string, error) {
+	if err := s.write(dir); err != nil {
+		return stripped{}, nil, err
 	}
 	// The include directory's path is in the key by sourcesKey; the temporary
 	// one must not be in the debug information.
@@ -76,44 +139,38 @@ func (c *compiler) buildModule(include string, s moduleSource, so string, built 
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		args = append(args, "-D"+name+"="+s.defines[name])
 	}
-	if err := c.checkSupported(dir, args, s); err != nil {
-		return "", err
+	r, err := c.strip(dir, args, s)
+	if err != nil {
+		return stripped{}, nil, err
 	}
 	if s.vet != nil {
-		p, err := c.preprocessed(dir, include, args, s)
-		if err == nil {
-			err = s.vet(p)
+		if err := c.vet(dir, include, r, s); err != nil {
+			return stripped{}, nil, err
 		}
-		if err == nil {
-			err = cache.WriteFile(vettedMark(so), nil, 0o644)
-		}
-		if err != nil {
-			return "", err
+		if err := cache.WriteFile(vettedMark(so), nil, 0o644); err != nil {
+			return stripped{}, nil, err
 		}
 	}
-	if built {
-		return so, nil
+	return r, r.args, nil
+}
+
+// compileStripped compiles what is left of a file to module.o, and lists its dynamic
+// shared arrays.
+func (c *compiler) compileStripped(dir, include string, args []string, s moduleSource, r stripped, made *built) ([]string, error) {
+	if err := s.checkSupported(r); err != nil {
+		return nil, err
 	}
-	if args, err = c.rewritePTX(dir, args, s); err != nil {
-		return "", err
+	var err error
+	if made.Entries, err = s.entries(r, made.Refused); err != nil {
+		return nil, err
+	}
+	if args, err = c.writeModule(dir, args, s, r, c.table(made.Entries)); err != nil {
+		return nil, err
 	}
 	if err := c.compile(dir, include, args, s); err != nil {
-		return "", err
+		return nil, r.nameHost(err)
 	}
-	dynamic, err := checkObject(s, filepath.Join(dir, "module.o"))
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "shared.s"), []byte(sharedWindow(dynamic)), 0o644); err != nil {
-		return "", err
-	}
-	// -Bsymbolic: a module's own functions stay its own. --wrap: see hooks.cpp.
-	out, err := c.run(dir, "-shared", "-Wl,-Bsymbolic", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove",
-		"-o", "module.so", "module.o", "shared.s", "-lm")
-	if err != nil {
-		return "", compileError(s, out, err)
-	}
-	return so, os.Rename(filepath.Join(dir, "module.so"), so)
+	return checkObject(s, r.Host, filepath.Join(dir, "module.o"))
 }
 
 // compile makes module.o of module.cpp, by way of assembly in which every access has a hook.
@@ -145,17 +202,18 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 	return nil
 }
 
-func (s moduleSource) wrapper() string {
-	var b strings.Builder
-	if usesPTX.MatchString(s.text) {
-		b.WriteString("#include \"simt/ptx.h\"\n")
+// write writes the source and what it includes into the build's folder.
+func (s moduleSource) write(dir string) error {
+	for name, text := range s.files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(&b, "#include %q\nSIMT_MODULE(", s.name)
-	for _, k := range s.kernels {
-		fmt.Fprintf(&b, "SIMT_KERNEL(%s) ", k)
-	}
-	b.WriteString(")\n")
-	return b.String()
+	return os.WriteFile(filepath.Join(dir, s.name), []byte(s.text), 0o644)
 }
 
 // sharedWindow is the assembly that gives `extern __shared__` arrays their
@@ -180,7 +238,7 @@ var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__ubsan_handle_out_
 
 // checkObject lists the dynamic shared arrays of a compiled file, and refuses
 // what a GPU does not have.
-func checkObject(s moduleSource, object string) ([]string, error) {
+func checkObject(s moduleSource, host map[string]bool, object string) ([]string, error) {
 	f, err := elf.Open(object)
 	if err != nil {
 		return nil, err
@@ -211,7 +269,7 @@ func checkObject(s moduleSource, object string) ([]string, error) {
 			continue
 		}
 		if !allowedCalls.MatchString(sym.Name) {
-			return nil, oneError(s.name, lineOf(s.text, sym.Name), refusal(sym.Name))
+			return nil, oneError(s.name, lineOf(s.text, sym.Name), refusal(sym.Name, host))
 		}
 	}
 	slices.Sort(dynamic)
@@ -243,6 +301,13 @@ func demangle(symbol string) string {
 	if m == nil {
 		return symbol
 	}
+	for nested.MatchString(symbol) { // _ZN5Shape4areaEv: the last of its names
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n > len(m[2]) || !startsWithDigit.MatchString(m[2][n:]) {
+			break
+		}
+		m = mangled.FindStringSubmatch("_ZN" + m[2][n:])
+	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil || n > len(m[2]) {
 		return symbol
@@ -250,7 +315,11 @@ func demangle(symbol string) string {
 	return m[2][:n]
 }
 
-var mangled = regexp.MustCompile(`^_ZL?(\d+)(.+)$`)
+var (
+	mangled         = regexp.MustCompile(`^_Z(?:NK?|L)?(\d+)(.+)$`)
+	nested          = regexp.MustCompile(`^_ZNK?`)
+	startsWithDigit = regexp.MustCompile(`^\d`)
+)
 
 func lineOf(text, symbol string) int {
 	re, err := regexp.Compile(`\b` + regexp.QuoteMeta(demangle(symbol)) + `\s*\(`)
@@ -266,15 +335,4 @@ func lineOf(text, symbol string) int {
 func oneError(file string, line int, text string) error {
 	return &device.CompileError{File: file, Output: text,
 		Diagnostics: []device.Diagnostic{{File: file, Line: line, Severity: "error", Text: text}}}
-}
-
-var constantVariable = regexp.MustCompile(`\b__constant__\b[^;={(]*?(\w+)\s*(?:\[[^;={]*)?[;={]`)
-
-// constants lists the names of __constant__ variables, which kernels may not write.
-func constants(text string) []string {
-	var names []string
-	for _, m := range constantVariable.FindAllStringSubmatch(text, -1) {
-		names = append(names, m[1])
-	}
-	return names
 }

@@ -168,20 +168,20 @@ func (a array) bytes() int64 {
 // line finds the row that an address belongs to. Code of the shim that was
 // inlined there counts as the student's line that calls it; failing that, as the
 // nearest one before it.
-func (p *places) line(address uint64, file string) (row, bool) {
+func (p *places) line(address uint64, own func(file string) bool) (row, bool) {
 	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].address > address })
-	if i > 0 && p.rows[i-1].file != file {
-		if call, ok := p.caller(address, file); ok {
+	if i > 0 && !own(p.rows[i-1].file) {
+		if call, ok := p.caller(address, own); ok {
 			return call, true
 		}
 	}
 	if i > 0 && i < len(p.rows) && p.rows[i-1].line == 0 && !p.rows[i].end && p.rows[i].line > 0 {
 		// Code of the compiler's own, such as its call at the start of a block,
 		// belongs to what it stands before.
-		if p.rows[i].file == file {
+		if own(p.rows[i].file) {
 			return p.rows[i], true
 		}
-		if call, ok := p.caller(p.rows[i].address, file); ok {
+		if call, ok := p.caller(p.rows[i].address, own); ok {
 			return call, true
 		}
 	}
@@ -190,18 +190,18 @@ func (p *places) line(address uint64, file string) (row, bool) {
 		if r.end {
 			break
 		}
-		if r.file == file && r.line > 0 {
+		if own(r.file) && r.line > 0 {
 			return r, true
 		}
 	}
 	return row{}, false
 }
 
-// caller finds the innermost call in a file that was expanded at an address.
-func (p *places) caller(address uint64, file string) (row, bool) {
+// caller finds the innermost call in one's own files that was expanded at an address.
+func (p *places) caller(address uint64, own func(file string) bool) (row, bool) {
 	var best *inlined
 	for i, in := range p.inlined {
-		if in.low <= address && address < in.high && in.call.file == file &&
+		if in.low <= address && address < in.high && own(in.call.file) &&
 			(best == nil || in.high-in.low <= best.high-best.low) {
 			best = &p.inlined[i]
 		}

@@ -16,15 +16,32 @@ type Preprocessed = preprocess.Text
 // Line is one line of it.
 type Line = preprocess.Line
 
-// preprocessed runs the preprocessor alone.
-func (c *compiler) preprocessed(dir, include string, args []string, s moduleSource) (Preprocessed, error) {
-	out, err := c.run(dir, append(slices.Clone(args), "-E", "module.cpp")...)
-	if err != nil {
-		return Preprocessed{}, compileError(s, out, err)
+// vet shows the file to whoever may refuse it, in both forms that may be compiled: with
+// CUDA's words gone, and with them left in, for a macro can tell one from the other; and
+// then without its host side.
+func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
+	if len(s.files) > 0 {
+		return oneError(s.name, 0, "a file that is handed in includes none of its own")
 	}
-	p := preprocess.Included(out, s.name)
-	p.Headers, p.Words, p.Translated = include, ownMacros(), usesPTX.MatchString(s.text)
-	return p, nil
+	for _, words := range []string{"-USIMT_MARKS", "-DSIMT_MARKS"} {
+		out, err := c.run(dir, append(slices.Clone(r.args), words, "-E", "marked.cpp")...)
+		if err != nil {
+			return compileError(s, out, err)
+		}
+		if err := s.vetText(out, include); err != nil {
+			return err
+		}
+	}
+	if !r.Any {
+		return nil
+	}
+	return s.vetText(r.plain(ownParts(r.Text, s)), include)
+}
+
+func (s moduleSource) vetText(text, include string) error {
+	p := preprocess.Included(text, s.name)
+	p.Headers, p.Words, p.Translated = include, ownMacros(), s.usesPTX()
+	return s.vet(p)
 }
 
 var (

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -113,8 +114,8 @@ func (d *Device) place(id int, pc uint64) (string, row) {
 		return "", row{}
 	}
 	if p := m.debug(); p != nil {
-		if r, ok := p.line(pc, m.source.Name); ok {
-			return m.source.Name, r
+		if r, ok := p.line(pc, m.owns); ok {
+			return r.file, r
 		}
 	}
 	return m.source.Name, row{}
@@ -140,8 +141,23 @@ func (m *module) debug() *places {
 	return m.places
 }
 
-func (m *module) sourceLine(n int) string {
-	lines := strings.Split(m.source.Text, "\n")
+// owns tells whether a file's plain name is the source's, or that of a file with it.
+func (m *module) owns(file string) bool { return m.text(file) != "" }
+
+func (m *module) text(file string) string {
+	if file == m.source.Name {
+		return m.source.Text
+	}
+	for name, text := range m.source.Files {
+		if path.Base(name) == file {
+			return text
+		}
+	}
+	return ""
+}
+
+func (m *module) sourceLine(file string, n int) string {
+	lines := strings.Split(m.text(file), "\n")
 	if n < 1 || n > len(lines) {
 		return ""
 	}

@@ -253,16 +253,13 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
-	signatures := device.ScanKernels(src.Text)
-	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, checks: d.options.Checks, vet: d.options.Vet}
-	for _, sig := range signatures {
-		s.kernels = append(s.kernels, sig.Name)
-	}
+	s := moduleSource{name: src.Name, text: src.Text, defines: src.Defines, files: src.Files, wanted: src.Kernels,
+		checks: d.options.Checks, vet: d.options.Vet}
 	dir, err := d.options.Own.Place(src, filepath.Join(d.cacheDir, "modules"))
 	if err != nil {
 		return nil, err
 	}
-	so, err := d.compiler.cachedModule(d.cacheDir, dir, s)
+	so, about, err := d.compiler.cachedModule(d.cacheDir, dir, s)
 	if err != nil {
 		return nil, err
 	}
@@ -270,8 +267,11 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
-	m := &module{device: d, source: src, path: so, signatures: signatures}
-	if err := d.ask(protocol.New(protocol.OpLoad, visible, constants(src.Text)), nil, &m.id); err != nil {
+	m := &module{device: d, source: src, path: so, about: about}
+	for _, e := range about.Entries {
+		m.signatures = append(m.signatures, e.Signature)
+	}
+	if err := d.ask(protocol.New(protocol.OpLoad, visible, about.Constants), nil, &m.id); err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}
 	if m.id > mostModules {

@@ -2,10 +2,11 @@ package sim
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"flashlab/device"
@@ -33,82 +34,124 @@ var allLacking = []lacking{
 		"the simulator has no %s: use __syncthreads(), or __pipeline_wait_prior and a barrier"},
 }
 
+// served is what of libcu++ the simulator has.
+var served = map[string]bool{"cuda::barrier": true, "cuda::pipeline": true, "cuda::make_pipeline": true, "cuda::pipeline_shared_state": true,
+	"cuda::pipeline_consumer_wait_prior": true, "cuda::pipeline_producer_commit": true, "cuda::pipeline_role": true,
+	"cuda::memcpy_async": true, "cuda::aligned_size_t": true, "cuda::atomic": true, "cuda::atomic_ref": true, "cuda::atomic_thread_fence": true,
+	"cuda::thread_scope_system": true, "cuda::thread_scope_device": true, "cuda::thread_scope_block": true, "cuda::thread_scope_thread": true, "cuda::thread_scope": true,
+	"cuda::memory_order_relaxed": true, "cuda::memory_order_acquire": true, "cuda::memory_order_release": true, "cuda::memory_order_acq_rel": true, "cuda::memory_order_seq_cst": true,
+	"cuda::std": true, "cuda::memory_order": true}
+
+var libcu = regexp.MustCompile(`\bnamespace cuda\b`)
+
 // movesLines is a directive that would let code pass for the simulator's own (unseen.go).
 var movesLines = regexp.MustCompile(`(?s)(?:^|\n)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:#|%:|\?\?=)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:line\b|\d)`)
 
-// checkSupported looks for what the simulator lacks. Only if the text looks
-// like it is the file preprocessed, so that what is commented out, quoted or
-// left out by an #if raises no false alarm.
-func (c *compiler) checkSupported(dir string, args []string, s moduleSource) error {
-	if text := strings.ReplaceAll(s.text, "\\\n", " "); movesLines.MatchString(text) {
-		at := movesLines.FindStringIndex(text)
-		return oneError(s.name, 1+strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), "#line: remove it, findings name your own lines")
+// checkSupported looks for what the simulator lacks, in what the preprocessor left of the
+// file and the host has no part in: what is commented out, quoted or left out by an #if
+// raises no false alarm.
+func (s moduleSource) checkSupported(r stripped) error {
+	texts := map[string]string{s.name: s.text}
+	maps.Copy(texts, s.files)
+	for name, text := range texts {
+		if text := strings.ReplaceAll(text, "\\\n", " "); movesLines.MatchString(text) {
+			at := movesLines.FindStringIndex(text)
+			return oneError(name, 1+strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), "#line: remove it, findings name your own lines")
+		}
 	}
-	if !slices.ContainsFunc(allLacking, func(l lacking) bool { return l.pattern.MatchString(s.text) }) {
-		return nil
-	}
-	out, err := c.run(dir, append(slices.Clone(args), "-E", "module.cpp")...)
-	if err != nil {
-		return nil // the compiler will report its own errors
-	}
-	text := ownLines(out, s.name)
-	code := device.BlankNonCode(text)
+	code := device.BlankNonCode(r.Text)
 	type place struct {
 		at      int
 		message string
 	}
 	var found []place
+	own := ownParts(r.Text, s)
 	for _, l := range allLacking {
 		for _, m := range l.pattern.FindAllStringIndex(code, -1) {
+			if !own(m[0]) {
+				continue
+			}
 			message := l.message
+			if served[code[m[0]:m[1]]] {
+				if libcu.MatchString(r.code) {
+					continue
+				}
+				message = "%s needs its header: #include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic>"
+			}
 			if strings.Contains(message, "%s") {
 				message = fmt.Sprintf(message, strings.TrimRight(code[m[0]:m[1]], " (<"))
 			}
 			found = append(found, place{m[0], message})
 		}
 	}
-	if len(found) == 0 {
+	slices.SortFunc(found, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	l := &lackingError{file: s.name}
+	for _, f := range found {
+		at := r.where(f.at)
+		l.places = append(l.places, f.at)
+		l.found = append(l.found, device.Diagnostic{File: at.file, Line: at.line, Severity: "error", Text: f.message})
+	}
+	return l.orNil()
+}
+
+// lackingError is what a file has that the simulator lacks: functions that do without
+// it can run all the same.
+type lackingError struct {
+	file   string
+	places []int // in the stripped text
+	found  []device.Diagnostic
+}
+
+func (l *lackingError) orNil() error {
+	if len(l.found) == 0 {
 		return nil
 	}
-	slices.SortFunc(found, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	e := &device.CompileError{File: s.name}
-	for _, f := range found[:min(len(found), 12)] {
-		line := 1 + strings.Count(code[:f.at], "\n")
-		e.Diagnostics = append(e.Diagnostics, device.Diagnostic{File: s.name, Line: line, Severity: "error", Text: f.message})
-	}
+	return l
+}
+
+// compileError is the whole file's refusal.
+func (l *lackingError) compileError() *device.CompileError {
+	e := &device.CompileError{File: l.file, Diagnostics: l.found[:min(len(l.found), 12)]}
 	e.Output = e.Error()
 	return e
 }
 
-var lineMarker = regexp.MustCompile(`^# (\d+) "([^"]*)"`)
+func (l *lackingError) Error() string { return l.compileError().Error() }
 
-// ownLines takes from a preprocessor's output what came from one file, each
-// line where it stood there.
-func ownLines(output, file string) string {
-	var own []string
-	current, at := "", 0
-	for line := range strings.Lines(output) {
-		line = strings.TrimRight(line, "\r\n")
-		if m := lineMarker.FindStringSubmatch(line); m != nil {
-			current = m[2]
-			at, _ = strconv.Atoi(m[1])
+// lacks tells whether all that a compiler says against a file is that something is not
+// simulated, and where.
+func (r stripped) lacks(err error, s moduleSource) *lackingError {
+	var l *lackingError
+	if errors.As(err, &l) {
+		return l
+	}
+	var e *device.CompileError
+	if !errors.As(err, &e) || len(e.Diagnostics) == 0 || len(e.Diagnostics) >= 12 {
+		return nil
+	}
+	l = &lackingError{file: s.name}
+	for _, d := range e.Diagnostics {
+		if d.Severity == "note" {
 			continue
 		}
-		if strings.TrimPrefix(current, "./") == file && at > 0 && !strings.HasPrefix(line, "#") {
-			for len(own) < at {
-				own = append(own, "")
-			}
-			own[at-1] += " " + line
+		at := r.at(d.File, d.Line)
+		if !strings.HasPrefix(d.Text, "the simulator") || at < 0 {
+			return nil
 		}
-		at++
+		l.places = append(l.places, at)
+		l.found = append(l.found, d)
 	}
-	return strings.Join(own, "\n")
+	return l
 }
+
+var lineMarker = regexp.MustCompile(`^# (\d+) "([^"]*)"`)
 
 // refusal is the message for a function that a kernel would have to find in a
 // library.
-func refusal(symbol string) string {
+func refusal(symbol string, host map[string]bool) string {
 	switch name := demangle(symbol); {
+	case host[name]:
+		return ofTheHost(name)
 	case slices.Contains([]string{"malloc", "free", "calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
 		return "the simulator has no heap in kernels (malloc, new): use local or shared arrays, or a buffer from Go"
 	case strings.HasPrefix(symbol, "__cxa_guard"):
@@ -116,4 +159,25 @@ func refusal(symbol string) string {
 	default:
 		return fmt.Sprintf("it uses %q, which is neither in this file nor a function that kernels have", name)
 	}
+}
+
+func ofTheHost(name string) string {
+	return name + " is a function of the host: a kernel can call it once it is __device__"
+}
+
+var unknownName = regexp.MustCompile("^(?:there are no arguments to )?['‘](?:\\w+::)*(\\w+)['’] (?:was not declared|that depend)|^use of undeclared identifier ['‘](\\w+)['’]|^no matching function for call to ['‘](\\w+)")
+
+// nameHost says of names that a compiler does not know that they are the host's, if that
+// is where they were left.
+func (r stripped) nameHost(err error) error {
+	var e *device.CompileError
+	if !errors.As(err, &e) {
+		return err
+	}
+	for i, d := range e.Diagnostics {
+		if m := unknownName.FindStringSubmatch(d.Text); m != nil && r.Host[m[1]+m[2]+m[3]] {
+			e.Diagnostics[i].Text = ofTheHost(m[1] + m[2] + m[3])
+		}
+	}
+	return err
 }

@@ -87,10 +87,12 @@ template <class A, class B, class C, class D> struct Product {
     const B *b;
     const C *c;
     D *d;
+    bool saturate;
 
     SIMT_UNSEEN __attribute__((noinline)) static void compute(void *const *lanes) {
         constexpr int m = A::rows, k = A::columns, n = B::columns;
-        float *left = (float *)simt_matrix_room(), *right = left + m * k;
+        typedef typename A::Factor Factor;
+        Factor *left = (Factor *)simt_matrix_room(), *right = left + m * k;
         double *sum = (double *)(right + k * n);
         for (int l = 0; l < 32; l++) {
             const Product &p = *(const Product *)lanes[l];
@@ -99,16 +101,38 @@ template <class A, class B, class C, class D> struct Product {
             for (int i = 0; i < B::own; i++)
                 right[B::row(l, i) * n + B::column(l, i)] = B::factor(p.b->x[i]);
             for (int i = 0; i < C::own; i++)
-                sum[C::row(l, i) * n + C::column(l, i)] = (float)p.c->x[i];
+                sum[C::row(l, i) * n + C::column(l, i)] = wide(p.c->x[i]);
         }
-        static_assert(m * n * k == 4096 || m * n * k == 2048, "a name for each size");
-        (m * n * k == 4096 ? simt_multiply_4096 : simt_multiply_2048)(m, n, k, left, right, sum);
+        if constexpr (A::isDouble) {
+            for (int i = 0; i < m; i++)
+                for (int j = 0; j < n; j++)
+                    for (int q = 0; q < k; q++)
+                        sum[i * n + j] =
+                            __builtin_fma(left[i * k + q], right[q * n + j], sum[i * n + j]);
+        } else {
+            static_assert(m * n * k == 4096 || m * n * k == 2048, "a name for each size");
+            (m * n * k == 4096 ? simt_multiply_4096 : simt_multiply_2048)(m, n, k, left, right,
+                                                                          sum);
+        }
         for (int l = 0; l < 32; l++) {
             Product &p = *(Product *)lanes[l];
             for (int i = 0; i < D::own; i++)
-                p.d->x[i] =
-                    typename D::storage_element_type(sum[D::row(l, i) * n + D::column(l, i)]);
+                p.d->x[i] = narrow(sum[D::row(l, i) * n + D::column(l, i)], p.saturate);
         }
+    }
+    typedef typename D::storage_element_type Out;
+    template <class T> SIMT_UNSEEN static double wide(T v) {
+        if constexpr (std::is_arithmetic_v<T>)
+            return v;
+        else
+            return (float)v;
+    }
+    // A sum of integers wraps around, or stays at the largest if it was asked to.
+    SIMT_UNSEEN static Out narrow(double v, bool saturate) {
+        if constexpr (std::is_same_v<Out, int>)
+            return saturate ? simt::toInteger<int>(v, 0) : (int)(long long)v;
+        else
+            return Out(v);
     }
 };
 } // namespace detail
@@ -141,11 +165,10 @@ SIMT_INLINE void
 mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, N, K, T, LA> &a,
          const fragment<matrix_b, M, N, K, T, LB> &b, const fragment<accumulator, M, N, K, C> &c,
          bool saturate = false, int line = __builtin_LINE()) {
-    (void)saturate; // of integers only
     using P =
         detail::Product<fragment<matrix_a, M, N, K, T, LA>, fragment<matrix_b, M, N, K, T, LB>,
                         fragment<accumulator, M, N, K, C>, fragment<accumulator, M, N, K, D>>;
-    P mine = {&a, &b, &c, &d};
+    P mine = {&a, &b, &c, &d, saturate};
     simt::together(~0u, {P::compute, &mine, "wmma::mma_sync"}, line);
 }
 

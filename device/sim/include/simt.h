@@ -45,6 +45,8 @@
 
 #include "simt/integers.h"
 
+#include "simt/packed.h"
+
 #include "simt/functions.h"
 
 #include "simt/memory.h"

@@ -179,7 +179,7 @@ func vote(i *inst) string {
 	case "all":
 		return i.put("(bool)__all_sync(" + mask + ", " + p + ")")
 	case "uni":
-		return "unsigned simt_m = " + mask + ", simt_v = __ballot_sync(simt_m, " + p + "); " + i.put("(bool)(simt_v == 0 || simt_v == (simt_m & __activemask()))")
+		return "unsigned simt_m = " + mask + ", simt_v = __ballot_sync(simt_m, " + p + "); " + i.put("(bool)(simt_v == 0 || simt_v == (simt_m & simt_alive()))")
 	}
 	return i.refuse("all, any, uni and ballot are served")
 }

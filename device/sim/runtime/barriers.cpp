@@ -95,13 +95,22 @@ static void checkBarrier(Worker *w) {
                  std::to_string(other->line);
         report(w, f);
     }
-    if (w->exited) {
+    // Warps that are gone as a whole no longer count at a barrier. One that is there in
+    // part may hang on a GPU, or not, by its generation.
+    int gone = 0;
+    const Fiber *missing = nullptr;
+    for (int i = 0; i * 32 < w->threads; i++) {
+        const Warp &wp = w->warps[i];
+        uint32_t all = wp.lanes == 32 ? ~0u : (1u << wp.lanes) - 1, left = all & ~wp.alive;
+        if (!wp.alive || !left) continue;
+        gone += __builtin_popcount(left);
+        if (!missing) missing = &w->fibers[i * 32 + __builtin_ctz(left)];
+    }
+    if (missing) {
         Finding f = syncFinding("barrier not reached by all", first->line);
-        int gone = 0;
-        while (w->fibers[gone].wait != Wait::Exited) gone++;
         f.text = std::to_string(w->alive) + " threads wait at the barrier, " +
-                 std::to_string(w->exited) + " have returned without it, the first is " +
-                 threadName(w->fibers[gone]);
+                 std::to_string(gone) + " of their warps have returned without it, the first is " +
+                 threadName(*missing);
         report(w, f);
     }
 }
@@ -149,7 +158,9 @@ void reschedule(Worker *w) {
             simt_switch(&me->sp, w->mainStack);
             return;
         }
-        if (w->atBarrier == w->alive)
+        if (w->gathering)
+            gatherLanes(w);
+        else if (w->atBarrier == w->alive)
             releaseBarrier(w);
         else if (!w->usesHopper || !letGiveUp(w))
             deadlock(w);

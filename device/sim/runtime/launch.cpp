@@ -69,7 +69,7 @@ void startBlock(Worker *w, Module *m) {
     w->stopped = w->fenced = w->synchronised = w->meeting = w->usesHopper = false;
     w->order = nullptr;
     w->alive = w->threads;
-    w->atBarrier = w->exited = 0;
+    w->atBarrier = w->exited = w->gathering = 0;
     w->head = w->tail = 0;
     // Shared memory starts undefined in every block.
     Region &r = *w->shared;

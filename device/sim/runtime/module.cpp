@@ -51,6 +51,20 @@ int readSegments(struct dl_phdr_info *info, size_t, void *out) {
     return 1;
 }
 
+// owners are the kernels by how the names of their own variables begin: those of
+// _Z7softmaxPf with _ZZ7softmaxPfE, those of softmax, a C function, with _ZZ7softmaxE.
+typedef std::vector<std::pair<std::string, const char *>> Owners;
+
+void addOwner(Owners *owners, Module *m, Addr at, const char *name) {
+    for (const KernelEntry *k = m->kernels; k->name; k++) {
+        if ((Addr)k->address != at) continue;
+        std::string inner = !strncmp(name, "_Z", 2)
+                                ? name + 2
+                                : std::to_string(strlen(name)) + name;
+        owners->push_back({"_ZZ" + inner + "E", k->name});
+    }
+}
+
 void readSymbols(Module *m, const std::string &path) {
     int fd = open(path.c_str(), O_RDONLY);
     struct stat st;
@@ -60,11 +74,15 @@ void readSymbols(Module *m, const std::string &path) {
     if (file == MAP_FAILED) return;
     auto *header = (ElfW(Ehdr) *)file;
     auto *sections = (ElfW(Shdr) *)(file + header->e_shoff);
+    Owners owners;
     for (int i = 0; i < header->e_shnum; i++) {
         if (sections[i].sh_type != SHT_SYMTAB) continue;
         auto *table = (ElfW(Sym) *)(file + sections[i].sh_offset);
         const char *names = file + sections[sections[i].sh_link].sh_offset;
         size_t count = sections[i].sh_size / sizeof *table;
+        for (size_t j = 0; j < count; j++)
+            if (ELF64_ST_TYPE(table[j].st_info) == STT_FUNC)
+                addOwner(&owners, m, m->base + table[j].st_value, names + table[j].st_name);
         for (size_t j = 0; j < count; j++) {
             const auto &s = table[j];
             int type = ELF64_ST_TYPE(s.st_info);
@@ -72,6 +90,9 @@ void readSymbols(Module *m, const std::string &path) {
             if (s.st_shndx == SHN_UNDEF) continue;
             if (type == STT_TLS) {
                 m->symbols.push_back(named(name, s.st_value, s.st_value + s.st_size, true));
+                for (auto &[prefix, kernel] : owners)
+                    if (!strncmp(name, prefix.c_str(), prefix.size()))
+                        m->symbols.back().owner = kernel;
                 if (!strcmp(name, "simt_dynamic_shared")) m->dynamicAt = s.st_value;
             } else if (type == STT_OBJECT && s.st_size && m->data.holds(m->base + s.st_value)) {
                 Addr at = m->base + s.st_value;

@@ -38,6 +38,8 @@ struct KernelEntry {
     void (*call)(void **args);
     int count;                   // of parameters
     const unsigned short *sizes; // bytes each
+    const char *kinds;           // each a pointer, int, unsigned, float or other: p i u f o
+    void *address;
 };
 
 struct Symbol {
@@ -60,7 +62,7 @@ struct Module {
 };
 
 // ---- running threads -----------------------------------------------------------
-enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group };
+enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group, Gather };
 
 struct Request; // traffic.h
 struct Traffic;
@@ -172,6 +174,7 @@ struct alignas(64) Worker {
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;
+    int gathering = 0; // lanes that wait to see who comes along
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;
     void *mainStack = nullptr;

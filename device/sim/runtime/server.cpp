@@ -33,6 +33,7 @@ enum Operation : uint8_t {
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
 
 constexpr uint32_t maxMessage = 128u << 20; // bytes
+constexpr uint64_t mostArgument = 4096;      // bytes
 
 uint64_t timeout; // milliseconds a launch may take
 unsigned checks;
@@ -172,7 +173,14 @@ bool kernelCommand(Reader &r) {
     Module *m = moduleById((int)r.number());
     const KernelEntry *k = m ? findKernel(m, r.text()) : nullptr;
     if (!k) return answer(REFUSED, noKernel);
-    return answer((uint64_t)m->id << 32 | (uint64_t)(k - m->kernels));
+    struct {
+        uint64_t number, length;
+    } head = {(uint64_t)m->id << 32 | (uint64_t)(k - m->kernels), 0};
+    std::string params; // p8 i4: each one's kind and bytes
+    for (int i = 0; i < k->count; i++)
+        params += std::string(i ? " " : "") + k->kinds[i] + std::to_string(k->sizes[i]);
+    head.length = params.size();
+    return answer(OK, std::string((char *)&head, sizeof head) + params);
 }
 
 bool launchCommand(Reader &r) {
@@ -185,18 +193,27 @@ bool launchCommand(Reader &r) {
     const KernelEntry *k = found.kernel;
     if (!k) return answer(REFUSED, noKernel);
     if (count != (uint64_t)k->count) return answer(REFUSED, "the number of arguments is wrong");
-    std::vector<uint64_t> values(count);
+    std::vector<std::vector<uint64_t>> values(count);
     std::vector<void *> args(count);
     std::vector<TensorMap> maps(count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t size = r.number();
-        values[i] = r.number();
-        args[i] = &values[i];
+        if (size > mostArgument)
+            return answer(REFUSED, "an argument of " + std::to_string(size) + " bytes: CUDA passes " +
+                                       std::to_string(mostArgument) + " at most");
+        values[i].resize(size / 8 + 3); // 16 bytes more, to align
+        auto *at = (uint64_t *)(((uintptr_t)values[i].data() + 15) & ~(uintptr_t)15);
+        args[i] = at;
+        at[0] = r.number();
         if (r.number()) {
             std::string error;
             if (!readMap(r, &maps[i], &error)) return answer(REFUSED, error);
             args[i] = &maps[i];
         }
+        uint64_t more = r.number(); // of what does not fit into a number: all its bytes
+        if (more && more != size)
+            return answer(REFUSED, "an argument's bytes are more or fewer than it says");
+        for (uint64_t j = 0; j < more && r.ok; j++) ((char *)at)[j] = (char)r.number();
         if (size != k->sizes[i])
             return answer(REFUSED,
                           "argument " + std::to_string(i + 1) + " has " + std::to_string(size) +

@@ -20,8 +20,10 @@ void shuffle(Worker *w, Fiber *const *lane) {
         Fiber *from = me->source >= 0 && me->source < 32 ? lane[me->source] : nullptr;
         if (!from && (w->checks & SYNC)) {
             Finding f = syncFinding("absent lane", me->line);
+            bool named = me->source >= 0 && me->source < 32 && (me->mask >> me->source & 1);
             f.text = "lane " + std::to_string(l) + " (" + threadName(*me) + ") reads from lane " +
-                     std::to_string(me->source) + ", which does not take part";
+                     std::to_string(me->source) +
+                     (named ? ", which has returned" : ", which the mask leaves out");
             report(w, f);
         }
         memcpy(me->out, from ? from->in : me->in, me->size);
@@ -147,6 +149,32 @@ void aligned(Worker *w, const Instruction &i, int line) {
     }
 }
 
+// gatherWarp lets the lanes of a warp go on that wait to see who comes along: those at one
+// place go together.
+static void gatherWarp(Worker *w, int warp) {
+    Fiber *first = w->fibers + warp * 32;
+    int lanes = (int)w->warps[warp].lanes;
+    for (int l = 0; l < lanes; l++) {
+        if (first[l].wait != Wait::Gather) continue;
+        uint32_t together = 0;
+        for (int k = l; k < lanes; k++)
+            if (first[k].wait == Wait::Gather && first[k].in == first[l].in) together |= 1u << k;
+        for (int k = l; k < lanes; k++) {
+            if (!(together >> k & 1)) continue;
+            first[k].mask = together;
+            first[k].wait = Wait::None;
+            w->gathering--;
+            if (&first[k] != w->current) push(w, first[k].id);
+        }
+    }
+}
+
+// gatherLanes does so for all warps: nobody else can come, for no other thread runs.
+void gatherLanes(Worker *w) {
+    for (int i = 0; i * 32 < w->threads; i++) gatherWarp(w, i);
+    if (w->current->wait == Wait::None) push(w, w->current->id);
+}
+
 } // namespace simt
 
 extern "C" {
@@ -180,7 +208,25 @@ void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int
 unsigned simt_lane() {
     return simt::worker->current->lane;
 }
-unsigned simt_active() {
+unsigned simt_alive() {
     return simt::worker->warps[simt::worker->current->warp].alive;
+}
+// Which lanes are at this very place: known once all others wait elsewhere or are gone.
+unsigned simt_active() {
+    using namespace simt;
+    Worker *w = worker;
+    Fiber *f = w->current;
+    f->wait = Wait::Gather;
+    f->in = __builtin_return_address(0);
+    w->gathering++;
+    const Warp &wp = w->warps[f->warp];
+    bool allWait = true; // the last of its warp need not wait for others
+    for (uint32_t rest = wp.alive; rest && allWait; rest &= rest - 1)
+        allWait = w->fibers[f->warp * 32 + __builtin_ctz(rest)].wait != Wait::None;
+    if (allWait)
+        gatherWarp(w, f->warp);
+    else
+        reschedule(w);
+    return f->mask;
 }
 }

@@ -95,6 +95,20 @@ func TestCheckKernelRefuses(t *testing.T) {
 	}
 }
 
+func TestVetSourceLooksAtNamesOfKernels(t *testing.T) {
+	src := device.Source{Name: "k.cu", Text: fineKernel, Kernels: []string{"k", "k<float, 4>", "k<ns::pair<int, -2>>"}}
+	_, err := Rules{}.VetSource(src)
+	assert.NoError(t, err)
+	for _, k := range []string{"", "k<1>); system(1", "k<1>; int x", "k<sizeof(\"x\")>", "k<__asm__>", "k<1>\n#include <x>", "k{}"} {
+		src.Kernels = []string{k}
+		_, err = Rules{}.VetSource(src)
+		assert.Error(t, err, k)
+	}
+	src.Kernels, src.Files = nil, map[string]string{"a.cuh": "int x;"}
+	_, err = Rules{}.VetSource(src)
+	assert.ErrorContains(t, err, "Files beside it")
+}
+
 func TestVetSourceLooksAtMacros(t *testing.T) {
 	src := device.Source{Name: "k.cu", Text: fineKernel, Defines: map[string]string{"BLOCK": "256", "T": "float"}}
 	_, err := Rules{}.VetSource(src)

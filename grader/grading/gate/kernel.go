@@ -100,6 +100,17 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 				"Defines take a name, and a number or another name"})
 		}
 	}
+	if len(src.Files) > 0 {
+		refused = append(refused, Refusal{src.Name, 0, "Files beside it", "put what it includes into the file itself"})
+	}
+	for _, k := range src.Kernels {
+		if !kernelName.MatchString(k) {
+			refused = append(refused, Refusal{src.Name, 0, fmt.Sprintf("in Kernels: %q", k), "name a kernel, with its template's arguments: k<float, 4>"})
+		}
+		Rules{}.checkWords(0, k, func(_ int, what, do string) {
+			refused = append(refused, Refusal{src.Name, 0, "in Kernels: " + what, do})
+		})
+	}
 	if len(src.Text) > MaxFile {
 		refused = append(refused, Refusal{src.Name, 0, "is larger than 1 MB", "hand in source text only"})
 	}
@@ -111,6 +122,7 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 
 var (
 	macroName  = regexp.MustCompile(`^[A-Za-z_]\w{0,63}$`)
+	kernelName = regexp.MustCompile(`^[A-Za-z_]\w*(?:<[\w ,:<>+-]*>)?$`)
 	macroValue = regexp.MustCompile(`^[\w.+\-() ]{0,64}$`)
 )
 

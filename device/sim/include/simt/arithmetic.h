@@ -72,6 +72,48 @@ SIMT_INLINE double __drcp_rn(double a) {
 SIMT_INLINE double __dsqrt_rn(double a) {
     return sqrt(a);
 }
+// The other three directions: a result to the nearest, and the sign of what it is off by.
+namespace simt {
+SIMT_UNSEEN static double directed(double near, double error, Rounding r) {
+    if (error == 0 || near - near != 0) return near;
+    bool up = r == Upward || (r == TowardZero && near < 0);
+    if (up == (error > 0)) {
+        uint64_t u = bits<uint64_t>(near);
+        if (near == 0) return up ? 0x1p-1074 : -0x1p-1074;
+        return bits<double>((near > 0) == up ? u + 1 : u - 1);
+    }
+    return near;
+}
+SIMT_UNSEEN static double sumError(double a, double b, double sum) {
+    double fromB = sum - a;
+    return (a - (sum - fromB)) + (b - fromB);
+}
+} // namespace simt
+#define SIMT_DOUBLE_DIRECTED(suffix, direction)                                                    \
+    SIMT_UNSEEN static double __dadd_##suffix(double a, double b) {                                \
+        return simt::directed(a + b, simt::sumError(a, b, a + b), direction);                      \
+    }                                                                                              \
+    SIMT_UNSEEN static double __dsub_##suffix(double a, double b) {                                \
+        return __dadd_##suffix(a, -b);                                                             \
+    }                                                                                              \
+    SIMT_UNSEEN static double __dmul_##suffix(double a, double b) {                                \
+        return simt::directed(a * b, __builtin_fma(a, b, -(a * b)), direction);                    \
+    }                                                                                              \
+    SIMT_UNSEEN static double __ddiv_##suffix(double a, double b) {                                \
+        double rest = __builtin_fma(-(a / b), b, a);                                               \
+        return simt::directed(a / b, b > 0 ? rest : -rest, direction);                             \
+    }                                                                                              \
+    SIMT_UNSEEN static double __drcp_##suffix(double a) {                                          \
+        return __ddiv_##suffix(1, a);                                                              \
+    }                                                                                              \
+    SIMT_UNSEEN static double __dsqrt_##suffix(double a) {                                         \
+        double root = __builtin_sqrt(a);                                                           \
+        return simt::directed(root, __builtin_fma(-root, root, a), direction);                     \
+    }
+SIMT_DOUBLE_DIRECTED(rz, simt::TowardZero)
+SIMT_DOUBLE_DIRECTED(ru, simt::Upward)
+SIMT_DOUBLE_DIRECTED(rd, simt::Downward)
+
 SIMT_INLINE double __fma_rn(double a, double b, double c) {
     return fma(a, b, c);
 }

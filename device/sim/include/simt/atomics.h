@@ -64,6 +64,22 @@ SIMT_ATOMIC(
     atomicAdd, (T)(old + v),
     "int, unsigned, unsigned long long, float, double, half, half2 and their bfloat16 twins", int,
     unsigned, simt_ull, float, double, __half, __half2, __nv_bfloat16, __nv_bfloat162)
+// A vector is several additions, each atomic: so says CUDA, which has them in global memory.
+#define SIMT_ATOMIC_VECTOR(name, T, N)                                                             \
+    SIMT_INLINE T name(T *p, T v) {                                                                \
+        simt_atomic(p, sizeof(T));                                                                 \
+        T old;                                                                                     \
+        for (int i = 0; i < N; i++) {                                                              \
+            float add = (&v.x)[i];                                                                 \
+            (&old.x)[i] = simt::update(&p->x + i, [=](float old) -> float { return old + add; });  \
+        }                                                                                          \
+        simt_atomic_done();                                                                        \
+        simt_yield();                                                                              \
+        return old;                                                                                \
+    }
+SIMT_ATOMIC_VECTOR(atomicAdd, float2, 2)
+SIMT_ATOMIC_VECTOR(atomicAdd, float4, 4)
+
 SIMT_ATOMIC(atomicSub, (T)(old - v), "int and unsigned", int, unsigned)
 SIMT_ATOMIC(atomicExch, v, "int, unsigned, unsigned long long and float", int, unsigned, simt_ull,
             float)

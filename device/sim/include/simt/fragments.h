@@ -19,8 +19,14 @@ template <class T> constexpr bool isTf32 = std::is_same_v<T, precision::tf32>;
 template <class T> constexpr bool isHalf = std::is_same_v<T, __half>;
 template <class T> constexpr bool isFactor = isHalf<T> || std::is_same_v<T, __nv_bfloat16>;
 
+template <class T>
+constexpr bool isByte = std::is_same_v<T, signed char> || std::is_same_v<T, unsigned char>;
+
 template <class Use, int M, int N, int K, class T> constexpr bool exists() {
     bool shape = (M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32);
+    if (std::is_same_v<T, double>) return M == 8 && N == 8 && K == 4;
+    if (std::is_same_v<Use, accumulator> ? std::is_same_v<T, int> : isByte<T>)
+        return shape && K == 16;
     if constexpr (std::is_same_v<Use, accumulator>)
         return (std::is_same_v<T, float> &&
                 ((shape && K == 16) || (M == 16 && N == 16 && K == 8))) ||
@@ -34,7 +40,8 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
     static_assert(detail::exists<Use, M, N, K, T>(),
                   "the simulator's wmma has 16x16x16, 32x8x16 and 8x32x16 of half and "
                   "__nv_bfloat16, and 16x16x8 of precision::tf32, with float accumulators (for "
-                  "half also half ones)");
+                  "half also half ones), the first three of signed and unsigned char with int "
+                  "ones, and 8x8x4 of double");
     static_assert(std::is_same_v<Layout, void> == std::is_same_v<Use, accumulator>,
                   "a matrix_a or matrix_b fragment has a layout, row_major or col_major; an "
                   "accumulator has none");
@@ -49,7 +56,8 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
     storage_element_type x[num_elements];
 
     // A lane's neighbours lie along a row of a and of an accumulator, along a column of b.
-    static constexpr int run = detail::isTf32<T> ? 1 : 2;
+    static constexpr bool isDouble = std::is_same_v<T, double>;
+    static constexpr int run = detail::isTf32<T> || (isDouble && (isA || isB)) ? 1 : 2;
     static constexpr bool runsDown = isB;
     SIMT_INLINE constexpr int along(int lane, int i) { return lane % 4 * run + i % run; }
     SIMT_INLINE constexpr int across(int lane) { return lane / 4; }
@@ -65,8 +73,11 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
     }
 
     // What the product uses of an element: the hardware drops the bits that tf32 lacks.
-    SIMT_UNSEEN static float factor(storage_element_type v) {
-        if constexpr (detail::isTf32<T>)
+    typedef std::conditional_t<isDouble, double, float> Factor;
+    SIMT_UNSEEN static Factor factor(storage_element_type v) {
+        if constexpr (isDouble)
+            return v;
+        else if constexpr (detail::isTf32<T>)
             return simt::bits<float>(simt::bits<uint32_t>(v) & 0xffffe000u);
         else
             return (float)v;

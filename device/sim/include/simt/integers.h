@@ -146,6 +146,25 @@ SIMT_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shif
     return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 
+SIMT_INLINE unsigned umin(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+SIMT_INLINE unsigned umax(unsigned a, unsigned b) {
+    return a > b ? a : b;
+}
+SIMT_INLINE long long llmin(long long a, long long b) {
+    return a < b ? a : b;
+}
+SIMT_INLINE long long llmax(long long a, long long b) {
+    return a > b ? a : b;
+}
+SIMT_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+    return a < b ? a : b;
+}
+SIMT_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+    return a > b ? a : b;
+}
+
 SIMT_INLINE int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 32; i += 8) c += (signed char)(a >> i) * (signed char)(b >> i);
     return c;

@@ -1,5 +1,6 @@
-// kernel.h - the table of kernels that ends every module: name, parameters'
-// sizes, and a function that calls it from an array of pointers to arguments.
+// kernel.h - what the table of kernels that ends every module has of each: name,
+// parameters' sizes and kinds, and a function that calls it from an array of pointers to
+// arguments. The build step writes the table behind the file (kernels.go).
 #pragma once
 
 namespace simt {
@@ -8,7 +9,17 @@ struct KernelEntry {
     void (*call)(void **args);
     int count;
     const unsigned short *sizes;
+    const char *kinds; // of each parameter: pointer, int, unsigned, float, other
+    void *address;
 };
+
+template <class T> constexpr char kindOf() {
+    if constexpr (std::is_pointer_v<T>) return 'p';
+    if constexpr (std::is_floating_point_v<T>) return 'f';
+    if constexpr (std::is_enum_v<T>) return 'i';
+    if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? 'i' : 'u';
+    return 'o';
+}
 
 template <auto F> struct Entry;
 template <class... A, void (*F)(A...)> struct Entry<F> {
@@ -17,19 +28,7 @@ template <class... A, void (*F)(A...)> struct Entry<F> {
     }
     SIMT_UNSEEN static void call(void **args) { apply(args, std::index_sequence_for<A...>{}); }
     static constexpr unsigned short sizes[] = {(unsigned short)sizeof(A)..., 0};
+    static constexpr void (*address)(A...) = F;
+    static constexpr char kinds[] = {kindOf<std::remove_cv_t<A>>()..., 0};
 };
 } // namespace simt
-
-#define SIMT_KERNEL(f)                                                                             \
-    {#f, &simt::Entry<&f>::call, sizeof(simt::Entry<&f>::sizes) / 2 - 1, simt::Entry<&f>::sizes},
-
-// The build step writes SIMT_MODULE(SIMT_KERNEL(a) SIMT_KERNEL(b)) behind the file.
-#define SIMT_MODULE(...)                                                                           \
-    extern "C" {                                                                                   \
-    extern __thread char simt_dynamic_shared[];                                                    \
-    SIMT_UNSEEN void *simt_touch_shared() {                                                        \
-        return simt_dynamic_shared;                                                                \
-    }                                                                                              \
-    extern const simt::KernelEntry simt_kernels[];                                                 \
-    const simt::KernelEntry simt_kernels[] = {__VA_ARGS__{nullptr, nullptr, 0, nullptr}};          \
-    }

@@ -1,16 +1,26 @@
 // qualifiers.h - where functions and variables live.
 #pragma once
 
+#ifdef SIMT_MARKS // they stay where they are, to be read (hostside/)
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
+#define __constant__ __constant__
+#define __managed__ __managed__
+#define __grid_constant__ __grid_constant__
+#define __noinline__ __noinline__
+#else
 #define __global__
 #define __device__
 #define __host__
 #define __constant__
 #define __managed__
 #define __grid_constant__
+#define __noinline__ __attribute__((noinline))
+#endif
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __inline_hint__ inline
 #define __align__(n) __attribute__((aligned(n)))
 // nvcc takes `__shared__ alignas(16) float s[64];`, C++ would not: a GNU
@@ -23,7 +33,9 @@ template <size_t N> constexpr size_t alignmentOf() {
     return N;
 }
 } // namespace simt
+#ifndef SIMT_MARKS
 #define alignas(x) __attribute__((aligned(simt::alignmentOf<x>())))
+#endif
 #define __builtin_align__(n) __attribute__((aligned(n)))
 
 // A block's shared memory is the thread-local storage of the OS thread that
@@ -33,8 +45,8 @@ template <size_t N> constexpr size_t alignmentOf() {
 #define __shared__ thread_local
 #else
 // Types with constructors, such as half, would get a guarded initialiser without
-// constinit; clang++ sees that there is nothing to do, and would not take it.
-#define __shared__ constinit thread_local
+// __constinit; clang++ sees that there is nothing to do, and would not take it.
+#define __shared__ __constinit thread_local
 #endif
 
 // Code of the shim itself that the checks must not see.

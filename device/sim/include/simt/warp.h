@@ -5,7 +5,8 @@ extern "C" {
 // Waits for all lanes of the mask, then does one of the kinds below.
 void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int source, int line);
 unsigned simt_lane();
-unsigned simt_active();
+unsigned simt_alive();  // the lanes that have not returned
+unsigned simt_active(); // those at this very place
 }
 
 namespace simt {
@@ -24,12 +25,16 @@ SIMT_INLINE void together(unsigned mask, const Gathering &g, int line) {
     simt_warp(mask, Together, &g, nullptr, 0, 0, line);
 }
 
-template <class T> SIMT_INLINE T shuffle(unsigned mask, T v, int source, int line) {
-    static_assert(sizeof(T) <= 4 || std::is_arithmetic_v<T>,
-                  "CUDA shuffles numbers and half2: shuffle a vector's members one by one");
+// shuffleAny is for the cooperative groups, which shuffle structs as well.
+template <class T> SIMT_INLINE T shuffleAny(unsigned mask, T v, int source, int line) {
     T r;
     simt_warp(mask, Shuffle, &v, &r, sizeof(T), source, line);
     return r;
+}
+template <class T> SIMT_INLINE T shuffle(unsigned mask, T v, int source, int line) {
+    static_assert(sizeof(T) <= 4 || std::is_arithmetic_v<T>,
+                  "CUDA shuffles numbers and half2: shuffle a vector's members one by one");
+    return shuffleAny(mask, v, source, line);
 }
 
 template <class T> struct Reduction {
@@ -112,7 +117,7 @@ SIMT_INLINE unsigned __match_any_sync(unsigned mask, T v, int line = __builtin_L
 template <class T>
 SIMT_INLINE unsigned __match_all_sync(unsigned mask, T v, int *all, int line = __builtin_LINE()) {
     unsigned same = __match_any_sync(mask, v, line);
-    *all = __all_sync(mask, same == (mask & simt_active()), line);
+    *all = __all_sync(mask, same == (mask & simt_alive()), line);
     return *all ? same : 0;
 }
 

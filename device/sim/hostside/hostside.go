@@ -1,0 +1,189 @@
+// Package hostside takes from a preprocessed .cu file what only its host side uses, so
+// that a compiler for kernels need not know it: functions without __device__ or
+// __global__, and types and variables that no kernel names.
+package hostside
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kernel is a __global__ function that a file defines.
+type Kernel struct {
+	Name     string // with its namespaces: layers::softmax
+	Template bool   // it needs arguments: softmax<float>
+	Params   string // as written, macros expanded
+	C        bool   // it has C linkage, so it is its name's only one
+	At       int    // where in the text
+	Range    [2]int // from its first token to behind its last
+}
+
+// Result is a file without its host side.
+type Result struct {
+	Text    string
+	Kernels []Kernel
+	Host    map[string]bool // functions that were left out
+	Any     bool            // whether anything was left out
+	// Constants are the names of __constant__ variables.
+	Constants []string
+
+	parser *parser
+}
+
+// Words are CUDA's own that no C++ compiler has: once they have been read, they go.
+var Words = []string{"__global__", "__device__", "__host__", "__constant__", "__managed__", "__grid_constant__"}
+
+// Strip reads preprocessed text. code is the same with strings and directives blanked;
+// own tells which places are the file's and not a header's.
+func Strip(text, code string, own func(at int) bool) Result {
+	p := &parser{all: tokens(code, own), own: own}
+	for i := 0; i < len(p.all); {
+		i = p.scope(i, nil, false) // a } too many ends it early
+	}
+	p.keep(code)
+	out := []byte(text)
+	r := Result{Host: map[string]bool{}, parser: p}
+	for _, d := range p.found {
+		switch {
+		case !d.kept:
+			blank(out, p.all[d.first].at, p.all[d.last].end(), own)
+			if d.function {
+				r.Host[d.name()] = true
+				r.Any = true
+			}
+			continue
+		case d.class && d.body != [2]int{}:
+			r.Any = p.members(d.body[0]+1, d.body[1], out, own, r.Host) || r.Any
+		}
+		if d.marks["__constant__"] {
+			r.Constants = append(r.Constants, d.names...)
+		}
+		if k, ok := p.kernel(d, text); ok {
+			r.Kernels = append(r.Kernels, k)
+		}
+	}
+	r.Text = string(out)
+	return r
+}
+
+func (p *parser) kernel(d *declaration, text string) (Kernel, bool) {
+	if !d.marks["__global__"] || !d.function || d.body == [2]int{} || d.name() == "" {
+		return Kernel{}, false
+	}
+	k := Kernel{Name: p.fullName(d), Template: d.template != [2]int{}, C: d.c, At: p.all[d.params[0]-1].at,
+		Range: [2]int{p.all[d.first].at, p.all[d.last].end()}}
+	for i := d.params[0]; i < d.params[1]; i++ {
+		k.Params += text[p.all[i].at:p.all[i].end()] + " "
+	}
+	return k, true
+}
+
+func (p *parser) fullName(d *declaration) string {
+	return strings.Join(append(slices.Clone(d.scope), d.name()), "::")
+}
+
+// keep marks what kernels have: what is a GPU's by its own words, and what that names.
+func (p *parser) keep(code string) {
+	byName := map[string][]*declaration{}
+	prototypes := map[string]bool{} // a definition may leave out what its declaration said
+	for _, d := range p.found {
+		for _, name := range d.names {
+			byName[name] = append(byName[name], d)
+			if d.function && d.device() && d.body == [2]int{} {
+				prototypes[name] = true
+			}
+		}
+	}
+	var queue []*declaration
+	keep := func(d *declaration) {
+		if !d.kept {
+			d.kept = true
+			queue = append(queue, d)
+		}
+	}
+	for _, d := range p.found {
+		if d.device() || p.usingNamespace(d, code) || d.host() && d.body != [2]int{} && prototypes[d.name()] {
+			keep(d)
+		}
+	}
+	for len(queue) > 0 {
+		d := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, t := range p.all[d.first : d.last+1] {
+			for _, other := range byName[t.text] {
+				if !other.host() {
+					keep(other)
+				}
+			}
+		}
+	}
+	for _, d := range p.found {
+		d.kept = d.kept || d.marks["static_assert"] && p.namesOnlyKept(d, byName)
+	}
+}
+
+// namesOnlyKept tells whether an assertion is about nothing that goes.
+func (p *parser) namesOnlyKept(d *declaration, byName map[string][]*declaration) bool {
+	for _, t := range p.all[d.first : d.last+1] {
+		for _, other := range byName[t.text] {
+			if other != d && !other.kept {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// usingNamespace tells whether a declaration is using namespace of one that there is.
+func (p *parser) usingNamespace(d *declaration, code string) bool {
+	if !d.using || !p.is(d.first, "using") || !p.is(d.first+1, "namespace") {
+		return false
+	}
+	return regexp.MustCompile(`\bnamespace\s+` + regexp.QuoteMeta(p.all[d.last-1].text) + `\b\s*(?:::|\{|$|\s)`).MatchString(code)
+}
+
+// members takes the bodies of a class's host functions.
+func (p *parser) members(i, end int, out []byte, own func(int) bool, host map[string]bool) bool {
+	any := false
+	for i < end {
+		if t := p.all[i].text; t == ";" || t == "}" || t == ":" || t == "public" || t == "private" || t == "protected" {
+			i++
+			continue
+		}
+		d := p.declaration(i)
+		d.last = min(d.last, end-1)
+		switch {
+		case d.class && !d.function && d.body != [2]int{}:
+			any = p.members(d.body[0]+1, d.body[1], out, own, host) || any
+		case d.host() && d.body != [2]int{} && !d.marks["virtual"]:
+			from := d.body[0]
+			if d.initialiser > 0 {
+				from = d.initialiser
+			}
+			blank(out, p.all[from].at, p.all[d.last].end(), own)
+			out[p.all[from].at] = ';'
+			any = true
+			host[d.name()] = true
+		}
+		i = d.last + 1
+	}
+	return any
+}
+
+// blank overwrites a part of the text but for what headers brought in, and for the
+// lines that say where it is from.
+func blank(out []byte, from, to int, own func(int) bool) {
+	for i := from; i < to; {
+		end := i
+		for end < to && out[end] != '\n' {
+			end++
+		}
+		if line := strings.TrimLeft(string(out[i:end]), " \t"); !(strings.HasPrefix(line, "# ") && i > 0 && out[i-1] == '\n') && own(i) {
+			for j := i; j < end; j++ {
+				out[j] = ' '
+			}
+		}
+		i = end + 1
+	}
+}

@@ -1,0 +1,185 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/device/sim/hostside"
+)
+
+// stripped is a file as its kernels need it.
+type stripped struct {
+	hostside.Result
+	code  string // the text with strings and directives blanked
+	where func(at int) row
+	args  []string // to compile what the file includes
+}
+
+// strip has the file preprocessed with CUDA's words left in, and takes its host side.
+func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, error) {
+	args = append(slices.Clone(args), "-I", ".", "-I", absent)
+	if err := os.MkdirAll(filepath.Join(dir, absent), 0o755); err != nil {
+		return stripped{}, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "marked.cpp"), []byte(s.wrapper()), 0o644); err != nil {
+		return stripped{}, err
+	}
+	preprocess := append(slices.Clone(args), "-DSIMT_MARKS", "-E", "marked.cpp", "-o", "marked.ii")
+	out, err := c.run(dir, preprocess...)
+	for range 50 {
+		if err == nil || !emptyHeader(dir, out) {
+			break
+		}
+		out, err = c.run(dir, preprocess...)
+	}
+	if err != nil {
+		return stripped{}, compileError(s, out, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "marked.ii"))
+	if err != nil {
+		return stripped{}, err
+	}
+	text := string(data)
+	r := stripped{where: markers(text), args: args}
+	r.code = device.BlankNonCode(text)
+	r.Result = hostside.Strip(text, r.code, ownParts(text, s))
+	return r, nil
+}
+
+// at is where the text has the first word of one of its own lines, or -1.
+func (r stripped) at(file string, line int) int {
+	current, n, offset := "", 0, 0
+	for text := range strings.Lines(r.Text) {
+		if m := lineMarker.FindStringSubmatch(text); m != nil {
+			current = filepath.Base(m[2])
+			n, _ = strconv.Atoi(m[1])
+		} else {
+			if blank := len(text) - len(strings.TrimLeft(text, " \t\n")); n == line && current == file && blank < len(text) {
+				return offset + blank
+			}
+			n++
+		}
+		offset += len(text)
+	}
+	return -1
+}
+
+// wrapper is what includes the file.
+func (s moduleSource) wrapper() string {
+	before := ""
+	if s.usesPTX() {
+		before = "#include \"simt/ptx.h\"\n"
+	}
+	return before + fmt.Sprintf("#include %q\n", s.name)
+}
+
+func (s moduleSource) usesPTX() bool {
+	for _, text := range s.files {
+		if usesPTX.MatchString(text) {
+			return true
+		}
+	}
+	return usesPTX.MatchString(s.text)
+}
+
+// ownParts tells which places of preprocessed text are the file's, or of what it
+// includes of its own.
+func ownParts(text string, s moduleSource) func(at int) bool {
+	type part struct {
+		at  int
+		own bool
+	}
+	parts := []part{{0, false}}
+	offset := 0
+	for line := range strings.Lines(text) {
+		if m := lineMarker.FindStringSubmatch(line); m != nil {
+			parts = append(parts, part{offset, s.owns(m[2])})
+		}
+		offset += len(line)
+	}
+	last := 0 // asked in order, most times
+	return func(at int) bool {
+		if parts[last].at > at {
+			last = 0
+		}
+		for last+1 < len(parts) && parts[last+1].at <= at {
+			last++
+		}
+		return parts[last].own
+	}
+}
+
+// owns tells whether a file of the compiler's is the source, or one of those with it.
+func (s moduleSource) owns(file string) bool {
+	file = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(file)), "./")
+	_, ok := s.files[file]
+	return ok || file == s.name
+}
+
+// words are CUDA's in code that no longer needs them, and those that the compiler
+// knows by another name.
+var (
+	cudaWords = regexp.MustCompile(`\b(?:` + strings.Join(hostside.Words, "|") + `)\b`)
+	noInline  = regexp.MustCompile(`\b__noinline__\b`)
+	inner     = regexp.MustCompile(`__attribute__\s*\(\([^()]*__noinline__`)
+	alignment = regexp.MustCompile(`\balignas\s*\(`)
+)
+
+// plain turns CUDA's words into the compiler's.
+func (r stripped) plain(own func(int) bool) string {
+	code := device.BlankNonCode(r.Text)
+	out := []byte(r.Text)
+	for _, m := range cudaWords.FindAllStringIndex(code, -1) {
+		for i := m[0]; i < m[1]; i++ {
+			out[i] = ' '
+		}
+	}
+	var b strings.Builder
+	done := 0
+	replace := func(from, to int, by string) {
+		b.Write(out[done:from])
+		b.WriteString(by)
+		done = to
+	}
+	attributes := inner.FindAllStringIndex(code, -1)
+	edits := append(noInline.FindAllStringIndex(code, -1), alignment.FindAllStringIndex(code, -1)...)
+	slices.SortFunc(edits, func(a, b []int) int { return a[0] - b[0] })
+	for _, m := range edits {
+		if !own(m[0]) || m[0] < done {
+			continue
+		}
+		if code[m[0]] == '_' {
+			if !slices.ContainsFunc(attributes, func(a []int) bool { return a[0] < m[0] && m[1] <= a[1] }) {
+				replace(m[0], m[1], "__attribute__((noinline))")
+			}
+			continue
+		}
+		if end := closing(code, m[1]-1); end > 0 {
+			replace(m[0], end, "__attribute__((aligned(simt::alignmentOf<"+string(out[m[1]:end-1])+">())))")
+		}
+	}
+	b.Write(out[done:])
+	return b.String()
+}
+
+// closing is the index behind the parenthesis that closes the one at i, or 0.
+func closing(code string, i int) int {
+	depth := 0
+	for ; i < len(code); i++ {
+		switch code[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
