@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"flashlab/device"
@@ -111,47 +110,6 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 		return built{}, err
 	}
 	return made, os.Rename(filepath.Join(dir, "module.so"), so)
-}
-
-// vetBuilt vets the file of a module that is there.
-func (c *compiler) vetBuilt(include string, s moduleSource, so string) error {
-	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
-	_, _, err = c.prepare(include, dir, s, so)
-	return err
-}
-
-// prepare writes a file and what it includes into a folder, has it preprocessed, takes its
-// host side, and vets it. It returns the arguments to compile what is left, too.
-func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stripped, []string, error) {
-	if err := s.write(dir); err != nil {
-		return stripped{}, nil, err
-	}
-	// The include directory's path is in the key by sourcesKey; the temporary
-	// one must not be in the debug information.
-	args := append(c.kernelFlags(s.checks), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
-	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
-		args = append(args, "-D"+name+"="+s.defines[name])
-	}
-	r, err := c.strip(dir, args, s)
-	if err != nil {
-		return stripped{}, nil, err
-	}
-	if s.vet != nil {
-		if err := c.vet(dir, include, r, s); err != nil {
-			return stripped{}, nil, err
-		}
-		if err := cache.WriteFile(vettedMark(so), nil, 0o644); err != nil {
-			return stripped{}, nil, err
-		}
-	}
-	return r, r.args, nil
 }
 
 // compileStripped compiles what is left of a file to module.o, and lists its dynamic
@@ -293,43 +251,6 @@ func startsCode(f *elf.File) bool {
 		}
 	}
 	return false
-}
-
-// demangle shows the name inside a simple mangled symbol: _Z4helpf → help.
-func demangle(symbol string) string {
-	m := mangled.FindStringSubmatch(symbol)
-	if m == nil {
-		return symbol
-	}
-	for nested.MatchString(symbol) { // _ZN5Shape4areaEv: the last of its names
-		n, err := strconv.Atoi(m[1])
-		if err != nil || n > len(m[2]) || !startsWithDigit.MatchString(m[2][n:]) {
-			break
-		}
-		m = mangled.FindStringSubmatch("_ZN" + m[2][n:])
-	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil || n > len(m[2]) {
-		return symbol
-	}
-	return m[2][:n]
-}
-
-var (
-	mangled         = regexp.MustCompile(`^_Z(?:NK?|L)?(\d+)(.+)$`)
-	nested          = regexp.MustCompile(`^_ZNK?`)
-	startsWithDigit = regexp.MustCompile(`^\d`)
-)
-
-func lineOf(text, symbol string) int {
-	re, err := regexp.Compile(`\b` + regexp.QuoteMeta(demangle(symbol)) + `\s*\(`)
-	if err != nil {
-		return 0
-	}
-	if at := re.FindStringIndex(text); at != nil {
-		return 1 + strings.Count(text[:at[0]], "\n")
-	}
-	return 0
 }
 
 func oneError(file string, line int, text string) error {

@@ -35,7 +35,7 @@ func (f tiny) value(code int) float64 {
 
 // nearest searches all codes; of two as near it takes the even one.
 func (f tiny) nearest(x float64) int {
-	if math.IsInf(x, 0) {
+	if x >= f.value(f.largest) {
 		return f.largest
 	}
 	x = min(x, f.value(f.largest)) // far beyond, all are as near to a float64

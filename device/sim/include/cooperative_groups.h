@@ -101,18 +101,18 @@ public:
         return simt::shuffleAny(mask(), v, (int)(first() | ((unsigned)rank & (N - 1))), line);
     }
     template <class T> T shfl_up(T v, unsigned delta, int line = __builtin_LINE()) const {
-        return simt::shuffleAny(
-            mask(), v, (int)(simt_lane() - (thread_rank() < delta ? 0 : delta)), line);
+        return simt::shuffleAny(mask(), v, (int)(simt_lane() - (thread_rank() < delta ? 0 : delta)),
+                                line);
     }
     template <class T> T shfl_down(T v, unsigned delta, int line = __builtin_LINE()) const {
         return simt::shuffleAny(
             mask(), v, (int)(simt_lane() + (thread_rank() + delta >= N ? 0 : delta)), line);
     }
     template <class T> T shfl_xor(T v, unsigned bits, int line = __builtin_LINE()) const {
-        return simt::shuffleAny(mask(), v,
-                                (int)((thread_rank() ^ bits) >= N ? simt_lane()
-                                                                  : first() | (thread_rank() ^ bits)),
-                                line);
+        return simt::shuffleAny(
+            mask(), v,
+            (int)((thread_rank() ^ bits) >= N ? simt_lane() : first() | (thread_rank() ^ bits)),
+            line);
     }
     unsigned packed(unsigned lanes) const { return (lanes & mask()) >> first(); }
 
@@ -206,9 +206,7 @@ public:
     unsigned thread_rank() const {
         return lanes ? coalesced_group(lanes).thread_rank() : thread_block::thread_rank();
     }
-    unsigned size() const {
-        return lanes ? coalesced_group(lanes).size() : thread_block::size();
-    }
+    unsigned size() const { return lanes ? coalesced_group(lanes).size() : thread_block::size(); }
     unsigned num_threads() const { return size(); }
     void sync(int line = __builtin_LINE()) const {
         if (lanes)

@@ -12,9 +12,9 @@ namespace simt {
 SIMT_INLINE unsigned char toFloat4(double x, cudaRoundMode mode = cudaRoundNearest) {
     if (isNaN(x)) return 7;
     unsigned sign = isNegative(x) ? 8 : 0;
-    Rounding r = mode == cudaRoundNearest                    ? Nearest
+    Rounding r = mode == cudaRoundNearest                             ? Nearest
                  : mode == (sign ? cudaRoundMinInf : cudaRoundPosInf) ? Upward
-                                                             : TowardZero;
+                                                                      : TowardZero;
     double size = sizeOf(x);
     unsigned code = size > 6 ? 7 : (unsigned)roundTiny(size, 1, 0, r);
     return (unsigned char)(sign | (code > 7 ? 7 : code));

@@ -63,8 +63,8 @@ SIMT_INLINE __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x, __nv_satur
 }
 SIMT_INLINE __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x, __nv_saturation_t s,
                                                           __nv_fp8_interpretation_t f) {
-    return (__nv_fp8x2_storage_t)(simt::floatToFloat8(x.x, s, f) |
-                                  simt::floatToFloat8(x.y, s, f) << 8);
+    return (__nv_fp8x2_storage_t)(simt::floatToFloat8(x.x, s, f) | simt::floatToFloat8(x.y, s, f)
+                                                                       << 8);
 }
 SIMT_INLINE __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw x, __nv_saturation_t s,
                                                             __nv_fp8_interpretation_t f) {
@@ -172,8 +172,7 @@ SIMT_FP8X2(__nv_fp8x2_e5m2, __NV_E5M2)
         SIMT_FP8X4_OF(T, (__half2 a, __half2 b), __nv_cvt_halfraw2_to_fp8x2, a, b)                 \
         SIMT_FP8X4_OF(T, (__nv_bfloat162 a, __nv_bfloat162 b), __nv_cvt_bfloat16raw2_to_fp8x2, a,  \
                       b)                                                                           \
-        SIMT_FP8X4_OF(T, (float4 v), __nv_cvt_float2_to_fp8x2, float2(v.x, v.y),                   \
-                      float2(v.z, v.w))                                                            \
+        SIMT_FP8X4_OF(T, (float4 v), __nv_cvt_float2_to_fp8x2, float2(v.x, v.y), float2(v.z, v.w)) \
         SIMT_FP8X4_OF(T, (double4 v), __nv_cvt_double2_to_fp8x2, double2(v.x, v.y),                \
                       double2(v.z, v.w))                                                           \
         __attribute__((always_inline)) explicit operator float4() const {                          \

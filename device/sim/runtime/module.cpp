@@ -58,9 +58,8 @@ typedef std::vector<std::pair<std::string, const char *>> Owners;
 void addOwner(Owners *owners, Module *m, Addr at, const char *name) {
     for (const KernelEntry *k = m->kernels; k->name; k++) {
         if ((Addr)k->address != at) continue;
-        std::string inner = !strncmp(name, "_Z", 2)
-                                ? name + 2
-                                : std::to_string(strlen(name)) + name;
+        std::string inner =
+            !strncmp(name, "_Z", 2) ? name + 2 : std::to_string(strlen(name)) + name;
         owners->push_back({"_ZZ" + inner + "E", k->name});
     }
 }

@@ -110,7 +110,7 @@ struct Fiber {
     void *out;
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
-    size_t group; // committed so far
+    size_t group;  // committed so far
     bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
 };
 
@@ -194,9 +194,10 @@ struct alignas(64) Worker {
     std::vector<Repeat> repeats;
     Again again[64] = {}; // by a hash: the latest
     uint32_t blockEpoch = 0;
-    Hopper *hopper = nullptr;   // kept from block to block
-    bool usesHopper = false;    // the running block
-    uint16_t *order = nullptr, *orderRoom = nullptr; // of its threads (order.h); null: none yet
+    Hopper *hopper = nullptr;  // kept from block to block
+    bool usesHopper = false;   // the running block
+    uint16_t *order = nullptr; // of its threads (order.h), or null
+    uint16_t *orderRoom = nullptr;
     uint64_t products = 0; // multiplications and additions of wgmma in this launch
 };
 

@@ -12,7 +12,7 @@ void enter(Worker *w, Fiber *f);     // makes it the running one
 void laneWaits(Worker *w, int warp); // at a block barrier, or gone
 void reschedule(Worker *w);          // leaves the running thread, whose wait is set
 bool tryWarp(Worker *w, Fiber *f);   // runs a collective once its lanes are there
-void gatherLanes(Worker *w);          // when no other thread can run
+void gatherLanes(Worker *w);         // when no other thread can run
 Finding syncFinding(const char *kind, int line);
 std::string threadName(const Fiber &f);
 

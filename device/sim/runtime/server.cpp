@@ -33,7 +33,7 @@ enum Operation : uint8_t {
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
 
 constexpr uint32_t maxMessage = 128u << 20; // bytes
-constexpr uint64_t mostArgument = 4096;      // bytes
+constexpr uint64_t mostArgument = 4096;     // bytes
 
 uint64_t timeout; // milliseconds a launch may take
 unsigned checks;
@@ -199,8 +199,9 @@ bool launchCommand(Reader &r) {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t size = r.number();
         if (size > mostArgument)
-            return answer(REFUSED, "an argument of " + std::to_string(size) + " bytes: CUDA passes " +
-                                       std::to_string(mostArgument) + " at most");
+            return answer(REFUSED, "an argument of " + std::to_string(size) +
+                                       " bytes: CUDA passes " + std::to_string(mostArgument) +
+                                       " at most");
         values[i].resize(size / 8 + 3); // 16 bytes more, to align
         auto *at = (uint64_t *)(((uintptr_t)values[i].data() + 15) & ~(uintptr_t)15);
         args[i] = at;

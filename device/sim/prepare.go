@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"flashlab/internal/cache"
+)
+
+// vetBuilt vets the file of a module that is there.
+func (c *compiler) vetBuilt(include string, s moduleSource, so string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(so), ".build-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	_, _, err = c.prepare(include, dir, s, so)
+	return err
+}
+
+// prepare writes a file and what it includes into a folder, has it preprocessed, takes its
+// host side, and vets it. It returns the arguments to compile what is left, too.
+func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stripped, []string, error) {
+	if err := s.write(dir); err != nil {
+		return stripped{}, nil, err
+	}
+	// The include directory's path is in the key by sourcesKey; the temporary
+	// one must not be in the debug information.
+	args := append(c.kernelFlags(s.checks), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
+	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
+		args = append(args, "-D"+name+"="+s.defines[name])
+	}
+	r, err := c.strip(dir, args, s)
+	if err != nil {
+		return stripped{}, nil, err
+	}
+	if s.vet != nil {
+		if err := c.vet(dir, include, r, s); err != nil {
+			return stripped{}, nil, err
+		}
+		if err := cache.WriteFile(vettedMark(so), nil, 0o644); err != nil {
+			return stripped{}, nil, err
+		}
+	}
+	return r, r.args, nil
+}
