@@ -111,7 +111,7 @@ func TestALaunchOnTheWayIsChecked(t *testing.T) {
 		"right":            {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, {Size: 8, Bits: block + 63}}}, protocol.OK},
 		"another kernel":   {protocol.Launch{Kernel: 3, Shape: one, Args: args{x, n, x}}, protocol.Failed},
 		"a wild pointer":   {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n, {Size: 8, Bits: block + 64}}}, protocol.Failed},
-		"nothing":          {protocol.Launch{Kernel: 1, Shape: one, Args: args{{Size: 8}, n, x}}, protocol.Failed},
+		"a null pointer":   {protocol.Launch{Kernel: 1, Shape: one, Args: args{{Size: 8}, n, x}}, protocol.OK},
 		"a wide integer":   {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, {Size: 8, Bits: 3}, x}}, protocol.Failed},
 		"a narrow pointer": {protocol.Launch{Kernel: 1, Shape: one, Args: args{{Size: 4, Bits: block}, n, x}}, protocol.Failed},
 		"too few":          {protocol.Launch{Kernel: 1, Shape: one, Args: args{x, n}}, protocol.Failed},

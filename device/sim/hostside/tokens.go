@@ -48,8 +48,6 @@ func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-var partner = map[string]string{"(": ")", "[": "]", "{": "}"}
-
 // skip is the index behind the bracket that closes the one at i, or the end.
 func skip(all []token, i int) int {
 	depth := 0
