@@ -165,7 +165,7 @@ func ofTheHost(name string) string {
 	return name + " is a function of the host: a kernel can call it once it is __device__"
 }
 
-var unknownName = regexp.MustCompile("^(?:there are no arguments to )?['‘](?:\\w+::)*(\\w+)['’] (?:was not declared|that depend)|^use of undeclared identifier ['‘](\\w+)['’]|^no matching function for call to ['‘](\\w+)")
+var unknownName = regexp.MustCompile(`^(?:there are no arguments to )?['‘](?:\w+::)*(\w+)['’] (?:was not declared|that depend)|^use of undeclared identifier ['‘](\w+)['’]|^no matching function for call to ['‘](\w+)`)
 
 // nameHost says of names that a compiler does not know that they are the host's, if that
 // is where they were left.

@@ -187,7 +187,7 @@ public:
     static bool is_valid() { return false; }
     SIMT_LACKING(
         "the simulator has no barrier over the grid: end the kernel, and launch a second one")
-    void sync() const;
+    void sync(int line = 0) const;
 };
 SIMT_INLINE grid_group this_grid() {
     return {};
@@ -284,7 +284,7 @@ template <class G, class F> SIMT_INLINE void invoke_one(const G &group, F work) 
 
 class cluster_group {
 public:
-    void sync() const;
+    void sync(int line = 0) const;
     static unsigned block_rank();
     static unsigned num_blocks();
     static unsigned thread_rank();
