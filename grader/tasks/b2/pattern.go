@@ -25,9 +25,7 @@ func (a mixed) mistakes() []mistake {
 	all := []mistake{
 		{scaled(math.Ln2), "this is 2^x in place of e^x: scale the scores by log2(e) / √d, so that 2^x is right"},
 		{scaled(math.Log2E), "the scores are scaled by log2(e), as 2^x wants it, and then e^x is taken"},
-		{func() []float64 {
-			return a.as(a.s, a.otherType(a.q), a.otherType(a.k), a.otherType(a.v), shared.Variant{})
-		}, "the bits are read as the other type: float16 and bfloat16 are different numbers of 16 bits (is the macro that chooses between them defined?)"},
+		{a.asOther, "the bits are read as the other type: float16 and bfloat16 are different numbers of 16 bits (is the macro that chooses between them defined?)"},
 	}
 	if s := a.s; s.KVHeads > 1 && s.KVHeads < s.Heads {
 		all = append(all,
@@ -45,13 +43,24 @@ func (mixed) as(s attn.Shape, q, k, v []float32, w shared.Variant) []float64 {
 	return out
 }
 
-// otherType is what the bits are as the other type.
-func (a mixed) otherType(x []float32) []float32 {
+// asOther is what a kernel of the other type makes of the inputs' bits, and its output's bits as
+// numbers of this one.
+func (a mixed) asOther() []float64 {
 	other := tensor.BFloat16
 	if a.ty == tensor.BFloat16 {
 		other = tensor.Float16
 	}
-	return other.Decode(a.ty.Encode(x))
+	theirs := func(x []float32) []float32 { return other.Decode(a.ty.Encode(x)) }
+	y := a.as(a.s, theirs(a.q), theirs(a.k), theirs(a.v), shared.Variant{})
+	bits := make([]float32, len(y))
+	for i, v := range y {
+		bits[i] = float32(v)
+	}
+	out := make([]float64, len(y))
+	for i, v := range a.ty.Decode(other.Encode(bits)) {
+		out[i] = float64(v)
+	}
+	return out
 }
 
 // heads is the attention with another key head for each query head.

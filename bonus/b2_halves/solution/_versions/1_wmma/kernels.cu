@@ -95,8 +95,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention(const Half *q, c
     const int row = mine + lane / 2, part = lane % 2;
     float largest = -INFINITY, sum = 0;
 
-    fetch<KEYS>(tiles.k[0], k, 0, seqK);
-    fetch<KEYS>(tiles.v[0], v, 0, seqK);
+    if (seen > 0) {
+        fetch<KEYS>(tiles.k[0], k, 0, seqK);
+        fetch<KEYS>(tiles.v[0], v, 0, seqK);
+    }
     __pipeline_commit();
     for (int key = 0, buffer = 0; key < seen; key += KEYS, buffer ^= 1) {
         if (key + KEYS < seen) { // the next tile is on its way while this one is computed

@@ -172,7 +172,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(const Half *q
     const int firstRow = tile * ROWS, before = seqK - seqQ; // keys older than the first query
     q += (size_t)head * seqQ * DIM, out += (size_t)head * seqQ * DIM;
     k += (size_t)(head / group) * seqK * DIM, v += (size_t)(head / group) * seqK * DIM;
-    const int seen = causal ? min(seqK, before + firstRow + ROWS) : seqK;        // by the last row
+    // By the last row; a block that sees nothing walks over one tile, all of it masked.
+    const int seen = causal ? max(min(seqK, before + firstRow + ROWS), 0) : seqK;
     const int allSeen = causal ? min(seqK, before + firstRow + mine + 1) : seqK; // by every row
 
     float o[TALL][DIM / 8][4] = {};
