@@ -35,14 +35,15 @@ var DynamicTable = func() (all ascending) {
 	return all
 }()
 
-// evenly are n numbers from first to last, in float32: the upper half counts back from the end.
+// evenly are n numbers from first to last, each rounded once: the upper half counts back from
+// the end, as PyTorch does.
 func evenly(first, last float32, n int) []float32 {
 	x, step := make([]float32, n), (last-first)/float32(n-1)
 	for i := range x {
 		if i < n/2 {
-			x[i] = first + step*float32(i)
+			x[i] = float32(math.FMA(float64(step), float64(i), float64(first)))
 		} else {
-			x[i] = last - step*float32(n-1-i)
+			x[i] = float32(math.FMA(-float64(step), float64(n-1-i), float64(last)))
 		}
 	}
 	return x
