@@ -1,8 +1,8 @@
 // Attention, the plain way: one block for each query of a head, which goes through the keys a chunk
 // at a time. A chunk has as many keys as the block has threads.
 //
-// The output is a mean of the values. At any time it is the mean over the keys so far, and a chunk's
-// own mean is blended into it by the chunk's share of the weight.
+// The output is a mean of the values. At any time it is the mean over the keys so far, and a
+// chunk's own mean is blended into it by the chunk's share of the weight.
 
 // defines.go defines BLOCK, the threads of a block and the keys of a chunk, and MAX_DIM.
 
@@ -25,7 +25,7 @@ __device__ void attend(const float *q, const float *k, const float *v, float *ou
     const int me = threadIdx.x;
     for (int x = me; x < dim; x += BLOCK) query[x] = scale * q[x];
 
-    float mean[PARTS] = {};      // of the values so far: its elements me, me + BLOCK ...
+    float mean[PARTS] = {};            // of the values so far: its elements me, me + BLOCK ...
     float top = -INFINITY, sum = 0.0f; // the highest score so far, and exp(score - top) of all
     for (int chunk = 0; chunk < keys; chunk += BLOCK) {
         const int size = min(BLOCK, keys - chunk);

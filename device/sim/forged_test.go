@@ -18,8 +18,8 @@ func TestForgedCounts(t *testing.T) {
 		want         string // of the error; "" if it runs
 		byAddress    bool
 	}{
-		"a hook":              {"extern \"C\" void __tsan_write4(void *) {}", "y[0] = 1;", "the simulator's own function", false},
-		"a static hook":       {"extern \"C\" { static __attribute__((noinline)) void __tsan_write4(void *p) { ((volatile float *)p)[1] = 2; } }", "__tsan_write4(y); y[0] = 1;", "the simulator's own function", false},
+		"a hook":              {"extern \"C\" __device__ void __tsan_write4(void *) {}", "y[0] = 1;", "the simulator's own function", false},
+		"a static hook":       {"extern \"C\" { static __device__ __attribute__((noinline)) void __tsan_write4(void *p) { ((volatile float *)p)[1] = 2; } }", "__tsan_write4(y); y[0] = 1;", "the simulator's own function", false},
 		"a constructor":       {"struct S { int a; __device__ S() { a = (int)(long)this; } };\n__device__ S s;", "y[0] = s.a;", "initialised by code", false},
 		"a computed value":    {"__device__ float f() { return expf(threadIdx.x); }\n__device__ float s = f();", "y[0] = s;", "initialised by code", false},
 		"a constant":          {"__device__ const float s = 1 + 2.0f;", "y[0] = s;", "", false},

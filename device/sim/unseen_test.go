@@ -95,16 +95,16 @@ func TestNothingPassesForTheSimulatorsOwn(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks()})
 	const kernel = "extern \"C\" __global__ void k(float *y) { y[0] = 1; }\n"
 	for text, want := range map[string]string{
-		kernel + "#line 3 \"simt/atomics.h\"\n":                 "kernels.cu:2: error: #line",
-		kernel + "/* a\n */ # /* b */ line 3\n":                 "#line",
-		kernel + "extern \"C\" void simt_saw_write4() {}\n":     "simulator's own function",
-		kernel + "extern \"C\" void __tsan_write4(void *) {}\n": "simulator's own function",
-		kernel + "extern \"C\" void simt_fence() {}":            "simulator's own function",
+		kernel + "#line 3 \"simt/atomics.h\"\n":                            "kernels.cu:2: error: #line",
+		kernel + "/* a\n */ # /* b */ line 3\n":                            "#line",
+		kernel + "extern \"C\" __device__ void simt_saw_write4() {}\n":     "simulator's own function",
+		kernel + "extern \"C\" __device__ void __tsan_write4(void *) {}\n": "simulator's own function",
+		kernel + "extern \"C\" __device__ void simt_fence() {}":            "simulator's own function",
 	} {
 		assert.ErrorContains(t, compile(d, text), want, text)
 	}
 	// A function that only has the name of one of the simulator's is watched.
-	r, _ := run(t, d, "namespace simt { struct Mine {}; template <class T, class F> __attribute__((noinline, no_sanitize(\"thread\"))) T update(T *p, F next, Mine) { return *p = next(*p); } }\n"+
+	r, _ := run(t, d, "namespace simt { struct Mine {}; template <class T, class F> __device__ __attribute__((noinline, no_sanitize(\"thread\"))) T update(T *p, F next, Mine) { return *p = next(*p); } }\n"+
 		"extern \"C\" __global__ void sneaks(float *y) { simt::update(y + 1000, [](float x) { return x + 1; }, simt::Mine()); }\n", "sneaks", 1)
 	require.NotEmpty(t, r.Findings)
 	assert.Equal(t, "out of bounds", r.Findings[0].Kind)
