@@ -109,6 +109,8 @@ func TestTheHostsFunctionsAreNamed(t *testing.T) {
 		for text, want := range map[string]string{
 			"float help(float x) { return x; }\n__global__ void k(float *x) { x[0] = help(1); }":                              "help is a function of the host",
 			"struct P { float v; float get() { return v; } };\n__global__ void k(float *x) { P p; p.v = 1; x[0] = p.get(); }": "get is a function of the host",
+			"struct L { float operator()(float v) { return v; } };\n__global__ void k(float *x) { x[0] = L()(1); }":           "an operator of L is a function of the host",
+			"struct L { float v; L(float u) : v(u) {} };\n__global__ void k(float *x) { x[0] = L(1).v; }":                     "L is a function of the host",
 			"#include \"missing.h\"\n__global__ void k(float *x) {}":                                                          "no header missing.h",
 		} {
 			_, err := d.Compile(device.Source{Name: "k.cu", Text: text})

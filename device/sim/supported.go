@@ -149,9 +149,11 @@ var lineMarker = regexp.MustCompile(`^# (\d+) "([^"]*)"`)
 // refusal is the message for a function that a kernel would have to find in a
 // library.
 func refusal(symbol string, host map[string]bool) string {
-	switch name := demangle(symbol); {
+	switch name, rest := lastName(symbol); {
 	case host[name]:
 		return ofTheHost(name)
+	case nested.MatchString(symbol) && operator.MatchString(rest):
+		return "an operator of " + ofTheHost(name)
 	case slices.Contains([]string{"malloc", "free", "calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
 		return "the simulator has no heap in kernels (malloc, new): use local or shared arrays, or a buffer from Go"
 	case strings.HasPrefix(symbol, "__cxa_guard"):

@@ -8,28 +8,34 @@ import (
 
 // demangle shows the name inside a simple mangled symbol: _Z4helpf → help.
 func demangle(symbol string) string {
+	name, _ := lastName(symbol)
+	return name
+}
+
+// lastName is also what follows it: the letters of an operator or a constructor, say.
+func lastName(symbol string) (name, rest string) {
 	m := mangled.FindStringSubmatch(symbol)
 	if m == nil {
-		return symbol
+		return symbol, ""
 	}
-	for nested.MatchString(symbol) { // _ZN5Shape4areaEv: the last of its names
+	for {
 		n, err := strconv.Atoi(m[1])
-		if err != nil || n > len(m[2]) || !startsWithDigit.MatchString(m[2][n:]) {
-			break
+		if err != nil || n > len(m[2]) {
+			return symbol, ""
 		}
-		m = mangled.FindStringSubmatch("_ZN" + m[2][n:])
+		name, rest = m[2][:n], m[2][n:]
+		if !nested.MatchString(symbol) || !startsWithDigit.MatchString(rest) { // _ZN5Shape4areaEv: the last of its names
+			return name, rest
+		}
+		m = mangled.FindStringSubmatch("_ZN" + rest)
 	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil || n > len(m[2]) {
-		return symbol
-	}
-	return m[2][:n]
 }
 
 var (
 	mangled         = regexp.MustCompile(`^_Z(?:NK?|L)?(\d+)(.+)$`)
 	nested          = regexp.MustCompile(`^_ZNK?`)
 	startsWithDigit = regexp.MustCompile(`^\d`)
+	operator        = regexp.MustCompile(`^[a-z][a-zA-Z]`)
 )
 
 func lineOf(text, symbol string) int {
