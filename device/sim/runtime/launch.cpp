@@ -12,6 +12,7 @@
 #include "collective.h"
 #include "fiber.h"
 #include "hopper.h"
+#include "prints.h"
 #include "schedule.h"
 #include "traffic.h"
 

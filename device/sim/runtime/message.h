@@ -1,11 +1,34 @@
 // message.h - the bodies of messages (package device/protocol) taken apart and put
 // together.
 #pragma once
+#include <unistd.h>
+
 #include <cstring>
 
 #include "runtime.h"
 
 namespace simt {
+
+// Messages come on standard input, and go to standard output.
+inline bool readAll(void *to, size_t n) {
+    for (char *p = (char *)to; n > 0;) {
+        ssize_t got = read(0, p, n);
+        if (got <= 0) return false;
+        p += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+inline bool writeAll(const void *from, size_t n) {
+    for (const char *p = (const char *)from; n > 0;) {
+        ssize_t put = write(1, p, n);
+        if (put <= 0) return false;
+        p += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
 
 // Reader takes a body apart; past the end everything is zero and ok is false.
 struct Reader {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "access.h"
+#include "prints.h"
 
 extern "C" {
 extern __thread simt::Index3 simt_blockIdx;

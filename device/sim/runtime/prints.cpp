@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "message.h"
+#include "prints.h"
 #include "runtime.h"
 
 namespace simt {

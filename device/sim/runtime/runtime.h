@@ -259,18 +259,6 @@ std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
 
-// ---- prints.cpp -----------------------------------------------------------------
-// Whose printf the Go side wants to see; everybody's without it.
-struct ShowOnly {
-    bool byThread = false, byBlock = false;
-    Index3 thread{}, block{};
-};
-void showOnly(const ShowOnly &s);
-void print(Worker *w, Index3 block, const char *text);
-void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
-std::string takePrints();
-void resetPrints();
-
 // ---- collective.cpp -------------------------------------------------------------
 bool sameGathering(const Fiber *a, const Fiber *b);
 void gather(Worker *w, Fiber *const *lane);

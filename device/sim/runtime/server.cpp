@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "message.h"
-#include "runtime.h"
+#include "prints.h"
 #include "tensormap.h"
 
 namespace simt {
@@ -37,26 +37,6 @@ constexpr uint64_t mostArgument = 4096;     // bytes
 
 uint64_t timeout; // milliseconds a launch may take
 unsigned checks;
-
-bool readAll(void *to, size_t n) {
-    for (char *p = (char *)to; n > 0;) {
-        ssize_t got = read(0, p, n);
-        if (got <= 0) return false;
-        p += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-bool writeAll(const void *from, size_t n) {
-    for (const char *p = (const char *)from; n > 0;) {
-        ssize_t put = write(1, p, n);
-        if (put <= 0) return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
 
 bool answer(Status status, const void *body, size_t n) {
     char head[5];

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,6 +132,10 @@ func probeSeparate() (*Box, error) {
 		box.lets = append(slices.Clone(box.lets), "open a device of the machine")
 		box.notHeld = append(box.notHeld, "The machine's GPUs, where everybody may use them: the simulator's programs see them, too.")
 	}
+	if open := openToAll("/dev"); len(open) > 0 {
+		box.lets = append(slices.Clone(box.lets), "open a device of the machine")
+		box.notHeld = append(box.notHeld, "Devices that everybody may use here: "+strings.Join(open, ", ")+".")
+	}
 	secret, err := hide()
 	if err != nil {
 		return nil, err
@@ -180,3 +185,22 @@ func hide() (string, error) {
 // letThrough are attacks of the test's table that this sandbox does not hold.
 var letThrough = []string{"read the machine's accounts", "look at other processes", "fill the disk with files", "a file for every inode", "fill the shared memory",
 	"see the machine's name", "write outside of its folder", "leave its control group"}
+
+// harmless are devices that every program needs, or that are no more than a file.
+var harmless = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx"}
+
+// openToAll are devices that everybody may read and write, less those and the GPUs.
+func openToAll(dir string) (open []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		if err != nil || info.Mode()&fs.ModeDevice == 0 || info.Mode().Perm()&0o006 != 0o006 {
+			continue
+		}
+		if !slices.Contains(harmless, e.Name()) && !slices.Contains(gpus(), path) {
+			open = append(open, path)
+		}
+	}
+	return open
+}

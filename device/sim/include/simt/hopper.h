@@ -33,3 +33,19 @@ void simt_wgmma_fence(int line);
 void simt_wgmma_commit(int line);
 void simt_wgmma_wait(unsigned long long groupsLeft, int line);
 }
+
+namespace simt::ptx {
+
+// Where a sum of wgmma is.
+template <class T> SIMT_INLINE unsigned *place(T &v) {
+    static_assert(sizeof(T) == 4, "a sum of wgmma is a register of 32 bits");
+    return (unsigned *)&v;
+}
+
+// In a cluster of one block.
+template <class T> SIMT_INLINE T ofBlock(T address, unsigned rank, int line = __builtin_LINE()) {
+    if (rank) simt_trap("mapa: there is only block 0 in a cluster of one", line);
+    return address;
+}
+
+} // namespace simt::ptx

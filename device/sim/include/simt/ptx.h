@@ -141,12 +141,6 @@ template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T
         store<T, n>(p, v);
 }
 
-// Where a sum of wgmma is.
-template <class T> SIMT_INLINE unsigned *place(T &v) {
-    static_assert(sizeof(T) == 4, "a sum of wgmma is a register of 32 bits");
-    return (unsigned *)&v;
-}
-
 SIMT_INLINE void copyAsync(unsigned long long to, unsigned long long from, unsigned bytes,
                            unsigned taken, int line = __builtin_LINE()) {
     simt_copy_async(shared(to), generic(from), bytes, bytes - taken, line);
@@ -154,12 +148,6 @@ SIMT_INLINE void copyAsync(unsigned long long to, unsigned long long from, unsig
 SIMT_INLINE void waitForAllCopies() {
     simt_copy_commit();
     simt_copy_wait(0);
-}
-
-// In a cluster of one block.
-template <class T> SIMT_INLINE T ofBlock(T address, unsigned rank, int line = __builtin_LINE()) {
-    if (rank) simt_trap("mapa: there is only block 0 in a cluster of one", line);
-    return address;
 }
 
 // ---- integers ----------------------------------------------------------------------

@@ -1,0 +1,18 @@
+// prints.h - what kernels print.
+#pragma once
+#include "runtime.h"
+
+namespace simt {
+
+// Whose printf the Go side wants to see; everybody's without it.
+struct ShowOnly {
+    bool byThread = false, byBlock = false;
+    Index3 thread{}, block{};
+};
+void showOnly(const ShowOnly &s);
+void print(Worker *w, Index3 block, const char *text);
+void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
+std::string takePrints();
+void resetPrints();
+
+} // namespace simt
