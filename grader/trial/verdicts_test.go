@@ -62,7 +62,7 @@ func strangers(t *testing.T, kind string) {
 			quick := *s.Task
 			if s.Fate != Full { // the honest have the task's own limits
 				quick.Limits.Steps = 20_000_000
-				quick.Limits.Case = max(4, s.Patience)
+				quick.Limits.Case = max(6, s.Patience)
 				quick.Limits.Memory = 512
 			}
 			v := handedIn(t, root, &quick, s, run.Devices{Kind: device.Sim, Root: root, Jail: maker})
