@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/cache"
 	"flashlab/internal/repo"
 )
 
@@ -70,7 +71,9 @@ func course(t *testing.T) string {
 func in(t *testing.T, dir string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "NO_COLOR=1")
+	shared, err := cache.Dir() // the simulator and the compiled packages are those of this tree
+	require.NoError(t, err)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "NO_COLOR=1", "FLASHLAB_CACHE="+shared)
 	out, err := cmd.CombinedOutput()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
@@ -130,7 +133,9 @@ func TestATaskByTheRecipe(t *testing.T) {
 		said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo/solution", "-sandbox", "bwrap", "-out", "out/boxed")
 		if !strings.Contains(said, "sandbox") { // this machine has none
 			require.Zero(t, code, said)
-			noSolution(t, filepath.Join(root, "out/cache"), "bonus/b9_demo/source.go")
+			shared, err := cache.Dir()
+			require.NoError(t, err)
+			noSolution(t, shared, "bonus/b9_demo/source.go")
 		}
 	}
 
