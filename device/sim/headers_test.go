@@ -12,7 +12,7 @@ import (
 	"flashlab/device/trace"
 )
 
-//go:embed testdata/*.cu
+//go:embed testdata/*.cu testdata/*.cuh
 var testdata embed.FS
 
 func readTestdata(t *testing.T, name string) string {

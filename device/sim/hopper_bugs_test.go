@@ -16,36 +16,43 @@ import (
 func TestHoppersBugsAreFoundAtTheirLines(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: 1})
-		text := readTestdata(t, "hopper_bugs.cu")
-		want := wants(text)
-		for _, k := range device.ScanKernels(text) {
-			require.NoError(t, d.Reset())
-			m, err := d.Compile(device.Source{Name: "kernels.cu", Text: text})
-			require.NoError(t, err)
-			b := bench{t, d, m}
-			x := make([]uint16, 64*64)
-			for i := range x {
-				x[i] = uint16(0x3c00 + i%7*0x100)
-			}
-			in, out := upload(b, "x", x), alloc[float32](b, "y", 8192)
-			box, err := device.NewTensorMap(in.Memory(), tensor.Float16, []int{64, 64}, []int{64, 64}, 128)
-			require.NoError(t, err)
-			kernel, err := m.Kernel(k.Name)
-			require.NoError(t, err)
-			launched := d.Launch(kernel, device.Launch{Grid: device.D1(1), Block: device.D1(256)}, box, in, out)
-			r, err := d.Report()
-			require.NoError(t, err)
-			w, buggy := want[k.Name]
-			if !buggy {
-				assert.NoError(t, launched, k.Name)
-				assert.Empty(t, r.Findings, k.Name)
-				continue
-			}
-			if assert.NotEmpty(t, r.Findings, "%s: want %s", k.Name, w.Kind) {
-				assert.Equal(t, w.Kind, r.Findings[0].Kind, "%s: %s", k.Name, r.Findings[0])
-				assert.Equal(t, w.Line, r.Findings[0].Line, "%s: %s", k.Name, r.Findings[0])
-				t.Logf("%s:\n%v", k.Name, r.Findings[0])
-			}
+		files := map[string]string{"hopper_bugs.cuh": readTestdata(t, "hopper_bugs.cuh")}
+		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_products.cu"} {
+			findHoppersBugs(t, d, device.Source{Name: name, Text: readTestdata(t, name), Files: files})
 		}
 	})
+}
+
+func findHoppersBugs(t *testing.T, d *Device, src device.Source) {
+	want := wants(src.Text)
+	require.NotEmpty(t, want)
+	for _, k := range device.ScanKernels(src.Text) {
+		require.NoError(t, d.Reset())
+		m, err := d.Compile(src)
+		require.NoError(t, err)
+		b := bench{t, d, m}
+		x := make([]uint16, 64*64)
+		for i := range x {
+			x[i] = uint16(0x3c00 + i%7*0x100)
+		}
+		in, out := upload(b, "x", x), alloc[float32](b, "y", 8192)
+		box, err := device.NewTensorMap(in.Memory(), tensor.Float16, []int{64, 64}, []int{64, 64}, 128)
+		require.NoError(t, err)
+		kernel, err := m.Kernel(k.Name)
+		require.NoError(t, err)
+		launched := d.Launch(kernel, device.Launch{Grid: device.D1(1), Block: device.D1(256)}, box, in, out)
+		r, err := d.Report()
+		require.NoError(t, err)
+		w, buggy := want[k.Name]
+		if !buggy {
+			assert.NoError(t, launched, k.Name)
+			assert.Empty(t, r.Findings, k.Name)
+			continue
+		}
+		if assert.NotEmpty(t, r.Findings, "%s: want %s", k.Name, w.Kind) {
+			assert.Equal(t, w.Kind, r.Findings[0].Kind, "%s: %s", k.Name, r.Findings[0])
+			assert.Equal(t, w.Line, r.Findings[0].Line, "%s: %s", k.Name, r.Findings[0])
+			t.Logf("%s:\n%v", k.Name, r.Findings[0])
+		}
+	}
 }

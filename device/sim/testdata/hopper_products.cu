@@ -1,0 +1,142 @@
+// hopper_products.cu - Bugs around products: sums, descriptors, the threads that meet.
+#include "hopper_bugs.cuh"
+
+// --- Sums
+
+#define PRODUCT                                                                                    \
+    __shared__ __align__(1024) Tile tile;                                                          \
+    __shared__ uint64_t full;                                                                      \
+    FILLING(tile, full)                                                                            \
+    WAIT(&full, 0);                                                                                \
+    float d[4] = {0, 0, 0, 0};
+extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    y[threadIdx.x] = d[1]; // want: sums on their way
+    FINISH;
+}
+extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    d[1] = 0; // want: sums on their way
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void commits_nothing(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    FINISH;
+    y[threadIdx.x] = d[1]; // want: not committed
+}
+extern "C" __global__ void fences_nothing(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    PRODUCT
+    MULTIPLY(d, described(tile), described(tile)); // want: no wgmma.fence
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void another_swizzle(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile, 2), described(tile, 2)); // want: wrong swizzle
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void different_descriptors(const __grid_constant__ CUtensorMap map,
+                                                 const half *x, float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile + threadIdx.x / 64 * 1024), described(tile)); // want: bad descriptor
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void beyond_shared_memory(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile) | 0x3fff, described(tile)); // want: out of bounds
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void a_warp_is_missing(const __grid_constant__ CUtensorMap map, const half *x,
+                                             float *y) {
+    PRODUCT
+    BEGIN;
+    if (threadIdx.x % 128 < 96) MULTIPLY(d, described(tile), described(tile)); // want: deadlock
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+
+// --- Named barriers, registers
+
+extern "C" __global__ void one_writes_for_the_other(const __grid_constant__ CUtensorMap map,
+                                                    const half *x, float *y) {
+    __shared__ float row[128];
+    if (threadIdx.x < 128) {
+        row[threadIdx.x] = threadIdx.x;
+        NAMED_ARRIVE(1, 256);
+        return;
+    }
+    NAMED(1, 256);
+    y[threadIdx.x] = row[255 - threadIdx.x];
+}
+extern "C" __global__ void arrives_before_it_writes(const __grid_constant__ CUtensorMap map,
+                                                    const half *x, float *y) {
+    __shared__ float row[128];
+    if (threadIdx.x < 128) {
+        NAMED_ARRIVE(1, 256);
+        row[threadIdx.x] = threadIdx.x;
+        return;
+    }
+    NAMED(1, 256);
+    y[threadIdx.x] = row[255 - threadIdx.x]; // want: race
+}
+extern "C" __global__ void half_a_block_waits(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    if (threadIdx.x < 128) NAMED(1, 256); // want: deadlock
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void each_half_by_itself(const __grid_constant__ CUtensorMap map,
+                                               const half *x, float *y) {
+    __shared__ float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    NAMED(1 + threadIdx.x / 128, 128);
+    y[threadIdx.x] = row[threadIdx.x ^ 127];
+}
+extern "C" __global__ void wrong_half(const __grid_constant__ CUtensorMap map, const half *x,
+                                      float *y) {
+    __shared__ float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    NAMED(1 + threadIdx.x / 128, 128);
+    y[threadIdx.x] = row[threadIdx.x ^ 128]; // want: race
+}
+extern "C" __global__ void two_counts(const __grid_constant__ CUtensorMap map, const half *x,
+                                      float *y) {
+    if (threadIdx.x < 128)
+        NAMED(1, 256);
+    else
+        NAMED(1, 128); // want: bad barrier
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void gives_registers_away(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    if (threadIdx.x < 128)
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    else
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    y[threadIdx.x] = 1;
+}

@@ -1,0 +1,200 @@
+// hopper_waits.cu - Bugs in waiting for what the copy engine brings: phases, bytes, arrivals.
+#include "hopper_bugs.cuh"
+
+// --- Data before its barrier's phase
+
+extern "C" __global__ void reads_in_time(const __grid_constant__ CUtensorMap map, const half *x,
+                                         float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void reads_early(const __grid_constant__ CUtensorMap map, const half *x,
+                                       float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: not waited for
+    WAIT(&full, 0);
+}
+extern "C" __global__ void only_one_waits(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    if (threadIdx.x == 0) WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: race
+}
+extern "C" __global__ void one_waits_for_its_warp(const __grid_constant__ CUtensorMap map,
+                                                  const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    if (threadIdx.x % 32 == 0) WAIT(&full, 0);
+    __syncwarp();
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void one_waits_without_its_warp(const __grid_constant__ CUtensorMap map,
+                                                      const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    if (threadIdx.x % 32 == 0) WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: race
+}
+extern "C" __global__ void multiplies_in_time(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    FINISH;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+extern "C" __global__ void multiplies_early(const __grid_constant__ CUtensorMap map, const half *x,
+                                            float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile)); // want: not waited for
+    COMMIT;
+    FINISH;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+    WAIT(&full, 0);
+}
+extern "C" __global__ void never_waited_for(const __grid_constant__ CUtensorMap map, const half *x,
+                                            float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x) return;
+    ANNOUNCE(&full, TILE);
+    FETCH(tile, &map, 0, &full); // want: not waited for
+}
+
+// --- Phases
+
+#define TWO_ROUNDS(second)                                                                         \
+    READY(full)                                                                                    \
+    for (int i = 0; i < 2; i++) {                                                                  \
+        if (threadIdx.x == 0) {                                                                    \
+            ANNOUNCE(&full, TILE);                                                                 \
+            FETCH(tile, &map, 0, &full);                                                           \
+        }                                                                                          \
+        WAIT(&full, i ? second : 0);
+extern "C" __global__ void flips_its_phase(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    TWO_ROUNDS(1)
+    y[256 * i + threadIdx.x] = __half2float(tile[threadIdx.x]);
+    __syncthreads();
+}
+}
+extern "C" __global__ void keeps_its_phase(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    TWO_ROUNDS(0)
+    y[256 * i + threadIdx.x] = __half2float(tile[threadIdx.x]); // want: stale phase
+    __syncthreads();
+}
+WAIT(&full, 1);
+}
+extern "C" __global__ void waits_for_ever(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    __shared__ uint64_t empty;
+    READY(empty)
+    if (threadIdx.x == 0) WAIT(&empty, 0); // want: deadlock
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void passes_the_first_time(const __grid_constant__ CUtensorMap map,
+                                                 const half *x, float *y) {
+    __shared__ uint64_t empty;
+    READY(empty)
+    if (threadIdx.x == 0) WAIT(&empty, 1);
+    y[threadIdx.x] = 1;
+}
+
+// --- Bytes and arrivals
+
+extern "C" __global__ void announces_too_much(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE + 16);
+        FETCH(tile, &map, 0, &full);
+    }
+    WAIT(&full, 0); // want: transaction bytes
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void announces_too_little(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE / 2); // want: transaction bytes
+        FETCH(tile, &map, 0, &full);
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void announces_one_of_two(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile[2];
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE); // want: transaction bytes
+        FETCH(tile[0], &map, 0, &full);
+        FETCH(tile[1], &map, 32, &full);
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[0][threadIdx.x]);
+}
+extern "C" __global__ void announces_both(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    __shared__ __align__(1024) Tile tile[2];
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, 2 * TILE);
+        FETCH(tile[0], &map, 0, &full);
+        FETCH(tile[1], &map, 32, &full); // half of it is outside, and counts
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[1][4096 - 256 + threadIdx.x]);
+}
+extern "C" __global__ void too_many_arrive(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) INIT(&full, 2);
+    __syncthreads();
+    if (threadIdx.x == 0) ARRIVE_TIMES(&full, 3); // want: too many arrivals
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void not_initialised(const __grid_constant__ CUtensorMap map, const half *x,
+                                           float *y) {
+    __shared__ uint64_t full;
+    ARRIVE(&full); // want: no mbarrier
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void initialised_unseen(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) INIT(&full, 256);
+    ARRIVE(&full); // want: race
+    WAIT(&full, 0);
+    y[threadIdx.x] = 1;
+}
