@@ -29,8 +29,9 @@ func TestHoppersInstructionsHaveNoFindings(t *testing.T) {
 	}
 }
 
-// attentionOf is one head in float64: what hopper.cu should give.
-func attentionOf(q, k, v matrix, causal bool) []float64 {
+// attentionOf is one head in float64: what hopper.cu should give. narrow rounds what tensor
+// cores take, a probability before it is divided, and the output.
+func attentionOf(q, k, v matrix, causal bool, narrow func(float64) float64) []float64 {
 	n, m, dim := q.rows, k.rows, q.columns
 	out := make([]float64, n*dim)
 	for i := range n {
@@ -52,9 +53,12 @@ func attentionOf(q, k, v matrix, causal bool) []float64 {
 		}
 		for j, p := range scores {
 			for d := range dim {
-				out[i*dim+d] += p / sum * v.values[j*dim+d]
+				out[i*dim+d] += narrow(p) / sum * v.values[j*dim+d]
 			}
 		}
+	}
+	for i, x := range out {
+		out[i] = narrow(x)
 	}
 	return out
 }
@@ -116,12 +120,17 @@ func TestHoppersAttention(t *testing.T) {
 				}
 			}
 			require.NoError(t, err)
-			want := attentionOf(q, k, v, s.causal)
+			want := attentionOf(q, k, v, s.causal, func(x float64) float64 { return x })
+			// The plain mixed way's own worst error, twice: the kernel rounds where it does.
+			limit := 0.0
+			for i, x := range attentionOf(q, k, v, s.causal, func(x float64) float64 { return form.value(form.round(x, nearest)) }) {
+				limit = max(limit, 2*math.Abs(x-want[i]))
+			}
 			worst := 0.0
 			for i, code := range download(b, out) {
 				diff := math.Abs(form.value(code) - want[i])
-				if !(diff <= 0.02) {
-					require.Fail(t, "wrong", "out[%d] = %v, want %v", i, form.value(code), want[i])
+				if !(diff <= limit) {
+					require.Fail(t, "wrong", "out[%d] = %v, want %v within %.2g", i, form.value(code), want[i], limit)
 				}
 				worst = max(worst, diff)
 			}
@@ -131,7 +140,7 @@ func TestHoppersAttention(t *testing.T) {
 				assert.Equal(t, [2]uint64{3 * size, size}, [2]uint64{c.DeviceRead, c.DeviceWritten})
 				assert.InDelta(t, 4*128*128*64, float64(c.FLOPs), 0.03*4*128*128*64)
 			}
-			t.Logf("worst %.2g; read %d, written %d, flops %d", worst, c.DeviceRead, c.DeviceWritten, c.FLOPs)
+			t.Logf("worst %.2g of %.2g; read %d, written %d, flops %d", worst, limit, c.DeviceRead, c.DeviceWritten, c.FLOPs)
 		})
 	}
 }
