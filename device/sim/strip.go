@@ -160,26 +160,10 @@ func (r stripped) plain(own func(int) bool) string {
 			}
 			continue
 		}
-		if end := closing(code, m[1]-1); end > 0 {
+		if end := 1 + device.Closing(code, m[1]-1); end > 0 {
 			replace(m[0], end, "__attribute__((aligned(simt::alignmentOf<"+string(out[m[1]:end-1])+">())))")
 		}
 	}
 	b.Write(out[done:])
 	return b.String()
-}
-
-// closing is the index behind the parenthesis that closes the one at i, or 0.
-func closing(code string, i int) int {
-	depth := 0
-	for ; i < len(code); i++ {
-		switch code[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
 }

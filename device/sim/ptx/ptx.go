@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"flashlab/device"
 )
 
 // Error says what of an asm statement cannot be run.
@@ -92,7 +94,7 @@ func parseStatement(text, code string, at int) (s statement, end int, err error)
 	if open >= len(code) || code[open] != '(' {
 		return s, 0, fmt.Errorf("asm without its parenthesis")
 	}
-	end = closing(code, open)
+	end = device.Closing(code, open)
 	if end < 0 {
 		return s, 0, fmt.Errorf("asm( is not closed")
 	}
@@ -119,22 +121,6 @@ func parseStatement(text, code string, at int) (s statement, end int, err error)
 		}
 	}
 	return s, end + 1, nil
-}
-
-// closing is the offset of the parenthesis that belongs to the one at open, or -1.
-func closing(code string, open int) int {
-	depth := 0
-	for i := open; i < len(code); i++ {
-		switch code[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // split cuts code[from:to] at a sign outside all brackets.

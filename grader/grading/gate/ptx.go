@@ -3,6 +3,8 @@ package gate
 import (
 	"regexp"
 	"strings"
+
+	"flashlab/device"
 )
 
 var (
@@ -37,25 +39,11 @@ func checkStatements(code string, refuse func(int, string, string)) {
 			refuse(line(m[0]), word+" "+firstWord(code[m[1]:]), "want asm(\"PTX\" : outputs : inputs), or asm volatile(…)")
 		}
 		if m[1] < len(code) && code[m[1]] == '(' {
-			done = behindCall(code, m[1])
-		}
-	}
-}
-
-// behindCall is behind the parenthesis that belongs to the one at open, or the end.
-func behindCall(code string, open int) int {
-	depth := 0
-	for i := open; i < len(code); i++ {
-		switch code[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
+			if done = 1 + device.Closing(code, m[1]); done == 0 {
+				done = len(code)
 			}
 		}
 	}
-	return len(code)
 }
 
 // firstWord shows what stands there.
