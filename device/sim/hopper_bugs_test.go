@@ -11,12 +11,15 @@ import (
 	"flashlab/tensor"
 )
 
+// hoppersShared is what the files of Hopper's bugs include.
+const hoppersShared = "hopper_bugs.cuh"
+
 // TestHoppersBugsAreFoundAtTheirLines: each planted bug is the only finding, or the first; its
 // twin has none.
 func TestHoppersBugsAreFoundAtTheirLines(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: 1})
-		files := map[string]string{"hopper_bugs.cuh": readTestdata(t, "hopper_bugs.cuh")}
+		files := map[string]string{hoppersShared: readTestdata(t, hoppersShared)}
 		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_products.cu"} {
 			findHoppersBugs(t, d, device.Source{Name: name, Text: readTestdata(t, name), Files: files})
 		}

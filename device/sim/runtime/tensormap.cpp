@@ -25,6 +25,24 @@ const TensorMap &mapAt(Worker *w, const void *p, int rank, int line) {
     return *m;
 }
 
+// The copy engine stops with an illegal instruction at a row that does not begin at a multiple of
+// 16 bytes, and at a box to be stored that begins before the tensor. NVIDIA's pages name the
+// second; the first was seen on an H200.
+void checkStart(Worker *w, const TensorMap &m, const int *at, bool loads, int line) {
+    int64_t begin = (int64_t)at[0] * m.element;
+    if (begin % 16)
+        refuseHopper(w, "bad bulk copy", line,
+                     "cp.async.bulk.tensor: the box begins " + std::to_string(begin) +
+                         " bytes into its rows (coordinate " + std::to_string(at[0]) +
+                         "): that has to be a multiple of 16");
+    for (int d = 0; d < m.rank && !loads; d++)
+        if (at[d] < 0)
+            refuseHopper(w, "bad bulk copy", line,
+                         "cp.async.bulk.tensor: a box that is stored may end outside of the "
+                         "tensor, but not begin before it: coordinate " +
+                             std::to_string(d) + " is " + std::to_string(at[d]));
+}
+
 // row adds a row of the box: what of it is in the tensor, and zeros for the rest.
 void row(BulkCopy &c, const TensorMap &m, const int *at, Addr inShared, bool loads, bool outside,
          Addr begin) {
@@ -75,6 +93,7 @@ void simt_tensor_load(int rank, void *to, const void *map, int c0, int c1, int c
     Worker *w = worker;
     const int at[] = {c0, c1, c2, c3, c4};
     const TensorMap &m = mapAt(w, map, rank, line);
+    checkStart(w, m, at, true, line);
     BulkCopy c = boxOf(m, at, (Addr)to, true);
     c.line = line;
     c.pc = (Addr)__builtin_return_address(0);
@@ -86,6 +105,7 @@ void simt_tensor_store(int rank, const void *map, int c0, int c1, int c2, int c3
     Worker *w = worker;
     const int at[] = {c0, c1, c2, c3, c4};
     const TensorMap &m = mapAt(w, map, rank, line);
+    checkStart(w, m, at, false, line);
     BulkCopy c = boxOf(m, at, (Addr)from, false);
     c.line = line;
     c.pc = (Addr)__builtin_return_address(0);

@@ -23,11 +23,17 @@
                  "@p bra DONE;\nbra AGAIN;\nDONE:\n}" ::"r"(AT(b)),                                \
                  "r"(phase)                                                                        \
                  : "memory")
-#define FETCH(to, map, row, b)                                                                     \
+#define FETCH_AT(to, map, column, row, b)                                                          \
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "    \
                  "[%0], [%1, {%3, %4}], [%2];" ::"r"(AT(to)),                                      \
-                 "l"(map), "r"(AT(b)), "r"(0), "r"(row)                                            \
+                 "l"(map), "r"(AT(b)), "r"(column), "r"(row)                                       \
                  : "memory")
+#define FETCH(to, map, row, b) FETCH_AT(to, map, 0, row, b)
+#define SEND_BOX(map, row, from)                                                                   \
+    asm volatile(                                                                                  \
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),  \
+        "r"(AT(from)), "r"(0), "r"(row)                                                            \
+        : "memory")
 #define SEND(to, from, bytes)                                                                      \
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),          \
                  "r"(AT(from)), "r"(bytes)                                                         \

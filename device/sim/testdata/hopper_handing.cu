@@ -199,3 +199,52 @@ extern "C" __global__ void sends_past_the_end(const __grid_constant__ CUtensorMa
     SEND_COMMIT;
     SEND_WAIT;
 }
+
+// --- Boxes that begin where the copy engine takes none
+
+extern "C" __global__ void fetches_from_a_chunk(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full);
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE);
+        FETCH_AT(tile, &map, 8, 0, &full);
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = tile[threadIdx.x];
+}
+extern "C" __global__ void fetches_from_within_a_chunk(const __grid_constant__ CUtensorMap map,
+                                                       const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full);
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE);
+        FETCH_AT(tile, &map, 3, 0, &full); // want: bad bulk copy
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = tile[threadIdx.x];
+}
+extern "C" __global__ void sends_past_the_last_row(const __grid_constant__ CUtensorMap map,
+                                                   const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
+    FENCE_ASYNC;
+    __syncthreads();
+    if (threadIdx.x) return;
+    SEND_BOX(&map, 8, tile);
+    SEND_COMMIT;
+    SEND_WAIT;
+}
+extern "C" __global__ void sends_before_the_first_row(const __grid_constant__ CUtensorMap map,
+                                                      const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
+    FENCE_ASYNC;
+    __syncthreads();
+    if (threadIdx.x) return;
+    SEND_BOX(&map, -8, tile); // want: bad bulk copy
+    SEND_COMMIT;
+    SEND_WAIT;
+}
