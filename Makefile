@@ -24,9 +24,9 @@ COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack
 # What each command takes; the others take nothing, and whatever else is given is an error.
 takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
 takes.build    := TASK DEVICE SOLUTION MUTANT
-takes.bench    := TASK SUBMISSION VERSION RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
-takes.profile  := TASK CASE SEED SOLUTION MUTANT
-takes.sanitize := TASK CASE SEED SOLUTION MUTANT
+takes.bench    := TASK SUBMISSION VERSION LADDER RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
+takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT
+takes.sanitize := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.gpu      := TASK CASE DEVICE SOLUTION DO
 takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
@@ -42,6 +42,8 @@ takes.release  := VERSION
 #= SOLUTION=1           the reference solution in place of your files
 #= VERSION=2_registers  with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
 #=                      of release: its name, such as 2027.1
+#= LADDER=flash         bench times all versions of one kind of kernel in one run, and draws them (softmax, product, flash,
+#=                      decode, rope, halves)
 #= MUTANT=name          a known-wrong solution
 #= SUBMISSION=folder    bench times the files in it, the reference beside them
 #= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name begins so
@@ -128,13 +130,13 @@ build: grader ## only compile TASK=4's files, Go and kernels, with the compilers
 	@$(GRADER) build $(if $(TASK),-task '$(TASK)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
 
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
-	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(SUBMISSION),-submission '$(SUBMISSION)') $(if $(VERSION),-version '$(VERSION)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
+	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(SUBMISSION),-submission '$(SUBMISSION)') $(if $(VERSION),-version '$(VERSION)') $(if $(LADDER),-ladder '$(LADDER)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \
 		$(if $(DOCS),-o docs) $(if $(MISTAKES),-mistakes) $(if $(AGAIN),-again '$(AGAIN)') $(if $(SEED),-seed '$(SEED)')
 
 pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
 
-WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)')
 
 profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
 	@$(GRADER) profile $(WATCH_FLAGS)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"flashlab/device"
+	"flashlab/grader/bench"
 	"flashlab/grader/bench/measure"
 	"flashlab/grader/bench/page"
 	"flashlab/grader/command"
@@ -25,6 +26,7 @@ import (
 type timing struct {
 	whose
 	task, device, workload string
+	ladder                 string
 	docs, again, commit    string
 	quick                  bool
 	mistakes, mutants      bool
@@ -51,6 +53,7 @@ func Bench(course *Course) command.Command {
 				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
 				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
 				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
+				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+bench.LadderNames()+"`")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
@@ -69,6 +72,16 @@ func (b *timing) check() error {
 	}
 	if b.again != "" && (b.mistakes || b.mutants) {
 		return errors.New("bench: -again compares ratios, and there are none with -mistakes or -mutants")
+	}
+	if b.ladder != "" {
+		l, err := bench.FindLadder(b.ladder)
+		if err != nil {
+			return fmt.Errorf("bench: -ladder: %w", err)
+		}
+		if b.task != "" || b.version != "" || b.submission != "" || b.workload != "" || b.docs != "" || b.again != "" || b.mistakes || b.mutants {
+			return errors.New("bench: -ladder has its own task, versions and workload: besides it only -runs, -seed and -device are taken")
+		}
+		b.task = string(l.Workload.Task)
 	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(run.Seeds)
@@ -147,6 +160,12 @@ func (b timing) run() (int, error) {
 // time does what was asked for with one task, and tells whether all was right.
 func (b timing) time(ctx context.Context, m measure.Options, again *comparison) (right bool, err error) {
 	switch {
+	case b.ladder != "":
+		l, err := bench.FindLadder(b.ladder)
+		if err != nil {
+			return false, err
+		}
+		return m.Ladder(ctx, l)
 	case b.mistakes:
 		return true, m.Mistakes(ctx)
 	case b.mutants:

@@ -40,9 +40,7 @@ func Grade(course *Course) command.Command {
 		f.StringVar(&g.task, "task", "", "name of the task, `2` or b1; bonus for all bonus tasks; all others without it")
 		f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
 		g.defineSolution(f, "grade the reference solution")
-		if course != nil {
-			f.StringVar(&g.version, "version", "", "with -solution: an earlier version of it by its `name`")
-		}
+		g.defineVersion(f, "with -solution: an earlier version of it by its `name`")
 		g.defineMutant(f, "grade a known-wrong solution by its `name`")
 		f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
 		f.StringVar(&g.only, "case", "", "run one check, one `case` of it (softmax/17x113), or all with a text in their names (gemm)")

@@ -29,6 +29,7 @@ func (u *underCUDA) define(f *flag.FlagSet) {
 	f.StringVar(&u.task, "task", "", "number of the task, `4`")
 	u.defineSolution(f, "the reference solution")
 	u.defineMutant(f, "a known-wrong solution by its `name`")
+	u.defineVersion(f, "with -solution: an earlier version of it by its `name`")
 	f.StringVar(&u.only, "case", "", "one check, or one `case` of it: softmax/17x113")
 	f.StringVar(&u.device, "device", "cuda", "cuda, or auto")
 	f.Uint64Var(&u.seed, "seed", 1, "seed of the inputs")

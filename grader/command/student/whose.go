@@ -43,6 +43,13 @@ func (w *whose) defineMutant(f *flag.FlagSet, usage string) {
 	}
 }
 
+// defineVersion adds -version where there are earlier versions of solutions.
+func (w *whose) defineVersion(f *flag.FlagSet, usage string) {
+	if w.course != nil {
+		f.StringVar(&w.version, "version", "", usage)
+	}
+}
+
 // files finds them.
 func (w whose) files(root string, t *rubric.Task) (run.Subject, error) {
 	if w.solution || w.mutant != "" || w.version != "" {

@@ -103,7 +103,7 @@ func (r *Row) slowed(baseline string) {
 	const much = 1.15
 	for i := range r.Entries {
 		if e := r.Entries[i]; i > 0 && e.Stats.N > 0 && r.Alone.N > 0 && e.Name == baseline && e.Stats.Median > much*r.Alone.Most {
-			r.Entries[0].hold(fmt.Sprintf("the baseline took %s beside this code, and %s before it", microseconds(e.Stats.Median), microseconds(r.Alone.Median)))
+			r.Entries[0].hold(fmt.Sprintf("the baseline took %s beside this code, and %s before it", Microseconds(e.Stats.Median), Microseconds(r.Alone.Median)))
 		}
 	}
 }

@@ -228,8 +228,8 @@ func (e *Entry) erred(worst, bound float64) {
 // baselineEntry is the baseline's place among the racers.
 const baselineEntry = 1
 
-// microseconds is a time for people.
-func microseconds(ns float64) string {
+// Microseconds is a time for people.
+func Microseconds(ns float64) string {
 	d := time.Duration(ns)
 	switch {
 	case d >= time.Second:

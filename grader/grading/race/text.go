@@ -49,12 +49,13 @@ func (r Row) Text(t SelfTest) string {
 		fmt.Fprintf(&s, "  not run: %s\n", r.Left)
 	}
 	for i, e := range r.Entries {
-		fmt.Fprintf(&s, "  %-18s %s\n", e.Name, r.entryText(e, i, t))
+		fmt.Fprintf(&s, "  %-18s %s\n", e.Name, r.EntryText(e, i, t))
 	}
 	return s.String()
 }
 
-func (r Row) entryText(e Entry, i int, t SelfTest) string {
+// EntryText is what entry i has to say, on one line.
+func (r Row) EntryText(e Entry, i int, t SelfTest) string {
 	switch {
 	case e.Wrong != "":
 		return "wrong: " + e.Wrong
@@ -64,9 +65,9 @@ func (r Row) entryText(e Entry, i int, t SelfTest) string {
 		return "not measured: " + e.Not
 	}
 	tflops, tbps := r.Rates(e.Stats.Median)
-	text := fmt.Sprintf("%10s (%s to %s, %d runs", microseconds(e.Stats.Median), microseconds(e.Stats.Q1), microseconds(e.Stats.Q3), e.Stats.N)
+	text := fmt.Sprintf("%10s (%s to %s, %d runs", Microseconds(e.Stats.Median), Microseconds(e.Stats.Q1), Microseconds(e.Stats.Q3), e.Stats.N)
 	if e.Stats.Outliers > 0 {
-		text += fmt.Sprintf(", %d far off, to %s", e.Stats.Outliers, microseconds(e.Stats.Most))
+		text += fmt.Sprintf(", %d far off, to %s", e.Stats.Outliers, Microseconds(e.Stats.Most))
 	}
 	text += ")"
 	if r.Traffic {
