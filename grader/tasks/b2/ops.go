@@ -35,9 +35,9 @@ func halves(name string, ty tensor.Type) judge.Op {
 			if c.Refused {
 				return judge.JudgeRefused(c, out, methods[ty], fault(c), judge.NoNumbers(len(got)))
 			}
-			a := mixed{c.Attention(), ty, in[0].Data, in[1].Data, in[2].Data}
-			t := a.truth()
-			return judge.Rule(c, a, t, got, func(j judge.Judgement) string { return a.pattern(t, got, j) })
+			a := shared.Mixed{S: c.Attention(), Type: ty, Q: in[0].Data, K: in[1].Data, V: in[2].Data}
+			t := a.Truth()
+			return judge.Rule(c, a, t, got, func(j judge.Judgement) string { return a.Pattern(t, got, j, mistakes(a)...) })
 		},
 		Least:   inTilesOf(tile),
 		Against: fmt.Sprintf("attention in tiles of %d queries", tile),

@@ -11,17 +11,18 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/judge/judgetest"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 )
 
 type example struct {
 	judgetest.Prepared
-	mixed
+	shared.Mixed
 }
 
 func give(t *testing.T, op judge.Op, s judge.Spec, seed uint64) example {
 	p := judgetest.Prepare(t, op, s, seed)
-	return example{p, mixed{p.C.Attention(), p.C.Inputs[0].Type, p.In[0].Data, p.In[1].Data, p.In[2].Data}}
+	return example{p, shared.Mixed{S: p.C.Attention(), Type: p.C.Inputs[0].Type, Q: p.In[0].Data, K: p.In[1].Data, V: p.In[2].Data}}
 }
 
 var specs = []judge.Spec{
@@ -37,12 +38,12 @@ var specs = []judge.Spec{
 
 // inTiles is what a fused kernel does: tiles of keys from the last to the first, probabilities
 // relative to the largest score so far, and sums that are rescaled.
-func (a mixed) inTiles(tile int) []float32 {
-	round, s, dim := rounder(a.ty), a.s, a.s.Dim
+func inTiles(a shared.Mixed, tile int) []float32 {
+	round, s, dim := shared.Rounder(a.Type), a.S, a.S.Dim
 	factor := float32(math.Log2E / math.Sqrt(float64(dim)))
 	out := make([]float32, s.QElements())
 	for row := range len(out) / dim {
-		i, keys := row%s.SeqQ, a.keysOf(row)
+		i, keys := row%s.SeqQ, row/s.SeqQ/s.Heads*s.KVHeads*s.SeqK+row/s.SeqQ%s.Heads/(s.Heads/s.KVHeads)*s.SeqK
 		largest, sum := float32(math.Inf(-1)), float32(0)
 		y := out[row*dim : (row+1)*dim]
 		for first := (s.SeqK - 1) / tile * tile; first >= 0; first -= tile {
@@ -52,7 +53,7 @@ func (a mixed) inTiles(tile int) []float32 {
 				if s.Sees(i, j) {
 					score = 0
 					for x := range dim {
-						score += a.q[row*dim+x] * a.k[(keys+j)*dim+x]
+						score += a.Q[row*dim+x] * a.K[(keys+j)*dim+x]
 					}
 				}
 				p, largest = append(p, score), max(largest, score)
@@ -70,7 +71,7 @@ func (a mixed) inTiles(tile int) []float32 {
 				sum += e
 				e = round(e)
 				for x := range y {
-					y[x] += e * a.v[(keys+first+j)*dim+x]
+					y[x] += e * a.V[(keys+first+j)*dim+x]
 				}
 			}
 		}
@@ -90,29 +91,29 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 		for i, s := range specs {
 			for seed := range uint64(3) {
 				e := give(t, op, s, seed)
-				plain := e.compute(plainWay(e.ty))
+				plain := e.Compute(shared.PlainWay(e.Type))
 				assert.True(t, e.Judge(t, plain).Passed, "plain, %s, spec %d", op.Name, i)
 				for _, tile := range []int{16, 64} {
-					j := e.Judge(t, e.inTiles(tile))
+					j := e.Judge(t, inTiles(e.Mixed, tile))
 					assert.True(t, j.Passed, "tiles of %d, %s, spec %d, seed %d: %v", tile, op.Name, i, seed, j)
 				}
 				if s.Dist != tensor.Normal || s.Shape[4] < 100 || seed > 0 {
 					continue
 				}
-				for _, r := range e.roundings() {
-					j := e.Judge(t, e.compute(r.way))
-					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, r.says) {
-						assert.Equal(t, r.says, j.Reason)
+				for _, r := range e.Roundings() {
+					j := e.Judge(t, e.Compute(r.Way))
+					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, r.Says) {
+						assert.Equal(t, r.Says, j.Reason)
 					}
 				}
-				skipped := plainWay(e.ty)
-				skipped.p = func(x float32) float32 {
+				skipped := shared.PlainWay(e.Type)
+				skipped.P = func(x float32) float32 {
 					if x < 0.05 {
 						return 0
 					}
-					return rounder(e.ty)(x)
+					return shared.Rounder(e.Type)(x)
 				}
-				assert.False(t, e.Judge(t, e.compute(skipped)).Passed, "%s, spec %d: keys skipped", op.Name, i)
+				assert.False(t, e.Judge(t, e.Compute(skipped)).Passed, "%s, spec %d: keys skipped", op.Name, i)
 			}
 		}
 	}
@@ -122,16 +123,16 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 func TestRowsThatCancel(t *testing.T) {
 	for _, op := range Ops {
 		e := give(t, op, judge.Spec{Shape: []int{1, 1, 1, 17, 128, 64}, Dist: tensor.Equal}, 5)
-		for j := range e.s.SeqK / 2 { // pairs of opposite values, of which all keys have the same score
-			for x := range e.s.Dim {
-				e.v[(2*j+1)*e.s.Dim+x] = -e.v[2*j*e.s.Dim+x]
+		for j := range e.S.SeqK / 2 { // pairs of opposite values, of which all keys have the same score
+			for x := range e.S.Dim {
+				e.V[(2*j+1)*e.S.Dim+x] = -e.V[2*j*e.S.Dim+x]
 			}
 		}
-		for j := range e.s.SeqK {
-			copy(e.k[j*e.s.Dim:(j+1)*e.s.Dim], e.k[:e.s.Dim])
+		for j := range e.S.SeqK {
+			copy(e.K[j*e.S.Dim:(j+1)*e.S.Dim], e.K[:e.S.Dim])
 		}
-		assert.True(t, e.Judge(t, e.inTiles(64)).Passed)
-		noise := e.compute(plainWay(e.ty))
+		assert.True(t, e.Judge(t, inTiles(e.Mixed, 64)).Passed)
+		noise := e.Compute(shared.PlainWay(e.Type))
 		for i := range noise {
 			noise[i] += 0.05
 		}
@@ -143,20 +144,20 @@ func TestMistakesAreRecognised(t *testing.T) {
 	for _, op := range Ops {
 		for _, causal := range []bool{false, true} {
 			e := give(t, op, judge.Spec{Shape: []int{2, 6, 2, 33, 70, 64}, Dist: tensor.Normal, Causal: causal}, 3)
-			for i, m := range e.mistakes() {
-				out := judgetest.Narrow(m.out())
-				e.ty.Round(out)
+			for i, m := range append(mistakes(e.Mixed), e.Mistakes()...) {
+				out := judgetest.Narrow(m.Out())
+				e.Type.Round(out)
 				j := e.Judge(t, out)
-				if assert.False(t, j.Passed, "%d: %s", i, m.says) {
-					assert.Equal(t, m.says, j.Reason, op.Name)
+				if assert.False(t, j.Passed, "%d: %s", i, m.Says) {
+					assert.Equal(t, m.Says, j.Reason, op.Name)
 				}
 			}
-			zeros := e.Judge(t, make([]float32, len(e.q)))
+			zeros := e.Judge(t, make([]float32, len(e.Q)))
 			assert.Contains(t, zeros.Reason, "every element is 0")
-			nan := slices.Clone(e.compute(plainWay(e.ty)))
+			nan := slices.Clone(e.Compute(shared.PlainWay(e.Type)))
 			nan[5] = float32(math.NaN())
 			assert.Contains(t, e.Judge(t, nan).Reason, "1 element is NaN")
-			bits, _ := e.ty.Unwritten()
+			bits, _ := e.Type.Unwritten()
 			nan[5] = math.Float32frombits(bits)
 			assert.Contains(t, e.Judge(t, nan).Reason, "never written")
 		}
@@ -167,7 +168,7 @@ func TestDimensionsNotServed(t *testing.T) {
 	for _, dim := range []int{8, 63, 80, 256} {
 		spec := judge.Spec{Shape: []int{1, 1, 1, 2, 3, dim}, Dist: tensor.Normal, Refused: true}
 		e := give(t, Ops[0], spec, 1)
-		none := judge.NoNumbers(len(e.q))
+		none := judge.NoNumbers(len(e.Q))
 		assert.True(t, e.Answer(t, map[string]uint64{problem.Errors: 1}, none).Passed)
 		assert.Contains(t, e.Judge(t, none).Reason, "Float16 returned no error")
 		spec.Refused = false
@@ -193,12 +194,12 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 		c.Seed = 11
 		in, err := op.Inputs(c)
 		require.NoError(t, err)
-		a := mixed{c.Attention(), c.Inputs[0].Type, in[0].Data, in[1].Data, in[2].Data}
-		whole := a.truth()
+		a := shared.Mixed{S: c.Attention(), Type: c.Inputs[0].Type, Q: in[0].Data, K: in[1].Data, V: in[2].Data}
+		whole := a.Truth()
 		for _, row := range []int{0, 8, 9, 40, 71} {
 			one := op.Timed.Truth(c, row*64)
 			assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12)
-			assert.Equal(t, a.ty, one.Type)
+			assert.Equal(t, a.Type, one.Type)
 		}
 	}
 }
