@@ -5,7 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven }; // in the order of tensor.Dists
+enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns }; // in the order of tensor.Dists
 
 __device__ unsigned mix(unsigned x) {
     x ^= x >> 16;
@@ -48,6 +48,8 @@ __device__ float number(int dist, Key key, unsigned long long i) {
         break;
     case Uneven:
         return normal(key, i) * ldexpf(1.0f, (int)(i / 256 % 12) - 11);
+    case Columns:
+        return normal(key, i) + (i % 8 == 5 ? 16.0f * normal(key, i % 64) : 0.0f);
     }
     return normal(key, i);
 }

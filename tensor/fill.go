@@ -19,10 +19,11 @@ const (
 	Equal   Dist = "equal"   // the same value everywhere
 	Masked  Dist = "masked"  // Normal, but about half are -Inf, never the first of 64
 	Uneven  Dist = "uneven"  // Normal, but small to begin with: every 256 elements are twice as large as those before, twelve times over, and then it starts again
+	Columns Dist = "columns" // Normal, but one column of 8 has a mean of its own, by 64 columns: in the tens
 )
 
 // Dists lists them all.
-var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked, Uneven}
+var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns}
 
 // Known tells whether a distribution exists.
 func (d Dist) Known() bool {
@@ -95,6 +96,10 @@ func value(d Dist, key [2]uint32, i uint64) float32 {
 		}
 	case Uneven:
 		return normal(key, i) * float32(math.Ldexp(1, int(i/256%12)-11))
+	case Columns:
+		if i%8 == 5 {
+			return normal(key, i) + 16*normal(key, i%64)
+		}
 	}
 	return normal(key, i)
 }

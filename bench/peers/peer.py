@@ -132,6 +132,12 @@ class Workload:
     def cudnn(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.CUDNN_ATTENTION)
 
+    def sage(self, op, sizes, causal):
+        """SageAttention 1, in Triton: scores from codes of 8 bits, quantising included."""
+        from sageattention import sageattn
+
+        return lambda: sageattn(*self.tensors, is_causal=causal)
+
     def math(self, op, sizes, causal):
         return self.attention(op, sizes, causal, SDPBackend.MATH)
 

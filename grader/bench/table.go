@@ -4,6 +4,7 @@ import (
 	"flashlab/grader/grading/race"
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
+	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -37,7 +38,8 @@ func All() []race.Workload {
 	}
 	for _, causal := range []bool{false, true} {
 		for _, of := range [][]int{{1, 16, 16384, 128}, {4, 32, 4096, 128}, {1, 32, 16384, 64}} {
-			all = append(all, b2.HalvesOf(of[0], of[1], of[2], of[3], causal, "flash", "cudnn"))
+			all = append(all, b2.HalvesOf(of[0], of[1], of[2], of[3], causal, "flash", "cudnn"),
+				b3.BlocksOf(of[0], of[1], of[2], of[3], causal, "sage", "cudnn"))
 		}
 	}
 	return all
@@ -55,6 +57,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b1.RopeOf(4, 1024, false), b1.RopeOf(4, 4096, false)}
 	case "b2":
 		return []race.Workload{b2.HalvesOf(4, 32, 4096, 128, false), b2.HalvesOf(4, 32, 4096, 128, true)}
+	case "b3":
+		return []race.Workload{b3.BlocksOf(4, 32, 4096, 128, false), b3.BlocksOf(4, 32, 4096, 128, true)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

@@ -116,7 +116,7 @@ func (t *Torch) Close() {
 // Kinds are what PyTorch is asked for, by the names that reports use.
 var Kinds = map[string]string{
 	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
-	"flash": "FlashAttention-2", "cudnn": "cuDNN",
+	"flash": "FlashAttention-2", "cudnn": "cuDNN", "sage": "SageAttention 1",
 }
 
 func (t *Torch) Racers(_ context.Context, w race.Workload, c problem.Problem) (all []race.Racer) {

@@ -45,7 +45,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		}, nil
 	case "attention", "flash":
 		return s.unfused(s.Attention())
-	case "halves_float16", "halves_bfloat16":
+	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(s.Attention())
 	case "decode", "split":
 		return s.unfusedStep(s.Decode())

@@ -27,6 +27,11 @@ func (s *timedCase) widened(a attn.Shape) (baseline, error) {
 		return nil, err
 	}
 	return func(out, in Places) (func() error, error) {
+		for _, m := range out[1:] { // which only a submission writes: codes and their scales
+			if err := s.Device.Set(m, 0); err != nil {
+				return nil, err
+			}
+		}
 		return func() error {
 			for i, t := range s.Inputs {
 				if err := s.gauge.convert(s.gauge.widen, wide[1+i], in[i], t); err != nil {

@@ -27,6 +27,7 @@ var All = List{
 	{"7", "task7_gpt2"},
 	{"b1", "bonus/b1_rope"},
 	{"b2", "bonus/b2_halves"},
+	{"b3", "bonus/b3_int8"},
 }
 
 // List is some tasks, in order.
