@@ -20,7 +20,7 @@ const (
 const (
 	walkers = 256
 	walks   = 1024
-	columns = 32
+	columns = 16
 )
 
 // Int8 holds the kernels, by the head's dimension, and scratch memory.

@@ -76,25 +76,30 @@ extern "C" __global__ void tensorCodes(const __half *x, int pieces, const int *e
 
 // --- One scale for a block of rows, after the mean
 
-constexpr int COLUMNS = 32, LINES = 64; // of a block of threads: 4 a line, 8 columns each
+constexpr int COLUMNS = 16, WARPS = 8; // of a block of threads: two of them have a line
 
-// The mean of each column of a head's rows. A block has COLUMNS of them.
+// The mean of each column of a head's rows. A block has COLUMNS of them: 32 bytes, which is what
+// memory gives at a time.
 extern "C" __global__ void means(const __half *x, int len, float *mean) {
-    __shared__ float sums[LINES][COLUMNS];
-    const int column = threadIdx.x % 4 * 8, line = threadIdx.x / 4;
-    const __half *from = x + (size_t)blockIdx.y * len * DIM + blockIdx.x * COLUMNS + column;
+    __shared__ float sums[WARPS][COLUMNS];
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 2;
+    const __half *from = x + (size_t)blockIdx.y * len * DIM + blockIdx.x * COLUMNS + lane % 2 * 8;
     float sum[8] = {};
-#pragma unroll 4
-    for (int row = line; row < len; row += LINES) {
+#pragma unroll 8
+    for (int row = line; row < len; row += WARPS * 16) {
         const Piece piece = {*reinterpret_cast<const uint4 *>(from + (size_t)row * DIM)};
 #pragma unroll
         for (int e = 0; e < 8; e++) sum[e] += __half2float(piece.x[e]);
     }
-    for (int e = 0; e < 8; e++) sums[line][column + e] = sum[e];
-    __syncthreads(); // the sums of all lines are there
+#pragma unroll
+    for (int e = 0; e < 8; e++) {
+        for (int step = 16; step > 1; step /= 2) sum[e] += __shfl_xor_sync(EVERYONE, sum[e], step);
+        if (lane < 2) sums[threadIdx.x / 32][lane * 8 + e] = sum[e];
+    }
+    __syncthreads(); // the sums of all warps are there
     if (threadIdx.x >= COLUMNS) return;
     float all = 0;
-    for (int i = 0; i < LINES; i++) all += sums[i][threadIdx.x];
+    for (int w = 0; w < WARPS; w++) all += sums[w][threadIdx.x];
     mean[blockIdx.y * DIM + blockIdx.x * COLUMNS + threadIdx.x] = all / len;
 }
 

@@ -123,7 +123,7 @@ class Attention:
             self.mean = new(torch.float32, batch, kv, dim)
             self.scales = [new(torch.float32, *x.shape[:2], blocks(x)) for x in (q, k)]
             codes, means = function(quantise, "blockCodes"), function(quantise, "means")
-            steps = [launcher(means, (dim // 32, batch * kv), 256, 0, k, m, self.mean)]
+            steps = [launcher(means, (dim // 16, batch * kv), 256, 0, k, m, self.mean)]
             for i, x in enumerate((q, k)):
                 steps.append(launcher(codes, (blocks(x), x.shape[0] * x.shape[1]), 128, 0, x, x.shape[2], self.mean, i == 1,
                                       self.codes[i], self.scales[i]))
