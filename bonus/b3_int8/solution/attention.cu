@@ -15,8 +15,10 @@
 
 #ifdef TENSOR
 typedef int8_t Value;
+typedef int PerKeys; // the sum of each key's codes
 #else
 typedef __half Value;
+typedef float PerKeys; // the scale of each block of keys
 #endif
 
 constexpr int WARPS = 4, TALL = 2, KEYS = 64; // TALL: tiles of 16 queries that a warp has
@@ -74,6 +76,12 @@ __device__ void fetch(uint32_t tile, const void *matrix, int first, int len) {
     }
 }
 
+// Two numbers rounded, in one register.
+__device__ uint32_t pack(float low, float high) {
+    const __half2 two = __floats2half2_rn(low, high);
+    return *reinterpret_cast<const uint32_t *>(&two);
+}
+
 #ifdef TENSOR
 // The same of values in codes, which become halves on the way: code - zero is exact there.
 template <int LINES>
@@ -83,21 +91,15 @@ __device__ void widen(uint32_t tile, const int8_t *matrix, int first, int len, i
         const int row = i / PIECES, piece = i % PIECES;
         uint32_t x[4] = {};
         if (first + row < len) {
-            union {
-                uint2 whole;
-                int8_t x[8];
-            } code = {
-                reinterpret_cast<const uint2 *>(matrix)[(size_t)(first + row) * PIECES + piece]};
-            for (int e = 0; e < 4; e++) {
-                const __half2 two =
-                    __floats2half2_rn(code.x[2 * e] - zero, code.x[2 * e + 1] - zero);
-                x[e] = *reinterpret_cast<const uint32_t *>(&two);
-            }
+            const int8_t *code = matrix + (size_t)(first + row) * DIM + piece * 8;
+            const uint2 eight = *reinterpret_cast<const uint2 *>(code);
+            code = reinterpret_cast<const int8_t *>(&eight);
+            for (int e = 0; e < 4; e++) x[e] = pack(code[2 * e] - zero, code[2 * e + 1] - zero);
         }
-        asm volatile(
-            "st.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(place<2 * DIM>(tile, row, piece)),
-            "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
-            : "memory");
+        const uint32_t to = place<2 * DIM>(tile, row, piece);
+        asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(x[0]), "r"(x[1]),
+                     "r"(x[2]), "r"(x[3])
+                     : "memory");
     }
 }
 #endif
@@ -135,12 +137,6 @@ __device__ float power2(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
-}
-
-// Two numbers rounded, in one register.
-__device__ uint32_t pack(float low, float high) {
-    const __half2 two = __floats2half2_rn(low, high);
-    return *reinterpret_cast<const uint32_t *>(&two);
 }
 
 // The largest, or the sum, of four lanes that share a row.
@@ -195,11 +191,6 @@ __device__ void softmax(Scores &s, Output &o, Rows &rows, float scale) {
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. With TENSOR, qScale is scale
 // and zero of q, k and v, one after another, and kScale the sum of each key's codes.
-#ifdef TENSOR
-typedef int PerKeys;
-#else
-typedef float PerKeys;
-#endif
 extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
     const int8_t *q, const int8_t *k, const Value *v, __half *out, const float *qScale,
     const PerKeys *kScale, int seqQ, int seqK, int group, int causal, float scale) {

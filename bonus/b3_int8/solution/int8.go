@@ -15,11 +15,12 @@ const (
 	keys    = 64
 )
 
-// What quantise.cu has: threads of a block that walks over a tensor, and at most so many of these; the
-// columns that a block of means has.
+// What quantise.cu has: threads of a block that walks over a tensor, and at most so many of these; threads
+// of a block that makes codes of 64 rows; and the columns that a block of means has.
 const (
 	walkers = 256
 	walks   = 1024
+	coders  = 128
 	columns = 16
 )
 
@@ -143,7 +144,7 @@ func (t *Int8) ByBlock(out, q, k, v device.Buffer[device.Float16], to BlockCodes
 	if err := t.queue.Launch(kernels.means, l, k, s.SeqK, to.Mean); err != nil {
 		return err
 	}
-	l = device.Launch{Grid: device.D2(Blocks(s.SeqQ), s.Batch*s.Heads), Block: device.D1(threads)}
+	l = device.Launch{Grid: device.D2(Blocks(s.SeqQ), s.Batch*s.Heads), Block: device.D1(coders)}
 	if err := t.queue.Launch(kernels.blockCodes, l, q, s.SeqQ, to.Mean, false, to.Q, to.QScale); err != nil {
 		return err
 	}

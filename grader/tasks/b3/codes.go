@@ -3,6 +3,7 @@ package b3
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
@@ -145,8 +146,8 @@ func (j job) nearest(c coding, x []float32) (r judge.Ruling, ok bool) {
 	case allSame(c.codes):
 		r.Reason += fmt.Sprintf(": all are %v", c.codes[0])
 	}
-	r.Details = []string{j.String(), fmt.Sprintf("worst at %s%v: the code is %v, (%v − %.0f) · %.4g + %.4g = %s, and %s is %s there",
-		t.Name, tensor.Index(t.Shape, worst), c.codes[worst], c.codes[worst], c.zero(worst), c.scale(worst), c.centre(worst),
+	r.Details = []string{j.String(), fmt.Sprintf("worst at %s%s: the code is %v, (%v − %.0f) · %.4g + %.4g = %s, and %s is %s there",
+		t.Name, strings.ReplaceAll(tensor.ShapeString(tensor.Index(t.Shape, worst)), ", ", "]["), c.codes[worst], c.codes[worst], c.zero(worst), c.scale(worst), c.centre(worst),
 		judge.Number(c.value(worst)), c.name, judge.Number(float64(x[worst])))}
 	return r, false
 }
@@ -164,7 +165,7 @@ func allSame(x []float32) bool {
 // contract names; and where that is next to nothing, what rounding to float16 comes to.
 const (
 	dear  = 1.25
-	cheap = 1e-3
+	cheap = 2e-3
 )
 
 // cost compares attention of the codes, and of the course's own, with that of the inputs.

@@ -1,0 +1,166 @@
+package codes
+
+import (
+	"math"
+	"strconv"
+
+	"flashlab/attn"
+	"flashlab/device"
+)
+
+// What attention.cu has: queries and threads of a block.
+const (
+	rows    = 64
+	threads = 256
+)
+
+// What quantise.cu has: threads of a block that walks over a tensor, and at most so many of these; threads
+// of a block that makes codes of 64 rows; and the columns that a block of means has.
+const (
+	walkers = 256
+	walks   = 1024
+	coders  = 128
+	columns = 16
+)
+
+// Int8 holds the kernels, by the head's dimension, and scratch memory.
+type Int8 struct {
+	queue   device.Queue
+	kernels map[int]kernels
+	extents device.Buffer[int32] // [3, 2]: how far q, k and v go above and below 0
+	sums    device.Buffer[int32] // of each row's codes, of any one tensor
+}
+
+type kernels struct {
+	extents, tensorCodes, means, blockCodes device.Kernel
+	perTensor, byBlock                      device.Kernel
+}
+
+// New compiles the kernels for one device.
+func New(q device.Queue) (*Int8, error) {
+	t := &Int8{queue: q, kernels: map[int]kernels{}}
+	for _, dim := range []int{64, 128} {
+		var k kernels
+		macros := map[string]string{"DIM": strconv.Itoa(dim)}
+		if err := compile(q, Quantise, macros, named{"extents", &k.extents}, named{"tensorCodes", &k.tensorCodes},
+			named{"means", &k.means}, named{"blockCodes", &k.blockCodes}); err != nil {
+			return nil, err
+		}
+		if err := compile(q, Attention, macros, named{"attention", &k.byBlock}); err != nil {
+			return nil, err
+		}
+		macros["TENSOR"] = "1"
+		if err := compile(q, Attention, macros, named{"attention", &k.perTensor}); err != nil {
+			return nil, err
+		}
+		t.kernels[dim] = k
+	}
+	var err error
+	t.extents, err = device.Alloc[int32](q, "extents of q, k and v", 6)
+	return t, err
+}
+
+type named struct {
+	name string
+	to   *device.Kernel
+}
+
+func compile(q device.Queue, src device.Source, macros map[string]string, all ...named) error {
+	src.Defines = macros
+	module, err := q.Compile(src)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if *k.to, err = module.Kernel(k.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PerTensor writes attention of q, k and v to out, and their codes.
+func (t *Int8) PerTensor(out, q, k, v device.Buffer[device.Float16], to TensorCodes, s attn.Shape) error {
+	if err := to.Check(out, q, k, v, s); err != nil {
+		return err
+	}
+	if err := t.room(max(s.QElements(), s.KVElements()) / s.Dim); err != nil {
+		return err
+	}
+	if err := t.queue.Set(t.extents.Memory(), 0); err != nil {
+		return err
+	}
+	kernels := t.kernels[s.Dim]
+	for i, x := range []struct {
+		from device.Buffer[device.Float16]
+		to   device.Buffer[int8]
+	}{{q, to.Q}, {v, to.V}, {k, to.K}} { // k last: its sums stay
+		tensor := []int{0, 2, 1}[i]
+		extent, err := t.extents.Slice(2*tensor, 2*tensor+2)
+		if err != nil {
+			return err
+		}
+		affine, err := to.Affine.Slice(2*tensor, 2*tensor+2)
+		if err != nil {
+			return err
+		}
+		pieces := x.from.Len() / 8
+		l := device.Launch{Grid: device.D1(min(over(pieces, walkers), walks)), Block: device.D1(walkers)}
+		if err := t.queue.Launch(kernels.extents, l, x.from, pieces, extent); err != nil {
+			return err
+		}
+		l.Grid = device.D1(over(pieces, walkers))
+		if err := t.queue.Launch(kernels.tensorCodes, l, x.from, pieces, extent, x.to, affine, t.sums); err != nil {
+			return err
+		}
+	}
+	return t.queue.Launch(kernels.perTensor, launch(s), to.Q, to.K, to.V, out, to.Affine, t.sums,
+		s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))
+}
+
+// room makes sure of memory for the sums of so many rows.
+func (t *Int8) room(rows int) error {
+	if t.sums != (device.Buffer[int32]{}) {
+		if t.sums.Len() >= rows {
+			return nil
+		}
+		if err := t.sums.Free(t.queue); err != nil {
+			return err
+		}
+	}
+	var err error
+	t.sums, err = device.Alloc[int32](t.queue, "sums of rows of codes", rows)
+	return err
+}
+
+// ByBlock writes attention of q, k and v to out, and the codes of q and k.
+func (t *Int8) ByBlock(out, q, k, v device.Buffer[device.Float16], to BlockCodes, s attn.Shape) error {
+	if err := to.Check(out, q, k, v, s); err != nil {
+		return err
+	}
+	kernels := t.kernels[s.Dim]
+	l := device.Launch{Grid: device.D2(s.Dim/columns, s.Batch*s.KVHeads), Block: device.D1(walkers)}
+	if err := t.queue.Launch(kernels.means, l, k, s.SeqK, to.Mean); err != nil {
+		return err
+	}
+	l = device.Launch{Grid: device.D2(Blocks(s.SeqQ), s.Batch*s.Heads), Block: device.D1(coders)}
+	if err := t.queue.Launch(kernels.blockCodes, l, q, s.SeqQ, to.Mean, false, to.Q, to.QScale); err != nil {
+		return err
+	}
+	l.Grid = device.D2(Blocks(s.SeqK), s.Batch*s.KVHeads)
+	if err := t.queue.Launch(kernels.blockCodes, l, k, s.SeqK, to.Mean, true, to.K, to.KScale); err != nil {
+		return err
+	}
+	return t.queue.Launch(kernels.byBlock, launch(s), to.Q, to.K, v, out, to.QScale, to.KScale,
+		s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))
+}
+
+// launch has a block for each 64 queries.
+func launch(s attn.Shape) device.Launch {
+	return device.Launch{Grid: device.D2(over(s.SeqQ, rows), s.Batch*s.Heads), Block: device.D1(threads)}
+}
+
+// scale is that of the scores. 2^x takes one instruction, e^x two: log2(e) goes into it.
+func scale(s attn.Shape) float32 { return float32(math.Log2E / math.Sqrt(float64(s.Dim))) }
+
+func over(n, each int) int { return (n + each - 1) / each }
