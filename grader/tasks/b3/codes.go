@@ -73,7 +73,7 @@ func (j job) given() shared.Mixed {
 func (j job) rule(out problem.Answer) judge.Ruling {
 	c, why := j.f.read(j.s, j.q, j.k, j.v, out.Tensors)
 	if why != "" {
-		return judge.Ruling{Reason: why, Details: []string{j.String()}}
+		return judge.Ruling{Reason: why, Details: []string{j.inputs()}}
 	}
 	for i, x := range [][]float32{j.q, j.k, j.v}[:len(c.coded)] {
 		if r, ok := j.nearest(c.coded[i], x); !ok {
@@ -93,12 +93,15 @@ func (j job) rule(out problem.Answer) judge.Ruling {
 		if because := j.f.blames(j, c, own); because != "" {
 			cost += ": " + because
 		}
-		return judge.Ruling{Reason: cost, Details: []string{j.String()}}
+		return judge.Ruling{Reason: cost, Details: []string{j.inputs()}}
 	}
 	return r
 }
 
-func (j job) String() string { return fmt.Sprintf("%v, inputs %s", j.s, j.c.Dist) }
+func (j job) String() string { return j.s.String() }
+
+// inputs says what a ruling is about.
+func (j job) inputs() string { return fmt.Sprintf("%v, inputs %s", j, j.c.Dist) }
 
 // scaleless is said of scores that lack a scale, or both: they are so large that one key has all the weight.
 const scaleless = "a scale is missing from the scores: a sum of products of codes is a whole number, and becomes a score by q's scale and k's, before the softmax"
@@ -146,7 +149,7 @@ func (j job) nearest(c coding, x []float32) (r judge.Ruling, ok bool) {
 	case allSame(c.codes):
 		r.Reason += fmt.Sprintf(": all are %v", c.codes[0])
 	}
-	r.Details = []string{j.String(), fmt.Sprintf("worst at %s%s: the code is %v, (%v − %.0f) · %.4g + %.4g = %s, and %s is %s there",
+	r.Details = []string{j.inputs(), fmt.Sprintf("worst at %s%s: the code is %v, (%v − %.0f) · %.4g + %.4g = %s, and %s is %s there",
 		t.Name, strings.ReplaceAll(tensor.ShapeString(tensor.Index(t.Shape, worst)), ", ", "]["), c.codes[worst], c.codes[worst], c.zero(worst), c.scale(worst), c.centre(worst),
 		judge.Number(c.value(worst)), c.name, judge.Number(float64(x[worst])))}
 	return r, false
