@@ -5,7 +5,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns }; // in the order of tensor.Dists
+// In the order of tensor.Dists.
+enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns };
 
 __device__ unsigned mix(unsigned x) {
     x ^= x >> 16;
