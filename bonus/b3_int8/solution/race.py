@@ -24,7 +24,7 @@ from triton.testing import do_bench
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(tempfile.mkdtemp())
 BLOCK = 64
-FLAVOURS = [f for f in ("tensor", "block", "hopper") if f != "hopper" or (HERE / "hopper.cu").exists()]
+FLAVOURS = ["tensor", "1_dp4a", "2_mma", "block", "hopper"]  # all but the first are by block
 SHAPES = [  # batch, heads, heads of k and v, queries, keys, dim
     (1, 1, 1, 1, 1, 128), (1, 2, 2, 2, 2, 64), (1, 2, 2, 17, 300, 128), (1, 2, 1, 113, 113, 128),
     (2, 4, 2, 1000, 1000, 128), (1, 4, 1, 333, 777, 64), (1, 2, 2, 70, 40, 64), (1, 2, 2, 2048, 2048, 128),
@@ -45,7 +45,7 @@ def call(name, *args):
 
 def compile_one(job):
     file, *flags = job
-    cubin = WORK / ("_".join([file, *flags]) + ".cubin")
+    cubin = WORK / ("_".join([file.replace("/", "_"), *flags]) + ".cubin")
     subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags, "-o", cubin,
                     HERE / f"{file}.cu"], check=True)
     return cubin.read_bytes()
@@ -53,7 +53,7 @@ def compile_one(job):
 
 def job_of(flavour, dim):
     return {"tensor": ("attention", f"-DDIM={dim}", "-DTENSOR"), "block": ("attention", f"-DDIM={dim}"),
-            "hopper": ("hopper", f"-DDIM={dim}")}[flavour]
+            "hopper": ("hopper", f"-DDIM={dim}")}.get(flavour, (f"_versions/{flavour}/attention", f"-DDIM={dim}"))
 
 
 JOBS = [("quantise", f"-DDIM={dim}") for dim in (64, 128)] + [job_of(f, d) for f in FLAVOURS for d in (64, 128)]
@@ -137,8 +137,8 @@ class Attention:
             shared = dim * (rows + 2 * 128 + 2 * 2 * 128) + 2048
             self.attend = launcher(f, (-(-n // rows), batch * heads), 512, shared, *maps, self.out, *tables, *scalars)
         else:
-            self.attend = launcher(f, (-(-n // 128), batch * heads), 128, dim * (128 + 64 + 2 * 64), *self.codes[:2], value, self.out,
-                                   *tables, *scalars)
+            rows, threads, shared = (64, 256, 0) if flavour == "1_dp4a" else (128, 128, dim * (128 + 64 + 2 * 64))
+            self.attend = launcher(f, (-(-n // rows), batch * heads), threads, shared, *self.codes[:2], value, self.out, *tables, *scalars)
 
     def quantise(self):
         for step in self.steps:
