@@ -146,6 +146,8 @@ func (j job) nearest(c coding, x []float32) (r judge.Ruling, ok bool) {
 		r.Reason += ", but 256 off: a code beyond the ends wraps around; hold it at them"
 	case cut == wrong:
 		r.Reason += ", but the next: cut off in place of rounded?"
+	case allSame(c.codes) && c.codes[0] == -1:
+		r.Reason += ": all are −1, as before the call. Are they ever written?"
 	case allSame(c.codes):
 		r.Reason += fmt.Sprintf(": all are %v", c.codes[0])
 	}

@@ -128,8 +128,9 @@ func TestCodesThatAreNotNearest(t *testing.T) {
 					}
 					return code - 256*float32(math.Copysign(1, float64(code)))
 				},
-				"all are 0":           func(int, float32) float32 { return 0 },
-				"are not the nearest": func(i int, code float32) float32 { return code + float32(i/40%2) },
+				"all are 0":             func(int, float32) float32 { return 0 },
+				"Are they ever written": func(int, float32) float32 { return -1 },
+				"are not the nearest":   func(i int, code float32) float32 { return code + float32(i/40%2) },
 			} {
 				changed := codes{coded: slices.Clone(e.coded), score: e.score}
 				to := slices.Clone(e.coded[tensorAt].codes)
