@@ -7,6 +7,7 @@ import (
 	"flashlab/grader/grading/race"
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
+	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
 	"flashlab/grader/tasks/task5"
@@ -59,6 +60,11 @@ func Ladders() []Ladder {
 		{"halves", b2.HalvesOf(4, 32, 4096, 128, false, "flash", "cudnn"), []Rung{
 			{"1_wmma", "fragments by wmma, 16 rows a warp", "the output goes through shared memory once for every tile"},
 			{"", "mma.sync and ldmatrix from swizzled rows", "mma.sync, which reaches some 60 % of Hopper's tensor cores"},
+		}},
+		{"codes", b3.BlocksOf(4, 32, 4096, 128, false, "sage"), []Rung{
+			{"1_dp4a", "scores of codes, four products an instruction", "no tensor cores: a probability and a value at a time"},
+			{"2_mma", "mma.sync of codes, a scale for each tile", "the softmax, with a conversion for each score"},
+			{"", "sums that begin at 1.5 · 2²³", "the softmax, and p · v in halves"},
 		}},
 	}
 }
