@@ -77,8 +77,8 @@ func (l *Layers) FillAs(t tensor.Type, dst device.Memory, d tensor.Dist, seed ui
 		return err
 	}
 	bits := t.Bits()
-	if t == tensor.BFloat16 {
-		bits = -bits
+	if t == tensor.BFloat16 || t == tensor.E8M0 {
+		bits = -bits // what is there twice of so many bits
 	}
 	return l.launch("fill_narrow", min(tiles(n, block), mostFilling), block, bytes, n, bits, dist, seed, stream, t.Unit())
 }

@@ -73,7 +73,14 @@ __device__ int whole(float x, float most) {
     return (int)fmaxf(-most - 1, fminf(rintf(x), most));
 }
 
-// The same as float16 (bits 16), bfloat16 (-16), int8 (8) and pairs of int4 (4); n counts elements.
+// The exponent of the nearest power of two, as E8M0 has it; x is 0 or far from the smallest.
+__device__ unsigned char exponent(float x) {
+    const unsigned bits = __float_as_uint(fabsf(x));
+    return (unsigned char)min((bits + (1u << 22) - 1 + (bits >> 23 & 1)) >> 23, 254u);
+}
+
+// The same as float16 (bits 16), bfloat16 (-16), int8 (8), E8M0 (-8) and pairs of int4 (4); n
+// counts elements.
 extern "C" __global__ void fill_narrow(void *dst, long long n, int bits, int dist,
                                        unsigned long long seed, unsigned stream, float scale) {
     const Key key = stream_key(seed, stream);
@@ -90,5 +97,6 @@ extern "C" __global__ void fill_narrow(void *dst, long long n, int bits, int dis
         if (bits == 16) ((__half *)dst)[i] = __float2half_rn(x);
         if (bits == -16) ((__nv_bfloat16 *)dst)[i] = __float2bfloat16_rn(x);
         if (bits == 8) ((signed char *)dst)[i] = (signed char)whole(x, 127);
+        if (bits == -8) ((unsigned char *)dst)[i] = exponent(x);
     }
 }

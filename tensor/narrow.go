@@ -63,3 +63,29 @@ func whole(bits int, tag string, npy ...string) layout {
 	decode := func(code uint32) float32 { return float32(int32(code<<(32-bits)) >> (32 - bits)) }
 	return layout{bits, tag, npy, 1, float32(most+1) / 4, encode, decode}
 }
+
+// E8M0's codes are a float32's exponents, but for the smallest and the largest: 0 is 2^−127,
+// which a float32 has as a subnormal number, and 255 is NaN.
+func encodeE8M0(x float32) uint32 {
+	const nan, one = 255, 1 << 23
+	bits := math.Float32bits(x) &^ (1 << 31)
+	switch {
+	case x != x:
+		return nan
+	case bits > one: // half of a step up is half of a fraction; a tie goes to the even exponent
+		return min((bits+one/2-1+bits>>23&1)>>23, nan-1)
+	case bits > one*3/4: // nearer to 2^−126 than to 2^−127
+		return 1
+	}
+	return 0
+}
+
+func decodeE8M0(code uint32) float32 {
+	switch code {
+	case 0:
+		return 0x1p-127
+	case 255:
+		return float32(math.NaN())
+	}
+	return math.Float32frombits(code << 23)
+}

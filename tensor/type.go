@@ -18,10 +18,11 @@ const (
 	BFloat16 Type = "bfloat16" // the upper half of a float32: 8 bits of exponent, 7 of fraction
 	Int8     Type = "int8"     // −128 … 127
 	Int4     Type = "int4"     // −8 … 7, two in a byte: the first one in its low half
+	E8M0     Type = "e8m0"     // 8 bits of exponent and nothing else: 2^−127 … 2^127, and NaN
 )
 
 // Types lists them all.
-var Types = []Type{Float32, Float16, BFloat16, Int8, Int4}
+var Types = []Type{Float32, Float16, BFloat16, Int8, Int4, E8M0}
 
 // layout is all there is to know about a type.
 type layout struct {
@@ -41,6 +42,7 @@ var layouts = map[Type]layout{
 	BFloat16: floating(8, 7, "<b2", "<V2", "|V2"),
 	Int8:     whole(8, "|i1", "|i1"),
 	Int4:     whole(4, "|i4", "<V1", "|V1"),
+	E8M0:     {8, "|e8", []string{"<V1", "|V1"}, 1, 1, encodeE8M0, decodeE8M0},
 }
 
 func (t Type) String() string {
@@ -119,7 +121,7 @@ func (t Type) Decode(b []byte) []float32 {
 
 // Round gives x the values that the type can hold, each the nearest; of two that are equally
 // near, the one whose last bit is 0. Beyond the largest, floats become infinite, while integers
-// stay at the largest. A NaN becomes 0 as an integer.
+// and E8M0 stay at the largest. A NaN becomes 0 as an integer. E8M0 has no sign, and loses it.
 func (t Type) Round(x []float32) {
 	if t == Float32 {
 		return // not even a NaN's bits change

@@ -33,6 +33,8 @@ func TestKnownNumbers(t *testing.T) {
 		{BFloat16, 0x1p-126, 0x0080}, {BFloat16, 0x1p-133, 1}, {BFloat16, 0x1p-134, 0}, {BFloat16, 0x1.8p-133, 2}, {BFloat16, 1e-45, 0},
 		{Int8, 0, 0}, {Int8, -1, 0xff}, {Int8, 127, 0x7f}, {Int8, 127.4, 0x7f}, {Int8, 300, 0x7f}, {Int8, -inf, 0x80}, {Int8, 2.5, 2}, {Int8, 3.5, 4},
 		{Int4, -8, 8}, {Int4, 7, 7}, {Int4, 7.5, 7}, {Int4, -1, 15}, {Int4, -9, 8}, {Int4, 0.5, 0}, {Int4, float32(math.NaN()), 0},
+		{E8M0, 1, 127}, {E8M0, -2, 128}, {E8M0, 0, 0}, {E8M0, 0x1p-127, 0}, {E8M0, 0x1.8p-127, 0}, {E8M0, 0x1.800004p-127, 1}, {E8M0, 0x1p-126, 1},
+		{E8M0, 1.5, 128}, {E8M0, 1.499, 127}, {E8M0, 3, 128}, {E8M0, 0x1p127, 254}, {E8M0, math.MaxFloat32, 254}, {E8M0, inf, 254}, {E8M0, float32(math.NaN()), 255},
 	} {
 		l := layouts[k.Type]
 		assert.Equal(t, k.code, l.encode(k.x), "%v of %v", k.Type, k.x)
@@ -73,6 +75,9 @@ func TestNearest(t *testing.T) {
 			if a := math.Abs(float64(x)); x != x || a > largest(ty) {
 				continue
 			}
+			if ty == E8M0 {
+				x = float32(math.Abs(float64(x))) // it has no sign
+			}
 			code := l.encode(x)
 			off := math.Abs(float64(l.decode(code)) - float64(x))
 			for _, other := range []uint32{code - 1, code + 1} {
@@ -88,7 +93,7 @@ func TestNearest(t *testing.T) {
 
 // largest is the greatest number whose neighbours are numbers.
 func largest(ty Type) float64 {
-	return map[Type]float64{Float16: 65472, BFloat16: 0x1.fcp127, Int8: 126, Int4: 6}[ty]
+	return map[Type]float64{Float16: 65472, BFloat16: 0x1.fcp127, Int8: 126, Int4: 6, E8M0: 0x1p126}[ty]
 }
 
 func TestArraysOfEveryType(t *testing.T) {
@@ -134,7 +139,12 @@ func TestNPYOfEveryType(t *testing.T) {
 		BFloat16: npytest.Raw("<V2", []byte("\x80?\x00\xc0@@"), 3),
 		Int8:     npytest.Raw("|i1", []byte("\x01\xfe\x03"), 3),
 		Int4:     npytest.Raw("<V1", []byte("\x01\x0e\x03"), 3),
+		E8M0:     npytest.Raw("|V1", []byte{127, 126, 254}, 3),
 	} {
+		x := x
+		if ty == E8M0 {
+			x = []float32{1, 0.5, 0x1p127}
+		}
 		got, err := ReadNPYOf(ty, bytes.NewReader(file), 3)
 		require.NoError(t, err, ty)
 		assert.Equal(t, &Tensor{Shape: []int{3}, Data: x, Type: ty}, got)

@@ -47,6 +47,8 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.unfused(s.Attention())
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(s.Attention())
+	case "project_nf4", "project_mxfp4":
+		return s.unpacked()
 	case "decode", "split":
 		return s.unfusedStep(s.Decode())
 	case "softmax":

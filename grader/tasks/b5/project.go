@@ -1,0 +1,167 @@
+package b5
+
+import (
+	"fmt"
+	"math"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+	"flashlab/tensor/quant"
+)
+
+// project is [q | k | v] = x [Wq | Wk | Wv] + bias, with weights of a format.
+func project(f format) judge.Op {
+	name := "project_" + f.name
+	return judge.Op{
+		Name:  name,
+		Sizes: []string{"batch", "seq", "hidden", "heads", "kvheads", "dim"},
+		Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
+			p := projection{Problem: c}
+			batch, seq, hidden, dim := c.Sizes["batch"], c.Sizes["seq"], c.Sizes["hidden"], c.Sizes["dim"]
+			in = append([]problem.Tensor{{Name: "x", Shape: []int{batch, seq, hidden}, Type: tensor.Float16}}, f.tensors(p.outputs()*hidden, hidden)...)
+			in = append(in, problem.Tensor{Name: "bias", Shape: []int{p.outputs()}, Type: tensor.Float16, Dist: tensor.Normal})
+			for _, t := range []struct {
+				name  string
+				heads int
+			}{{"q", c.Sizes["heads"]}, {"k", c.Sizes["kvheads"]}, {"v", c.Sizes["kvheads"]}} {
+				out = append(out, problem.Tensor{Name: t.name, Shape: []int{batch, t.heads, seq, dim}, Type: tensor.Float16})
+			}
+			return in, out
+		},
+		Prepare: f.quantised,
+		Fault:   fault,
+		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
+			if c.Refused {
+				var before [][]float32
+				for _, t := range out.Tensors {
+					before = append(before, judge.NoNumbers(len(t.Data)))
+				}
+				return judge.JudgeRefused(c, out, "Project"+f.title, fault(c), before...)
+			}
+			return f.on(c, in).judge([][]float32{out.Tensors[0].Data, out.Tensors[1].Data, out.Tensors[2].Data})
+		},
+		Least:   inTiles,
+		Against: fmt.Sprintf("tiles of %d rows and %d outputs, weights as they are", tile, tile),
+		Floor:   judge.Once,
+		// Room for the sums of a product that is split, and none for the weights in any other type.
+		Scratch: func(c problem.Problem) uint64 {
+			p := projection{Problem: c}
+			return min(64*uint64(p.rows()*p.outputs()), uint64(p.outputs()*c.Sizes["hidden"]/2))
+		},
+		Timed: timed(f, name),
+	}
+}
+
+// fault says what is not served.
+func fault(c problem.Problem) string {
+	if hidden := c.Sizes["hidden"]; hidden%quant.NF4Block != 0 {
+		return fmt.Sprintf("Hidden is %d, no multiple of %d: blocks of weights would reach into the next row", hidden, quant.NF4Block)
+	}
+	if heads, kv := c.Sizes["heads"], c.Sizes["kvheads"]; heads%kv != 0 {
+		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", heads, kv)
+	}
+	return ""
+}
+
+// tile is the rows that share what they read of the weights, and the outputs that share what they read
+// of x, in what traffic is held against.
+const tile = 64
+
+func inTiles(c problem.Problem) uint64 {
+	p := projection{Problem: c}
+	over := func(n int) int { return (n + tile - 1) / tile }
+	in := c.Inputs
+	return uint64(in[0].Bytes()*over(p.outputs()) + (in[1].Bytes()+in[2].Bytes())*over(p.rows()) + in[3].Bytes() + int(judge.Bytes(c.Outputs)))
+}
+
+// quantised makes the weights of a trained layer: normal numbers, rounded as the format does it.
+func (f format) quantised(c problem.Problem, in []*tensor.Tensor) error {
+	if c.Refused || c.Timed { // what is timed has weights of any bits
+		return nil
+	}
+	hidden := c.Sizes["hidden"]
+	w := make([]float32, projection{Problem: c}.outputs()*hidden)
+	if err := tensor.Fill(w, tensor.Normal, c.Seed, c.Inputs[1].Stream, 0); err != nil {
+		return err
+	}
+	for i := range w {
+		// A row's numbers grow along it, so that no block has its neighbour's scale.
+		w[i] *= float32((1 + float64(i%hidden)/float64(hidden)*3) / math.Sqrt(float64(hidden)))
+	}
+	if f.isNF4() {
+		q, err := quant.ToNF4(w, false)
+		copy(in[1].Data, tensor.Int4.Decode(q.Codes))
+		copy(in[2].Data, q.Scales)
+		return err
+	}
+	q, err := quant.ToMXFP4(w, hidden)
+	copy(in[1].Data, tensor.Int4.Decode(q.Codes))
+	copy(in[2].Data, tensor.E8M0.Decode(q.Scales))
+	return err
+}
+
+// projection is one with its inputs.
+type projection struct {
+	problem.Problem
+	weights
+	x, bias []float32
+}
+
+// on is the projection of a case.
+func (f format) on(c problem.Problem, in []*tensor.Tensor) projection {
+	hidden := c.Sizes["hidden"]
+	return projection{c, f.of(in[1].Data, in[2].Data, projection{Problem: c}.outputs()*hidden, hidden), in[0].Data, in[3].Data}
+}
+
+func (p projection) rows() int { return p.Sizes["batch"] * p.Sizes["seq"] }
+
+func (p projection) outputs() int { return (p.Sizes["heads"] + 2*p.Sizes["kvheads"]) * p.Sizes["dim"] }
+
+func (p projection) String() string {
+	s := p.Sizes
+	return fmt.Sprintf("x [%d, %d, %d] to %d and twice %d heads × %d, weights in %s (rows are those of x, columns those of q, then of k, then of v)",
+		s["batch"], s["seq"], s["hidden"], s["heads"], s["kvheads"], s["dim"], p.title)
+}
+
+// truth is what [rows, outputs] is judged by. A row's scale is what rounding errors of 1, in each
+// product and in the output, would come to.
+func (p projection) truth(w []float32) judge.Truth {
+	rows, hidden, outputs := p.rows(), len(p.x)/p.rows(), len(w)/(len(p.x)/p.rows())
+	t := judge.Truth{Layout: judge.Layout{Outer: rows, Len: outputs, Inner: 1}, Type: tensor.Float16,
+		Want: make([]float64, rows*outputs), Plain: make([]float32, rows*outputs), Scale: make([]float64, rows)}
+	for row := range rows {
+		x, squares := p.x[row*hidden:(row+1)*hidden], 0.0
+		for n := range outputs {
+			var sum float64
+			var plain float32
+			for i, w := range w[n*hidden : (n+1)*hidden] {
+				term := float64(x[i]) * float64(w)
+				sum += term
+				squares += term * term
+				plain += x[i] * w
+			}
+			sum += float64(p.bias[n])
+			squares += sum * sum
+			t.Want[row*outputs+n], t.Plain[row*outputs+n] = sum, plain+p.bias[n]
+		}
+		t.Scale[row] = math.Sqrt(squares / float64(outputs))
+	}
+	tensor.Float16.Round(t.Plain)
+	return t
+}
+
+// gathered are q, k and v as [rows, outputs].
+func (p projection) gathered(out [][]float32) []float32 {
+	s := p.Sizes
+	seq, dim, outputs := s["seq"], s["dim"], p.outputs()
+	all, first := make([]float32, p.rows()*outputs), 0
+	for i, heads := range []int{s["heads"], s["kvheads"], s["kvheads"]} {
+		for at, x := range out[i] {
+			batch, head, token, d := at/dim/seq/heads, at/dim/seq%heads, at/dim%seq, at%dim
+			all[(batch*seq+token)*outputs+first+head*dim+d] = x
+		}
+		first += heads * dim
+	}
+	return all
+}

@@ -1,0 +1,43 @@
+package b5
+
+import (
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+	"flashlab/tensor"
+)
+
+// Baseline is the product alone, of weights that were read offline.
+const Baseline = "weights in float32, cuBLAS"
+
+// timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
+func timed(f format, name string) *judge.Timed {
+	return &judge.Timed{
+		Small:    []int{1, 3, 128, 2, 1, 16},
+		SelfTest: rubric.Rung{Op: name, Shape: []int{1, 1, 4096, 96, 8, 128}},
+		Baseline: Baseline,
+		Piece:    func(c problem.Problem) int { return c.Sizes["dim"] },
+		FLOPS: func(c problem.Problem) float64 {
+			p := projection{Problem: c}
+			return 2 * float64(p.rows()) * float64(p.outputs()) * float64(c.Sizes["hidden"])
+		},
+		Held: func(c problem.Problem) int64 {
+			p := projection{Problem: c}
+			return 4 * int64(p.outputs()+p.rows()) * int64(c.Sizes["hidden"])
+		},
+		// A piece is one head of q, for one token.
+		Truth: func(c problem.Problem, from int) judge.Truth {
+			s := c.Sizes
+			dim, hidden := s["dim"], s["hidden"]
+			token, head, batch := from/dim%s["seq"], from/dim/s["seq"]%s["heads"], from/dim/s["seq"]/s["heads"]
+			first, count := head*dim*hidden, dim*hidden
+			w := f.of(judge.InputPart(c, 1, first, count), judge.InputPart(c, 2, first/f.block, count/f.block), count, hidden)
+			one := c
+			one.Sizes = map[string]int{"batch": 1, "seq": 1}
+			p := projection{one, w, judge.InputPart(c, 0, (batch*s["seq"]+token)*hidden, hidden), judge.InputPart(c, 3, head*dim, dim)}
+			t := p.truth(w.numbers())
+			t.Type = tensor.Float16
+			return t
+		},
+	}
+}

@@ -1,0 +1,158 @@
+package b5
+
+import (
+	"math"
+
+	"flashlab/grader/grading/problem"
+	"flashlab/tensor"
+	"flashlab/tensor/quant"
+)
+
+// format is one of the two. Codes travel as pairs of int4, of which only the bits count.
+type format struct {
+	name  string // in operations and methods: nf4
+	title string // in words: NF4
+	block int
+	scale tensor.Type
+}
+
+var (
+	nf4   = format{"nf4", "NF4", quant.NF4Block, tensor.Float32}
+	mxfp4 = format{"mxfp4", "MXFP4", quant.MXFP4Block, tensor.E8M0}
+)
+
+// isNF4 tells the two apart.
+func (f format) isNF4() bool { return f.block == quant.NF4Block }
+
+// weights are some numbers of a format as a device holds them.
+type weights struct {
+	format
+	count, row int
+	codes      []byte
+	scales     []float32 // what a scale's bits say
+}
+
+// blocks is how many there are. NF4's go through the matrix as if it had no rows.
+func (f format) blocks(count, row int) int {
+	if f.isNF4() {
+		row = count
+	}
+	return quant.Blocks(count, row, f.block)
+}
+
+// tensors are the codes and scales of so many numbers; a last byte may be half full.
+func (f format) tensors(count, row int) []problem.Tensor {
+	return []problem.Tensor{
+		{Name: "codes", Shape: []int{(count + 1) / 2 * 2}, Type: tensor.Int4, Given: true},
+		{Name: "scales", Shape: []int{f.blocks(count, row)}, Type: f.scale, Given: true},
+	}
+}
+
+// of reads two inputs.
+func (f format) of(codes, scales []float32, count, row int) weights {
+	return weights{f, count, row, tensor.Int4.Encode(codes), scales}
+}
+
+// numbers are what the weights are, by the course's own reader.
+func (w weights) numbers() []float32 {
+	if w.isNF4() {
+		return quant.NF4{Count: w.count, Codes: w.codes, Scales: w.scales}.Numbers()
+	}
+	return quant.MXFP4{Count: w.count, Row: w.row, Codes: w.codes, Scales: tensor.E8M0.Encode(w.scales)}.Numbers()
+}
+
+// code is that of number i, and scaleOf the block's.
+func (w weights) code(i int) int {
+	if (i%2 == 0) == w.isNF4() {
+		return int(w.codes[i/2] >> 4)
+	}
+	return int(w.codes[i/2] & 15)
+}
+
+func (w weights) blockOf(i int) int {
+	if w.isNF4() {
+		return i / w.block
+	}
+	return i/w.row*((w.row+w.block-1)/w.block) + i%w.row/w.block
+}
+
+// number is that of a code.
+func (f format) number(code int) float32 {
+	if f.isNF4() {
+		return quant.NF4Table[code&15]
+	}
+	return quant.FromE2M1(code)
+}
+
+// otherwise reads the weights with one thing wrong: each of the functions is nil where it is right.
+func (w weights) otherwise(code func(i int) int, block func(i int) int, number func(code int) float32, scale func(s float32) float32) []float32 {
+	if code == nil {
+		code = w.code
+	}
+	if block == nil {
+		block = w.blockOf
+	}
+	if number == nil {
+		number = w.number
+	}
+	if scale == nil {
+		scale = func(s float32) float32 { return s }
+	}
+	x := make([]float32, w.count)
+	for i := range x {
+		b := min(max(block(i), 0), len(w.scales)-1)
+		x[i] = number(code(i)) * scale(w.scales[b])
+	}
+	return x
+}
+
+// misreading is a way to read weights that one gets by mistake.
+type misreading struct {
+	numbers func() []float32
+	says    string
+}
+
+// misreadings of any weights.
+func (w weights) misreadings() []misreading {
+	order := "the first of a byte's two numbers is in its high half"
+	if !w.isNF4() {
+		order = "the first of a byte's two numbers is in its low half"
+	}
+	swapped := func(i int) int {
+		if (i%2 == 0) == w.isNF4() {
+			return int(w.codes[i/2] & 15)
+		}
+		return int(w.codes[i/2] >> 4)
+	}
+	read := func(code, block func(i int) int, number func(int) float32, scale func(float32) float32) func() []float32 {
+		return func() []float32 { return w.otherwise(code, block, number, scale) }
+	}
+	neighbour := func(by int) func(i int) int { return func(i int) int { return w.blockOf(i) + by } }
+	table := func(by int) func(int) float32 { return func(code int) float32 { return w.number(code + by) } }
+	all := []misreading{
+		{read(swapped, nil, nil, nil), "the halves of each byte are swapped: in " + w.title + " " + order},
+		{read(nil, neighbour(1), nil, nil), "each block has the scale of the block behind it: number i of a row has that of block i / " + of(w.block)},
+		{read(nil, neighbour(-1), nil, nil), "each block has the scale of the block before it: number i of a row has that of block i / " + of(w.block)},
+		{read(nil, func(i int) int { return 0 }, nil, nil), "every number has the first block's scale"},
+		{read(nil, nil, table(1), nil), "the table is off by one: code 0 is its first number"},
+		{read(nil, nil, table(-1), nil), "the table is off by one: code 0 is its first number"},
+		{read(nil, nil, nil, func(float32) float32 { return 1 }), "the numbers are not multiplied by their block's scale"},
+		{read(nil, func(i int) int { return i / (96 - w.block) }, nil, nil), "blocks have the other format's length: those of " + w.title + " have " + of(w.block) + " numbers"},
+	}
+	if rows := w.count / w.row; rows > 1 && len(w.scales)%rows == 0 {
+		all = append(all, misreading{read(nil, func(i int) int { return i%w.row/w.block*rows + i/w.row }, nil, nil),
+			"blocks lie along the wrong axis: a block is " + of(w.block) + " numbers of one row, and a row's scales are neighbours"})
+	}
+	if w.isNF4() {
+		return append(all, misreading{read(nil, nil, quant.FromE2M1, nil), "these are E2M1's numbers: NF4's codes are places in its table of sixteen"})
+	}
+	by := func(e int) func(float32) float32 {
+		return func(s float32) float32 { return float32(math.Ldexp(float64(s), e)) }
+	}
+	return append(all,
+		misreading{read(nil, func(i int) int { return i / w.block }, nil, nil), "blocks go through the matrix as if it had no rows: in MXFP4 each row begins a block of its own"},
+		misreading{read(nil, nil, nil, by(1)), "scales are twice what they should be: E8M0 is 2^(code − 127)"},
+		misreading{read(nil, nil, nil, by(-1)), "scales are half of what they should be: E8M0 is 2^(code − 127)"},
+		misreading{read(nil, nil, func(c int) float32 { return quant.NF4Table[c&15] }, nil), "these are NF4's numbers: MXFP4's codes are E2M1, a sign, two bits of exponent and one of fraction"},
+		misreading{read(nil, nil, func(c int) float32 { return float32(c << 28 >> 28) }, nil), "codes are read as integers: E2M1 is a sign, two bits of exponent and one of fraction"})
+}
