@@ -220,10 +220,10 @@ func TestProject(t *testing.T) {
 		name, hint string
 		p          Projection
 	}{
-		{"one_row", "a sum of 64 products and the bias", Projection{1, 1, 64, 1, 1, 8}},
-		{"long_row", "row n of the codes begins at byte n · Hidden / 2, its scales at n · Hidden / (64 or 32)", Projection{1, 1, 320, 1, 1, 8}},
-		{"heads", "behind the heads of q come those of k, then those of v", Projection{1, 1, 64, 4, 2, 8}},
-		{"tokens", "q is [Batch, Heads, Seq, Dim]: a head's tokens lie together", Projection{2, 3, 64, 2, 1, 16}},
+		{"one_row", "a sum of 128 products and the bias", Projection{1, 1, 128, 1, 1, 8}},
+		{"long_row", "row n of the codes begins at byte n · Hidden / 2, its scales at n · Hidden / (64 or 32)", Projection{1, 1, 384, 1, 1, 8}},
+		{"heads", "behind the heads of q come those of k, then those of v", Projection{1, 1, 128, 4, 2, 8}},
+		{"tokens", "q is [Batch, Heads, Seq, Dim]: a head's tokens lie together", Projection{2, 3, 128, 2, 1, 16}},
 		{"many_rows", "are rows and outputs behind the last one left alone?", Projection{1, 77, 128, 3, 1, 24}},
 	} {
 		for _, format := range []string{"NF4", "MXFP4"} {
@@ -235,15 +235,15 @@ func TestProject(t *testing.T) {
 // TestNaNScale: a scale of NaN reaches the outputs of its row, and no others.
 func TestNaNScale(t *testing.T) {
 	d, it := made(t)
-	p := Projection{1, 2, 64, 1, 1, 8}
-	x, bias := make([]device.Float16, 128), make([]device.Float16, 24)
-	scales := slices.Repeat([]uint8{127}, 48)
-	scales[2*5+1] = 255
+	p := Projection{1, 2, 128, 1, 1, 8}
+	x, bias := make([]device.Float16, 256), make([]device.Float16, 24)
+	scales := slices.Repeat([]uint8{127}, 24*4)
+	scales[4*5+1] = 255
 	var o [3]Halves
 	for i := range o {
 		o[i] = blank[device.Float16](t, d, "out", 16)
 	}
-	done(t, d, "ProjectMXFP4", it.ProjectMXFP4(o[0], o[1], o[2], up(t, d, "x", x), MXFP4{up(t, d, "codes", make([]uint8, 24*32)), up(t, d, "scales", scales)}, up(t, d, "bias", bias), p))
+	done(t, d, "ProjectMXFP4", it.ProjectMXFP4(o[0], o[1], o[2], up(t, d, "x", x), MXFP4{up(t, d, "codes", make([]uint8, 24*64)), up(t, d, "scales", scales)}, up(t, d, "bias", bias), p))
 	for i := range o {
 		for at, g := range out(t, d, o[i]) {
 			y := g.Float32()
@@ -264,8 +264,8 @@ func TestRefuses(t *testing.T) {
 		err  error
 		says string
 	}{
-		"hidden 80":      {it.ProjectNF4(h, h, h, h, nf4, h, Projection{1, 1, 80, 1, 1, 8}), "multiple of 64"},
-		"heads 3 over 2": {it.ProjectMXFP4(h, h, h, h, mxfp4, h, Projection{1, 1, 64, 3, 2, 8}), "evenly"},
+		"hidden 192":     {it.ProjectNF4(h, h, h, h, nf4, h, Projection{1, 1, 192, 1, 1, 8}), "multiple of 128"},
+		"heads 3 over 2": {it.ProjectMXFP4(h, h, h, h, mxfp4, h, Projection{1, 1, 128, 3, 2, 8}), "evenly"},
 		"few codes":      {it.DequantiseNF4(float, nf4), "960 bytes of codes"},
 		"no rows":        {it.DequantiseMXFP4(float, mxfp4, 7), "no rows of 7"},
 	} {

@@ -37,6 +37,9 @@ const (
 	MXFP4Block = 32
 )
 
+// HiddenOf is what the numbers of a row of x are a multiple of.
+const HiddenOf = 128
+
 // NF4Table are NF4's sixteen numbers, by their codes.
 var NF4Table = [16]float32{
 	-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453,
@@ -97,8 +100,8 @@ func (p Projection) Check(q, k, v, x, bias Halves) error {
 		}
 	}
 	switch {
-	case p.Hidden%NF4Block != 0:
-		return fmt.Errorf("projection %+v: Hidden must be a multiple of %d, so that no block of weights reaches into the next row", p, NF4Block)
+	case p.Hidden%HiddenOf != 0:
+		return fmt.Errorf("projection %+v: Hidden must be a multiple of %d, so that no block of weights reaches into the next row, and each row's scales begin at a whole word", p, HiddenOf)
 	case p.Heads%p.KVHeads != 0:
 		return fmt.Errorf("projection %+v: %d query heads cannot share %d key heads evenly", p, p.Heads, p.KVHeads)
 	case p.Outputs() > most/p.Hidden || p.Rows() > most/max(p.Hidden, p.Outputs()):

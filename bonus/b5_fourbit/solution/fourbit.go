@@ -4,15 +4,23 @@ import (
 	"flashlab/device"
 )
 
-// What kernels.cu has.
-const (
-	threads = 256 // of a block of dequantise, each for four numbers
-	few     = 512 // of a block for a few rows of x
-	many    = 128 // of a block for many
+// threads of a block of dequantise, each for four numbers.
+const threads = 256
 
-	table = 4 * 256 * 32    // bytes of the table of pairs
-	tiles = 2 * 2 * 64 * 64 // and of two tiles of x
-)
+// way is one of the kernels that multiply, as kernels.cu makes it: warps of a block, stages of weights
+// under way in each, and tiles of 16 outputs and of 8 rows of x.
+type way struct {
+	name                      string
+	warps, stages, tall, wide int
+}
+
+var ways = []way{{"project8", 16, 4, 1, 1}, {"project16", 16, 4, 1, 2}, {"project64", 8, 3, 2, 8}}
+
+// shared is the bytes of shared memory that kernels.cu lays out: the table of pairs, the warps'
+// shares of the sums, and stages of 144 bytes for each output.
+func (w way) shared() int {
+	return 4*256*32 + w.warps*(512*w.tall*w.wide+w.stages*16*w.tall*144)
+}
 
 // Fourbit holds the kernels of both formats.
 type Fourbit struct {
@@ -20,7 +28,10 @@ type Fourbit struct {
 	nf4, mxfp4 kernelsOf
 }
 
-type kernelsOf struct{ dequantise, project8, project16, project64 device.Kernel }
+type kernelsOf struct {
+	dequantise device.Kernel
+	project    []device.Kernel // one for each way
+}
 
 // New compiles the kernels for one device.
 func New(q device.Queue) (*Fourbit, error) {
@@ -39,12 +50,15 @@ func compiled(q device.Queue, format string) (k kernelsOf, err error) {
 	if err != nil {
 		return k, err
 	}
-	for name, to := range map[string]*device.Kernel{
-		"dequantise": &k.dequantise, "project8": &k.project8, "project16": &k.project16, "project64": &k.project64,
-	} {
-		if *to, err = module.Kernel(name); err != nil {
+	if k.dequantise, err = module.Kernel("dequantise"); err != nil {
+		return k, err
+	}
+	for _, w := range ways {
+		kernel, err := module.Kernel(w.name)
+		if err != nil {
 			return k, err
 		}
+		k.project = append(k.project, kernel)
 	}
 	return k, nil
 }
@@ -81,7 +95,7 @@ func (t *Fourbit) ProjectNF4(q, k, v, x Halves, w NF4, bias Halves, p Projection
 	if err := w.Check(p.Outputs() * p.Hidden); err != nil {
 		return err
 	}
-	kernel, l := t.nf4.of(p)
+	kernel, l := t.nf4.of(p, t.queue.Info().Processors)
 	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, bias, q, k, v, p.Rows(), p.Hidden, p.Outputs(), p.Seq, p.Heads, p.KVHeads, p.Dim)
 }
 
@@ -93,17 +107,18 @@ func (t *Fourbit) ProjectMXFP4(q, k, v, x Halves, w MXFP4, bias Halves, p Projec
 	if err := w.Check(p.Outputs()*p.Hidden, p.Hidden); err != nil {
 		return err
 	}
-	kernel, l := t.mxfp4.of(p)
+	kernel, l := t.mxfp4.of(p, t.queue.Info().Processors)
 	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, bias, q, k, v, p.Rows(), p.Hidden, p.Outputs(), p.Seq, p.Heads, p.KVHeads, p.Dim)
 }
 
-// of is the kernel for so many rows of x.
-func (k kernelsOf) of(p Projection) (device.Kernel, device.Launch) {
-	switch {
-	case p.Rows() <= 8:
-		return k.project8, device.Launch{Grid: device.D1(over(p.Outputs(), 16)), Block: device.D1(few)}
-	case p.Rows() <= 16:
-		return k.project16, device.Launch{Grid: device.D1(over(p.Outputs(), 32)), Block: device.D1(few)}
+// of is the kernel for so many rows of x. Each processor has one block, which takes its share of
+// the outputs.
+func (k kernelsOf) of(p Projection, processors int) (device.Kernel, device.Launch) {
+	i := 0
+	for i < len(ways)-1 && p.Rows() > 8*ways[i].wide {
+		i++
 	}
-	return k.project64, device.Launch{Grid: device.D2(over(p.Outputs(), 128), over(p.Rows(), 64)), Block: device.D1(many), Shared: table + tiles}
+	w := ways[i]
+	groups := over(p.Outputs(), 16*w.tall)
+	return k.project[i], device.Launch{Grid: device.D2(min(groups, processors), over(p.Rows(), 8*w.wide)), Block: device.D1(32 * w.warps), Shared: w.shared()}
 }

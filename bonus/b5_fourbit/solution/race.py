@@ -31,9 +31,10 @@ FILE = HERE / os.environ.get("KERNELS", "kernels.cu")
 WORK = pathlib.Path(tempfile.mkdtemp())
 FORMATS = ("NF4", "MXFP4")
 CHECKED = [  # rows, hidden, heads, heads of k and v, dim
-    (1, 64, 1, 1, 8), (2, 128, 2, 1, 16), (7, 768, 12, 12, 64), (8, 192, 3, 1, 40), (9, 4096, 8, 2, 128),
-    (16, 320, 4, 2, 64), (17, 768, 12, 12, 64), (64, 64, 1, 1, 8), (113, 1088, 5, 1, 72), (300, 4096, 32, 8, 128),
+    (1, 128, 1, 1, 8), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),
+    (16, 640, 4, 2, 64), (17, 768, 12, 12, 64), (64, 128, 1, 1, 8), (113, 1152, 5, 1, 72), (300, 4096, 32, 8, 128),
 ]
+WAYS = [("project8", 16, 4, 1, 1), ("project16", 16, 4, 1, 2), ("project64", 8, 3, 2, 8)]  # fourbit.go has them
 RACES = [(4096, 24, 4, 128), (4096, 96, 8, 128), (14336, 24, 4, 128), (768, 12, 12, 64)]
 ROWS = [1, 8, 16, 64, 128, 2048]
 TABLE = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
@@ -62,11 +63,17 @@ def load(form):
     for name in ("dequantise", "project8", "project16", "project64"):
         functions[name] = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(functions[name]), module, name.encode())
-    call("cuFuncSetAttribute", functions["project64"], 8, SHARED)
+    for name, *how in WAYS:
+        call("cuFuncSetAttribute", functions[name], 8, shared_of(*how))
     return functions
 
 
-SHARED = 32 * 1024 + 2 * 64 * 128
+def shared_of(warps, stages, tall, wide):
+    """As in fourbit.go."""
+    return 4 * 256 * 32 + warps * (512 * tall * wide + stages * 16 * tall * 144)
+
+
+PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
 KERNELS = {form: load(form) for form in FORMATS}
 
 
@@ -105,12 +112,9 @@ def project(form, x, codes, scales, bias, heads, kv, dim):
     outputs = (heads + 2 * kv) * dim
     out = [torch.full((n, rows, dim), math.nan, device="cuda", dtype=torch.float16) for n in (heads, kv, kv)]
     kernels = KERNELS[form]
-    if rows <= 8:
-        f, grid, block, shared = kernels["project8"], ((outputs + 15) // 16, 1), 512, 0
-    elif rows <= 16:
-        f, grid, block, shared = kernels["project16"], ((outputs + 31) // 32, 1), 512, 0
-    else:
-        f, grid, block, shared = kernels["project64"], ((outputs + 127) // 128, (rows + 63) // 64), 128, SHARED
+    name, warps, stages, tall, wide = next((w for w in WAYS if rows <= 8 * w[4]), WAYS[-1])
+    f, grid = kernels[name], (min(PROCESSORS, -(-outputs // (16 * tall))), -(-rows // (8 * wide)))
+    block, shared = 32 * warps, shared_of(warps, stages, tall, wide)
     return launch(f, grid, block, shared, [x, codes, scales, bias, *out], [rows, hidden, outputs, rows, heads, kv, dim]), out
 
 

@@ -93,7 +93,7 @@ func TestMisreadingsAreRecognised(t *testing.T) {
 	e.Says(t, "only the last block of a row is wrong", right)
 }
 
-var shapes = [][]int{{1, 1, 64, 1, 1, 8}, {1, 3, 1024, 2, 1, 16}, {2, 5, 192, 6, 2, 16}, {1, 17, 320, 2, 2, 40}}
+var shapes = [][]int{{1, 1, 128, 1, 1, 8}, {1, 3, 1024, 2, 1, 16}, {2, 5, 256, 6, 2, 16}, {1, 17, 384, 2, 2, 40}}
 
 func give(t *testing.T, f format, shape []int, dist tensor.Dist, seed uint64) (judgetest.Prepared, projection) {
 	e := judgetest.Prepare(t, project(f), judge.Spec{Shape: shape, Dist: dist}, seed)
@@ -167,7 +167,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 
 func TestMistakesAreRecognised(t *testing.T) {
 	for _, f := range formats {
-		e, p := give(t, f, []int{2, 5, 192, 6, 2, 16}, tensor.Normal, 3)
+		e, p := give(t, f, []int{2, 5, 256, 6, 2, 16}, tensor.Normal, 3)
 		truth := p.truth(p.numbers())
 		for _, m := range p.mistakes(truth.Want) {
 			wrong := m.out()
@@ -191,7 +191,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 }
 
 func TestShapesNotServed(t *testing.T) {
-	for _, shape := range [][]int{{1, 2, 80, 2, 1, 8}, {1, 2, 96, 2, 1, 8}, {1, 2, 64, 3, 2, 8}} {
+	for _, shape := range [][]int{{1, 2, 64, 2, 1, 8}, {1, 2, 320, 2, 1, 8}, {1, 2, 128, 3, 2, 8}} {
 		spec := judge.Spec{Shape: shape, Dist: tensor.Normal, Refused: true}
 		e := judgetest.Prepare(t, Ops[2], spec, 1)
 		none := [][]float32{}
@@ -212,7 +212,7 @@ func TestTraffic(t *testing.T) {
 		c, err := project(*f).Case(judge.Spec{Shape: []int{1, 65, 256, 6, 1, 16}, Dist: tensor.Normal}, 1, 1)
 		require.NoError(t, err)
 		weights, x, rest := bits/8*128*256, 2*65*256., 2.*128+2*65*128
-		assert.EqualValues(t, 2*weights+2*x+rest, inTiles(c))
+		assert.EqualValues(t, 2*weights+4*x+rest, inTiles(c))
 		assert.EqualValues(t, weights+x+rest, judge.Once(c))
 		assert.Less(t, project(*f).Scratch(c), uint64(2*128*256), "the weights in halves do not fit")
 	}

@@ -42,7 +42,7 @@ func project(f format) judge.Op {
 			return f.on(c, in).judge([][]float32{out.Tensors[0].Data, out.Tensors[1].Data, out.Tensors[2].Data})
 		},
 		Least:   inTiles,
-		Against: fmt.Sprintf("tiles of %d rows and %d outputs, weights as they are", tile, tile),
+		Against: fmt.Sprintf("tiles of %d rows and %d outputs, weights as they are", tileRows, tileOutputs),
 		Floor:   judge.Once,
 		// Room for the sums of a product that is split, and none for the weights in any other type.
 		Scratch: func(c problem.Problem) uint64 {
@@ -55,8 +55,9 @@ func project(f format) judge.Op {
 
 // fault says what is not served.
 func fault(c problem.Problem) string {
-	if hidden := c.Sizes["hidden"]; hidden%quant.NF4Block != 0 {
-		return fmt.Sprintf("Hidden is %d, no multiple of %d: blocks of weights would reach into the next row", hidden, quant.NF4Block)
+	const multiple = 128
+	if hidden := c.Sizes["hidden"]; hidden%multiple != 0 {
+		return fmt.Sprintf("Hidden is %d, no multiple of %d", hidden, multiple)
 	}
 	if heads, kv := c.Sizes["heads"], c.Sizes["kvheads"]; heads%kv != 0 {
 		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", heads, kv)
@@ -64,15 +65,18 @@ func fault(c problem.Problem) string {
 	return ""
 }
 
-// tile is the rows that share what they read of the weights, and the outputs that share what they read
-// of x, in what traffic is held against.
-const tile = 64
+// What traffic is held against: so many rows share what they read of the weights, and so many outputs
+// what they read of x.
+const (
+	tileRows    = 64
+	tileOutputs = 32
+)
 
 func inTiles(c problem.Problem) uint64 {
 	p := projection{Problem: c}
-	over := func(n int) int { return (n + tile - 1) / tile }
+	over := func(n, tile int) int { return (n + tile - 1) / tile }
 	in := c.Inputs
-	return uint64(in[0].Bytes()*over(p.outputs()) + (in[1].Bytes()+in[2].Bytes())*over(p.rows()) + in[3].Bytes() + int(judge.Bytes(c.Outputs)))
+	return uint64(in[0].Bytes()*over(p.outputs(), tileOutputs) + (in[1].Bytes()+in[2].Bytes())*over(p.rows(), tileRows) + in[3].Bytes() + int(judge.Bytes(c.Outputs)))
 }
 
 // quantised makes the weights of a trained layer: normal numbers, rounded as the format does it.
