@@ -73,8 +73,15 @@ func (p projection) mistakes(want []float64) []mistake {
 			if n < q {
 				return n
 			}
-			return q + (n-q)/k*k + (n-q)%dim
-		}), "all heads of k, and of v, hold the first one's numbers: there are KVHeads of each"})
+			head, isV := (n-q)%k/dim, (n-q)/k
+			return q + (2*head+isV)*dim + n%dim
+		}), "heads of k and of v are taken in turns: behind the heads of q come all those of k, then all those of v"},
+			mistake{moved(func(n int) int {
+				if n < q {
+					return n
+				}
+				return q + (n-q)/k*k + (n-q)%dim
+			}), "all heads of k, and of v, hold the first one's numbers: there are KVHeads of each"})
 	}
 	if kv < heads {
 		all = append(all, mistake{moved(func(n int) int {
