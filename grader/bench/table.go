@@ -5,6 +5,7 @@ import (
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
+	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -42,6 +43,9 @@ func All() []race.Workload {
 				b3.BlocksOf(of[0], of[1], of[2], of[3], causal, "sage", "cudnn"))
 		}
 	}
+	for _, rows := range []int{1, 16} {
+		all = append(all, b5.ProjectOf("nf4", rows, 4096, 24, 4), b5.ProjectOf("nf4", rows, 4096, 96, 8), b5.ProjectOf("mxfp4", rows, 4096, 96, 8))
+	}
 	return all
 }
 
@@ -59,6 +63,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b2.HalvesOf(4, 32, 4096, 128, false), b2.HalvesOf(4, 32, 4096, 128, true)}
 	case "b3":
 		return []race.Workload{b3.BlocksOf(4, 32, 4096, 128, false), b3.BlocksOf(4, 32, 4096, 128, true)}
+	case "b5":
+		return []race.Workload{b5.ProjectOf("nf4", 1, 4096, 96, 8), b5.ProjectOf("mxfp4", 1, 4096, 96, 8)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

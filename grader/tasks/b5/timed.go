@@ -1,8 +1,12 @@
 package b5
 
 import (
+	"fmt"
+	"strings"
+
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/tensor"
 )
@@ -40,4 +44,12 @@ func timed(f format, name string) *judge.Timed {
 			return t
 		},
 	}
+}
+
+// ProjectOf is the workload of so many rows of x, by heads of 128.
+func ProjectOf(format string, rows, hidden, heads, kvHeads int) race.Workload {
+	outputs := (heads + 2*kvHeads) * 128
+	return race.Workload{Name: fmt.Sprintf("%s, %d rows of %d to %d outputs", strings.ToUpper(format), rows, hidden, outputs),
+		ID: fmt.Sprintf("project-%s-%d-%d-%d", format, rows, hidden, outputs), Task: "b5", Op: "project_" + format,
+		Shape: []int{1, rows, hidden, heads, kvHeads, 128}}
 }
