@@ -16,6 +16,7 @@
 #ifdef MXFP4
 constexpr int BLOCK = 32; // numbers of a row that share a scale
 typedef unsigned char Scale;
+typedef uint2 Scales; // of a row in a stage, see below
 
 // E2M1: a sign, two bits of exponent, one of fraction.
 __device__ float number(int code) {
@@ -28,6 +29,11 @@ __device__ float number(int code) {
 __device__ float scaleOf(Scale e) {
     return e == 255 ? NAN : e == 0 ? 0x1p-127f : __uint_as_float((unsigned)e << 23);
 }
+// The same for a sum that becomes a half: beside others 2^-127 is 0. Infinity times 0 is NaN.
+__device__ float scaleOf(Scales s, int block) {
+    const float e = __uint_as_float(((block < 4 ? s.x : s.y) >> block % 4 * 8 & 255) << 23);
+    return fmaf(e, 0.0f, e);
+}
 
 // The two numbers of a byte.
 __device__ int firstOf(int byte) {
@@ -39,6 +45,7 @@ __device__ int secondOf(int byte) {
 #else
 constexpr int BLOCK = 64;
 typedef float Scale;
+typedef uint4 Scales;
 
 // clang-format off
 __constant__ float quantiles[16] = {
@@ -54,6 +61,9 @@ __device__ float number(int code) {
 }
 __device__ float scaleOf(float s) {
     return s;
+}
+__device__ float scaleOf(Scales s, int block) {
+    return __uint_as_float(block < 2 ? block == 0 ? s.x : s.y : block == 2 ? s.z : s.w);
 }
 __device__ int firstOf(int byte) {
     return byte >> 4;
@@ -99,75 +109,93 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
 // each row, 128 bytes: a line of memory. Behind them lie the row's scales. So rows begin 144 bytes
 // apart, which is four banks: lane 4g + t reads word t of row g, and all lanes are in different
 // ones.
-constexpr int CHUNK = 64, DEEP = 4; // numbers; chunks of a stage
-constexpr int SLICE = CHUNK * DEEP, LINE = SLICE / 2, PITCH = LINE + 16;
+constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
+constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
 
-// Asks for so many rows from first on, and numbers of the slice: those that are there.
+// Asks for so many rows from first on, and numbers of the slice. What is not there is 0. There are
+// fewer than 2^30 weights, so 32 bits count their bytes.
 template <int HEIGHT>
 __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scale *scales,
                     int first, int outputs, int hidden, int slice, int lane) {
-    constexpr int WORDS = SLICE / BLOCK * (int)sizeof(Scale) / 4; // of scales, in a row
-    const int here = min(SLICE, hidden - slice * SLICE);
-    for (int i = lane; i < HEIGHT * 8; i += 32) {
-        const int row = min(first + i / 8, outputs - 1), piece = i % 8; // of 32 numbers
+    const int here = hidden - slice * SLICE, piece = lane % 8; // of 32 numbers
+    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + piece;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
+        const unsigned row = min(first + lane / 8 + i, outputs - 1);
         if (piece * 32 < here)
-            __pipeline_memcpy_async(stage + i / 8 * PITCH + piece * 16,
-                                    codes + ((size_t)row * hidden + slice * SLICE) / 2 + piece * 16,
+            __pipeline_memcpy_async(to, codes + (row * (hidden / 2) + slice * LINE + piece * 16),
                                     16);
+        else
+            *to = make_uint4(0, 0, 0, 0);
     }
-    for (int i = lane; i < HEIGHT * WORDS; i += 32) {
-        const int row = min(first + i / WORDS, outputs - 1), word = i % WORDS;
-        const Scale *from = scales + ((size_t)row * hidden + slice * SLICE) / BLOCK;
-        if (word * (SLICE / WORDS) < here)
-            __pipeline_memcpy_async(stage + i / WORDS * PITCH + LINE + word * 4,
-                                    reinterpret_cast<const unsigned char *>(from) + word * 4, 4);
+    constexpr int EACH = SLICE / BLOCK * (int)sizeof(Scale) / 4; // words of a row's scales
+    const int word = lane % EACH;
+    unsigned *scale = reinterpret_cast<unsigned *>(stage + lane / EACH * PITCH + LINE) + word;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
+        const unsigned row = min(first + lane / EACH + i, outputs - 1);
+        const Scale *from = scales + (row * (hidden / BLOCK) + slice * (SLICE / BLOCK));
+        if (word * (SLICE / EACH) < here)
+            __pipeline_memcpy_async(scale, reinterpret_cast<const unsigned *>(from) + word, 4);
+        else
+            *scale = 0;
     }
 }
 
 // The table: for every byte its two numbers as halves, once for each lane, so that lanes
-// with different bytes never meet in a bank.
-__device__ void fillPairs(unsigned *pairs) {
+// with different bytes never meet in a bank. Entries are 256 bytes apart: then one instruction
+// makes an address, of a byte of the word and the four times lane below it.
+constexpr int TABLE = 256 * 256;
+
+__device__ void fillPairs(unsigned char *pairs) {
     for (int i = threadIdx.x; i < 256 * 32; i += blockDim.x) {
         const __half2 two = __floats2half2_rn(number(firstOf(i / 32)), number(secondOf(i / 32)));
-        pairs[i] = *reinterpret_cast<const unsigned *>(&two);
+        *reinterpret_cast<__half2 *>(pairs + i / 32 * 256 + i % 32 * 4) = two;
     }
 }
+__device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, int lane) {
+    const unsigned at = __byte_perm(word, lane * 4, 0x5504 | byte << 4);
+    return *reinterpret_cast<const unsigned *>(pairs + at);
+}
 
-// sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for chunk d of a stage. x gives eight
-// halves of a row of x, for the first or the second half of the chunk.
+// sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
+// of x: of the lane's word, one of eight.
 template <int TALL, int WIDE, class X>
-__device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage, int d,
-                         const unsigned *pairs, int lane, X x) {
+__device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage,
+                         const unsigned char *pairs, int lane, X x) {
+    const unsigned char *mine = stage + lane / 4 * PITCH;
+    Scales scales[TALL][2];
 #pragma unroll
-    for (int part = 0; part < 2; part++) { // of the chunk: numbers that share a scale
-        unsigned a[TALL][2][4];
-        float scale[TALL][2];
+    for (int i = 0; i < 2 * TALL; i++) // rows g and g + 8 of each tile
+        scales[i / 2][i % 2] = *reinterpret_cast<const Scales *>(mine + 8 * i * PITCH + LINE);
+#pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
+    for (int block = 0; block < SLICE / BLOCK; block++) {
+        unsigned a[TALL][2 * WORDS][4];
 #pragma unroll
-        for (int tall = 0; tall < TALL; tall++) {
+        for (int i = 0; i < 2 * TALL * WORDS; i++) {
+            const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
+            const unsigned word = *reinterpret_cast<const unsigned *>(
+                mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
 #pragma unroll
-            for (int half = 0; half < 2; half++) { // rows g and g + 8
-                const unsigned char *row = stage + (16 * tall + 8 * half + lane / 4) * PITCH;
-                const unsigned word =
-                    reinterpret_cast<const unsigned *>(row)[8 * d + 4 * part + lane % 4];
-                const Scale *scales = reinterpret_cast<const Scale *>(row + LINE);
-                scale[tall][half] = scaleOf(scales[(CHUNK * d + CHUNK / 2 * part) / BLOCK]);
-#pragma unroll
-                for (int byte = 0; byte < 4; byte++)
-                    a[tall][byte / 2][byte % 2 * 2 + half] =
-                        pairs[(word >> 8 * byte & 255) * 32 + lane];
-            }
+            for (int byte = 0; byte < 4; byte++)
+                a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
         }
 #pragma unroll
         for (int wide = 0; wide < WIDE; wide++) {
-            const uint4 b = x(wide, part);
+            uint4 b[WORDS];
+#pragma unroll
+            for (int w = 0; w < WORDS; w++) b[w] = x(wide, block * WORDS + w);
 #pragma unroll
             for (int tall = 0; tall < TALL; tall++) {
                 float sum[4] = {};
-                mma_f16(sum, a[tall][0], b.x, b.y);
-                mma_f16(sum, a[tall][1], b.z, b.w);
 #pragma unroll
-                for (int i = 0; i < 4; i++) // sum i is of row g, or, from 2 on, of row g + 8
-                    sums[tall][wide][i] += scale[tall][i / 2] * sum[i];
+                for (int w = 0; w < WORDS; w++) {
+                    mma_f16(sum, a[tall][2 * w], b[w].x, b[w].y);
+                    mma_f16(sum, a[tall][2 * w + 1], b[w].z, b[w].w);
+                }
+#pragma unroll
+                for (int c = 0; c < 4; c++) // sum c is of row g, or, from 2 on, of row g + 8
+                    sums[tall][wide][c] += scaleOf(scales[tall][c / 2], block) * sum[c];
             }
         }
     }
@@ -198,79 +226,80 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
                         const __half *bias, const Places &places, int rows, int hidden,
                         int outputs) {
     constexpr int HEIGHT = 16 * TALL, SHARE = 32 * TALL * WIDE; // of a warp's sums, by fours
+    constexpr bool FEW = WIDE <= 2;
+    constexpr int BUFFERS = FEW ? 2 : 1; // for the sums: with two, nobody waits for who adds them
     extern __shared__ __align__(16) unsigned char memory[];
-    unsigned *pairs = reinterpret_cast<unsigned *>(memory);
-    float4 *shares = reinterpret_cast<float4 *>(memory + 256 * 32 * 4);
+    float4 *shares = reinterpret_cast<float4 *>(memory + TABLE);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, firstRow = blockIdx.y * 8 * WIDE;
     unsigned char *stages =
-        reinterpret_cast<unsigned char *>(shares + WARPS * SHARE) + warp * STAGES * HEIGHT * PITCH;
+        memory + TABLE + BUFFERS * WARPS * SHARE * 16 + warp * STAGES * HEIGHT * PITCH;
     const int groups = (outputs + HEIGHT - 1) / HEIGHT, slices = (hidden + SLICE - 1) / SLICE;
-    const int mine = warp < slices ? (slices - warp + WARPS - 1) / WARPS : 0; // in each group
-    const int all = mine * ((groups - blockIdx.x + gridDim.x - 1) / gridDim.x);
 
-    const auto next = [&](int n) { // the n-th stage of this warp
-        if (n < all)
-            ask<HEIGHT>(stages + n % STAGES * HEIGHT * PITCH, codes, scales,
-                        (blockIdx.x + n / mine * gridDim.x) * HEIGHT, outputs, hidden,
-                        warp + n % mine * WARPS, lane);
+    int askGroup = blockIdx.x, askSlice = warp,
+        to = 0; // what this warp asks for next, and the stage
+    const auto next = [&]() {
+        if (askGroup < groups && askSlice < slices)
+            ask<HEIGHT>(stages + to * HEIGHT * PITCH, codes, scales, askGroup * HEIGHT, outputs,
+                        hidden, askSlice, lane);
         __pipeline_commit();
+        askSlice += WARPS, to = to + 1 == STAGES ? 0 : to + 1;
+        if (askSlice >= slices) askSlice = warp, askGroup += gridDim.x;
     };
-    for (int n = 0; n < STAGES - 1; n++) next(n);
-    fillPairs(pairs);         // while the first weights are on their way
+    for (int i = 0; i < STAGES - 1; i++) next();
+    fillPairs(memory); // while the first weights are on their way
+
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
 #pragma unroll
     for (int wide = 0; wide < WIDE; wide++)
         from[wide] =
             x + (size_t)min(firstRow + 8 * wide + lane / 4, rows - 1) * hidden + lane % 4 * 8;
-    constexpr bool HELD = WIDE <= 2; // a warp's part of a few rows of x stays in registers
-    uint4 held[DEEP][2][HELD ? WIDE : 1];
-    __syncthreads(); // the table is there for all
+    const auto eight = [&](int wide, int at) {
+        return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at)
+                           : make_uint4(0, 0, 0, 0);
+    };
+    uint4 held[SLICE / 32][FEW ? WIDE : 1]; // a warp's part of a few rows of x stays in registers
+    int holds = -1;                         // the slice
+    __syncthreads();                        // the table is there for all
 
-    int n = 0;
+    int stage = 0, buffer = 0, turn = 0;
     for (int group = blockIdx.x; group < groups; group += gridDim.x) {
         float sums[TALL][WIDE][4] = {};
-        for (int s = 0; s < mine; s++, n++) {
-            const int first = (warp + s * WARPS) * SLICE,
-                      chunks = min(DEEP, (hidden - first) / CHUNK);
-            if (HELD && (n == 0 || mine > 1)) {
+        for (int slice = warp; slice < slices; slice += WARPS) {
+            if (FEW && slice != holds) {
 #pragma unroll
-                for (int i = 0; i < DEEP * 2 * WIDE; i++)
-                    if (i / 2 / WIDE < chunks)
-                        held[i / 2 / WIDE][i / WIDE % 2][i % WIDE] =
-                            *reinterpret_cast<const uint4 *>(from[i % WIDE] + first +
-                                                             i / WIDE * CHUNK / 2);
+                for (int i = 0; i < SLICE / 32 * WIDE; i++)
+                    held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
+                holds = slice;
             }
             __pipeline_wait_prior(STAGES - 2);
-            __syncwarp(); // stage n is there for all lanes, and all are done with the one before
-            next(n + STAGES - 1);
-            const unsigned char *stage = stages + n % STAGES * HEIGHT * PITCH;
-#pragma unroll
-            for (int d = 0; d < DEEP; d++) {
-                if (d < chunks)
-                    multiply(sums, stage, d, pairs, lane, [&](int wide, int part) {
-                        if (HELD) return held[d][part][wide];
-                        return *reinterpret_cast<const uint4 *>(from[wide] + first + d * CHUNK +
-                                                                part * CHUNK / 2);
-                    });
-            }
+            __syncwarp(); // the stage is there for all lanes, and all are done with the one before
+            next();
+            multiply(sums, stages + stage * HEIGHT * PITCH, memory, lane, [&](int wide, int word) {
+                return FEW ? held[word][wide] : eight(wide, slice * SLICE + word * 32);
+            });
+            stage = stage + 1 == STAGES ? 0 : stage + 1;
         }
 
+        float4 *to = shares + buffer * WARPS * SHARE;
 #pragma unroll
         for (int i = 0; i < TALL * WIDE; i++) {
             const float(&s)[4] = sums[i / WIDE][i % WIDE];
-            shares[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
+            to[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
         }
         __syncthreads(); // every warp's share is there
-        for (int i = threadIdx.x; i < 4 * SHARE; i += WARPS * 32) {
+        // Other threads add in every turn, so that none falls behind.
+        for (int i = (threadIdx.x + turn) % (WARPS * 32); i < 4 * SHARE; i += WARPS * 32) {
             const int tile = i / 128, owner = i / 4 % 32, c = i % 4; // as the lane had it
             const int output = group * HEIGHT + tile / WIDE * 16 + owner / 4 + c / 2 * 8;
             const int row = firstRow + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
             if (row >= rows || output >= outputs) continue;
             float sum = __half2float(bias[output]);
-            for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(shares + w * SHARE)[i];
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(to + w * SHARE)[i];
             places.put(row, output, sum);
         }
-        __syncthreads(); // the shares have been read
+        turn += 4 * SHARE, buffer = BUFFERS - 1 - buffer;
+        if (BUFFERS == 1) __syncthreads(); // the shares have been read
     }
 }
 
@@ -283,5 +312,5 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             x, codes, scales, bias, {q, k, v, seq, heads, kvHeads, dim}, rows, hidden, outputs);   \
     }
 PROJECT(project8, 16, 4, 1, 1)
-PROJECT(project16, 16, 4, 1, 2)
-PROJECT(project64, 8, 3, 2, 8)
+PROJECT(project16, 16, 3, 1, 2)
+PROJECT(project64, 8, 2, 2, 8)
