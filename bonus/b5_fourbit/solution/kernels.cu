@@ -15,6 +15,7 @@
 
 #ifdef MXFP4
 constexpr int BLOCK = 32; // numbers of a row that share a scale
+constexpr int FIRST = 0;  // the bit at which a byte's first code begins
 typedef unsigned char Scale;
 typedef uint2 Scales; // of a row in a stage, see below
 
@@ -34,16 +35,8 @@ __device__ float scaleOf(Scales s, int block) {
     const float e = __uint_as_float(((block < 4 ? s.x : s.y) >> block % 4 * 8 & 255) << 23);
     return fmaf(e, 0.0f, e);
 }
-
-// The two numbers of a byte.
-__device__ int firstOf(int byte) {
-    return byte & 15;
-}
-__device__ int secondOf(int byte) {
-    return byte >> 4;
-}
 #else
-constexpr int BLOCK = 64;
+constexpr int BLOCK = 64, FIRST = 4;
 typedef float Scale;
 typedef uint4 Scales;
 
@@ -65,15 +58,14 @@ __device__ float scaleOf(float s) {
 __device__ float scaleOf(Scales s, int block) {
     return __uint_as_float(block < 2 ? block == 0 ? s.x : s.y : block == 2 ? s.z : s.w);
 }
-__device__ int firstOf(int byte) {
-    return byte >> 4;
-}
-__device__ int secondOf(int byte) {
-    return byte & 15;
-}
 #endif
 
 constexpr unsigned EVERYONE = 0xffffffff;
+
+// The code of number i of a byte, 0 or 1.
+__device__ int codeOf(int byte, int i) {
+    return byte >> (i == 0 ? FIRST : 4 - FIRST) & 15;
+}
 
 // ---- reading --------------------------------------------------------------------------------
 
@@ -92,7 +84,7 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
     float x[4], scale = 0;
     for (int j = 0, last = -1; j < 4; j++) {
         const int byte = bytes >> j / 2 * 8 & 255, i = first + j;
-        x[j] = __shfl_sync(EVERYONE, mine, j % 2 == 0 ? firstOf(byte) : secondOf(byte));
+        x[j] = __shfl_sync(EVERYONE, mine, codeOf(byte, j % 2));
         const int block = i / row * blocks + i % row / BLOCK;
         if (i < count && block != last) scale = scaleOf(scales[block]), last = block;
         x[j] *= scale;
@@ -149,7 +141,7 @@ constexpr int TABLE = 256 * 256;
 
 __device__ void fillPairs(unsigned char *pairs) {
     for (int i = threadIdx.x; i < 256 * 32; i += blockDim.x) {
-        const __half2 two = __floats2half2_rn(number(firstOf(i / 32)), number(secondOf(i / 32)));
+        const __half2 two = __floats2half2_rn(number(codeOf(i / 32, 0)), number(codeOf(i / 32, 1)));
         *reinterpret_cast<__half2 *>(pairs + i / 32 * 256 + i % 32 * 4) = two;
     }
 }
@@ -235,8 +227,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         memory + TABLE + BUFFERS * WARPS * SHARE * 16 + warp * STAGES * HEIGHT * PITCH;
     const int groups = (outputs + HEIGHT - 1) / HEIGHT, slices = (hidden + SLICE - 1) / SLICE;
 
-    int askGroup = blockIdx.x, askSlice = warp,
-        to = 0; // what this warp asks for next, and the stage
+    int askGroup = blockIdx.x, askSlice = warp, to = 0; // what is asked for next, and its stage
     const auto next = [&]() {
         if (askGroup < groups && askSlice < slices)
             ask<HEIGHT>(stages + to * HEIGHT * PITCH, codes, scales, askGroup * HEIGHT, outputs,
@@ -246,31 +237,30 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         if (askSlice >= slices) askSlice = warp, askGroup += gridDim.x;
     };
     for (int i = 0; i < STAGES - 1; i++) next();
-    fillPairs(memory); // while the first weights are on their way
 
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
 #pragma unroll
-    for (int wide = 0; wide < WIDE; wide++)
-        from[wide] =
-            x + (size_t)min(firstRow + 8 * wide + lane / 4, rows - 1) * hidden + lane % 4 * 8;
+    for (int i = 0; i < WIDE; i++)
+        from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
     const auto eight = [&](int wide, int at) {
-        return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at)
-                           : make_uint4(0, 0, 0, 0);
+        return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at) : uint4{0, 0, 0, 0};
     };
     uint4 held[SLICE / 32][FEW ? WIDE : 1]; // a warp's part of a few rows of x stays in registers
-    int holds = -1;                         // the slice
-    __syncthreads();                        // the table is there for all
+    const auto hold = [&](int slice) {
+#pragma unroll
+        for (int i = 0; FEW && i < SLICE / 32 * WIDE; i++)
+            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
+        return slice;
+    };
+    int holds = hold(warp);
+    fillPairs(memory); // while the first weights and numbers of x are on their way
+    __syncthreads();   // the table is there for all
 
     int stage = 0, buffer = 0, turn = 0;
     for (int group = blockIdx.x; group < groups; group += gridDim.x) {
         float sums[TALL][WIDE][4] = {};
         for (int slice = warp; slice < slices; slice += WARPS) {
-            if (FEW && slice != holds) {
-#pragma unroll
-                for (int i = 0; i < SLICE / 32 * WIDE; i++)
-                    held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
-                holds = slice;
-            }
+            if (FEW && slice != holds) holds = hold(slice);
             __pipeline_wait_prior(STAGES - 2);
             __syncwarp(); // the stage is there for all lanes, and all are done with the one before
             next();
@@ -287,7 +277,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             to[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
         }
         __syncthreads(); // every warp's share is there
-        // Other threads add in every turn, so that none falls behind.
+        // Other threads add in every turn: none falls behind.
         for (int i = (threadIdx.x + turn) % (WARPS * 32); i < 4 * SHARE; i += WARPS * 32) {
             const int tile = i / 128, owner = i / 4 % 32, c = i % 4; // as the lane had it
             const int output = group * HEIGHT + tile / WIDE * 16 + owner / 4 + c / 2 * 8;

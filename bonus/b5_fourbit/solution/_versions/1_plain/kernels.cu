@@ -10,6 +10,7 @@
 
 #ifdef MXFP4
 constexpr int BLOCK = 32; // numbers of a row that share a scale
+constexpr int FIRST = 0;  // the bit at which a byte's first code begins
 typedef unsigned char Scale;
 
 // E2M1: a sign, two bits of exponent, one of fraction.
@@ -23,16 +24,8 @@ __device__ float number(int code) {
 __device__ float scaleOf(Scale e) {
     return e == 255 ? NAN : e == 0 ? 0x1p-127f : __uint_as_float((unsigned)e << 23);
 }
-
-// The two numbers of a byte.
-__device__ int firstOf(int byte) {
-    return byte & 15;
-}
-__device__ int secondOf(int byte) {
-    return byte >> 4;
-}
 #else
-constexpr int BLOCK = 64;
+constexpr int BLOCK = 64, FIRST = 4;
 typedef float Scale;
 
 // clang-format off
@@ -50,15 +43,14 @@ __device__ float number(int code) {
 __device__ float scaleOf(float s) {
     return s;
 }
-__device__ int firstOf(int byte) {
-    return byte >> 4;
-}
-__device__ int secondOf(int byte) {
-    return byte & 15;
-}
 #endif
 
 constexpr unsigned EVERYONE = 0xffffffff;
+
+// The code of number i of a byte, 0 or 1.
+__device__ int codeOf(int byte, int i) {
+    return byte >> (i == 0 ? FIRST : 4 - FIRST) & 15;
+}
 
 // ---- reading --------------------------------------------------------------------------------
 
@@ -77,7 +69,7 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
     float x[4], scale = 0;
     for (int j = 0, last = -1; j < 4; j++) {
         const int byte = bytes >> j / 2 * 8 & 255, i = first + j;
-        x[j] = __shfl_sync(EVERYONE, mine, j % 2 == 0 ? firstOf(byte) : secondOf(byte));
+        x[j] = __shfl_sync(EVERYONE, mine, codeOf(byte, j % 2));
         const int block = i / row * blocks + i % row / BLOCK;
         if (i < count && block != last) scale = scaleOf(scales[block]), last = block;
         x[j] *= scale;
@@ -130,8 +122,8 @@ extern "C" __global__ void project(const __half *x, const unsigned char *codes, 
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int byte = word >> 8 * i & 255;
-            w[2 * i] = scale * __shfl_sync(EVERYONE, mine, firstOf(byte));
-            w[2 * i + 1] = scale * __shfl_sync(EVERYONE, mine, secondOf(byte));
+            w[2 * i] = scale * __shfl_sync(EVERYONE, mine, codeOf(byte, 0));
+            w[2 * i + 1] = scale * __shfl_sync(EVERYONE, mine, codeOf(byte, 1));
         }
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {

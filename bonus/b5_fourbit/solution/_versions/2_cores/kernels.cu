@@ -14,6 +14,7 @@
 
 #ifdef MXFP4
 constexpr int BLOCK = 32; // numbers of a row that share a scale
+constexpr int FIRST = 0;  // the bit at which a byte's first code begins
 typedef unsigned char Scale;
 
 // E2M1: a sign, two bits of exponent, one of fraction.
@@ -27,16 +28,8 @@ __device__ float number(int code) {
 __device__ float scaleOf(Scale e) {
     return e == 255 ? NAN : e == 0 ? 0x1p-127f : __uint_as_float((unsigned)e << 23);
 }
-
-// The two numbers of a byte.
-__device__ int firstOf(int byte) {
-    return byte & 15;
-}
-__device__ int secondOf(int byte) {
-    return byte >> 4;
-}
 #else
-constexpr int BLOCK = 64;
+constexpr int BLOCK = 64, FIRST = 4;
 typedef float Scale;
 
 // clang-format off
@@ -54,15 +47,14 @@ __device__ float number(int code) {
 __device__ float scaleOf(float s) {
     return s;
 }
-__device__ int firstOf(int byte) {
-    return byte >> 4;
-}
-__device__ int secondOf(int byte) {
-    return byte & 15;
-}
 #endif
 
 constexpr unsigned EVERYONE = 0xffffffff;
+
+// The code of number i of a byte, 0 or 1.
+__device__ int codeOf(int byte, int i) {
+    return byte >> (i == 0 ? FIRST : 4 - FIRST) & 15;
+}
 
 // ---- reading --------------------------------------------------------------------------------
 
@@ -81,7 +73,7 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
     float x[4], scale = 0;
     for (int j = 0, last = -1; j < 4; j++) {
         const int byte = bytes >> j / 2 * 8 & 255, i = first + j;
-        x[j] = __shfl_sync(EVERYONE, mine, j % 2 == 0 ? firstOf(byte) : secondOf(byte));
+        x[j] = __shfl_sync(EVERYONE, mine, codeOf(byte, j % 2));
         const int block = i / row * blocks + i % row / BLOCK;
         if (i < count && block != last) scale = scaleOf(scales[block]), last = block;
         x[j] *= scale;
@@ -100,7 +92,7 @@ constexpr int CHUNK = 64; // numbers of a row that a warp multiplies at a time
 // with different bytes never meet in a bank.
 __device__ void fillPairs(unsigned *pairs) {
     for (int i = threadIdx.x; i < 256 * 32; i += blockDim.x) {
-        const __half2 two = __floats2half2_rn(number(firstOf(i / 32)), number(secondOf(i / 32)));
+        const __half2 two = __floats2half2_rn(number(codeOf(i / 32, 0)), number(codeOf(i / 32, 1)));
         pairs[i] = *reinterpret_cast<const unsigned *>(&two);
     }
 }
