@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
@@ -28,7 +29,7 @@ except Exception as why:  # not there, or no library for this CUDA
 HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 FILE = HERE / os.environ.get("KERNELS", "kernels.cu")
-WORK = pathlib.Path(tempfile.mkdtemp())
+WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
 FORMATS = ("NF4", "MXFP4")
 CHECKED = [  # rows, hidden, heads, heads of k and v, dim
     (1, 128, 1, 1, 8), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),
@@ -54,10 +55,15 @@ def call(name, *args):
         sys.exit(f"{name}: {text.value.decode()}")
 
 
-def load(form):
+def compiled(form):
     cubin = WORK / (form + ".cubin")
-    subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}",
-                    f"-D{form}=1", "-o", cubin, FILE], check=True)
+    if not cubin.exists():
+        subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}",
+                        f"-D{form}=1", "-o", cubin, FILE], check=True)
+    return cubin
+
+
+def load(form, cubin):
     module, functions = ctypes.c_void_p(), {}
     call("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
     for name in ("dequantise", "project8", "project16", "project64"):
@@ -74,7 +80,8 @@ def shared_of(warps, stages, tall, wide):
 
 
 PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
-KERNELS = {form: load(form) for form in FORMATS}
+with ThreadPoolExecutor() as pool:
+    KERNELS = {form: load(form, cubin) for form, cubin in zip(FORMATS, list(pool.map(compiled, FORMATS)))}
 
 
 def launch(f, grid, block, shared, tensors, numbers):
@@ -106,11 +113,11 @@ def dequantised(form, codes, scales, hidden):
     return numbers.view(-1, hidden) * factor.repeat_interleave(hidden // factor.shape[1], 1)
 
 
-def project(form, x, codes, scales, bias, heads, kv, dim):
+def project(form, x, codes, scales, bias, heads, kv, dim, out=None):
     """A function that runs the kernel for so many rows, and its outputs, which are NaN until then."""
     rows, hidden = x.shape
     outputs = (heads + 2 * kv) * dim
-    out = [torch.full((n, rows, dim), math.nan, device="cuda", dtype=torch.float16) for n in (heads, kv, kv)]
+    out = out or [torch.full((n, rows, dim), math.nan, device="cuda", dtype=torch.float16) for n in (heads, kv, kv)]
     kernels = KERNELS[form]
     name, warps, stages, tall, wide = next((w for w in WAYS if rows <= 8 * w[4]), WAYS[-1])
     f, grid = kernels[name], (min(PROCESSORS, -(-outputs // (16 * tall))), -(-rows // (8 * wide)))
@@ -193,4 +200,5 @@ def main():
                   sep=" |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
