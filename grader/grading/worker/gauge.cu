@@ -7,15 +7,16 @@
 
 #define WARPS (BLOCK / 32)
 
-// Counts what is NaN or infinite among floats of 2 or 4 bytes, which have all the bits of
+// Counts what is NaN or infinite among floats of 1, 2 or 4 bytes, which have all the bits of
 // infinity then: an element that nobody wrote still holds the NaN that it was poisoned with.
 extern "C" __global__ void count_bad(const void *x, long long n, int bytes, unsigned infinity,
                                      unsigned *bad) {
     const long long step = (long long)gridDim.x * blockDim.x;
     unsigned mine = 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        const unsigned bits =
-            bytes == 2 ? ((const unsigned short *)x)[i] : ((const unsigned *)x)[i];
+        const unsigned bits = bytes == 1   ? ((const unsigned char *)x)[i]
+                              : bytes == 2 ? ((const unsigned short *)x)[i]
+                                           : ((const unsigned *)x)[i];
         if ((bits & infinity) == infinity) mine++;
     }
     if (mine > 0) atomicAdd(bad, mine);

@@ -58,8 +58,8 @@ func (g *gauge) close() {
 	}
 }
 
-// infinities are the bits of infinity: a float with all of them is infinite or NaN.
-var infinities = map[tensor.Type]uint32{tensor.Float32: 0x7f800000, tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80}
+// infinities are the bits of infinity: a float with all of them is infinite or NaN. E8M0 has NaN alone.
+var infinities = map[tensor.Type]uint32{tensor.Float32: 0x7f800000, tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80, tensor.E8M0: 0xff}
 
 // bad counts the elements that are NaN or infinite.
 func (g *gauge) bad(out Places, of []problem.Tensor) (uint32, error) {
