@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
+	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
 	"flashlab/grader/tasks/task5"
@@ -65,6 +66,10 @@ func Ladders() []Ladder {
 			{"1_dp4a", "scores of codes, four products an instruction", "no tensor cores: a probability and a value at a time"},
 			{"2_mma", "mma.sync of codes, a scale for each tile", "the softmax, with a conversion for each score"},
 			{"", "sums that begin at 1.5 · 2²³", "the softmax, and p · v in halves"},
+		{"fourbit", b5.ProjectOf("nf4", 1, 4096, 96, 8), []Rung{
+			{"1_plain", "a warp for each output, the table in its registers", "a shuffle, a conversion and a multiply-add for each weight"},
+			{"2_cores", "tensor cores, a table of pairs with a copy for each lane", "nothing is asked for while a block computes"},
+			{"", "weights in stages by cp.async, one block a processor", "instructions: some 80 for 1024 weights"},
 		}},
 	}
 }
