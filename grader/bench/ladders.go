@@ -66,6 +66,7 @@ func Ladders() []Ladder {
 			{"1_dp4a", "scores of codes, four products an instruction", "no tensor cores: a probability and a value at a time"},
 			{"2_mma", "mma.sync of codes, a scale for each tile", "the softmax, with a conversion for each score"},
 			{"", "sums that begin at 1.5 · 2²³", "the softmax, and p · v in halves"},
+		}},
 		{"fourbit", b5.ProjectOf("nf4", 1, 4096, 96, 8), []Rung{
 			{"1_plain", "a warp for each output, the table in its registers", "a shuffle, a conversion and a multiply-add for each weight"},
 			{"2_cores", "tensor cores, a table of pairs with a copy for each lane", "nothing is asked for while a block computes"},
