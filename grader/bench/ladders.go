@@ -9,6 +9,7 @@ import (
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/b5"
+	"flashlab/grader/tasks/b6"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
 	"flashlab/grader/tasks/task5"
@@ -71,6 +72,15 @@ func Ladders() []Ladder {
 			{"1_plain", "a warp for each output, the table in its registers", "a shuffle, a conversion and a multiply-add for each weight"},
 			{"2_cores", "tensor cores, a table of pairs with a copy for each lane", "nothing is asked for while a block computes"},
 			{"", "weights in stages by cp.async, one block a processor", "instructions: some 80 for 1024 weights"},
+		}},
+		{"decode16", b6.StepOf(8, 4096, "flash", "cudnn"), []Rung{
+			{"1_plain", "a thread for each key, then for each number", "a warp's loads touch 32 lines, for 2 bytes a thread"},
+			{"2_wide", "16 bytes a load", "a warp's loads touch 32 lines"},
+			{"3_warp", "8 or 16 lanes for each key", "each thread waits for one key and value at a time"},
+			{"4_packed", "all query heads of a key head in a block", "the same, and half of the processors have no block"},
+			{"5_split", "several blocks share the keys", "each thread waits for one key and value at a time"},
+			{"6_flight", "cp.async, five turns ahead", "plain units: some 75 instructions a key"},
+			{"", "query heads as rows of products on tensor cores", "memory, and some µs to start, to load first and to merge"},
 		}},
 	}
 }

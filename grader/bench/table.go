@@ -6,6 +6,7 @@ import (
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/b5"
+	"flashlab/grader/tasks/b6"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -46,6 +47,9 @@ func All() []race.Workload {
 	for _, rows := range []int{1, 16} {
 		all = append(all, b5.ProjectOf("nf4", rows, 4096, 24, 4), b5.ProjectOf("nf4", rows, 4096, 96, 8), b5.ProjectOf("mxfp4", rows, 4096, 96, 8))
 	}
+	for _, of := range [][]int{{1, 4096}, {8, 4096}, {64, 4096}, {16, 1024}, {1, 65536}, {16, 32768}} {
+		all = append(all, b6.StepOf(of[0], of[1], "flash", "cudnn"))
+	}
 	return all
 }
 
@@ -65,6 +69,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b3.BlocksOf(4, 32, 4096, 128, false), b3.BlocksOf(4, 32, 4096, 128, true)}
 	case "b5":
 		return []race.Workload{b5.ProjectOf("nf4", 1, 4096, 96, 8), b5.ProjectOf("mxfp4", 1, 4096, 96, 8)}
+	case "b6":
+		return []race.Workload{b6.StepOf(1, 4096), b6.StepOf(64, 4096)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

@@ -1,15 +1,15 @@
 package worker
 
 import (
-	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/grading/problem"
 	"flashlab/tensor"
 )
 
 // widened is the unfused way for tensors of 16 bits: float32 copies of the inputs, unfused attention
-// of these, and its output rounded. All of it is timed; beside the products the copies are little.
-func (s *timedCase) widened(a attn.Shape) (baseline, error) {
+// of these, and its output rounded. All of it is timed. Beside the products of a whole attention the
+// copies are little; of a step of decoding they are half.
+func (s *timedCase) widened(way func() (baseline, error)) (baseline, error) {
 	var wide Places
 	for _, t := range append([]problem.Tensor{s.Outputs[0]}, s.Inputs...) {
 		m, err := s.malloc("the baseline's "+t.Name, int64(tensor.Float32.Bytes(t.Elements())))
@@ -18,7 +18,7 @@ func (s *timedCase) widened(a attn.Shape) (baseline, error) {
 		}
 		wide = append(wide, m)
 	}
-	unfused, err := s.unfused(a)
+	unfused, err := way()
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package b2
 
 import (
 	"flashlab/grader/tasks/shared"
-	"flashlab/tensor"
 )
 
 // mistakes are this task's own.
@@ -14,20 +13,8 @@ func mistakes(a shared.Mixed) []shared.Mistake {
 // numbers of this one.
 func asOther(a shared.Mixed) func() []float64 {
 	return func() []float64 {
-		other := tensor.BFloat16
-		if a.Type == tensor.BFloat16 {
-			other = tensor.Float16
-		}
-		theirs := func(x []float32) []float32 { return other.Decode(a.Type.Encode(x)) }
-		y := shared.Mixed{S: a.S, Q: theirs(a.Q), K: theirs(a.K), V: theirs(a.V)}.As(shared.Variant{})
-		bits := make([]float32, len(y))
-		for i, v := range y {
-			bits[i] = float32(v)
-		}
-		out := make([]float64, len(y))
-		for i, v := range a.Type.Decode(other.Encode(bits)) {
-			out[i] = float64(v)
-		}
-		return out
+		theirs := a
+		theirs.Q, theirs.K, theirs.V = shared.ReadAsOther(a.Type, a.Q), shared.ReadAsOther(a.Type, a.K), shared.ReadAsOther(a.Type, a.V)
+		return shared.WrittenAsOther(a.Type, theirs.As(shared.Variant{}))
 	}
 }

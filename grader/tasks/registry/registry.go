@@ -29,6 +29,7 @@ var All = List{
 	{"b2", "bonus/b2_halves"},
 	{"b3", "bonus/b3_int8"},
 	{"b5", "bonus/b5_fourbit"},
+	{"b6", "bonus/b6_decode"},
 }
 
 // List is some tasks, in order.

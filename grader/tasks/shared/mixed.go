@@ -150,3 +150,8 @@ func (a Mixed) score(row, key int) float64 {
 	}
 	return dot / math.Sqrt(float64(dim))
 }
+
+// OneMixed is that of a single query; there may be no keys.
+func OneMixed(ty tensor.Type, q, k, v []float32) Mixed {
+	return Mixed{S: oneQuery(len(k)/len(q), len(q)), Type: ty, Q: q, K: k, V: v}
+}

@@ -92,22 +92,12 @@ func (a Mixed) Pattern(t judge.Truth, got []float32, j judge.Judgement, own ...M
 		}
 	}
 	if j.Error < 0.1 {
-		off := apart(got, t.Plain)
+		off := Apart(got, t.Plain)
 		for _, r := range a.Roundings() {
-			if apart(got, a.Compute(r.Way)) < 0.5*off {
+			if Apart(got, a.Compute(r.Way)) < 0.5*off {
 				return r.Says
 			}
 		}
 	}
 	return AttentionOn(a.S, a.Q, a.K, a.V).Pattern(t, got, j)
-}
-
-// apart is the root of the mean square between two outputs; not a number if one holds none.
-func apart(got, want []float32) float64 {
-	var sum float64
-	for i, w := range want {
-		d := float64(got[i]) - float64(w)
-		sum += d * d
-	}
-	return math.Sqrt(sum / float64(len(want)))
 }

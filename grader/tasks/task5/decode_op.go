@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"flashlab/attn"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/shared"
@@ -98,28 +97,17 @@ func leastDecode(c problem.Problem) uint64 {
 	return 4 * uint64(2*s.Batch*s.Heads*s.Dim+2*slots*s.Slot())
 }
 
-// decoding is a step with its inputs.
-type decoding struct {
-	s       attn.DecodeShape
-	lengths []int
-	q, k, v []float32
-	parts   int // 0 where it is not split
-}
-
-func (d decoding) String() string {
-	parts := ""
-	if d.parts > 0 {
-		parts = fmt.Sprintf(", in %d parts", d.parts)
-	}
-	return fmt.Sprintf("%v, lengths %v%s", d.s, d.lengths, parts)
-}
+type (
+	decoding = shared.Decoding
+	mistake  = shared.DecodeMistake
+)
 
 func judgeDecode(call string, c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 	got := out.Tensors[0].Data
 	if c.Refused {
 		return judge.JudgeRefused(c, out, call, decodeFault(c), judge.NoNumbers(len(got)))
 	}
-	d := decoding{c.Decode(), c.Each, in[0].Data, in[1].Data, in[2].Data, c.Sizes["parts"]}
-	t := DecodeTruth(d.q, d.k, d.v, d.s, d.lengths)
-	return judge.Rule(c, d, t, got, func(j judge.Judgement) string { return d.pattern(t, got, j) })
+	d := decoding{S: c.Decode(), Lengths: c.Each, Q: in[0].Data, K: in[1].Data, V: in[2].Data, Parts: c.Sizes["parts"]}
+	t := shared.DecodeTruth(d.Q, d.K, d.V, d.S, d.Lengths)
+	return judge.Rule(c, d, t, got, func(j judge.Judgement) string { return d.Pattern(t, got, j) })
 }

@@ -17,31 +17,31 @@ import (
 
 // decoding is the step of a case.
 func decodingOf(p judgetest.Prepared) decoding {
-	return decoding{p.C.Decode(), p.C.Each, p.In[0].Data, p.In[1].Data, p.In[2].Data, p.C.Sizes["parts"]}
+	return decoding{S: p.C.Decode(), Lengths: p.C.Each, Q: p.In[0].Data, K: p.In[1].Data, V: p.In[2].Data, Parts: p.C.Sizes["parts"]}
 }
 
 // with is what the step gives with one thing done otherwise.
-func (d decoding) with(m mistake) []float32 {
-	rows := m.rows
+func with(d decoding, m mistake) []float32 {
+	rows := m.Rows
 	if rows == nil {
-		rows = CacheRows(d.s, d.lengths)
+		rows = shared.CacheRows(d.S, d.Lengths)
 	}
-	y, _, _ := Decode64(d.q, d.k, d.v, d.s, rows, m.change)
+	y, _, _ := shared.Decode64(d.Q, d.K, d.V, d.S, rows, m.Change)
 	return judgetest.Narrow(y)
 }
 
 // rounds computes as a kernel would that keeps its numbers in some arithmetic.
-func (d decoding) rounds(a judgetest.Arithmetic) []float32 {
+func rounds(d decoding, a judgetest.Arithmetic) []float32 {
 	var out []float32
-	rows := CacheRows(d.s, d.lengths)
-	for i := range d.s.Batch * d.s.Heads {
-		at := rows(i/d.s.Heads, i%d.s.Heads)
+	rows := shared.CacheRows(d.S, d.Lengths)
+	for i := range d.S.Batch * d.S.Heads {
+		at := rows(i/d.S.Heads, i%d.S.Heads)
 		var k, v []float32
 		for _, from := range at {
-			k, v = append(k, d.k[from:from+d.s.Dim]...), append(v, d.v[from:from+d.s.Dim]...)
+			k, v = append(k, d.K[from:from+d.S.Dim]...), append(v, d.V[from:from+d.S.Dim]...)
 		}
-		s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 1, SeqK: len(at), Dim: d.s.Dim}
-		out = append(out, a.Attention(d.q[i*d.s.Dim:(i+1)*d.s.Dim], k, v, s)...)
+		s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 1, SeqK: len(at), Dim: d.S.Dim}
+		out = append(out, a.Attention(d.Q[i*d.S.Dim:(i+1)*d.S.Dim], k, v, s)...)
 	}
 	return out
 }
@@ -62,14 +62,14 @@ func TestFloat32PassesDecodingAndLessDoesNot(t *testing.T) {
 			p := judgetest.Prepare(t, decodeStep, s, seed)
 			d := decodingOf(p)
 			for _, a := range judgetest.Honest {
-				v := p.Judge(t, d.rounds(a))
+				v := p.Judge(t, rounds(d, a))
 				assert.True(t, v.Passed, "%s %v seed %d: %v", a.Name, s, seed, v)
 			}
-			if s.Dist != tensor.Normal || d.s.Dim == 1 {
+			if s.Dist != tensor.Normal || d.S.Dim == 1 {
 				continue // one-hot rows lose nothing by rounding probabilities
 			}
 			for _, a := range judgetest.Dishonest {
-				v := p.Judge(t, d.rounds(a))
+				v := p.Judge(t, rounds(d, a))
 				assert.False(t, v.Passed, "%s %v seed %d", a.Name, s, seed)
 				assert.Contains(t, v.Reason, "nearly right", a.Name)
 			}
@@ -82,17 +82,17 @@ func TestDecodePatterns(t *testing.T) {
 	q := judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{3, 6, 2, 150, 9, 5}, Each: []int{103, 150, 101}, Dist: tensor.Normal}, 3)
 	for _, p := range []judgetest.Prepared{p, q} {
 		d := decodingOf(p)
-		right := d.with(mistake{})
+		right := with(d, mistake{})
 		assert.True(t, p.Judge(t, right).Passed)
-		for _, m := range d.mistakes() {
-			y := d.with(m)
+		for _, m := range d.Mistakes() {
+			y := with(d, m)
 			if slices.Equal(y, right) {
 				continue // it makes no difference here
 			}
 			if slices.ContainsFunc(y, func(v float32) bool { return v != v }) {
 				continue // it reads what was never written
 			}
-			p.Says(t, m.says, y)
+			p.Says(t, m.Says, y)
 		}
 		p.Says(t, "every element is 0", make([]float32, len(right)))
 		p.Says(t, "the first sequence is right, the others are not", judgetest.Changed(right, func(i int) bool { return i >= len(right)/3 }))
@@ -116,15 +116,15 @@ func TestNaNTellsWhatWasRead(t *testing.T) {
 		return y
 	}
 	p := judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{2, 2, 2, 9, 4}, Each: []int{9, 8}, Dist: tensor.Normal}, 3)
-	right := decodingOf(p).with(mistake{})
+	right := with(decodingOf(p), mistake{})
 	p.Says(t, "stale slots beyond the length are read", in(right, func(row int) bool { return row >= 2 }, 4))
 	p.Says(t, "NaN or infinite", in(right, func(row int) bool { return row == 0 }, 4))
 	p = judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{2, 1, 1, 12, 4, 4}, Each: []int{12, 3}, Dist: tensor.Normal}, 3)
-	p.Says(t, "; or NaN where a part has no key", in(decodingOf(p).with(mistake{}), func(row int) bool { return row == 1 }, 4))
+	p.Says(t, "; or NaN where a part has no key", in(with(decodingOf(p), mistake{}), func(row int) bool { return row == 1 }, 4))
 	p = judgetest.Prepare(t, decodeSplit, judge.Spec{Shape: []int{1, 1, 1, 3, 4, 8}, Each: []int{3}, Dist: tensor.Normal}, 3)
-	p.Says(t, "NaN where a part has no key", in(decodingOf(p).with(mistake{}), func(int) bool { return true }, 4))
+	p.Says(t, "NaN where a part has no key", in(with(decodingOf(p), mistake{}), func(int) bool { return true }, 4))
 	p = judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{1, 1, 1, 9, 4}, Each: []int{9}, Dist: tensor.Large}, 3)
-	p.Says(t, "did exp overflow?", in(decodingOf(p).with(mistake{}), func(int) bool { return true }, 4))
+	p.Says(t, "did exp overflow?", in(with(decodingOf(p), mistake{}), func(int) bool { return true }, 4))
 }
 
 func TestRefusals(t *testing.T) {

@@ -75,7 +75,7 @@ func wholeCache(c problem.Problem, prompt, tokens []float32) []float32 {
 // step is one step of it.
 func (g generation) step(t int) decoding {
 	lengths := slices.Repeat([]int{g.c.Sizes["prompt"] + t + 1}, g.s.Batch)
-	return decoding{g.s, lengths, g.q[t*g.size : (t+1)*g.size], g.k, g.v, 0}
+	return decoding{S: g.s, Lengths: lengths, Q: g.q[t*g.size : (t+1)*g.size], K: g.k, V: g.v}
 }
 
 func (g generation) String() string {
@@ -87,7 +87,7 @@ func judgeGenerate(c problem.Problem, in []*tensor.Tensor, out problem.Answer) j
 	var truths []judge.Truth
 	for t := range c.Sizes["steps"] {
 		d := g.step(t)
-		truths = append(truths, DecodeTruth(d.q, d.k, d.v, d.s, d.lengths))
+		truths = append(truths, shared.DecodeTruth(d.Q, d.K, d.V, d.S, d.Lengths))
 	}
 	all, got := judge.Concat(truths), out.Tensors[0].Data
 	return judge.Rule(c, g, all, got, func(j judge.Judgement) string { return g.pattern(truths, got, j) })
@@ -118,7 +118,7 @@ func (g generation) pattern(truths []judge.Truth, got []float32, j judge.Judgeme
 		where = fmt.Sprintf("the first %d steps are right, and the one that was recorded in a graph is not", first)
 	}
 	d := g.step(first)
-	if why := d.pattern(truths[first], g.of(got, first), j); why != "" {
+	if why := d.Pattern(truths[first], g.of(got, first), j); why != "" {
 		return where + ": " + why
 	}
 	return where

@@ -50,19 +50,20 @@ func TestGenerate(t *testing.T) {
 	run := func(change func(t int, d *decoding) mistake) (out []float32) {
 		for t := range 6 {
 			d := g.step(t)
-			out = append(out, d.with(change(t, &d))...)
+			m := change(t, &d)
+			out = append(out, with(d, m)...)
 		}
 		return out
 	}
 	assert.True(t, p.Judge(t, run(func(int, *decoding) mistake { return mistake{} })).Passed)
 	p.Says(t, "6 of 6 steps are wrong, the first one too: the newest token is missing", run(func(t int, d *decoding) mistake {
-		d.lengths[0]--
-		d.lengths[1]--
+		d.Lengths[0]--
+		d.Lengths[1]--
 		return mistake{}
 	}))
 	p.Says(t, "a recorded one is right the first time only", run(func(t int, d *decoding) mistake {
 		if t > 3 {
-			d.lengths = g.step(3).lengths
+			d.Lengths = g.step(3).Lengths
 		}
 		return mistake{}
 	}))
@@ -70,8 +71,8 @@ func TestGenerate(t *testing.T) {
 		if t < 2 {
 			return mistake{}
 		}
-		for _, m := range d.mistakes() {
-			if m.says == "query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)" {
+		for _, m := range d.Mistakes() {
+			if m.Says == "query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)" {
 				return m
 			}
 		}

@@ -1,9 +1,8 @@
-package task5
+package shared
 
 import (
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
-	"flashlab/grader/tasks/shared"
 )
 
 // Rows says where the keys of one query lie: the offsets in k, and in v, at which
@@ -24,14 +23,14 @@ func CacheRows(s attn.DecodeShape, lengths []int) Rows {
 
 // Decode64 is one step of decoding in float64: q and out [Batch, Heads × Dim]
 // against a cache. scale is that of Attention64; has tells which queries have keys.
-func Decode64(q, k, v []float32, s attn.DecodeShape, rows Rows, c shared.Variant) (out, scale []float64, has []bool) {
+func Decode64(q, k, v []float32, s attn.DecodeShape, rows Rows, c Variant) (out, scale []float64, has []bool) {
 	for row := range s.Batch * s.Heads {
 		at := rows(row/s.Heads, row%s.Heads)
 		if len(at) == 0 {
 			out, scale, has = append(out, make([]float64, s.Dim)...), append(scale, 0), append(has, false)
 			continue
 		}
-		y, size := shared.Attention64(q[row*s.Dim:(row+1)*s.Dim], gather(k, at, s.Dim), gather(v, at, s.Dim), oneQuery(len(at), s.Dim), c)
+		y, size := Attention64(q[row*s.Dim:(row+1)*s.Dim], gather(k, at, s.Dim), gather(v, at, s.Dim), oneQuery(len(at), s.Dim), c)
 		out, scale, has = append(out, y...), append(scale, size...), append(has, true)
 	}
 	return out, scale, has
@@ -42,7 +41,7 @@ func Decode32(q, k, v []float32, s attn.DecodeShape, rows Rows) []float32 {
 	var out []float32
 	for row := range s.Batch * s.Heads {
 		at := rows(row/s.Heads, row%s.Heads)
-		out = append(out, shared.Attention32(q[row*s.Dim:(row+1)*s.Dim], gather(k, at, s.Dim), gather(v, at, s.Dim), oneQuery(len(at), s.Dim))...)
+		out = append(out, Attention32(q[row*s.Dim:(row+1)*s.Dim], gather(k, at, s.Dim), gather(v, at, s.Dim), oneQuery(len(at), s.Dim))...)
 	}
 	return out
 }
@@ -63,6 +62,6 @@ func gather(x []float32, at []int, n int) []float32 {
 // DecodeTruth is what one step of decoding is judged by. Lengths are at least 1.
 func DecodeTruth(q, k, v []float32, s attn.DecodeShape, lengths []int) judge.Truth {
 	rows := CacheRows(s, lengths)
-	want, scale, _ := Decode64(q, k, v, s, rows, shared.Variant{})
+	want, scale, _ := Decode64(q, k, v, s, rows, Variant{})
 	return judge.Truth{Layout: judge.Layout{Outer: len(want) / s.Dim, Len: s.Dim, Inner: 1}, Want: want, Plain: Decode32(q, k, v, s, rows), Scale: scale}
 }

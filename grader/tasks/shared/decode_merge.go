@@ -1,33 +1,32 @@
-package task5
+package shared
 
 import (
 	"fmt"
 
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
-	"flashlab/grader/tasks/shared"
 )
 
 // merged are the mistakes of putting together what several threads, warps or blocks
 // have made of their keys.
-func (d decoding) merged() []mistake {
-	var list []mistake
-	if d.parts > 1 {
+func (d Decoding) merged() []DecodeMistake {
+	var list []DecodeMistake
+	if d.Parts > 1 {
 		const says = "combine without rescale: the parts' sums are added as they are, but each is relative to the largest score of its own part"
-		bySlots := (d.s.MaxSeq + d.parts - 1) / d.parts
+		bySlots := (d.S.MaxSeq + d.Parts - 1) / d.Parts
 		list = append(list,
-			mistake{nil, shared.Variant{Part: runs(d.parts)}, says},
-			mistake{nil, shared.Variant{Part: func(j, _ int) int { return j / bySlots }}, says},
-			mistake{nil, shared.Variant{Part: runs(d.parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"},
-			mistake{d.onlyPart(0), shared.Variant{}, "only the first part's keys are in the result"},
-			mistake{d.onlyPart(d.parts - 1), shared.Variant{}, "only the last part's keys are in the result: do the parts overwrite each other?"},
+			DecodeMistake{nil, Variant{Part: runs(d.Parts)}, says},
+			DecodeMistake{nil, Variant{Part: func(j, _ int) int { return j / bySlots }}, says},
+			DecodeMistake{nil, Variant{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"},
+			DecodeMistake{d.onlyPart(0), Variant{}, "only the first part's keys are in the result"},
+			DecodeMistake{d.onlyPart(d.Parts - 1), Variant{}, "only the last part's keys are in the result: do the parts overwrite each other?"},
 		)
 	}
 	for _, n := range []int{2, 4, 8, 16, 32} {
 		says := fmt.Sprintf("merge without rescale: %d groups of threads each have sums relative to a largest score of their own, and these are added as they are", n)
 		list = append(list,
-			mistake{nil, shared.Variant{Part: runs(n)}, says},
-			mistake{nil, shared.Variant{Part: func(j, _ int) int { return j % n }}, says})
+			DecodeMistake{nil, Variant{Part: runs(n)}, says},
+			DecodeMistake{nil, Variant{Part: func(j, _ int) int { return j % n }}, says})
 	}
 	return list
 }
@@ -37,29 +36,29 @@ func runs(n int) func(j, keys int) int {
 	return func(j, keys int) int { return j / ((keys + n - 1) / n) }
 }
 
-// onlyPart has the keys of one run of d.parts.
-func (d decoding) onlyPart(part int) Rows {
+// onlyPart has the keys of one run of d.Parts.
+func (d Decoding) onlyPart(part int) Rows {
 	return d.reads(func(b, h int) (int, int, int, int) {
-		n := d.lengths[b]
-		run := (n + d.parts - 1) / d.parts
-		return b, h / (d.s.Heads / d.s.KVHeads), min(part*run, n), min((part+1)*run, n)
+		n := d.Lengths[b]
+		run := (n + d.Parts - 1) / d.Parts
+		return b, h / (d.S.Heads / d.S.KVHeads), min(part*run, n), min((part+1)*run, n)
 	})
 }
 
 // nan looks at which sequences have NaN: those with stale slots, those with fewer
 // keys than parts, or others.
-func (d decoding) nan(got []float32) string {
+func (d Decoding) nan(got []float32) string {
 	_, all, _ := judge.Census(got)
 	if all == 0 {
 		return ""
 	}
-	width := d.s.Heads * d.s.Dim
-	stale, empty := true, d.parts > 1 // do these explain where NaN is?
-	for b, n := range d.lengths {
+	width := d.S.Heads * d.S.Dim
+	stale, empty := true, d.Parts > 1 // do these explain where NaN is?
+	for b, n := range d.Lengths {
 		_, nan, _ := judge.Census(got[b*width : (b+1)*width])
-		stale = stale && (nan > 0) == (n < d.s.MaxSeq)
-		run := (n + max(d.parts, 1) - 1) / max(d.parts, 1)
-		empty = empty && (nan > 0) == (n <= (d.parts-1)*run)
+		stale = stale && (nan > 0) == (n < d.S.MaxSeq)
+		run := (n + max(d.Parts, 1) - 1) / max(d.Parts, 1)
+		empty = empty && (nan > 0) == (n <= (d.Parts-1)*run)
 	}
 	const (
 		unfilled = "stale slots beyond the length are read: there is NaN in the sequences that do not fill the cache. Such slots hold NaN here, and 0 · NaN is NaN"
@@ -72,7 +71,7 @@ func (d decoding) nan(got []float32) string {
 		return nobody
 	case stale:
 		return unfilled
-	case shared.AttentionInputs{S: attn.Shape{Dim: d.s.Dim}, Q: d.q}.Overflows():
+	case AttentionInputs{S: attn.Shape{Dim: d.S.Dim}, Q: d.Q}.Overflows():
 		return judge.NotNumbers(all) + ": did exp overflow? Subtract the largest score first"
 	case all == len(got):
 		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"

@@ -1,0 +1,209 @@
+package b6
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/judge/judgetest"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+type example struct {
+	judgetest.Prepared
+	decoding
+}
+
+func give(t *testing.T, op judge.Op, s judge.Spec, seed uint64) example {
+	p := judgetest.Prepare(t, op, s, seed)
+	return example{p, decoding{shared.Decoding{S: p.C.Decode(), Lengths: p.C.Each, Q: p.In[0].Data, K: p.In[1].Data, V: p.In[2].Data}, p.C.Inputs[0].Type, op.Name == "decode_recorded"}}
+}
+
+var specs = []judge.Spec{
+	{Shape: []int{1, 1, 1, 1, 64}, Each: []int{1}, Dist: tensor.Normal},
+	{Shape: []int{3, 4, 2, 113, 64}, Each: []int{113, 0, 64}, Dist: tensor.Normal},
+	{Shape: []int{1, 8, 2, 150, 128}, Each: []int{150}, Dist: tensor.Normal},
+	{Shape: []int{1, 2, 1, 1000, 64}, Each: []int{999}, Dist: tensor.Normal},
+	{Shape: []int{2, 2, 1, 257, 64}, Each: []int{257, 200}, Dist: tensor.Large},
+	{Shape: []int{1, 2, 1, 129, 128}, Each: []int{129}, Dist: tensor.Uneven},
+	{Shape: []int{1, 2, 2, 129, 64}, Each: []int{128}, Dist: tensor.Equal},
+}
+
+// inParts splits the keys, has a maximum of its own for each part, and merges. p rounds probabilities,
+// as tensor cores want it, or not.
+func (d decoding) inParts(parts int, p func(float32) float32) []float32 {
+	var out []float32
+	for row := range d.S.Batch * d.S.Heads {
+		q := d.query(row)
+		dim, n := q.S.Dim, q.S.SeqK
+		each := max((n+parts-1)/parts, 1)
+		y, sum, largest := make([]float32, dim), float32(0), float32(math.Inf(-1))
+		for first := 0; first < n; first += each {
+			var scores []float32
+			most := float32(math.Inf(-1))
+			for j := first; j < min(first+each, n); j++ {
+				var dot float32
+				for x := range dim {
+					dot += q.Q[x] * q.K[j*dim+x]
+				}
+				scores = append(scores, dot*float32(math.Log2E/math.Sqrt(float64(dim))))
+				most = max(most, scores[len(scores)-1])
+			}
+			own, weights := make([]float32, dim), float32(0)
+			for j, score := range scores {
+				e := float32(math.Exp2(float64(score - most)))
+				weights += e
+				for x := range dim {
+					own[x] += p(e) * q.V[(first+j)*dim+x]
+				}
+			}
+			now := max(largest, most)
+			a, b := float32(math.Exp2(float64(largest-now))), float32(math.Exp2(float64(most-now)))
+			for x := range y {
+				y[x] = y[x]*a + own[x]*b
+			}
+			sum, largest = sum*a+weights*b, now
+		}
+		for x := range y {
+			if sum > 0 {
+				y[x] /= sum
+			}
+		}
+		d.ty.Round(y)
+		out = append(out, y...)
+	}
+	return out
+}
+
+// TestMixedPrecisionPassesAndShortcutsDoNot: probabilities may be of 16 bits or more, whatever the
+// number of parts; no sum or score may.
+func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
+	for _, op := range Ops[:2] {
+		for i, s := range specs {
+			for seed := range uint64(2) {
+				e := give(t, op, s, seed)
+				for _, parts := range []int{1, 3, 32} {
+					assert.True(t, e.Judge(t, e.inParts(parts, shared.Rounder(e.ty))).Passed, "%s, spec %d, %d parts, seed %d", op.Name, i, parts, seed)
+					assert.True(t, e.Judge(t, e.inParts(parts, func(x float32) float32 { return x })).Passed, "%s, spec %d, %d parts in float32", op.Name, i, parts)
+				}
+				if s.Dist != tensor.Normal || s.Shape[3] < 100 || seed > 0 {
+					continue
+				}
+				for k, w := range e.ways() {
+					if k == 1 && e.ty == tensor.BFloat16 && s.Shape[3] > 500 {
+						continue // of so many keys, scores of 8 bits are no worse than probabilities of 8 bits
+					}
+					j := e.Judge(t, e.compute(w.Way))
+					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, w.says) {
+						assert.Equal(t, w.says, j.Reason)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestMistakesAreRecognised(t *testing.T) {
+	for _, op := range Ops[:2] {
+		e := give(t, op, judge.Spec{Shape: []int{3, 4, 2, 150, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
+		right := judgetest.Narrow(e.truth().Want)
+		for i, m := range append(e.Mistakes(), e.mistakes()...) {
+			rows := m.Rows
+			if rows == nil {
+				rows = shared.CacheRows(e.S, e.Lengths)
+			}
+			y, _, _ := shared.Decode64(e.Q, e.K, e.V, e.S, rows, m.Change)
+			out := judgetest.Narrow(y)
+			if slices.Equal(out, right) || slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
+				continue // it makes no difference here, or reads what was never written
+			}
+			e.ty.Round(out)
+			j := e.Judge(t, out)
+			if j.Passed {
+				continue // too little to matter here
+			}
+			assert.NotContains(t, j.Reason, "rows have wrong values", "%s, mistake %d: %s", op.Name, i, m.Says)
+		}
+		other := judgetest.Narrow(e.asOther())
+		assert.Contains(t, e.Judge(t, other).Reason, "the bits are read as the other type")
+		assert.Contains(t, e.Judge(t, make([]float32, len(right))).Reason, "every element is 0")
+		bits, _ := e.ty.Unwritten()
+		unwritten := slices.Clone(right)
+		unwritten[5] = math.Float32frombits(bits)
+		assert.Contains(t, e.Judge(t, unwritten).Reason, "never written")
+	}
+}
+
+// TestNaNTellsWhatHadNoKey: a sequence, or a part of a short one.
+func TestNaNTellsWhatHadNoKey(t *testing.T) {
+	e := give(t, Ops[0], judge.Spec{Shape: []int{3, 2, 1, 150, 64}, Each: []int{150, 0, 120}, Dist: tensor.Normal}, 3)
+	in := func(e example, sequences ...int) string {
+		y := judgetest.Narrow(e.truth().Want)
+		e.ty.Round(y)
+		for i := range y {
+			if slices.Contains(sequences, i/(e.S.Heads*e.S.Dim)) {
+				y[i] = float32(math.NaN())
+			}
+		}
+		return e.Judge(t, y).Reason
+	}
+	assert.Contains(t, in(e, 1), "NaN where a sequence has no key")
+	assert.Contains(t, in(e, 1, 2), "stale slots")
+	assert.Contains(t, in(e, 2), "NaN")
+	short := give(t, Ops[0], judge.Spec{Shape: []int{1, 2, 1, 3, 64}, Each: []int{3}, Dist: tensor.Normal}, 3)
+	assert.Contains(t, in(short, 0), "NaN in short sequences")
+}
+
+func TestALengthAsItWasRecorded(t *testing.T) {
+	e := give(t, Ops[2], judge.Spec{Shape: []int{2, 4, 2, 20, 64}, Each: []int{20, 0}, Dist: tensor.Normal}, 3)
+	one := e.decoding
+	one.Lengths = []int{1, 0}
+	out := judgetest.Narrow(one.truth().Want)
+	assert.Contains(t, e.Judge(t, out).Reason, "the lengths are those of when the step was recorded")
+}
+
+func TestRefusals(t *testing.T) {
+	for _, s := range []judge.Spec{
+		{Shape: []int{2, 2, 2, 9, 64}, Each: []int{9, 10}},
+		{Shape: []int{2, 2, 2, 9, 64}, Each: []int{-1, 3}},
+		{Shape: []int{1, 3, 2, 9, 64}, Each: []int{3}},
+		{Shape: []int{1, 1, 1, 9, 80}, Each: []int{3}},
+	} {
+		s.Dist, s.Refused = tensor.Normal, true
+		e := give(t, Ops[1], s, 1)
+		none := judge.NoNumbers(len(e.Q))
+		assert.True(t, e.Answer(t, map[string]uint64{problem.Errors: 1}, none).Passed)
+		assert.Contains(t, e.Judge(t, none).Reason, "BFloat16 returned no error")
+		s.Refused = false
+		_, err := Ops[1].Case(s, 1, 1)
+		require.Error(t, err)
+	}
+}
+
+func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
+	for _, op := range Ops[:2] {
+		c, err := op.TimedCase(op.TimedSpec([]int{2, 4, 2, 9, 64}, false))
+		require.NoError(t, err)
+		c.Seed = 11
+		in, err := op.Inputs(c)
+		require.NoError(t, err)
+		whole := decoding{shared.Decoding{S: c.Decode(), Lengths: c.Each, Q: in[0].Data, K: in[1].Data, V: in[2].Data}, c.Inputs[0].Type, false}.truth()
+		for _, row := range []int{0, 3, 5, 7} {
+			one := op.Timed.Truth(c, row*64)
+			assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12)
+			assert.Equal(t, whole.Type, one.Type)
+		}
+	}
+}
+
+func TestLeastTraffic(t *testing.T) {
+	c, err := Ops[0].Case(judge.Spec{Shape: []int{2, 8, 2, 100, 128}, Each: []int{100, 7}, Dist: tensor.Normal}, 1, 1)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2*(2*2*8*128+2*107*2*128), least(c), "q and out, and 107 slots of each cache, once for four query heads")
+}

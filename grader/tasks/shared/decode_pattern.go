@@ -1,0 +1,182 @@
+package shared
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"flashlab/attn"
+	"flashlab/grader/grading/judge"
+)
+
+// Decoding is a step of decoding with its inputs: one query for each sequence against a cache.
+type Decoding struct {
+	S       attn.DecodeShape
+	Lengths []int
+	Q, K, V []float32
+	Parts   int // 0 where it is not split
+}
+
+func (d Decoding) String() string {
+	parts := ""
+	if d.Parts > 0 {
+		parts = fmt.Sprintf(", in %d parts", d.Parts)
+	}
+	return fmt.Sprintf("%v, lengths %v%s", d.S, d.Lengths, parts)
+}
+
+// DecodeMistake is a step of decoding that reads other rows, or computes otherwise.
+type DecodeMistake struct {
+	Rows   Rows // nil for the right ones
+	Change Variant
+	Says   string
+}
+
+// Pattern compares with the steps that one computes by mistake, then looks at
+// where NaN and wrong values are. A task may have more mistakes of its own.
+func (d Decoding) Pattern(t judge.Truth, got []float32, j judge.Judgement, more ...DecodeMistake) string {
+	for _, m := range append(d.Mistakes(), more...) {
+		if d.made(m, t, got) {
+			return m.Says
+		}
+	}
+	if why := d.nan(got); why != "" {
+		return why
+	}
+	wrong := judge.WrongRows(t, got, j.Bound)
+	switch {
+	case j.Error < 1e-2, math.IsInf(j.Error, 1):
+		return "" // everything is nearly right, or NaN is in it
+	case judge.FirstOnly(wrong, d.S.Batch):
+		return "the first sequence is right, the others are not: where does sequence b begin in q, out and the cache?"
+	case d.S.Batch == 1 && judge.FirstOnly(wrong, d.S.Heads):
+		return "the first head is right, the others are not: where does head h begin in q, out and a slot?"
+	}
+	return d.byLength(wrong)
+}
+
+// byLength recognises outputs that are right up to some length, and wrong beyond.
+func (d Decoding) byLength(wrong []bool) string {
+	right, longer := 0, math.MaxInt
+	for b, n := range d.Lengths {
+		if slices.Contains(wrong[b*d.S.Heads:(b+1)*d.S.Heads], true) {
+			longer = min(longer, n)
+		} else {
+			right = max(right, n)
+		}
+	}
+	if right == 0 || right >= longer {
+		return ""
+	}
+	return fmt.Sprintf("lengths up to %d are right here, from %d on they are wrong: what happens when a later tile of keys raises the maximum? l and acc must be rescaled", right, longer)
+}
+
+// made tells whether a mistake explains an output. Queries that it leaves without
+// keys, or with such that were never written, may hold anything but what is right.
+func (d Decoding) made(m DecodeMistake, t judge.Truth, got []float32) bool {
+	rows := m.Rows
+	if rows == nil {
+		rows = CacheRows(d.S, d.Lengths)
+	}
+	other, _, has := Decode64(d.Q, d.K, d.V, d.S, rows, m.Change)
+	var off, size, differs float64
+	for i, w := range other {
+		if row := i / d.S.Dim; !has[row] || math.IsNaN(w) {
+			if t.Scale[row] == 0 {
+				continue // it has no keys, and should have none
+			}
+			if t.RowError(got, row) < 1e-3 {
+				return false
+			}
+			continue
+		}
+		g := float64(got[i])
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return false
+		}
+		off += (g - w) * (g - w)
+		differs += (t.Want[i] - w) * (t.Want[i] - w)
+		size += w * w
+	}
+	return math.Sqrt(off) <= judge.LikenessOf(t.Type)*math.Sqrt(size) && math.Sqrt(differs) > 10*judge.Likeness*math.Sqrt(size)
+}
+
+// at is where a key of a sequence's cache begins.
+func (d Decoding) at(sequence, slot, kvHead int) int {
+	return (sequence*d.S.MaxSeq+slot)*d.S.Slot() + kvHead*d.S.Dim
+}
+
+// reads are the rows from slot first to before slot end of some sequence and head.
+func (d Decoding) reads(f func(b, h int) (sequence, kvHead, first, end int)) Rows {
+	return func(b, h int) []int {
+		sequence, kvHead, first, end := f(b, h)
+		var at []int
+		for slot := first; slot < end; slot++ {
+			at = append(at, d.at(sequence, slot, kvHead))
+		}
+		return at
+	}
+}
+
+// Mistakes are those of any task that decodes.
+func (d Decoding) Mistakes() []DecodeMistake {
+	share := d.S.Heads / d.S.KVHeads
+	n := d.Lengths
+	list := []DecodeMistake{
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, 0, n[b] - 1 }), Variant{},
+			"the newest token is missing: length off by one. The keys of sequence b are the slots 0 … lengths[b] − 1"},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, 1, n[b] }), Variant{},
+			"the first token is missing: the keys of sequence b are the slots 0 … lengths[b] − 1"},
+		{d.reads(func(b, h int) (int, int, int, int) { return 0, h / share, 0, n[b] }), Variant{},
+			"every sequence reads the first one's cache: where does sequence b's begin?"},
+		{d.reads(func(b, h int) (int, int, int, int) { return (b + 1) % d.S.Batch, h / share, 0, n[b] }), Variant{},
+			"each sequence reads another one's cache: where does sequence b's begin?"},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, 0, n[0] }), Variant{},
+			"all sequences are taken to be as long as the first: sequence b has its own length"},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h % d.S.KVHeads, 0, n[b] }), Variant{},
+			"query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)"},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, 0, 0, n[b] }), Variant{},
+			"query head h reads the wrong KV head: all read the first, instead of h / (Heads / KVHeads)"},
+		{d.headMajor(), Variant{}, "a sequence's cache is read as [KVHeads, MaxSeq, Dim]: it is [MaxSeq, KVHeads, Dim]"},
+		{nil, Variant{Scale: func(int) float64 { return 1 }}, "the scores are off by a factor √d: they are not divided by it"},
+		{nil, Variant{Scale: func(dim int) float64 { return 1 / float64(dim) }}, "the scores are off by a factor √d: they are divided by d instead of its root"},
+		{nil, Variant{Scale: func(dim int) float64 { return math.Sqrt(float64(dim)) }}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+	}
+	list = append(list, d.tiled()...)
+	return append(list, d.merged()...)
+}
+
+func (d Decoding) headMajor() Rows {
+	return func(b, h int) []int {
+		var at []int
+		for slot := range d.Lengths[b] {
+			at = append(at, d.at(b, 0, 0)+(h/(d.S.Heads/d.S.KVHeads)*d.S.MaxSeq+slot)*d.S.Dim)
+		}
+		return at
+	}
+}
+
+// tiled are the mistakes of a loop over tiles of keys.
+func (d Decoding) tiled() []DecodeMistake {
+	var list []DecodeMistake
+	for _, tile := range slices.Backward(judge.Tiles) { // a large one may leave no keys at all, and then anything fits
+		list = append(list, DecodeMistake{d.reads(func(b, h int) (int, int, int, int) {
+			return b, h / (d.S.Heads / d.S.KVHeads), 0, d.Lengths[b] / tile * tile
+		}), Variant{}, "the last keys of a sequence are missing" + d.dropped(tile) + ": is a last, partial tile left out?"},
+			DecodeMistake{nil, Variant{Forget: tile},
+				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
+			DecodeMistake{nil, Variant{ForgetSum: tile},
+				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+	}
+	return list
+}
+
+// dropped says what is missing from the first sequence that does not end with a tile.
+func (d Decoding) dropped(tile int) string {
+	for b, n := range d.Lengths {
+		if n%tile > 0 {
+			return fmt.Sprintf(" (%d of %d in sequence %d)", n%tile, n, b)
+		}
+	}
+	return ""
+}
