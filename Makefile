@@ -43,7 +43,7 @@ takes.release  := VERSION
 #= VERSION=2_registers  with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
 #=                      of release: its name, such as 2027.1
 #= LADDER=flash         bench times all versions of one kind of kernel in one run, and draws them (softmax, product, flash,
-#=                      decode, rope, halves, codes, decode16)
+#=                      decode, rope, halves, codes, fourbit, decode16)
 #= MUTANT=name          a known-wrong solution
 #= SUBMISSION=folder    bench times the files in it, the reference beside them
 #= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name begins so
