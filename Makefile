@@ -9,7 +9,7 @@ CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \
 	$(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)') \
 	$(if $(THREAD),-thread '$(THREAD)') $(if $(BLOCK),-block '$(BLOCK)') $(if $(DETAILS),-details) \
-	$(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)')
+	$(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)') $(if $(VARIANT),-variant '$(VARIANT)')
 
 MAKEFLAGS += --no-print-directory
 export PROMPT # by the environment, for it may hold quotes
@@ -22,7 +22,7 @@ COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack
 .DEFAULT_GOAL := help
 
 # What each command takes; the others take nothing, and whatever else is given is an error.
-takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT
+takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT VARIANT
 takes.build    := TASK DEVICE SOLUTION MUTANT
 takes.bench    := TASK SUBMISSION VERSION LADDER RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
 takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT
@@ -32,7 +32,7 @@ takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
-takes.release  := VERSION
+takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
 #= DETAILS=1            every part of every check, not only those that lost points
@@ -45,6 +45,8 @@ takes.release  := VERSION
 #= LADDER=flash         bench times all versions of one kind of kernel in one run, and draws them (softmax, product, flash,
 #=                      decode, rope, halves, codes, fourbit, decode16)
 #= MUTANT=name          a known-wrong solution
+#= VARIANT=window       grade as in a year with this variant; SOLUTION=1 is then the variant's
+#= COURSE=course.toml   release what this class gets: the variant that it names
 #= SUBMISSION=folder    bench times the files in it, the reference beside them
 #= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name begins so
 #= DOCS=1               bench also writes docs/reference.md and its pictures
@@ -167,7 +169,7 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
 
 release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)
-	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') out/release
+	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') $(if $(COURSE),-course '$(COURSE)') out/release
 
 lint: ## gofmt, go vet, staticcheck, clang-format
 	@unformatted=$$(find . -name '*.go' -not -path './out/*' -exec gofmt -l {} +); [ -z "$$unformatted" ] || \

@@ -18,12 +18,16 @@ type Shape struct {
 	Batch, Heads, KVHeads int
 	SeqQ, SeqK, Dim       int
 	Causal                bool // query i sees keys 0 … i + SeqK − SeqQ; the last query sees all
+	Window                int  // of these, only the last so many; 0 for all
 }
 
 func (s Shape) String() string {
 	mask := "full"
 	if s.Causal {
 		mask = "causal"
+	}
+	if s.Window > 0 {
+		mask += fmt.Sprintf(", a window of %d", s.Window)
 	}
 	return fmt.Sprintf("q [%d, %d, %d, %d], k and v [%d, %d, %d, %d], %s",
 		s.Batch, s.Heads, s.SeqQ, s.Dim, s.Batch, s.KVHeads, s.SeqK, s.Dim, mask)
@@ -43,7 +47,10 @@ func (s Shape) QElements() int { return s.Batch * s.Heads * s.SeqQ * s.Dim }
 func (s Shape) KVElements() int { return s.Batch * s.KVHeads * s.SeqK * s.Dim }
 
 // Sees tells whether query i may attend to key j.
-func (s Shape) Sees(i, j int) bool { return !s.Causal || j <= i+s.SeqK-s.SeqQ }
+func (s Shape) Sees(i, j int) bool {
+	last := i + s.SeqK - s.SeqQ // the key of the query's own token
+	return (!s.Causal || j <= last) && (s.Window == 0 || j > last-s.Window)
+}
 
 // Check tells what is wrong with a shape, or with the sizes of the buffers.
 func (s Shape) Check(out, q, k, v device.Buffer[float32]) error { return CheckOf(s, out, q, k, v) }
@@ -53,6 +60,8 @@ func CheckOf[T device.Scalar](s Shape, out, q, k, v device.Buffer[T]) error {
 	switch {
 	case min(s.Batch, s.Heads, s.KVHeads, s.SeqQ, s.SeqK, s.Dim) < 1:
 		return fmt.Errorf("attention of %v: every dimension must be at least 1", s)
+	case s.Window < 0 || s.Window > 0 && !s.Causal:
+		return fmt.Errorf("attention of %v: a window has at least one key, and goes with the causal mask (%d is none)", s, s.Window)
 	case s.Heads%s.KVHeads != 0:
 		return fmt.Errorf("attention of %v: %d query heads cannot share %d key heads evenly", s, s.Heads, s.KVHeads)
 	}

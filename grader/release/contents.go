@@ -1,6 +1,7 @@
 package release
 
 import (
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"path"
 	"regexp"
@@ -60,7 +61,9 @@ func ofATask(name string) bool {
 const replaced = "grader/release/tree/"
 
 // goes tells whether students get a file of the course.
-func goes(name string) bool { return !below(name, instructors) && grades(name) }
+func goes(name string) bool {
+	return !below(name, instructors) && !within(name, rubric.VariantsDir) && grades(name)
+}
 
 // grades tells whether a tree that grades elsewhere gets it.
 func grades(name string) bool {

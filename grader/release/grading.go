@@ -11,7 +11,7 @@ import (
 // commands and the hidden cases, and so not for students. Solutions, mutants and exploits stay behind
 // here, too: grading strangers' code needs none of these, and that code must not read them.
 func Grading(ctx context.Context, root string) (*Tree, error) {
-	t, course, err := lastCommit(ctx, root, "")
+	t, course, err := lastCommit(ctx, root, "", "")
 	if err != nil {
 		return nil, err
 	}

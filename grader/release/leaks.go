@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"flashlab/grader/edition"
+	"flashlab/grader/tasks/registry"
 )
 
 // leakRun is how many tokens in a row may be a solution's: about five lines of
@@ -66,8 +67,11 @@ func Leaks(course, tree map[string][]byte) []string {
 	for name := range course {
 		dir, file := path.Split(name)
 		if base := path.Dir(path.Clean(dir)); ofATask(name) && path.Base(dir) == "solution" {
-			if stub, ok := course[path.Join(base, file)]; ok {
-				runs(stub, func(r run, _ []string) { public[r] = true })
+			t, _, _ := registry.All.Owner(name)
+			for _, in := range []string{base, t.Dir} { // which differ for a variant's solution
+				if stub, ok := course[path.Join(in, file)]; ok {
+					runs(stub, func(r run, _ []string) { public[r] = true })
+				}
 			}
 		}
 	}

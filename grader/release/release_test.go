@@ -43,7 +43,7 @@ var once = func() func(string) (*Tree, error) {
 	var err error
 	return func(root string) (*Tree, error) {
 		if tree == nil && err == nil {
-			tree, err = Make(context.Background(), root, "9.9")
+			tree, err = Make(context.Background(), root, "9.9", "")
 		}
 		return tree, err
 	}
@@ -58,7 +58,7 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	assert.Equal(t, tree.Name, edition.Name(folder))
 	assert.NotEqual(t, tree.Name, edition.Name(root))
 
-	again, err := Make(context.Background(), root, "9.9")
+	again, err := Make(context.Background(), root, "9.9", "")
 	require.NoError(t, err)
 	_, zippedAgain, err := again.Write(t.TempDir())
 	require.NoError(t, err)

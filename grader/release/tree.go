@@ -36,17 +36,33 @@ var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._]*$`)
 
 // Make makes the students' tree from the last commit of the course in root. What
 // is not committed is not in it, so that a name means the same bytes everywhere.
-// Without a version it is named after the commit's date.
-func Make(ctx context.Context, root, version string) (*Tree, error) {
-	t, course, err := lastCommit(ctx, root, version)
+// Without a version it is named after the commit's date. In a year with a variant the tree is that of the variant, and
+// its version ends with the variant's name.
+func Make(ctx context.Context, root, version, variant string) (*Tree, error) {
+	tasks, err := rubric.LoadVariant(root, variant)
 	if err != nil {
 		return nil, err
 	}
-	return t, t.fill(root, course)
+	t, course, err := lastCommit(ctx, root, version, variant)
+	if err != nil {
+		return nil, err
+	}
+	if course, err = vary(course, variant); err != nil {
+		return nil, err
+	}
+	if err := t.pick(course); err != nil {
+		return nil, err
+	}
+	if variant != "" {
+		if err := t.blank(root, tasks); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.list(tasks)
 }
 
 // lastCommit names a tree after the course's last commit, and reads all of that.
-func lastCommit(ctx context.Context, root, version string) (*Tree, map[string][]byte, error) {
+func lastCommit(ctx context.Context, root, version, variant string) (*Tree, map[string][]byte, error) {
 	if _, err := os.Stat(filepath.Join(root, edition.ManifestName)); err == nil {
 		return nil, nil, errors.New("this tree is itself a release: make one from the course's repository")
 	}
@@ -62,6 +78,9 @@ func lastCommit(ctx context.Context, root, version string) (*Tree, map[string][]
 	t.Date = time.Unix(seconds, 0).UTC()
 	if t.Version = version; version == "" {
 		t.Version = t.Date.Format("2006.01.02")
+	}
+	if variant != "" {
+		t.Version += "." + variant
 	}
 	if !versionForm.MatchString(t.Version) {
 		return nil, nil, fmt.Errorf("version %q: want letters, digits, dots and underscores, like 2027.1", version)
@@ -117,9 +136,8 @@ func untar(archive []byte) (files map[string][]byte, scripts map[string]bool, er
 	}
 }
 
-// fill picks the contents, searches them for anything that must not be released,
-// and lists them.
-func (t *Tree) fill(root string, course map[string][]byte) error {
+// pick picks the contents, and searches them for anything that must not be released.
+func (t *Tree) pick(course map[string][]byte) error {
 	t.Contents = map[string][]byte{}
 	for name, data := range course {
 		if !goes(name) {
@@ -146,10 +164,11 @@ func (t *Tree) fill(root string, course map[string][]byte) error {
 	if leaks := Leaks(course, t.Contents); len(leaks) > 0 {
 		return fmt.Errorf("students would see what they must not; nothing was written:\n%s", strings.Join(leaks, "\n"))
 	}
-	tasks, err := rubric.LoadAll(root)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// list writes down what is in it, and whose.
+func (t *Tree) list(tasks []*rubric.Task) error {
 	t.Files, t.Stubs = map[string]string{}, map[string]string{}
 	for _, name := range append(handin.Names(tasks), report.ResultsName) {
 		data, ok := t.Contents[name]

@@ -66,7 +66,7 @@ func FingerprintOf(root string, tasks []*rubric.Task) (Tree, error) {
 		}
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "solution"}, d.Name()) || slices.Contains(beside, name)) {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "solution", rubric.VariantsDir}, d.Name()) || slices.Contains(beside, name)) {
 				return fs.SkipDir
 			}
 			return nil

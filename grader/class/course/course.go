@@ -16,6 +16,7 @@ type Course struct {
 	Title      string
 	Tasks      []registry.Name // that are graded, in order; none means all but the bonus tasks
 	Seed       string          // the class seed; keep it to yourself until grades are out
+	Variant    string          // what this year asks for otherwise: "window"; the plain course without it
 	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
 	Deadline   string          // of every task without its own: "2026-12-01 23:59"
 	Attempt    Attempt         // which one counts: last (the default), best or first

@@ -26,17 +26,18 @@ func Default() *Course {
 	return c
 }
 
-// Load reads and checks a course.toml. have are the numbers of the tasks that the tree has.
-func Load(name string, have []registry.Name) (*Course, error) {
+// Load reads and checks a course.toml. have are the numbers of the tasks that the tree has, and variants those of the
+// course.
+func Load(name string, have []registry.Name, variants ...string) (*Course, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(filepath.Base(name), string(text), have)
+	return Parse(filepath.Base(name), string(text), have, variants...)
 }
 
 // Parse is Load for a text; name is used in errors.
-func Parse(name, text string, have []registry.Name) (*Course, error) {
+func Parse(name, text string, have []registry.Name, variants ...string) (*Course, error) {
 	c := &Course{}
 	meta, err := toml.Decode(text, c)
 	if err != nil {
@@ -53,7 +54,7 @@ func Parse(name, text string, have []registry.Name) (*Course, error) {
 		return nil, at(name, text, unknown[0], fmt.Errorf("unknown key %q", unknown[0].String()))
 	}
 	if err = c.settle(); err == nil {
-		err = c.known(have)
+		err = c.known(have, variants)
 	}
 	var f *fault
 	if errors.As(err, &f) {

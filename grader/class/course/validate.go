@@ -1,6 +1,7 @@
 package course
 
 import (
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"maps"
 	"slices"
@@ -73,8 +74,11 @@ func (c *Course) settleManual() error {
 	return nil
 }
 
-// known checks what names tasks against those that there are, and sets their deadlines.
-func (c *Course) known(have []registry.Name) error {
+// known checks what names tasks and a variant against those that there are, and sets the tasks' deadlines.
+func (c *Course) known(have []registry.Name, variants []string) error {
+	if c.Variant != "" && !slices.Contains(variants, c.Variant) {
+		return wrong("variant", "= %q: %w; leave it out for the plain course", c.Variant, rubric.NoVariant(c.Variant, variants))
+	}
 	for i, n := range c.Tasks {
 		if !slices.Contains(have, n) || slices.Contains(c.Tasks[:i], n) {
 			return wrong("tasks", "= %v: want numbers of %v, each once", c.Tasks, have)

@@ -28,9 +28,6 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 	if root, err = repo.Root(); err != nil {
 		return
 	}
-	if all, err = rubric.LoadAll(root); err != nil {
-		return
-	}
 	if s, err = batch.LoadSettings(f.Out); err != nil {
 		return
 	}
@@ -47,7 +44,46 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 		}
 		*p.kept = *p.given
 	}
+	all, err = Rubrics(root, f.Course)
 	return
+}
+
+// Rubrics are those of all tasks, as the variant has them that course.toml chooses; "" is no course.toml.
+func Rubrics(root, file string) (all []*rubric.Task, err error) {
+	variant, err := Variant(root, file)
+	if err != nil {
+		return nil, err
+	}
+	return rubric.LoadVariant(root, variant)
+}
+
+// Variant is the one that course.toml chooses; "" for none.
+func Variant(root, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	plain, err := rubric.LoadAll(root)
+	if err != nil {
+		return "", err
+	}
+	c, err := load(root, file, plain)
+	if err != nil {
+		return "", err
+	}
+	return c.Variant, nil
+}
+
+// load reads course.toml.
+func load(root, file string, all []*rubric.Task) (*course.Course, error) {
+	var have []registry.Name
+	for _, t := range all {
+		have = append(have, t.Name)
+	}
+	variants, err := rubric.Variants(root)
+	if err != nil {
+		return nil, err
+	}
+	return course.Load(file, have, variants...)
 }
 
 // Class reads course.toml and the tables beside it. The tasks get the class's own hidden cases.
@@ -55,11 +91,11 @@ func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, e
 	class := gradebook.Class{Rubrics: all, Course: course.Default()}
 	var err error
 	if f.Course != "" {
-		var have []registry.Name
-		for _, t := range all {
-			have = append(have, t.Name)
+		root, err := repo.Root()
+		if err != nil {
+			return class, err
 		}
-		if class.Course, err = course.Load(f.Course, have); err != nil {
+		if class.Course, err = load(root, f.Course, all); err != nil {
 			return class, err
 		}
 		f.Roster = beside(f.Course, f.Roster, "roster.csv")

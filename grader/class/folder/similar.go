@@ -57,7 +57,8 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 			in.Stubs[name] = data
 		}
 		versions, _ := fs.Glob(os.DirFS(root), path.Join(t.Dir, "solution", "_versions", "*"))
-		for _, folder := range append([]string{path.Join(t.Dir, "solution")}, versions...) { // none in a tree without solutions
+		varied, _ := fs.Glob(os.DirFS(root), path.Join(rubric.VariantDir(t.Dir, "*"), "solution"))
+		for _, folder := range append(append([]string{path.Join(t.Dir, "solution")}, versions...), varied...) { // none in a tree without solutions
 			files, err := read(root, t, folder)
 			if err != nil {
 				return nil, err

@@ -288,6 +288,10 @@ func measured(t gradebook.Task, id string) *verdict.Check {
 func again(in Input, t gradebook.Task, only string) string {
 	student := record.Safe(t.Record.Student.ID)
 	look := "out/look/" + student
-	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %s -case %s -seed %d -sandbox auto -submission %s",
-		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, quote(only), t.Part.Result.Seed, quote(look))
+	variant := ""
+	if t.Rubric.Variant != "" {
+		variant = " -variant " + quote(t.Rubric.Variant)
+	}
+	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %s%s -case %s -seed %d -sandbox auto -submission %s",
+		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, variant, quote(only), t.Part.Result.Seed, quote(look))
 }

@@ -14,7 +14,6 @@ import (
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/command"
-	"flashlab/grader/grading/rubric"
 	"flashlab/grader/slurm"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/repo"
@@ -36,7 +35,7 @@ func (b grading) spread(c opened, only []registry.Name, items []intake.Item) (in
 	ctx, stop := command.Interruptible()
 	defer stop()
 	plan := &batch.Plan{Out: b.Out, Settings: c.settings, Only: only, Regrade: b.regrade, Device: b.device, Sandbox: b.sandbox, Trust: b.trust}
-	sum, err := cluster.Spread(ctx, cluster.Options{Plan: plan, Site: site, Root: c.root, Grader: binary, AtOnce: b.atOnce, W: os.Stdout}, items, c.all, c.class.Course.Key())
+	sum, err := cluster.Spread(ctx, cluster.Options{Plan: plan, Site: site, Root: c.root, Grader: binary, AtOnce: b.atOnce, W: os.Stdout}, items, c.all, c.class.Course.Key()+c.class.Course.Variant)
 	if errors.Is(err, context.Canceled) {
 		return command.Failed, errors.New("interrupted: the jobs are cancelled, and what was graded is kept; the same command goes on from there")
 	}
@@ -65,7 +64,7 @@ func (b grading) onNode() (int, error) {
 	if c.root, err = repo.Root(); err != nil {
 		return command.Failed, err
 	}
-	if c.all, err = rubric.LoadAll(c.root); err != nil {
+	if c.all, err = folder.Rubrics(c.root, plan.Settings.Course); err != nil {
 		return command.Failed, err
 	}
 	tables := folder.Folder{Out: plan.Out, Course: plan.Settings.Course, Roster: plan.Settings.Roster, Canvas: plan.Settings.Canvas, Moodle: plan.Settings.Moodle}

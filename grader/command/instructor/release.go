@@ -5,41 +5,50 @@ import (
 	"flag"
 	"fmt"
 
+	"flashlab/grader/class/folder"
 	"flashlab/grader/command"
 	"flashlab/grader/release"
 	"flashlab/internal/repo"
 )
 
 // Release writes the students' tree of the last commit.
-var Release = command.Command{Name: "release", Summary: "write the students' tree", Usage: "[-version 2027.1] FOLDER", Args: command.Places,
+var Release = command.Command{Name: "release", Summary: "write the students' tree", Usage: "[-version 2027.1] [-course course.toml] FOLDER", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		version := f.String("version", "", "what to call it, `2027.1`; the commit's date without it")
+		course := f.String("course", "", "`course.toml` of the class: its variant is what students get; the plain course without it")
 		return func(places []string) (int, error) {
 			if len(places) != 1 {
-				return command.Failed, errors.New("release: say where to: release [-version 2027.1] FOLDER")
+				return command.Failed, errors.New("release: say where to: release [-version 2027.1] [-course course.toml] FOLDER")
 			}
-			return writeRelease(places[0], *version)
+			return writeRelease(places[0], *version, *course)
 		}
 	}}
 
-func writeRelease(dir, version string) (int, error) {
+func writeRelease(dir, version, course string) (int, error) {
 	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
 	}
-	ctx, stop := command.Interruptible()
-	defer stop()
-	t, err := release.Make(ctx, root, version)
+	variant, err := folder.Variant(root, course)
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
-	folder, zipped, err := t.Write(dir)
+	ctx, stop := command.Interruptible()
+	defer stop()
+	t, err := release.Make(ctx, root, version, variant)
+	if err != nil {
+		return command.Failed, fmt.Errorf("release: %w", err)
+	}
+	written, zipped, err := t.Write(dir)
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
 	fmt.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
 	fmt.Println("Searched for solutions, hidden cases and trial submissions: none is in it. What comes close, students need to grade themselves; a copy of it is held for a person")
-	fmt.Printf("Written: %s and %s\n", folder, zipped)
+	if variant != "" {
+		fmt.Printf("It is this year's course, with the variant %q: last year's solutions do not pass\n", variant)
+	}
+	fmt.Printf("Written: %s and %s\n", written, zipped)
 	if t.Dirty {
 		fmt.Println("warning: the working tree has changes that are not committed; they are not in the release")
 	}

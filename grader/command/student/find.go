@@ -11,11 +11,14 @@ import (
 
 // find is the course's folder, and the tasks that a number names: all of them if
 // it is empty.
-func find(number string) (root string, tasks []*rubric.Task, err error) {
+func find(number string) (root string, tasks []*rubric.Task, err error) { return findAs("", number) }
+
+// findAs finds them as a variant has them; "" is the plain course, and in a release what that is.
+func findAs(variant, number string) (root string, tasks []*rubric.Task, err error) {
 	if root, err = repo.Root(); err != nil {
 		return "", nil, err
 	}
-	all, err := rubric.LoadAll(root)
+	all, err := rubric.LoadVariant(root, variant)
 	if err != nil {
 		return "", nil, err
 	}

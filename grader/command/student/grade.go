@@ -24,6 +24,7 @@ type grading struct {
 	whose
 	task, device, only     string
 	thread, block, sandbox string
+	variant                string
 	seed                   uint64
 	out                    string
 	details                bool
@@ -41,6 +42,9 @@ func Grade(course *Course) command.Command {
 		f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
 		g.defineSolution(f, "grade the reference solution")
 		g.defineVersion(f, "with -solution: an earlier version of it by its `name`")
+		if course != nil {
+			f.StringVar(&g.variant, "variant", "", "grade as in a year with this variant, by its `name` (course.toml); -solution is then the variant's")
+		}
 		g.defineMutant(f, "grade a known-wrong solution by its `name`")
 		f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
 		f.StringVar(&g.only, "case", "", "run one check, one `case` of it (softmax/17x113), or all with a text in their names (gemm)")
@@ -73,6 +77,8 @@ func (g grading) check() error {
 		return errors.New("grade: only one of -submission, -solution and -mutant")
 	case g.version != "" && (g.task == "" || !g.solution):
 		return errors.New("grade: -version needs -task and -solution")
+	case g.variant != "" && (g.mutant != "" || g.version != ""):
+		return errors.New("grade: -variant does not go with -mutant or -version: these are of the plain course")
 	case g.mutant != "" && g.task == "":
 		return errors.New("grade: -mutant needs -task")
 	case g.only != "" && g.task == "":
@@ -94,7 +100,7 @@ func count(conditions ...bool) int {
 }
 
 func (g grading) run() (int, error) {
-	root, tasks, err := find(g.task)
+	root, tasks, err := findAs(g.variant, g.task)
 	if err != nil {
 		return command.Failed, err
 	}

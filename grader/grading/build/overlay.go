@@ -47,7 +47,7 @@ func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 	o := Overlay{}
 	for _, t := range tasks {
 		for _, f := range t.Files {
-			solution := filepath.Join(root, t.Dir, "solution", f)
+			solution := filepath.Join(root, t.Solution(), f)
 			if _, err := os.Stat(solution); err != nil {
 				return nil, fmt.Errorf("the solution of task %s lacks a file: %w", t.Name, err)
 			}
@@ -77,12 +77,14 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 		o[filepath.Join(root, f.Task, f.Name)] = copied
 	}
 	for _, one := range registry.All {
-		solutions, err := filepath.Glob(filepath.Join(root, one.Dir, "solution", "*.go"))
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, f := range solutions {
-			o[f] = ""
+		for _, in := range []string{"solution", filepath.Join(rubric.VariantDir("", "*"), "solution")} {
+			solutions, err := filepath.Glob(filepath.Join(root, one.Dir, in, "*.go"))
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, f := range solutions {
+				o[f] = ""
+			}
 		}
 	}
 	for _, one := range t.All() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 )
 
@@ -25,7 +26,7 @@ func Shipped(root string, own []string) (map[string][]byte, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "solution" || d.Name() == "testdata" || slices.Contains(staysBehind, name)) {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "solution" || d.Name() == rubric.VariantsDir || d.Name() == "testdata" || slices.Contains(staysBehind, name)) {
 				return fs.SkipDir
 			}
 			return nil

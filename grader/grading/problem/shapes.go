@@ -21,7 +21,7 @@ func (c Problem) Gemm(transB bool) attn.GemmShape {
 func (c Problem) Attention() attn.Shape {
 	heads := c.Sizes["heads"]
 	return attn.Shape{Batch: c.Sizes["batch"], Heads: heads, KVHeads: cmp.Or(c.Sizes["kvheads"], heads),
-		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal}
+		SeqQ: c.Sizes["seqq"], SeqK: c.Sizes["seqk"], Dim: c.Sizes["dim"], Causal: c.Causal, Window: c.Sizes["window"]}
 }
 
 // Cache is the shape of a cache of keys and values.

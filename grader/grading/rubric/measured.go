@@ -14,7 +14,7 @@ func (t *Task) Measured() string {
 	parts := []string{"rubric"}
 	for _, one := range t.All() {
 		own := *one
-		own.Name, own.Title, own.Points, own.Shares, own.Traffic, own.Speed, own.Used = "", "", 0, Shares{}, Curve{}, Curve{}, nil
+		own.Name, own.Variant, own.Title, own.Points, own.Shares, own.Traffic, own.Speed, own.Used = "", "", "", 0, Shares{}, Curve{}, Curve{}, nil
 		own.Checks = slices.Clone(one.Checks)
 		if one != t {
 			own.Checks, own.Limits, own.Reports = nil, Limits{}, nil // only its files are in the worker

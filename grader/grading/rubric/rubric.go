@@ -22,8 +22,9 @@ import (
 
 // Task is one task's rubric.
 type Task struct {
-	Name     registry.Name `toml:"-"` // 2, or b1
-	Dir      string        `toml:"-"` // "task2_unfused", relative to the module's root
+	Name     registry.Name `toml:"-"`                   // 2, or b1
+	Dir      string        `toml:"-"`                   // "task2_unfused", relative to the module's root
+	Variant  string        `toml:"-" json:",omitempty"` // that changes it; "" for the plain course
 	Package  string
 	Title    string
 	Points   float64
@@ -183,13 +184,21 @@ func Load(root, name string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(root, one, registry.All)
+	return load(root, one, registry.All, "")
 }
 
-func load(root string, one registry.Task, all registry.List) (*Task, error) {
+func load(root string, one registry.Task, all registry.List, variant string) (*Task, error) {
 	t := &Task{Name: one.Name, Dir: one.Dir}
 	file := filepath.Join(one.Dir, "rubric.toml")
-	meta, err := toml.DecodeFile(filepath.Join(root, file), t)
+	written, changed, err := text(root, one.Dir, variant)
+	if err != nil {
+		return nil, err
+	}
+	if changed {
+		t.Variant = variant
+		file += fmt.Sprintf(" with the checks of the variant %q", variant)
+	}
+	meta, err := toml.Decode(written, t)
 	if err != nil {
 		var parse toml.ParseError
 		if errors.As(err, &parse) {
@@ -219,7 +228,7 @@ func load(root string, one registry.Task, all registry.List) (*Task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: uses: %w", file, err)
 		}
-		used, err := load(root, earlier, all)
+		used, err := load(root, earlier, all, variant)
 		if err != nil {
 			return nil, fmt.Errorf("%s: uses %s: %w", file, name, err)
 		}
@@ -232,17 +241,7 @@ func load(root string, one registry.Task, all registry.List) (*Task, error) {
 func (t *Task) All() []*Task { return append([]*Task{t}, t.Used...) }
 
 // LoadAll reads the rubric of every task, in order.
-func LoadAll(root string) ([]*Task, error) {
-	var tasks []*Task
-	for _, one := range registry.All {
-		t, err := load(root, one, registry.All)
-		if err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, t)
-	}
-	return tasks, nil
-}
+func LoadAll(root string) ([]*Task, error) { return LoadVariant(root, "") }
 
 // Find picks tasks by name ("2") or folder; "" picks all but the bonus tasks, and "bonus" all of these.
 func Find(tasks []*Task, name string) ([]*Task, error) {

@@ -46,7 +46,7 @@ func loadText(t *testing.T, text string) (*Task, error) {
 	root := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(root, "task2_demo"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "task2_demo", "rubric.toml"), []byte(text), 0o644))
-	return load(root, demo[1], demo)
+	return load(root, demo[1], demo, "")
 }
 
 func TestLoadReadsARubric(t *testing.T) {
@@ -124,7 +124,7 @@ func TestATaskMayUseEarlierOnes(t *testing.T) {
 		require.NoError(t, os.Mkdir(filepath.Join(root, dir), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(root, dir, "rubric.toml"), []byte(text), 0o644))
 	}
-	task, err := load(root, demo[2], demo)
+	task, err := load(root, demo[2], demo, "")
 	require.NoError(t, err)
 	require.Len(t, task.Used, 1)
 	assert.Equal(t, "task2_demo", task.Used[0].Dir)

@@ -115,6 +115,9 @@ func (o Options) againAt(name string, show trace.Show) string {
 			parts = append(parts, fmt.Sprintf(form, key, value))
 		}
 	}
+	if !o.Subject.Author { // a student's tree is the variant's
+		add("VARIANT", o.Task.Variant)
+	}
 	if o.Subject.Mutant != "" {
 		add("MUTANT", o.Subject.Mutant)
 	} else if o.Subject.Solution {

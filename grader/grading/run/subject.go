@@ -33,11 +33,11 @@ func Submission(root string, t *rubric.Task, dir string) Subject {
 				names = append(names, one.Dir)
 			}
 		}
-		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(name string) string { return filepath.Join(root, name) })}
+		return Subject{Name: "your files in " + strings.Join(names, ", "), Dirs: under(t, func(one *rubric.Task) string { return filepath.Join(root, one.Dir) })}
 	}
-	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(name string) string {
-		inside := filepath.Join(dir, name)
-		if info, err := os.Stat(inside); name != t.Dir || err == nil && info.IsDir() {
+	return Subject{Name: "the files in " + dir, Submission: dir, Dirs: under(t, func(one *rubric.Task) string {
+		inside := filepath.Join(dir, one.Dir)
+		if info, err := os.Stat(inside); one.Dir != t.Dir || err == nil && info.IsDir() {
 			return inside
 		}
 		return dir // the task's own files may be there as they are
@@ -47,13 +47,13 @@ func Submission(root string, t *rubric.Task, dir string) Subject {
 // HandedIn is a student's files in a folder of the grader's own, which holds their task
 // folders. Messages are for the student.
 func HandedIn(t *rubric.Task, dir string) Subject {
-	return Subject{Name: "your files", Author: true, Dirs: under(t, func(name string) string { return filepath.Join(dir, name) })}
+	return Subject{Name: "your files", Author: true, Dirs: under(t, func(one *rubric.Task) string { return filepath.Join(dir, one.Dir) })}
 }
 
 // under tells where the files of the task, and of those that it uses, are.
-func under(t *rubric.Task, where func(name string) string) (dirs []string) {
+func under(t *rubric.Task, where func(one *rubric.Task) string) (dirs []string) {
 	for _, one := range t.All() {
-		dirs = append(dirs, where(one.Dir))
+		dirs = append(dirs, where(one))
 	}
 	return dirs
 }
@@ -61,7 +61,7 @@ func under(t *rubric.Task, where func(name string) string) (dirs []string) {
 // Solution is the reference solution.
 func Solution(root string, t *rubric.Task) Subject {
 	return Subject{Name: "the reference solution", Solution: true,
-		Dirs: under(t, func(name string) string { return filepath.Join(root, name, "solution") })}
+		Dirs: under(t, func(one *rubric.Task) string { return filepath.Join(root, one.Solution()) })}
 }
 
 // Version is an earlier version of the reference solution.

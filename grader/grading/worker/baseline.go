@@ -43,7 +43,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 				return s.bench.Multiply(out[0], in[0], in[1], p)
 			}, nil
 		}, nil
-	case "attention", "flash":
+	case "attention", "flash", "flash_window": // all scores, whatever the mask
 		return s.unfused(s.Attention())
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(func() (baseline, error) { return s.unfused(s.Attention()) })

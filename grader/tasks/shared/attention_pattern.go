@@ -60,7 +60,7 @@ func (p AttentionInputs) nan(got []float32) string {
 		_, n, _ := judge.Census(got[row*p.S.Dim : (row+1)*p.S.Dim])
 		switch {
 		case n == 0:
-		case p.S.Sees(row%p.S.SeqQ, 0):
+		case p.S.SeqK-p.S.SeqQ+row%p.S.SeqQ >= 0 || !p.S.Causal:
 			seeing++
 		default:
 			blind++
@@ -116,8 +116,11 @@ func (p AttentionInputs) suspects() []suspect {
 		{Variant{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
 		{Variant{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
 	}
+	if p.S.Window > 0 {
+		list = append(list, p.windows()...)
+	}
 	if p.S.Causal {
-		list = append(list, p.masks()...)
+		list = append(list, inWindow(p.masks())...)
 	} else {
 		list = append(list,
 			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},

@@ -8,8 +8,10 @@ import (
 )
 
 func main() {
+	attention := worker.Attention(worker.Once(flash.New))
 	worker.Main(map[string]worker.Op{
-		"flash": worker.Attention(worker.Once(flash.New)),
+		"flash":        attention,
+		"flash_window": attention,
 		"tune": worker.Tiled(func(q device.Queue, queries, keys int) (*flash.Flash, error) {
 			return flash.NewTiled(q, flash.Tiles{Queries: queries, Keys: keys})
 		}),
