@@ -61,10 +61,23 @@ func (s CacheShape) CheckPerSequence(what string, n PerSequence) error {
 type DecodeShape struct {
 	Heads int
 	CacheShape
+	Window int // only the last so many slots are seen; 0 for all
 }
 
 func (s DecodeShape) String() string {
-	return fmt.Sprintf("q [%d, %d × %d] against %v", s.Batch, s.Heads, s.Dim, s.CacheShape)
+	window := ""
+	if s.Window > 0 {
+		window = fmt.Sprintf(", a window of %d", s.Window)
+	}
+	return fmt.Sprintf("q [%d, %d × %d] against %v%s", s.Batch, s.Heads, s.Dim, s.CacheShape, window)
+}
+
+// First is the first slot that is seen of a sequence with a length.
+func (s DecodeShape) First(length int) int {
+	if s.Window == 0 {
+		return 0
+	}
+	return max(length-s.Window, 0)
 }
 
 // Check tells what is wrong with a step's shape, or with the sizes of the buffers.
@@ -78,6 +91,9 @@ func (s DecodeShape) Check(out, q device.Buffer[float32], c Cache, lengths PerSe
 	}
 	if s.Heads < 1 {
 		return fmt.Errorf("decoding of %v: every dimension must be at least 1", s)
+	}
+	if s.Window < 0 {
+		return fmt.Errorf("decoding of %v: a window has at least one slot (%d is none)", s, s.Window)
 	}
 	if err := s.CheckPerSequence("lengths", lengths); err != nil {
 		return err

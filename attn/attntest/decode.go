@@ -114,7 +114,7 @@ func (in step) float64s() []float64 {
 		b, h := i/in.Heads, i%in.Heads
 		q, y := in.q[i*in.Dim:(i+1)*in.Dim], out[i*in.Dim:(i+1)*in.Dim]
 		var sum float64
-		for slot := range in.lengths[b] {
+		for slot := in.First(in.lengths[b]); slot < in.lengths[b]; slot++ {
 			from := (b*in.MaxSeq+slot)*in.Slot() + h/(in.Heads/in.KVHeads)*in.Dim
 			var score float64
 			for x := range q {

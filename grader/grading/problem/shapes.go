@@ -31,5 +31,5 @@ func (c Problem) Cache() attn.CacheShape {
 
 // Decode is the shape of a step of decoding.
 func (c Problem) Decode() attn.DecodeShape {
-	return attn.DecodeShape{Heads: c.Sizes["heads"], CacheShape: c.Cache()}
+	return attn.DecodeShape{Heads: c.Sizes["heads"], CacheShape: c.Cache(), Window: c.Sizes["window"]}
 }

@@ -51,7 +51,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.unpacked()
 	case "decode_float16", "decode_bfloat16":
 		return s.widened(func() (baseline, error) { return s.unfusedStep(s.Decode()) })
-	case "decode", "split":
+	case "decode", "decode_window", "split": // all slots, whatever the window
 		return s.unfusedStep(s.Decode())
 	case "softmax":
 		return func(out, in Places) (func() error, error) {

@@ -9,12 +9,12 @@ import (
 // their numbers begin. nil means that the query has none.
 type Rows func(sequence, head int) []int
 
-// CacheRows are the right ones: the first lengths[sequence] slots of the key head
-// that the query head shares.
+// CacheRows are the right ones: of the first lengths[sequence] slots of the key head
+// that the query head shares, those in the window.
 func CacheRows(s attn.DecodeShape, lengths []int) Rows {
 	return func(sequence, head int) []int {
 		var at []int
-		for slot := range lengths[sequence] {
+		for slot := s.First(lengths[sequence]); slot < lengths[sequence]; slot++ {
 			at = append(at, (sequence*s.MaxSeq+slot)*s.Slot()+head/(s.Heads/s.KVHeads)*s.Dim)
 		}
 		return at

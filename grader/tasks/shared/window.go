@@ -85,7 +85,7 @@ func (p AttentionInputs) windows() []suspect {
 			suspect{from(func(s attn.Shape, i int) int { return begin(s, i/tile*tile) }),
 				"whole tiles before the window are left out, and nothing is masked in the first tile that is left: keys there lie before the window of most queries"},
 			suspect{from(func(s attn.Shape, i int) int {
-				return max(own(s, i)-s.Window+1, begin(s, min(i/tile*tile+tile, s.SeqQ)-1))
+				return max(own(s, i)-s.Window+1, begin(s, i/tile*tile+tile-1))
 			}),
 				"too many tiles are left out: the first tile of keys is chosen by a block's last query, and its first queries see keys before that"})
 	}

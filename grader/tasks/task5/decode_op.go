@@ -27,6 +27,20 @@ var decodeStep = judge.Op{
 	Timed: timedDecode(2, 4, 2, 40, 16),
 }
 
+// decodeWindow is the same of the last slots alone, a window of so many.
+var decodeWindow = judge.Op{
+	Name:    "decode_window",
+	Sizes:   []string{"batch", "heads", "kvheads", "slots", "dim", "window"},
+	Each:    "length",
+	Rules:   shared.AttentionRules,
+	Tensors: decodeTensors,
+	Fault:   decodeFault,
+	Prepare: fillCache,
+	Judge:   decodeStep.Judge,
+	Least:   leastDecode,
+	Timed:   timedDecode(2, 4, 2, 40, 16, 9),
+}
+
 // decodeSplit is the same in parts.
 var decodeSplit = judge.Op{
 	Name:    "split",
@@ -86,13 +100,13 @@ func fillCache(c problem.Problem, in []*tensor.Tensor) error {
 	return nil
 }
 
-// leastDecode: q, out, and the filled slots of each cache once, however many query
-// heads share them.
+// leastDecode: q, out, and the filled slots of each cache once (those in the window), however many
+// query heads share them.
 func leastDecode(c problem.Problem) uint64 {
 	s := c.Decode()
 	slots := 0
 	for _, length := range c.Each {
-		slots += length
+		slots += length - s.First(length)
 	}
 	return 4 * uint64(2*s.Batch*s.Heads*s.Dim+2*slots*s.Slot())
 }

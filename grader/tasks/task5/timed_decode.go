@@ -19,7 +19,7 @@ func timedDecode(small ...int) *judge.Timed {
 			row := from / s.Dim
 			sequence, head := row/s.Heads, row%s.Heads/(s.Heads/s.KVHeads)
 			var k, v []float32
-			for slot := range c.Each[sequence] {
+			for slot := s.First(c.Each[sequence]); slot < c.Each[sequence]; slot++ {
 				at := (sequence*s.MaxSeq+slot)*s.Slot() + head*s.Dim
 				k, v = append(k, judge.InputPart(c, 1, at, s.Dim)...), append(v, judge.InputPart(c, 2, at, s.Dim)...)
 			}
@@ -29,7 +29,7 @@ func timedDecode(small ...int) *judge.Timed {
 			s := c.Decode()
 			slots := 0
 			for _, n := range c.Each {
-				slots += n
+				slots += n - s.First(n)
 			}
 			return 4 * float64(slots) * float64(s.Heads) * float64(s.Dim)
 		},

@@ -21,9 +21,10 @@ func main() {
 	}
 	it := worker.Once(decode.New)
 	worker.Main(map[string]worker.Op{
-		"update":   Update(it),
-		"decode":   Decode(it),
-		"split":    DecodeSplit(it),
-		"generate": Generate(it),
+		"update":        Update(it),
+		"decode":        Decode(it),
+		"decode_window": Decode(it),
+		"split":         DecodeSplit(it),
+		"generate":      Generate(it),
 	})
 }

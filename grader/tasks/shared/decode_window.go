@@ -1,0 +1,26 @@
+package shared
+
+// windowed are the windows that one reads by mistake; none where there is no window.
+func (d Decoding) windowed() []DecodeMistake {
+	if d.S.Window == 0 {
+		return nil
+	}
+	share, n, w := d.S.Heads/d.S.KVHeads, d.Lengths, d.S.Window
+	from := func(first func(b int) int) Rows {
+		return d.reads(func(b, h int) (int, int, int, int) { return b, h / share, max(first(b), 0), n[b] })
+	}
+	return []DecodeMistake{
+		{from(func(int) int { return 0 }), Variant{},
+			"the window is ignored: slots before it are read. s.Window says how many slots a query sees"},
+		{from(func(b int) int { return n[b] - w - 1 }), Variant{},
+			"the window is off by one: a slot too many is read. The newest token counts: the slots from lengths[b] − s.Window on"},
+		{from(func(b int) int { return n[b] - w + 1 }), Variant{},
+			"the window is off by one: its first slot is missing. The newest token counts: the slots from lengths[b] − s.Window on"},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, 0, min(w, n[b]) }), Variant{},
+			"the window counts from the first slot: the first s.Window slots are read, and not the last ones"},
+		{from(func(b int) int { return n[0] - w }), Variant{},
+			"every window begins where the first sequence's does: sequence b's begins at slot lengths[b] − s.Window"},
+		{from(func(int) int { return d.S.MaxSeq - w }), Variant{},
+			"the window counts from the end of the cache: it ends with the newest token, slot lengths[b] − 1"},
+	}
+}

@@ -1,0 +1,159 @@
+package trial
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+)
+
+// slip is a mistake in a variant's solution: what it costs, and what is said of it.
+type slip struct{ file, find, replace, only, lose, says string }
+
+// varied are the variants' tasks: what is said of last year's solution, and mistakes.
+var varied = map[string]struct {
+	lastYear string
+	slips    map[string]slip
+}{
+	"window/task4_flash": {"the window is ignored: keys before it are seen", map[string]slip{
+		"every_tile": {"kernels.cu", "key0 = first / BC * BC;", "key0 = 0;", "causal/1x1x1024x1024x32-32", "causal traffic", "4.75 × the least bytes"},
+		"one_more":   {"kernels.cu", "key <= query + lead - window)", "key < query + lead - window)", "causal/2x3x17x17x8-5", "causal correctness", "off by one: a query sees one key too many"},
+		"one_less":   {"kernels.cu", "key <= query + lead - window)", "key < query + lead - window + 2)", "causal/1x1x113x113x24-65", "causal correctness", "off by one: a query sees one key too few"},
+		"late_tile": {"kernels.cu", "max(0, query0 + lead - window + 1)", "max(0, query0 + BR + lead - window)", "causal/1x1x129x129x24-33-uneven", "causal correctness",
+			"too many tiles are left out"},
+		"tile_one_late":  {"kernels.cu", "lead - window + 1)", "lead - window + 2)", "causal/1x1x257x256x8-129", "causal correctness", "wrong"},
+		"edge_one_early": {"kernels.cu", "key0 < query0 + BR + lead - window)", "key0 < query0 + BR + lead - window - 1)", "causal/1x1x257x258x8-128", "causal correctness", "wrong"},
+		"bare_edge": {"kernels.cu", "key > query + lead || key <= query + lead - window)", "key > query + lead)", "causal/1x2x129x257x32-40-large", "causal correctness",
+			"nothing is masked in the first tile"},
+		"from_the_query": {"attention.go", "window := s.Window\n", "window := s.Window + s.SeqK - s.SeqQ\n", "causal/1x2x129x257x32-40-large", "causal correctness",
+			"counts from the query's number and not from its key"},
+	}},
+}
+
+// everyVariant runs a test for each task that a variant changes.
+func everyVariant(t *testing.T, f func(t *testing.T, root string, plain, task *rubric.Task)) {
+	t.Parallel()
+	root := ready(t)
+	_, tasks := allTasks(t)
+	names, err := rubric.Variants(root)
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		all, err := rubric.LoadVariant(root, name)
+		require.NoError(t, err)
+		for i, task := range all {
+			if task.Variant == "" {
+				continue
+			}
+			t.Run(name+"/"+task.Dir, func(t *testing.T) {
+				t.Parallel()
+				f(t, root, tasks[i], task)
+			})
+		}
+	}
+}
+
+// changed is the task with only those checks that the variant changes.
+func changed(plain, task *rubric.Task) *rubric.Task {
+	var parts []string
+	for i, c := range task.Checks {
+		if i >= len(plain.Checks) || !reflect.DeepEqual(c, plain.Checks[i]) {
+			parts = append(parts, c.ID+" ")
+		}
+	}
+	return withChecks(task, parts)
+}
+
+func TestAVariantsSolutionGetsFullMarks(t *testing.T) {
+	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
+		few := changed(plain, task)
+		require.NotEmpty(t, few.Checks)
+		assert.Equal(t, plain.Points, task.Points)
+		v := gradeOn(t, root, few, run.Solution(root, task), "")
+		got, most := v.Points()
+		assert.True(t, v.Full(), feedback(v))
+		assert.InDelta(t, measurable(few), most, 1e-9)
+		assert.InDelta(t, most, got, 1e-9)
+	})
+}
+
+func TestLastYearsSolutionFailsAndIsToldWhy(t *testing.T) {
+	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
+		few := changed(plain, task)
+		v := gradeOn(t, root, few, run.Solution(root, plain), "")
+		require.Empty(t, v.Refused)
+		text := feedback(v)
+		for _, c := range v.Checks {
+			p := c.Part("correctness")
+			assert.Less(t, p.Score, p.Max/2, text)
+			assert.Zero(t, c.Part("hidden").Score, text)
+			assert.Zero(t, c.Part("traffic").Score, text)
+		}
+		assert.Contains(t, text, varied[t.Name()[len("TestLastYearsSolutionFailsAndIsToldWhy/"):]].lastYear)
+	})
+}
+
+// stub is what students begin with in a year with a variant, in a folder of its own.
+func stub(t *testing.T, root string, task *rubric.Task) string {
+	dir := t.TempDir()
+	for _, f := range task.Files {
+		data, err := os.ReadFile(filepath.Join(root, rubric.VariantDir(task.Dir, task.Variant), f))
+		if os.IsNotExist(err) {
+			data, err = os.ReadFile(filepath.Join(root, task.Dir, f))
+		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, f), data, 0o644))
+	}
+	return dir
+}
+
+func TestAVariantsStubGetsNothing(t *testing.T) {
+	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
+		v := gradeOn(t, root, changed(plain, task), run.Submission(root, task, stub(t, root, task)), "")
+		got, most := v.Points()
+		assert.Zero(t, got)
+		assert.Greater(t, most, 0.0, feedback(v))
+		for _, c := range v.Checks {
+			for _, k := range c.Cases {
+				assert.Equal(t, "not_implemented", k.Class, k.Name)
+			}
+		}
+	})
+}
+
+func TestAVariantsMistakesAreNamed(t *testing.T) {
+	if os.Getenv(allMutants) == "" {
+		t.Skip(allMutants + " is not set")
+	}
+	everyVariant(t, func(t *testing.T, root string, _, task *rubric.Task) {
+		slips := varied[t.Name()[len("TestAVariantsMistakesAreNamed/"):]].slips
+		require.NotEmpty(t, slips)
+		for name, m := range slips {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := run.Solution(root, task)
+				s.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) {
+					for i, f := range files {
+						if f.Task == task.Dir && f.Name == m.file {
+							require.Equal(t, 1, bytes.Count(f.Data, []byte(m.find)), m.find)
+							files[i].Data = bytes.Replace(f.Data, []byte(m.find), []byte(m.replace), 1)
+						}
+					}
+					return files, nil
+				}
+				v := gradeOn(t, root, task, s, m.only)
+				p := part(t, v, m.lose)
+				assert.Less(t, p.Score, p.Max-1e-9, feedback(v))
+				assert.Contains(t, feedback(v), m.says)
+			})
+		}
+	})
+}
