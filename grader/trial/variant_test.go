@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,8 +16,13 @@ import (
 	"flashlab/grader/grading/run"
 )
 
-// slip is a mistake in a variant's solution: what it costs, and what is said of it.
-type slip struct{ file, find, replace, only, lose, says string }
+// slip is a mistake in a variant's solution: on which case, what it costs, and what is said of it.
+type slip struct {
+	only, lose, says string
+	edits            []Edit
+}
+
+func in(file, find, replace string) Edit { return Edit{file, find, replace} }
 
 // varied are the variants' tasks: what is said of last year's solution, and mistakes.
 var varied = map[string]struct {
@@ -24,17 +30,35 @@ var varied = map[string]struct {
 	slips    map[string]slip
 }{
 	"window/task4_flash": {"the window is ignored: keys before it are seen", map[string]slip{
-		"every_tile": {"kernels.cu", "key0 = first / BC * BC;", "key0 = 0;", "causal/1x1x1024x1024x32-32", "causal traffic", "4.75 × the least bytes"},
-		"one_more":   {"kernels.cu", "key <= query + lead - window)", "key < query + lead - window)", "causal/2x3x17x17x8-5", "causal correctness", "off by one: a query sees one key too many"},
-		"one_less":   {"kernels.cu", "key <= query + lead - window)", "key < query + lead - window + 2)", "causal/1x1x113x113x24-65", "causal correctness", "off by one: a query sees one key too few"},
-		"late_tile": {"kernels.cu", "max(0, query0 + lead - window + 1)", "max(0, query0 + BR + lead - window)", "causal/1x1x129x129x24-33-uneven", "causal correctness",
-			"too many tiles are left out"},
-		"tile_one_late":  {"kernels.cu", "lead - window + 1)", "lead - window + 2)", "causal/1x1x257x256x8-129", "causal correctness", "wrong"},
-		"edge_one_early": {"kernels.cu", "key0 < query0 + BR + lead - window)", "key0 < query0 + BR + lead - window - 1)", "causal/1x1x257x258x8-128", "causal correctness", "wrong"},
-		"bare_edge": {"kernels.cu", "key > query + lead || key <= query + lead - window)", "key > query + lead)", "causal/1x2x129x257x32-40-large", "causal correctness",
-			"nothing is masked in the first tile"},
-		"from_the_query": {"attention.go", "window := s.Window\n", "window := s.Window + s.SeqK - s.SeqQ\n", "causal/1x2x129x257x32-40-large", "causal correctness",
-			"counts from the query's number and not from its key"},
+		"every_tile": {"causal/1x1x1024x1024x32-32", "causal traffic", "4.75 × the least bytes", []Edit{
+			in("kernels.cu", "key0 = first / BC * BC;", "key0 = 0;")}},
+		"one_more": {"causal/2x3x17x17x8-5", "causal correctness", "off by one: a query sees one key too many", []Edit{
+			in("kernels.cu", "key <= query + lead - window)", "key < query + lead - window)")}},
+		"one_less": {"causal/1x1x113x113x24-65", "causal correctness", "off by one: a query sees one key too few", []Edit{
+			in("kernels.cu", "key <= query + lead - window)", "key < query + lead - window + 2)")}},
+		"late_tile": {"causal/1x1x129x129x24-33-uneven", "causal correctness", "too many tiles are left out", []Edit{
+			in("kernels.cu", "max(0, query0 + lead - window + 1)", "max(0, query0 + BR + lead - window)")}},
+		"tile_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "too many tiles are left out", []Edit{
+			in("kernels.cu", "lead - window + 1)", "lead - window + 2)")}},
+		"edge_one_early": {"causal/1x1x257x258x8-128", "causal correctness", "wrong", []Edit{
+			in("kernels.cu", "key0 < query0 + BR + lead - window)", "key0 < query0 + BR + lead - window - 1)")}},
+		"bare_edge": {"causal/1x2x129x257x32-40-large", "causal correctness", "nothing is masked in the first tile", []Edit{
+			in("kernels.cu", "key > query + lead || key <= query + lead - window)", "key > query + lead)")}},
+		"from_the_query": {"causal/1x2x129x257x32-40-large", "causal correctness", "counts from the query's number and not from its key", []Edit{
+			in("attention.go", "window := s.Window\n", "window := s.Window + s.SeqK - s.SeqQ\n")}},
+	}},
+	"window/task5_decode": {"the window is ignored: slots before it are read", map[string]slip{
+		"every_slot": {"decode/2x4x4x600x32-40", "decode traffic", "× the least bytes", []Edit{
+			in("kernels.cu", "max(length - window, 0);", "0;"),
+			in("kernels.cu", "if (tile + j * GROUPS + group >= end) score[j]", "if (tile + j * GROUPS + group >= end || tile + j * GROUPS + group < length - window) score[j]")}},
+		"one_more": {"decode/2x3x3x17x8-5", "decode correctness", "off by one: a slot too many is read", []Edit{
+			in("kernels.cu", "max(length - window, 0);", "max(length - window - 1, 0);")}},
+		"one_less": {"decode/2x3x3x17x8-5", "decode correctness", "off by one: its first slot is missing", []Edit{
+			in("kernels.cu", "max(length - window, 0);", "max(length - window + 1, 0);")}},
+		"the_first_ones": {"decode/4x2x2x113x33-50", "decode correctness", "the window counts from the first slot", []Edit{
+			in("kernels.cu", "length = min(lengths[sequence], slots);", "length = min(lengths[sequence], window);")}},
+		"of_the_cache": {"decode/2x4x4x600x32-40", "decode correctness", "the window counts from the end of the cache", []Edit{
+			in("kernels.cu", "max(length - window, 0);", "max(slots - window, 0);")}},
 	}},
 }
 
@@ -141,11 +165,10 @@ func TestAVariantsMistakesAreNamed(t *testing.T) {
 				t.Parallel()
 				s := run.Solution(root, task)
 				s.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) {
-					for i, f := range files {
-						if f.Task == task.Dir && f.Name == m.file {
-							require.Equal(t, 1, bytes.Count(f.Data, []byte(m.find)), m.find)
-							files[i].Data = bytes.Replace(f.Data, []byte(m.find), []byte(m.replace), 1)
-						}
+					for _, e := range m.edits {
+						i := slices.IndexFunc(files, func(f gate.File) bool { return f.Task == task.Dir && f.Name == e.File })
+						require.Equal(t, 1, bytes.Count(files[i].Data, []byte(e.Find)), e.Find)
+						files[i].Data = bytes.Replace(files[i].Data, []byte(e.Find), []byte(e.Replace), 1)
 					}
 					return files, nil
 				}

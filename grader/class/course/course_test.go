@@ -59,6 +59,14 @@ func TestACourseIsRead(t *testing.T) {
 	assert.Equal(t, "after_published", c.Visibility.Hidden, "as the results")
 }
 
+func TestAVariantIsOneThatThereIs(t *testing.T) {
+	c, err := Parse("course.toml", "variant = \"window\"\n", tasks, "window")
+	require.NoError(t, err)
+	assert.Equal(t, "window", c.Variant)
+	_, err = Parse("course.toml", "variant = \"window\"\n", tasks)
+	assert.ErrorContains(t, err, `there is no variant "window", nor any other`)
+}
+
 func TestWithoutAFile(t *testing.T) {
 	c := Default()
 	assert.True(t, c.Graded("7"))
@@ -87,8 +95,9 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[[manual]]\nid = \"a\"\ntask = 1":                         "manual.points",
 		"[[manual]]\nid=\"a\"\npoints=1.0\ntask=8":                 "course.toml:4: manual.task = 8",
 		"tasks = [": "course.toml:1: ",
+		"\nvariant = \"widow\"": `course.toml:2: variant = "widow": there is no variant "widow"; there is ring, window`,
 	} {
-		_, err := Parse("course.toml", text, tasks)
+		_, err := Parse("course.toml", text, tasks, "ring", "window")
 		assert.ErrorContains(t, err, want, text)
 	}
 }
