@@ -94,7 +94,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[visibility]\nresults = \"hidden\"\nhidden = \"visible\"": "course.toml:3: visibility.hidden",
 		"[[manual]]\nid = \"a\"\ntask = 1":                         "manual.points",
 		"[[manual]]\nid=\"a\"\npoints=1.0\ntask=8":                 "course.toml:4: manual.task = 8",
-		"tasks = [": "course.toml:1: ",
+		"tasks = [":             "course.toml:1: ",
 		"\nvariant = \"widow\"": `course.toml:2: variant = "widow": there is no variant "widow"; there is ring, window`,
 	} {
 		_, err := Parse("course.toml", text, tasks, "ring", "window")

@@ -34,7 +34,7 @@ func TestSolutionsAreNoCopies(t *testing.T) {
 	seen := 0
 	for _, task := range all {
 		for _, name := range task.Files {
-			for _, form := range []string{"solution", "solution/_versions/*", "."} {
+			for _, form := range []string{"solution", "solution/_versions/*", "_variants/*/solution", "."} {
 				files, err := filepath.Glob(filepath.Join(root, task.Dir, form, name))
 				require.NoError(t, err)
 				for _, file := range files {
