@@ -56,6 +56,20 @@ func TestAReleaseOfAVariant(t *testing.T) {
 	}
 	assert.Len(t, tree.Contents, len(plain.Contents)+2, "a public test each")
 
+	// A tree that grades elsewhere grades either, by its course.toml.
+	grading, err := Grading(context.Background(), root)
+	require.NoError(t, err)
+	for _, name := range edition.Sorted(grading.Contents) {
+		assert.NotRegexp(t, `(^|/)solution/`, name)
+	}
+	folder, _, err = grading.Write(t.TempDir())
+	require.NoError(t, err)
+	elsewhere, err := rubric.LoadVariant(folder, "window")
+	require.NoError(t, err)
+	for i, task := range variant {
+		assert.Equal(t, task.Measured(), elsewhere[i].Measured(), task.Dir)
+	}
+
 	_, err = Make(context.Background(), root, "9.9", "widow")
 	assert.ErrorContains(t, err, `there is no variant "widow"; there is window`)
 }

@@ -109,6 +109,21 @@ func TestAVariantsSolutionGetsFullMarks(t *testing.T) {
 	})
 }
 
+// Whatever windows a class draws, the solution has them right, and last year's some wrong.
+func TestAVariantsDrawnCasesTellThemApart(t *testing.T) {
+	if os.Getenv(allMutants) == "" {
+		t.Skip(allMutants + " is not set")
+	}
+	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
+		few := changed(plain, task)
+		few.Draw("another class")
+		v := gradeOn(t, root, few, run.Solution(root, task), "drawn")
+		assert.True(t, v.Full(), feedback(v))
+		v = gradeOn(t, root, few, run.Solution(root, plain), "drawn")
+		assert.False(t, v.Full(), feedback(v))
+	})
+}
+
 func TestLastYearsSolutionFailsAndIsToldWhy(t *testing.T) {
 	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
 		few := changed(plain, task)

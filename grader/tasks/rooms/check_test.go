@@ -34,6 +34,22 @@ func TestTheProjectsOwnRubricsAreSound(t *testing.T) {
 	assert.Greater(t, drawn, 200*10)
 }
 
+func TestTheVariantsRubricsAreSound(t *testing.T) {
+	names, err := rubric.Variants("../../..")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		tasks, err := rubric.LoadVariant("../../..", name)
+		require.NoError(t, err)
+		for seed := range 50 {
+			for _, task := range tasks {
+				task.Draw(fmt.Sprint("class ", seed))
+			}
+			isSound(t, tasks)
+		}
+	}
+}
+
 func isSound(t *testing.T, tasks []*rubric.Task) {
 	t.Helper()
 	for _, task := range tasks {
