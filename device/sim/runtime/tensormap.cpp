@@ -25,9 +25,8 @@ const TensorMap &mapAt(Worker *w, const void *p, int rank, int line) {
     return *m;
 }
 
-// The copy engine stops with an illegal instruction at a row that does not begin at a multiple of
-// 16 bytes, and at a box to be stored that begins before the tensor. NVIDIA's pages name the
-// second; the first was seen on an H200.
+// An H200's copy engine stops with an illegal instruction at rows that do not begin at a multiple
+// of 16 bytes, and at a box to be stored that begins before the tensor.
 void checkStart(Worker *w, const TensorMap &m, const int *at, bool loads, int line) {
     int64_t begin = (int64_t)at[0] * m.element;
     if (begin % 16)
