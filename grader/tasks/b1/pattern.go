@@ -9,9 +9,9 @@ import (
 	"flashlab/grader/tasks/shared"
 )
 
-// mistake is a variant that students write, and what they read then.
+// mistake is a deviation that students write, and what they read then.
 type mistake struct {
-	does variant
+	does deviation
 	says string
 }
 
@@ -32,34 +32,34 @@ func (r rope) mistakes() []mistake {
 	off := "a position is off by one: " + positions
 	theirs := "the frequency of pair j is base^(−2j/Dim), with j counted in pairs: this is what "
 	all := []mistake{
-		{variant{otherPairs: true}, "these are the other pairs: with Neighbours pair j is x[2j] and x[2j+1], without it x[j] and x[j + Dim/2]"},
-		{variant{stillQ: true, stillK: true}, "nothing is rotated: this is attention to q and k as they are"},
-		{variant{stillK: true}, "the keys are not rotated: only the queries are"},
-		{variant{stillQ: true}, "the queries are not rotated: only the keys are"},
-		{variant{backQ: true, backK: true}, "rotated the wrong way: " + wrongWay},
-		{variant{backK: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
-		{variant{backQ: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
-		{variant{turnsV: true}, "the values are rotated, too: only q and k are"},
-		{variant{query: keyAt}, "start has no effect: " + positions + " (if keys begin at start as well, it cancels)"},
-		{variant{query: func(_, i int) int { return r.start[0] + i }}, "all sequences start where the first one does: " + positions},
-		{variant{query: moved(r.queryAt, 1)}, off}, {variant{query: moved(r.queryAt, -1)}, off},
-		{variant{frequency: exponent(func(pair, dim float64) float64 { return pair / dim })}, theirs + "base^(−j/Dim) gives"},
-		{variant{frequency: exponent(func(pair, dim float64) float64 { return 4 * pair / dim })}, theirs + "base^(−4j/Dim) gives"},
-		{variant{frequency: exponent(func(pair, dim float64) float64 { return 2 * (pair + 1) / dim })}, theirs + "counting pairs from 1 gives"},
+		{deviation{otherPairs: true}, "these are the other pairs: with Neighbours pair j is x[2j] and x[2j+1], without it x[j] and x[j + Dim/2]"},
+		{deviation{stillQ: true, stillK: true}, "nothing is rotated: this is attention to q and k as they are"},
+		{deviation{stillK: true}, "the keys are not rotated: only the queries are"},
+		{deviation{stillQ: true}, "the queries are not rotated: only the keys are"},
+		{deviation{backQ: true, backK: true}, "rotated the wrong way: " + wrongWay},
+		{deviation{backK: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
+		{deviation{backQ: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
+		{deviation{turnsV: true}, "the values are rotated, too: only q and k are"},
+		{deviation{query: keyAt}, "start has no effect: " + positions + " (if keys begin at start as well, it cancels)"},
+		{deviation{query: func(_, i int) int { return r.start[0] + i }}, "all sequences start where the first one does: " + positions},
+		{deviation{query: moved(r.queryAt, 1)}, off}, {deviation{query: moved(r.queryAt, -1)}, off},
+		{deviation{frequency: exponent(func(pair, dim float64) float64 { return pair / dim })}, theirs + "base^(−j/Dim) gives"},
+		{deviation{frequency: exponent(func(pair, dim float64) float64 { return 4 * pair / dim })}, theirs + "base^(−4j/Dim) gives"},
+		{deviation{frequency: exponent(func(pair, dim float64) float64 { return 2 * (pair + 1) / dim })}, theirs + "counting pairs from 1 gives"},
 	}
 	for _, base := range []float64{10000, 500000} {
 		if base != r.base {
-			all = append(all, mistake{variant{frequency: func(pair, dim int, _ float64) float64 { return frequency(pair, dim, base) }},
+			all = append(all, mistake{deviation{frequency: func(pair, dim int, _ float64) float64 { return frequency(pair, dim, base) }},
 				"another base is used: take r.Base, which is not always 10000"})
 		}
 	}
 	if r.s.Causal {
 		all = append(all, []mistake{
-			{variant{sees: func(_, i, j int) bool { return j <= i+r.s.SeqK-r.s.SeqQ }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
-			{variant{sees: func(_, i, j int) bool { return j <= i }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
-			{variant{sees: func(int, int, int) bool { return true }}, "wrong only where the key lies after the query: the causal mask is not applied"},
-			{variant{sees: func(b, i, j int) bool { return j < r.queryAt(b, i) }}, "the causal mask is off by one: a query sees the key at its own position, too"},
-			{variant{sees: func(b, i, j int) bool { return j <= r.queryAt(b, i)+1 }}, "the causal mask is off by one: a query sees one key too many"},
+			{deviation{sees: func(_, i, j int) bool { return j <= i+r.s.SeqK-r.s.SeqQ }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
+			{deviation{sees: func(_, i, j int) bool { return j <= i }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
+			{deviation{sees: func(int, int, int) bool { return true }}, "wrong only where the key lies after the query: the causal mask is not applied"},
+			{deviation{sees: func(b, i, j int) bool { return j < r.queryAt(b, i) }}, "the causal mask is off by one: a query sees the key at its own position, too"},
+			{deviation{sees: func(b, i, j int) bool { return j <= r.queryAt(b, i)+1 }}, "the causal mask is off by one: a query sees one key too many"},
 		}...)
 	}
 	return all
@@ -67,8 +67,8 @@ func (r rope) mistakes() []mistake {
 
 // imprecise are right but for rounding: an output is nearer to one of these than to the truth.
 var imprecise = []mistake{
-	{variant{keep: half}, "nearly right, as if cosines and sines had the 11 bits of half precision: compute and keep them in float32"},
-	{variant{angle: func(p int, f float64) float64 { return half(float64(p) * f) }}, "nearly right, as if the angle were kept in half precision: it needs more than 11 bits"},
+	{deviation{keep: half}, "nearly right, as if cosines and sines had the 11 bits of half precision: compute and keep them in float32"},
+	{deviation{angle: func(p int, f float64) float64 { return half(float64(p) * f) }}, "nearly right, as if the angle were kept in half precision: it needs more than 11 bits"},
 }
 
 // far is from where on a float32's angle is visibly off.
@@ -99,7 +99,7 @@ func (r rope) pattern(t judge.Truth, got []float32, j judge.Judgement) string {
 		}
 	}
 	if r.ordinary() {
-		q, k, _ := r.inputs(variant{})
+		q, k, _ := r.inputs(deviation{})
 		return shared.AttentionOn(r.s, narrow(q), narrow(k), r.v).Pattern(t, got, j)
 	}
 	wrong := judge.WrongRows(t, got, j.Bound)

@@ -25,8 +25,8 @@ func (r rope) String() string {
 	return fmt.Sprintf("%v, starts %v, base %g, pairs of %s", r.s, r.start, r.base, pairs)
 }
 
-// variant is the same with one thing done otherwise; the zero value is the right one.
-type variant struct {
+// deviation is the same with one thing done otherwise; the zero value is the right one.
+type deviation struct {
 	otherPairs     bool
 	query, key     func(b, i int) int // positions
 	stillQ, stillK bool               // not rotated
@@ -51,7 +51,7 @@ func keyAt(_, j int) int { return j }
 // sees tells whether the mask lets query i of sequence b see key j.
 func (r rope) sees(b, i, j int) bool { return !r.s.Causal || j <= r.queryAt(b, i) }
 
-func (v *variant) fill(r rope) {
+func (v *deviation) fill(r rope) {
 	if v.query == nil {
 		v.query = r.queryAt
 	}
@@ -76,7 +76,7 @@ func (v *variant) fill(r rope) {
 }
 
 // turn rotates the rows of x [batch, heads, seq, dim] by their positions.
-func (v *variant) turn(r rope, x []float32, seq int, at func(b, i int) int, back bool) []float64 {
+func (v *deviation) turn(r rope, x []float32, seq int, at func(b, i int) int, back bool) []float64 {
 	half := r.s.Dim / 2
 	f := make([]float64, half)
 	for pair := range f {
@@ -123,7 +123,7 @@ func narrow(x []float64) []float32 {
 }
 
 // inputs are the queries, keys and values as they are multiplied.
-func (r rope) inputs(v variant) (q, k, values []float64) {
+func (r rope) inputs(v deviation) (q, k, values []float64) {
 	v.fill(r)
 	q, k, values = wide(r.q), wide(r.k), wide(r.v)
 	if !v.stillQ {
@@ -140,7 +140,7 @@ func (r rope) inputs(v variant) (q, k, values []float64) {
 
 // exact is the attention in float64. size is, for each row, what a rounding error of 1 in everything
 // would come to (see shared.Attention64).
-func (r rope) exact(v variant) (out, size []float64) {
+func (r rope) exact(v deviation) (out, size []float64) {
 	q, k, values := r.inputs(v)
 	v.fill(r)
 	s, dim := r.s, r.s.Dim
@@ -194,7 +194,7 @@ func (r rope) exact(v variant) (out, size []float64) {
 // plain is the same in float32, in the plainest order. Only angles are in float64.
 func (r rope) plain() []float32 {
 	s, dim := r.s, r.s.Dim
-	exactQ, exactK, _ := r.inputs(variant{})
+	exactQ, exactK, _ := r.inputs(deviation{})
 	q, k := narrow(exactQ), narrow(exactK)
 	factor := float32(1 / math.Sqrt(float64(dim)))
 	out, p := make([]float32, len(q)), make([]float32, s.SeqK)
@@ -229,6 +229,6 @@ func (r rope) plain() []float32 {
 
 // truth is what an output is judged by.
 func (r rope) truth() judge.Truth {
-	want, size := r.exact(variant{})
+	want, size := r.exact(deviation{})
 	return judge.Truth{Layout: judge.Layout{Outer: len(size), Len: r.s.Dim, Inner: 1}, Want: want, Plain: r.plain(), Scale: size}
 }

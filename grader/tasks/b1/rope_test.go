@@ -38,7 +38,7 @@ var specs = []judge.Spec{
 }
 
 // arithmetic computes in some precision, from angles of some precision.
-func (e example) arithmetic(a judgetest.Arithmetic, v variant) []float32 {
+func (e example) arithmetic(a judgetest.Arithmetic, v deviation) []float32 {
 	q, k, _ := e.inputs(v)
 	out := []float32{}
 	for row := range len(q) / e.s.Dim {
@@ -63,14 +63,14 @@ func TestFloat32PassesAndLessDoesNot(t *testing.T) {
 				plain := e.judged(t, e.plain())
 				assert.True(t, plain.Passed, "plain, spec %d seed %d: %v", i, seed, plain)
 				for _, a := range judgetest.Honest {
-					j := e.judged(t, e.arithmetic(a, variant{}))
+					j := e.judged(t, e.arithmetic(a, deviation{}))
 					assert.True(t, j.Passed, "%s, spec %d seed %d: %v", a.Name, i, seed, j)
 				}
 				if s.Dist != tensor.Normal || e.s.SeqK < 40 {
 					continue
 				}
 				for _, a := range judgetest.Dishonest {
-					assert.False(t, e.judged(t, e.arithmetic(a, variant{})).Passed, "%s, spec %d seed %d", a.Name, i, seed)
+					assert.False(t, e.judged(t, e.arithmetic(a, deviation{})).Passed, "%s, spec %d seed %d", a.Name, i, seed)
 				}
 				for _, m := range imprecise {
 					j := e.judged(t, e.arithmetic(judgetest.Honest[0], m.does))
@@ -93,19 +93,19 @@ func TestAnglesOfManyBits(t *testing.T) {
 	}
 	for _, op := range Ops {
 		e := give(t, op, specs[3], 1)
-		good := variant{angle: func(p int, f float64) float64 {
+		good := deviation{angle: func(p int, f float64) float64 {
 			whole, lost := turns(p, f)
 			return 2 * math.Pi * float64(float32(whole-math.RoundToEven(whole)+lost))
 		}, keep: func(x float64) float64 { return float64(float32(x)) }}
 		out, _ := e.exact(good)
 		assert.True(t, e.judged(t, narrow(out)).Passed)
-		bad := variant{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }}
+		bad := deviation{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }}
 		out, _ = e.exact(bad)
 		j := e.judged(t, narrow(out))
 		require.False(t, j.Passed)
 	}
 	near := give(t, Ops[0], judge.Spec{Shape: []int{1, 1, 9, 40, 64, 10000}, Each: []int{5000}, Dist: tensor.Normal}, 1)
-	out, _ := near.exact(variant{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }})
+	out, _ := near.exact(deviation{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }})
 	j := near.judged(t, narrow(out))
 	require.False(t, j.Passed)
 	assert.Contains(t, j.Reason, "too few bits for an angle of thousands")
@@ -146,7 +146,7 @@ func TestTheOracleByHand(t *testing.T) {
 	r.q[0], r.k[0], r.k[8], r.v[8] = 1, 1, 1, 1
 	one := 1 / (1 + math.Exp((math.Cos(1)-1)/math.Sqrt(8)))
 	for _, r.neighbours = range []bool{false, true} {
-		out, _ := r.exact(variant{})
+		out, _ := r.exact(deviation{})
 		assert.InDelta(t, one, out[0], 1e-12, fmt.Sprint(r))
 	}
 }

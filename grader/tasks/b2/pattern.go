@@ -15,6 +15,6 @@ func asOther(a shared.Mixed) func() []float64 {
 	return func() []float64 {
 		theirs := a
 		theirs.Q, theirs.K, theirs.V = shared.ReadAsOther(a.Type, a.Q), shared.ReadAsOther(a.Type, a.K), shared.ReadAsOther(a.Type, a.V)
-		return shared.WrittenAsOther(a.Type, theirs.As(shared.Variant{}))
+		return shared.WrittenAsOther(a.Type, theirs.As(shared.Deviation{}))
 	}
 }

@@ -104,7 +104,7 @@ func (f blockFormat) read(s shape, q, k, v []float32, out []*tensor.Tensor) (c c
 func (blockFormat) mistakes(j job, c codes) []shared.Mistake {
 	q, k, v := c.coded[0], c.coded[1], j.v
 	as := func(q, k []float32) func() []float64 {
-		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Variant{}) }
+		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Deviation{}) }
 	}
 	// from takes another block's scale for each element, of a head of so many rows.
 	from := func(c coding, rows int, other func(b int) int) []float32 {

@@ -108,7 +108,7 @@ const scaleless = "a scale is missing from the scores: a sum of products of code
 
 // asGiven is out computed past the codes.
 func (j job) asGiven() shared.Mistake {
-	return shared.Mistake{Out: func() []float64 { return j.given().As(shared.Variant{}) },
+	return shared.Mistake{Out: func() []float64 { return j.given().As(shared.Deviation{}) },
 		Says: "this is attention of q, k and v as they came: scores are products of codes, and out follows from them"}
 }
 
@@ -175,7 +175,7 @@ const (
 
 // cost compares attention of the codes, and of the course's own, with that of the inputs.
 func (j job) cost(got, own []float64) string {
-	want := j.given().As(shared.Variant{})
+	want := j.given().As(shared.Deviation{})
 	is, need := far(got, want), far(own, want)
 	if is.rms <= max(dear*need.rms, cheap) {
 		return ""

@@ -86,7 +86,7 @@ func (tensorFormat) mistakes(j job, c codes) []shared.Mistake {
 	zeroless := func(c coding) []float32 { c.zero = none; return c.values() }
 	bare := func(c coding) []float32 { c.scale = func(int) float64 { return 1 }; return c.values() }
 	as := func(q, k, v []float32) func() []float64 {
-		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Variant{}) }
+		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Deviation{}) }
 	}
 	var all []shared.Mistake
 	// That of k moves all scores of a row, which the softmax does not notice.

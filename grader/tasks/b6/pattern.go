@@ -10,8 +10,8 @@ import (
 
 // mistakes are this task's own; those of any decoding come before them.
 func (d decoding) mistakes() []shared.DecodeMistake {
-	scaled := func(factor float64) shared.Variant {
-		return shared.Variant{Scale: func(dim int) float64 { return factor / math.Sqrt(float64(dim)) }}
+	scaled := func(factor float64) shared.Deviation {
+		return shared.Deviation{Scale: func(dim int) float64 { return factor / math.Sqrt(float64(dim)) }}
 	}
 	own := []shared.DecodeMistake{
 		{Change: scaled(math.Ln2), Says: "this is 2^x in place of e^x: scale the scores by log2(e) / √d, so that 2^x is right"},
@@ -21,7 +21,7 @@ func (d decoding) mistakes() []shared.DecodeMistake {
 	// A warp, or a block, whose part is not merged, or merged by the wrong weights.
 	for _, keys := range []int{8, 16, 32, 64, 128} {
 		for _, takers := range []int{2, 4, 8} {
-			own = append(own, shared.DecodeMistake{Change: shared.Variant{Part: func(j, _ int) int { return j / keys % takers }},
+			own = append(own, shared.DecodeMistake{Change: shared.Deviation{Part: func(j, _ int) int { return j / keys % takers }},
 				Says: "merge without rescale: some of a head's keys have sums relative to a largest score of their own, and these are added as they are"})
 		}
 	}
@@ -106,7 +106,7 @@ func (d decoding) overflows() bool {
 // numbers of this one.
 func (d decoding) asOther() []float64 {
 	theirs := func(x []float32) []float32 { return shared.ReadAsOther(d.ty, x) }
-	y, _, _ := shared.Decode64(theirs(d.Q), theirs(d.K), theirs(d.V), d.S, shared.CacheRows(d.S, d.Lengths), shared.Variant{})
+	y, _, _ := shared.Decode64(theirs(d.Q), theirs(d.K), theirs(d.V), d.S, shared.CacheRows(d.S, d.Lengths), shared.Deviation{})
 	return shared.WrittenAsOther(d.ty, y)
 }
 

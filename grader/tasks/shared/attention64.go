@@ -8,9 +8,9 @@ import (
 	"flashlab/tensor"
 )
 
-// Variant is an attention with one thing done otherwise; the zero value is the
+// Deviation is an attention with one thing done otherwise; the zero value is the
 // right one. Feedback compares with those that students write by mistake.
-type Variant struct {
+type Deviation struct {
 	Scale        func(dim int) float64             // of the scores; nil means 1/√dim
 	Sees         func(s attn.Shape, i, j int) bool // nil means s.Sees
 	Keys, Values []float32                         // in place of k and v
@@ -21,7 +21,7 @@ type Variant struct {
 	Mean         bool                              // of the parts, instead of the sum
 }
 
-func (c *Variant) fill(k, v []float32, s attn.Shape) {
+func (c *Deviation) fill(k, v []float32, s attn.Shape) {
 	if c.Scale == nil {
 		c.Scale = func(dim int) float64 { return 1 / math.Sqrt(float64(dim)) }
 	}
@@ -47,7 +47,7 @@ func (c *Variant) fill(k, v []float32, s attn.Shape) {
 // everything would come to: in the terms p·v, the size of the output if their
 // signs were random; and in the scores, which large ones carry into the
 // output of rows that do not belong to one key alone.
-func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float64) {
+func Attention64(q, k, v []float32, s attn.Shape, c Deviation) (out, scale []float64) {
 	c.fill(k, v, s)
 	out = make([]float64, s.QElements())
 	scale = make([]float64, s.QElements()/s.Dim)
@@ -74,7 +74,7 @@ func Attention64(q, k, v []float32, s attn.Shape, c Variant) (out, scale []float
 }
 
 // mix adds up the values, each by its share.
-func (c Variant) mix(y, p []float64, keys int) {
+func (c Deviation) mix(y, p []float64, keys int) {
 	for j := range p {
 		for x := range y {
 			y[x] += p[j] * float64(c.Values[(keys+j)*len(y)+x])
@@ -83,8 +83,8 @@ func (c Variant) mix(y, p []float64, keys int) {
 }
 
 // SameAttention is Same(got, out), of outputs of a type, for the out of Attention64, and that out if so. It stops at the
-// first row after which they cannot be the same: the feedback asks for many variants.
-func SameAttention(of tensor.Type, got, q, k, v []float32, s attn.Shape, c Variant) (out []float64, same bool) {
+// first row after which they cannot be the same: the feedback asks for many deviations.
+func SameAttention(of tensor.Type, got, q, k, v []float32, s attn.Shape, c Deviation) (out []float64, same bool) {
 	c.fill(k, v, s)
 	likeness := judge.LikenessOf(of)
 	var size float64
@@ -116,7 +116,7 @@ func SameAttention(of tensor.Type, got, q, k, v []float32, s attn.Shape, c Varia
 
 // weights are the shares of query i, and the size of the numbers that each comes
 // from; false says that it sees no key.
-func (c Variant) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {
+func (c Deviation) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {
 	largest := math.Inf(-1)
 	for j := range p {
 		p[j] = math.Inf(-1)
@@ -170,7 +170,7 @@ func maxima(p []float64, tile int) []float64 {
 
 // ownMaxima are, for each score, the largest one of its part. For a mean the sum of
 // the part's exponentials is in it.
-func (c Variant) ownMaxima(p []float64) []float64 {
+func (c Deviation) ownMaxima(p []float64) []float64 {
 	largest, sum := map[int]float64{}, map[int]float64{}
 	for j, score := range p {
 		part := c.Part(j, len(p))
@@ -249,6 +249,6 @@ func keysOf(s attn.Shape, row int) int {
 
 // AttentionTruth is what an attention is judged by.
 func AttentionTruth(q, k, v []float32, s attn.Shape) judge.Truth {
-	want, scale := Attention64(q, k, v, s, Variant{})
+	want, scale := Attention64(q, k, v, s, Deviation{})
 	return judge.Truth{Layout: judge.Layout{Outer: len(want) / s.Dim, Len: s.Dim, Inner: 1}, Want: want, Plain: Attention32(q, k, v, s), Scale: scale}
 }

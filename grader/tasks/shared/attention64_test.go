@@ -21,10 +21,10 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 		return x
 	}
 	q, k, v := random(1, s.QElements()), random(2, s.SeqK*s.Dim), random(3, s.SeqK*s.Dim)
-	variants := []Variant{{}, {Keys: v}, {Values: k}, {Late: true}, {Forget: 16}, {ForgetSum: 16},
+	deviations := []Deviation{{}, {Keys: v}, {Values: k}, {Late: true}, {Forget: 16}, {ForgetSum: 16},
 		{Sees: func(s attn.Shape, i, j int) bool { return s.Sees(i, j) && j < 39 }}}
 	var outs [][]float32
-	for _, c := range variants {
+	for _, c := range deviations {
 		out, _ := Attention64(q, k, v, s, c)
 		one := make([]float32, len(out))
 		for i, x := range out {
@@ -37,7 +37,7 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 	outs = append(outs, make([]float32, s.QElements()))
 	found := 0
 	for i, got := range outs {
-		for j, c := range variants {
+		for j, c := range deviations {
 			want, _ := Attention64(q, k, v, s, c)
 			out, same := SameAttention(tensor.Float32, got, q, k, v, s, c)
 			assert.Equal(t, judge.Truth{}.Same(got, want), same, fmt.Sprint(i, j))
@@ -47,5 +47,5 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 			}
 		}
 	}
-	assert.GreaterOrEqual(t, found, 2*len(variants))
+	assert.GreaterOrEqual(t, found, 2*len(deviations))
 }

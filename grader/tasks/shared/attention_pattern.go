@@ -21,7 +21,7 @@ func AttentionOn(s attn.Shape, q, k, v []float32) AttentionInputs {
 
 // suspect is a mistake with the output that it would give.
 type suspect struct {
-	change Variant
+	change Deviation
 	says   string
 }
 
@@ -110,11 +110,11 @@ func (p AttentionInputs) suspects() []suspect {
 		return func(dim int) float64 { return f(float64(dim)) }
 	}
 	list := []suspect{
-		{Variant{Scale: constant(func(float64) float64 { return 1 })}, "the scores are off by a factor √d: they are not divided by it"},
-		{Variant{Scale: constant(func(d float64) float64 { return 1 / d })}, "the scores are off by a factor √d: they are divided by d instead of its root"},
-		{Variant{Scale: constant(math.Sqrt)}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
-		{Variant{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
-		{Variant{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
+		{Deviation{Scale: constant(func(float64) float64 { return 1 })}, "the scores are off by a factor √d: they are not divided by it"},
+		{Deviation{Scale: constant(func(d float64) float64 { return 1 / d })}, "the scores are off by a factor √d: they are divided by d instead of its root"},
+		{Deviation{Scale: constant(math.Sqrt)}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+		{Deviation{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
+		{Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
 	}
 	if p.S.Window > 0 {
 		list = append(list, p.windows()...)
@@ -123,22 +123,22 @@ func (p AttentionInputs) suspects() []suspect {
 		list = append(list, inWindow(p.masks())...)
 	} else {
 		list = append(list,
-			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
+			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
 				"the causal mask is applied where none is asked for"},
-			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
 				"a causal mask is applied where none is asked for"},
-			suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
+			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
 				"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
 	}
 	for _, tile := range judge.Tiles {
 		if cut := (p.S.SeqK - 1) / tile * tile; cut > 0 && (p.S.Causal || cut < p.S.SeqK-1) {
-			list = append(list, suspect{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
+			list = append(list, suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
 				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
 		}
 		if tile < p.S.SeqK {
-			list = append(list, suspect{Variant{Forget: tile},
+			list = append(list, suspect{Deviation{Forget: tile},
 				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
-				suspect{Variant{ForgetSum: tile},
+				suspect{Deviation{ForgetSum: tile},
 					fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
 		}
 	}
@@ -148,15 +148,15 @@ func (p AttentionInputs) suspects() []suspect {
 // masks are the causal masks that one writes by mistake.
 func (p AttentionInputs) masks() []suspect {
 	return []suspect{
-		{Variant{Sees: func(attn.Shape, int, int) bool { return true }},
+		{Deviation{Sees: func(attn.Shape, int, int) bool { return true }},
 			"wrong only where the key lies after the query: the causal mask is not applied"},
-		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
+		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
 			"the causal mask is off by one: a query sees its own key, too"},
-		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
+		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
 			"the causal mask is off by one: a query sees one key too many"},
-		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
 			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"},
-		{Variant{Late: true},
+		{Deviation{Late: true},
 			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"},
 	}
 }

@@ -23,7 +23,7 @@ func CacheRows(s attn.DecodeShape, lengths []int) Rows {
 
 // Decode64 is one step of decoding in float64: q and out [Batch, Heads × Dim]
 // against a cache. scale is that of Attention64; has tells which queries have keys.
-func Decode64(q, k, v []float32, s attn.DecodeShape, rows Rows, c Variant) (out, scale []float64, has []bool) {
+func Decode64(q, k, v []float32, s attn.DecodeShape, rows Rows, c Deviation) (out, scale []float64, has []bool) {
 	for row := range s.Batch * s.Heads {
 		at := rows(row/s.Heads, row%s.Heads)
 		if len(at) == 0 {
@@ -62,6 +62,6 @@ func gather(x []float32, at []int, n int) []float32 {
 // DecodeTruth is what one step of decoding is judged by. Lengths are at least 1.
 func DecodeTruth(q, k, v []float32, s attn.DecodeShape, lengths []int) judge.Truth {
 	rows := CacheRows(s, lengths)
-	want, scale, _ := Decode64(q, k, v, s, rows, Variant{})
+	want, scale, _ := Decode64(q, k, v, s, rows, Deviation{})
 	return judge.Truth{Layout: judge.Layout{Outer: len(want) / s.Dim, Len: s.Dim, Inner: 1}, Want: want, Plain: Decode32(q, k, v, s, rows), Scale: scale}
 }

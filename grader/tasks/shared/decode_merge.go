@@ -15,18 +15,18 @@ func (d Decoding) merged() []DecodeMistake {
 		const says = "combine without rescale: the parts' sums are added as they are, but each is relative to the largest score of its own part"
 		bySlots := (d.S.MaxSeq + d.Parts - 1) / d.Parts
 		list = append(list,
-			DecodeMistake{nil, Variant{Part: runs(d.Parts)}, says},
-			DecodeMistake{nil, Variant{Part: func(j, _ int) int { return j / bySlots }}, says},
-			DecodeMistake{nil, Variant{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"},
-			DecodeMistake{d.onlyPart(0), Variant{}, "only the first part's keys are in the result"},
-			DecodeMistake{d.onlyPart(d.Parts - 1), Variant{}, "only the last part's keys are in the result: do the parts overwrite each other?"},
+			DecodeMistake{nil, Deviation{Part: runs(d.Parts)}, says},
+			DecodeMistake{nil, Deviation{Part: func(j, _ int) int { return j / bySlots }}, says},
+			DecodeMistake{nil, Deviation{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"},
+			DecodeMistake{d.onlyPart(0), Deviation{}, "only the first part's keys are in the result"},
+			DecodeMistake{d.onlyPart(d.Parts - 1), Deviation{}, "only the last part's keys are in the result: do the parts overwrite each other?"},
 		)
 	}
 	for _, n := range []int{2, 4, 8, 16, 32} {
 		says := fmt.Sprintf("merge without rescale: %d groups of threads each have sums relative to a largest score of their own, and these are added as they are", n)
 		list = append(list,
-			DecodeMistake{nil, Variant{Part: runs(n)}, says},
-			DecodeMistake{nil, Variant{Part: func(j, _ int) int { return j % n }}, says})
+			DecodeMistake{nil, Deviation{Part: runs(n)}, says},
+			DecodeMistake{nil, Deviation{Part: func(j, _ int) int { return j % n }}, says})
 	}
 	return list
 }

@@ -28,7 +28,7 @@ func (d Decoding) String() string {
 // DecodeMistake is a step of decoding that reads other rows, or computes otherwise.
 type DecodeMistake struct {
 	Rows   Rows // nil for the right ones
-	Change Variant
+	Change Deviation
 	Says   string
 }
 
@@ -124,24 +124,24 @@ func (d Decoding) Mistakes() []DecodeMistake {
 	n := d.Lengths
 	first := func(b int) int { return d.S.First(n[b]) }
 	list := append(d.windowed(), []DecodeMistake{
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b), n[b] - 1 }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b), n[b] - 1 }), Deviation{},
 			"the newest token is missing: length off by one. The keys of sequence b are the slots 0 … lengths[b] − 1"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b) + 1, n[b] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b) + 1, n[b] }), Deviation{},
 			"the first token is missing: the keys of sequence b are the slots 0 … lengths[b] − 1"},
-		{d.reads(func(b, h int) (int, int, int, int) { return 0, h / share, first(b), n[b] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return 0, h / share, first(b), n[b] }), Deviation{},
 			"every sequence reads the first one's cache: where does sequence b's begin?"},
-		{d.reads(func(b, h int) (int, int, int, int) { return (b + 1) % d.S.Batch, h / share, first(b), n[b] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return (b + 1) % d.S.Batch, h / share, first(b), n[b] }), Deviation{},
 			"each sequence reads another one's cache: where does sequence b's begin?"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(0), n[0] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(0), n[0] }), Deviation{},
 			"all sequences are taken to be as long as the first: sequence b has its own length"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h % d.S.KVHeads, first(b), n[b] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, h % d.S.KVHeads, first(b), n[b] }), Deviation{},
 			"query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, 0, first(b), n[b] }), Variant{},
+		{d.reads(func(b, h int) (int, int, int, int) { return b, 0, first(b), n[b] }), Deviation{},
 			"query head h reads the wrong KV head: all read the first, instead of h / (Heads / KVHeads)"},
-		{d.headMajor(), Variant{}, "a sequence's cache is read as [KVHeads, MaxSeq, Dim]: it is [MaxSeq, KVHeads, Dim]"},
-		{nil, Variant{Scale: func(int) float64 { return 1 }}, "the scores are off by a factor √d: they are not divided by it"},
-		{nil, Variant{Scale: func(dim int) float64 { return 1 / float64(dim) }}, "the scores are off by a factor √d: they are divided by d instead of its root"},
-		{nil, Variant{Scale: func(dim int) float64 { return math.Sqrt(float64(dim)) }}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+		{d.headMajor(), Deviation{}, "a sequence's cache is read as [KVHeads, MaxSeq, Dim]: it is [MaxSeq, KVHeads, Dim]"},
+		{nil, Deviation{Scale: func(int) float64 { return 1 }}, "the scores are off by a factor √d: they are not divided by it"},
+		{nil, Deviation{Scale: func(dim int) float64 { return 1 / float64(dim) }}, "the scores are off by a factor √d: they are divided by d instead of its root"},
+		{nil, Deviation{Scale: func(dim int) float64 { return math.Sqrt(float64(dim)) }}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
 	}...)
 	list = append(list, d.tiled()...)
 	return append(list, d.merged()...)
@@ -163,10 +163,10 @@ func (d Decoding) tiled() []DecodeMistake {
 	for _, tile := range slices.Backward(judge.Tiles) { // a large one may leave no keys at all, and then anything fits
 		list = append(list, DecodeMistake{d.reads(func(b, h int) (int, int, int, int) {
 			return b, h / (d.S.Heads / d.S.KVHeads), d.S.First(d.Lengths[b]), d.Lengths[b] / tile * tile
-		}), Variant{}, "the last keys of a sequence are missing" + d.dropped(tile) + ": is a last, partial tile left out?"},
-			DecodeMistake{nil, Variant{Forget: tile},
+		}), Deviation{}, "the last keys of a sequence are missing" + d.dropped(tile) + ": is a last, partial tile left out?"},
+			DecodeMistake{nil, Deviation{Forget: tile},
 				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
-			DecodeMistake{nil, Variant{ForgetSum: tile},
+			DecodeMistake{nil, Deviation{ForgetSum: tile},
 				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
 	}
 	return list

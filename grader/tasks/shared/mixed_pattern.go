@@ -18,7 +18,7 @@ type Mistake struct {
 func (a Mixed) Mistakes() []Mistake {
 	scaled := func(factor float64) func() []float64 {
 		return func() []float64 {
-			return a.As(Variant{Scale: func(dim int) float64 { return factor / math.Sqrt(float64(dim)) }})
+			return a.As(Deviation{Scale: func(dim int) float64 { return factor / math.Sqrt(float64(dim)) }})
 		}
 	}
 	all := []Mistake{
@@ -37,7 +37,7 @@ func (a Mixed) Mistakes() []Mistake {
 }
 
 // As is the attention with one thing done otherwise, in float64.
-func (a Mixed) As(w Variant) []float64 {
+func (a Mixed) As(w Deviation) []float64 {
 	out, _ := Attention64(a.Q, a.K, a.V, a.S, w)
 	return out
 }
@@ -55,7 +55,7 @@ func (a Mixed) heads(of func(h int) int) func() []float64 {
 			}
 		}
 		s.KVHeads = s.Heads
-		out, _ := Attention64(a.Q, k, v, s, Variant{})
+		out, _ := Attention64(a.Q, k, v, s, Deviation{})
 		return out
 	}
 }

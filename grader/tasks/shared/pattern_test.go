@@ -27,8 +27,8 @@ func give(t *testing.T, op judge.Op, causal bool, shape ...int) given {
 	return given{e, c, in}
 }
 
-// variant is what an attention with one thing done otherwise gives.
-func (g given) variant(v Variant) []float32 {
+// deviation is what an attention with one thing done otherwise gives.
+func (g given) deviation(v Deviation) []float32 {
 	y, _ := Attention64(g.in[0].Data, g.in[1].Data, g.in[2].Data, g.c.Attention(), v)
 	return judgetest.Narrow(y)
 }
@@ -44,13 +44,13 @@ func (g given) says(t *testing.T, got []float32, want string) {
 func TestAttentionPatterns(t *testing.T) {
 	full, causal := give(t, Flash, false, 1, 2, 17, 113, 33), give(t, Flash, true, 1, 2, 65, 113, 33)
 	for _, g := range []given{full, causal} {
-		assert.True(t, g.Judge(g.c, g.in, g.variant(Variant{})).Passed)
+		assert.True(t, g.Judge(g.c, g.in, g.deviation(Deviation{})).Passed)
 		for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).suspects() {
-			g.says(t, g.variant(m.change), m.says)
+			g.says(t, g.deviation(m.change), m.says)
 		}
 	}
 	s := causal.c.Attention()
-	right := causal.variant(Variant{})
+	right := causal.deviation(Deviation{})
 	change := func(f func(row int) bool, to func(v float32) float32) []float32 {
 		y := append([]float32{}, right...)
 		for i := range y {
@@ -67,12 +67,12 @@ func TestAttentionPatterns(t *testing.T) {
 	causal.says(t, change(func(row int) bool { return row >= s.SeqQ }, off), "the first head is right, the others are not")
 	causal.says(t, change(func(row int) bool { return row == 1 }, func(float32) float32 { return float32(math.NaN()) }), "a tile masks everything")
 	causal.says(t, change(func(row int) bool { return row == 1 }, func(float32) float32 { return float32(math.Inf(-1)) }), "The causal mask comes before the softmax")
-	full.says(t, make([]float32, len(full.variant(Variant{}))), "every element is 0")
+	full.says(t, make([]float32, len(full.deviation(Deviation{}))), "every element is 0")
 }
 
 func TestQueriesWithoutAKeyGetZeros(t *testing.T) {
 	g := give(t, Flash, true, 1, 1, 9, 4, 3)
-	right := g.variant(Variant{})
+	right := g.deviation(Deviation{})
 	assert.Equal(t, make([]float32, 5*3), right[:5*3])
 	assert.True(t, g.Judge(g.c, g.in, right).Passed)
 	wrong := append([]float32{}, right...)
@@ -124,10 +124,10 @@ func TestGemmPatterns(t *testing.T) {
 func TestTheOracleKnowsSmallAttentions(t *testing.T) {
 	ln3 := float32(math.Log(3))
 	s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 2, SeqK: 2, Dim: 1, Causal: true}
-	out, _ := Attention64([]float32{1, 1}, []float32{0, ln3}, []float32{8, 4}, s, Variant{})
+	out, _ := Attention64([]float32{1, 1}, []float32{0, ln3}, []float32{8, 4}, s, Deviation{})
 	assert.InDeltaSlice(t, []float64{8, 5}, out, 1e-6)
 	// Two query heads that share one key head.
 	s = attn.Shape{Batch: 1, Heads: 2, KVHeads: 1, SeqQ: 1, SeqK: 1, Dim: 2}
-	out, _ = Attention64([]float32{1, 2, 3, 4}, []float32{1, 1}, []float32{5, 6}, s, Variant{})
+	out, _ = Attention64([]float32{1, 2, 3, 4}, []float32{1, 1}, []float32{5, 6}, s, Deviation{})
 	assert.InDeltaSlice(t, []float64{5, 6, 5, 6}, out, 1e-12)
 }

@@ -59,8 +59,8 @@ var timedWindow = &judge.Timed{
 // windows are those that one writes by mistake. The causal mask is right in all of them.
 func (p AttentionInputs) windows() []suspect {
 	own := func(s attn.Shape, i int) int { return i + s.SeqK - s.SeqQ }
-	from := func(first func(s attn.Shape, i int) int) Variant {
-		return Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j >= first(s, i) }}
+	from := func(first func(s attn.Shape, i int) int) Deviation {
+		return Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j >= first(s, i) }}
 	}
 	list := []suspect{
 		{from(func(attn.Shape, int) int { return 0 }),
@@ -71,9 +71,9 @@ func (p AttentionInputs) windows() []suspect {
 			"the window is off by one: a query sees one key too few. Its own key counts: s.Window keys in all"},
 		{from(func(s attn.Shape, i int) int { return i - s.Window + 1 }),
 			"the window counts from the query's number and not from its key: it ends at key i + SeqK − SeqQ"},
-		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= i && j > i-s.Window }},
+		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i && j > i-s.Window }},
 			"mask and window start at the wrong corner: query i's own key is i + SeqK − SeqQ"},
-		{Variant{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j < s.Window }},
+		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j < s.Window }},
 			"the window counts from the first key: every query sees the first s.Window keys, and not its own last ones"},
 	}
 	for _, tile := range judge.Tiles { // of queries, and of keys

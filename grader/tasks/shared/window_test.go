@@ -13,9 +13,9 @@ import (
 
 func TestAWindowsMistakesAreNamed(t *testing.T) {
 	g := give(t, FlashWindow, true, 1, 2, 137, 161, 33, 37)
-	assert.True(t, g.Judge(g.c, g.in, g.variant(Variant{})).Passed)
+	assert.True(t, g.Judge(g.c, g.in, g.deviation(Deviation{})).Passed)
 	for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).suspects() {
-		g.says(t, g.variant(m.change), m.says)
+		g.says(t, g.deviation(m.change), m.says)
 	}
 	plain := give(t, Flash, true, 1, 2, 17, 17, 8)
 	for _, m := range AttentionOn(plain.c.Attention(), plain.in[0].Data, plain.in[1].Data, plain.in[2].Data).suspects() {
@@ -26,12 +26,12 @@ func TestAWindowsMistakesAreNamed(t *testing.T) {
 func TestAWindowByHand(t *testing.T) {
 	s := attn.Shape{Batch: 1, Heads: 1, KVHeads: 1, SeqQ: 3, SeqK: 4, Dim: 1, Causal: true, Window: 2}
 	q, k, v := []float32{0, 0, 0}, []float32{1, 2, 3, 4}, []float32{1, 3, 9, 27}
-	out, _ := Attention64(q, k, v, s, Variant{})
+	out, _ := Attention64(q, k, v, s, Deviation{})
 	assert.InDeltaSlice(t, []float64{2, 6, 18}, out, 1e-12, "query i has the key i + 1, and sees it and the one before")
 	s.Window = 9
-	all, _ := Attention64(q, k, v, s, Variant{})
+	all, _ := Attention64(q, k, v, s, Deviation{})
 	s.Window = 0
-	plain, _ := Attention64(q, k, v, s, Variant{})
+	plain, _ := Attention64(q, k, v, s, Deviation{})
 	assert.Equal(t, plain, all, "a window beyond the first key hides none")
 }
 
@@ -79,7 +79,7 @@ func TestFloat32PassesAWindowAndLessDoesNot(t *testing.T) {
 func TestATimedPieceIsOfTheWindow(t *testing.T) {
 	g := give(t, FlashWindow, true, 2, 2, 9, 7, 5, 3)
 	s := g.c.Attention()
-	want, _ := Attention64(g.in[0].Data, g.in[1].Data, g.in[2].Data, s, Variant{})
+	want, _ := Attention64(g.in[0].Data, g.in[1].Data, g.in[2].Data, s, Deviation{})
 	for row := range len(want) / s.Dim {
 		assert.InDeltaSlice(t, want[row*s.Dim:(row+1)*s.Dim], timedWindow.Truth(g.c, row*s.Dim).Want, 1e-12, "row %d", row)
 	}

@@ -53,8 +53,8 @@ func headsPattern(in []*tensor.Tensor, got []float32, t judge.Truth, s attn.Shap
 	}
 	whole := s
 	whole.Heads, whole.KVHeads, whole.Dim = 1, 1, s.Heads*s.Dim
-	one, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, whole, shared.Variant{})
-	reshaped, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, s, shared.Variant{})
+	one, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, whole, shared.Deviation{})
+	reshaped, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, s, shared.Deviation{})
 	switch {
 	case s.SeqQ > 1 && t.Same(got, t.Want):
 		return "the heads are right but not merged: this is [batch, heads, seq, dim]"

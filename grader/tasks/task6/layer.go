@@ -91,7 +91,7 @@ func (l Layer) Scale(x []float64) []float64 {
 		return y
 	}
 	shape := attn.Shape{Batch: 1, Heads: l.Heads, KVHeads: l.Heads, SeqQ: n, SeqK: n, Dim: l.Dim, Causal: true}
-	_, heads := shared.Attention64(byHeads(q), byHeads(k), byHeads(v), shape, shared.Variant{})
+	_, heads := shared.Attention64(byHeads(q), byHeads(k), byHeads(v), shape, shared.Deviation{})
 	scale := make([]float64, n)
 	for i := range scale {
 		var squares float64
