@@ -8,10 +8,11 @@ import (
 
 // ScanKernels finds the `extern "C" __global__` functions that a .cu file
 // defines, so that arguments can be checked before a launch in the same way on every
-// device. It does not see kernels made by a macro, templates and mere declarations:
-// kernels that Go launches are written out.
+// device. Those that a macro of the file writes are among them; templates and mere
+// declarations are not.
 func ScanKernels(text string) []Signature {
-	code := BlankNonCode(text)
+	code := BlankComments(text)
+	code = expandKernels(blankDirectives(code), kernelMacros(code))
 	blocks := externBlocks(code)
 	var found []Signature
 	line, counted := 1, 0

@@ -126,6 +126,40 @@ func TestScanReadsParameterTypes(t *testing.T) {
 	}
 }
 
+func TestKernelsThatAMacroWrites(t *testing.T) {
+	sigs := ScanKernels(`// #define NOT(n) extern "C" __global__ void n() {}
+#define KERNEL extern "C" __global__ void
+#define PROJECT(NAME, T, WIDE)                                   \
+    extern "C" __global__ __launch_bounds__(WIDE * 32) void NAME( \
+        const T *x, int n_##WIDE) {                               \
+        project<WIDE>(x);                                         \
+    }
+KERNEL scale(float *x) {}
+PROJECT(narrow, float, 1)
+PROJECT(
+    wide,
+    half, 8)
+NOT(commented) extern "C" __global__ void last(int PROJECT) {}
+int PROJECT;
+#define PROJECT(NAME) extern "C" __global__ void NAME(double d) {}
+PROJECT(again)
+EARLY(early)
+#define EARLY(NAME) extern "C" __global__ void NAME() {}
+`)
+	type kernel struct {
+		name, param, typ string
+		line             int
+	}
+	var found []kernel
+	for _, s := range sigs {
+		found = append(found, kernel{s.Name, s.Params[len(s.Params)-1].Name, s.Params[0].Type, s.Line})
+	}
+	assert.Equal(t, []kernel{
+		{"scale", "x", "float *", 8}, {"narrow", "n_1", "const float *", 9}, {"wide", "n_8", "const half *", 10},
+		{"last", "PROJECT", "int", 13}, {"again", "d", "double", 16},
+	}, found)
+}
+
 func TestBlankingKeepsOffsetsAndLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"a // b\nc":         "a     \nc",
@@ -165,6 +199,7 @@ func TestFindKernelListsWhatThereIs(t *testing.T) {
 func FuzzScanKernels(f *testing.F) {
 	f.Add(`extern "C" __global__ void k(const float *x, int n[2]) { /* */ }`)
 	f.Add("#if 0\n'\\\"//\\\n")
+	f.Add("#define K(a, b) a##b __global__ void a(\nK(x,\ny) K K( K(1,2,3)\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		code := blankDirectives(BlankComments(text)) // no panic
 		assert.Len(t, code, len(text))
