@@ -28,7 +28,7 @@ type Info struct {
 	Kind           Kind
 	Name           string // "NVIDIA H100 80GB HBM3", "flashlab simulator"
 	Arch           string // "sm_90" on a GPU, "sim" in the simulator
-	Processors     int    // streaming multiprocessors; CPU threads in the simulator
+	Processors     int    // streaming multiprocessors; 4 in every simulator
 	WarpSize       int
 	MaxThreads     int   // threads a block
 	MaxShared      int   // bytes of shared memory a block may ask for

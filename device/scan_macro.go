@@ -17,10 +17,10 @@ type kernelMacro struct {
 const most = 128
 
 var (
-	macroHead = regexp.MustCompile(`^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^()]*)\))?`)
+	macroHead  = regexp.MustCompile(`^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^()]*)\))?`)
 	identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
-	joined    = regexp.MustCompile(`\s*##\s*`)
-	spliced   = strings.NewReplacer("\\\n", " ", "\\\r\n", " ")
+	joined     = regexp.MustCompile(`\s*##\s*`)
+	spliced    = strings.NewReplacer("\\\n", " ", "\\\r\n", " ")
 )
 
 // kernelMacros finds those among the definitions of a file whose comments are gone.

@@ -139,11 +139,16 @@ func (d *Device) ask(request protocol.Message, data []byte, wanted ...any) error
 	return answer.Decode(wanted...)
 }
 
+// processors is what every simulator says it has, whatever the computer: a kernel with a block for each
+// of them moves as many bytes, and is worth as many points, on a laptop as on a cluster. They are so few
+// that such blocks take several turns at small sizes, too.
+const processors = 4
+
 // Info describes the simulator.
 func (d *Device) Info() device.Info {
 	return device.Info{
 		Kind: device.Sim, Name: "flashlab simulator", Arch: "sim",
-		Processors: d.options.Workers, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
+		Processors: processors, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
 		MemoryBytes: d.options.Memory, ToolkitVersion: d.compiler.version,
 	}
 }

@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/grading/race"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 )
@@ -33,5 +35,27 @@ func TestVersionsAreComparedOnTheirTasksKernels(t *testing.T) {
 				assert.True(t, c.Timed)
 			}
 		}
+	}
+}
+
+// The copy's rate comes from a copy between the two largest tensors of one size: larger than an H200's
+// second-level cache, or the rate is the cache's, or a launch's.
+func TestSelfTestsCopyMoreThanACacheHolds(t *testing.T) {
+	for _, op := range rooms.Ops {
+		if op.Timed == nil {
+			continue
+		}
+		w := race.Workload{Name: op.Name, Op: op.Timed.SelfTest.Op, Shape: op.Timed.SelfTest.Shape}
+		_, c, err := w.Case(rooms.Ops, false)
+		require.NoError(t, err, op.Name)
+		copied, seen := 0, map[int]bool{}
+		for _, one := range slices.Concat(c.Inputs, c.Outputs) {
+			bytes := one.Type.Bytes(one.Elements())
+			if seen[bytes] {
+				copied = max(copied, bytes)
+			}
+			seen[bytes] = true
+		}
+		assert.Greater(t, copied, 60<<20, "%s: %s%v", op.Name, w.Op, w.Shape)
 	}
 }

@@ -25,6 +25,8 @@ type Timed struct {
 	Held func(c problem.Problem) int64
 	// Baseline is what the vendor's or the course's way is called, if not the unfused one.
 	Baseline string
+	// BaselineElsewhere tells that the baseline writes no output of the case's, so that there is none to check.
+	BaselineElsewhere bool
 	// Each is the number that each sequence has in a workload of a shape; nil for the fourth size: all
 	// slots of a cache are filled.
 	Each func(shape []int) int

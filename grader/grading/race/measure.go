@@ -51,9 +51,9 @@ func Measure(ctx context.Context, r *supervise.Runner, w Workload, o Options, pe
 		return row, nil
 	}
 	row.Device, row.Limits, row.Library = talk.Ready.Device, talk.Ready.Limits, talk.Ready.Library
-	racers := []Racer{&InWorker{talk, wire.Ours, cmp.Or(o.Name, OursName)}}
+	racers := []Racer{&InWorker{Talk: talk, Who: wire.Ours, name: cmp.Or(o.Name, OursName)}}
 	if talk.Ready.NoBaseline == "" {
-		racers = append(racers, &InWorker{talk, wire.Baseline, beside(op)})
+		racers = append(racers, &InWorker{talk, wire.Baseline, beside(op), op.Timed.BaselineElsewhere})
 		row.Alone = alone(talk, o)
 	}
 	for _, p := range peers {
@@ -86,7 +86,7 @@ func beside(op judge.Op) string { return cmp.Or(op.Timed.Baseline, BaselineName)
 // slows the machine down while others run gains nothing by it.
 func alone(talk *supervise.Talk, o Options) timing.Stats {
 	var times []float64
-	baseline := &InWorker{talk, wire.Baseline, BaselineName}
+	baseline := &InWorker{Talk: talk, Who: wire.Baseline}
 	var f Filling
 	for i := range o.Warm + 3 {
 		r := f.Hidden(baseline.Run, wire.Turn{Seed: o.Seed + uint64(i)})
@@ -132,12 +132,14 @@ type InWorker struct {
 	Talk *supervise.Talk
 	Who  wire.Who
 	name string
+	// elsewhere: it writes none of the outputs
+	elsewhere bool
 }
 
 func (w *InWorker) Name() string { return w.name }
 
 func (w *InWorker) Checked() bool {
-	return w.Who == wire.Ours || (w.Who == wire.Baseline && w.name != "copy")
+	return w.Who == wire.Ours || (w.Who == wire.Baseline && !w.elsewhere)
 }
 
 func (w *InWorker) Run(t wire.Turn) timing.Run {

@@ -27,7 +27,7 @@ func (v *Rival) Racers(ctx context.Context, _ Workload, c problem.Problem) []Rac
 		return []Racer{absent{v.Name, failed.Error()}}
 	}
 	v.talk = talk
-	return []Racer{besides{&InWorker{talk, wire.Ours, v.Name}}}
+	return []Racer{besides{&InWorker{Talk: talk, Who: wire.Ours, name: v.Name}}}
 }
 
 func (v *Rival) End() {

@@ -17,10 +17,12 @@ const Baseline = "weights in float32, cuBLAS"
 // timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
 func timed(f format, name string) *judge.Timed {
 	return &judge.Timed{
-		Small:    []int{1, 3, 128, 2, 1, 16},
-		SelfTest: rubric.Rung{Op: name, Shape: []int{1, 1, 4096, 96, 8, 128}},
-		Baseline: Baseline,
-		Piece:    func(c problem.Problem) int { return c.Sizes["dim"] },
+		Small: []int{1, 3, 128, 2, 1, 16},
+		// q is as large as x: these are copied.
+		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 8, 128}},
+		Baseline:          Baseline,
+		BaselineElsewhere: true,
+		Piece:             func(c problem.Problem) int { return c.Sizes["dim"] },
 		FLOPS: func(c problem.Problem) float64 {
 			p := projection{Problem: c}
 			return 2 * float64(p.rows()) * float64(p.outputs()) * float64(c.Sizes["hidden"])

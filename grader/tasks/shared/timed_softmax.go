@@ -7,10 +7,11 @@ import (
 )
 
 var timedSoftmax = &judge.Timed{
-	Baseline: "copy",
-	Small:    []int{5, 113, 1},
-	SelfTest: softmaxSelfTest,
-	Piece:    func(c problem.Problem) int { return c.Softmax().Len * c.Softmax().Inner },
+	Baseline:          "copy", // which leaves the input where the output belongs
+	BaselineElsewhere: true,
+	Small:             []int{5, 113, 1},
+	SelfTest:          softmaxSelfTest,
+	Piece:             func(c problem.Problem) int { return c.Softmax().Len * c.Softmax().Inner },
 	Truth: func(c problem.Problem, from int) judge.Truth {
 		s := c.Softmax()
 		return SoftmaxTruth(judge.InputPart(c, 0, from, s.Len*s.Inner), judge.Layout{Outer: 1, Len: s.Len, Inner: s.Inner})
