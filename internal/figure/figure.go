@@ -19,7 +19,7 @@ import (
 // points, or bars.
 type Figure struct {
 	Title, X, Y string
-	Legend      string   // "left", "low"; top right without it
+	Legend      string   // "left", "beside" the plot; top right without it
 	Room        bool     // leave room for the legend above everything else
 	Series      []Series `json:",omitempty"`
 	Bars        []Bar    `json:",omitempty"`

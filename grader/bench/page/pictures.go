@@ -46,7 +46,7 @@ func speedUp(d Document) picture {
 
 // roofline has the measured ceilings as lines, and each of our kernels as a dot.
 func roofline(d Document) picture {
-	p := picture{"roofline", figure.Figure{Title: "Roofline", X: "operations for each byte, FLOP/B", Y: "TFLOP/s", Legend: "low"}}
+	p := picture{"roofline", figure.Figure{Title: "Roofline", X: "operations for each byte, FLOP/B", Y: "TFLOP/s", Legend: "beside"}}
 	var kernels figure.Figure
 	least, most := 0.25, 1024.0
 	var copies, adds float64
@@ -85,6 +85,16 @@ func family(op string) string {
 		return "attention (task 4)"
 	case "decode", "split":
 		return "decoding (task 5)"
+	case "rope_halves", "rope_neighbours":
+		return "rotated attention (b1)"
+	case "halves_float16", "halves_bfloat16":
+		return "attention in halves (b2)"
+	case "int8_tensor", "int8_block":
+		return "attention in INT8 (b3)"
+	case "project_nf4", "project_mxfp4":
+		return "four-bit weights (b5)"
+	case "decode_float16", "decode_bfloat16":
+		return "decoding in halves (b6)"
 	}
 	return op
 }

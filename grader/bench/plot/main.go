@@ -41,11 +41,16 @@ func draws(from io.Reader, files []string) error {
 		return err
 	}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
+	var beside *plot.Legend
+	if f.Legend == "beside" {
+		own := p.Legend
+		beside, p.Legend = &own, plot.NewLegend()
+	}
 	for _, name := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		if err := save(p, name, high); err != nil {
+		if err := save(p, beside, name, high); err != nil {
 			return err
 		}
 	}
@@ -64,8 +69,8 @@ func picture(f figure.Figure) (*plot.Plot, vg.Length, error) {
 	switch f.Legend {
 	case "left":
 		p.Legend.Left, p.Legend.XOffs = true, 3*vg.Millimeter
-	case "low":
-		p.Legend.Top = false
+	case "beside":
+		p.Legend.Left = true
 	}
 	if f.Room {
 		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, 0.4)
@@ -73,16 +78,23 @@ func picture(f figure.Figure) (*plot.Plot, vg.Length, error) {
 	return p, 10 * vg.Centimeter, nil
 }
 
-// save writes the whole file, or none of it.
-func save(p *plot.Plot, name string, high vg.Length) error {
-	const wide, margin = 17 * vg.Centimeter, 2 * vg.Millimeter // for ticks' labels that reach beyond their axis
+// save writes the whole file, or none of it. A legend may stand beside the plot.
+func save(p *plot.Plot, beside *plot.Legend, name string, high vg.Length) error {
+	const plotWide, margin = 17 * vg.Centimeter, 2 * vg.Millimeter // for ticks' labels that reach beyond their axis
+	wide := plotWide
+	if beside != nil {
+		wide += 7 * vg.Centimeter
+	}
 	canvas, err := draw.NewFormattedCanvas(wide, high, strings.TrimPrefix(filepath.Ext(name), "."))
 	if err != nil {
 		return err
 	}
 	whole := draw.New(canvas)
 	whole.FillPolygon(p.BackgroundColor, []vg.Point{{}, {X: wide}, {X: wide, Y: high}, {Y: high}})
-	p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
+	p.Draw(draw.Crop(whole, margin, plotWide-wide-margin, margin, -margin))
+	if beside != nil {
+		beside.Draw(draw.Crop(whole, plotWide, 0, 0, -vg.Centimeter))
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".plot-*")
 	if err != nil {
 		return err
@@ -172,13 +184,18 @@ func (t powers) Ticks(low, high float64) []plot.Tick {
 		return steps(low, high)
 	}
 	var ticks []plot.Tick
-	const slack = 1e-9
+	const slack, most = 1e-9, 10
+	every := 1 + int(math.Log(high/low)/math.Log(t.base))/most // more labels than most would touch each other
 	for e := math.Ceil(math.Log(low)/math.Log(t.base) - slack); ; e++ {
 		v := math.Pow(t.base, e)
 		if v > high*(1+slack) {
 			return ticks
 		}
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
+		tick := plot.Tick{Value: v}
+		if len(ticks)%every == 0 {
+			tick.Label = strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		ticks = append(ticks, tick)
 	}
 }
 

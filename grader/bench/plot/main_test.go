@@ -59,6 +59,7 @@ func TestTicks(t *testing.T) {
 		return all
 	}
 	assert.Equal(t, []string{"2", "4", "8", "16"}, labels(2, 16))
+	assert.Equal(t, []string{"0.5", "", "2", "", "8", "", "32", "", "128", "", "512", "", "2048"}, labels(0.5, 2048))
 	assert.Equal(t, []string{"2.1", "2.2", "2.3"}, labels(2.03, 2.38))
 	assert.Equal(t, []string{"0.1", "0.2", "0.3", "0.4"}, labels(0.081, 0.45))
 	assert.Equal(t, []string{"2", "4", "6", "8"}, labels(1.4, 9.3))
