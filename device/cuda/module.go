@@ -93,8 +93,8 @@ func (m *module) load(sig device.Signature) (*kernel, error) {
 		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, MAX_THREADS_PER_BLOCK)", sig.Name), err)
 	}
 	if sizes, ok := paramSizes(k.fn); ok {
-		if err := agree(sig, sizes); err != nil {
-			return nil, fmt.Errorf("%s:%d: kernel %w", m.file, sig.Line, err)
+		if k.sig, err = m.compiled(sig, sizes); err != nil {
+			return nil, err
 		}
 	}
 	return k, nil
@@ -117,6 +117,16 @@ func (g *gpu) Attributes(k device.Kernel) (device.Attributes, error) {
 		return nil
 	})
 	return a, err
+}
+
+// compiled is the definition that the code comes from: a file may have several of one name, under #if.
+func (m *module) compiled(first device.Signature, sizes []int) (device.Signature, error) {
+	for _, sig := range m.sigs {
+		if sig.Name == first.Name && agree(sig, sizes) == nil {
+			return sig, nil
+		}
+	}
+	return first, fmt.Errorf("%s:%d: kernel %w", m.file, first.Line, agree(first, sizes))
 }
 
 // agree compares the parameters as read from the source with those compiled: a

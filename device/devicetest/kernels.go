@@ -141,6 +141,47 @@ func defines(t *testing.T, b bench) {
 	}
 }
 
+// macrosWriteKernels as people write families of them.
+func macrosWriteKernels(t *testing.T, b bench) {
+	const text = `#define FILL(NAME, VALUE)                                     \
+    extern "C" __global__ void NAME##VALUE(int *out, int step) { \
+        out[threadIdx.x] = VALUE + step * threadIdx.x;           \
+    }
+FILL(from, 5)
+FILL(from, 40)`
+	m, err := b.Compile(device.Source{Name: "families.cu", Text: text})
+	require.NoError(t, err)
+	for _, start := range []int32{5, 40} {
+		k, err := m.Kernel(fmt.Sprintf("from%d", start))
+		require.NoError(t, err)
+		out := alloc[int32](t, b, "out", 3)
+		require.NoError(t, b.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(3)}, out, 3))
+		assert.Equal(t, []int32{start, start + 3, start + 6}, download(t, b, out))
+	}
+}
+
+// picksADefinition where #if chooses between two, with other parameters.
+func picksADefinition(t *testing.T, b bench) {
+	const text = `#if WIDE
+extern "C" __global__ void fill(int *out, long long step, int start) { out[threadIdx.x] = start + (int)step * threadIdx.x; }
+#else
+extern "C" __global__ void fill(int *out, int step) { out[threadIdx.x] = step * threadIdx.x; }
+#endif`
+	for wide, args := range map[string][]any{"0": {3}, "1": {int64(3), 40}} {
+		m, err := b.Compile(device.Source{Name: "choice.cu", Text: text, Defines: map[string]string{"WIDE": wide}})
+		require.NoError(t, err)
+		k, err := m.Kernel("fill")
+		require.NoError(t, err)
+		out := alloc[int32](t, b, "out", 3)
+		require.NoError(t, b.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(3)}, append([]any{out}, args...)...))
+		start := int32(0)
+		if wide == "1" {
+			start = 40
+		}
+		assert.Equal(t, []int32{start, start + 3, start + 6}, download(t, b, out))
+	}
+}
+
 func keepsTime(t *testing.T, b bench) {
 	start, err := b.NewEvent()
 	if err != nil {

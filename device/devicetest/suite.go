@@ -77,6 +77,8 @@ func works(t *testing.T, b bench) {
 		{"Arguments", passesArguments},
 		{"InOrder", keepsOrder},
 		{"Defines", defines},
+		{"MacrosWriteKernels", macrosWriteKernels},
+		{"OneOfTwo", picksADefinition},
 		{"CompileError", reportsCompileErrors},
 		{"UnknownKernel", reportsUnknownKernels},
 		{"LaunchChecks", refusesLaunches},
