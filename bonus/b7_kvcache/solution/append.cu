@@ -1,13 +1,14 @@
-// One new token a sequence is written to a cache of 8 or 4 bits: k, v [batch, kvHeads, DIM] of halves.
-// decode.cu says what a cache is.
+// One new token a sequence is written to a cache of 8 or 4 bits: k, v [batch, kvHeads, DIM] of
+// halves. decode.cu says what a cache is.
 //
 // 8 bits: a token's head has a scale, its largest number / 127. 4 bits: the token goes to the open
-// group, as it is. When that is full, each channel of k has a scale and a low over its 32 tokens, each
-// token of v over its channels: scale = (highest - lowest) / 15, low = the lowest.
+// group, as it is. When that is full, each channel of k has a scale and a low over its 32 tokens,
+// each token of v over its channels: scale = (highest - lowest) / 15, low = the lowest.
 //   - Arithmetic is float32, but scales are halves, rounded towards zero: no number grows.
 //   - code = (x - low) / scale, rounded to the nearest, of two to the even one, and kept in range.
 //   - A scale of 0, as equal numbers have it, means codes of 0.
-//   - One infinity or NaN makes the scale NaN, and so all numbers that share it. Codes and low are 0.
+//   - One infinity or NaN makes the scale NaN, and so all numbers that share it. Codes and low are
+//   0.
 //
 // A block has a key head of a sequence, and a thread one of its DIM channels.
 
@@ -39,7 +40,6 @@ __device__ int codeOf(float x, float low, float scale, int least, int most) {
     return min(max(__float2int_rn(__fdiv_rn(x - low, scale)), least), most);
 }
 
-
 // Writes the half whose bits a float rounds to, towards zero. Nothing is infinite here.
 __device__ __half scaleOf(Range r, float steps) {
     return __float2half_rz(__fdiv_rn(r.high - r.low, steps));
@@ -55,7 +55,8 @@ extern "C" __global__ void append(const __half *k, const __half *v, const int *l
     const int pair = sequence * gridDim.x + kvHead, length = lengths[sequence];
     if (length < 0 || length >= slots) return; // decode.cu reads no such slot
     const size_t token = (size_t)pair * slots + length;
-    const float x[2] = {__half2float(k[pair * DIM + channel]), __half2float(v[pair * DIM + channel])};
+    const float x[2] = {__half2float(k[pair * DIM + channel]),
+                        __half2float(v[pair * DIM + channel])};
     for (int i = 0; i < 2; i++) {
         const Range r = joinWarp(rangeOf(fabsf(x[i])));
         if (channel % 32 == 0) found[i][channel / 32] = r;
@@ -65,7 +66,8 @@ extern "C" __global__ void append(const __half *k, const __half *v, const int *l
         Range r = found[i][0];
         for (int w = 1; w < WARPS; w++) r = join(r, found[i][w]);
         const __half scale = scaleOf({0, r.high}, 127);
-        (i == 0 ? kCodes : vCodes)[token * DIM + channel] = codeOf(x[i], 0, __half2float(scale), -127, 127);
+        (i == 0 ? kCodes : vCodes)[token * DIM + channel] =
+            codeOf(x[i], 0, __half2float(scale), -127, 127);
         if (channel == 0) (i == 0 ? kScales : vScales)[token] = scale;
     }
 }
@@ -109,11 +111,13 @@ extern "C" __global__ void append(const __half *k, const __half *v, const int *l
     for (int t = channel / 32; t < GROUP; t += WARPS) {
         const __half *row = vOpen + t * DIM;
         r = rangeOf(__half2float(row[channel % 32]));
-        for (int c = channel % 32 + 32; c < DIM; c += 32) r = join(r, rangeOf(__half2float(row[c])));
+        for (int c = channel % 32 + 32; c < DIM; c += 32)
+            r = join(r, rangeOf(__half2float(row[c])));
         r = joinWarp(r);
         scale = scaleOf(r, 15), low = r.low == r.low ? r.low : 0;
         for (int c = channel % 32; c < DIM; c += 32)
-            write(vCodes + t * (DIM / 2), codeOf(__half2float(row[c]), low, __half2float(scale), 0, 15), c);
+            write(vCodes + t * (DIM / 2),
+                  codeOf(__half2float(row[c]), low, __half2float(scale), 0, 15), c);
         if (channel % 32 == 0) vScales[token0 + t] = scale, vLows[token0 + t] = low;
     }
 }

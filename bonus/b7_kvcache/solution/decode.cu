@@ -3,15 +3,17 @@
 //   q, out [batch, heads, DIM] of halves          lengths [batch]
 //   codes of k and v [batch, kvHeads, slots, DIM] of BITS
 //   8 bits: scales of k and v [batch, kvHeads, slots]; a number is code * scale
-//   4 bits: scales and lows of v [batch, kvHeads, slots], of k [batch, kvHeads, slots / GROUP, DIM];
-//           a number is code * scale + low, rounded once to a half. The tokens of the open group, which
-//           has fewer than GROUP, are halves [batch, kvHeads, GROUP, DIM]
+//   4 bits: scales and lows of v [batch, kvHeads, slots], of k [batch, kvHeads, slots / GROUP,
+//   DIM];
+//           a number is code * scale + low, rounded once to a half. The tokens of the open group,
+//           which has fewer than GROUP, are halves [batch, kvHeads, GROUP, DIM]
 //
 // Memory is the limit, and there is less to read than for halves, so computing must shrink as well:
 //   - Each code becomes a half once, in a register, and serves all query heads that share it.
 //   - Tensor cores multiply: scores as [heads x keys] = q * k, then [DIM x heads] = v * weights. So
 //     the first product's result is the second one's operand as it lies.
-//   - The rest is as for halves: a ring of loads for each warp, parts that share the keys of a head.
+//   - The rest is as for halves: a ring of loads for each warp, parts that share the keys of a
+//   head.
 //
 // The host defines DIM (64 or 128), BITS, and SMALL for a GPU with less shared memory.
 
@@ -27,11 +29,11 @@ constexpr int THREADS = 32 * WARPS;
 constexpr int STAGES = BITS == 8 ? 2 : 3; // tiles of a warp's ring
 constexpr int HEADS = 8;                  // query heads of a block, at most
 constexpr int GROUP = 32;                 // keys of a tile, which a warp takes at a time
-constexpr int PARTS = 512;                // of blocks that share keys, at most: many / 2 of cache.go
-constexpr int ROW = DIM * BITS / 8;       // bytes of a token's codes
-constexpr int CODES = GROUP * ROW;        // of a tile's
-constexpr int TOKENS = GROUP * 2;         // bytes of a half for each token of a tile
-constexpr int CHANNELS = DIM * 2;         // bytes of a half for each channel
+constexpr int PARTS = 512;          // of blocks that share keys, at most: many / 2 of cache.go
+constexpr int ROW = DIM * BITS / 8; // bytes of a token's codes
+constexpr int CODES = GROUP * ROW;  // of a tile's
+constexpr int TOKENS = GROUP * 2;   // bytes of a half for each token of a tile
+constexpr int CHANNELS = DIM * 2;   // bytes of a half for each channel
 // A tile: codes of k and v, then 8 bits: scales of k and v; 4 bits: those and lows of v, and of k.
 constexpr int SCALES = 2 * CODES, OF_K = SCALES + 2 * TOKENS;
 constexpr int TILE = BITS == 8 ? OF_K : OF_K + 2 * CHANNELS;
@@ -60,7 +62,8 @@ __device__ void waitForInputs() {
 
 // ---- loads ------------------------------------------------------------------------------------
 
-// Pieces of 16 bytes change places within 128 bytes, so that the lanes' reads below meet in no bank.
+// Pieces of 16 bytes change places within 128 bytes, so that the lanes' reads below meet in no
+// bank.
 __device__ int place(int offset) {
     return BITS == 8 ? offset ^ (offset >> 3 & 0x70) : offset ^ (offset >> 2 & 0x60);
 }
@@ -227,7 +230,8 @@ struct State {
 __device__ void scores(float (&s)[4][4], const State &is, const unsigned char *tile) {
     const int lane = threadIdx.x % 32, column = lane % 4 * (DIM / 4);
     uint32_t codes[4][DIM / 32 * WORDS];
-    for (int i = 0; i < 4; i++) take(codes[i], tile, (8 * i + lane / 4) * ROW + lane % 4 * (ROW / 4));
+    for (int i = 0; i < 4; i++)
+        take(codes[i], tile, (8 * i + lane / 4) * ROW + lane % 4 * (ROW / 4));
 #pragma unroll
     for (int e = 0; e < DIM / 32; e++) {
         uint32_t scale[4], low[4]; // of 8 channels, for all keys of the group
@@ -239,7 +243,8 @@ __device__ void scores(float (&s)[4][4], const State &is, const unsigned char *t
         for (int i = 0; i < 4; i++) {
             __half2 p[4];
             pairs(p, codes[i] + e * WORDS);
-            for (int j = 0; BITS == 4 && j < 4; j++) p[j] = __hfma2(p[j], halves(scale[j]), halves(low[j]));
+            for (int j = 0; BITS == 4 && j < 4; j++)
+                p[j] = __hfma2(p[j], halves(scale[j]), halves(low[j]));
             for (int j = 0; j < 2; j++) {
                 const uint32_t *a = is.query[2 * e + j];
                 multiply(s[i], a[0], 0, a[1], 0, bits(p[2 * j]), bits(p[2 * j + 1]));
@@ -300,14 +305,16 @@ __device__ void values(State &is, const unsigned char *tile, const uint32_t (&we
             for (int j = 0; j < 2; j++)
                 take(codes[i][j], tile + CODES, (key + j) * ROW + lane / 4 * (ROW / 8));
             scale[i] = *reinterpret_cast<const __half2 *>(tile + SCALES + key * 2);
-            if (BITS == 4) low[i] = *reinterpret_cast<const __half2 *>(tile + SCALES + TOKENS + key * 2);
+            if (BITS == 4)
+                low[i] = *reinterpret_cast<const __half2 *>(tile + SCALES + TOKENS + key * 2);
         }
         for (int e = 0; e < EIGHTS; e++) {
             __half2 p[2][8];
             for (int i = 0; i < 2; i++) {
                 both(p[i], codes[i][0] + e * WORDS, codes[i][1] + e * WORDS);
                 for (int c = 0; c < 8; c++)
-                    p[i][c] = BITS == 4 ? __hfma2(p[i][c], scale[i], low[i]) : __hmul2(p[i][c], scale[i]);
+                    p[i][c] =
+                        BITS == 4 ? __hfma2(p[i][c], scale[i], low[i]) : __hmul2(p[i][c], scale[i]);
             }
             gather(is, e, p[0], p[1], weights + 2 * m);
         }
@@ -340,7 +347,8 @@ __device__ void openValues(State &is, const __half *v, int there, const uint32_t
         for (int e = 0; e < DIM / 64; e++) {
             __half2 p[2][8];
             for (int i = 0; i < 2; i++) {
-                const int key = 16 * m + 8 * i + lane % 4 * 2, number = lane / 4 * (DIM / 8) + 8 * e;
+                const int key = 16 * m + 8 * i + lane % 4 * 2,
+                          number = lane / 4 * (DIM / 8) + 8 * e;
                 const uint4 a = eight(v, key, number, there), b = eight(v, key + 1, number, there);
                 const uint32_t x[4] = {a.x, a.y, a.z, a.w}, y[4] = {b.x, b.y, b.z, b.w};
                 for (int c = 0; c < 4; c++) {
@@ -410,8 +418,8 @@ __device__ void finish(__half *out, const Found &all) {
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const __half *kOpen,
-           const __half *vOpen, const int *lengths, __half *out, float *between, int slots, int heads,
-           int kvHeads, float scale) {
+           const __half *vOpen, const int *lengths, __half *out, float *between, int slots,
+           int heads, int kvHeads, float scale) {
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -481,7 +489,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         *reinterpret_cast<float2 *>(two + WIDTH) = make_float2(is.o[j][1], is.o[j][3]);
     }
     const float sum = sumOf<4>(is.sum);
-    if (lane % 4 == 0) *reinterpret_cast<float2 *>(mine + lane / 4 * WIDTH + DIM) = {is.largest, sum};
+    if (lane % 4 == 0)
+        *reinterpret_cast<float2 *>(mine + lane / 4 * WIDTH + DIM) = {is.largest, sum};
     __syncthreads(); // all results are there
 
     // 7. A warp merges a head. With all keys here that is the end of it.
