@@ -140,8 +140,10 @@ class Kernel:
             self.text, n = re.subn(rf"\b{name} = [^,;]+", f"{name} = {value}", self.text, count=1)
             assert n == 1, f"{file} has no {name}"
         self.warps = int(re.search(r"\bWARPS = (\d+)", self.text)[1])
-        found = re.search(r"\bSTAGES = ([^;,]+)", self.text)[1]
-        self.stages = int(found) if found.isdigit() else {8: 2, 4: 3}[self.bits]
+        self.heads = int(re.search(r"\bHEADS = (\d+)", self.text)[1])
+        self.splits, self.early = "gridDim.y" in self.text, int("waitForInputs" in self.text)
+        found = re.search(r"\bSTAGES = ([^;,]+)", self.text)
+        self.stages = 0 if not found else int(found[1]) if found[1].isdigit() else {8: 2, 4: 3}[self.bits]
         self.functions = {}
 
     def compile(self, dim):
@@ -171,15 +173,15 @@ class Kernel:
         """A function that launches one step of decoding."""
         batch, heads, dim = q.shape
         _, kv, slots, _ = cache.shape
-        pairs = batch * kv * -(-(heads // kv) // 8)
-        parts = max(1, min(self.many // pairs, slots // 256))
+        pairs = batch * kv * -(-(heads // kv) // self.heads)
+        parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
         f = self.function(dim)
-        buffers = (q, *cache.arguments(), lengths, out, scratch)
+        buffers = (q, *cache.arguments(), lengths, out, *[scratch] * self.splits)
         held = [*(ctypes.c_uint64(x.data_ptr()) for x in buffers),
                 *map(ctypes.c_int, (slots, heads, kv)), ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
         args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
         early = Attribute(6, 0, 1)
-        config = Config((pairs, parts, 1, 32 * self.warps, 1, 1), self.shared(dim), None, ctypes.pointer(early), 1)
+        config = Config((pairs, parts, 1, 32 * self.warps, 1, 1), self.shared(dim), None, ctypes.pointer(early), self.early)
 
         def go(keep=(held, early, cache)):
             config.stream = torch.cuda.current_stream().cuda_stream
