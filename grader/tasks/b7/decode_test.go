@@ -128,6 +128,12 @@ func TestMisreadingsAreRecognised(t *testing.T) {
 			r := e.Judge(t, out)
 			assert.False(t, r.Passed, "INT%d: %s", bits, m.says)
 			assert.Equal(t, m.says, r.Reason, "INT%d", bits)
+			y, _, _ = shared.Decode64(other.Q, d.read(reading{}).K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
+			out = judgetest.Narrow(y)
+			tensor.Float16.Round(out)
+			if r := e.Judge(t, out); !r.Passed {
+				assert.Contains(t, r.Reason, m.says, "INT%d, V alone", bits)
+			}
 		}
 	}
 }
@@ -174,9 +180,11 @@ func TestNaNTellsWhatHadNoKey(t *testing.T) {
 		return e.Judge(t, y).Reason
 	}
 	assert.Contains(t, in(1), "NaN where a sequence has no key")
-	assert.Contains(t, in(0), "NaN")
+	assert.Contains(t, in(2), "NaN")
 	e, d = giveStep(t, 4, judge.Spec{Shape: []int{2, 2, 1, 1024, 64}, Each: []int{700, 20}, Dist: tensor.Normal}, 3)
 	assert.Contains(t, in(1), "the merge of an empty part")
+	e, d = giveStep(t, 4, judge.Spec{Shape: []int{2, 2, 1, 1024, 64}, Each: []int{704, 20}, Dist: tensor.Normal}, 3)
+	assert.Contains(t, in(1), "the tail is read as INT4")
 }
 
 // TestTurns: the cache that a sequence has after it began anew is that of its last tokens.

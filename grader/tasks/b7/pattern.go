@@ -2,6 +2,7 @@ package b7
 
 import (
 	"math"
+	"strings"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/tasks/shared"
@@ -10,14 +11,19 @@ import (
 
 // pattern recognises the output of a mistake: first of reading the cache, then of decoding as such.
 func (d decoding) pattern(right shared.Decoding, t judge.Truth, got []float32, j judge.Judgement) string {
-	if why := empty(right, got); why != "" {
+	if why := d.nan(got); why != "" {
 		return why
 	}
 	for _, m := range d.misreadings() {
 		other := d.read(m.reading)
-		want, _, _ := shared.Decode64(other.Q, other.K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
-		if t.Same(got, want) {
-			return m.says
+		for _, x := range []struct {
+			k, v  []float32
+			which string
+		}{{other.K, other.V, ""}, {other.K, right.V, " (K)"}, {right.K, other.V, " (V)"}} {
+			want, _, _ := shared.Decode64(right.Q, x.k, x.v, right.S, shared.CacheRows(right.S, right.Lengths), shared.Deviation{})
+			if t.Same(got, want) && !t.Same(t.Plain, want) {
+				return m.says + x.which
+			}
 		}
 	}
 	if why := d.roundings(right, t, got, j); why != "" {
@@ -58,23 +64,30 @@ func (d decoding) misreadings() []misreading {
 	}...)
 }
 
-// empty looks for NaN in sequences, or short ones, where something had no key.
-func empty(d shared.Decoding, got []float32) string {
-	width, longest, shortest := d.S.Heads*d.S.Dim, -1, math.MaxInt
-	for b, n := range d.Lengths {
+// nan tells why sequences may be NaN, by which they are.
+func (d decoding) nan(got []float32) string {
+	s := d.Decode()
+	width, longest, shortest, open := s.Heads*s.Dim, -1, math.MaxInt, d.bits == 4
+	for b, n := range d.lengths {
 		if _, nan, _ := judge.Census(got[b*width : (b+1)*width]); nan == 0 {
 			shortest = min(shortest, n)
+			open = open && n%group == 0
 			continue
 		}
 		longest = max(longest, n)
+		open = open && n%group != 0
 	}
+	var says []string
 	switch {
 	case longest == 0:
-		return "NaN where a sequence has no key: its length is 0, so its largest score is -Inf (-Inf minus -Inf is NaN) and its sum 0: it gets zeros"
+		says = append(says, "NaN where a sequence has no key: its length is 0, so its largest score is -Inf (-Inf minus -Inf is NaN) and its sum 0: it gets zeros")
 	case longest > 0 && longest < shortest && longest < 512:
-		return "NaN in short sequences: either the merge of an empty part (a warp or a block without a key has a largest score of -Inf, and -Inf minus -Inf is NaN), or what lies behind the last token"
+		says = append(says, "NaN in short sequences: either the merge of an empty part (a warp or a block without a key has a largest score of -Inf, and -Inf minus -Inf is NaN), or what lies behind the last token")
 	}
-	return ""
+	if longest > 0 && open {
+		says = append(says, "NaN where a group is open: the tail is read as INT4, but its tokens are halves until the group is full, and have no scales before")
+	}
+	return strings.Join(says, "; or ")
 }
 
 // mistakes are those of decoding that any task's list does not have.
