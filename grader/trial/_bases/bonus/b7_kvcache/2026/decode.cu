@@ -26,6 +26,7 @@ constexpr int WARPS = 8;
 constexpr int WARPS = 4;
 #endif
 constexpr int THREADS = 32 * WARPS;
+constexpr int RESIDENT = 1;               // blocks that a processor should have room for
 constexpr int STAGES = BITS == 8 ? 2 : 3; // tiles of a warp's ring
 constexpr int HEADS = 8;                  // query heads of a block, at most
 constexpr int GROUP = 32;                 // keys of a tile, which a warp takes at a time
@@ -42,12 +43,6 @@ constexpr int WIDTH = DIM + 4; // floats of a result: whole pieces of 16 bytes
 constexpr unsigned EVERYONE = 0xffffffff;
 static_assert(HEADS * WIDTH * 4 <= RING, "a warp leaves its results in its ring");
 
-// A cache, as the host gives it.
-struct Cache {
-    const unsigned char *k, *v;
-    const __half *kScales, *kLows, *vScales, *vLows, *kOpen, *vOpen;
-};
-
 // How many of the blocks that share keys are done: 0 before and after each launch.
 __device__ unsigned done[PARTS];
 
@@ -62,38 +57,44 @@ __device__ void waitForInputs() {
 
 // ---- loads ------------------------------------------------------------------------------------
 
-// Pieces of 16 bytes change places within 128 bytes, so that the lanes' reads below meet in no
-// bank.
+// Pieces of 16 bytes change places within 128 bytes, by the row, so that the lanes' reads below
+// meet in no bank. Every 8 rows it is the same again.
 __device__ int place(int offset) {
-    return BITS == 8 ? offset ^ (offset >> 3 & 0x70) : offset ^ (offset >> 2 & 0x60);
+    return offset ^ (offset / 128 % (8 * ROW / 128)) * (BITS == 8 ? 16 : 32);
 }
 
-// Asks for BYTES that lie in a row, of which there may be fewer: the rest becomes zeros, for it may
-// be anything in the cache, NaN too.
-template <int BYTES, bool SWIZZLED>
-__device__ void fetch(unsigned char *to, const void *from, int there) {
-    for (int i = threadIdx.x % 32 * 16; i < BYTES; i += 32 * 16) {
-        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + (SWIZZLED ? place(i) : i));
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at),
-                     "l"((const unsigned char *)from + i), "r"(min(max(there - i, 0), 16))
-                     : "memory");
-    }
+// Where a lane's pieces of the cache begin: of the codes, of what there is a half of for each token
+// (lanes 0 to 3: scales of v, 4 to 7: of k, or lows of v), and for each channel (the first DIM / 8
+// lanes: scales of k, the next: lows of k).
+struct Source {
+    const unsigned char *k, *v;
+    const __half *tokens, *channels;
+};
+
+// Asks for 16 bytes, of which there may be fewer: the rest becomes zeros, for it may be anything in
+// the cache, NaN too.
+__device__ void copy(unsigned char *to, const void *from, int there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(there)
+                 : "memory");
 }
 
-// Asks for the tile that begins with a key, of which so many are there. token0 and group0 are this
-// head's first.
-__device__ void fetchTile(unsigned char *tile, const Cache &c, size_t token0, int key, int there) {
-    const size_t token = token0 + key, channel = token / GROUP * DIM;
-    fetch<CODES, true>(tile, c.k + token * ROW, there * ROW);
-    fetch<CODES, true>(tile + CODES, c.v + token * ROW, there * ROW);
-    fetch<TOKENS, false>(tile + SCALES, c.vScales + token, there * 2);
-    if (BITS == 8) {
-        fetch<TOKENS, false>(tile + SCALES + TOKENS, c.kScales + token, there * 2);
-    } else {
-        fetch<TOKENS, false>(tile + SCALES + TOKENS, c.vLows + token, there * 2);
-        fetch<CHANNELS, false>(tile + OF_K, c.kScales + channel, CHANNELS);
-        fetch<CHANNELS, false>(tile + OF_K + CHANNELS, c.kLows + channel, CHANNELS);
+// Asks for the tile that begins with a token, of which so many are there: all, if it is WHOLE.
+template <bool WHOLE>
+__device__ void fetch(unsigned char *tile, const Source &s, unsigned token, int there) {
+    const int lane = threadIdx.x % 32;
+    for (int i = 0; i < CODES / 512; i++) {
+        const int size = WHOLE || (512 * i + 16 * lane) / ROW < there ? 16 : 0;
+        const int to = (place(16 * lane) ^ place(512 * i)) % 512 + 512 * i;
+        copy(tile + to, s.k + (size_t)token * ROW + 512 * i, size);
+        copy(tile + CODES + to, s.v + (size_t)token * ROW + 512 * i, size);
     }
+    if (lane < 2 * TOKENS / 16)
+        copy(tile + SCALES + 16 * lane, s.tokens + token,
+             WHOLE ? 16 : min(max(there - lane % 4 * 8, 0), 8) * 2);
+    if (BITS == 4 && lane < 2 * CHANNELS / 16)
+        copy(tile + OF_K + 16 * lane, s.channels + (size_t)(token / GROUP) * DIM, 16);
 }
 
 // Ends a group of what this thread has asked for.
@@ -105,19 +106,18 @@ template <int LATER> __device__ void arrived() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// WORDS of 4 bytes from a tile's codes, as few loads as that takes.
-template <int WORDS>
-__device__ void take(uint32_t (&w)[WORDS], const unsigned char *codes, int offset) {
+// WORDS of 4 bytes of a tile's codes, in as few loads as that takes.
+template <int WORDS> __device__ void take(uint32_t (&w)[WORDS], const unsigned char *tile, int at) {
     if constexpr (WORDS >= 4) {
         for (int i = 0; i < WORDS / 4; i++) {
-            const uint4 x = *reinterpret_cast<const uint4 *>(codes + place(offset + 16 * i));
+            const uint4 x = *reinterpret_cast<const uint4 *>(tile + (at ^ 16 * i));
             w[4 * i] = x.x, w[4 * i + 1] = x.y, w[4 * i + 2] = x.z, w[4 * i + 3] = x.w;
         }
     } else if constexpr (WORDS == 2) {
-        const uint2 x = *reinterpret_cast<const uint2 *>(codes + place(offset));
+        const uint2 x = *reinterpret_cast<const uint2 *>(tile + at);
         w[0] = x.x, w[1] = x.y;
     } else {
-        w[0] = *reinterpret_cast<const uint32_t *>(codes + place(offset));
+        w[0] = *reinterpret_cast<const uint32_t *>(tile + at);
     }
 }
 
@@ -214,6 +214,13 @@ template <int LANES> __device__ float sumOf(float x) {
     return x;
 }
 
+// 2^x, where less than 2^-126 is 0.
+__device__ float power(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 // Before the first key the largest score is -inf, and -inf - -inf would be NaN.
 __device__ float base(float largest) {
     return largest == -INFINITY ? 0 : largest;
@@ -231,7 +238,7 @@ __device__ void scores(float (&s)[4][4], const State &is, const unsigned char *t
     const int lane = threadIdx.x % 32, column = lane % 4 * (DIM / 4);
     uint32_t codes[4][DIM / 32 * WORDS];
     for (int i = 0; i < 4; i++)
-        take(codes[i], tile, (8 * i + lane / 4) * ROW + lane % 4 * (ROW / 4));
+        take(codes[i], tile + 8 * i * ROW, place(lane / 4 * ROW + lane % 4 * (ROW / 4)));
 #pragma unroll
     for (int e = 0; e < DIM / 32; e++) {
         uint32_t scale[4], low[4]; // of 8 channels, for all keys of the group
@@ -266,12 +273,12 @@ __device__ void soften(uint32_t (&weights)[4], State &is, const float (&s)[4][4]
     float most = s[0][0];
     for (int i = 0; i < 8; i++) most = fmaxf(most, s[i / 2][i % 2]);
     most = fmaxf(is.largest, largestOf<4>(most * scale));
-    const float rescale = exp2f(is.largest - base(most));
+    const float rescale = power(is.largest - base(most));
     is.largest = most;
     is.sum *= rescale;
     for (int i = 0; i < 4; i++) {
-        const float x = exp2f(fmaf(s[i][0], scale, -base(most)));
-        const float y = exp2f(fmaf(s[i][1], scale, -base(most)));
+        const float x = power(fmaf(s[i][0], scale, -base(most)));
+        const float y = power(fmaf(s[i][1], scale, -base(most)));
         is.sum += x + y;
         weights[i] = pack(x, y);
     }
@@ -303,7 +310,8 @@ __device__ void values(State &is, const unsigned char *tile, const uint32_t (&we
         for (int i = 0; i < 2; i++) {
             const int key = 16 * m + 8 * i + lane % 4 * 2;
             for (int j = 0; j < 2; j++)
-                take(codes[i][j], tile + CODES, (key + j) * ROW + lane / 4 * (ROW / 8));
+                take(codes[i][j], tile + CODES + (16 * m + 8 * i) * ROW,
+                     place((lane % 4 * 2 + j) * ROW + lane / 4 * (ROW / 8)));
             scale[i] = *reinterpret_cast<const __half2 *>(tile + SCALES + key * 2);
             if (BITS == 4)
                 low[i] = *reinterpret_cast<const __half2 *>(tile + SCALES + TOKENS + key * 2);
@@ -363,7 +371,7 @@ __device__ void openValues(State &is, const __half *v, int there, const uint32_t
 
 // Keys behind the last one have no weight.
 __device__ void hide(float (&s)[4][4], int there) {
-    for (int i = 0; there < GROUP && i < 8; i++)
+    for (int i = 0; i < 8; i++)
         if (i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2 >= there) s[i / 2][i % 2] = -INFINITY;
 }
 // What several warps, or blocks, have found of one head: the largest score, in units of log2, and
@@ -393,7 +401,7 @@ template <int TOGETHER> __device__ Found merge(const float *results, size_t pitc
                 x[i] = reinterpret_cast<const float4 *>(results + (first + i) * pitch)[lane];
 
         const float most = fmaxf(all.largest, largestOf<32>(largest));
-        const float again = exp2f(all.largest - base(most)), factor = exp2f(largest - base(most));
+        const float again = power(all.largest - base(most)), factor = power(largest - base(most));
         all.largest = most;
         all.sum = all.sum * again + sumOf<32>(factor * sum);
         y.x *= again, y.y *= again, y.z *= again, y.w *= again;
@@ -415,7 +423,7 @@ __device__ void finish(__half *out, const Found &all) {
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
 // [batch * heads, parts, WIDTH].
 // between has room for the results of all blocks that share keys, [batch * heads, parts, WIDTH].
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const __half *kOpen,
            const __half *vOpen, const int *lengths, __half *out, float *between, int slots,
@@ -423,7 +431,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const Cache cache = {k, v, kScales, kLows, vScales, vLows, kOpen, vOpen};
 
     // 1. Which heads, which keys. The length is read here, on the device: a launch that was
     //    recorded in a graph must see today's. Of 4 bits only whole groups are in codes.
@@ -435,13 +442,25 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int parts = gridDim.y, part = blockIdx.y;
     const int length = min(max(lengths[sequence], 0), slots);
     const int open = BITS == 4 ? length % GROUP : 0, closed = length - open;
-    const size_t token0 = (size_t)pair * slots;
+    const unsigned token0 = (unsigned)pair * slots;
 
     // 2. Tiles go round among the warps of all blocks that share the keys. This warp's first
     //    ones are on their way before anything else is done.
     unsigned char *ring = memory + warp * RING;
+    constexpr int PIECES = DIM / 8; // of a row of halves
+    const Source source = {k + 16 * lane, v + 16 * lane,
+                           (lane < 4    ? vScales
+                            : BITS == 8 ? kScales
+                                        : vLows) +
+                               lane % 4 * 8,
+                           (lane < PIECES ? kScales : kLows) + lane % PIECES * 8};
     const auto ask = [&](int stage, int key) {
-        if (key < closed) fetchTile(ring + stage * TILE, cache, token0, key, closed - key);
+        unsigned char *tile = ring + stage * TILE;
+        if (key + GROUP <= closed) {
+            fetch<true>(tile, source, token0 + key, GROUP);
+        } else if (BITS == 8 && key < closed) {
+            fetch<false>(tile, source, token0 + key, closed - key);
+        }
         commit(); // an empty one counts as well
     };
     const int step = parts * WARPS * GROUP;  // from a warp's tile to its next
@@ -464,7 +483,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const unsigned char *tile = ring + stage * TILE;
         float s[4][4] = {};
         scores(s, is, tile);
-        hide(s, closed - key);
+        if (BITS == 8 && closed - key < GROUP) hide(s, closed - key);
         soften(weights, is, s, scale);
         values(is, tile, weights);
     }
