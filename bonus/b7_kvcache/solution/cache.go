@@ -9,10 +9,11 @@ import (
 	"flashlab/device"
 )
 
-// What decode.cu has: query heads of a block, and tiles of a warp's ring, for 8 and for 4 bits.
-const heads = 8
-
-var stages = map[int]int{8: 2, 4: 3}
+// What decode.cu has: query heads of a block, and tiles of a warp's ring.
+const (
+	heads  = 8
+	stages = 2
+)
 
 // many blocks keep a large GPU's memory busy: one for each of its processors.
 const many = 132
@@ -28,7 +29,9 @@ type Cache struct {
 // format is what a kernel is compiled for.
 type format struct{ bits, dim int }
 
-type kernels struct{ append, decode device.Kernel }
+// kernels are those of a format. crowded is decode where there are more blocks than processors: it leaves room
+// for two blocks on each.
+type kernels struct{ append, decode, crowded device.Kernel }
 
 // New compiles the kernels for one device. The scratch memory is for the most blocks that ever
 // share keys, so that no call allocates.
@@ -45,11 +48,19 @@ func New(q device.Queue) (*Cache, error) {
 	for _, f := range []format{{8, 64}, {8, 128}, {4, 64}, {4, 128}} {
 		defines["BITS"], defines["DIM"] = strconv.Itoa(f.bits), strconv.Itoa(f.dim)
 		var k kernels
-		if k.append, err = compiled(q, AppendSource, "append", defines); err != nil {
+		if k.append, err = compiled(q, AppendSource, "append"+defines["BITS"], defines); err != nil {
 			return nil, err
 		}
+		defines["RESIDENT"] = "1"
 		if k.decode, err = compiled(q, DecodeSource, "decode", defines); err != nil {
 			return nil, err
+		}
+		k.crowded = k.decode
+		if f.bits == 4 { // two rings of 8 bits are too large for a processor
+			defines["RESIDENT"] = "2"
+			if k.crowded, err = compiled(q, DecodeSource, "decode", defines); err != nil {
+				return nil, err
+			}
 		}
 		c.kernels[f] = k
 	}
@@ -123,8 +134,12 @@ func (c *Cache) decode(bits int, out, q Halves, s attn.DecodeShape, lengths attn
 	l.Early = true // it waits for its inputs by itself
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))
+	kernel := c.kernels[f].decode
+	if blocks > many {
+		kernel = c.kernels[f].crowded
+	}
 	args := append([]any{q}, cache...)
-	return c.queue.Launch(c.kernels[f].decode, l, append(args, lengths.Device, out, c.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
+	return c.queue.Launch(kernel, l, append(args, lengths.Device, out, c.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
 
 // parts is how many blocks share the keys of a head: as many as fill the GPU, but each should have
@@ -137,5 +152,5 @@ func (c *Cache) shared(f format) int {
 	if f.bits == 4 {
 		tile += 4 * f.dim
 	}
-	return c.warps * stages[f.bits] * tile
+	return c.warps * stages * tile
 }

@@ -4,18 +4,17 @@
 //   codes of k and v [batch, kvHeads, slots, DIM] of BITS
 //   8 bits: scales of k and v [batch, kvHeads, slots]; a number is code * scale
 //   4 bits: scales and lows of v [batch, kvHeads, slots], of k [batch, kvHeads, slots / GROUP,
-//   DIM];
-//           a number is code * scale + low, rounded once to a half. The tokens of the open group,
+//           DIM]; a number is code * scale + low, rounded once to a half. Tokens of the open group,
 //           which has fewer than GROUP, are halves [batch, kvHeads, GROUP, DIM]
 //
 // Memory is the limit, and there is less to read than for halves, so computing must shrink as well:
 //   - Each code becomes a half once, in a register, and serves all query heads that share it.
 //   - Tensor cores multiply: scores as [heads x keys] = q * k, then [DIM x heads] = v * weights. So
 //     the first product's result is the second one's operand as it lies.
-//   - The rest is as for halves: a ring of loads for each warp, parts that share the keys of a
-//   head.
+//   - The rest is as for halves: a ring of loads for each warp, parts that share a head's keys.
 //
-// The host defines DIM (64 or 128), BITS, and SMALL for a GPU with less shared memory.
+// The host defines DIM (64 or 128), BITS, SMALL for a GPU with less shared memory, and RESIDENT:
+// how many blocks a processor should have room for, at the cost of registers.
 
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -26,10 +25,9 @@ constexpr int WARPS = 8;
 constexpr int WARPS = 4;
 #endif
 constexpr int THREADS = 32 * WARPS;
-constexpr int RESIDENT = 1;               // blocks that a processor should have room for
-constexpr int STAGES = BITS == 8 ? 2 : 3; // tiles of a warp's ring
-constexpr int HEADS = 8;                  // query heads of a block, at most
-constexpr int GROUP = 32;                 // keys of a tile, which a warp takes at a time
+constexpr int STAGES = 2;           // tiles of a warp's ring
+constexpr int HEADS = 8;            // query heads of a block, at most
+constexpr int GROUP = 32;           // keys of a tile, which a warp takes at a time
 constexpr int PARTS = 512;          // of blocks that share keys, at most: many / 2 of cache.go
 constexpr int ROW = DIM * BITS / 8; // bytes of a token's codes
 constexpr int CODES = GROUP * ROW;  // of a tile's

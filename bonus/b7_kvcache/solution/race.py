@@ -1,6 +1,6 @@
 """Checks and times decoding from 8 and 4 bits beside the same in halves, on one GPU in one run.
 
-    python3 bonus/b7_kvcache/solution/race.py [decode.cu:+BITS=4,STAGES=3,BLOCKS=132 ...]
+    python3 bonus/b7_kvcache/solution/race.py [decode.cu:+BITS=4,+RESIDENT=1,STAGES=3,BLOCKS=132 ...]
 
 Needs nvcc and PyTorch. append.cu is held against an encoder in PyTorch to the bit, and each decoding
 kernel against float64 on the cache as it reads back: what is wrong is not timed. Times are of CUDA
@@ -142,8 +142,8 @@ class Kernel:
         self.warps = int(re.search(r"\bWARPS = (\d+)", self.text)[1])
         self.heads = int(re.search(r"\bHEADS = (\d+)", self.text)[1])
         self.splits, self.early = "gridDim.y" in self.text, int("waitForInputs" in self.text)
-        found = re.search(r"\bSTAGES = ([^;,]+)", self.text)
-        self.stages = 0 if not found else int(found[1]) if found[1].isdigit() else {8: 2, 4: 3}[self.bits]
+        found = re.search(r"\bSTAGES = (\d+)", self.text)
+        self.stages = int(found[1]) if found else 0
         self.functions = {}
 
     def compile(self, dim):
@@ -216,7 +216,7 @@ class Appender:
                         "-o", stem.with_suffix(".cubin"), HERE / "append.cu"], check=True)
         module, self.f = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(module), stem.with_suffix(".cubin").read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(self.f), module, b"append")
+        call("cuModuleGetFunction", ctypes.byref(self.f), module, f"append{bits}".encode())
 
     def go(self, k, v, at, to, kv, batch, slots):
         held = [*(ctypes.c_uint64(x.data_ptr()) for x in (k, v, at, *to)), ctypes.c_int(slots)]
@@ -283,7 +283,7 @@ def main():
     for bits in (8, 4):
         for dim in (64, 128):
             print(f"append, INT{bits}, dim {dim}: {appends(bits, 2, 3, 96, dim)} numbers differ from PyTorch's", flush=True)
-    kernels = [Kernel(spec) for spec in ["halves.cu", *(sys.argv[1:] or ["decode.cu:+BITS=8", "decode.cu:+BITS=4"])]]
+    kernels = [Kernel(spec) for spec in ["halves.cu", *(sys.argv[1:] or ["decode.cu:+BITS=8,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=2"])]]
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda j: j[0].compile(j[1]), [(k, dim) for k in kernels for dim in (64, 128)]))
     scratch = torch.empty(1 << 22, device="cuda")

@@ -34,7 +34,7 @@ func New(q device.Queue) (*Cache, error) {
 	for _, f := range []format{{8, 64}, {8, 128}, {4, 64}, {4, 128}} {
 		defines["BITS"], defines["DIM"] = strconv.Itoa(f.bits), strconv.Itoa(f.dim)
 		var k kernels
-		if k.append, err = compiled(q, AppendSource, "append", defines); err != nil {
+		if k.append, err = compiled(q, AppendSource, "append"+defines["BITS"], defines); err != nil {
 			return nil, err
 		}
 		if k.decode, err = compiled(q, DecodeSource, "decode", defines); err != nil {

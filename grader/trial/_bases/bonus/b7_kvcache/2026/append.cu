@@ -7,14 +7,13 @@
 //   - Arithmetic is float32, but scales are halves, rounded towards zero: no number grows.
 //   - code = (x - low) / scale, rounded to the nearest, of two to the even one, and kept in range.
 //   - A scale of 0, as equal numbers have it, means codes of 0.
-//   - One infinity or NaN makes the scale NaN, and so all numbers that share it. Codes and low are
-//   0.
+//   - One infinity or NaN makes the scale NaN, and so all that share it. Codes and low are 0.
 //
 // A block has a key head of a sequence, and a thread one of its DIM channels.
 
 #include <cuda_fp16.h>
 
-constexpr int GROUP = 32, WARPS = DIM / 32;
+constexpr int WARPS = DIM / 32;
 constexpr unsigned EVERYONE = 0xffffffff;
 
 // What numbers span. An infinity or a NaN among them makes both ends NaN.
@@ -40,16 +39,16 @@ __device__ int codeOf(float x, float low, float scale, int least, int most) {
     return min(max(__float2int_rn(__fdiv_rn(x - low, scale)), least), most);
 }
 
-// Writes the half whose bits a float rounds to, towards zero. Nothing is infinite here.
+// Towards zero: rounded up, the largest number might come back as an infinity.
 __device__ __half scaleOf(Range r, float steps) {
     return __float2half_rz(__fdiv_rn(r.high - r.low, steps));
 }
 
 // lengths are those before this token: it takes slot lengths[sequence].
 #if BITS == 8
-extern "C" __global__ void append(const __half *k, const __half *v, const int *lengths,
-                                  signed char *kCodes, signed char *vCodes, __half *kScales,
-                                  __half *vScales, int slots) {
+extern "C" __global__ void append8(const __half *k, const __half *v, const int *lengths,
+                                   signed char *kCodes, signed char *vCodes, __half *kScales,
+                                   __half *vScales, int slots) {
     __shared__ Range found[2][WARPS];
     const int kvHead = blockIdx.x, sequence = blockIdx.y, channel = threadIdx.x;
     const int pair = sequence * gridDim.x + kvHead, length = lengths[sequence];
@@ -72,6 +71,7 @@ extern "C" __global__ void append(const __half *k, const __half *v, const int *l
     }
 }
 #else
+constexpr int GROUP = 32; // tokens that are quantised together
 
 // A token's channels are in pairs of neighbours: the first one's code is in the low half of a byte.
 __device__ void write(unsigned char *codes, int code, int channel) {
@@ -79,10 +79,10 @@ __device__ void write(unsigned char *codes, int code, int channel) {
     if (channel % 2 == 0) codes[channel / 2] = code | next << 4;
 }
 
-extern "C" __global__ void append(const __half *k, const __half *v, const int *lengths,
-                                  unsigned char *kCodes, unsigned char *vCodes, __half *kScales,
-                                  __half *vScales, __half *kLows, __half *vLows, __half *kOpen,
-                                  __half *vOpen, int slots) {
+extern "C" __global__ void append4(const __half *k, const __half *v, const int *lengths,
+                                   unsigned char *kCodes, unsigned char *vCodes, __half *kScales,
+                                   __half *vScales, __half *kLows, __half *vLows, __half *kOpen,
+                                   __half *vOpen, int slots) {
     const int kvHead = blockIdx.x, sequence = blockIdx.y, channel = threadIdx.x;
     const int pair = sequence * gridDim.x + kvHead, length = lengths[sequence];
     if (length < 0 || length >= slots) return; // decode.cu reads no such slot

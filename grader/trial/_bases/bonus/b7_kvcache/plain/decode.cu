@@ -6,8 +6,7 @@
 //   codes of k and v [batch, kvHeads, slots, DIM] of BITS
 //   8 bits: scales of k and v [batch, kvHeads, slots]; a number is code * scale
 //   4 bits: scales and lows of v [batch, kvHeads, slots], of k [batch, kvHeads, slots / GROUP,
-//   DIM];
-//           a number is code * scale + low, rounded once to a half. The tokens of the open group,
+//           DIM]; a number is code * scale + low, rounded once to a half. Tokens of the open group,
 //           which has fewer than GROUP, are halves [batch, kvHeads, GROUP, DIM]
 //
 // The host defines DIM (64 or 128) and BITS.
