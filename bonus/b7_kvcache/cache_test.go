@@ -34,6 +34,7 @@ func TestDecode(t *testing.T) {
 			{"group", "with its 32nd token a group of INT4 is quantised; with the 33rd a new one is open", 1, 2, 1, 64, 64, 1, []int{31, 32, 33, 64}},
 			{"grouped", "query head h reads key head h / (Heads / KVHeads)", 2, 8, 2, 64, 64, 1, []int{3, 40}},
 			{"many_heads", "12 query heads share a key head", 1, 12, 1, 64, 64, 1, []int{35}},
+			{"many_blocks", "135 key heads: is a counter, or scratch memory, too small?", 5, 27, 27, 32, 64, 1, []int{2}},
 			{"large", "large scores: is the largest subtracted before e^x?", 1, 2, 1, 64, 64, 16, []int{40}},
 			{"long", "many parts, or many turns: is everything rescaled when the largest score grows?", 1, 4, 2, 320, 64, 1, []int{310}},
 		} {
