@@ -31,7 +31,7 @@ takes.gpu      := TASK CASE DEVICE SOLUTION DO
 takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
-takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY HEAD DEVICE SOLUTION
+takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE HEAD DEVICE SOLUTION
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
@@ -61,7 +61,8 @@ takes.release  := VERSION COURSE
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
-#= PERPLEXITY=file      measured on a text; HEAD=folder one head compared with PyTorch
+#= PERPLEXITY=file      measured on a text; CACHE=kivi (halves, int8, int4, all) with a cache of so many bits, in plain Go;
+#=                      HEAD=folder one head compared with PyTorch
 
 THIS := $(firstword $(MAKEFILE_LIST))
 include scripts/variables.mk
@@ -166,7 +167,7 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(MODEL),-model '$(MODEL)') $(if $(findstring command,$(origin PROMPT)),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
-		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(HEAD),-head '$(HEAD)')
+		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(CACHE),-cache '$(CACHE)') $(if $(HEAD),-head '$(HEAD)')
 
 release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)
 	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') $(if $(COURSE),-course '$(COURSE)') out/release

@@ -36,6 +36,7 @@ macros() {
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends
     ./bonus/b2_halves/solution/hopper.cu) echo '-DDIM=128 -DCONSUMERS=2 -DAHEAD=1' ;;
+    ./bonus/b7_kvcache/*) echo '-DDIM=128 -DBITS=4 -DRESIDENT=2' ;;
     ./bonus/b2_halves/* | ./bonus/b3_int8/* | ./bonus/b6_decode/*) echo '-DDIM=128' ;;
     ./grader/demo/neighbours.cu) echo '-DWITH_BARRIER=1' ;;
     esac

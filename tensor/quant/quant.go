@@ -7,6 +7,8 @@
 //	NVFP4   16, of a row       E2M1                 E4M3, times one float32 of the tensor
 //
 // A row is what a product sums over. Its last block may be short; so may the last of all.
+//
+// What a cache of keys and values is kept in is here as well: 8 bits, and 4 bits with a low.
 package quant
 
 import (

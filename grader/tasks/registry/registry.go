@@ -30,6 +30,7 @@ var All = List{
 	{"b3", "bonus/b3_int8"},
 	{"b5", "bonus/b5_fourbit"},
 	{"b6", "bonus/b6_decode"},
+	{"b7", "bonus/b7_kvcache"},
 }
 
 // List is some tasks, in order.

@@ -20,7 +20,7 @@ import (
 // choices are the flags of `gpt2`; the Makefile has a variable for each.
 type choices struct {
 	model, prompt, kernels, device string
-	head, perplexity               string
+	head, perplexity, cache        string
 	tokens, promptTokens           int
 	reference, json                bool
 	sampler                        nn.Sampler
@@ -36,6 +36,7 @@ func write(args []string) error {
 	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
 	f.StringVar(&c.head, "head", "", "`folder` with one head (export_gpt2.py --layer --head): compare it with PyTorch, and stop")
 	f.StringVar(&c.perplexity, "perplexity", "", "`file` of text: measure the perplexity on it, and stop")
+	f.StringVar(&c.cache, "cache", "", "with -perplexity: keys and values are kept in halves, int8, int4 or kivi, or all of them in turn; in plain Go")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
 	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
@@ -53,12 +54,18 @@ func write(args []string) error {
 	if err := c.sampler.Check(); err != nil {
 		return err
 	}
+	if c.cache != "" && c.perplexity == "" {
+		return errors.New("-cache goes with -perplexity: it tells what a compressed cache costs on a text")
+	}
 	if c.head != "" {
 		return c.compareHead()
 	}
 	w, t, err := c.open()
 	if err != nil {
 		return err
+	}
+	if c.cache != "" {
+		return c.caches(w, t)
 	}
 	if c.reference {
 		fmt.Printf("%s\n%v\n\n", w.About(), w.Config())

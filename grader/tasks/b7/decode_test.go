@@ -1,0 +1,239 @@
+package b7
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/judge/judgetest"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+// steps are the shapes to try: [batch, heads, kvheads, slots, dim], and lengths.
+var steps = []judge.Spec{
+	{Shape: []int{1, 1, 1, 32, 64}, Each: []int{1}, Dist: tensor.Normal},
+	{Shape: []int{3, 4, 2, 128, 64}, Each: []int{113, 0, 64}, Dist: tensor.Normal},
+	{Shape: []int{1, 8, 2, 160, 128}, Each: []int{150}, Dist: tensor.Normal},
+	{Shape: []int{1, 2, 1, 1024, 64}, Each: []int{999}, Dist: tensor.Normal},
+	{Shape: []int{2, 2, 1, 288, 64}, Each: []int{257, 200}, Dist: tensor.Large},
+	{Shape: []int{1, 2, 2, 160, 64}, Each: []int{128}, Dist: tensor.Equal},
+}
+
+func giveStep(t *testing.T, bits int, s judge.Spec, seed uint64) (judgetest.Prepared, decoding) {
+	p := judgetest.Prepare(t, decodeOp(bits), s, seed)
+	return p, decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:]), p.In[0].Data, p.C.Each}
+}
+
+// inParts splits the keys, has a maximum of its own for each part, and merges, as kernels do. p rounds
+// weights; values of 8 bits may be rounded to halves before they are multiplied.
+func inParts(d shared.Decoding, parts int, p, value func(float32) float32) []float32 {
+	var out []float32
+	for _, q := range queries(d) {
+		dim, n := q.S.Dim, q.S.SeqK
+		each := max((n+parts-1)/parts, 1)
+		y, sum, largest := make([]float32, dim), float32(0), float32(math.Inf(-1))
+		for first := 0; first < n; first += each {
+			var scores []float32
+			most := float32(math.Inf(-1))
+			for j := first; j < min(first+each, n); j++ {
+				var dot float32
+				for x := range dim {
+					dot += q.Q[x] * q.K[j*dim+x]
+				}
+				scores = append(scores, dot*float32(math.Log2E/math.Sqrt(float64(dim))))
+				most = max(most, scores[len(scores)-1])
+			}
+			own, weights := make([]float32, dim), float32(0)
+			for j, score := range scores {
+				e := float32(math.Exp2(float64(score - most)))
+				weights += e
+				for x := range dim {
+					own[x] += p(e) * value(q.V[(first+j)*dim+x])
+				}
+			}
+			now := max(largest, most)
+			a, b := float32(math.Exp2(float64(largest-now))), float32(math.Exp2(float64(most-now)))
+			for x := range y {
+				y[x] = y[x]*a + own[x]*b
+			}
+			sum, largest = sum*a+weights*b, now
+		}
+		for x := range y {
+			if sum > 0 {
+				y[x] /= sum
+			}
+		}
+		tensor.Float16.Round(y)
+		out = append(out, y...)
+	}
+	return out
+}
+
+// TestMixedPrecisionPassesAndShortcutsDoNot: weights and values may be halves, whatever the number of
+// parts; no sum or score may, and no key of 8 bits.
+func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
+	none, narrow := func(x float32) float32 { return x }, shared.Rounder(tensor.Float16)
+	for _, bits := range []int{8, 4} {
+		for i, s := range steps {
+			for seed := range uint64(2) {
+				e, d := giveStep(t, bits, s, seed)
+				right := d.read(reading{})
+				for _, parts := range []int{1, 3, 32} {
+					assert.True(t, e.Judge(t, inParts(right, parts, narrow, narrow)).Passed, "INT%d, step %d, %d parts, seed %d", bits, i, parts, seed)
+					assert.True(t, e.Judge(t, inParts(right, parts, none, none)).Passed, "INT%d, step %d, %d parts in float32", bits, i, parts)
+				}
+				if s.Dist != tensor.Normal || s.Shape[3] < 100 || seed > 0 {
+					continue
+				}
+				sums, scores := shared.PlainWay(tensor.Float16), shared.PlainWay(tensor.Float16)
+				sums.Sum, scores.Score = narrow, narrow
+				if s.Shape[3] > 500 {
+					scores = sums // of so many keys, errors of single scores are no more than those of weights
+				}
+				for says, w := range map[string]shared.Way{"sums were kept in 16 bits": sums, "scores were rounded to 16 bits": scores} {
+					var out []float32
+					for _, q := range queries(right) {
+						out = append(out, q.Compute(w)...)
+					}
+					j := e.Judge(t, out)
+					if assert.False(t, j.Passed, "INT%d, step %d: %s", bits, i, says) && s.Shape[3] <= 500 {
+						assert.Contains(t, j.Reason, says)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestMisreadingsAreRecognised(t *testing.T) {
+	for _, bits := range []int{8, 4} {
+		e, d := giveStep(t, bits, judge.Spec{Shape: []int{2, 4, 2, 160, 64}, Each: []int{150, 75}, Dist: tensor.Normal}, 3)
+		for _, m := range d.misreadings() {
+			other := d.read(m.reading)
+			y, _, _ := shared.Decode64(other.Q, other.K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
+			out := judgetest.Narrow(y)
+			if slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
+				out := judgetest.Narrow(truth(d.read(reading{})).Want)
+				assert.True(t, e.Judge(t, out).Passed)
+				continue // it reads what was never written
+			}
+			tensor.Float16.Round(out)
+			r := e.Judge(t, out)
+			assert.False(t, r.Passed, "INT%d: %s", bits, m.says)
+			assert.Equal(t, m.says, r.Reason, "INT%d", bits)
+			y, _, _ = shared.Decode64(other.Q, d.read(reading{}).K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
+			out = judgetest.Narrow(y)
+			tensor.Float16.Round(out)
+			if r := e.Judge(t, out); !r.Passed {
+				assert.Contains(t, r.Reason, m.says, "INT%d, V alone", bits)
+			}
+		}
+	}
+}
+
+func TestMistakesOfDecodingAreRecognised(t *testing.T) {
+	for _, bits := range []int{8, 4} {
+		e, d := giveStep(t, bits, judge.Spec{Shape: []int{3, 4, 2, 160, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
+		right := d.read(reading{})
+		want := judgetest.Narrow(truth(right).Want)
+		known := 0
+		for i, m := range append(right.Mistakes(), mistakes(right)...) {
+			rows := m.Rows
+			if rows == nil {
+				rows = shared.CacheRows(right.S, right.Lengths)
+			}
+			y, _, _ := shared.Decode64(right.Q, right.K, right.V, right.S, rows, m.Change)
+			out := judgetest.Narrow(y)
+			if slices.Equal(out, want) || slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
+				continue // it makes no difference here, or reads what was never written
+			}
+			tensor.Float16.Round(out)
+			if r := e.Judge(t, out); !r.Passed {
+				assert.NotContains(t, r.Reason, "rows have wrong values", "INT%d, mistake %d: %s", bits, i, m.Says)
+				known++
+			}
+		}
+		assert.Greater(t, known, 10)
+		assert.Contains(t, e.Judge(t, make([]float32, len(want))).Reason, "every element is 0")
+		bad, _ := tensor.Float16.Unwritten()
+		unwritten := slices.Clone(want)
+		unwritten[5] = math.Float32frombits(bad)
+		assert.Contains(t, e.Judge(t, unwritten).Reason, "never written")
+	}
+}
+
+func TestNaNTellsWhatHadNoKey(t *testing.T) {
+	e, d := giveStep(t, 4, judge.Spec{Shape: []int{3, 2, 1, 1024, 64}, Each: []int{700, 0, 20}, Dist: tensor.Normal}, 3)
+	in := func(sequence int) string {
+		y := judgetest.Narrow(truth(d.read(reading{})).Want)
+		tensor.Float16.Round(y)
+		for i := range 2 * 64 {
+			y[sequence*2*64+i] = float32(math.NaN())
+		}
+		return e.Judge(t, y).Reason
+	}
+	assert.Contains(t, in(1), "NaN where a sequence has no key")
+	assert.Contains(t, in(2), "NaN")
+	e, d = giveStep(t, 4, judge.Spec{Shape: []int{2, 2, 1, 1024, 64}, Each: []int{700, 20}, Dist: tensor.Normal}, 3)
+	assert.Contains(t, in(1), "the merge of an empty part")
+	e, d = giveStep(t, 4, judge.Spec{Shape: []int{2, 2, 1, 1024, 64}, Each: []int{704, 20}, Dist: tensor.Normal}, 3)
+	assert.Contains(t, in(1), "the tail is read as INT4")
+}
+
+// TestTurns: the cache that a sequence has after it began anew is that of its last tokens.
+func TestTurns(t *testing.T) {
+	for _, bits := range []int{8, 4} {
+		op := turnsOp(bits)
+		p := judgetest.Prepare(t, op, judge.Spec{Shape: []int{2, 2, 1, 64, 64, 40}, Each: []int{33, 7}, Dist: tensor.Normal}, 3)
+		n := 1 + count(bits)
+		d := decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:n]).clone(), p.In[0].Data, p.C.Each}
+		stale := decoding{p.C, d.clone(), p.In[0].Data, p.C.Each}
+		d.fill(p.In[n].Data, p.In[n+1].Data)
+		right := judgetest.Narrow(truth(d.read(reading{})).Want)
+		tensor.Float16.Round(right)
+		assert.True(t, p.Judge(t, right).Passed)
+		wrong := judgetest.Narrow(truth(stale.read(reading{})).Want)
+		assert.False(t, p.Judge(t, wrong).Passed, "the cache as it was before")
+		_, err := op.Case(judge.Spec{Shape: []int{1, 2, 1, 64, 64, 40}, Each: []int{41}, Dist: tensor.Normal}, 1, 1)
+		require.ErrorContains(t, err, "keeps 41 of 40 tokens")
+	}
+}
+
+func TestRefusedSteps(t *testing.T) {
+	for _, s := range []judge.Spec{
+		{Shape: []int{2, 2, 2, 32, 64}, Each: []int{32, 33}},
+		{Shape: []int{2, 2, 2, 32, 64}, Each: []int{-1, 3}},
+		{Shape: []int{1, 3, 2, 32, 64}, Each: []int{3}},
+		{Shape: []int{1, 1, 1, 48, 64}, Each: []int{3}},
+	} {
+		for _, bits := range []int{8, 4} {
+			s.Dist, s.Refused = tensor.Normal, true
+			e, d := giveStep(t, bits, s, 1)
+			none := judge.NoNumbers(len(d.q))
+			assert.True(t, e.Answer(t, map[string]uint64{problem.Errors: 1}, none).Passed)
+			assert.Contains(t, e.Judge(t, none).Reason, fmt.Sprintf("DecodeInt%d returned no error", bits))
+			s.Refused = false
+			_, err := decodeOp(bits).Case(s, 1, 1)
+			require.Error(t, err)
+		}
+	}
+}
+
+// TestMemory: what a cache of 4096 tokens takes, of halves, and that decoding has no room for these.
+func TestMemory(t *testing.T) {
+	for bits, most := range map[int]float64{8: 0.52, 4: 0.30} {
+		c, err := decodeOp(bits).Case(judge.Spec{Shape: []int{1, 8, 8, 4096, 128}, Each: []int{4096}, Dist: tensor.Normal}, 1, 1)
+		require.NoError(t, err)
+		cache, halves := judge.Bytes(c.Inputs[1:]), 2.*2*4096*8*128
+		assert.LessOrEqual(t, float64(cache)/halves, most, "INT%d", bits)
+		assert.EqualValues(t, cache+2*2*8*128-map[int]uint64{8: 0, 4: 2 * 2 * 8 * 32 * 128}[bits], least(bits, c), "INT%d: the cache without its open group, q and out", bits)
+		assert.Less(t, float64(scratch(c)), halves)
+	}
+}
