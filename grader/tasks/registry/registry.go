@@ -30,6 +30,7 @@ var All = List{
 	{"b3", "bonus/b3_int8"},
 	{"b5", "bonus/b5_fourbit"},
 	{"b6", "bonus/b6_decode"},
+	{"b8", "bonus/b8_w4a16"},
 }
 
 // List is some tasks, in order.
