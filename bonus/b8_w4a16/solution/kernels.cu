@@ -3,29 +3,56 @@
 //   x       [rows, k] of halves               codes   [n, k / 2], the first of two in the low half
 //   y       [rows, n] of halves               scales  [n, k / 128] of halves; zeros the same, bytes
 //
-// The third rung: a lane asks for much at a time, and decodes a weight once for 16 rows of x.
+// Tensor cores multiply 16 outputs by eight rows of x. Which numbers along k make a column of their
+// operands is free, as a sum has no order: one that suits the loads. A group's sum is float32, and
+// is multiplied by its scale.
 
 #include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
+#include <tensorcore.h>
 
 constexpr int GROUP = 128, TALL = 16; // numbers of a group along k, outputs of a tile
 constexpr int PIECE = 64; // numbers along k of which a lane has 16 bytes, for two outputs
-constexpr unsigned EVERYONE = 0xffffffff;
 
 __device__ __half2 halvesOf(unsigned bits) {
     return *reinterpret_cast<__half2 *>(&bits);
 }
+__device__ unsigned bitsOf(__half2 x) {
+    return *reinterpret_cast<unsigned *>(&x);
+}
 
-// Two codes less their zero, without a conversion. 0x6400 is the half 1024, whose last bit counts
-// 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts 16 times.
-__device__ unsigned twice(unsigned zero) {
-    return zero | zero << 16;
+// Two codes less their zero as halves, without a conversion. 0x6400 is the half 1024, whose last
+// bit counts 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts
+// 16 times: a sixteenth of that is 64 + code, and 0xd400 is -64.
+struct Zero {
+    unsigned ofLow, ofHigh;
+    __device__ Zero(unsigned zero = 0) {
+        const unsigned twice = zero | zero << 16;
+        ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
+    }
+};
+__device__ unsigned low(unsigned word, Zero zero) { // codes at bits 0 and 16
+    return bitsOf(__hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zero.ofLow)));
 }
-__device__ __half2 low(unsigned word, unsigned zeros) { // codes at bits 0 and 16
-    return __hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zeros | 0x64006400));
+__device__ unsigned high(unsigned word, Zero zero) { // codes at bits 4 and 20
+    return bitsOf(__hfma2(halvesOf(word & 0x00f000f0 | 0x64006400), __float2half2_rn(0.0625f),
+                          halvesOf(zero.ofHigh)));
 }
-__device__ __half2 high(unsigned word, unsigned zeros) { // codes at bits 4 and 20; 0xd400 is -64
-    return __hfma2(halvesOf(word & 0x00f000f0 | 0x64006400), __float2half2_rn(0.0625f),
-                   halvesOf(zeros << 4 | 0xd400d400));
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
+// since, so they are asked for at once; x may be what that kernel writes.
+__device__ void letTheNextBegin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
 }
 
 // ---- the order of fragments -----------------------------------------------------------------
@@ -67,121 +94,234 @@ extern "C" __global__ void lay(const unsigned *codes, const __half *scales,
 
 // ---- one row, weights as they are -----------------------------------------------------------
 
-// sum + eight products: of a word's codes, and of eight numbers of x. Codes that are 16 bits apart
-// are number i and number i + 4.
-__device__ float eight(float sum, unsigned word, unsigned zeros, const uint4 &x) {
-    const float2 a = __half22float2(halvesOf(x.x)), b = __half22float2(halvesOf(x.y));
-    const float2 c = __half22float2(halvesOf(x.z)), d = __half22float2(halvesOf(x.w));
-    float2 w = __half22float2(low(word, zeros));
-    sum = fmaf(w.x, a.x, sum), sum = fmaf(w.y, c.x, sum);
-    w = __half22float2(high(word, zeros));
-    sum = fmaf(w.x, a.y, sum), sum = fmaf(w.y, c.y, sum);
-    w = __half22float2(low(word >> 8, zeros));
-    sum = fmaf(w.x, b.x, sum), sum = fmaf(w.y, d.x, sum);
-    w = __half22float2(high(word >> 8, zeros));
-    return fmaf(w.y, d.y, fmaf(w.x, b.y, sum));
-}
+constexpr int WARPS = 16,
+              AHEAD = 2; // warps of a block; groups of its outputs that a warp has asked for
 
-constexpr int WARPS = 8, OUTPUTS = 2, AHEAD = 4;
-
-// A warp has two outputs. A lane asks for 16 bytes of both, four times over, before it needs the
-// first.
+// A block has 16 outputs, and its warps take groups of 128 numbers in turn. Lane 4g + t has the 32
+// numbers from 32t on, of outputs g and g + 8: 16 bytes each. The eight columns of the product are
+// all the same.
 extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, const uint4 *codes,
                                                              const __half *scales,
                                                              const unsigned char *zeros, __half *y,
                                                              int k, int n) {
-    const int lane = threadIdx.x % 32;
-    const int first = (blockIdx.x * WARPS + threadIdx.x / 32) * OUTPUTS;
-    float sums[OUTPUTS] = {};
-    for (int from = lane; from < k / 32; from += AHEAD * 32) {
-        uint4 w[AHEAD][OUTPUTS] = {};
-        float scale[AHEAD][OUTPUTS] = {};
-        unsigned zero[AHEAD][OUTPUTS] = {};
+    __shared__ float shares[WARPS][TALL];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = k / GROUP, first = blockIdx.x * TALL;
+    uint4 codesOf[AHEAD][2];
+    __half scaleOf[AHEAD][2];
+    unsigned char zeroOf[AHEAD][2];
+    const auto ask = [&](int a, int group) {
+        if (group >= groups) return;
 #pragma unroll
-        for (int i = 0; i < AHEAD * OUTPUTS; i++) {
-            const int a = i / OUTPUTS, o = i % OUTPUTS, at = from + a * 32;
-            const size_t output = min(first + o, n - 1);
-            const size_t group = output * (k / GROUP) + at / (GROUP / 32);
-            if (at >= k / 32) continue;
-            w[a][o] = codes[output * (k / 32) + at];
-            scale[a][o] = __half2float(scales[group]);
-            zero[a][o] = twice(zeros[group]);
+        for (int half = 0; half < 2; half++) {
+            const size_t at = (size_t)min(first + g + 8 * half, n - 1) * groups + group;
+            codesOf[a][half] = __ldcs(codes + at * (GROUP / 32) + t);
+            scaleOf[a][half] = scales[at], zeroOf[a][half] = zeros[at];
         }
+    };
+    letTheNextBegin();
+#pragma unroll
+    for (int a = 0; a < AHEAD; a++) ask(a, warp + a * WARPS);
+    waitForInputs();
+
+    float sums[2] = {}; // of outputs g and g + 8
+    for (int turn = warp; turn < groups; turn += AHEAD * WARPS) {
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
-            const int at = from + a * 32;
-            if (at >= k / 32) break;
-            const uint4 *eights = reinterpret_cast<const uint4 *>(x + at * 32);
+            const int group = turn + a * WARPS;
+            if (group >= groups) break; // the whole warp
+            const uint4 *eights = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32);
+            const Zero zero(zeroOf[a][0]), zero8(zeroOf[a][1]);
+            float sum[4] = {};
 #pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) {
-                const unsigned words[4] = {w[a][o].x, w[a][o].y, w[a][o].z, w[a][o].w};
-                float part = 0;
-#pragma unroll
-                for (int i = 0; i < 4; i++) part = eight(part, words[i], zero[a][o], eights[i]);
-                sums[o] = fmaf(scale[a][o], part, sums[o]);
+            for (int i = 0; i < 4; i++) {
+                unsigned word = wordOf(codesOf[a][0], i), word8 = wordOf(codesOf[a][1], i);
+                const uint4 b = eights[i];
+                // Codes that are 16 bits apart are numbers 0 and 4 of the eight, 1 and 5, and so
+                // on.
+                const unsigned even[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                          high(word8, zero8)};
+                mma_f16(sum, even, __byte_perm(b.x, b.z, 0x5410), __byte_perm(b.x, b.z, 0x7632));
+                word >>= 8, word8 >>= 8;
+                const unsigned odd[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                         high(word8, zero8)};
+                mma_f16(sum, odd, __byte_perm(b.y, b.w, 0x5410), __byte_perm(b.y, b.w, 0x7632));
             }
+            sums[0] = fmaf(__half2float(scaleOf[a][0]), sum[0], sums[0]);
+            sums[1] = fmaf(__half2float(scaleOf[a][1]), sum[2], sums[1]);
+            ask(a, group + AHEAD * WARPS);
         }
     }
-    for (int o = 0; o < OUTPUTS; o++) {
-        for (int apart = 16; apart > 0; apart /= 2)
-            sums[o] += __shfl_xor_sync(EVERYONE, sums[o], apart);
-        if (lane == 0 && first + o < n) y[first + o] = __float2half_rn(sums[o]);
-    }
+    if (t == 0) shares[warp][g] = sums[0], shares[warp][g + 8] = sums[1];
+    __syncthreads(); // every warp's share is there
+    if (threadIdx.x >= TALL || first + threadIdx.x >= n) return;
+    float sum = 0;
+    for (int w = 0; w < WARPS; w++) sum += shares[w][threadIdx.x];
+    y[first + threadIdx.x] = __float2half_rn(sum);
 }
 
 // ---- many rows, laid weights ----------------------------------------------------------------
 
-constexpr int ROWS = 16; // of x that a block has
+constexpr int MANY = 264; // blocks that share k at most
+__device__ unsigned done[MANY];
 
-// A block has a tile of 16 outputs; its warps take pieces of k in turn. A lane has four numbers of
-// output g and of output g + 8 in each word, and multiplies them with as many of every row of x.
-extern "C" __global__ __launch_bounds__(WARPS * 32) void rows(const __half *x, const uint4 *codes,
-                                                              const __half *scales,
-                                                              const unsigned char *zeros, __half *y,
-                                                              int rows, int k, int n) {
-    __shared__ float shares[WARPS][ROWS][TALL];
+// A block has NW * TILES tiles of 16 outputs, and 8 * WIDE rows of x. Its warps are NW times KW: KW
+// of them share out k. Stages of x, KW pieces long, come to shared memory by cp.async, for
+// all warps. A weight is of use to one warp only: it goes straight to a register, AHEAD stages
+// early. Blocks with the same outputs share k as well; the last one of them adds what they found.
+template <int NW, int KW, int TILES, int WIDE, int STAGES, int AHEAD>
+__device__ void multiply(const __half *x, const uint4 *codes, const __half2 *scales,
+                         const uchar2 *zeros, __half *y, float *between, int rows, int k, int n) {
+    constexpr int THREADS = NW * KW * 32, LINE = KW * 8, STAGE = 8 * WIDE * LINE; // 16 bytes each
+    extern __shared__ uint4 memory[]; // [STAGES][8 * WIDE][LINE]
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    const int pieces = k / PIECE, firstRow = blockIdx.y * ROWS;
-    float sums[ROWS][2] = {};
-    for (int piece = warp; piece < pieces; piece += WARPS) {
-        const size_t at = (size_t)blockIdx.x * pieces + piece;
-        const uint4 w = codes[at * 32 + lane];
-        const unsigned words[4] = {w.x, w.y, w.z, w.w};
-        const size_t pair = at / 2 * 8 + g; // of scales, and of zeros
-        const float2 scale = __half22float2(reinterpret_cast<const __half2 *>(scales)[pair]);
-        const uchar2 zero = reinterpret_cast<const uchar2 *>(zeros)[pair];
-        const unsigned zero0 = twice(zero.x), zero8 = twice(zero.y);
+    const int column = warp % NW, share = warp / NW; // of the outputs, and of k
+    const int pieces = k / PIECE, steps = (pieces + KW - 1) / KW, tiles = (n + TALL - 1) / TALL;
+    const int tile0 = (blockIdx.x * NW + column) * TILES, parts = gridDim.y;
+    const int first = steps * blockIdx.y / parts, last = steps * (blockIdx.y + 1) / parts;
+
+    // 1. Weights: who is behind the last piece, or the last step, has codes and scales of 0.
+    uint4 codesOf[AHEAD][TILES];
+    __half2 scaleOf[AHEAD][TILES];
+    uchar2 zeroOf[AHEAD][TILES];
+    const auto askWeights = [&](int a, int step) {
+        const int piece = step * KW + share;
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float2 a = __half22float2(low(words[i], zero0));
-            const float2 b = __half22float2(high(words[i], zero8));
-            const float2 c = __half22float2(low(words[i] >> 8, zero0));
-            const float2 d = __half22float2(high(words[i] >> 8, zero8));
-            const int number = piece * PIECE + i / 2 * 32 + t * 8 + i % 2 * 4;
+        for (int i = 0; i < TILES; i++) {
+            const size_t at = (size_t)min(tile0 + i, tiles - 1) * pieces + piece;
+            const bool there = step < last && piece < pieces;
+            codesOf[a][i] = there ? __ldcs(codes + at * 32 + lane) : uint4{0, 0, 0, 0};
+            scaleOf[a][i] = there ? scales[at / 2 * 8 + g] : __float2half2_rn(0);
+            zeroOf[a][i] = there ? zeros[at / 2 * 8 + g] : uchar2{0, 0};
+        }
+    };
+    // 2. Rows of x. Chunks of 64 bytes change places in every other row: what eight lanes read at a
+    // time
+    //    are two rows' chunks, which so are in different banks.
+    const auto askX = [&](int stage, int step) {
+        for (int i = threadIdx.x; step < last && i < STAGE; i += THREADS) {
+            const int row = i / LINE, c = i % LINE, at = step * KW * PIECE + c * 8;
+            uint4 *to = memory + stage * STAGE + row * LINE + (c ^ row % 2 * 4);
+            if (at < k)
+                __pipeline_memcpy_async(to, x + (size_t)min(row, rows - 1) * k + at, 16);
+            else
+                *to = uint4{0, 0, 0, 0};
+        }
+        __pipeline_commit(); // an empty one counts as well
+    };
+    letTheNextBegin();
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                if (firstRow + r >= rows) break;
-                const uint2 four =
-                    *reinterpret_cast<const uint2 *>(x + (size_t)(firstRow + r) * k + number);
-                const float2 p = __half22float2(halvesOf(four.x));
-                const float2 q = __half22float2(halvesOf(four.y));
-                sums[r][0] += scale.x * (a.x * p.x + a.y * p.y + c.x * q.x + c.y * q.y);
-                sums[r][1] += scale.y * (b.x * p.x + b.y * p.y + d.x * q.x + d.y * q.y);
+    for (int a = 0; a < AHEAD; a++) askWeights(a, first + a);
+    waitForInputs();
+    for (int i = 0; i < STAGES - 1; i++) askX(i, first + i);
+
+    // 3. Sum c of a lane is of row 2t + c % 2 of eight, and of output g, or, from 2 on, g + 8.
+    float sums[TILES][WIDE][4] = {};
+    int stage = 0;
+    for (int turn = first; turn < last; turn += AHEAD) {
+#pragma unroll
+        for (int ahead = 0; ahead < AHEAD; ahead++) {
+            const int step = turn + ahead;
+            if (step >= last) break; // the whole block
+            __pipeline_wait_prior(STAGES - 2);
+            __syncthreads(); // the stage is there for all, and all are done with the one before it
+            askX(stage == 0 ? STAGES - 1 : stage - 1, step + STAGES - 1);
+            unsigned a[4][TILES][4];
+            float2 scale[TILES];
+#pragma unroll
+            for (int i = 0; i < TILES; i++) {
+                const Zero zero(zeroOf[ahead][i].x), zero8(zeroOf[ahead][i].y);
+                scale[i] = __half22float2(scaleOf[ahead][i]);
+#pragma unroll
+                for (int w = 0; w < 4; w++) {
+                    const unsigned word = wordOf(codesOf[ahead][i], w);
+                    a[w][i][0] = low(word, zero), a[w][i][1] = high(word, zero8);
+                    a[w][i][2] = low(word >> 8, zero), a[w][i][3] = high(word >> 8, zero8);
+                }
             }
+            askWeights(ahead, step + AHEAD);
+            const uint4 *from = memory + stage * STAGE + g * LINE + t;
+            const int swap = g % 2 * 4;
+#pragma unroll
+            for (int wide = 0; wide < WIDE; wide++) {
+                const uint4 *eight = from + wide * 8 * LINE;
+                const uint4 b = eight[share * 8 ^ swap], b2 = eight[(share * 8 + 4) ^ swap];
+#pragma unroll
+                for (int i = 0; i < TILES; i++) {
+                    float sum[4] = {};
+                    mma_f16(sum, a[0][i], b.x, b.y);
+                    mma_f16(sum, a[1][i], b.z, b.w);
+                    mma_f16(sum, a[2][i], b2.x, b2.y);
+                    mma_f16(sum, a[3][i], b2.z, b2.w);
+#pragma unroll
+                    for (int c = 0; c < 4; c++)
+                        sums[i][wide][c] += (c < 2 ? scale[i].x : scale[i].y) * sum[c];
+                }
+            }
+            stage = stage + 1 == STAGES ? 0 : stage + 1;
         }
     }
-    for (int r = 0; r < ROWS; r++)
-        for (int half = 0; half < 2; half++) {
-            float sum = sums[r][half]; // of four lanes
-            sum += __shfl_xor_sync(EVERYONE, sum, 1);
-            sum += __shfl_xor_sync(EVERYONE, sum, 2);
-            if (t == 0) shares[warp][r][g + 8 * half] = sum;
+
+    // 4. The KW shares of a block are added in shared memory, and end in the first warps.
+    float4 *shares = reinterpret_cast<float4 *>(memory) + column * TILES * WIDE * 32 + lane;
+    const auto sum4 = [&](int i) -> float4 & {
+        return reinterpret_cast<float4 &>(sums[i / WIDE][i % WIDE]);
+    };
+    __pipeline_wait_prior(0);
+    __syncthreads(); // nobody reads x any more
+#pragma unroll
+    for (int i = 0; share > 0 && i < TILES * WIDE; i++)
+        shares[((share - 1) * NW * TILES * WIDE + i) * 32] = sum4(i);
+    __syncthreads(); // every share is there
+    const auto add = [](float4 &a, const float4 &b) {
+        a.x += b.x, a.y += b.y, a.z += b.z, a.w += b.w;
+    };
+    const auto put = [&](int i, const float4 &v) {
+        const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const int output = (tile0 + i / WIDE) * TALL + g + c / 2 * 8;
+            const int row = i % WIDE * 8 + 2 * t + c % 2;
+            if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(four[c]);
         }
-    __syncthreads(); // every warp's share is there
-    for (int i = threadIdx.x; i < ROWS * TALL; i += WARPS * 32) {
-        const int row = firstRow + i / TALL, output = blockIdx.x * TALL + i % TALL;
-        float sum = 0;
-        for (int w = 0; w < WARPS; w++) sum += shares[w][i / TALL][i % TALL];
-        if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(sum);
+    };
+    const size_t part =
+        (size_t)gridDim.x * NW * TILES * WIDE * 32; // float4 that all blocks have of k's part
+    float4 *found = reinterpret_cast<float4 *>(between) +
+                    (size_t)(blockIdx.x * NW + column) * TILES * WIDE * 32 + lane;
+#pragma unroll
+    for (int i = 0; share == 0 && i < TILES * WIDE; i++) {
+        for (int s = 0; s < KW - 1; s++) add(sum4(i), shares[(s * NW * TILES * WIDE + i) * 32]);
+        if (parts == 1)
+            put(i, sum4(i));
+        else
+            found[blockIdx.y * part + i * 32] = sum4(i);
+    }
+    if (parts == 1) return;
+
+    // 5. The last of the blocks that share k adds what they found: the others' fences came before
+    //    their counting.
+    __shared__ bool isLast;
+    __threadfence();
+    __syncthreads(); // all of this block's is written, each before its fence; the count ends at 0
+                     // again
+    if (threadIdx.x == 0) isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+    __syncthreads(); // everyone knows whether this block is the last
+    if (!isLast) return;
+    __threadfence();
+    for (int i = share; i < TILES * WIDE; i += KW) {
+        float4 all = found[i * 32];
+        for (int p = 1; p < parts; p++) add(all, found[p * part + i * 32]);
+        put(i, all);
     }
 }
+
+#define ROWS(NAME, NW, KW, TILES, WIDE, STAGES, AHEAD)                                             \
+    extern "C" __global__ __launch_bounds__(NW *KW * 32) void NAME(                                \
+        const __half *x, const uint4 *codes, const __half2 *scales, const uchar2 *zeros,           \
+        __half *y, float *between, int rows, int k, int n) {                                       \
+        multiply<NW, KW, TILES, WIDE, STAGES, AHEAD>(x, codes, scales, zeros, y, between, rows, k, \
+                                                     n);                                           \
+    }
+ROWS(rows16, 4, 2, 1, 2, 4, 4)
+ROWS(rows64, 4, 2, 2, 8, 4, 2)

@@ -1,33 +1,66 @@
 package w4a16
 
-import "flashlab/device"
+import (
+	"fmt"
 
-// W4A16 holds the kernels.
+	"flashlab/device"
+)
+
+// warps of a block of row, as kernels.cu has them; threads of one of lay; and blocks of rows that share
+// k at most.
+const (
+	warps   = 16
+	threads = 256
+	many    = 264
+)
+
+// way is one of the kernels for several rows, as kernels.cu makes it: its warps, by outputs and by
+// shares of k, tiles of 16 outputs of a warp, of eight rows of x, and stages of x.
+type way struct {
+	name                        string
+	nw, kw, tiles, wide, stages int
+}
+
+var ways = []way{{"rows16", 4, 2, 1, 2, 4}, {"rows64", 4, 2, 2, 8, 4}}
+
+// shared is the bytes of shared memory that kernels.cu lays out: stages of x, and later a block's
+// shares of the sums.
+func (w way) shared() int {
+	return max(w.stages*w.wide*w.kw*1024, (w.kw-1)*w.nw*w.tiles*w.wide*512)
+}
+
+// W4A16 holds the kernels, and room for what blocks find that share k.
 type W4A16 struct {
-	queue          device.Queue
-	lay, row, rows device.Kernel
+	queue    device.Queue
+	lay, row device.Kernel
+	rows     []device.Kernel // one for each way
+	between  device.Buffer[float32]
 }
 
 // New compiles the kernels for one device.
 func New(q device.Queue) (*W4A16, error) {
-	t := &W4A16{queue: q}
+	t := &W4A16{queue: q, rows: make([]device.Kernel, len(ways))}
 	module, err := q.Compile(Source)
 	if err != nil {
 		return nil, err
 	}
-	for name, kernel := range map[string]*device.Kernel{"lay": &t.lay, "row": &t.row, "rows": &t.rows} {
+	names := map[string]*device.Kernel{"lay": &t.lay, "row": &t.row}
+	size := 0
+	for i, w := range ways {
+		names[w.name] = &t.rows[i]
+		size = max(size, w.nw*w.tiles*w.wide*128)
+		if have := q.Info().MaxShared; w.shared() > have {
+			return nil, fmt.Errorf("%s needs %d bytes of shared memory, and a block has at most %d here", w.name, w.shared(), have)
+		}
+	}
+	for name, kernel := range names {
 		if *kernel, err = module.Kernel(name); err != nil {
 			return nil, err
 		}
 	}
-	return t, nil
+	t.between, err = device.Alloc[float32](q, "what blocks find", many*size)
+	return t, err
 }
-
-// threads of a block of lay.
-const threads = 256
-
-// What kernels.cu has: warps of a block of row and rows, outputs of a warp of row, rows of x of a block.
-const warps, outputs, together = 8, 2, 16
 
 func over(n, each int) int { return (n + each - 1) / each }
 
@@ -45,7 +78,7 @@ func (t *W4A16) Row(y, x Halves, w Weights, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D1(over(s.N, warps*outputs)), Block: device.D1(32 * warps)}
+	l := device.Launch{Grid: device.D1(s.Tiles()), Block: device.D1(32 * warps), Early: true}
 	return t.queue.Launch(t.row, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
 }
 
@@ -54,6 +87,15 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D2(s.Tiles(), over(s.Rows, together)), Block: device.D1(32 * warps)}
-	return t.queue.Launch(t.rows, l, x, w.Codes, w.Scales, w.Zeros, y, s.Rows, s.K, s.N)
+	i := 0
+	for s.Rows > 8*ways[i].wide {
+		i++
+	}
+	by := ways[i]
+	blocks := over(s.Tiles(), by.nw*by.tiles)
+	l := device.Launch{Grid: device.D2(blocks, parts(blocks, s.K)), Block: device.D1(32 * by.nw * by.kw), Shared: by.shared(), Early: true}
+	return t.queue.Launch(t.rows[i], l, x, w.Codes, w.Scales, w.Zeros, y, t.between, s.Rows, s.K, s.N)
 }
+
+// parts is how many blocks share k: as many as fill a large GPU, but each should have some steps.
+func parts(blocks, k int) int { return max(1, min(many/blocks, k/1024)) }
