@@ -1,7 +1,8 @@
 // Products y = x Wᵀ with weights of four bits, in groups of 128 along k: (code - zero) * scale.
 //
 //   x       [rows, k] of halves               codes   [n, k / 2], the first of two in the low half
-//   y       [rows, n] of halves               scales  [n, k / 128] of halves; zeros the same, bytes
+//   y       [rows, n] of halves               scales  [n, k / 128] of halves
+//                                             zeros   [n, k / 128], the low half of a byte
 //
 // Names and parameters are yours to change, together with w4a16.go.
 

@@ -1,7 +1,8 @@
 // Products y = x Wᵀ with weights of four bits, in groups of 128 along k: (code - zero) * scale.
 //
 //   x       [rows, k] of halves               codes   [n, k / 2], the first of two in the low half
-//   y       [rows, n] of halves               scales  [n, k / 128] of halves; zeros the same, bytes
+//   y       [rows, n] of halves               scales  [n, k / 128] of halves
+//                                             zeros   [n, k / 128], the low half of a byte
 //
 // Tensor cores multiply 16 outputs by eight rows of x. Which numbers along k make a column of their
 // operands is free, as a sum has no order: one that suits the loads. A group's sum is float32, and
@@ -27,7 +28,7 @@ __device__ unsigned bitsOf(__half2 x) {
 struct Zero {
     unsigned ofLow, ofHigh;
     __device__ Zero(unsigned zero = 0) {
-        const unsigned twice = zero | zero << 16;
+        const unsigned twice = (zero & 15) * 0x10001;
         ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
     }
 };

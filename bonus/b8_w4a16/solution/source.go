@@ -26,7 +26,7 @@ type Halves = device.Buffer[device.Float16]
 type Weights struct {
 	Codes  device.Buffer[uint8] // [N, K / 2]: two a byte, the first in the low half; 0 … 15
 	Scales Halves               // [N, K / 128]
-	Zeros  device.Buffer[uint8] // [N, K / 128]: 0 … 15
+	Zeros  device.Buffer[uint8] // [N, K / 128]: 0 … 15, the low half of a byte; the other does not count
 }
 
 // Laid are the same weights in the order in which tensor cores take them. Tiles have 16 outputs; what

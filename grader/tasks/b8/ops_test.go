@@ -106,7 +106,7 @@ func (p multiplication) tensorCores(sum func(float32) float32) []float32 {
 		for g := p.k/group - 1; g >= 0; g-- { // from the last group on: any order does
 			part := float32(0)
 			for i := g * group; i < (g+1)*group; i++ {
-				part = sum(part + p.x[row*p.k+i]*(float32(p.code(o, i))-p.zeros[p.groupOf(o, i)]))
+				part = sum(part + p.x[row*p.k+i]*(float32(p.code(o, i))-p.zero(p.groupOf(o, i))))
 			}
 			total = sum(total + part*p.scales[p.groupOf(o, g*group)])
 		}

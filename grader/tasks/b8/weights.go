@@ -47,6 +47,9 @@ func (w weights) code(o, i int) int {
 	return int(w.codes[at/2]>>(at%2*4)) & 15
 }
 
+// zero is the low half of a byte, which travels as a signed number.
+func (w weights) zero(g int) float32 { return float32(int(w.zeros[g]) & 15) }
+
 func (w weights) groupOf(o, i int) int { return o*(w.k/group) + i/group }
 
 // reading is a way to read weights. What is nil is read as it should be.
@@ -67,7 +70,7 @@ func (w weights) numbers(r reading) []float32 {
 		r.group = w.groupOf
 	}
 	if r.zero == nil {
-		r.zero = func(g int) float32 { return w.zeros[g] }
+		r.zero = w.zero
 	}
 	if r.scale == nil {
 		r.scale = func(s float32) float32 { return s }
@@ -156,7 +159,7 @@ func trained(c problem.Problem, k, n int) (weights, error) {
 	}
 	zeros := make([]float32, len(q.Zeros))
 	for i, z := range q.Zeros {
-		zeros[i] = float32(z)
+		zeros[i] = float32(int8(z | byte(i*7+i/16)<<4)) // what is in the other half does not count
 	}
 	return weights{k, n, q.Codes, q.Scales, zeros}, nil
 }
@@ -179,7 +182,7 @@ func (w weights) misreadings() []misreading {
 	groups := w.k / group
 	neighbour := func(by int) func(o, i int) int { return func(o, i int) int { return w.groupOf(o, i) + by } }
 	zero := func(of func(z float32) float32) func(int) float32 {
-		return func(g int) float32 { return of(w.zeros[g]) }
+		return func(g int) float32 { return of(w.zero(g)) }
 	}
 	right := fmt.Sprintf("number i of an output has that of its group i / %d", group)
 	all := []misreading{
@@ -194,6 +197,7 @@ func (w weights) misreadings() []misreading {
 		{reading{zero: zero(func(z float32) float32 { return z + 1 })}, "the zero is off by one: one too many is subtracted from every code"},
 		{reading{zero: zero(func(z float32) float32 { return z - 1 })}, "the zero is off by one: one too few is subtracted from every code"},
 		{reading{zero: zero(func(z float32) float32 { return -z })}, "the zero is added: a weight is (code − zero) · scale"},
+		{reading{zero: func(g int) float32 { return float32(uint8(w.zeros[g])) }}, "all of a zero's byte is read: only its low half counts"},
 		{reading{code: func(o, i int) int { return w.code(o, i) << 28 >> 28 }}, "codes are read as signed numbers: they are 0 … 15"},
 		{reading{scale: func(float32) float32 { return 1 }}, "the numbers are not multiplied by their group's scale"},
 	}

@@ -1,7 +1,8 @@
 // Products y = x Wᵀ with weights of four bits, in groups of 128 along k: (code - zero) * scale.
 //
 //   x       [rows, k] of halves               codes   [n, k / 2], the first of two in the low half
-//   y       [rows, n] of halves               scales  [n, k / 128] of halves; zeros the same, bytes
+//   y       [rows, n] of halves               scales  [n, k / 128] of halves
+//                                             zeros   [n, k / 128], the low half of a byte
 //
 // The first rung: weights are written as halves, and multiplied like any others.
 
@@ -18,7 +19,7 @@ __device__ __half2 halvesOf(unsigned bits) {
 // ---- reading --------------------------------------------------------------------------------
 
 __device__ __half weight(unsigned code, __half scale, unsigned char zero) {
-    return __float2half_rn(((int)code - zero) * __half2float(scale));
+    return __float2half_rn(((int)code - (zero & 15)) * __half2float(scale));
 }
 
 // A thread has a word, eight numbers of an output.

@@ -1,7 +1,8 @@
 // Products y = x Wᵀ with weights of four bits, in groups of 128 along k: (code - zero) * scale.
 //
 //   x       [rows, k] of halves               codes   [n, k / 2], the first of two in the low half
-//   y       [rows, n] of halves               scales  [n, k / 128] of halves; zeros the same, bytes
+//   y       [rows, n] of halves               scales  [n, k / 128] of halves
+//                                             zeros   [n, k / 128], the low half of a byte
 //
 // The third rung: a lane asks for much at a time, and decodes a weight once for 16 rows of x.
 
@@ -18,7 +19,7 @@ __device__ __half2 halvesOf(unsigned bits) {
 // Two codes less their zero, without a conversion. 0x6400 is the half 1024, whose last bit counts
 // 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts 16 times.
 __device__ unsigned twice(unsigned zero) {
-    return zero | zero << 16;
+    return (zero & 15) * 0x10001;
 }
 __device__ __half2 low(unsigned word, unsigned zeros) { // codes at bits 0 and 16
     return __hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zeros | 0x64006400));
