@@ -95,29 +95,31 @@ extern "C" __global__ void lay(const unsigned *codes, const __half *scales,
 
 // ---- one row, weights as they are -----------------------------------------------------------
 
-constexpr int WARPS = 16,
-              AHEAD = 2; // warps of a block; groups of its outputs that a warp has asked for
+constexpr int WARPS = 16, TILES = 2; // of a block; a tile has 16 outputs
+constexpr int AHEAD = 1;             // groups of a tile that a warp has asked for early
 
-// A block has 16 outputs, and its warps take groups of 128 numbers in turn. Lane 4g + t has the 32
-// numbers from 32t on, of outputs g and g + 8: 16 bytes each. The eight columns of the product are
-// all the same.
+// The warps of a block take groups of 128 numbers in turn. Lane 4g + t has the 32 numbers from 32t
+// on, of outputs g and g + 8 of each tile: 16 bytes each. The eight columns of the product are all
+// the same. There are fewer than 2^30 weights, so 32 bits count them.
 extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, const uint4 *codes,
                                                              const __half *scales,
                                                              const unsigned char *zeros, __half *y,
                                                              int k, int n) {
-    __shared__ float shares[WARPS][TALL];
+    __shared__ float shares[WARPS][TILES * TALL];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    const int groups = k / GROUP, first = blockIdx.x * TALL;
-    uint4 codesOf[AHEAD][2];
-    __half scaleOf[AHEAD][2];
-    unsigned char zeroOf[AHEAD][2];
-    const auto ask = [&](int a, int group) {
-        if (group >= groups) return;
+    const int groups = k / GROUP, first = blockIdx.x * TILES * TALL;
+    unsigned start[2 * TILES]; // of outputs g, g + 8, g + 16 ...: their first groups
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const size_t at = (size_t)min(first + g + 8 * half, n - 1) * groups + group;
-            codesOf[a][half] = __ldcs(codes + at * (GROUP / 32) + t);
-            scaleOf[a][half] = scales[at], zeroOf[a][half] = zeros[at];
+    for (int i = 0; i < 2 * TILES; i++) start[i] = min(first + g + 8 * i, n - 1) * groups;
+    uint4 codesOf[AHEAD][2 * TILES];
+    __half scaleOf[AHEAD][2 * TILES];
+    unsigned char zeroOf[AHEAD][2 * TILES];
+    const auto ask = [&](int a, int group) {
+#pragma unroll
+        for (int i = 0; group < groups && i < 2 * TILES; i++) {
+            const unsigned at = start[i] + group;
+            codesOf[a][i] = __ldcs(codes + at * (GROUP / 32) + t);
+            scaleOf[a][i] = scales[at], zeroOf[a][i] = zeros[at];
         }
     };
     letTheNextBegin();
@@ -125,37 +127,44 @@ extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, co
     for (int a = 0; a < AHEAD; a++) ask(a, warp + a * WARPS);
     waitForInputs();
 
-    float sums[2] = {}; // of outputs g and g + 8
+    float sums[2 * TILES] = {};
     for (int turn = warp; turn < groups; turn += AHEAD * WARPS) {
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
             const int group = turn + a * WARPS;
             if (group >= groups) break; // the whole warp
-            const uint4 *eights = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32);
-            const Zero zero(zeroOf[a][0]), zero8(zeroOf[a][1]);
-            float sum[4] = {};
+            // Codes that are 16 bits apart are numbers 0 and 4 of a word's eight, 1 and 5, 2 and 6,
+            // 3 and 7. So are the numbers of x in a register.
+            unsigned b[4][4];
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                unsigned word = wordOf(codesOf[a][0], i), word8 = wordOf(codesOf[a][1], i);
-                const uint4 b = eights[i];
-                // Codes that are 16 bits apart are numbers 0 and 4 of the eight, 1 and 5, and so
-                // on.
-                const unsigned even[4] = {low(word, zero), low(word8, zero8), high(word, zero),
-                                          high(word8, zero8)};
-                mma_f16(sum, even, __byte_perm(b.x, b.z, 0x5410), __byte_perm(b.x, b.z, 0x7632));
-                word >>= 8, word8 >>= 8;
-                const unsigned odd[4] = {low(word, zero), low(word8, zero8), high(word, zero),
-                                         high(word8, zero8)};
-                mma_f16(sum, odd, __byte_perm(b.y, b.w, 0x5410), __byte_perm(b.y, b.w, 0x7632));
+                const uint4 v = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32)[i];
+                b[i][0] = __byte_perm(v.x, v.z, 0x5410), b[i][1] = __byte_perm(v.x, v.z, 0x7632);
+                b[i][2] = __byte_perm(v.y, v.w, 0x5410), b[i][3] = __byte_perm(v.y, v.w, 0x7632);
             }
-            sums[0] = fmaf(__half2float(scaleOf[a][0]), sum[0], sums[0]);
-            sums[1] = fmaf(__half2float(scaleOf[a][1]), sum[2], sums[1]);
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++) {
+                const int o = 2 * tile; // and o + 1 is that of output g + 8
+                const Zero zero(zeroOf[a][o]), zero8(zeroOf[a][o + 1]);
+                float sum[4] = {};
+#pragma unroll
+                for (int i = 0; i < 8; i++) { // half words: numbers 0, 4, 1, 5 and 2, 6, 3, 7
+                    const unsigned word = wordOf(codesOf[a][o], i / 2) >> i % 2 * 8;
+                    const unsigned word8 = wordOf(codesOf[a][o + 1], i / 2) >> i % 2 * 8;
+                    const unsigned w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                           high(word8, zero8)};
+                    mma_f16(sum, w, b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
+                }
+                sums[o] += __half2float(scaleOf[a][o]) * sum[0];
+                sums[o + 1] += __half2float(scaleOf[a][o + 1]) * sum[2];
+            }
             ask(a, group + AHEAD * WARPS);
         }
     }
-    if (t == 0) shares[warp][g] = sums[0], shares[warp][g + 8] = sums[1];
+#pragma unroll
+    for (int i = 0; t == 0 && i < 2 * TILES; i++) shares[warp][g + 8 * i] = sums[i];
     __syncthreads(); // every warp's share is there
-    if (threadIdx.x >= TALL || first + threadIdx.x >= n) return;
+    if (threadIdx.x >= TILES * TALL || first + threadIdx.x >= n) return;
     float sum = 0;
     for (int w = 0; w < WARPS; w++) sum += shares[w][threadIdx.x];
     y[first + threadIdx.x] = __float2half_rn(sum);
@@ -166,48 +175,62 @@ extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, co
 constexpr int MANY = 264; // blocks that share k at most
 __device__ unsigned done[MANY];
 
+__device__ void add(float4 &a, const float4 &b) {
+    a.x += b.x, a.y += b.y, a.z += b.z, a.w += b.w;
+}
+
 // A block has NW * TILES tiles of 16 outputs, and 8 * WIDE rows of x. Its warps are NW times KW: KW
-// of them share out k. Stages of x, KW pieces long, come to shared memory by cp.async, for
-// all warps. A weight is of use to one warp only: it goes straight to a register, AHEAD stages
-// early. Blocks with the same outputs share k as well; the last one of them adds what they found.
+// of them share out k, a group each at a time. Stages of x, KW groups long, come to shared memory
+// by cp.async, for all warps. A weight is of use to one warp only: it goes straight to a register,
+// AHEAD stages early. Blocks with the same outputs share k as well; the last of them adds what they
+// found.
 template <int NW, int KW, int TILES, int WIDE, int STAGES, int AHEAD>
-__device__ void multiply(const __half *x, const uint4 *codes, const __half2 *scales,
-                         const uchar2 *zeros, __half *y, float *between, int rows, int k, int n) {
-    constexpr int THREADS = NW * KW * 32, LINE = KW * 8, STAGE = 8 * WIDE * LINE; // 16 bytes each
-    extern __shared__ uint4 memory[]; // [STAGES][8 * WIDE][LINE]
+__device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, const __half2 *scales,
+                                         const uchar2 *zeros, __half *y, float *between, int rows,
+                                         int k, int n) {
+    constexpr int LINE = KW * 16, STAGE = 8 * WIDE * LINE; // in 16 bytes
+    constexpr int TOGETHER = NW * KW * 32 / LINE,
+                  SUMS = TILES * WIDE; // rows that are asked for at once
+    extern __shared__ uint4 memory[];  // [STAGES][8 * WIDE][LINE]
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int column = warp % NW, share = warp / NW; // of the outputs, and of k
-    const int pieces = k / PIECE, steps = (pieces + KW - 1) / KW, tiles = (n + TALL - 1) / TALL;
+    const int groups = k / GROUP, steps = (groups + KW - 1) / KW, tiles = (n + TALL - 1) / TALL;
     const int tile0 = (blockIdx.x * NW + column) * TILES, parts = gridDim.y;
     const int first = steps * blockIdx.y / parts, last = steps * (blockIdx.y + 1) / parts;
 
-    // 1. Weights: who is behind the last piece, or the last step, has codes and scales of 0.
-    uint4 codesOf[AHEAD][TILES];
+    // 1. Weights. Behind the last group are codes and scales of 0.
+    unsigned start[TILES]; // a tile's first group
+#pragma unroll
+    for (int i = 0; i < TILES; i++) start[i] = min(tile0 + i, tiles - 1) * groups;
+    uint4 codesOf[AHEAD][TILES][2];
     __half2 scaleOf[AHEAD][TILES];
     uchar2 zeroOf[AHEAD][TILES];
     const auto askWeights = [&](int a, int step) {
-        const int piece = step * KW + share;
+        const int group = step * KW + share;
+        const bool there = step < last && group < groups;
 #pragma unroll
         for (int i = 0; i < TILES; i++) {
-            const size_t at = (size_t)min(tile0 + i, tiles - 1) * pieces + piece;
-            const bool there = step < last && piece < pieces;
-            codesOf[a][i] = there ? __ldcs(codes + at * 32 + lane) : uint4{0, 0, 0, 0};
-            scaleOf[a][i] = there ? scales[at / 2 * 8 + g] : __float2half2_rn(0);
-            zeroOf[a][i] = there ? zeros[at / 2 * 8 + g] : uchar2{0, 0};
+            const unsigned at = there ? start[i] + group : 0;
+            codesOf[a][i][0] = __ldcs(codes + at * 64 + lane);
+            codesOf[a][i][1] = __ldcs(codes + at * 64 + 32 + lane);
+            scaleOf[a][i] = there ? scales[at * 8 + g] : __float2half2_rn(0);
+            zeroOf[a][i] = zeros[at * 8 + g];
         }
     };
-    // 2. Rows of x. Chunks of 64 bytes change places in every other row: what eight lanes read at a
-    // time
-    //    are two rows' chunks, which so are in different banks.
+    // 2. Rows of x; behind the last one that one again. In every other row chunks of 64 bytes
+    // change
+    //    places: what eight lanes read at a time are two rows' chunks, in different banks then.
+    const int at = threadIdx.x % LINE, row0 = threadIdx.x / LINE;
     const auto askX = [&](int stage, int step) {
-        for (int i = threadIdx.x; step < last && i < STAGE; i += THREADS) {
-            const int row = i / LINE, c = i % LINE, at = step * KW * PIECE + c * 8;
-            uint4 *to = memory + stage * STAGE + row * LINE + (c ^ row % 2 * 4);
-            if (at < k)
-                __pipeline_memcpy_async(to, x + (size_t)min(row, rows - 1) * k + at, 16);
-            else
-                *to = uint4{0, 0, 0, 0};
-        }
+        const int number = (step * LINE + at) * 8;
+        uint4 *to = memory + stage * STAGE + row0 * LINE + (at ^ row0 % 2 * 4);
+        if (step < last)
+#pragma unroll
+            for (int row = row0; row < row0 + 8 * WIDE; row += TOGETHER, to += TOGETHER * LINE)
+                if (row < rows && number < k)
+                    __pipeline_memcpy_async(to, x + row * k + number, 16);
+                else
+                    *to = uint4{0, 0, 0, 0};
         __pipeline_commit(); // an empty one counts as well
     };
     letTheNextBegin();
@@ -227,81 +250,83 @@ __device__ void multiply(const __half *x, const uint4 *codes, const __half2 *sca
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads(); // the stage is there for all, and all are done with the one before it
             askX(stage == 0 ? STAGES - 1 : stage - 1, step + STAGES - 1);
-            unsigned a[4][TILES][4];
+            unsigned w[8][TILES][4];
             float2 scale[TILES];
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
                 const Zero zero(zeroOf[ahead][i].x), zero8(zeroOf[ahead][i].y);
                 scale[i] = __half22float2(scaleOf[ahead][i]);
 #pragma unroll
-                for (int w = 0; w < 4; w++) {
-                    const unsigned word = wordOf(codesOf[ahead][i], w);
-                    a[w][i][0] = low(word, zero), a[w][i][1] = high(word, zero8);
-                    a[w][i][2] = low(word >> 8, zero), a[w][i][3] = high(word >> 8, zero8);
+                for (int v = 0; v < 8; v++) {
+                    const unsigned word = wordOf(codesOf[ahead][i][v / 4], v % 4);
+                    w[v][i][0] = low(word, zero), w[v][i][1] = high(word, zero8);
+                    w[v][i][2] = low(word >> 8, zero), w[v][i][3] = high(word >> 8, zero8);
                 }
             }
             askWeights(ahead, step + AHEAD);
-            const uint4 *from = memory + stage * STAGE + g * LINE + t;
-            const int swap = g % 2 * 4;
+            const uint4 *from = memory + stage * STAGE + g * LINE + share * 16 + t;
 #pragma unroll
-            for (int wide = 0; wide < WIDE; wide++) {
-                const uint4 *eight = from + wide * 8 * LINE;
-                const uint4 b = eight[share * 8 ^ swap], b2 = eight[(share * 8 + 4) ^ swap];
+            for (int wide = 0; wide < WIDE;
+                 wide += 2) { // two, so that products need not wait for each other
+                float sum[2][TILES][4] = {};
 #pragma unroll
-                for (int i = 0; i < TILES; i++) {
-                    float sum[4] = {};
-                    mma_f16(sum, a[0][i], b.x, b.y);
-                    mma_f16(sum, a[1][i], b.z, b.w);
-                    mma_f16(sum, a[2][i], b2.x, b2.y);
-                    mma_f16(sum, a[3][i], b2.z, b2.w);
+                for (int q = 0; q < 4; q++) {
+                    uint4 b[2];
 #pragma unroll
-                    for (int c = 0; c < 4; c++)
-                        sums[i][wide][c] += (c < 2 ? scale[i].x : scale[i].y) * sum[c];
+                    for (int j = 0; j < 2; j++)
+                        b[j] = from[(wide + j) * 8 * LINE + (q * 4 ^ g % 2 * 4)];
+#pragma unroll
+                    for (int i = 0; i < 4 * TILES; i++) { // words 2q and 2q + 1
+                        const int v = i / 2 / TILES, tile = i / 2 % TILES, j = i % 2;
+                        mma_f16(sum[j][tile], w[2 * q + v][tile], wordOf(b[j], 2 * v),
+                                wordOf(b[j], 2 * v + 1));
+                    }
+                }
+#pragma unroll
+                for (int i = 0; i < 8 * TILES; i++) {
+                    const int j = i / 4 / TILES, tile = i / 4 % TILES, c = i % 4;
+                    sums[tile][wide + j][c] +=
+                        (c < 2 ? scale[tile].x : scale[tile].y) * sum[j][tile][c];
                 }
             }
             stage = stage + 1 == STAGES ? 0 : stage + 1;
         }
     }
 
-    // 4. The KW shares of a block are added in shared memory, and end in the first warps.
-    float4 *shares = reinterpret_cast<float4 *>(memory) + column * TILES * WIDE * 32 + lane;
-    const auto sum4 = [&](int i) -> float4 & {
+    // 4. The KW shares of a block are added in shared memory, and end in the first NW warps.
+    const auto four = [&](int i) -> float4 & {
         return reinterpret_cast<float4 &>(sums[i / WIDE][i % WIDE]);
     };
+    float4 *shares = reinterpret_cast<float4 *>(memory) + column * SUMS * 32 + lane;
     __pipeline_wait_prior(0);
     __syncthreads(); // nobody reads x any more
 #pragma unroll
-    for (int i = 0; share > 0 && i < TILES * WIDE; i++)
-        shares[((share - 1) * NW * TILES * WIDE + i) * 32] = sum4(i);
+    for (int i = 0; share > 0 && i < SUMS; i++)
+        shares[((share - 1) * NW * SUMS + i) * 32] = four(i);
     __syncthreads(); // every share is there
-    const auto add = [](float4 &a, const float4 &b) {
-        a.x += b.x, a.y += b.y, a.z += b.z, a.w += b.w;
-    };
     const auto put = [&](int i, const float4 &v) {
-        const float four[4] = {v.x, v.y, v.z, v.w};
+        const float all[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
         for (int c = 0; c < 4; c++) {
             const int output = (tile0 + i / WIDE) * TALL + g + c / 2 * 8;
             const int row = i % WIDE * 8 + 2 * t + c % 2;
-            if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(four[c]);
+            if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(all[c]);
         }
     };
-    const size_t part =
-        (size_t)gridDim.x * NW * TILES * WIDE * 32; // float4 that all blocks have of k's part
-    float4 *found = reinterpret_cast<float4 *>(between) +
-                    (size_t)(blockIdx.x * NW + column) * TILES * WIDE * 32 + lane;
+    const int part = gridDim.x * NW * SUMS * 32; // what all blocks find in one part of k
+    float4 *found =
+        reinterpret_cast<float4 *>(between) + (blockIdx.x * NW + column) * SUMS * 32 + lane;
 #pragma unroll
-    for (int i = 0; share == 0 && i < TILES * WIDE; i++) {
-        for (int s = 0; s < KW - 1; s++) add(sum4(i), shares[(s * NW * TILES * WIDE + i) * 32]);
+    for (int i = 0; share == 0 && i < SUMS; i++) {
+        for (int s = 0; s < KW - 1; s++) add(four(i), shares[(s * NW * SUMS + i) * 32]);
         if (parts == 1)
-            put(i, sum4(i));
+            put(i, four(i));
         else
-            found[blockIdx.y * part + i * 32] = sum4(i);
+            found[blockIdx.y * part + i * 32] = four(i);
     }
     if (parts == 1) return;
 
-    // 5. The last of the blocks that share k adds what they found: the others' fences came before
-    //    their counting.
+    // 5. The last of the blocks that share k adds: the others' fences came before their counting.
     __shared__ bool isLast;
     __threadfence();
     __syncthreads(); // all of this block's is written, each before its fence; the count ends at 0
@@ -310,7 +335,7 @@ __device__ void multiply(const __half *x, const uint4 *codes, const __half2 *sca
     __syncthreads(); // everyone knows whether this block is the last
     if (!isLast) return;
     __threadfence();
-    for (int i = share; i < TILES * WIDE; i += KW) {
+    for (int i = share; i < SUMS; i += KW) {
         float4 all = found[i * 32];
         for (int p = 1; p < parts; p++) add(all, found[p * part + i * 32]);
         put(i, all);
@@ -324,5 +349,5 @@ __device__ void multiply(const __half *x, const uint4 *codes, const __half2 *sca
         multiply<NW, KW, TILES, WIDE, STAGES, AHEAD>(x, codes, scales, zeros, y, between, rows, k, \
                                                      n);                                           \
     }
-ROWS(rows16, 4, 2, 1, 2, 4, 4)
-ROWS(rows64, 4, 2, 2, 8, 4, 2)
+ROWS(rows16, 4, 4, 2, 2, 3, 1)
+ROWS(rows64, 4, 2, 2, 8, 3, 1)

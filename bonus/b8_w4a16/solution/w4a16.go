@@ -10,6 +10,7 @@ import (
 // k at most.
 const (
 	warps   = 16
+	tall    = 32 // outputs of a block of row
 	threads = 256
 	many    = 264
 )
@@ -21,12 +22,12 @@ type way struct {
 	nw, kw, tiles, wide, stages int
 }
 
-var ways = []way{{"rows16", 4, 2, 1, 2, 4}, {"rows64", 4, 2, 2, 8, 4}}
+var ways = []way{{"rows16", 4, 4, 2, 2, 3}, {"rows64", 4, 2, 2, 8, 3}}
 
 // shared is the bytes of shared memory that kernels.cu lays out: stages of x, and later a block's
 // shares of the sums.
 func (w way) shared() int {
-	return max(w.stages*w.wide*w.kw*1024, (w.kw-1)*w.nw*w.tiles*w.wide*512)
+	return max(w.stages*w.wide*w.kw*2048, (w.kw-1)*w.nw*w.tiles*w.wide*512)
 }
 
 // W4A16 holds the kernels, and room for what blocks find that share k.
@@ -78,7 +79,7 @@ func (t *W4A16) Row(y, x Halves, w Weights, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D1(s.Tiles()), Block: device.D1(32 * warps), Early: true}
+	l := device.Launch{Grid: device.D1(over(s.N, tall)), Block: device.D1(32 * warps), Early: true}
 	return t.queue.Launch(t.row, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
 }
 
