@@ -95,16 +95,14 @@ extern "C" __global__ void lay(const unsigned *codes, const __half *scales,
 
 // ---- one row, weights as they are -----------------------------------------------------------
 
-constexpr int WARPS = 16, TILES = 2; // of a block; a tile has 16 outputs
-constexpr int AHEAD = 1;             // groups of a tile that a warp has asked for early
-
-// The warps of a block take groups of 128 numbers in turn. Lane 4g + t has the 32 numbers from 32t
-// on, of outputs g and g + 8 of each tile: 16 bytes each. The eight columns of the product are all
-// the same. There are fewer than 2^30 weights, so 32 bits count them.
-extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, const uint4 *codes,
-                                                             const __half *scales,
-                                                             const unsigned char *zeros, __half *y,
-                                                             int k, int n) {
+// A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn, and ask
+// AHEAD of them early. Lane 4g + t has the 32 numbers from 32t on, of outputs g and g + 8 of each
+// tile: 16 bytes each. The eight columns of the product are all the same. There are fewer than 2^30
+// weights, so 32 bits count them.
+template <int WARPS, int TILES, int AHEAD>
+__device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
+                                            const __half *scales, const unsigned char *zeros,
+                                            __half *y, int k, int n) {
     __shared__ float shares[WARPS][TILES * TALL];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int groups = k / GROUP, first = blockIdx.x * TILES * TALL;
@@ -169,6 +167,15 @@ extern "C" __global__ __launch_bounds__(WARPS * 32) void row(const __half *x, co
     for (int w = 0; w < WARPS; w++) sum += shares[w][threadIdx.x];
     y[first + threadIdx.x] = __float2half_rn(sum);
 }
+
+#define ROW(NAME, WARPS, TILES, AHEAD)                                                             \
+    extern "C" __global__ __launch_bounds__(WARPS * 32) void NAME(                                 \
+        const __half *x, const uint4 *codes, const __half *scales, const unsigned char *zeros,     \
+        __half *y, int k, int n) {                                                                 \
+        multiplyOne<WARPS, TILES, AHEAD>(x, codes, scales, zeros, y, k, n);                        \
+    }
+ROW(row1, 16, 1, 2) // for few outputs
+ROW(row2, 16, 2, 1)
 
 // ---- many rows, laid weights ----------------------------------------------------------------
 
@@ -349,5 +356,6 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
         multiply<NW, KW, TILES, WIDE, STAGES, AHEAD>(x, codes, scales, zeros, y, between, rows, k, \
                                                      n);                                           \
     }
-ROWS(rows16, 4, 4, 2, 2, 3, 1)
-ROWS(rows64, 4, 2, 2, 8, 3, 1)
+ROWS(rows16few, 4, 4, 2, 2, 3, 1) // for few weights
+ROWS(rows16, 4, 2, 2, 2, 4, 2)
+ROWS(rows64, 8, 2, 1, 8, 3, 1)

@@ -6,13 +6,11 @@ import (
 	"flashlab/device"
 )
 
-// warps of a block of row, as kernels.cu has them; threads of one of lay; and blocks of rows that share
-// k at most.
 const (
-	warps   = 16
-	tall    = 32 // outputs of a block of row
-	threads = 256
-	many    = 264
+	threads = 256     // of a block of lay
+	warps   = 16      // of a block of row1 and row2
+	many    = 264     // blocks of rows that share k at most
+	few     = 1 << 24 // weights of which every block has but a step or two
 )
 
 // way is one of the kernels for several rows, as kernels.cu makes it: its warps, by outputs and by
@@ -22,7 +20,7 @@ type way struct {
 	nw, kw, tiles, wide, stages int
 }
 
-var ways = []way{{"rows16", 4, 4, 2, 2, 3}, {"rows64", 4, 2, 2, 8, 3}}
+var ways = []way{{"rows16few", 4, 4, 2, 2, 3}, {"rows16", 4, 2, 2, 2, 4}, {"rows64", 8, 2, 1, 8, 3}}
 
 // shared is the bytes of shared memory that kernels.cu lays out: stages of x, and later a block's
 // shares of the sums.
@@ -32,10 +30,10 @@ func (w way) shared() int {
 
 // W4A16 holds the kernels, and room for what blocks find that share k.
 type W4A16 struct {
-	queue    device.Queue
-	lay, row device.Kernel
-	rows     []device.Kernel // one for each way
-	between  device.Buffer[float32]
+	queue           device.Queue
+	lay, row1, row2 device.Kernel
+	rows            []device.Kernel // one for each way
+	between         device.Buffer[float32]
 }
 
 // New compiles the kernels for one device.
@@ -45,7 +43,7 @@ func New(q device.Queue) (*W4A16, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]*device.Kernel{"lay": &t.lay, "row": &t.row}
+	names := map[string]*device.Kernel{"lay": &t.lay, "row1": &t.row1, "row2": &t.row2}
 	size := 0
 	for i, w := range ways {
 		names[w.name] = &t.rows[i]
@@ -74,13 +72,17 @@ func (t *W4A16) Lay(to Laid, w Weights, s Shape) error {
 	return t.queue.Launch(t.lay, l, w.Codes, w.Scales, w.Zeros, to.Codes, to.Scales, to.Zeros, s.K, s.N)
 }
 
-// Row multiplies one row.
+// Row multiplies one row. Two tiles a block share what they read of x, where enough blocks remain.
 func (t *W4A16) Row(y, x Halves, w Weights, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D1(over(s.N, tall)), Block: device.D1(32 * warps), Early: true}
-	return t.queue.Launch(t.row, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
+	kernel, blocks := t.row1, s.Tiles()
+	if blocks > 3*t.queue.Info().Processors {
+		kernel, blocks = t.row2, over(blocks, 2)
+	}
+	l := device.Launch{Grid: device.D1(blocks), Block: device.D1(32 * warps), Early: true}
+	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
 }
 
 // Rows multiplies up to 64 rows.
@@ -89,6 +91,9 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 		return err
 	}
 	i := 0
+	if s.K*s.N > few {
+		i = 1
+	}
 	for s.Rows > 8*ways[i].wide {
 		i++
 	}
