@@ -60,14 +60,9 @@ class Kernel:
         self.spec = spec
         self.kind, _, numbers = spec.partition(":")
         self.how = tuple(int(n) for n in numbers.split(",")) if self.kind != "lay" else ()
-        text = TEXT[:TEXT.index("\nROWS(")] + "\n"
-        if self.kind == "row":
-            for name, n in zip(("WARPS", "TILES", "AHEAD"), self.how):
-                text, found = re.subn(rf"\b{name} = \d+", f"{name} = {n}", text, count=1)
-                assert found, f"kernels.cu has no {name}"
-        elif self.kind == "rows":
-            text += f"ROWS(rows, {numbers})\n"
-        self.text, self.function = text, None
+        text = re.sub(r"^ROWS?\(.*$", "", TEXT, flags=re.M)
+        self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
+        self.function = None
 
     def compile(self):
         stem = WORK / re.sub(r"\W", "_", self.spec)
@@ -190,8 +185,7 @@ def micros(fs):
 
 def own():
     """The kernels as the file and w4a16.go have them."""
-    constant = {name: re.search(rf"\b{name} = (\d+)", TEXT)[1] for name in ("WARPS", "TILES", "AHEAD")}
-    return ["row:" + ",".join(constant.values()), *("rows:" + m.replace(" ", "") for m in re.findall(r"^ROWS\(rows\d+, ([\d, ]+)\)", TEXT, re.M))]
+    return [kind.lower() + ":" + numbers.replace(" ", "") for kind, numbers in re.findall(r"^(ROWS?)\(\w+, ([\d, ]+)\)", TEXT, re.M)]
 
 
 def main():

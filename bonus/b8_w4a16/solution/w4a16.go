@@ -10,7 +10,7 @@ const (
 	threads = 256     // of a block of lay
 	warps   = 16      // of a block of row1 and row2
 	many    = 264     // blocks of rows that share k at most
-	few     = 1 << 24 // weights of which every block has but a step or two
+	few     = 1 << 17 // weights for each processor: every block has but a step or two
 )
 
 // way is one of the kernels for several rows, as kernels.cu makes it: its warps, by outputs and by
@@ -91,7 +91,7 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 		return err
 	}
 	i := 0
-	if s.K*s.N > few {
+	if s.K*s.N > few*t.queue.Info().Processors {
 		i = 1
 	}
 	for s.Rows > 8*ways[i].wide {

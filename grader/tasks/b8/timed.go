@@ -13,16 +13,18 @@ import (
 const Baseline = "weights in float32, cuBLAS"
 
 // timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
-func timed(name string, isLaid bool) *judge.Timed {
+func timed(isLaid bool) *judge.Timed {
 	rows := 1
 	if isLaid {
 		rows = 16
 	}
 	return &judge.Timed{
-		Small:    []int{rows, 128, 32},
-		SelfTest: rubric.Rung{Op: name, Shape: []int{rows, 4096, 14336}},
-		Baseline: Baseline,
-		Piece:    func(problem.Problem) int { return tall },
+		Small: []int{rows, 128, 32},
+		// x is as large as the codes: these are copied.
+		SelfTest:          rubric.Rung{Op: "rows", Shape: []int{mostRows, 1 << 19, 256}},
+		Baseline:          Baseline,
+		BaselineElsewhere: true,
+		Piece:             func(problem.Problem) int { return tall },
 		FLOPS: func(c problem.Problem) float64 {
 			return 2 * float64(c.Sizes["rows"]) * float64(c.Sizes["n"]) * float64(c.Sizes["k"])
 		},
