@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
+	"flashlab/grader/tasks/b8"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
 	"flashlab/grader/tasks/task5"
@@ -81,6 +82,12 @@ func Ladders() []Ladder {
 			{"5_split", "several blocks share the keys", "each thread waits for one key and value at a time"},
 			{"6_flight", "cp.async, five turns ahead", "plain units: some 75 instructions a key"},
 			{"", "query heads as rows of products on tensor cores", "memory, and some µs to start, to load first and to merge"},
+		}},
+		{"int4", b8.ProductOf(1, 4096, 14336), []Rung{
+			{"1_dequantise", "weights are written as halves, then multiplied", "four and a half times the bytes"},
+			{"2_warps", "nothing decoded leaves a register, warps share out k", "each thread waits for 16 bytes at a time"},
+			{"3_once", "two outputs a warp, 128 bytes under way a lane", "plain units: some 3.5 instructions a weight"},
+			{"", "tensor cores, all of a block's first weights asked for at once", "memory, and some µs to start and to add"},
 		}},
 	}
 }

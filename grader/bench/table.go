@@ -7,6 +7,7 @@ import (
 	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
+	"flashlab/grader/tasks/b8"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -50,6 +51,9 @@ func All() []race.Workload {
 	for _, of := range [][]int{{1, 4096}, {8, 4096}, {64, 4096}, {16, 1024}, {1, 65536}, {16, 32768}} {
 		all = append(all, b6.StepOf(of[0], of[1], "flash", "cudnn"))
 	}
+	for _, rows := range []int{1, 16, 64} {
+		all = append(all, b8.ProductOf(rows, 4096, 4096), b8.ProductOf(rows, 4096, 14336), b8.ProductOf(rows, 14336, 4096), b8.ProductOf(rows, 8192, 8192))
+	}
 	return all
 }
 
@@ -71,6 +75,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b5.ProjectOf("nf4", 1, 4096, 96, 8), b5.ProjectOf("mxfp4", 1, 4096, 96, 8)}
 	case "b6":
 		return []race.Workload{b6.StepOf(1, 4096), b6.StepOf(64, 4096)}
+	case "b8":
+		return []race.Workload{b8.ProductOf(1, 4096, 14336), b8.ProductOf(16, 4096, 14336)}
 	case "5":
 		return []race.Workload{task5.DecodeOf(16, 32, 4096), task5.SplitOf(4096, 8)}
 	}

@@ -1,10 +1,11 @@
 // Package quant writes numbers in four bits, in blocks that share a scale, and reads them
-// again: NF4 (bitsandbytes), MXFP4 (Open Compute's microscaling formats) and NVFP4.
+// again: NF4 (bitsandbytes), MXFP4 (Open Compute's microscaling formats), NVFP4, and INT4 in groups.
 //
 //	        block              an element           a block's scale
 //	NF4     64, of the whole   one of 16 quantiles  float32: the largest magnitude
 //	MXFP4   32, of a row       E2M1                 E8M0: a power of two
 //	NVFP4   16, of a row       E2M1                 E4M3, times one float32 of the tensor
+//	INT4    128, of a row      0 … 15, less a zero  a half, and the zero
 //
 // A row is what a product sums over. Its last block may be short; so may the last of all.
 //

@@ -48,7 +48,10 @@ func (s *timedCase) findBaseline() (baseline, error) {
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(func() (baseline, error) { return s.unfused(s.Attention()) })
 	case "project_nf4", "project_mxfp4":
-		return s.unpacked()
+		z := s.Sizes
+		return s.unpacked(z["batch"]*z["seq"], z["hidden"], (z["heads"]+2*z["kvheads"])*z["dim"])
+	case "row", "rows":
+		return s.unpacked(s.Sizes["rows"], s.Sizes["k"], s.Sizes["n"])
 	case "decode_float16", "decode_bfloat16":
 		return s.widened(func() (baseline, error) { return s.unfusedStep(s.Decode()) })
 	case "decode", "decode_window", "split": // all slots, whatever the window

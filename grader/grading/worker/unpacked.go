@@ -7,9 +7,7 @@ import (
 
 // unpacked is a projection's product alone, of as many weights in float32 as there are in four bits:
 // what one has who reads them offline. Which numbers these are does not change the time.
-func (s *timedCase) unpacked() (baseline, error) {
-	z := s.Sizes
-	rows, hidden, outputs := z["batch"]*z["seq"], z["hidden"], (z["heads"]+2*z["kvheads"])*z["dim"]
+func (s *timedCase) unpacked(rows, hidden, outputs int) (baseline, error) {
 	var all Places
 	for i, t := range []struct {
 		name string

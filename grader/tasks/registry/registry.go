@@ -31,6 +31,7 @@ var All = List{
 	{"b5", "bonus/b5_fourbit"},
 	{"b6", "bonus/b6_decode"},
 	{"b7", "bonus/b7_kvcache"},
+	{"b8", "bonus/b8_w4a16"},
 }
 
 // List is some tasks, in order.

@@ -1,0 +1,107 @@
+package w4a16
+
+import (
+	"fmt"
+
+	"flashlab/device"
+)
+
+const (
+	threads = 256     // of a block of lay
+	warps   = 16      // of a block of row1 and row2
+	many    = 264     // blocks of rows that share k at most
+	few     = 1 << 17 // weights for each processor: every block has but a step or two
+)
+
+// way is one of the kernels for several rows, as kernels.cu makes it: its warps, by outputs and by
+// shares of k, tiles of 16 outputs of a warp, of eight rows of x, and stages of x.
+type way struct {
+	name                        string
+	nw, kw, tiles, wide, stages int
+}
+
+var ways = []way{{"rows16few", 4, 4, 2, 2, 3}, {"rows16", 4, 2, 2, 2, 4}, {"rows64", 8, 2, 1, 8, 3}}
+
+// shared is the bytes of shared memory that kernels.cu lays out: stages of x, and later a block's
+// shares of the sums.
+func (w way) shared() int {
+	return max(w.stages*w.wide*w.kw*2048, (w.kw-1)*w.nw*w.tiles*w.wide*512)
+}
+
+// W4A16 holds the kernels, and room for what blocks find that share k.
+type W4A16 struct {
+	queue           device.Queue
+	lay, row1, row2 device.Kernel
+	rows            []device.Kernel // one for each way
+	between         device.Buffer[float32]
+}
+
+// New compiles the kernels for one device.
+func New(q device.Queue) (*W4A16, error) {
+	t := &W4A16{queue: q, rows: make([]device.Kernel, len(ways))}
+	module, err := q.Compile(Source)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]*device.Kernel{"lay": &t.lay, "row1": &t.row1, "row2": &t.row2}
+	size := 0
+	for i, w := range ways {
+		names[w.name] = &t.rows[i]
+		size = max(size, w.nw*w.tiles*w.wide*128)
+		if have := q.Info().MaxShared; w.shared() > have {
+			return nil, fmt.Errorf("%s needs %d bytes of shared memory, and a block has at most %d here", w.name, w.shared(), have)
+		}
+	}
+	for name, kernel := range names {
+		if *kernel, err = module.Kernel(name); err != nil {
+			return nil, err
+		}
+	}
+	t.between, err = device.Alloc[float32](q, "what blocks find", many*size)
+	return t, err
+}
+
+func over(n, each int) int { return (n + each - 1) / each }
+
+// Lay writes the weights to to in the order of fragments.
+func (t *W4A16) Lay(to Laid, w Weights, s Shape) error {
+	if err := s.CheckLay(to, w); err != nil {
+		return err
+	}
+	l := device.Launch{Grid: device.D1(over(s.Tiles()*s.K/64, threads/32)), Block: device.D1(threads)}
+	return t.queue.Launch(t.lay, l, w.Codes, w.Scales, w.Zeros, to.Codes, to.Scales, to.Zeros, s.K, s.N)
+}
+
+// Row multiplies one row. Two tiles a block share what they read of x, where enough blocks remain.
+func (t *W4A16) Row(y, x Halves, w Weights, s Shape) error {
+	if err := w.Check(y, x, s); err != nil {
+		return err
+	}
+	kernel, blocks := t.row1, s.Tiles()
+	if blocks > 3*t.queue.Info().Processors {
+		kernel, blocks = t.row2, over(blocks, 2)
+	}
+	l := device.Launch{Grid: device.D1(blocks), Block: device.D1(32 * warps), Early: true}
+	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
+}
+
+// Rows multiplies up to 64 rows.
+func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
+	if err := w.Check(y, x, s); err != nil {
+		return err
+	}
+	i := 0
+	if s.K*s.N > few*t.queue.Info().Processors {
+		i = 1
+	}
+	for s.Rows > 8*ways[i].wide {
+		i++
+	}
+	by := ways[i]
+	blocks := over(s.Tiles(), by.nw*by.tiles)
+	l := device.Launch{Grid: device.D2(blocks, parts(blocks, s.K)), Block: device.D1(32 * by.nw * by.kw), Shared: by.shared(), Early: true}
+	return t.queue.Launch(t.rows[i], l, x, w.Codes, w.Scales, w.Zeros, y, t.between, s.Rows, s.K, s.N)
+}
+
+// parts is how many blocks share k: as many as fill a large GPU, but each should have some steps.
+func parts(blocks, k int) int { return max(1, min(many/blocks, k/1024)) }
