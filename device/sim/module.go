@@ -126,7 +126,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 		return nil, err
 	}
 	if err := c.compile(dir, include, args, s); err != nil {
-		return nil, r.nameHost(err)
+		return nil, r.nameUnknown(err)
 	}
 	return checkObject(s, r.Host, filepath.Join(dir, "module.o"))
 }
@@ -227,7 +227,7 @@ func checkObject(s moduleSource, host map[string]bool, object string) ([]string,
 			continue
 		}
 		if !allowedCalls.MatchString(sym.Name) {
-			return nil, oneError(s.name, lineOf(s.text, sym.Name), refusal(sym.Name, host))
+			return nil, oneError(s.name, whereUsed(s.text, sym.Name), refusal(sym.Name, host))
 		}
 	}
 	slices.Sort(dynamic)

@@ -35,10 +35,8 @@ void countSpilled(Worker *w, const Fiber *f) {
     if (used > held + slack) w->spilled += used - held;
 }
 
-void threadMain() {
+[[noreturn]] void endThread() {
     Worker *w = worker;
-    w->kernel->call(w->args);
-    w = worker;
     Fiber *f = w->current;
     endCopies(w, f);
     if (w->usesHopper) leaveHopper(w, f);
@@ -56,6 +54,11 @@ void threadMain() {
     }
     reschedule(w);
     __builtin_unreachable();
+}
+
+void threadMain() {
+    worker->kernel->call(worker->args);
+    endThread();
 }
 
 // Stacks are a whole number of pages apart. If their tops were too, all threads would
@@ -296,3 +299,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
 }
 
 } // namespace simt
+
+extern "C" void simt_exit() {
+    simt::endThread();
+}
