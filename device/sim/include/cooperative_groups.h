@@ -1,8 +1,13 @@
 // cooperative_groups.h - thread blocks, tiles, and groups of lanes that come about as a
-// kernel runs. Clusters, barriers over the grid and tiles of several warps that are no
+// kernel runs. Clusters and tiles of several warps that are no
 // whole block are not simulated.
 #pragma once
 #include "simt.h"
+
+extern "C" {
+void simt_grid_barrier(int line);
+int simt_cooperative();
+}
 
 namespace cooperative_groups {
 
@@ -184,10 +189,13 @@ public:
     static unsigned long long size() { return num_blocks() * thread_block::size(); }
     static unsigned long long num_threads() { return size(); }
     static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-    static bool is_valid() { return false; }
-    SIMT_LACKING(
-        "the simulator has no barrier over the grid: end the kernel, and launch a second one")
-    void sync(int line = 0) const;
+    static dim3 dim_blocks() { return group_dim(); }
+    static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    // Only a cooperative launch has such barriers.
+    static bool is_valid() { return simt_cooperative(); }
+    void sync(int line = __builtin_LINE()) const { simt_grid_barrier(line); }
+    void barrier_arrive() const {}
+    void barrier_wait(int line = __builtin_LINE()) const { simt_grid_barrier(line); }
 };
 SIMT_INLINE grid_group this_grid() {
     return {};
