@@ -22,6 +22,7 @@ type moduleSource struct {
 	wanted     []string          // kernels that are templates
 	checks     Checks
 	vet        func(Preprocessed) error
+	headers    string // the folder of the precompiled one, or ""
 }
 
 func (s moduleSource) key(c *compiler) string {
@@ -56,6 +57,7 @@ func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, b
 	if there {
 		return so, before, c.vetBuilt(include, s, so)
 	}
+	s.headers = c.precompile(cacheDir, include, s.checks)
 	b, err := c.buildModule(include, s, so)
 	return so, b, err
 }
@@ -139,6 +141,9 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 			return compileError(s, out, err)
 		}
 		return nil
+	}
+	if s.headers != "" {
+		args = append([]string{"-I", s.headers}, args...)
 	}
 	if out, err := c.run(dir, append(args, "-S", "module.cpp", "-o", "module.s")...); err != nil {
 		return compileError(s, out, err)
