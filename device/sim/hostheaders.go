@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,6 +48,10 @@ func emptyHeader(dir, output string) string {
 	if strings.HasPrefix(m[3], "cufft") {
 		text += "typedef float cufftReal;\ntypedef double cufftDoubleReal;\n" +
 			"typedef cuComplex cufftComplex;\ntypedef cuDoubleComplex cufftDoubleComplex;\n"
+		for letter, number := range map[string]string{"C": "cufftComplex", "Z": "cufftDoubleComplex", "R": "cufftReal", "D": "cufftDoubleReal"} {
+			text += fmt.Sprintf("typedef %[1]s (*cufftCallbackLoad%[2]s)(void *, size_t, void *, void *);\n"+
+				"typedef void (*cufftCallbackStore%[2]s)(void *, size_t, %[1]s, void *, void *);\n", number, letter)
+		}
 	}
 	if os.WriteFile(path, []byte(text), 0o644) != nil {
 		return ""

@@ -4,11 +4,6 @@
 #pragma once
 #include "simt.h"
 
-extern "C" {
-void simt_grid_barrier(int line);
-int simt_cooperative();
-}
-
 namespace cooperative_groups {
 
 class thread_block {
@@ -29,6 +24,10 @@ public:
 SIMT_INLINE thread_block this_thread_block() {
     return {};
 }
+
+} // namespace cooperative_groups
+#include "cooperative_groups/grid.h"
+namespace cooperative_groups {
 
 // block_tile_memory is what tiles of several warps meet in: here they need none.
 template <unsigned MaxBlockSize = 1024> struct block_tile_memory {
@@ -172,33 +171,6 @@ public:
 };
 SIMT_INLINE coalesced_group coalesced_threads() {
     return coalesced_group(simt_active());
-}
-
-class grid_group {
-public:
-    static unsigned long long block_rank() {
-        return blockIdx.x + (unsigned long long)gridDim.x *
-                                (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
-    }
-    static unsigned long long num_blocks() {
-        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
-    }
-    static unsigned long long thread_rank() {
-        return block_rank() * thread_block::size() + thread_block::thread_rank();
-    }
-    static unsigned long long size() { return num_blocks() * thread_block::size(); }
-    static unsigned long long num_threads() { return size(); }
-    static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-    static dim3 dim_blocks() { return group_dim(); }
-    static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-    // Only a cooperative launch has such barriers.
-    static bool is_valid() { return simt_cooperative(); }
-    void sync(int line = __builtin_LINE()) const { simt_grid_barrier(line); }
-    void barrier_arrive() const {}
-    void barrier_wait(int line = __builtin_LINE()) const { simt_grid_barrier(line); }
-};
-SIMT_INLINE grid_group this_grid() {
-    return {};
 }
 
 // thread_group is any of them, as a kernel's functions take it: a block, or lanes.

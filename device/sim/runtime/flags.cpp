@@ -16,8 +16,8 @@ Flags &flagsOf(Worker *w) {
 }
 
 const Region *regionOf(const Worker *w, Addr a) {
-    for (const Region *r : {(const Region *)w->shared, (const Region *)&w->arena,
-                            (const Region *)w->data})
+    for (const Region *r :
+         {(const Region *)w->shared, (const Region *)&w->arena, (const Region *)w->data})
         if (r && r->holds(a)) return r;
     return nullptr;
 }

@@ -24,9 +24,9 @@ struct Grid {
     Module *module;
     uint32_t blocks, waiting = 0, gone = 0;
     uint64_t phase = 0;
-    bool over = false;        // nobody can come to the barrier any more
-    bool failed = false;      // a block was stopped
-    std::vector<int> line;    // where each block waits; 0: it does not
+    bool over = false;         // nobody can come to the barrier any more
+    bool failed = false;       // a block was stopped
+    std::vector<int> line;     // where each block waits; 0: it does not
     uint32_t teller = noBlock; // the block that says so
 };
 Grid *grid;

@@ -181,7 +181,7 @@ struct alignas(64) Worker {
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;
     void *mainStack = nullptr;
-    bool stopped = false; // the running block
+    bool stopped = false;   // the running block
     bool cancelled = false; // it was, because of another
     uint32_t metGridIn = 0; // the interval in which it came to a barrier of the grid
     int guarded = 0;        // stacks
@@ -248,7 +248,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
                     std::string *error);
 void initScheduler(int threads, unsigned checks);
 void limitSteps(uint64_t most); // of a block
-void yieldThread(Worker *w); // lets every other thread that can run go first
+void yieldThread(Worker *w);    // lets every other thread that can run go first
 
 // ---- trace.cpp, traffic.cpp -----------------------------------------------------------------
 void startTrace(Worker *w, Fiber *f);
@@ -281,8 +281,8 @@ uint32_t stampOf(uint32_t block);
 void fence(Worker *w);
 void release(Worker *w); // what the block wrote before a fence is known from here on
 void acquire(Worker *w); // and known to this one, if it was
-void meet(Worker *w); // before an atomic
-void met(Worker *w);  // after it
+void meet(Worker *w);    // before an atomic
+void met(Worker *w);     // after it
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------

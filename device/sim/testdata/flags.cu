@@ -10,9 +10,9 @@ extern "C" __global__ void compare_and_swap(const float *x, float *y) {
     int old = *address, assumed; // note: first read
     do {
         assumed = old;
-        old = atomicCAS(address, assumed,
-                        __float_as_int(fmaxf(x[blockIdx.x * 64 + threadIdx.x],
-                                             __int_as_float(assumed))));
+        old = atomicCAS(
+            address, assumed,
+            __float_as_int(fmaxf(x[blockIdx.x * 64 + threadIdx.x], __int_as_float(assumed))));
     } while (assumed != old);
 }
 

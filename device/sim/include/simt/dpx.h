@@ -10,8 +10,7 @@ template <class T> constexpr T smaller(T a, T b) {
     return a < b ? a : b;
 }
 // halvesOf does f to the two halves of three words.
-template <class T, class F>
-SIMT_INLINE unsigned halvesOf(unsigned a, unsigned b, unsigned c, F f) {
+template <class T, class F> SIMT_INLINE unsigned halvesOf(unsigned a, unsigned b, unsigned c, F f) {
     unsigned low = (unsigned short)f((T)a, (T)b, (T)c);
     return low | (unsigned)(unsigned short)f((T)(a >> 16), (T)(b >> 16), (T)(c >> 16)) << 16;
 }
@@ -35,8 +34,7 @@ SIMT_INLINE unsigned halvesOf(unsigned a, unsigned b, unsigned c, F f) {
     SIMT_DPX_3(name, int, _s32, short, _s16x2, expression)                                         \
     SIMT_DPX_3(name, unsigned, _u32, unsigned short, _u16x2, expression)
 #define SIMT_DPX_RELU(name, expression)                                                            \
-    SIMT_DPX_3(name, int, _s32_relu, short, _s16x2_relu,                                           \
-               simt::larger((V)(expression), (V)0))
+    SIMT_DPX_3(name, int, _s32_relu, short, _s16x2_relu, simt::larger((V)(expression), (V)0))
 // a + b may lie outside of an int: unsigned arithmetic wraps.
 #define SIMT_DPX_SUM ((V)((unsigned)a + (unsigned)b))
 SIMT_DPX_BOTH(__vimax3, simt::larger(simt::larger(a, b), c))

@@ -6,6 +6,7 @@
 #include "../cuda_pipeline_primitives.h"
 #include "../tensorcore.h"
 #include "hopper.h"
+#include "ptx_integers.h"
 
 extern "C" {
 [[noreturn]] void simt_exit(); // ends the thread
@@ -177,28 +178,6 @@ template <class T> SIMT_INLINE T insert(T from, T into, unsigned at, unsigned le
     if (at >= all || length == 0) return into;
     T mask = (length < all ? ((T)1 << length) - 1 : ~(T)0) << at;
     return (into & ~mask) | (from << at & mask);
-}
-// Sums and differences with a carry: .cc.
-template <class T> SIMT_INLINE T addCarry(T a, T b, bool carry, bool &out) {
-    T some = a + b, all = some + carry;
-    out = some < a || all < some;
-    return all;
-}
-template <class T> SIMT_INLINE T subtractCarry(T a, T b, bool borrow, bool &out) {
-    T some = a - b, all = some - borrow;
-    out = some > a || all > some;
-    return all;
-}
-// The place of the highest bit that differs from the sign, or all ones.
-template <class T> SIMT_INLINE unsigned highest(T v, bool fromTop) {
-    constexpr unsigned all = 8 * sizeof(T);
-    std::make_unsigned_t<T> u = v < 0 ? ~v : v;
-    if (u == 0) return ~0u;
-    unsigned at = 63 - (unsigned)__builtin_clzll(u);
-    return fromTop ? all - 1 - at : at;
-}
-template <class T> SIMT_INLINE bool isSubnormal(T v) {
-    return v != 0 && v - v == 0 && !__builtin_isnormal(v);
 }
 SIMT_INLINE unsigned logic3(unsigned a, unsigned b, unsigned c, unsigned table) {
     unsigned r = 0;
