@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "flags.h"
 #include "races.h"
 
 namespace simt {

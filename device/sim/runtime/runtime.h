@@ -279,10 +279,8 @@ void endCopies(Worker *w, Fiber *f);
 void startBetween(uint32_t blocks);
 uint32_t stampOf(uint32_t block);
 void fence(Worker *w);
-void release(Worker *w); // what the block wrote before a fence is known from here on
-void acquire(Worker *w); // and known to this one, if it was
-void meet(Worker *w);    // before an atomic
-void met(Worker *w);     // after it
+void meet(Worker *w); // before an atomic
+void met(Worker *w);  // after it
 void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
