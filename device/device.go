@@ -129,6 +129,10 @@ type Launch struct {
 	// kernels before it, and no check sees that, either on a GPU or in the
 	// simulator, where kernels never overlap.
 	Early bool
+
+	// Cooperative has all blocks live at once, so that they may wait for one another
+	// (cooperative_groups::this_grid().sync()). More blocks than the device holds are refused.
+	Cooperative bool
 }
 
 // Queue is what a student's code is given: everything on it happens in order.

@@ -37,7 +37,7 @@ func (b Bug) Tool() string {
 		return "racecheck"
 	case "uninitialised", "never written", "not waited for":
 		return "initcheck"
-	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane", "divergent warp":
+	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane", "lane outside the mask", "divergent warp":
 		return "synccheck"
 	}
 	return "memcheck"

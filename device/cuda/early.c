@@ -1,6 +1,7 @@
 //go:build cuda
 
-// A launch that may begin before the one ahead of it is done: see early.go.
+// Launches with an attribute: those that may begin before the one ahead of them is done, and
+// cooperative ones. See early.go.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,19 +27,20 @@ typedef struct {
     unsigned attributeCount;
 } Config;
 
-enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+enum { COOPERATIVE = 2, PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
 
-// flashlabLaunchEarly launches with the arguments in values, 8 bytes each.
-int flashlabLaunchEarly(void *function, unsigned *sizes, unsigned sharedBytes, void *stream,
-                        uint64_t *values, int count) {
+// flashlabLaunchWith launches with the arguments in values, 8 bytes each.
+int flashlabLaunchWith(int cooperative, void *function, unsigned *sizes, unsigned sharedBytes,
+                       void *stream, uint64_t *values, int count) {
     static int (*real)(const Config *, void *, void **, void **);
     if (!real)
         real = (int (*)(const Config *, void *, void **, void **))flashlabDriver(
             "cuLaunchKernelEx");
     if (!real || count > MOST_PARAMETERS) return NOT_SUPPORTED;
-    Attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
+    Attribute one = {.id = cooperative ? COOPERATIVE : PROGRAMMATIC_STREAM_SERIALIZATION,
+                     .value.allowed = 1};
     Config config = {{sizes[0], sizes[1], sizes[2]}, {sizes[3], sizes[4], sizes[5]}, sharedBytes,
-                     stream, &early, 1};
+                     stream, &one, 1};
     void *parameters[MOST_PARAMETERS];
     for (int i = 0; i < count; i++) parameters[i] = &values[i];
     return real(&config, function, parameters, NULL);

@@ -4,7 +4,7 @@ package cuda
 
 // #include <cuda.h>
 // #include <stdint.h>
-// int flashlabLaunchEarly(CUfunction function, unsigned *sizes, unsigned sharedBytes, CUstream stream, uint64_t *values, int count);
+// int flashlabLaunchWith(int cooperative, CUfunction function, unsigned *sizes, unsigned sharedBytes, CUstream stream, uint64_t *values, int count);
 import "C"
 
 import (
@@ -23,13 +23,18 @@ func overlaps(arch string) bool {
 	return err == nil && number >= 90
 }
 
-// launchEarly is Launch for a kernel that does its own waiting (device.Launch.Early).
-// It is used while a graph is recorded, when the driver knows what comes before.
-func launchEarly(fn cu.Function, l device.Launch, stream cu.Stream, values []device.Value) error {
+// launchWith is Launch for a kernel that does its own waiting (device.Launch.Early), while a
+// graph is recorded, when the driver knows what comes before; or for one whose blocks wait for
+// one another (device.Launch.Cooperative).
+func launchWith(fn cu.Function, l device.Launch, stream cu.Stream, values []device.Value) error {
 	sizes := [6]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z)}
 	bits := make([]C.uint64_t, len(values)+1) // one more: there may be no arguments
 	for i, v := range values {
 		bits[i] = C.uint64_t(v.Bits)
 	}
-	return check(C.CUresult(C.flashlabLaunchEarly(raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], C.int(len(values)))))
+	cooperative := C.int(0)
+	if l.Cooperative {
+		cooperative = 1
+	}
+	return check(C.CUresult(C.flashlabLaunchWith(cooperative, raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], C.int(len(values)))))
 }

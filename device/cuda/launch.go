@@ -58,12 +58,20 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		launch := func() error {
 			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		}
-		if hasMaps(values) { // which leave no room for more
+		if l.Cooperative {
+			if !plain(values) || hasMaps(values) {
+				return device.Refuse(name, "a cooperative launch takes numbers and pointers: put structs and tensor maps into device memory, or launch by another way")
+			}
+			launch = func() error { return launchWith(ours.fn, l, g.stream(), values) }
+		} else if hasMaps(values) { // which leave no room for more
 			launch = func() error { return launchMaps(ours.fn, l, g.stream(), values) }
 		} else if l.Early && g.recording != nil && overlaps(g.info.Arch) && plain(values) {
-			launch = func() error { return launchEarly(ours.fn, l, g.stream(), values) }
+			launch = func() error { return launchWith(ours.fn, l, g.stream(), values) }
 		}
 		err := launch()
+		if l.Cooperative && errors.Is(err, cu.CooperativeLaunchTooLarge) {
+			return device.Refuse(name, "a cooperative launch needs all its blocks at once, and the GPU does not hold %v of %v threads and %d bytes of dynamic shared memory: launch fewer, with a loop over the rest", l.Grid, l.Block, l.Shared)
+		}
 		if errors.Is(err, cu.InvalidValue) || errors.Is(err, cu.LaunchOutOfResources) {
 			return device.Refuse(name, "grid %v, block %v, %d bytes of dynamic shared memory: %v", l.Grid, l.Block, l.Shared, err)
 		}

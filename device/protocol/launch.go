@@ -18,14 +18,15 @@ type Launch struct {
 type Shape struct {
 	Grid, Block device.Dim
 	Shared      int
+	Cooperative bool
 }
 
 // ShapeOf is what of a launch travels.
-func ShapeOf(l device.Launch) Shape { return Shape{l.Grid, l.Block, l.Shared} }
+func ShapeOf(l device.Launch) Shape { return Shape{l.Grid, l.Block, l.Shared, l.Cooperative} }
 
 // Launch is the launch of that shape.
 func (s Shape) Launch() device.Launch {
-	return device.Launch{Grid: s.Grid, Block: s.Block, Shared: s.Shared}
+	return device.Launch{Grid: s.Grid, Block: s.Block, Shared: s.Shared, Cooperative: s.Cooperative}
 }
 
 // NewLaunch checks a launch where the Go types of its arguments are known, and makes

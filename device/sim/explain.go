@@ -35,6 +35,9 @@ func (d *Device) explain(raw rawFinding) explained {
 	switch raw.Kind {
 	case "race":
 		d.explainRace(&f, raw, m, what)
+	case "first read", "flag":
+		d.explainRace(&f, raw, m, what)
+		noteRace(&f, what)
 	case "out of bounds":
 		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -90,6 +93,13 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others of its warp wait at"
+	case "grid barrier not reached by all":
+		f.Message = "a barrier of the grid that some blocks never reach"
+		f.Notes = append(f.Notes, raw.Text)
+		f.Hint = "every block has to pass each this_grid().sync(): let those without work wait there as well"
+	case "not a cooperative launch":
+		f.Message = "a barrier of the grid in a launch that is not cooperative"
+		f.Hint = "its blocks need not all live at once, so the barrier may never end: device.Launch{Cooperative: true}"
 	case "divergent warp":
 		f.Message = raw.Text
 		f.Notes = append(f.Notes, "in block "+triple(raw.Block))
@@ -123,6 +133,7 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 	f.Notes = append(f.Notes, fmt.Sprintf("thread %s %s it at %s:%d, thread %s %s it at %s:%d",
 		triple(raw.OtherThread), pastWord(raw.OtherOp), file, other.line,
 		triple(raw.Thread), presentWord(raw.Op), f.File, f.Line))
+	f.between = raw.BlocksDiffer
 	if raw.BlocksDiffer {
 		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
 		f.Hint = "let each element have one block that writes it, or use an atomic"
@@ -145,6 +156,18 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 	default:
 		f.Hint = "two threads write the same place: one of them should not, or an atomic is meant"
 	}
+}
+
+// noteRace says why what looks like a race is none.
+func noteRace(f *explained, what string) {
+	f.Notes = f.Notes[:1]
+	if f.Kind == "flag" {
+		f.Message = "a volatile flag: " + what
+		f.Hint = "a fence stands on both sides of it, so what was written before is known behind: cuda::atomic_ref with release and acquire says the same in one step each"
+		return
+	}
+	f.Message = "a plain read of what others change by atomics: " + what
+	f.Hint = "the compare-and-swap that follows notices a value that is out of date: as a first guess it may be read so"
 }
 
 // notWaitedFor is the kind of finding about asynchronous copies: they come

@@ -2,7 +2,10 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"flashlab/device/trace"
 )
@@ -13,6 +16,8 @@ type explained struct {
 	variable  string // "kernel::tile"
 	otherLine int    // of a race
 	reads     bool   // this side of the race reads
+	between   bool   // a race between blocks
+	also      []int  // other lines of the same file where it shows
 }
 
 // fold joins findings that say the same: several instructions of one line, both
@@ -27,8 +32,11 @@ func fold(all []explained) []trace.Finding {
 	var kept []explained
 	for _, f := range all {
 		if i := slices.IndexFunc(kept, func(k explained) bool { return k.covers(f) }); i >= 0 {
-			if kept[i].Kind == f.Kind {
-				kept[i].Count += f.Count
+			if k := &kept[i]; k.Kind == f.Kind {
+				k.Count += f.Count
+				if f.Line != k.Line && f.Line != k.otherLine && f.File == k.File && !slices.Contains(k.also, f.Line) {
+					k.also = append(k.also, f.Line)
+				}
 			}
 			continue
 		}
@@ -39,6 +47,9 @@ func fold(all []explained) []trace.Finding {
 	})
 	var plain []trace.Finding
 	for _, f := range kept {
+		if len(f.also) > 0 {
+			f.Notes = append(slices.Clone(f.Notes), alsoIn(f.also))
+		}
 		plain = append(plain, f.Finding)
 	}
 	return plain
@@ -50,13 +61,39 @@ func (k explained) covers(f explained) bool {
 	case k.Kernel != f.Kernel:
 		return false
 	case k.Kind == "race" && f.Kind == "race":
-		return k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
+		return k.sameVariable(f) && k.between == f.between ||
+			k.Line == f.Line && k.otherLine == f.otherLine || k.Line == f.otherLine && k.otherLine == f.Line
+	case k.Kind == f.Kind && (k.Kind == "uninitialised" || k.Check == "note") && k.sameVariable(f):
+		return true
 	case (k.Kind == notWaitedFor || k.Kind == "stale phase") && (f.Kind == notWaitedFor || f.Kind == "race" || f.Kind == k.Kind):
-		return k.variable == f.variable && k.variable != "::"
+		return k.sameVariable(f)
 	case k.Kind == "race" && f.Kind == "uninitialised":
-		return k.variable == f.variable && k.variable != "::"
+		return k.sameVariable(f)
 	}
 	return k.Kind == f.Kind && k.Line == f.Line && k.Kernel != ""
+}
+
+// sameVariable tells whether both are about one array: what is missing for one access to it is
+// mostly missing for the others, too.
+func (k explained) sameVariable(f explained) bool {
+	return k.variable == f.variable && !strings.HasSuffix(k.variable, "::")
+}
+
+// alsoIn names further lines, a few of them.
+func alsoIn(lines []int) string {
+	slices.Sort(lines)
+	const most = 6
+	var names []string
+	for _, line := range lines[:min(most, len(lines))] {
+		names = append(names, strconv.Itoa(line))
+	}
+	if more := len(lines) - most; more > 0 {
+		return fmt.Sprintf("the same in lines %s and %d more", strings.Join(names, ", "), more)
+	}
+	if len(names) == 1 {
+		return "the same in line " + names[0]
+	}
+	return "the same in lines " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 func compareBool(a, b bool) int {

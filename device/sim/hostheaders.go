@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,7 @@ var hostHeaders = regexp.MustCompile(`^(?:` +
 	`cuda_device_runtime_api\.h|` +
 	`(?:torch|ATen|c10|pybind11|thrust|cub|cutlass|cute|opencv2|boost|GL|GLES\w*|GLUT|EGL|vulkan|X11|OpenGL|d3d\w*|DirectX\w*|rendercheck_\w+|nvsci\w*|cudnn_frontend)/.*|` +
 	`(?:helper_\w+|exception|multithreading|nvrtc_helper|drvapi_error_string|rendercheck_\w+|dynlink_\w+|nvsci\w*|nvmedia_\w+|DirectXMath|d3d\w*|D3D\w*|dxgi\w*|FreeImage\w*)\.h|cudnn_frontend\.h|` +
-	`mpi\.h|omp\.h|windows\.h|windowsx\.h|pthread\.h|GLFW/.*|GL\.h|cuda_awbarrier_helpers\.h` +
+	`mpi\.h|omp\.h|drm_fourcc\.h|xf86drm\w*\.h|gbm\.h|windows\.h|windowsx\.h|pthread\.h|GLFW/.*|GL\.h|cuda_awbarrier_helpers\.h` +
 	`)$`)
 
 var noSuchFile = regexp.MustCompile(`(?m)^(\S+?):(\d+):(?:\d+:)? fatal error: '?([\w./+-]+)'?(?:: No such file or directory| file not found)$`)
@@ -26,18 +27,19 @@ var mathLibrary = regexp.MustCompile(`^cu(?:blas|dnn|sparse|solver|fft)\w*\.h$|^
 // absent is the folder of the host's headers, empty ones, in a build's folder.
 const absent = "absent"
 
-// emptyHeader makes the header that a preprocessor has missed, if it is the host's.
-func emptyHeader(dir, output string) bool {
+// emptyHeader makes the header that a preprocessor has missed, if it is the host's, and
+// returns its name.
+func emptyHeader(dir, output string) string {
 	m := noSuchFile.FindStringSubmatch(output)
 	if m == nil || !hostHeaders.MatchString(m[3]) {
-		return false
+		return ""
 	}
 	path := filepath.Join(dir, absent, m[3])
 	if _, err := os.Stat(path); err == nil {
-		return false
+		return ""
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return false
+		return ""
 	}
 	text := "#pragma once\n"
 	if mathLibrary.MatchString(m[3]) { // kernels count on what these include
@@ -46,6 +48,13 @@ func emptyHeader(dir, output string) bool {
 	if strings.HasPrefix(m[3], "cufft") {
 		text += "typedef float cufftReal;\ntypedef double cufftDoubleReal;\n" +
 			"typedef cuComplex cufftComplex;\ntypedef cuDoubleComplex cufftDoubleComplex;\n"
+		for letter, number := range map[string]string{"C": "cufftComplex", "Z": "cufftDoubleComplex", "R": "cufftReal", "D": "cufftDoubleReal"} {
+			text += fmt.Sprintf("typedef %[1]s (*cufftCallbackLoad%[2]s)(void *, size_t, void *, void *);\n"+
+				"typedef void (*cufftCallbackStore%[2]s)(void *, size_t, %[1]s, void *, void *);\n", number, letter)
+		}
 	}
-	return os.WriteFile(path, []byte(text), 0o644) == nil
+	if os.WriteFile(path, []byte(text), 0o644) != nil {
+		return ""
+	}
+	return m[3]
 }

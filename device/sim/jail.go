@@ -20,6 +20,9 @@ func (c *compiler) jailed(o Options) (*compiler, error) {
 	}
 	other := *c
 	other.jail, other.reads = o.Jail, append(jail.Around(c.path), include)
+	if dir := c.precompiled(o.Cache, include, o.Checks); dir != "" {
+		other.reads = append(other.reads, dir)
+	}
 	return &other, nil
 }
 

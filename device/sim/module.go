@@ -22,6 +22,7 @@ type moduleSource struct {
 	wanted     []string          // kernels that are templates
 	checks     Checks
 	vet        func(Preprocessed) error
+	headers    string // the folder of the precompiled one, or ""
 }
 
 func (s moduleSource) key(c *compiler) string {
@@ -56,6 +57,7 @@ func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, b
 	if there {
 		return so, before, c.vetBuilt(include, s, so)
 	}
+	s.headers = c.precompile(cacheDir, include, s.checks)
 	b, err := c.buildModule(include, s, so)
 	return so, b, err
 }
@@ -126,7 +128,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 		return nil, err
 	}
 	if err := c.compile(dir, include, args, s); err != nil {
-		return nil, r.nameHost(err)
+		return nil, r.nameUnknown(err)
 	}
 	return checkObject(s, r.Host, filepath.Join(dir, "module.o"))
 }
@@ -139,6 +141,9 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 			return compileError(s, out, err)
 		}
 		return nil
+	}
+	if s.headers != "" {
+		args = append([]string{"-I", s.headers}, args...)
 	}
 	if out, err := c.run(dir, append(args, "-S", "module.cpp", "-o", "module.s")...); err != nil {
 		return compileError(s, out, err)
@@ -227,7 +232,7 @@ func checkObject(s moduleSource, host map[string]bool, object string) ([]string,
 			continue
 		}
 		if !allowedCalls.MatchString(sym.Name) {
-			return nil, oneError(s.name, lineOf(s.text, sym.Name), refusal(sym.Name, host))
+			return nil, oneError(s.name, whereUsed(s.text, sym.Name), refusal(sym.Name, host))
 		}
 	}
 	slices.Sort(dynamic)

@@ -65,11 +65,15 @@ func (d *Device) Report() (*trace.Report, error) {
 	if err := json.Unmarshal(answer, &raw); err != nil {
 		return nil, fmt.Errorf("the simulator's report: %w", err)
 	}
-	var all []explained
+	var all, notes []explained
 	for _, f := range raw.Findings {
-		all = append(all, d.explain(f))
+		if f.Check == "note" {
+			notes = append(notes, d.explain(f))
+		} else {
+			all = append(all, d.explain(f))
+		}
 	}
-	r.Findings = fold(all)
+	r.Findings, r.Notes = fold(all), fold(notes)
 	for _, c := range raw.Kernels {
 		r.Launches = append(r.Launches, d.sum(c))
 	}

@@ -19,6 +19,7 @@ type stripped struct {
 	code  string // the text with strings and directives blanked
 	where func(at int) row
 	args  []string // to compile what the file includes
+	empty []string // headers of the host's that it includes: nothing is in them here
 }
 
 // strip has the file preprocessed with CUDA's words left in, and takes its host side.
@@ -31,11 +32,17 @@ func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, e
 		return stripped{}, err
 	}
 	preprocess := append(slices.Clone(args), "-DSIMT_MARKS", "-E", "marked.cpp", "-o", "marked.ii")
+	var empty []string
 	out, err := c.run(dir, preprocess...)
 	for range 50 {
-		if err == nil || !emptyHeader(dir, out) {
+		if err == nil {
 			break
 		}
+		name := emptyHeader(dir, out)
+		if name == "" {
+			break
+		}
+		empty = append(empty, name)
 		out, err = c.run(dir, preprocess...)
 	}
 	if err != nil {
@@ -46,7 +53,7 @@ func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, e
 		return stripped{}, err
 	}
 	text := string(data)
-	r := stripped{where: markers(text), args: args}
+	r := stripped{where: markers(text), args: args, empty: empty}
 	r.code = device.BlankNonCode(text)
 	r.Result = hostside.Strip(text, r.code, ownParts(text, s))
 	return r, nil

@@ -167,19 +167,47 @@ func ofTheHost(name string) string {
 	return name + " is a function of the host: a kernel can call it once it is __device__"
 }
 
-var unknownName = regexp.MustCompile(`^(?:there are no arguments to )?['‘](?:\w+::)*(\w+)['’] (?:was not declared|that depend)|^use of undeclared identifier ['‘](\w+)['’]|^no matching function for call to ['‘](\w+)`)
+var (
+	unknownName = regexp.MustCompile(`^(?:there are no arguments to )?['‘](?:\w+::)*(\w+)['’] (?:was not declared|that depend|does not name a type|is not a namespace|has not been declared|is not a class)|^(?:use of undeclared identifier|unknown type name|expected (?:type-specifier|nested-name-specifier|class name) before|no template named) ['‘](\w+)['’]|^no matching function for call to ['‘](\w+)`)
+	// reserved are names that no file of its own has: CUDA's.
+	reserved = regexp.MustCompile(`^(?:__[a-z]|CUDART_)`)
+)
 
-// nameHost says of names that a compiler does not know that they are the host's, if that
-// is where they were left.
-func (r stripped) nameHost(err error) error {
+// nameUnknown says of names that a compiler does not know whose they are: the host side's, if
+// that is where they were left; a library's, if its header is empty here; CUDA's, if only it
+// may have them.
+func (r stripped) nameUnknown(err error) error {
 	var e *device.CompileError
 	if !errors.As(err, &e) {
 		return err
 	}
-	for i, d := range e.Diagnostics {
-		if m := unknownName.FindStringSubmatch(d.Text); m != nil && r.Host[m[1]+m[2]+m[3]] {
-			e.Diagnostics[i].Text = ofTheHost(m[1] + m[2] + m[3])
+	for i := range e.Diagnostics {
+		d := &e.Diagnostics[i]
+		m := unknownName.FindStringSubmatch(d.Text)
+		if m == nil {
+			continue
+		}
+		switch name := m[1] + m[2] + m[3]; {
+		case r.Host[name]:
+			d.Text = ofTheHost(name)
+		case r.Variables[name]:
+			d.Text = name + " is a variable of the host: a kernel can use it once it is const, __device__ or __constant__"
+		case m[3] != "": // it is known, with other arguments
+		case reserved.MatchString(name):
+			d.Text = "the simulator has no " + name + suggestion(d.Text)
+		case len(r.empty) > 0:
+			d.Text = fmt.Sprintf("the simulator does not know %s: if it is of %s, that is a library which is empty here", name, strings.Join(r.empty[:min(3, len(r.empty))], ", "))
 		}
 	}
 	return err
+}
+
+var meant = regexp.MustCompile(`; did you mean ['‘](\w+)['’]`)
+
+// suggestion is what a compiler proposes instead of a name.
+func suggestion(text string) string {
+	if m := meant.FindStringSubmatch(text); m != nil && !strings.HasPrefix(m[1], "simt") {
+		return "; it has " + m[1]
+	}
+	return ": write what it does in CUDA C++"
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"flashlab/device"
 	"regexp"
 	"strconv"
 	"strings"
@@ -47,4 +48,15 @@ func lineOf(text, symbol string) int {
 		return 1 + strings.Count(text[:at[0]], "\n")
 	}
 	return 0
+}
+
+// whereUsed is the line where a file uses a function that it does not have.
+func whereUsed(text, symbol string) int {
+	code := device.BlankNonCode(text)
+	for prefix, word := range map[string]string{"_Zn": `\bnew\b`, "_Zd": `\bdelete\b`} {
+		if at := regexp.MustCompile(word).FindStringIndex(code); at != nil && strings.HasPrefix(symbol, prefix) {
+			return 1 + strings.Count(code[:at[0]], "\n")
+		}
+	}
+	return lineOf(code, symbol)
 }

@@ -7,6 +7,7 @@ package trace
 // Report is what the simulator saw since Start or the last Reset.
 type Report struct {
 	Findings []Finding
+	Notes    []Finding `json:",omitempty"` // what is right, and worth a word all the same
 	Launches []Counts
 }
 

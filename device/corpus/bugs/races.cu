@@ -115,8 +115,8 @@ extern "C" __global__ void last_warp_unsynchronised(const float *x, float *y) {
     s[t] = x[t];
     __syncthreads();
     if (t < 32) {
-        s[t] += s[t + 32];
-        s[t] += s[t + 16]; // want: race
+        s[t] += s[t + 32]; // want: race
+        s[t] += s[t + 16];
         s[t] += s[t + 8];
         s[t] += s[t + 4];
         s[t] += s[t + 2];
@@ -142,8 +142,8 @@ extern "C" __global__ void swap_twice(const float *x, float *y) {
     int i = threadIdx.x / 8, j = threadIdx.x % 8;
     tile[i][j] = x[threadIdx.x];
     __syncthreads();
-    float v = tile[i][j];
-    tile[i][j] = tile[j][i]; // want: race
+    float v = tile[i][j]; // want: race
+    tile[i][j] = tile[j][i];
     tile[j][i] = v;
     __syncthreads();
     y[threadIdx.x] = tile[i][j];

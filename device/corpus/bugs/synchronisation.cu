@@ -166,7 +166,7 @@ extern "C" __global__ void mask_without_self_ok(const float *x, float *y) {
 // A value from a lane that stayed away.
 extern "C" __global__ void absent_lane(const float *x, float *y) {
     int t = threadIdx.x;
-    if (t % 32 < 16) y[t] = __shfl_down_sync(0x0000ffffu, x[t], 8); // want: absent lane
+    if (t % 32 < 16) y[t] = __shfl_down_sync(0x0000ffffu, x[t], 8); // want: lane outside the mask
 }
 extern "C" __global__ void absent_lane_ok(const float *x, float *y) {
     int t = threadIdx.x;

@@ -36,6 +36,27 @@ func (d *declaration) host() bool {
 	return d.function && !d.device() && !d.marks["constexpr"] && !d.marks["consteval"]
 }
 
+// constant are words with which a variable, or what is none, may be a kernel's too.
+var constant = map[string]bool{"const": true, "constexpr": true, "typedef": true, "template": true, "namespace": true, "using": true, "friend": true,
+	"struct": true, "class": true, "union": true, "enum": true, "__declspec": true}
+
+// hostVariable tells whether a declaration is of variables that no kernel can reach, whatever
+// its own are called.
+func (p *parser) hostVariable(d *declaration) bool {
+	if d.function || d.class || d.using || d.device() || len(d.names) == 0 || d.last-d.first < 2 {
+		return false
+	}
+	for _, t := range p.all[d.first : d.last+1] {
+		if constant[t.text] || marked[t.text] {
+			return false
+		}
+		if t.text == "=" || t.text == "{" {
+			break
+		}
+	}
+	return true
+}
+
 // name is a function's, without that of its class; "" if it was not understood.
 func (d *declaration) name() string {
 	if len(d.names) == 0 {

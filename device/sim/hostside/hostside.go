@@ -21,10 +21,11 @@ type Kernel struct {
 
 // Result is a file without its host side.
 type Result struct {
-	Text    string
-	Kernels []Kernel
-	Host    map[string]bool // functions that were left out
-	Any     bool            // whether anything was left out
+	Text      string
+	Kernels   []Kernel
+	Host      map[string]bool // functions that were left out
+	Variables map[string]bool // and variables of the host
+	Any       bool            // whether anything was left out
 	// Constants are the names of __constant__ variables.
 	Constants []string
 
@@ -43,7 +44,7 @@ func Strip(text, code string, own func(at int) bool) Result {
 	}
 	p.keep(code)
 	out := []byte(text)
-	r := Result{Host: map[string]bool{}, parser: p}
+	r := Result{Host: map[string]bool{}, Variables: map[string]bool{}, parser: p}
 	for _, d := range p.found {
 		switch {
 		case !d.kept:
@@ -51,6 +52,12 @@ func Strip(text, code string, own func(at int) bool) Result {
 			if d.function {
 				r.Host[d.name()] = true
 				r.Any = true
+			}
+			if p.hostVariable(d) {
+				r.Any = true
+				for _, name := range d.names {
+					r.Variables[name] = true
+				}
 			}
 			continue
 		case d.class && d.body != [2]int{}:
@@ -112,7 +119,7 @@ func (p *parser) keep(code string) {
 		queue = queue[:len(queue)-1]
 		for _, t := range p.all[d.first : d.last+1] {
 			for _, other := range byName[t.text] {
-				if !other.host() {
+				if !other.host() && !p.hostVariable(other) {
 					keep(other)
 				}
 			}

@@ -1,5 +1,5 @@
 // cooperative_groups.h - thread blocks, tiles, and groups of lanes that come about as a
-// kernel runs. Clusters, barriers over the grid and tiles of several warps that are no
+// kernel runs. Clusters and tiles of several warps that are no
 // whole block are not simulated.
 #pragma once
 #include "simt.h"
@@ -24,6 +24,10 @@ public:
 SIMT_INLINE thread_block this_thread_block() {
     return {};
 }
+
+} // namespace cooperative_groups
+#include "cooperative_groups/grid.h"
+namespace cooperative_groups {
 
 // block_tile_memory is what tiles of several warps meet in: here they need none.
 template <unsigned MaxBlockSize = 1024> struct block_tile_memory {
@@ -167,30 +171,6 @@ public:
 };
 SIMT_INLINE coalesced_group coalesced_threads() {
     return coalesced_group(simt_active());
-}
-
-class grid_group {
-public:
-    static unsigned long long block_rank() {
-        return blockIdx.x + (unsigned long long)gridDim.x *
-                                (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
-    }
-    static unsigned long long num_blocks() {
-        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
-    }
-    static unsigned long long thread_rank() {
-        return block_rank() * thread_block::size() + thread_block::thread_rank();
-    }
-    static unsigned long long size() { return num_blocks() * thread_block::size(); }
-    static unsigned long long num_threads() { return size(); }
-    static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-    static bool is_valid() { return false; }
-    SIMT_LACKING(
-        "the simulator has no barrier over the grid: end the kernel, and launch a second one")
-    void sync(int line = 0) const;
-};
-SIMT_INLINE grid_group this_grid() {
-    return {};
 }
 
 // thread_group is any of them, as a kernel's functions take it: a block, or lanes.

@@ -170,3 +170,13 @@ SIMT_INLINE __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b)
 SIMT_INLINE __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 a) {
     return __nv_bfloat162(a.y, a.x);
 }
+
+SIMT_SMALL_COMPLEX(__nv_bfloat16, __nv_bfloat162)
+
+#define CUDART_INF_BF16 __ushort_as_bfloat16(0x7f80)
+#define CUDART_NAN_BF16 __ushort_as_bfloat16(0x7fff)
+#define CUDART_MIN_DENORM_BF16 __ushort_as_bfloat16(0x0001)
+#define CUDART_MAX_NORMAL_BF16 __ushort_as_bfloat16(0x7f7f)
+#define CUDART_NEG_ZERO_BF16 __ushort_as_bfloat16(0x8000)
+#define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+#define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3f80)

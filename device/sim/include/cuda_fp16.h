@@ -185,3 +185,13 @@ SIMT_INLINE __half2 __highs2half2(__half2 a, __half2 b) {
 SIMT_INLINE __half2 __lowhigh2highlow(__half2 a) {
     return __half2(a.y, a.x);
 }
+
+SIMT_SMALL_COMPLEX(__half, __half2)
+
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000)
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00)

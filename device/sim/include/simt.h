@@ -47,6 +47,8 @@
 
 #include "simt/packed.h"
 
+#include "simt/dpx.h"
+
 #include "simt/functions.h"
 
 #include "simt/memory.h"

@@ -78,6 +78,19 @@ func init() {
 			}
 			return i.put(fmt.Sprintf("__dp4a(%s, %s, %s)", i.as(1, i.t()), i.as(2, i.t()), i.as(3, i.t())))
 		}},
+		"addc": {"addc, subc, madc, and add, sub, mad with .cc: 32 and 64 bits, within one asm", withCarry}, "subc": {"", withCarry}, "madc": {"", withCarry},
+		"bfind":    {"bfind: .u32, .s32, .u64, .s64, .shiftamt", findBit},
+		"sad":      {"sad: .u32, .s32", of32("%s(%s, %s, %s)", map[string]string{"u32": "__usad", "s32": "__sad"})},
+		"mul24":    {"mul24.lo, mad24.lo: .u32, .s32", of32("%s(%s, %s)", map[string]string{"u32": "__umul24", "s32": "__mul24"})},
+		"mad24":    {"", of32("(unsigned)%s(%s, %s) + (unsigned)%s", map[string]string{"u32": "__umul24", "s32": "__mul24"})},
+		"slct":     {"slct: a type, and .s32 or .f32", chooseBySign},
+		"cnot":     {"cnot: .b16, .b32, .b64", func(i *inst) string { return i.simple("(%[1]s)(%[2]s == 0)") }},
+		"copysign": {"copysign: f32, f64", copySign},
+		"testp":    {"testp: .finite, .infinite, .number, .notanumber, .normal, .subnormal of f32, f64", testNumber},
+		"fns": {"fns.b32", func(i *inst) string {
+			return i.put(fmt.Sprintf("__fns(%s, %s, %s)", i.as(1, "b32"), i.as(2, "b32"), i.as(3, "s32")))
+		}},
+		"exit": {"exit", func(i *inst) string { return "simt_exit();" }},
 		"cvt":  {"cvt: between integers, f16, bf16, f32, f64; .f16x2 and .bf16x2 of two f32; .rna.tf32; .sat, .relu", convert},
 		"setp": {"setp: all comparisons, with .and, .or, .xor", setp},
 		"selp": {"selp", func(i *inst) string {

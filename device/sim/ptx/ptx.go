@@ -109,7 +109,7 @@ func parseStatement(text, code string, at int) (s statement, end int, err error)
 		if i > 2 || strings.TrimSpace(code[sec[0]:sec[1]]) == "" {
 			continue
 		}
-		for _, part := range split(code, sec[0], sec[1], ',') {
+		for _, part := range operands(code, sec[0], sec[1]) {
 			o, err := parseOperand(text[part[0]:part[1]], code[part[0]:part[1]])
 			if err != nil {
 				return s, 0, err
@@ -121,6 +121,33 @@ func parseStatement(text, code string, at int) (s statement, end int, err error)
 		}
 	}
 	return s, end + 1, nil
+}
+
+// withoutComma is where one operand ends and the next begins, as nvcc takes it too: "r"(a) "r"(b).
+var withoutComma = regexp.MustCompile(`\)\s*(?:\[\s*\w+\s*\]\s*)?"`)
+
+// operands cuts code[from:to] into operands.
+func operands(code string, from, to int) [][2]int {
+	var parts [][2]int
+	for _, part := range split(code, from, to, ',') {
+		start := part[0]
+		for i := start; i < part[1]; i++ {
+			if code[i] != '(' {
+				continue
+			}
+			end := device.Closing(code, i)
+			if end < 0 || end >= part[1] {
+				break
+			}
+			if withoutComma.MatchString(code[end:part[1]]) && withoutComma.FindStringIndex(code[end:part[1]])[0] == 0 {
+				parts = append(parts, [2]int{start, end + 1})
+				start = end + 1
+			}
+			i = end
+		}
+		parts = append(parts, [2]int{start, part[1]})
+	}
+	return parts
 }
 
 // split cuts code[from:to] at a sign outside all brackets.

@@ -24,7 +24,9 @@ type scope struct {
 	places map[string]string   // operands that are sums of wgmma → C++ pointer
 	labels map[string]string   // of PTX → of C++
 	made   int
-	out    strings.Builder
+	// carried tells whether an instruction has set the carry flag (carry.go).
+	carried bool
+	out     strings.Builder
 }
 
 func (s statement) translate(id int) (string, error) {
@@ -36,6 +38,9 @@ func (s statement) translate(id int) (string, error) {
 	sums := sumOperands(text)
 	var after strings.Builder
 	c.out.WriteString("do { ")
+	if setsCarry.MatchString(text) {
+		c.out.WriteString("bool simt_cc = false; ")
+	}
 	for i, o := range s.operands {
 		letter := strings.TrimLeft(o.constraint, "=+&%")
 		if letter == "" {

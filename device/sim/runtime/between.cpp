@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "flags.h"
 #include "races.h"
 
 namespace simt {
@@ -181,19 +182,28 @@ void fence(Worker *w) {
     if (!anyFence.load(std::memory_order_relaxed)) anyFence = true;
 }
 
-void meet(Worker *w) {
-    w->synchronised = w->meeting = true;
-    w->ordered = anyFence;
-    if (w->ordered)
-        while (atomicUnderWay.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+void release(Worker *w) {
     if (!w->fenced) return;
     uint32_t now = ++releases;
     if (releasedAt[w->blockIndex] == 0) releasedAt[w->blockIndex] = now;
 }
 
+void acquire(Worker *w) {
+    w->synchronised = true;
+    metAt[w->blockIndex] = releases;
+}
+
+void meet(Worker *w) {
+    w->synchronised = w->meeting = true;
+    w->ordered = anyFence;
+    if (w->ordered)
+        while (atomicUnderWay.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    release(w);
+}
+
 void met(Worker *w) {
     w->meeting = false;
-    metAt[w->blockIndex] = releases;
+    acquire(w);
     if (w->ordered) atomicUnderWay.clear(std::memory_order_release);
 }
 

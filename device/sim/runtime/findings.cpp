@@ -1,6 +1,6 @@
 // findings.cpp - what the checks found: repeats folded, the first kept, written
 // as JSON for the Go side, which knows source lines and words.
-#include "runtime.h"
+#include "flags.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -124,6 +124,7 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         w->foundBy.clear();
         w->repeats.clear();
     }
+    noteRaces(all);
     std::stable_sort(all.begin(), all.end(), [](const Finding &a, const Finding &b) {
         return std::tie(a.block, a.thread, a.place.offset) <
                std::tie(b.block, b.thread, b.place.offset);

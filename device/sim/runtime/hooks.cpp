@@ -1,6 +1,7 @@
 // hooks.cpp - what the compiler has put into kernels: it calls __tsan_readN before
 // the access itself, so a bad one is stopped in time.
 #include "access.h"
+#include "flags.h"
 
 #define CALLER ((simt::Addr)__builtin_return_address(0))
 
@@ -27,16 +28,20 @@ extern "C" {
         access<n, WRITE>((Addr)p, CALLER);                                                         \
     }                                                                                              \
     void __tsan_volatile_read##n(void *p) {                                                        \
+        simt::look((Addr)p, CALLER);                                                               \
         access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_volatile_write##n(void *p) {                                                       \
         access<n, WRITE>((Addr)p, CALLER);                                                         \
+        simt::raise((Addr)p, CALLER);                                                              \
     }                                                                                              \
     void __tsan_unaligned_volatile_read##n(void *p) {                                              \
+        simt::look((Addr)p, CALLER);                                                               \
         access<n, READ>((Addr)p, CALLER);                                                          \
     }                                                                                              \
     void __tsan_unaligned_volatile_write##n(void *p) {                                             \
         access<n, WRITE>((Addr)p, CALLER);                                                         \
+        simt::raise((Addr)p, CALLER);                                                              \
     }                                                                                              \
     void __tsan_read_write##n(void *p) {                                                           \
         access<n, READ>((Addr)p, CALLER);                                                          \
@@ -123,7 +128,15 @@ void simt_atomic_done() {
     if (simt::worker->meeting) simt::met(simt::worker);
 }
 
+// Before the simt_atomic of a compare-and-swap.
+void simt_compares(const volatile void *p) {
+    simt::compares(simt::worker, (Addr)p);
+}
+
 void simt_fence() {
-    simt::fence(simt::worker);
+    simt::fenceOf(simt::worker, false);
+}
+void simt_fence_block() {
+    simt::fenceOf(simt::worker, true);
 }
 }

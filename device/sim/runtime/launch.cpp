@@ -1,28 +1,24 @@
 // launch.cpp - runs a kernel's blocks on all workers: each takes the next free
 // block, and runs its threads as fibers.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <mutex>
-#include <thread>
 
 #include "collective.h"
 #include "fiber.h"
+#include "grid.h"
 #include "hopper.h"
 #include "prints.h"
 #include "schedule.h"
 #include "traffic.h"
+#include "workers.h"
 
 extern "C" {
 __thread simt::Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
 }
 
 namespace simt {
-
-std::vector<Worker *> workers;
 
 namespace {
 // What a thread keeps on its stack beyond the registers that it could have is in device
@@ -35,10 +31,8 @@ void countSpilled(Worker *w, const Fiber *f) {
     if (used > held + slack) w->spilled += used - held;
 }
 
-void threadMain() {
+[[noreturn]] void endThread() {
     Worker *w = worker;
-    w->kernel->call(w->args);
-    w = worker;
     Fiber *f = w->current;
     endCopies(w, f);
     if (w->usesHopper) leaveHopper(w, f);
@@ -58,6 +52,11 @@ void threadMain() {
     __builtin_unreachable();
 }
 
+void threadMain() {
+    worker->kernel->call(worker->args);
+    endThread();
+}
+
 // Stacks are a whole number of pages apart. If their tops were too, all threads would
 // share a few sets of the processor's caches.
 constexpr size_t colour(int thread) {
@@ -67,7 +66,7 @@ constexpr size_t colour(int thread) {
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
-    w->stopped = w->fenced = w->synchronised = w->meeting = w->usesHopper = false;
+    w->stopped = w->cancelled = w->fenced = w->synchronised = w->meeting = w->usesHopper = false;
     w->order = nullptr;
     w->alive = w->threads;
     w->atBarrier = w->exited = w->gathering = 0;
@@ -95,7 +94,8 @@ void startBlock(Worker *w, Module *m) {
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;
-        f->inFlight = false;
+        f->inFlight = f->fenced = false;
+        f->looked = 0;
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
         f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);
@@ -120,12 +120,9 @@ struct Job {
     std::atomic<uint32_t> next{0}; // the first block that nobody has taken
     uint32_t blocks;
     std::atomic<uint32_t> last; // no later block matters: this one stopped the kernel
-    std::string error;          // of a worker that could not begin
+    std::mutex errors;
+    std::string error; // of a worker that could not begin
 };
-std::mutex jobMutex;
-std::condition_variable jobGiven, jobDone;
-Job *job;
-unsigned jobNumber, busy;
 uint64_t stepLimit;
 
 // stopLater makes the workers on later blocks give up: if the blocks ran one by
@@ -156,21 +153,26 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
         return;
     }
     if (w->checks & TRAFFIC) flushOpen(w);
-    stopLater(j, index);
+    if (!w->cancelled) stopLater(j, index);
 }
 
 void runBlocks(Worker *w, Job *j) {
     std::string error;
     if (!prepareModule(w, j->module, &error)) {
-        std::lock_guard<std::mutex> hold(jobMutex);
+        std::lock_guard<std::mutex> hold(j->errors);
         j->error = error;
+        if (cooperative()) leaveGrid(true);
         return;
     }
     simt_gridDim = j->shape.grid;
     simt_blockDim = j->shape.block;
     placeThreads(w, j->shape.block);
     worker = w;
-    for (;;) {
+    if (cooperative()) {
+        runBlock(w, j, (uint32_t)w->id);
+        leaveGrid(w->stopped);
+    }
+    for (; !cooperative();) {
         uint32_t index = j->next++;
         if (index >= j->blocks || index > j->last) break;
         runBlock(w, j, index);
@@ -178,65 +180,13 @@ void runBlocks(Worker *w, Job *j) {
     worker = nullptr;
 }
 
-// helper is the life of every worker but the first, which is the main thread.
-void helper(Worker *w) {
-    useSignalStack();
-    unsigned seen = 0;
-    for (;;) {
-        Job *mine;
-        {
-            std::unique_lock<std::mutex> hold(jobMutex);
-            jobGiven.wait(hold, [&] { return jobNumber != seen; });
-            seen = jobNumber;
-            mine = job;
-        }
-        runBlocks(w, mine);
-        std::lock_guard<std::mutex> hold(jobMutex);
-        if (--busy == 0) jobDone.notify_one();
-    }
-}
-
-void runEverywhere(Job *j) {
-    {
-        std::lock_guard<std::mutex> hold(jobMutex);
-        job = j;
-        jobNumber++;
-        busy = (unsigned)workers.size() - 1;
-    }
-    jobGiven.notify_all();
-    runBlocks(workers[0], j);
-    std::unique_lock<std::mutex> hold(jobMutex);
-    jobDone.wait(hold, [] { return busy == 0; });
-}
-
-Worker *newWorker(int id, unsigned checks) {
-    auto *w = new Worker();
-    w->id = id;
-    w->checks = checks;
-    w->writeNeeds = eachByte(checks & MEM ? LIVE : 0);
-    w->readNeeds = w->writeNeeds | eachByte(checks & INIT ? INITIALISED : 0);
-    w->fibers = new Fiber[maxThreads]();
-    w->warps = new Warp[maxThreads / 32]();
-    w->exchanges = new Exchange[maxThreads / 32]();
-    w->told = new Told[maxThreads * toldKept]();
-    w->queue = new uint16_t[queueMask + 1]();
-    w->traffic = newTraffic();
-    size_t each = stackSize + guardSize;
-    char *stacks = (char *)reserve(each * maxThreads);
-    for (int i = 0; i < maxThreads; i++) {
-        // The guard below each stack turns an overrun into a signal, not into
-        // another thread's wrong answer.
-        mprotect(stacks + i * each, guardSize, PROT_NONE);
-        w->fibers[i].stack = stacks + i * each + guardSize;
-        w->fibers[i].occurrence = (uint32_t *)reserve(maxSites * sizeof(uint32_t));
-    }
-    return w;
+void work(Worker *w, void *what) {
+    runBlocks(w, (Job *)what);
 }
 } // namespace
 
-void initScheduler(int threads, unsigned checks, uint64_t maxSteps) {
-    stepLimit = maxSteps;
-    for (int i = 0; i < threads; i++) workers.push_back(newWorker(i, checks));
+void limitSteps(uint64_t most) {
+    stepLimit = most;
 }
 
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
@@ -260,6 +210,9 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
                  " that a block may have";
         return LaunchResult::Refused;
     }
+    if (s.cooperative &&
+        (!resident(s, fixed, error) || !hire((uint32_t)blocks, (int)threads, error)))
+        return LaunchResult::Refused;
     Job j;
     j.module = m;
     j.shape = s;
@@ -274,15 +227,9 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     }
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);
-    static bool helpersStarted;
-    if (blocks > 1 && workers.size() > 1) {
-        for (size_t i = 1; i < workers.size() && !helpersStarted; i++)
-            std::thread(helper, workers[i]).detach();
-        helpersStarted = true;
-        runEverywhere(&j);
-    } else {
-        runBlocks(workers[0], &j);
-    }
+    if (s.cooperative) startGrid(m, j.blocks);
+    together(s.cooperative ? j.blocks : blocks > 1 ? ordinary : 1, work, &j);
+    if (s.cooperative) endGrid();
     if (!j.error.empty()) {
         *error = j.error;
         return LaunchResult::Refused;
@@ -296,3 +243,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
 }
 
 } // namespace simt
+
+extern "C" void simt_exit() {
+    simt::endThread();
+}

@@ -69,6 +69,7 @@ struct Traffic;
 struct Instruction; // collective.h
 struct Exchange;
 struct Hopper; // hopper.h
+struct Flags;  // flags.h
 
 // A copy that a thread has asked for and not yet waited for.
 struct AsyncCopy {
@@ -111,6 +112,8 @@ struct Fiber {
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
     size_t group;  // committed so far
+    bool fenced;   // it has passed a fence (flags.h)
+    Addr looked;   // its latest volatile read, if no fence has come since
     bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
 };
 
@@ -178,7 +181,10 @@ struct alignas(64) Worker {
     uint16_t *queue = nullptr;
     uint32_t head = 0, tail = 0;
     void *mainStack = nullptr;
-    bool stopped = false; // the running block
+    bool stopped = false;   // the running block
+    bool cancelled = false; // it was, because of another
+    uint32_t metGridIn = 0; // the interval in which it came to a barrier of the grid
+    int guarded = 0;        // stacks
     const KernelEntry *kernel = nullptr;
     void **args = nullptr;
     size_t dynamicBytes = 0;
@@ -194,6 +200,7 @@ struct alignas(64) Worker {
     std::vector<Repeat> repeats;
     Again again[64] = {}; // by a hash: the latest
     uint32_t blockEpoch = 0;
+    Flags *flags = nullptr;    // of this launch
     Hopper *hopper = nullptr;  // kept from block to block
     bool usesHopper = false;   // the running block
     uint16_t *order = nullptr; // of its threads (order.h), or null
@@ -234,12 +241,14 @@ bool prepareModule(Worker *w, Module *m, std::string *error);
 struct LaunchShape {
     Index3 grid, block;
     uint64_t dynamicBytes;
+    bool cooperative;
 };
 enum class LaunchResult { Done, Stopped, Refused };
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
                     std::string *error);
-void initScheduler(int threads, unsigned checks, uint64_t maxSteps);
-void yieldThread(Worker *w); // lets every other thread that can run go first
+void initScheduler(int threads, unsigned checks);
+void limitSteps(uint64_t most); // of a block
+void yieldThread(Worker *w);    // lets every other thread that can run go first
 
 // ---- trace.cpp, traffic.cpp -----------------------------------------------------------------
 void startTrace(Worker *w, Fiber *f);

@@ -83,7 +83,8 @@ bool configure(Reader &r) {
     uint64_t steps = r.number();
     timeout = r.number();
     uint64_t memory = r.number();
-    initScheduler((int)r.number(), checks, steps);
+    limitSteps(steps);
+    initScheduler((int)r.number(), checks);
     initMemory(memory, checks & RACE);
     ShowOnly only;
     only.byThread = r.number();
@@ -169,6 +170,7 @@ bool launchCommand(Reader &r) {
     s.grid = r.triple();
     s.block = r.triple();
     s.dynamicBytes = r.number();
+    s.cooperative = r.number();
     uint64_t count = r.number();
     const KernelEntry *k = found.kernel;
     if (!k) return answer(REFUSED, noKernel);

@@ -19,8 +19,8 @@ void shuffle(Worker *w, Fiber *const *lane) {
         if (!me) continue;
         Fiber *from = me->source >= 0 && me->source < 32 ? lane[me->source] : nullptr;
         if (!from && (w->checks & SYNC)) {
-            Finding f = syncFinding("absent lane", me->line);
             bool named = me->source >= 0 && me->source < 32 && (me->mask >> me->source & 1);
+            Finding f = syncFinding(named ? "absent lane" : "lane outside the mask", me->line);
             f.text = "lane " + std::to_string(l) + " (" + threadName(*me) + ") reads from lane " +
                      std::to_string(me->source) +
                      (named ? ", which has returned" : ", which the mask leaves out");

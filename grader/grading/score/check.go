@@ -67,6 +67,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 					p.Note += ", " + rest
 				}
 			}
+			p.Note += notes(m.Sim)
 		default:
 			marks.Traffic(&p, t.Curve(rc), outcomes(m.Sim), cmp.Or(m.Against, "the least bytes"))
 		}
@@ -103,6 +104,27 @@ func safety(p *verdict.Part, runs []Run, found []verdict.Found) {
 		p.Score = p.Max
 		p.Note = "no findings"
 	}
+}
+
+// notes says what the simulator remarks on besides its findings, in cases that are no secret.
+func notes(runs []Run) string {
+	var first trace.Finding
+	places := map[place]bool{}
+	for _, r := range runs {
+		for _, f := range r.Result.Seen.Notes {
+			if r.Case.Hidden {
+				continue
+			}
+			if len(places) == 0 {
+				first = f
+			}
+			places[placeOf(f)] = true
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s, without points: %s", marks.Plural(len(places), "note"), first.Headline())
 }
 
 // place is where a finding is; several at one place count as one.

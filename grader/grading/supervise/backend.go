@@ -28,6 +28,7 @@ type Backend interface {
 type Observed struct {
 	Measured  bool // false on a GPU: nobody looked
 	Findings  []trace.Finding
+	Notes     []trace.Finding // what is right, and worth a word: no points depend on it
 	Counts    []trace.Counts
 	Peak      uint64   // bytes of device memory that were held at once
 	ByAddress []string // files whose kernels call by an address: their counts prove nothing

@@ -104,7 +104,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
-	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress()}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress()}
 	s.last = r
 	return o, nil
 }

@@ -49,15 +49,27 @@ func plainName(name string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9_.-]`).ReplaceAllString(name, "_")
 }
 
-// find is the path of an included file, or "" if it is none of ours.
+// find is the path of an included file, or "" if it is none of ours. Of folders that have
+// such a file, the one nearest to the file that includes it counts.
 func find(name, here, top string, include []string) string {
-	for _, folder := range append([]string{here, top}, include...) {
+	near := slices.Clone(include)
+	slices.SortStableFunc(near, func(a, b string) int { return common(b, here) - common(a, here) })
+	for _, folder := range append([]string{here, top}, near...) {
 		path := filepath.Join(folder, name)
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path
 		}
 	}
 	return ""
+}
+
+// common is how many bytes two paths begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 var (

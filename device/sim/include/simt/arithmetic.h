@@ -117,6 +117,19 @@ SIMT_DOUBLE_DIRECTED(rd, simt::Downward)
 SIMT_INLINE double __fma_rn(double a, double b, double c) {
     return fma(a, b, c);
 }
+// "ieee": never flushed to zero, which nothing is here.
+SIMT_INLINE float __fmaf_ieee_rn(float a, float b, float c) {
+    return __fmaf_rn(a, b, c);
+}
+SIMT_INLINE float __fmaf_ieee_rz(float a, float b, float c) {
+    return __fmaf_rz(a, b, c);
+}
+SIMT_INLINE float __fmaf_ieee_ru(float a, float b, float c) {
+    return __fmaf_ru(a, b, c);
+}
+SIMT_INLINE float __fmaf_ieee_rd(float a, float b, float c) {
+    return __fmaf_rd(a, b, c);
+}
 
 // glibc declares functions of these names: ours get others.
 #define __expf simt_expf

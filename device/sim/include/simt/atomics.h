@@ -5,6 +5,7 @@
 extern "C" {
 void simt_atomic(const volatile void *p, int size);
 void simt_atomic_done();
+void simt_compares(const volatile void *p); // it is a compare-and-swap
 void simt_yield();
 }
 
@@ -101,6 +102,7 @@ SIMT_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, "unsigned", unsigned)
         static_assert(simt::oneOf<T, int, unsigned, simt_ull, unsigned short>,                     \
                       "CUDA has " #name                                                            \
                       " for int, unsigned, unsigned long long and unsigned short only");           \
+        simt_compares(p);                                                                          \
         simt_atomic(p, sizeof(T));                                                                 \
         T old = simt::update(p, [=](T old) -> T { return old == expected ? v : old; });            \
         simt_atomic_done();                                                                        \

@@ -24,12 +24,15 @@ SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
 
 // Stores are never held back here; a fence only tells that the block makes what
 // it wrote known (runtime/between.cpp).
-extern "C" void simt_fence();
+extern "C" {
+void simt_fence();
+void simt_fence_block();
+}
 SIMT_INLINE void __threadfence() {
     simt_fence();
 }
 SIMT_INLINE void __threadfence_block() {
-    asm volatile("" ::: "memory"); // the compiler must not move accesses over it
+    simt_fence_block();
 }
 SIMT_INLINE void __threadfence_system() {
     simt_fence();

@@ -47,6 +47,17 @@ SIMT_UNSEEN static double cosineOfPi(double x) {
     if (r == 0.5) return 0;
     return r < 0.25 ? cos(pi * r) : sin(pi * (0.5 - r));
 }
+
+// The modified Bessel functions of order 0 and 1: the series of (x/2)^(2k+n) / (k! (k+n)!).
+SIMT_UNSEEN static double besselI(int n, double x) {
+    double half = x / 2, term = n ? half : 1, sum = term;
+    if (fabs(x) > 714) return n && x < 0 ? -__builtin_inf() : __builtin_inf();
+    for (int k = 1; k < 2000 && fabs(term) > fabs(sum) * 1e-17; k++) {
+        term *= half / k * (half / (k + n));
+        sum += term;
+    }
+    return sum;
+}
 } // namespace simt
 
 // A double function, and its float twin, rounded once.
@@ -61,6 +72,8 @@ SIMT_UNSEEN static double cosineOfPi(double x) {
 SIMT_FUNCTION(rcbrt, 1 / cbrt(x))
 SIMT_FUNCTION(sinpi, simt::sineOfPi(x))
 SIMT_FUNCTION(cospi, simt::cosineOfPi(x))
+SIMT_FUNCTION(cyl_bessel_i0, simt::besselI(0, x))
+SIMT_FUNCTION(cyl_bessel_i1, simt::besselI(1, x))
 SIMT_FUNCTION(erfinv, simt::inverseErf(x))
 SIMT_FUNCTION(erfcinv, simt::inverseErfc(x))
 SIMT_FUNCTION(erfcx, simt::scaledErfc(x))
@@ -90,6 +103,20 @@ SIMT_INLINE double norm3d(double a, double b, double c) {
 }
 SIMT_INLINE double norm4d(double a, double b, double c, double d) {
     return hypot(hypot(a, b), hypot(c, d));
+}
+SIMT_INLINE double rnorm3d(double a, double b, double c) {
+    return 1 / norm3d(a, b, c);
+}
+SIMT_INLINE double rnorm4d(double a, double b, double c, double d) {
+    return 1 / norm4d(a, b, c, d);
+}
+SIMT_INLINE double norm(int n, const double *v) {
+    double all = 0;
+    for (int i = 0; i < n; i++) all = hypot(all, v[i]);
+    return all;
+}
+SIMT_INLINE double rnorm(int n, const double *v) {
+    return 1 / norm(n, v);
 }
 SIMT_INLINE double rhypot(double a, double b) {
     return 1 / hypot(a, b);

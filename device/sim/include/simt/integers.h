@@ -191,3 +191,14 @@ SIMT_INLINE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
 SIMT_INLINE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
     return __dp2a_lo(a, b >> 16, c);
 }
+
+// The n-th bit that is set, counted from `from`, upwards, or downwards for a negative n.
+SIMT_INLINE unsigned __fns(unsigned mask, unsigned from, int n) {
+    int step = n < 0 ? -1 : 1, left = n < 0 ? -n : n;
+    for (int at = (int)from; at >= 0 && at < 32; at += step) {
+        if (!(mask >> at & 1)) continue;
+        if (n == 0) return at == (int)from ? from : ~0u;
+        if (--left == 0) return (unsigned)at;
+    }
+    return ~0u;
+}

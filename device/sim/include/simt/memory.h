@@ -40,6 +40,12 @@ SIMT_INLINE unsigned __isGlobal(const void *p) {
 SIMT_INLINE unsigned __isLocal(const void *p) {
     return simt_space(p) == 4;
 }
+SIMT_INLINE unsigned __isConstant(const void *) {
+    return 0; // constants are variables of the module like others
+}
+SIMT_INLINE unsigned __isGridConstant(const void *) {
+    return 0;
+}
 SIMT_INLINE size_t __cvta_generic_to_shared(const void *p) {
     return (size_t)simt_shared_offset(p);
 }
@@ -69,4 +75,5 @@ SIMT_INLINE void __trap(int line = __builtin_LINE()) {
     simt_trap("__trap()", line);
 }
 SIMT_INLINE void __brkpt() {}
+SIMT_INLINE void __prof_trigger(int) {}
 #include "assert.h"

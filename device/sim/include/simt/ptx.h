@@ -6,8 +6,10 @@
 #include "../cuda_pipeline_primitives.h"
 #include "../tensorcore.h"
 #include "hopper.h"
+#include "ptx_integers.h"
 
 extern "C" {
+[[noreturn]] void simt_exit(); // ends the thread
 // Each lane of the first 8·count gives a row of 16 bytes in shared memory.
 simt::FourWords simt_ldmatrix(const void *row, int count, int transposed, int line);
 void simt_stmatrix(void *row, int count, int transposed, unsigned r0, unsigned r1, unsigned r2,

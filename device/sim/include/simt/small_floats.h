@@ -212,6 +212,13 @@ constexpr unsigned short roundSmall(double v, Rounding r) {
     SIMT_SMALL_COMPARE(H, H2, gt, x > y, !(x <= y))                                                \
     SIMT_SMALL_COMPARE(H, H2, ge, x >= y, !(x < y))
 
+// A pair as a complex number: a · b + c, in CUDA's order.
+#define SIMT_SMALL_COMPLEX(H, H2)                                                                  \
+    SIMT_INLINE H2 __hcmadd(H2 a, H2 b, H2 c) {                                                    \
+        return H2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)),                                 \
+                  __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));                                        \
+    }
+
 #define SIMT_SMALL_FUNCTIONS(H, H2)                                                                \
     SIMT_SMALL_MATH(H, H2, exp, expf(a))                                                           \
     SIMT_SMALL_MATH(H, H2, exp2, exp2f(a))                                                         \

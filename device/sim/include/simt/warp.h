@@ -108,6 +108,10 @@ SIMT_INLINE int __any_sync(unsigned mask, int p, int line = __builtin_LINE()) {
 SIMT_INLINE int __all_sync(unsigned mask, int p, int line = __builtin_LINE()) {
     return __ballot_sync(mask, !p, line) == 0;
 }
+SIMT_INLINE int __uni_sync(unsigned mask, int p, int line = __builtin_LINE()) {
+    unsigned all = __ballot_sync(mask, 1, line), yes = __ballot_sync(mask, p, line);
+    return yes == 0 || yes == all;
+}
 template <class T>
 SIMT_INLINE unsigned __match_any_sync(unsigned mask, T v, int line = __builtin_LINE()) {
     unsigned r;

@@ -1,0 +1,102 @@
+// flags.cpp - see flags.h.
+#include "flags.h"
+
+#include <thread>
+
+#include "order.h"
+#include "races.h"
+#include "schedule.h"
+
+namespace simt {
+
+namespace {
+Flags &flagsOf(Worker *w) {
+    if (!w->flags) w->flags = new Flags();
+    return *w->flags;
+}
+
+const Region *regionOf(const Worker *w, Addr a) {
+    for (const Region *r :
+         {(const Region *)w->shared, (const Region *)&w->arena, (const Region *)w->data})
+        if (r && r->holds(a)) return r;
+    return nullptr;
+}
+} // namespace
+
+// Who reads the same flag again waits for somebody: others run first.
+void look(Addr a, Addr pc) {
+    Worker *w = worker;
+    if (!w || !(w->checks & RACE) || a - w->stackLo < stackSize) return;
+    Flags &flags = flagsOf(w);
+    Fiber *f = w->current;
+    if (flags.looking == f && flags.lookingAt == a && flags.lookingPc == pc) {
+        settleWrites(w);
+        if (w->head == w->tail)
+            std::this_thread::yield(); // the one may be in another block
+        else
+            yieldThread(w);
+    }
+    flags.looking = f;
+    flags.lookingAt = a;
+    flags.lookingPc = f->looked = pc;
+}
+
+void raise(Addr a, Addr pc) {
+    Worker *w = worker;
+    if (!w || !(w->checks & RACE) || a - w->stackLo < stackSize) return;
+    Fiber *f = w->current;
+    if (!f->fenced) return;
+    Flags &flags = flagsOf(w);
+    flags.raised.insert(pc);
+    if (flags.blockEpoch != w->blockEpoch) flags.known.clear();
+    flags.blockEpoch = w->blockEpoch;
+    tell(w, f, flags.known);
+    if (!w->shared->holds(a)) release(w);
+}
+
+// A fence makes known what the thread wrote before, and orders what it reads behind.
+void fenceOf(Worker *w, bool block) {
+    Fiber *f = w->current;
+    f->fenced = true;
+    if (!block) fence(w);
+    if (!f->looked || !(w->checks & RACE)) return;
+    Flags &flags = flagsOf(w);
+    flags.seen.insert(f->looked);
+    f->looked = 0;
+    if (flags.blockEpoch == w->blockEpoch) learn(w, f, flags.known);
+    if (!block) acquire(w);
+}
+
+void compares(Worker *w, Addr a) {
+    if (!(w->checks & RACE)) return;
+    const Region *r = regionOf(w, a);
+    if (!r) return;
+    const Cell &c = r->cells[(a - r->lo) >> 2];
+    for (const Access *x : {&c.read1, &c.read2})
+        if (x->epoch == w->epoch && x->thread() == w->current->id)
+            flagsOf(w).compared.insert(w->codeBase + x->pc);
+}
+
+void noteRaces(std::vector<Finding> &all) {
+    Flags together;
+    for (Worker *w : workers) {
+        if (!w->flags) continue;
+        together.raised.merge(w->flags->raised);
+        together.seen.merge(w->flags->seen);
+        together.compared.merge(w->flags->compared);
+        *w->flags = Flags();
+    }
+    for (Finding &f : all) {
+        if (f.kind != "race" || !f.pc) continue;
+        bool readsNow = f.op == READ;
+        if (readsNow == (f.otherOp == READ)) continue;
+        Addr read = readsNow ? f.pc : f.otherPc, change = readsNow ? f.otherPc : f.pc;
+        bool atomic = (readsNow ? f.otherOp : f.op) == ATOMIC;
+        if (atomic && together.compared.count(read))
+            f.check = "note", f.kind = "first read";
+        else if (together.seen.count(read) && (atomic || together.raised.count(change)))
+            f.check = "note", f.kind = "flag";
+    }
+}
+
+} // namespace simt

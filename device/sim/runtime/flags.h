@@ -1,0 +1,34 @@
+// flags.h - what is no race although nothing orders it in the way of barriers: a volatile flag
+// with a fence on either side, and the plain read before a compare-and-swap. They become notes.
+#pragma once
+#include <set>
+
+#include "runtime.h"
+
+namespace simt {
+
+// Flags is what a worker has seen of this in one launch: instructions, by their addresses.
+struct Flags {
+    std::set<Addr> raised;   // volatile writes behind a fence
+    std::set<Addr> seen;     // volatile reads before one
+    std::set<Addr> compared; // reads whose thread then came to a compare-and-swap there
+    // What those knew who raised a flag in the running block (order.h).
+    std::vector<uint16_t> known;
+    uint32_t blockEpoch = 0;
+    // The latest volatile read of a thread: who comes back to it spins.
+    const Fiber *looking = nullptr;
+    Addr lookingAt = 0, lookingPc = 0;
+};
+
+// Between blocks (between.cpp): what the block wrote before a fence is known from here on; and
+// known to this block, if it was.
+void release(Worker *w);
+void acquire(Worker *w);
+void look(Addr a, Addr pc);  // before a volatile read
+void raise(Addr a, Addr pc); // after a volatile write was judged
+void fenceOf(Worker *w, bool block);
+void compares(Worker *w, Addr a); // before a compare-and-swap is judged
+// noteRaces turns the races that are none into notes, when a launch is over.
+void noteRaces(std::vector<Finding> &all);
+
+} // namespace simt
