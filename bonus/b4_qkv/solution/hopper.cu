@@ -10,9 +10,9 @@
 //
 // The host defines COLUMNS of a tile (128, 160 or 256), TALL (a warpgroup has 64 * TALL rows),
 // STAGES, GROUP, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all of a
-// tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. Two more have clusters of
-// blocks: with PAIR of 2 these share what they read of w; with PARTS, for few rows, they share out
-// the sums over hidden.
+// tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. Two more have clusters
+// of blocks: with PAIR of 2 these share what they read of w; with PARTS, for few rows, they share
+// out the sums over hidden.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -106,7 +106,8 @@ __device__ void meetCluster() {
 
 #if PAIR == 2
 // The box arrives in both blocks, and so do its bytes at both barriers.
-__device__ void fetchBoth(void *to, const CUtensorMap *map, uint64_t *barrier, int column, int row) {
+__device__ void fetchBoth(void *to, const CUtensorMap *map, uint64_t *barrier, int column,
+                          int row) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(at(to)),
                  "l"(map), "r"(at(barrier)), "r"(column), "r"(row), "h"((uint16_t)3)
@@ -205,8 +206,8 @@ struct Places {
             if (head >= kvHeads) head -= kvHeads, to = v;
         }
         const int batch = row / seq, token = row % seq;
-        const size_t line = tokensFirst ? (size_t)row * all + head
-                                        : ((size_t)batch * all + head) * seq + token;
+        const size_t line =
+            tokensFirst ? (size_t)row * all + head : ((size_t)batch * all + head) * seq + token;
         return to + line * dim + column % dim;
     }
 };
@@ -237,13 +238,10 @@ __device__ Tile tileOf(int index, int high, int wide) {
     return {(first + rest % here) * ROWS, rest / here * COLUMNS};
 }
 
-extern "C" __global__ __launch_bounds__(THREADS,
-                                        1) void project(const __grid_constant__ CUtensorMap xMap,
-                                                        const __grid_constant__ CUtensorMap wMap,
-                                                        const Half *bias, Half *q, Half *k, Half *v,
-                                                        int rows, int hidden, int outputs, int seq,
-                                                        int heads, int kvHeads, int dim,
-                                                        int tokensFirst, int biased) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
+    const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,
+    const Half *bias, Half *q, Half *k, Half *v, int rows, int hidden, int outputs, int seq,
+    int heads, int kvHeads, int dim, int tokensFirst, int biased) {
     extern __shared__ unsigned char bytes[]; // swizzled tiles begin at multiples of 1024
     Memory &memory = *reinterpret_cast<Memory *>(((uintptr_t)bytes + 1023) / 1024 * 1024);
 
@@ -257,7 +255,8 @@ extern "C" __global__ __launch_bounds__(THREADS,
             prepare(&memory.full[i], 1);
             prepare(&memory.empty[i], 4 * CONSUMERS * PAIR);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // the copy engine sees it
+        asm volatile("fence.mbarrier_init.release.cluster;" ::
+                         : "memory"); // the copy engine sees it
     }
 #if PAIR == 2
     meetCluster();
