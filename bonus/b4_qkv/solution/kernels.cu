@@ -68,25 +68,29 @@ struct Places {
     }
 };
 
-// A projection [rows, outputs] is split, eight numbers a thread.
+// A projection [rows, outputs] is split. A thread has eight columns of EACH rows, and reads their
+// bias once.
+constexpr int EACH = 8;
+
 extern "C" __global__ void split(const Half *projection, const Half *bias, Half *q, Half *k,
                                  Half *v, int rows, int outputs, int seq, int heads, int kvHeads,
                                  int dim, int tokensFirst, int biased) {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int row = i / (outputs / 8), column = i % (outputs / 8) * 8;
-    if (row >= rows) return;
-    uint4 eight = reinterpret_cast<const uint4 *>(projection)[i];
-    if (biased) {
-        const uint4 more = *reinterpret_cast<const uint4 *>(bias + column);
-        uint32_t *p = &eight.x;
-        const uint32_t *b = &more.x;
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const float2 x = unpack(p[j]), y = unpack(b[j]);
-            p[j] = pack(x.x + y.x, x.y + y.y);
-        }
+    const int column = (blockIdx.x * blockDim.x + threadIdx.x) * 8, first = blockIdx.y * EACH;
+    if (column >= outputs) return;
+    const Places places = {q, k, v, seq, heads, kvHeads, dim, tokensFirst};
+    uint4 more = make_uint4(0, 0, 0, 0); // the bias; zeros in both types
+    if (biased) more = *reinterpret_cast<const uint4 *>(bias + column);
+    const auto add = [](uint32_t x, uint32_t y) {
+        const float2 a = unpack(x), b = unpack(y);
+        return pack(a.x + b.x, a.y + b.y);
+    };
+    for (int row = first; row < min(first + EACH, rows); row++) {
+        const uint4 p =
+            *reinterpret_cast<const uint4 *>(projection + (size_t)row * outputs + column);
+        places.put(
+            row, column,
+            make_uint4(add(p.x, more.x), add(p.y, more.y), add(p.z, more.z), add(p.w, more.w)));
     }
-    Places{q, k, v, seq, heads, kvHeads, dim, tokensFirst}.put(row, column, eight);
 }
 
 // ---- Shared memory

@@ -47,7 +47,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.unfused(s.Attention())
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(func() (baseline, error) { return s.unfused(s.Attention()) })
-	case "project_nf4", "project_mxfp4":
+	case "project_nf4", "project_mxfp4", "qkv_float16", "qkv_bfloat16":
 		return s.unpacked()
 	case "decode_float16", "decode_bfloat16":
 		return s.widened(func() (baseline, error) { return s.unfusedStep(s.Decode()) })
