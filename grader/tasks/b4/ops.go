@@ -62,10 +62,11 @@ func operation(name, method string, ty tensor.Type) judge.Op {
 	if !split {
 		op.Least, op.Floor = inTiles, judge.Once
 		op.Against = fmt.Sprintf("tiles of %d rows and %d outputs, written once", tile, tile)
-		// Room for a projection in float32: who takes it pays for it in traffic.
+		// Room for a projection in float32, or for a smaller one that is kept from call to call: who
+		// takes it pays for it in traffic.
 		op.Scratch = func(c problem.Problem) uint64 {
 			p := placesOf(c, nil)
-			return 4*uint64(p.Rows()*p.Outputs()) + 4096
+			return 4*uint64(p.Rows()*p.Outputs()) + 1<<20
 		}
 		op.Timed = timed(name, ty)
 	}
@@ -76,6 +77,9 @@ func operation(name, method string, ty tensor.Type) judge.Op {
 func rules(c problem.Problem) error {
 	if s := c.Sizes; s["layout"] > tokensFirst || s["bias"] > cancelled {
 		return fmt.Errorf("layout is 1 (heads first) or 2 (tokens first), bias 1 (none), 2 or 3 (it takes most of the first row's product away): not %d and %d", s["layout"], s["bias"])
+	}
+	if c.Op == "qkv_split" && c.Sizes["bias"] == cancelled {
+		return fmt.Errorf("bias 3 takes a product away, and %s is given one: 1 or 2 here", c.Op)
 	}
 	return nil
 }
