@@ -8,7 +8,7 @@
 // thread. The tensor cores (wgmma) take both from where they lie. One warpgroup asks, two multiply.
 // A block goes on to its next tile: while it writes one, the next one's numbers already arrive.
 //
-// The host defines COLUMNS of a tile (128, 160 or 256), TALL (a warpgroup has 64 * TALL rows),
+// The host defines COLUMNS of a tile (128, 160, 192 or 256), TALL (a warpgroup has 64 * TALL rows),
 // STAGES, GROUP, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all of a
 // tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. Two more have clusters
 // of blocks: with PAIR of 2 these share what they read of w; with PARTS, for few rows, they share
@@ -50,6 +50,15 @@ __device__ uint32_t at(const void *p) {
 }
 
 // --- Barriers, copies and clusters
+
+// In a graph the next kernel may begin before this one has ended, and this one before the one
+// ahead has. It reads weights at once; x, and where it writes, are ready after the second call.
+__device__ void letNextBegin() {
+    asm volatile("griddepcontrol.launch_dependents;");
+}
+__device__ void awaitInputs() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 
 // A phase ends when so many have arrived, and all bytes that were announced.
 __device__ void prepare(uint64_t *barrier, int arrivals) {
@@ -149,6 +158,12 @@ __device__ uint64_t matrix(const void *p, int nextColumns) {
 #define REGISTERS IN32(0), IN32(32), IN8(64), IN8(72)
 #define OPERANDS "%80, %81"
 #define ADD "%82"
+#elif COLUMNS == 192
+#define SHAPE "m64n192k16"
+#define NAMES SIXTY ", " TEN(6) ", " TEN(7) ", " TEN(8) ", %90, %91, %92, %93, %94, %95"
+#define REGISTERS IN32(0), IN32(32), IN32(64)
+#define OPERANDS "%96, %97"
+#define ADD "%98"
 #elif COLUMNS == 256
 #define SHAPE "m64n256k16"
 #define NAMES                                                                                      \
@@ -193,22 +208,36 @@ __device__ uint32_t pack(float low, float high) {
     return *reinterpret_cast<uint32_t *>(&two);
 }
 
-// Where outputs go. Eight columns lie in one head: dim is a multiple of 8.
+__device__ float2 unpack(uint32_t word) {
+#ifdef BRAIN
+    return __bfloat1622float2(*reinterpret_cast<__nv_bfloat162 *>(&word));
+#else
+    return __half22float2(*reinterpret_cast<__half2 *>(&word));
+#endif
+}
+
+// Where outputs go. In front of a head's line of a row there are base * all + token others, and
+// step for each head before it, where q, or k, or v has so many heads in all.
+struct Line {
+    int base, token;
+};
 struct Places {
     Half *q, *k, *v;
     int rows, outputs, seq, heads, kvHeads, dim, tokensFirst;
 
-    __device__ Half *of(int row, int column) const {
-        int head = column / dim, all = heads;
+    __device__ Line line(int row) const {
+        return tokensFirst ? Line{row, 0} : Line{row / seq * seq, row % seq};
+    }
+    __device__ Half *of(Line line, int head, int offset) const {
+        int all = heads;
         Half *to = q;
         if (head >= heads) {
             head -= heads, all = kvHeads, to = k;
             if (head >= kvHeads) head -= kvHeads, to = v;
         }
-        const int batch = row / seq, token = row % seq;
-        const size_t line =
-            tokensFirst ? (size_t)row * all + head : ((size_t)batch * all + head) * seq + token;
-        return to + line * dim + column % dim;
+        const size_t n =
+            (size_t)line.base * all + line.token + (size_t)head * (tokensFirst ? 1 : seq);
+        return to + n * dim + offset;
     }
 };
 
@@ -264,29 +293,42 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     __syncthreads();
 #endif
 
+    letNextBegin();
     const int warpgroup = threadIdx.x / 128, lane = threadIdx.x % 32;
     if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
         asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (threadIdx.x % 128 == 0) {
-            int stage = 0, phase = 1;
-            for (int index = blockIdx.x; index < high * wide; index += gridDim.x) {
-                const Tile tile = tileOf(index, high, wide);
-                for (int slice = firstSlice; slice < endSlice; slice++) {
-                    Stage &s = memory.stages[stage];
-                    uint64_t *full = &memory.full[stage];
-                    await(&memory.empty[stage], phase);
-                    announce(full, sizeof(Stage));
-                    fetch(s.x, &xMap, full, slice * SLICE, tile.row);
-                    for (int box = 0; box < BOXES; box++) {
+            const int count = endSlice - firstSlice;
+            const int steps = (high * wide - blockIdx.x + gridDim.x - 1) / gridDim.x * count;
+            const auto askW = [&](int step) {
+                Stage &s = memory.stages[step % STAGES];
+                uint64_t *full = &memory.full[step % STAGES];
+                const Tile tile = tileOf(blockIdx.x + step / count * gridDim.x, high, wide);
+                const int slice = firstSlice + step % count;
+                announce(full, sizeof(Stage));
+                for (int box = 0; box < BOXES; box++) {
 #if PAIR == 2
-                        if (box % 2 == blockIdx.x % 2)
-                            fetchBoth(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
+                    if (box % 2 == blockIdx.x % 2)
+                        fetchBoth(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
 #else
-                        fetch(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
+                    fetch(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
 #endif
-                    }
-                    if (++stage == STAGES) stage = 0, phase ^= 1;
                 }
+            };
+            const auto askX = [&](int step) {
+                const Tile tile = tileOf(blockIdx.x + step / count * gridDim.x, high, wide);
+                const int slice = firstSlice + step % count;
+                fetch(memory.stages[step % STAGES].x, &xMap, &memory.full[step % STAGES],
+                      slice * SLICE, tile.row);
+            };
+            const int early = min(steps, STAGES);
+            for (int step = 0; step < early; step++) askW(step);
+            awaitInputs();
+            for (int step = 0; step < early; step++) askX(step);
+            for (int step = early; step < steps; step++) {
+                await(&memory.empty[step % STAGES], step / STAGES % 2 ^ 1);
+                askW(step);
+                askX(step);
             }
         }
     } else {
@@ -327,6 +369,16 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                 last = stage;
                 if (++stage == STAGES) stage = 0, phase ^= 1;
             }
+
+            // The bias comes while the last products run.
+            uint32_t b[COLUMNS / 8];
+#pragma unroll
+            for (int j = 0; j < COLUMNS / 8; j++) {
+                const int column = tile.column + 8 * j + lane % 4 * 2;
+                b[j] = 0;
+                if (biased && column < outputs)
+                    b[j] = *reinterpret_cast<const uint32_t *>(bias + column);
+            }
             finish<0>();
 #pragma unroll
             for (int m = 0; m < TALL; m++)
@@ -347,38 +399,43 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
             meetCluster();
 #endif
 
+            awaitInputs(); // whoever reads what is written here has ended
             const int row = tile.row + warpgroup * TALL * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4;
+            const int firstColumn = tile.column + lane % 4 * 8;
 #pragma unroll
-            for (int g = 0; g < TALL * COLUMNS / 32; g++) {
-                const int m = g / (COLUMNS / 32), first = g % (COLUMNS / 32) * 32;
-                if (g % PARTS != part) continue;
-                uint32_t p[2][4];
+            for (int m = 0; m < TALL; m++) {
+                const Line lines[2] = {places.line(row + m * 64), places.line(row + m * 64 + 8)};
+                int head = firstColumn / dim, offset = firstColumn % dim;
 #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    const int j = first / 8 + i, column = tile.column + 8 * j + lane % 4 * 2;
-                    const float *d = &sums[m][4 * j];
-                    float4 sum = make_float4(d[0], d[1], d[2], d[3]);
+                for (int g = 0; g < COLUMNS / 32; g++) { // 32 columns
+                    uint32_t p[2][4];
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        const int j = 4 * g + i;
+                        const float *d = &sums[m][4 * j];
+                        float4 sum = make_float4(d[0], d[1], d[2], d[3]);
 #if PARTS > 1
-                    sum = make_float4(0, 0, 0, 0);
+                        if (g % PARTS != part) continue;
+                        sum = make_float4(0, 0, 0, 0);
 #pragma unroll
-                    for (int from = 0; from < PARTS; from++) {
-                        const float4 x = read(of(from, shares + (m * SUMS / 4 + j) * PITCH));
-                        sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
-                    }
+                        for (int from = 0; from < PARTS; from++) {
+                            const float4 x = read(of(from, shares + (m * SUMS / 4 + j) * PITCH));
+                            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+                        }
 #endif
-                    float b0 = 0, b1 = 0;
-                    if (biased && column < outputs) b0 = bias[column], b1 = bias[column + 1];
-                    p[0][i] = pack(sum.x + b0, sum.y + b1);
-                    p[1][i] = pack(sum.z + b0, sum.w + b1);
-                }
-                const int column = tile.column + first + lane % 4 * 8;
+                        const float2 more = unpack(b[j]);
+                        p[0][i] = pack(sum.x + more.x, sum.y + more.y);
+                        p[1][i] = pack(sum.z + more.x, sum.w + more.y);
+                    }
 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    gather(p[h], lane);
-                    const int to = row + m * 64 + 8 * h;
-                    if (to < rows && column < outputs)
-                        *reinterpret_cast<uint4 *>(places.of(to, column)) =
-                            make_uint4(p[h][0], p[h][1], p[h][2], p[h][3]);
+                    for (int h = 0; h < 2; h++) {
+                        if (g % PARTS != part) continue;
+                        gather(p[h], lane);
+                        if (row + m * 64 + 8 * h < rows && firstColumn + 32 * g < outputs)
+                            *reinterpret_cast<uint4 *>(places.of(lines[h], head, offset)) =
+                                make_uint4(p[h][0], p[h][1], p[h][2], p[h][3]);
+                    }
+                    for (offset += 32; offset >= dim; offset -= dim) head++;
                 }
             }
         }

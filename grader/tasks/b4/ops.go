@@ -34,7 +34,7 @@ func operation(name, method string, ty tensor.Type) judge.Op {
 		Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
 			s, p := c.Sizes, placesOf(c, nil)
 			in = []problem.Tensor{{Name: "x", Shape: []int{s["batch"], s["seq"], s["hidden"]}, Type: ty},
-				{Name: "w", Shape: []int{s["hidden"], p.Outputs()}, Type: ty, Dist: tensor.Normal}}
+				{Name: "w", Shape: []int{s["hidden"], p.Outputs()}, Type: ty, Dist: tensor.Normal, Given: s["bias"] == cancelled}}
 			if split {
 				in = []problem.Tensor{{Name: "projection", Shape: []int{s["batch"], s["seq"], p.Outputs()}, Type: ty}}
 			}
@@ -98,22 +98,29 @@ func fault(c problem.Problem) string {
 	return ""
 }
 
-// cancel makes a bias that takes the first row's product away, up to its rounding to halves: whoever
-// rounds a sum before he adds the bias has nothing left.
+// cancel makes weights with which all terms of the first row's sums are positive, so that the sums are much
+// larger than their rounding errors may be; and a bias that takes 15 of 16 parts of them away. Whoever rounds
+// a sum before he adds the bias keeps the error of all 16.
 func cancel(c problem.Problem, in []*tensor.Tensor) error {
 	if c.Sizes["bias"] != cancelled || c.Refused {
 		return nil
 	}
-	bias := in[len(in)-1]
-	outputs := len(bias.Data)
-	for n := range outputs {
-		sum := float64(0)
-		for i := range c.Sizes["hidden"] {
-			sum += float64(in[0].Data[i]) * float64(in[1].Data[i*outputs+n])
-		}
-		bias.Data[n] = float32(-sum)
+	x, w, bias := in[0].Data, in[1].Data, in[2].Data
+	if err := tensor.FillAs(in[1].Type, w, tensor.Normal, c.Seed, c.Inputs[1].Stream, 0); err != nil {
+		return err
 	}
-	bias.Type.Round(bias.Data)
+	sums := make([]float64, len(bias))
+	for i := range c.Sizes["hidden"] {
+		for n := range sums {
+			at := i*len(sums) + n
+			w[at] = float32(math.Copysign(float64(w[at]), float64(x[i])))
+			sums[n] += float64(x[i]) * float64(w[at])
+		}
+	}
+	for n, sum := range sums {
+		bias[n] = float32(-sum * 15 / 16)
+	}
+	in[2].Type.Round(bias)
 	return nil
 }
 
