@@ -267,6 +267,12 @@ __device__ Tile tileOf(int index, int high, int wide) {
     return {(first + rest % here) * ROWS, rest / here * COLUMNS};
 }
 
+// A place on the way through the slices of all of a block's tiles, and its stage.
+struct Walk {
+    int index, slice, stage, phase;
+    Tile tile;
+};
+
 extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,
     const Half *bias, Half *q, Half *k, Half *v, int rows, int hidden, int outputs, int seq,
@@ -298,37 +304,40 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
         asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (threadIdx.x % 128 == 0) {
-            const int count = endSlice - firstSlice;
-            const int steps = (high * wide - blockIdx.x + gridDim.x - 1) / gridDim.x * count;
-            const auto askW = [&](int step) {
-                Stage &s = memory.stages[step % STAGES];
-                uint64_t *full = &memory.full[step % STAGES];
-                const Tile tile = tileOf(blockIdx.x + step / count * gridDim.x, high, wide);
-                const int slice = firstSlice + step % count;
+            Walk w = {(int)blockIdx.x, firstSlice, 0, 1, tileOf(blockIdx.x, high, wide)}, x = w;
+            const auto next = [&](Walk &at) {
+                if (++at.stage == STAGES) at.stage = 0, at.phase ^= 1;
+                if (++at.slice < endSlice) return;
+                at.index += gridDim.x, at.slice = firstSlice;
+                if (at.index < high * wide) at.tile = tileOf(at.index, high, wide);
+            };
+            const auto askW = [&]() {
+                uint64_t *full = &memory.full[w.stage];
                 announce(full, sizeof(Stage));
                 for (int box = 0; box < BOXES; box++) {
+                    Half *to = memory.stages[w.stage].w[box][0];
 #if PAIR == 2
                     if (box % 2 == blockIdx.x % 2)
-                        fetchBoth(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
+                        fetchBoth(to, &wMap, full, w.tile.column + 64 * box, w.slice * SLICE);
 #else
-                    fetch(s.w[box], &wMap, full, tile.column + 64 * box, slice * SLICE);
+                    fetch(to, &wMap, full, w.tile.column + 64 * box, w.slice * SLICE);
 #endif
                 }
+                next(w);
             };
-            const auto askX = [&](int step) {
-                const Tile tile = tileOf(blockIdx.x + step / count * gridDim.x, high, wide);
-                const int slice = firstSlice + step % count;
-                fetch(memory.stages[step % STAGES].x, &xMap, &memory.full[step % STAGES],
-                      slice * SLICE, tile.row);
+            const auto askX = [&]() {
+                fetch(memory.stages[x.stage].x, &xMap, &memory.full[x.stage], x.slice * SLICE,
+                      x.tile.row);
+                next(x);
             };
-            const int early = min(steps, STAGES);
-            for (int step = 0; step < early; step++) askW(step);
+            int early = 0;
+            for (; early < STAGES && w.index < high * wide; early++) askW();
             awaitInputs();
-            for (int step = 0; step < early; step++) askX(step);
-            for (int step = early; step < steps; step++) {
-                await(&memory.empty[step % STAGES], step / STAGES % 2 ^ 1);
-                askW(step);
-                askX(step);
+            for (; early > 0; early--) askX();
+            while (w.index < high * wide) {
+                await(&memory.empty[w.stage], w.phase);
+                askW();
+                askX();
             }
         }
     } else {

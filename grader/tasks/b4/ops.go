@@ -11,11 +11,12 @@ import (
 	"flashlab/tensor"
 )
 
-// Ops are what task b4 is asked for: taking a projection apart, and the projection in both types.
+// Ops are what task b4 is asked for: taking a projection apart, the projection in both types, and a layer.
 var Ops = judge.Ops{
 	operation("qkv_split", "Split", tensor.Float16),
 	operation("qkv_float16", "Float16", tensor.Float16),
 	operation("qkv_bfloat16", "BFloat16", tensor.BFloat16),
+	attention(),
 }
 
 // What a case's number "layout" says, and its number "bias".

@@ -9,29 +9,30 @@ import (
 )
 
 func main() {
-	it := worker.Once(qkv.New)
+	it := worker.Once(given)
 	worker.Main(map[string]worker.Op{
-		"qkv_split": worker.OnDevice(it, func(it *qkv.QKV, c problem.Problem, out, in worker.Places) error {
+		"qkv_split": worker.OnDevice(it, func(it *kit, c problem.Problem, out, in worker.Places) error {
 			to, from, err := halves[device.Float16](out, in)
 			if err != nil {
 				return err
 			}
 			return worker.StubIn("qkv.go", "Split", it.Split(to, from[0], from[1], shape(c)))
 		}),
-		"qkv_float16": worker.OnDevice(it, func(it *qkv.QKV, c problem.Problem, out, in worker.Places) error {
+		"qkv_float16": worker.OnDevice(it, func(it *kit, c problem.Problem, out, in worker.Places) error {
 			to, from, err := halves[device.Float16](out, in)
 			if err != nil {
 				return err
 			}
 			return worker.StubIn("qkv.go", "Float16", it.Float16(to, from[0], qkv.Weights[device.Float16]{W: from[1], Bias: from[2]}, shape(c)))
 		}),
-		"qkv_bfloat16": worker.OnDevice(it, func(it *qkv.QKV, c problem.Problem, out, in worker.Places) error {
+		"qkv_bfloat16": worker.OnDevice(it, func(it *kit, c problem.Problem, out, in worker.Places) error {
 			to, from, err := halves[device.BFloat16](out, in)
 			if err != nil {
 				return err
 			}
 			return worker.StubIn("qkv.go", "BFloat16", it.BFloat16(to, from[0], qkv.Weights[device.BFloat16]{W: from[1], Bias: from[2]}, shape(c)))
 		}),
+		"qkv_attention": worker.OnDevice(it, layer),
 	})
 }
 

@@ -115,6 +115,10 @@ func run[T device.Half](it *QKV, kernels kernels16, to Parts[T], x device.Buffer
 	if err := Check(p, to, x, w); err != nil {
 		return err
 	}
+	bias := w.Bias
+	if !w.Biased() {
+		bias = x // which is not read as a bias
+	}
 	for _, s := range three(p, to) {
 		width := s.heads * p.Dim
 		projection, err := room[T](it, p.Rows()*width)
@@ -127,10 +131,10 @@ func run[T device.Half](it *QKV, kernels kernels16, to Parts[T], x device.Buffer
 			t = small
 		}
 		l := device.Launch{Grid: device.D2(over(p.Rows(), t.rows), over(width, t.columns)), Block: device.D1(32 * t.warps), Shared: t.shared()}
-		if err := it.queue.Launch(kernels.project[t], l, x, w.W, projection, p.Rows(), p.Hidden, p.Outputs(), s.first, width); err != nil {
+		if err := it.queue.Launch(kernels.project[t], l, x, w.W, bias, projection, p.Rows(), p.Hidden, p.Outputs(), w.Biased(), s.first, width); err != nil {
 			return err
 		}
-		if err := move(it.queue, kernels.move, projection, width, w.Bias, s, p); err != nil {
+		if err := move(it.queue, kernels.move, projection, width, device.Buffer[T]{}, s, p); err != nil {
 			return err
 		}
 	}

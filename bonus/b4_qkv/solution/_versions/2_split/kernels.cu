@@ -1,6 +1,6 @@
 // [q | k | v] = x * [Wq | Wk | Wv] + bias in halves, sums in float32: one product (project), which
-// writes a projection [rows, outputs], and a second kernel that adds the bias to it, splits and
-// transposes it (split).
+// writes a projection [rows, outputs], and a second kernel that splits and transposes it (split).
+// The product adds the bias, for it still has the sums in float32.
 //
 //   x [rows, hidden]     w [hidden, outputs]     bias [outputs], if biased
 //   q [batch, heads, seq, dim], k and v [batch, kvHeads, seq, dim]; or, with tokensFirst,
@@ -105,18 +105,23 @@ template <int PIECES> __device__ uint32_t place(uint32_t tile, int row, int piec
     return tile + (row * PIECES + (piece ^ row % 8)) * 16;
 }
 
-// Asks for a tile of a matrix [high, wide], from an element on; zeros for what is not there.
+// Asks for LINES rows of a matrix [high, wide], from a row and a column on; zeros for what is not
+// there. A thread takes one piece of every STRIDE-th row; as STRIDE is a multiple of 8, it is at
+// the same place in each.
 template <int LINES, int PIECES, int THREADS>
 __device__ void fetch(uint32_t tile, const Half *matrix, int row, int column, int high, int wide) {
+    constexpr int STRIDE = THREADS / PIECES;
+    static_assert(STRIDE % 8 == 0 && LINES % STRIDE == 0, "rows are shared out evenly");
+    row += threadIdx.x / PIECES, column += threadIdx.x % PIECES * 8;
+    const uint32_t to = place<PIECES>(tile, threadIdx.x / PIECES, threadIdx.x % PIECES);
+    const Half *from = matrix + (size_t)row * wide + column;
 #pragma unroll
-    for (int i = threadIdx.x; i < LINES * PIECES; i += THREADS) {
-        const int r = row + i / PIECES, c = column + i % PIECES * 8;
-        const bool there = r < high && c < wide;
-        const Half *from = there ? matrix + (size_t)r * wide + c : matrix;
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                         place<PIECES>(tile, i / PIECES, i % PIECES)),
-                     "l"(from), "r"(there ? 16 : 0)
+    for (int i = 0; i < LINES; i += STRIDE) {
+        const bool there = row + i < high && column < wide;
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to + i * PIECES * 16),
+                     "l"(there ? from : matrix), "r"(there ? 16 : 0)
                      : "memory");
+        from += (size_t)STRIDE * wide;
     }
 }
 
@@ -146,8 +151,8 @@ __device__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uin
 
 // A block's warps are DOWN x ACROSS, and each has 16 * TALL rows and 32 columns.
 template <int TALL, int DOWN, int ACROSS>
-__device__ void project(const Half *x, const Half *w, Half *projection, int rows, int hidden,
-                        int outputs) {
+__device__ void project(const Half *x, const Half *w, const Half *bias, Half *projection, int rows,
+                        int hidden, int outputs, int biased) {
     constexpr int ROWS = 16 * TALL * DOWN, COLUMNS = 32 * ACROSS, THREADS = 32 * DOWN * ACROSS;
     constexpr int XS = ROWS * SLICE * 2, WS = SLICE * COLUMNS * 2; // bytes of a stage
     extern __shared__ __align__(1024) unsigned char memory[];
@@ -167,23 +172,27 @@ __device__ void project(const Half *x, const Half *w, Half *projection, int rows
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
 
+    // Where this lane's row of the first fragments is, in the first stage. Pieces of later columns
+    // are found by flipping bits, those of later rows by adding.
+    const uint32_t xRow = place<SLICE / 8>(stages, down + lane % 16, lane / 16);
+    const uint32_t wRow = place<COLUMNS / 8>(stages + XS, lane % 16, across / 8 + lane / 16);
+
     float sums[TALL][4][4] = {};
     for (int i = 0; i < STAGES - 1; i++) ask(i);
     for (int slice = 0; slice < slices; slice++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the slice is there for all; and all are done with the one before
         ask(slice + STAGES - 1);
-        const uint32_t xs = stages + slice % STAGES * (XS + WS), ws = xs + XS;
+        const uint32_t stage = slice % STAGES * (XS + WS);
 #pragma unroll
         for (int i = 0; i < SLICE / 16; i++) {
             uint32_t a[TALL][4], b[2][4];
 #pragma unroll
             for (int t = 0; t < TALL; t++)
-                read(a[t], place<SLICE / 8>(xs, down + t * 16 + lane % 16, i * 2 + lane / 16));
+                read(a[t], ((xRow + stage) ^ i * 32) + t * 16 * SLICE * 2);
 #pragma unroll
             for (int j = 0; j < 2; j++)
-                readTransposed(b[j], place<COLUMNS / 8>(ws, i * 16 + lane % 16,
-                                                        across / 8 + j * 2 + lane / 16));
+                readTransposed(b[j], ((wRow + stage) ^ j * 32) + i * 16 * COLUMNS * 2);
 #pragma unroll
             for (int t = 0; t < TALL; t++) {
 #pragma unroll
@@ -193,7 +202,16 @@ __device__ void project(const Half *x, const Half *w, Half *projection, int rows
         }
     }
 
-    // Of a fragment of sums a lane holds [lane / 4 + 8 * h][lane % 4 * 2 + c] as number 2 * h + c.
+    // Of a fragment of sums a lane holds [lane / 4 + 8 * h][lane % 4 * 2 + c] as
+    // number 2 * h + c.
+    float2 b[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int column = firstColumn + across + j * 8 + lane % 4 * 2;
+        b[j] = make_float2(0, 0);
+        if (biased && column < outputs)
+            b[j] = unpack(*reinterpret_cast<const uint32_t *>(bias + column));
+    }
 #pragma unroll
     for (int t = 0; t < TALL; t++) {
 #pragma unroll
@@ -204,7 +222,7 @@ __device__ void project(const Half *x, const Half *w, Half *projection, int rows
                 const int column = firstColumn + across + j * 8 + lane % 4 * 2;
                 if (row < rows && column < outputs)
                     *reinterpret_cast<uint32_t *>(projection + (size_t)row * outputs + column) =
-                        pack(sums[t][j][2 * h], sums[t][j][2 * h + 1]);
+                        pack(sums[t][j][2 * h] + b[j].x, sums[t][j][2 * h + 1] + b[j].y);
             }
         }
     }
@@ -212,8 +230,9 @@ __device__ void project(const Half *x, const Half *w, Half *projection, int rows
 
 #define PROJECT(NAME, TALL, DOWN, ACROSS)                                                          \
     extern "C" __global__ __launch_bounds__(32 * DOWN * ACROSS) void NAME(                         \
-        const Half *x, const Half *w, Half *projection, int rows, int hidden, int outputs) {       \
-        project<TALL, DOWN, ACROSS>(x, w, projection, rows, hidden, outputs);                      \
+        const Half *x, const Half *w, const Half *bias, Half *projection, int rows, int hidden,    \
+        int outputs, int biased) {                                                                 \
+        project<TALL, DOWN, ACROSS>(x, w, bias, projection, rows, hidden, outputs, biased);        \
     }
 PROJECT(project64, 2, 2, 2)
 PROJECT(project128, 4, 2, 4)

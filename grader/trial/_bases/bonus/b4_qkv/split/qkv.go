@@ -96,6 +96,10 @@ func run[T device.Half](it *QKV, kernels kernels16, to Parts[T], x device.Buffer
 	if err := Check(p, to, x, w); err != nil {
 		return err
 	}
+	bias := w.Bias
+	if !w.Biased() {
+		bias = x // which is not read as a bias
+	}
 	projection, err := room[T](it, p.Rows()*p.Outputs())
 	if err != nil {
 		return err
@@ -106,10 +110,10 @@ func run[T device.Half](it *QKV, kernels kernels16, to Parts[T], x device.Buffer
 		t = small
 	}
 	l := device.Launch{Grid: device.D2(over(p.Rows(), t.rows), over(p.Outputs(), t.columns)), Block: device.D1(32 * t.warps), Shared: t.shared()}
-	if err := it.queue.Launch(kernels.project[t], l, x, w.W, projection, p.Rows(), p.Hidden, p.Outputs()); err != nil {
+	if err := it.queue.Launch(kernels.project[t], l, x, w.W, bias, projection, p.Rows(), p.Hidden, p.Outputs(), w.Biased()); err != nil {
 		return err
 	}
-	return split(it.queue, kernels.split, to, projection, w.Bias, p)
+	return split(it.queue, kernels.split, to, projection, device.Buffer[T]{}, p)
 }
 
 // room is scratch memory for so many numbers, which is kept for the next call.
