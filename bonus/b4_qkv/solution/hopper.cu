@@ -4,15 +4,14 @@
 //   q [batch, heads, seq, dim], k and v [batch, kvHeads, seq, dim]; or, with tokensFirst,
 //   q [batch, seq, heads, dim] and so on
 //
-// What is new beside kernels.cu: the copy engine (TMA) brings tiles of x and w, asked by one
-// thread. The tensor cores (wgmma) take both from where they lie. One warpgroup asks, two multiply.
-// A block goes on to its next tile: while it writes one, the next one's numbers already arrive.
+// What is new beside kernels.cu: the copy engine (TMA) brings tiles, asked by one thread, and
+// tensor cores (wgmma) take them from where they lie. One warpgroup asks, two multiply. A block
+// goes on to its next tile: while it writes one, the next one's numbers already arrive.
 //
-// The host defines COLUMNS of a tile (128, 160, 192 or 256), TALL (a warpgroup has 64 * TALL rows),
-// STAGES, GROUP, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all of a
-// tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. Two more have clusters
-// of blocks: with PAIR of 2 these share what they read of w; with PARTS, for few rows, they share
-// out the sums over hidden.
+// The host defines COLUMNS of a tile (128 or 160), TALL (a warpgroup has 64 * TALL rows),
+// STAGES, GROUP, PARTS, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all
+// of a tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. For few rows PARTS
+// blocks, a cluster, share out the sums over hidden.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -33,7 +32,6 @@ constexpr int BOXES = (COLUMNS + 63) / 64;
 constexpr int SUMS = COLUMNS / 2; // of 64 rows, that a thread has
 constexpr unsigned EVERYONE = 0xffffffff;
 static_assert(COLUMNS % 32 == 0, "an epilogue's step is 32 columns");
-static_assert(GROUP % PAIR == 0, "the blocks of a pair have the same columns");
 
 // Barriers have two phases, which alternate: 0, 1, 0 ...
 struct Stage {
@@ -60,7 +58,7 @@ __device__ void awaitInputs() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// A phase ends when so many have arrived, and all bytes that were announced.
+// A phase ends when so many have arrived, and all announced bytes.
 __device__ void prepare(uint64_t *barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
 }
@@ -92,7 +90,7 @@ __device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int c
                  : "memory");
 }
 
-#if PAIR * PARTS > 1
+#if PARTS > 1
 // This address of a block of the cluster.
 __device__ uint32_t of(uint32_t block, const void *p) {
     uint32_t there;
@@ -113,21 +111,6 @@ __device__ void meetCluster() {
 }
 #endif
 
-#if PAIR == 2
-// The box arrives in both blocks, and so do its bytes at both barriers.
-__device__ void fetchBoth(void *to, const CUtensorMap *map, uint64_t *barrier, int column,
-                          int row) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 ".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(at(to)),
-                 "l"(map), "r"(at(barrier)), "r"(column), "r"(row), "h"((uint16_t)3)
-                 : "memory");
-}
-__device__ void arriveAt(uint32_t block, uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(of(block, barrier))
-                 : "memory");
-}
-#endif
-
 // --- Products
 
 // A matrix in shared memory as wgmma takes it; lengths in units of 16 bytes. Its bits: where it
@@ -141,39 +124,23 @@ __device__ uint64_t matrix(const void *p, int nextColumns) {
 #define TEN(t)                                                                                     \
     "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, "   \
     "%" #t "9"
-#define SIXTY TEN() ", " TEN(1) ", " TEN(2) ", " TEN(3) ", " TEN(4) ", " TEN(5)
+#define SIXTY TEN() ", " TEN(1) ", " TEN(2) ", " TEN(3) ", " TEN(4) ", " TEN(5) ", "
 #define IN8(i)                                                                                     \
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
         "+f"(d[i + 6]), "+f"(d[i + 7])
 #define IN32(i) IN8(i), IN8(i + 8), IN8(i + 16), IN8(i + 24)
 #if COLUMNS == 128
 #define SHAPE "m64n128k16"
-#define NAMES SIXTY ", %60, %61, %62, %63"
+#define NAMES SIXTY "%60, %61, %62, %63"
 #define REGISTERS IN32(0), IN32(32)
 #define OPERANDS "%64, %65"
 #define ADD "%66"
 #elif COLUMNS == 160
 #define SHAPE "m64n160k16"
-#define NAMES SIXTY ", " TEN(6) ", " TEN(7)
+#define NAMES SIXTY TEN(6) ", " TEN(7)
 #define REGISTERS IN32(0), IN32(32), IN8(64), IN8(72)
 #define OPERANDS "%80, %81"
 #define ADD "%82"
-#elif COLUMNS == 192
-#define SHAPE "m64n192k16"
-#define NAMES SIXTY ", " TEN(6) ", " TEN(7) ", " TEN(8) ", %90, %91, %92, %93, %94, %95"
-#define REGISTERS IN32(0), IN32(32), IN32(64)
-#define OPERANDS "%96, %97"
-#define ADD "%98"
-#elif COLUMNS == 256
-#define SHAPE "m64n256k16"
-#define NAMES                                                                                      \
-    SIXTY ", " TEN(6) ", " TEN(7) ", " TEN(8) ", " TEN(9) ", " TEN(10) ", " TEN(11) ", %120, %121" \
-                                                                                    ", %122, %123" \
-                                                                                    ", %124, %125" \
-                                                                                    ", %126, %127"
-#define REGISTERS IN32(0), IN32(32), IN32(64), IN32(96)
-#define OPERANDS "%128, %129"
-#define ADD "%130"
 #endif
 
 // d [64 x COLUMNS] = a [64 x 16] * b [16 x COLUMNS], plus d if add.
@@ -280,24 +247,16 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     extern __shared__ unsigned char bytes[]; // swizzled tiles begin at multiples of 1024
     Memory &memory = *reinterpret_cast<Memory *>(((uintptr_t)bytes + 1023) / 1024 * 1024);
 
-    const int high = (rows + ROWS * PAIR - 1) / (ROWS * PAIR) * PAIR;
-    const int wide = (outputs + COLUMNS - 1) / COLUMNS;
+    const int high = (rows + ROWS - 1) / ROWS, wide = (outputs + COLUMNS - 1) / COLUMNS; // tiles
     const int slices = (hidden + SLICE - 1) / SLICE, part = blockIdx.y;
     const int firstSlice = slices * part / PARTS, endSlice = slices * (part + 1) / PARTS;
 
     if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; i++) {
-            prepare(&memory.full[i], 1);
-            prepare(&memory.empty[i], 4 * CONSUMERS * PAIR);
-        }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::
-                         : "memory"); // the copy engine sees it
+        for (int i = 0; i < STAGES; i++)
+            prepare(&memory.full[i], 1), prepare(&memory.empty[i], 4 * CONSUMERS);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // for the copy engine
     }
-#if PAIR == 2
-    meetCluster();
-#else
     __syncthreads();
-#endif
 
     letNextBegin();
     const int warpgroup = threadIdx.x / 128, lane = threadIdx.x % 32;
@@ -314,15 +273,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
             const auto askW = [&]() {
                 uint64_t *full = &memory.full[w.stage];
                 announce(full, sizeof(Stage));
-                for (int box = 0; box < BOXES; box++) {
-                    Half *to = memory.stages[w.stage].w[box][0];
-#if PAIR == 2
-                    if (box % 2 == blockIdx.x % 2)
-                        fetchBoth(to, &wMap, full, w.tile.column + 64 * box, w.slice * SLICE);
-#else
-                    fetch(to, &wMap, full, w.tile.column + 64 * box, w.slice * SLICE);
-#endif
-                }
+                for (int box = 0; box < BOXES; box++)
+                    fetch(memory.stages[w.stage].w[box], &wMap, full, w.tile.column + 64 * box,
+                          w.slice * SLICE);
                 next(w);
             };
             const auto askX = [&]() {
@@ -344,12 +297,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
         asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
         const Places places = {q, k, v, rows, outputs, seq, heads, kvHeads, dim, tokensFirst};
         const auto release = [&](int stage) { // the products are done with it
-            if (lane != 0) return;
-#if PAIR == 2
-            for (int block = 0; block < 2; block++) arriveAt(block, &memory.empty[stage]);
-#else
-            arrive(&memory.empty[stage]);
-#endif
+            if (lane == 0) arrive(&memory.empty[stage]);
         };
         // Of [64 x COLUMNS] a thread holds, as number 4 * j + 2 * h + c, the element of row
         // lane / 4 + 8 * h of its warp's 16 and column 8 * j + lane % 4 * 2 + c.
@@ -449,7 +397,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
             }
         }
     }
-#if PAIR * PARTS > 1
-    meetCluster(); // nobody leaves while another reads or writes its memory
+#if PARTS > 1
+    meetCluster(); // nobody leaves while another reads its memory
 #endif
 }

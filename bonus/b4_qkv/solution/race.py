@@ -1,6 +1,6 @@
 """Checks and times every rung beside three nn.Linear, one concatenated, and cuBLAS alone, on one H100 or H200.
 
-    python3 bonus/b4_qkv/solution/race.py [rungs] [alone] [clusters]
+    python3 bonus/b4_qkv/solution/race.py [rungs] [hopper]
 
 Needs nvcc and PyTorch. A kernel is held against float64 on odd shapes first: what is wrong is not
 timed. Times are those of CUDA graphs over copies of x and the weights that together are larger than
@@ -20,12 +20,9 @@ from triton.testing import do_bench
 
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(tempfile.mkdtemp())
-NAMES = ("COLUMNS", "TALL", "STAGES", "GROUP", "PAIR", "PARTS")
-TILES = {  # of hopper.cu
-    "alone": [(256, 1, 4, 16, 1, 1), (160, 1, 5, 16, 1, 1), (160, 2, 4, 8, 1, 1), (128, 2, 4, 8, 1, 1), (128, 1, 6, 16, 1, 1)],
-    "clusters": [(192, 1, 5, 16, 1, 4), (192, 1, 5, 16, 1, 3), (256, 1, 4, 16, 1, 4), (128, 1, 6, 16, 1, 2),
-                 (256, 1, 4, 16, 2, 1), (160, 2, 4, 8, 2, 1), (128, 2, 4, 8, 2, 1)],
-}
+NAMES = ("COLUMNS", "TALL", "STAGES", "GROUP", "PARTS")
+TILES = [(128, 1, 6, 16, 1), (128, 2, 4, 8, 1), (160, 1, 5, 16, 1), (160, 2, 4, 8, 1), (128, 1, 6, 16, 2), (128, 1, 6, 16, 3),
+         (160, 1, 5, 16, 2), (160, 1, 5, 16, 3)]  # of hopper.cu
 RUNGS = {"three products": "_versions/1_three/kernels.cu", "product, split": "_versions/2_split/kernels.cu", "epilogue": "kernels.cu"}
 CHECKED = [  # batch, seq, hidden, heads, heads of k and v, dim
     (1, 1, 8, 1, 1, 8), (1, 2, 64, 2, 1, 16), (2, 17, 72, 3, 1, 40), (3, 113, 1000, 6, 2, 64), (1, 300, 640, 5, 5, 72),
@@ -132,17 +129,17 @@ def launch(f, grid, block, shared, *all):
 def hopper(tile, x, w, bias, heads, kv, dim, first=0, early=1):
     """A function that runs the kernel, and its outputs, which are NaN until then."""
     batch, seq, hidden = x.shape
-    columns, tall, _, _, pair, parts = tile
+    columns, tall, _, _, parts = tile
     rows, outputs, height = batch * seq, w.shape[1], 128 * tall
     out = outputs_of(x, heads, kv, dim, first)
-    tiles = -(-rows // (height * pair)) * pair * -(-outputs // columns)
-    blocks = tiles if parts > 1 else min(tiles, PROCESSORS // pair * pair)
+    tiles = -(-rows // height) * -(-outputs // columns)
+    blocks = tiles if parts > 1 else min(tiles, PROCESSORS)
     at, keep = arguments(tensor_map(x.view(rows, hidden), 64, height), tensor_map(w, 64, 64), w if bias is None else bias, *out,
                          rows, hidden, outputs, seq, heads, kv, dim, first, int(bias is not None))
     attributes = [Attribute(6, 0, (ctypes.c_uint * 16)(1))] * early
-    attributes += [Attribute(4, 0, (ctypes.c_uint * 16)(pair, parts, 1))] * (pair * parts > 1)
+    attributes += [Attribute(4, 0, (ctypes.c_uint * 16)(1, parts, 1))] * (parts > 1)
     attributes = (Attribute * 2)(*attributes)
-    config = Config((blocks, parts, 1), (384, 1, 1), shared_of(tile), None, attributes, early + int(pair * parts > 1))
+    config = Config((blocks, parts, 1), (384, 1, 1), shared_of(tile), None, attributes, early + int(parts > 1))
     f = function(job_of(tile, x.dtype), "project", shared_of(tile))
 
     def go(keep=(keep, attributes, x, w)):
@@ -245,7 +242,7 @@ def peers(xs, ws, bias, heads, kv, dim):
 
 
 def main(which):
-    ways = [way for name in which for way in (RUNGS if name == "rungs" else TILES[name])]
+    ways = [way for name in which for way in (RUNGS if name == "rungs" else TILES)]
     prepare([job_of(way, kind) for way in ways for kind in (torch.float16, torch.bfloat16)])
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, PROCESSORS, "processors;", *NAMES)
     fit = []
@@ -263,7 +260,7 @@ def main(which):
         ways = peers(xs, ws, bias, heads, kv, dim)
         for way in fit:
             if way not in RUNGS:
-                columns, tall, _, _, _, parts = way
+                columns, tall, _, _, parts = way
                 blocks = -(-rows // (128 * tall)) * -(-outputs // columns) * parts
                 if parts > 1 and blocks > 1.5 * PROCESSORS or blocks < PROCESSORS / 3:
                     continue
@@ -282,4 +279,4 @@ def main(which):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["rungs", *TILES])
+    main(sys.argv[1:] or ["rungs", "hopper"])
