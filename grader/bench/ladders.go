@@ -72,7 +72,7 @@ func Ladders() []Ladder {
 		{"projection", b4.ProjectOf(4, 512), []Rung{
 			{"1_three", "three products, each transposed by a kernel of its own", "six launches, and the projection is written and read again"},
 			{"2_split", "one product, and one kernel that splits", "the projection is written and read again"},
-			{"", "an epilogue that adds the bias, splits and transposes", "mma.sync, which reaches some 60 % of Hopper's tensor cores"},
+			{"", "an epilogue that adds the bias, splits and transposes", "mma.sync: half of what Hopper's own wgmma reaches"},
 		}},
 		{"fourbit", b5.ProjectOf("nf4", 1, 4096, 96, 8), []Rung{
 			{"1_plain", "a warp for each output, the table in its registers", "a shuffle, a conversion and a multiply-add for each weight"},

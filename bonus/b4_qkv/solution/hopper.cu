@@ -49,8 +49,8 @@ __device__ uint32_t at(const void *p) {
 
 // --- Barriers, copies and clusters
 
-// In a graph the next kernel may begin before this one has ended, and this one before the one
-// ahead has. It reads weights at once; x, and where it writes, are ready after the second call.
+// In a graph a kernel may begin before the one ahead has ended. It reads weights at once; x, and
+// where it writes, are ready after the second call.
 __device__ void letNextBegin() {
     asm volatile("griddepcontrol.launch_dependents;");
 }
@@ -113,9 +113,9 @@ __device__ void meetCluster() {
 
 // --- Products
 
-// A matrix in shared memory as wgmma takes it; lengths in units of 16 bytes. Its bits: where it
-// begins; how far the next 64 columns are (where products run along the rows); how far the next
-// eight rows; and, from bit 62 on, a swizzle of 128 bytes.
+// A matrix in shared memory as wgmma takes it, in units of 16 bytes: where it begins; how far the
+// next 64 columns are (where products run along the rows), and the next eight rows; and, from bit
+// 62 on, a swizzle of 128 bytes.
 __device__ uint64_t matrix(const void *p, int nextColumns) {
     return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
            (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
@@ -223,11 +223,10 @@ __device__ void gather(uint32_t (&p)[4], int lane) {
     }
 }
 
-// The index-th tile: GROUP rows of tiles are taken column by column, so that blocks that run at
-// the same time share what they read.
 struct Tile {
     int row, column;
 };
+// GROUP rows of tiles are taken column by column: blocks that run together share what they read.
 __device__ Tile tileOf(int index, int high, int wide) {
     const int first = index / (GROUP * wide) * GROUP, rest = index - first * wide;
     const int here = min(GROUP, high - first);
@@ -257,7 +256,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // for the copy engine
     }
     __syncthreads();
-
     letNextBegin();
     const int warpgroup = threadIdx.x / 128, lane = threadIdx.x % 32;
     if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
@@ -299,8 +297,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
         const auto release = [&](int stage) { // the products are done with it
             if (lane == 0) arrive(&memory.empty[stage]);
         };
-        // Of [64 x COLUMNS] a thread holds, as number 4 * j + 2 * h + c, the element of row
-        // lane / 4 + 8 * h of its warp's 16 and column 8 * j + lane % 4 * 2 + c.
+        // Of [64 x COLUMNS] a thread has, as number 4 * j + 2 * h + c, column
+        // 8 * j + lane % 4 * 2 + c of its warp's row lane / 4 + 8 * h.
         float sums[TALL][SUMS];
         int stage = 0, phase = 0;
         for (int index = blockIdx.x; index < high * wide; index += gridDim.x) {
@@ -327,8 +325,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                 if (++stage == STAGES) stage = 0, phase ^= 1;
             }
 
-            // The bias comes while the last products run.
-            uint32_t b[COLUMNS / 8];
+            uint32_t b[COLUMNS / 8]; // the bias comes while the last products run
 #pragma unroll
             for (int j = 0; j < COLUMNS / 8; j++) {
                 const int column = tile.column + 8 * j + lane % 4 * 2;
