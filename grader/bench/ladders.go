@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
+	"flashlab/grader/tasks/b4"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
 	"flashlab/grader/tasks/b8"
@@ -68,6 +69,11 @@ func Ladders() []Ladder {
 			{"1_dp4a", "scores of codes, four products an instruction", "no tensor cores: a probability and a value at a time"},
 			{"2_mma", "mma.sync of codes, a scale for each tile", "the softmax, with a conversion for each score"},
 			{"", "sums that begin at 1.5 · 2²³", "the softmax, and p · v in halves"},
+		}},
+		{"projection", b4.ProjectOf(4, 512), []Rung{
+			{"1_three", "three products, each transposed by a kernel of its own", "six launches, and the projection is written and read again"},
+			{"2_split", "one product, and one kernel that splits", "the projection is written and read again"},
+			{"", "an epilogue that adds the bias, splits and transposes", "mma.sync: half of what Hopper's own wgmma reaches"},
 		}},
 		{"fourbit", b5.ProjectOf("nf4", 1, 4096, 96, 8), []Rung{
 			{"1_plain", "a warp for each output, the table in its registers", "a shuffle, a conversion and a multiply-add for each weight"},

@@ -5,6 +5,7 @@ import (
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
+	"flashlab/grader/tasks/b4"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
 	"flashlab/grader/tasks/b8"
@@ -45,6 +46,9 @@ func All() []race.Workload {
 				b3.BlocksOf(of[0], of[1], of[2], of[3], causal, "sage", "cudnn"))
 		}
 	}
+	for _, of := range [][]int{{1, 128}, {2, 256}, {4, 512}, {8, 1024}} {
+		all = append(all, b4.ProjectOf(of[0], of[1]))
+	}
 	for _, rows := range []int{1, 16} {
 		all = append(all, b5.ProjectOf("nf4", rows, 4096, 24, 4), b5.ProjectOf("nf4", rows, 4096, 96, 8), b5.ProjectOf("mxfp4", rows, 4096, 96, 8))
 	}
@@ -71,6 +75,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b2.HalvesOf(4, 32, 4096, 128, false), b2.HalvesOf(4, 32, 4096, 128, true)}
 	case "b3":
 		return []race.Workload{b3.BlocksOf(4, 32, 4096, 128, false), b3.BlocksOf(4, 32, 4096, 128, true)}
+	case "b4":
+		return []race.Workload{b4.ProjectOf(2, 256), b4.ProjectOf(8, 1024)}
 	case "b5":
 		return []race.Workload{b5.ProjectOf("nf4", 1, 4096, 96, 8), b5.ProjectOf("mxfp4", 1, 4096, 96, 8)}
 	case "b6":

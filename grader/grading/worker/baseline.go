@@ -47,7 +47,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.unfused(s.Attention())
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(func() (baseline, error) { return s.unfused(s.Attention()) })
-	case "project_nf4", "project_mxfp4":
+	case "project_nf4", "project_mxfp4", "qkv_float16", "qkv_bfloat16":
 		z := s.Sizes
 		return s.unpacked(z["batch"]*z["seq"], z["hidden"], (z["heads"]+2*z["kvheads"])*z["dim"])
 	case "row", "rows":

@@ -101,19 +101,7 @@ func give(t *testing.T, f format, shape []int, dist tensor.Dist, seed uint64) (j
 }
 
 // scattered are q, k and v of [rows, outputs].
-func (p projection) scattered(all []float32) [][]float32 {
-	s := p.Sizes
-	seq, dim, first, out := s["seq"], s["dim"], 0, [][]float32{}
-	for _, heads := range []int{s["heads"], s["kvheads"], s["kvheads"]} {
-		x := make([]float32, p.rows()*heads*dim)
-		for at := range x {
-			batch, head, token, d := at/dim/seq/heads, at/dim/seq%heads, at/dim%seq, at%dim
-			x[at] = all[(batch*seq+token)*p.outputs()+first+head*dim+d]
-		}
-		out, first = append(out, x), first+heads*dim
-	}
-	return out
-}
+func (p projection) scattered(all []float32) [][]float32 { return p.places().Scatter(all) }
 
 // tensorCores is what these do: numbers in halves, a block's sum in float32, then its scale.
 func (p projection) tensorCores(sum func(float32) float32) []float32 {
@@ -170,14 +158,14 @@ func TestMistakesAreRecognised(t *testing.T) {
 		e, p := give(t, f, []int{2, 5, 256, 6, 2, 16}, tensor.Normal, 3)
 		truth := p.truth(p.numbers())
 		for _, m := range p.mistakes(truth.Want) {
-			wrong := m.out()
+			wrong := m.Out()
 			if truth.Same(judgetest.Narrow(wrong), truth.Want) {
-				assert.Contains(t, m.says, "as if it had no rows", "rows here are whole blocks")
+				assert.Contains(t, m.Says, "as if it had no rows", "rows here are whole blocks")
 				continue
 			}
 			out := judgetest.Narrow(wrong)
 			tensor.Float16.Round(out)
-			e.Says(t, m.says, p.scattered(out)...)
+			e.Says(t, m.Says, p.scattered(out)...)
 		}
 		zeros := make([]float32, len(truth.Plain))
 		e.Says(t, "every element is 0", p.scattered(zeros)...)

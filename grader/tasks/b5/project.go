@@ -6,6 +6,7 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 	"flashlab/tensor/quant"
 )
@@ -18,15 +19,10 @@ func project(f format) judge.Op {
 		Sizes: []string{"batch", "seq", "hidden", "heads", "kvheads", "dim"},
 		Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
 			p := projection{Problem: c}
-			batch, seq, hidden, dim := c.Sizes["batch"], c.Sizes["seq"], c.Sizes["hidden"], c.Sizes["dim"]
+			batch, seq, hidden := c.Sizes["batch"], c.Sizes["seq"], c.Sizes["hidden"]
 			in = append([]problem.Tensor{{Name: "x", Shape: []int{batch, seq, hidden}, Type: tensor.Float16}}, f.tensors(p.outputs()*hidden, hidden)...)
 			in = append(in, problem.Tensor{Name: "bias", Shape: []int{p.outputs()}, Type: tensor.Float16, Dist: tensor.Normal})
-			for _, t := range []struct {
-				name  string
-				heads int
-			}{{"q", c.Sizes["heads"]}, {"k", c.Sizes["kvheads"]}, {"v", c.Sizes["kvheads"]}} {
-				out = append(out, problem.Tensor{Name: t.name, Shape: []int{batch, t.heads, seq, dim}, Type: tensor.Float16})
-			}
+			out = shared.QKVOf(c, nil).Tensors(problem.Tensor{Type: tensor.Float16})
 			return in, out
 		},
 		Prepare: f.quantised,
@@ -118,6 +114,9 @@ func (f format) on(c problem.Problem, in []*tensor.Tensor) projection {
 	return projection{c, f.of(in[1].Data, in[2].Data, projection{Problem: c}.outputs()*hidden, hidden), in[0].Data, in[3].Data}
 }
 
+// places is where its numbers go.
+func (p projection) places() shared.QKV { return shared.QKVOf(p.Problem, p.bias) }
+
 func (p projection) rows() int { return p.Sizes["batch"] * p.Sizes["seq"] }
 
 func (p projection) outputs() int { return (p.Sizes["heads"] + 2*p.Sizes["kvheads"]) * p.Sizes["dim"] }
@@ -153,19 +152,4 @@ func (p projection) truth(w []float32) judge.Truth {
 	}
 	tensor.Float16.Round(t.Plain)
 	return t
-}
-
-// gathered are q, k and v as [rows, outputs].
-func (p projection) gathered(out [][]float32) []float32 {
-	s := p.Sizes
-	seq, dim, outputs := s["seq"], s["dim"], p.outputs()
-	all, first := make([]float32, p.rows()*outputs), 0
-	for i, heads := range []int{s["heads"], s["kvheads"], s["kvheads"]} {
-		for at, x := range out[i] {
-			batch, head, token, d := at/dim/seq/heads, at/dim/seq%heads, at/dim%seq, at%dim
-			all[(batch*seq+token)*outputs+first+head*dim+d] = x
-		}
-		first += heads * dim
-	}
-	return all
 }

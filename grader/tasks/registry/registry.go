@@ -28,6 +28,7 @@ var All = List{
 	{"b1", "bonus/b1_rope"},
 	{"b2", "bonus/b2_halves"},
 	{"b3", "bonus/b3_int8"},
+	{"b4", "bonus/b4_qkv"},
 	{"b5", "bonus/b5_fourbit"},
 	{"b6", "bonus/b6_decode"},
 	{"b7", "bonus/b7_kvcache"},

@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/tasks/b1"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
+	"flashlab/grader/tasks/b4"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
 	"flashlab/grader/tasks/b7"
@@ -22,4 +23,4 @@ import (
 )
 
 // Ops are the operations of every task.
-var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops)
+var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b4.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops)

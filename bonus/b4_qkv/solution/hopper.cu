@@ -1,0 +1,400 @@
+// [q | k | v] = x * [Wq | Wk | Wv] + bias as Hopper wants it: one product, sums in float32.
+//
+//   x [rows, hidden]     w [hidden, outputs]     bias [outputs], if biased
+//   q [batch, heads, seq, dim], k and v [batch, kvHeads, seq, dim]; or, with tokensFirst,
+//   q [batch, seq, heads, dim] and so on
+//
+// What is new beside kernels.cu: the copy engine (TMA) brings tiles, asked by one thread, and
+// tensor cores (wgmma) take them from where they lie. One warpgroup asks, two multiply. A block
+// goes on to its next tile: while it writes one, the next one's numbers already arrive.
+//
+// The host defines COLUMNS of a tile (128 or 160), TALL (a warpgroup has 64 * TALL rows),
+// STAGES, GROUP, PARTS, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all
+// of a tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. For few rows PARTS
+// blocks, a cluster, share out the sums over hidden.
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+#ifdef BRAIN
+typedef __nv_bfloat16 Half;
+#define TYPE "bf16"
+#else
+typedef __half Half;
+#define TYPE "f16"
+#endif
+
+constexpr int CONSUMERS = 2, SLICE = 64; // numbers of hidden in a stage
+constexpr int ROWS = 64 * TALL * CONSUMERS, THREADS = 128 * (CONSUMERS + 1);
+constexpr int BOXES = (COLUMNS + 63) / 64;
+constexpr int SUMS = COLUMNS / 2; // of 64 rows, that a thread has
+constexpr unsigned EVERYONE = 0xffffffff;
+static_assert(COLUMNS % 32 == 0, "an epilogue's step is 32 columns");
+
+// Barriers have two phases, which alternate: 0, 1, 0 ...
+struct Stage {
+    Half x[ROWS][SLICE];
+    Half w[BOXES][SLICE][64];
+};
+struct Memory {
+    Stage stages[STAGES];
+    uint64_t full[STAGES], empty[STAGES];
+};
+
+__device__ uint32_t at(const void *p) {
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+// --- Barriers, copies and clusters
+
+// In a graph a kernel may begin before the one ahead has ended. It reads weights at once; x, and
+// where it writes, are ready after the second call.
+__device__ void letNextBegin() {
+    asm volatile("griddepcontrol.launch_dependents;");
+}
+__device__ void awaitInputs() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+// A phase ends when so many have arrived, and all announced bytes.
+__device__ void prepare(uint64_t *barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
+}
+__device__ void announce(uint64_t *barrier, uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
+                 "r"(bytes)
+                 : "memory");
+}
+__device__ void arrive(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
+}
+// Waits for the end of a phase. Before the first one, the phase before it counts as over.
+__device__ void await(uint64_t *barrier, int phase) {
+    uint32_t over = 0;
+    while (!over) {
+        asm volatile("{ .reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(at(barrier)), "r"(phase)
+                     : "memory");
+    }
+}
+// Asks for a box; what lies outside the matrix arrives as zeros.
+__device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int column, int row) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4}], [%2];" ::"r"(at(to)),
+                 "l"(map), "r"(at(barrier)), "r"(column), "r"(row)
+                 : "memory");
+}
+
+#if PARTS > 1
+// This address of a block of the cluster.
+__device__ uint32_t of(uint32_t block, const void *p) {
+    uint32_t there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at(p)), "r"(block));
+    return there;
+}
+__device__ float4 read(uint32_t there) {
+    float4 x;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "r"(there)
+                 : "memory");
+    return x;
+}
+__device__ void meetCluster() {
+    asm volatile("barrier.cluster.arrive;" ::: "memory");
+    asm volatile("barrier.cluster.wait;" ::: "memory");
+}
+#endif
+
+// --- Products
+
+// A matrix in shared memory as wgmma takes it, in units of 16 bytes: where it begins; how far the
+// next 64 columns are (where products run along the rows), and the next eight rows; and, from bit
+// 62 on, a swizzle of 128 bytes.
+__device__ uint64_t matrix(const void *p, int nextColumns) {
+    return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
+           (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
+}
+
+#define TEN(t)                                                                                     \
+    "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, "   \
+    "%" #t "9"
+#define SIXTY TEN() ", " TEN(1) ", " TEN(2) ", " TEN(3) ", " TEN(4) ", " TEN(5) ", "
+#define IN8(i)                                                                                     \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
+        "+f"(d[i + 6]), "+f"(d[i + 7])
+#define IN32(i) IN8(i), IN8(i + 8), IN8(i + 16), IN8(i + 24)
+#if COLUMNS == 128
+#define SHAPE "m64n128k16"
+#define NAMES SIXTY "%60, %61, %62, %63"
+#define REGISTERS IN32(0), IN32(32)
+#define OPERANDS "%64, %65"
+#define ADD "%66"
+#elif COLUMNS == 160
+#define SHAPE "m64n160k16"
+#define NAMES SIXTY TEN(6) ", " TEN(7)
+#define REGISTERS IN32(0), IN32(32), IN8(64), IN8(72)
+#define OPERANDS "%80, %81"
+#define ADD "%82"
+#endif
+
+// d [64 x COLUMNS] = a [64 x 16] * b [16 x COLUMNS], plus d if add.
+__device__ void multiply(float (&d)[SUMS], uint64_t a, uint64_t b, int add) {
+    asm volatile("{ .reg .pred p;\n"
+                 "setp.ne.b32 p, " ADD ", 0;\n"
+                 "wgmma.mma_async.sync.aligned." SHAPE ".f32." TYPE "." TYPE " "
+                 "{" NAMES "}, " OPERANDS ", p, 1, 1, 0, 1; }"
+                 : REGISTERS
+                 : "l"(a), "l"(b), "r"(add));
+}
+// Registers that were written before are seen by the products that follow.
+__device__ void begin() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ void commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Waits until all groups of products but the last LEFT are done.
+template <int LEFT> __device__ void finish() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+}
+
+// --- Epilogue
+
+__device__ uint32_t pack(float low, float high) {
+#ifdef BRAIN
+    __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+#else
+    __half2 two = __floats2half2_rn(low, high);
+#endif
+    return *reinterpret_cast<uint32_t *>(&two);
+}
+
+__device__ float2 unpack(uint32_t word) {
+#ifdef BRAIN
+    return __bfloat1622float2(*reinterpret_cast<__nv_bfloat162 *>(&word));
+#else
+    return __half22float2(*reinterpret_cast<__half2 *>(&word));
+#endif
+}
+
+// Where outputs go. In front of a head's line of a row there are base * all + token others, and
+// step for each head before it, where q, or k, or v has so many heads in all.
+struct Line {
+    int base, token;
+};
+struct Places {
+    Half *q, *k, *v;
+    int rows, outputs, seq, heads, kvHeads, dim, tokensFirst;
+
+    __device__ Line line(int row) const {
+        return tokensFirst ? Line{row, 0} : Line{row / seq * seq, row % seq};
+    }
+    __device__ Half *of(Line line, int head, int offset) const {
+        int all = heads;
+        Half *to = q;
+        if (head >= heads) {
+            head -= heads, all = kvHeads, to = k;
+            if (head >= kvHeads) head -= kvHeads, to = v;
+        }
+        const size_t n =
+            (size_t)line.base * all + line.token + (size_t)head * (tokensFirst ? 1 : seq);
+        return to + n * dim + offset;
+    }
+};
+
+// Lane t of four has pairs 4i + t of 32 columns, for i < 4; afterwards its p are pairs 4t to
+// 4t + 3, which lie together: eight columns, 16 bytes.
+__device__ void gather(uint32_t (&p)[4], int lane) {
+#pragma unroll
+    for (int by = 1; by <= 2; by *= 2) {
+        const bool high = lane & by;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            if (i & by) continue;
+            const uint32_t theirs = __shfl_xor_sync(EVERYONE, high ? p[i] : p[i + by], by);
+            (high ? p[i] : p[i + by]) = theirs;
+        }
+    }
+}
+
+struct Tile {
+    int row, column;
+};
+// GROUP rows of tiles are taken column by column: blocks that run together share what they read.
+__device__ Tile tileOf(int index, int high, int wide) {
+    const int first = index / (GROUP * wide) * GROUP, rest = index - first * wide;
+    const int here = min(GROUP, high - first);
+    return {(first + rest % here) * ROWS, rest / here * COLUMNS};
+}
+
+// A place on the way through the slices of all of a block's tiles, and its stage.
+struct Walk {
+    int index, slice, stage, phase;
+    Tile tile;
+};
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
+    const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,
+    const Half *bias, Half *q, Half *k, Half *v, int rows, int hidden, int outputs, int seq,
+    int heads, int kvHeads, int dim, int tokensFirst, int biased) {
+    extern __shared__ unsigned char bytes[]; // swizzled tiles begin at multiples of 1024
+    Memory &memory = *reinterpret_cast<Memory *>(((uintptr_t)bytes + 1023) / 1024 * 1024);
+
+    const int high = (rows + ROWS - 1) / ROWS, wide = (outputs + COLUMNS - 1) / COLUMNS; // tiles
+    const int slices = (hidden + SLICE - 1) / SLICE, part = blockIdx.y;
+    const int firstSlice = slices * part / PARTS, endSlice = slices * (part + 1) / PARTS;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++)
+            prepare(&memory.full[i], 1), prepare(&memory.empty[i], 4 * CONSUMERS);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // for the copy engine
+    }
+    __syncthreads();
+    letNextBegin();
+    const int warpgroup = threadIdx.x / 128, lane = threadIdx.x % 32;
+    if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        if (threadIdx.x % 128 == 0) {
+            Walk w = {(int)blockIdx.x, firstSlice, 0, 1, tileOf(blockIdx.x, high, wide)}, x = w;
+            const auto next = [&](Walk &at) {
+                if (++at.stage == STAGES) at.stage = 0, at.phase ^= 1;
+                if (++at.slice < endSlice) return;
+                at.index += gridDim.x, at.slice = firstSlice;
+                if (at.index < high * wide) at.tile = tileOf(at.index, high, wide);
+            };
+            const auto askW = [&]() {
+                uint64_t *full = &memory.full[w.stage];
+                announce(full, sizeof(Stage));
+                for (int box = 0; box < BOXES; box++)
+                    fetch(memory.stages[w.stage].w[box], &wMap, full, w.tile.column + 64 * box,
+                          w.slice * SLICE);
+                next(w);
+            };
+            const auto askX = [&]() {
+                fetch(memory.stages[x.stage].x, &xMap, &memory.full[x.stage], x.slice * SLICE,
+                      x.tile.row);
+                next(x);
+            };
+            int early = 0;
+            for (; early < STAGES && w.index < high * wide; early++) askW();
+            awaitInputs();
+            for (; early > 0; early--) askX();
+            while (w.index < high * wide) {
+                await(&memory.empty[w.stage], w.phase);
+                askW();
+                askX();
+            }
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+        const Places places = {q, k, v, rows, outputs, seq, heads, kvHeads, dim, tokensFirst};
+        const auto release = [&](int stage) { // the products are done with it
+            if (lane == 0) arrive(&memory.empty[stage]);
+        };
+        // Of [64 x COLUMNS] a thread has, as number 4 * j + 2 * h + c, column
+        // 8 * j + lane % 4 * 2 + c of its warp's row lane / 4 + 8 * h.
+        float sums[TALL][SUMS];
+        int stage = 0, phase = 0;
+        for (int index = blockIdx.x; index < high * wide; index += gridDim.x) {
+            const Tile tile = tileOf(index, high, wide);
+            int last = -1; // the stage whose products may still run
+            for (int slice = firstSlice; slice < endSlice; slice++) {
+                await(&memory.full[stage], phase);
+                const Stage &s = memory.stages[stage];
+                const uint64_t w = matrix(s.w, sizeof s.w[0]);
+                begin();
+#pragma unroll
+                for (int j = 0; j < SLICE / 16; j++) {
+#pragma unroll
+                    for (int m = 0; m < TALL; m++) {
+                        const uint64_t x = matrix(s.x[(warpgroup * TALL + m) * 64], 0);
+                        multiply(sums[m], x + j * 32 / 16, w + j * 16 * 128 / 16,
+                                 slice > firstSlice || j > 0);
+                    }
+                }
+                commit();
+                finish<1>(); // those of the stage before
+                if (last >= 0) release(last);
+                last = stage;
+                if (++stage == STAGES) stage = 0, phase ^= 1;
+            }
+
+            uint32_t b[COLUMNS / 8]; // the bias comes while the last products run
+#pragma unroll
+            for (int j = 0; j < COLUMNS / 8; j++) {
+                const int column = tile.column + 8 * j + lane % 4 * 2;
+                b[j] = 0;
+                if (biased && column < outputs)
+                    b[j] = *reinterpret_cast<const uint32_t *>(bias + column);
+            }
+            finish<0>();
+#pragma unroll
+            for (int m = 0; m < TALL; m++)
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[m][i])::"memory");
+            release(last);
+
+#if PARTS > 1
+            // Each part has its sums in shared memory. All add up some columns of each.
+            constexpr int PITCH = 128 * CONSUMERS;
+            float4 *shares = reinterpret_cast<float4 *>(memory.stages) + threadIdx.x;
+            asm volatile("bar.sync 1, %0;" ::"n"(PITCH) : "memory"); // nobody multiplies
+#pragma unroll
+            for (int i = 0; i < TALL * SUMS / 4; i++) {
+                const float *d = &sums[i / (SUMS / 4)][i % (SUMS / 4) * 4];
+                shares[i * PITCH] = make_float4(d[0], d[1], d[2], d[3]);
+            }
+            meetCluster();
+#endif
+
+            awaitInputs(); // whoever reads what is written here has ended
+            const int row = tile.row + warpgroup * TALL * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4;
+            const int firstColumn = tile.column + lane % 4 * 8;
+#pragma unroll
+            for (int m = 0; m < TALL; m++) {
+                const Line lines[2] = {places.line(row + m * 64), places.line(row + m * 64 + 8)};
+                int head = firstColumn / dim, offset = firstColumn % dim;
+#pragma unroll
+                for (int g = 0; g < COLUMNS / 32; g++) { // 32 columns
+                    uint32_t p[2][4];
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        const int j = 4 * g + i;
+                        const float *d = &sums[m][4 * j];
+                        float4 sum = make_float4(d[0], d[1], d[2], d[3]);
+#if PARTS > 1
+                        if (g % PARTS != part) continue;
+                        sum = make_float4(0, 0, 0, 0);
+#pragma unroll
+                        for (int from = 0; from < PARTS; from++) {
+                            const float4 x = read(of(from, shares + (m * SUMS / 4 + j) * PITCH));
+                            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+                        }
+#endif
+                        const float2 more = unpack(b[j]);
+                        p[0][i] = pack(sum.x + more.x, sum.y + more.y);
+                        p[1][i] = pack(sum.z + more.x, sum.w + more.y);
+                    }
+#pragma unroll
+                    for (int h = 0; h < 2; h++) {
+                        if (g % PARTS != part) continue;
+                        gather(p[h], lane);
+                        if (row + m * 64 + 8 * h < rows && firstColumn + 32 * g < outputs)
+                            *reinterpret_cast<uint4 *>(places.of(lines[h], head, offset)) =
+                                make_uint4(p[h][0], p[h][1], p[h][2], p[h][3]);
+                    }
+                    for (offset += 32; offset >= dim; offset -= dim) head++;
+                }
+            }
+        }
+    }
+#if PARTS > 1
+    meetCluster(); // nobody leaves while another reads its memory
+#endif
+}

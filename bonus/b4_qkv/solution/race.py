@@ -1,0 +1,282 @@
+"""Checks and times every rung beside three nn.Linear, one concatenated, and cuBLAS alone, on one H100 or H200.
+
+    python3 bonus/b4_qkv/solution/race.py [rungs] [hopper]
+
+Needs nvcc and PyTorch. A kernel is held against float64 on odd shapes first: what is wrong is not
+timed. Times are those of CUDA graphs over copies of x and the weights that together are larger than
+the L2; medians, each twice, with the others between.
+"""
+import ctypes
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+import torch.nn.functional as F
+from triton.testing import do_bench
+
+HERE = pathlib.Path(__file__).parent
+WORK = pathlib.Path(tempfile.mkdtemp())
+NAMES = ("COLUMNS", "TALL", "STAGES", "GROUP", "PARTS")
+TILES = [(128, 1, 6, 16, 1), (128, 2, 4, 8, 1), (160, 1, 5, 16, 1), (160, 2, 4, 8, 1), (128, 1, 6, 16, 2), (128, 1, 6, 16, 3),
+         (160, 1, 5, 16, 2), (160, 1, 5, 16, 3)]  # of hopper.cu
+RUNGS = {"three products": "_versions/1_three/kernels.cu", "product, split": "_versions/2_split/kernels.cu", "epilogue": "kernels.cu"}
+CHECKED = [  # batch, seq, hidden, heads, heads of k and v, dim
+    (1, 1, 8, 1, 1, 8), (1, 2, 64, 2, 1, 16), (2, 17, 72, 3, 1, 40), (3, 113, 1000, 6, 2, 64), (1, 300, 640, 5, 5, 72),
+    (1, 128, 3584, 32, 4, 128), (2, 1000, 256, 8, 2, 128),
+]
+RACES = [(1, 128, 3584, 32, 4, 128), (2, 256, 3584, 32, 4, 128), (4, 512, 3584, 32, 4, 128), (8, 1024, 3584, 32, 4, 128),
+         (1, 4096, 4096, 30, 1, 128), (1, 8192, 8192, 62, 1, 128)]
+
+torch.manual_seed(0)
+torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
+driver = ctypes.CDLL("libcuda.so.1")
+PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
+
+
+def call(name, *args):
+    if code := getattr(driver, name)(*args):
+        text = ctypes.c_char_p()
+        driver.cuGetErrorName(code, ctypes.byref(text))
+        raise RuntimeError(f"{name}: {text.value.decode()}")
+
+
+def compiled(job):
+    file, defines = job
+    cubin = WORK / (str(abs(hash(job))) + ".cubin")
+    done = subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *defines,
+                           "-o", cubin, HERE / file], capture_output=True, text=True)
+    if done.returncode or "C75" in done.stderr:  # C7510 and its like: products that wait for each other
+        sys.exit(done.stderr)
+    return cubin.read_bytes()
+
+
+MODULES = {}
+
+
+def prepare(jobs):
+    with ThreadPoolExecutor() as pool:
+        for job, binary in zip(jobs, list(pool.map(compiled, jobs))):
+            MODULES[job] = ctypes.c_void_p()
+            call("cuModuleLoadData", ctypes.byref(MODULES[job]), binary)
+
+
+def function(job, name, shared=0):
+    f = ctypes.c_void_p()
+    call("cuModuleGetFunction", ctypes.byref(f), MODULES[job], name.encode())
+    call("cuFuncSetAttribute", f, 8, shared)
+    return f
+
+
+def job_of(way, kind):
+    brain = ("-DBRAIN",) if kind == torch.bfloat16 else ()
+    if way in RUNGS:
+        return RUNGS[way], brain
+    return "hopper.cu", tuple(f"-D{k}={v}" for k, v in zip(NAMES, way)) + brain
+
+
+def shared_of(tile):
+    columns, tall, stages, *_ = tile
+    return stages * (128 * tall + (columns + 63) // 64 * 64) * 128 + 16 * stages + 1024
+
+
+class Attribute(ctypes.Structure):  # of a launch: 4 is a cluster's shape; 6 lets it begin before the one ahead has ended
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
+def tensor_map(x, columns, rows):
+    """A map of a matrix by boxes, and what keeps it alive."""
+    high, wide = x.shape
+    held = ctypes.create_string_buffer(192)
+    at = (ctypes.addressof(held) + 63) // 64 * 64
+    kind = 9 if x.dtype == torch.bfloat16 else 6
+    call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), kind, 2, ctypes.c_void_p(x.data_ptr()),
+         (ctypes.c_uint64 * 2)(wide, high), (ctypes.c_uint64 * 1)(2 * wide),
+         (ctypes.c_uint32 * 2)(columns, rows), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 2, 0)
+    return at, held
+
+
+def outputs_of(x, heads, kv, dim, tokens_first):
+    batch, seq = x.shape[:2]
+    shape = (lambda n: (batch, seq, n, dim)) if tokens_first else (lambda n: (batch, n, seq, dim))
+    return [torch.full(shape(n), math.nan, device="cuda", dtype=x.dtype) for n in (heads, kv, kv)]
+
+
+def arguments(*all):
+    """What cuLaunchKernel takes: tensors, integers, and what tensor_map made."""
+    values = [x if isinstance(x, tuple) else ctypes.c_int(x) if isinstance(x, int) else ctypes.c_uint64(x.data_ptr()) for x in all]
+    at = (ctypes.c_void_p * len(values))(*(v[0] if isinstance(v, tuple) else ctypes.addressof(v) for v in values))
+    return at, (values, all)
+
+
+def launch(f, grid, block, shared, *all):
+    at, keep = arguments(*all)
+
+    def go(keep=keep):
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        call("cuLaunchKernel", f, *grid, 1, block, 1, 1, shared, stream, at, None)
+    return go
+
+
+def hopper(tile, x, w, bias, heads, kv, dim, first=0, early=1):
+    """A function that runs the kernel, and its outputs, which are NaN until then."""
+    batch, seq, hidden = x.shape
+    columns, tall, _, _, parts = tile
+    rows, outputs, height = batch * seq, w.shape[1], 128 * tall
+    out = outputs_of(x, heads, kv, dim, first)
+    tiles = -(-rows // height) * -(-outputs // columns)
+    blocks = tiles if parts > 1 else min(tiles, PROCESSORS)
+    at, keep = arguments(tensor_map(x.view(rows, hidden), 64, height), tensor_map(w, 64, 64), w if bias is None else bias, *out,
+                         rows, hidden, outputs, seq, heads, kv, dim, first, int(bias is not None))
+    attributes = [Attribute(6, 0, (ctypes.c_uint * 16)(1))] * early
+    attributes += [Attribute(4, 0, (ctypes.c_uint * 16)(1, parts, 1))] * (parts > 1)
+    attributes = (Attribute * 2)(*attributes)
+    config = Config((blocks, parts, 1), (384, 1, 1), shared_of(tile), None, attributes, early + int(parts > 1))
+    f = function(job_of(tile, x.dtype), "project", shared_of(tile))
+
+    def go(keep=(keep, attributes, x, w)):
+        config.stream = torch.cuda.current_stream().cuda_stream
+        call("cuLaunchKernelEx", ctypes.byref(config), f, at, None)
+    return go, out
+
+
+def rung(way, x, w, bias, heads, kv, dim, first=0):
+    """The same for the rungs before, as qkv.go launches them."""
+    batch, seq, hidden = x.shape
+    rows, outputs, job = batch * seq, w.shape[1], job_of(way, x.dtype)
+    out, biased, b = outputs_of(x, heads, kv, dim, first), int(bias is not None), w if bias is None else bias
+
+    def tiles(width):
+        over = lambda side: (-(-rows // side), -(-width // side))
+        side = 128 if math.prod(over(128)) >= 2 * PROCESSORS else 64
+        shared = 3 * 2 * 64 * 2 * side
+        return function(job, f"project{side}", shared), over(side), 256 if side == 128 else 128, shared
+    moving = lambda width: (-(-width // 1024), -(-rows // 8))
+    if way == "epilogue":
+        go = launch(*tiles(outputs), x, w, b, *out, rows, hidden, outputs, seq, heads, kv, dim, first, biased)
+        return go, out
+    held = torch.empty(rows * outputs, device="cuda", dtype=x.dtype)
+    if way == "product, split":
+        steps = [launch(*tiles(outputs), x, w, b, held, rows, hidden, outputs, biased),
+                 launch(function(job, "split"), moving(outputs), 128, 0, held, held, *out, rows, outputs, seq, heads, kv, dim, first, 0)]
+    else:
+        steps, column = [], 0
+        for to, n in zip(out, (heads, kv, kv)):
+            steps.append(launch(*tiles(n * dim), x, w, b, held, rows, hidden, outputs, biased, column, n * dim))
+            steps.append(launch(function(job, "move"), moving(n * dim), 128, 0, held, n * dim, column, held, to, rows, seq, n, dim, first, 0))
+            column += n * dim
+
+    def go():
+        for step in steps:
+            step()
+    return go, out
+
+
+def run(way, *args):
+    return (rung if way in RUNGS else hopper)(way, *args)
+
+
+def error(got, want):
+    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
+
+
+def check(way):
+    """The worst ratio of the kernel's error to that of the plain mixed way: float32, rounded once."""
+    worst = 0
+    for batch, seq, hidden, heads, kv, dim in CHECKED:
+        if way not in RUNGS and way[-1] > (hidden + 63) // 64:
+            continue
+        for kind in (torch.float16, torch.bfloat16):
+            for first in (0, 1):
+                x = (torch.randn(batch, seq, hidden, device="cuda") * (8 if first else 1)).to(kind)
+                w = (torch.randn(hidden, (heads + 2 * kv) * dim, device="cuda") / math.sqrt(hidden)).to(kind)
+                bias = torch.randn(w.shape[1], device="cuda").to(kind) if seq != 17 else None
+                go, out = run(way, x, w, bias, heads, kv, dim, first)
+                go()
+                want = x.double() @ w.double() + (0 if bias is None else bias.double())
+                plain = (x.float() @ w.float() + (0 if bias is None else bias.float())).to(kind)
+                got = torch.cat([(t if first else t.transpose(1, 2)).reshape(batch, seq, -1) for t in out], 2)
+                ratio = error(got, want) / error(plain, want)
+                if not ratio < 1.5:
+                    print(" ", way, (batch, seq, hidden, heads, kv, dim), kind, first, f"{ratio:.2f}", flush=True)
+                    return math.inf
+                worst = max(worst, ratio)
+    return worst
+
+
+def micros(fs):
+    for f in fs:
+        f()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for f in fs:
+            f()
+    return do_bench(graph.replay, warmup=10, rep=40, return_mode="median") * 1e3 / len(fs)
+
+
+def peers(xs, ws, bias, heads, kv, dim):
+    """Ways of PyTorch, each a list of calls over the copies."""
+    batch, seq, hidden = xs[0].shape
+    cuts = (heads * dim, kv * dim, kv * dim)
+
+    def three(x, w):
+        return [F.linear(x, m, b).view(batch, seq, -1, dim).transpose(1, 2).contiguous() for m, b in zip(w, bias.split(cuts))]
+
+    def one(x, w):
+        y = F.linear(x, w, bias).view(batch, seq, -1, dim).transpose(1, 2)
+        return [t.contiguous() for t in y.split((heads, kv, kv), 1)]
+    wide = [w.t().contiguous() for w in ws]
+    return {"three linears": [lambda x=x, w=w.split(cuts): three(x, w) for x, w in zip(xs, wide)],
+            "one linear": [lambda x=x, w=w: one(x, w) for x, w in zip(xs, wide)],
+            "product alone": [lambda x=x, w=w: F.linear(x, w) for x, w in zip(xs, wide)],
+            "product alone, w as ours": [lambda x=x, w=w: x @ w for x, w in zip(xs, ws)]}
+
+
+def main(which):
+    ways = [way for name in which for way in (RUNGS if name == "rungs" else TILES)]
+    prepare([job_of(way, kind) for way in ways for kind in (torch.float16, torch.bfloat16)])
+    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, PROCESSORS, "processors;", *NAMES)
+    fit = []
+    for way in ways:
+        worst = check(way)
+        print(f"{way}: errors at most {worst:.2f} x the plain mixed way's", "" if worst < 1.5 else "WRONG", flush=True)
+        if worst < 1.5:
+            fit.append(way)
+    for batch, seq, hidden, heads, kv, dim in RACES:
+        outputs, rows = (heads + 2 * kv) * dim, batch * seq
+        copies = 2 if rows * hidden > 5e6 else 4
+        xs = [torch.randn(batch, seq, hidden, device="cuda", dtype=torch.float16) for _ in range(copies)]
+        ws = [(torch.randn(hidden, outputs, device="cuda") * 0.02).half() for _ in range(copies)]
+        bias = torch.randn(outputs, device="cuda", dtype=torch.float16)
+        ways = peers(xs, ws, bias, heads, kv, dim)
+        for way in fit:
+            if way not in RUNGS:
+                columns, tall, _, _, parts = way
+                blocks = -(-rows // (128 * tall)) * -(-outputs // columns) * parts
+                if parts > 1 and blocks > 1.5 * PROCESSORS or blocks < PROCESSORS / 3:
+                    continue
+            ways[str(way)] = [run(way, x, w, bias, heads, kv, dim)[0] for x, w in zip(xs, ws)]
+            if way not in RUNGS and rows == 128:
+                ways[str(way) + " not early"] = [hopper(way, x, w, bias, heads, kv, dim, 0, 0)[0] for x, w in zip(xs, ws)]
+        took = {name: [] for name in ways}
+        for _ in range(2):
+            for name, way in ways.items():
+                took[name].append(micros(way))
+        base, flops = min(took["three linears"]), 2 * rows * hidden * outputs
+        print(f"{batch} x {seq} x {hidden} to {outputs}: microseconds, twice; three linears' time over its; TFLOP/s")
+        for name, t in took.items():
+            print(f"  {name:34} {t[0]:8.2f} {t[1]:8.2f} {base / min(t):6.2f} {flops / min(t) / 1e6:5.0f}", flush=True)
+        del xs, ws, ways
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["rungs", "hopper"])

@@ -1,0 +1,59 @@
+package b4
+
+import (
+	"fmt"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/tensor"
+)
+
+// Baseline is the product alone, of numbers that were widened before.
+const Baseline = "the product in float32, cuBLAS"
+
+// timed is what timing needs.
+func timed(name string, ty tensor.Type) *judge.Timed {
+	return &judge.Timed{
+		Small: []int{2, 3, 72, 4, 2, 16, headsFirst, withBias},
+		// q is as large as x: these are copied.
+		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 4, 128, headsFirst, withBias}},
+		Baseline:          Baseline,
+		BaselineElsewhere: true,
+		Piece:             func(c problem.Problem) int { return c.Sizes["dim"] },
+		FLOPS: func(c problem.Problem) float64 {
+			p := placesOf(c, nil)
+			return 2 * float64(p.Rows()) * float64(p.Outputs()) * float64(c.Sizes["hidden"])
+		},
+		Held: func(c problem.Problem) int64 {
+			p, hidden := placesOf(c, nil), int64(c.Sizes["hidden"])
+			rows, outputs := int64(p.Rows()), int64(p.Outputs())
+			return 4 * (rows*hidden + hidden*outputs + rows*outputs)
+		},
+		// A piece is one head of q, for one token.
+		Truth: func(c problem.Problem, from int) judge.Truth {
+			p, hidden := placesOf(c, nil), c.Sizes["hidden"]
+			token, head, batch := from/p.Dim%p.Seq, from/p.Dim/p.Seq%p.Heads, from/p.Dim/p.Seq/p.Heads
+			if p.TokensFirst {
+				batch, token, head = 0, from/p.Dim/p.Heads, from/p.Dim%p.Heads
+			}
+			one := projection{given: c, ty: ty, hidden: hidden, x: judge.InputPart(c, 0, (batch*p.Seq+token)*hidden, hidden)}
+			for i := range hidden {
+				one.w = append(one.w, judge.InputPart(c, 1, i*p.Outputs()+head*p.Dim, p.Dim)...)
+			}
+			one.QKV.Batch, one.QKV.Seq, one.QKV.Heads, one.QKV.Dim = 1, 1, 1, p.Dim
+			if c.Sizes["bias"] != noBias {
+				one.QKV.Bias = judge.InputPart(c, 2, head*p.Dim, p.Dim)
+			}
+			return one.truth()
+		},
+	}
+}
+
+// ProjectOf is the workload of hidden 3584, with 32 heads of q and 4 of k and v, × 128.
+func ProjectOf(batch, seq int) race.Workload {
+	return race.Workload{Name: fmt.Sprintf("q, k and v of %d × %d rows, hidden 3584, 32 and 4 heads × 128, float16", batch, seq),
+		ID: fmt.Sprintf("qkv-%d-%d", batch, seq), Task: "b4", Op: "qkv_float16",
+		Shape: []int{batch, seq, 3584, 32, 4, 128, headsFirst, withBias}}
+}
