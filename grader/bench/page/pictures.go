@@ -91,10 +91,14 @@ func family(op string) string {
 		return "attention in halves (b2)"
 	case "int8_tensor", "int8_block":
 		return "attention in INT8 (b3)"
+	case "qkv_float16", "qkv_bfloat16":
+		return "one projection (b4)"
 	case "project_nf4", "project_mxfp4":
 		return "four-bit weights (b5)"
 	case "decode_float16", "decode_bfloat16":
 		return "decoding in halves (b6)"
+	case "row", "rows":
+		return "INT4 weights (b8)"
 	}
 	return op
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"flashlab/attn"
 	"flashlab/device"
@@ -174,6 +175,19 @@ func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) 
 func tooMuch(v *verdict.Outcome, w problem.Problem, allowed, peak uint64) {
 	if scratch := peak - min(peak, judge.Bytes(w.Inputs, judge.Written(w))); scratch > allowed {
 		v.Passed = false
-		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides q, k, v and out, and %d are allowed: no matrix with a number for each pair of query and key", scratch, allowed)
+		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides %s, and %d are allowed", scratch, tensorsOf(w), allowed)
+		if w.Sizes["seqk"] > 0 {
+			v.Reason += ": no matrix with a number for each pair of query and key"
+		}
 	}
+}
+
+// tensorsOf names what a case has: q, k, v and out.
+func tensorsOf(w problem.Problem) string {
+	var names []string
+	for _, t := range slices.Concat(w.Inputs, judge.Written(w)) {
+		names = append(names, t.Name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
