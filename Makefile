@@ -35,7 +35,7 @@ takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOP
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
-#= DETAILS=1            every part of every check, not only those that lost points
+#= DETAILS=1            every part of every check, and what was counted besides, without points
 #= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn
 #= DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)
 #= THREAD=3,0,0         with CASE: only this thread's printf; BLOCK=1,0,0 likewise

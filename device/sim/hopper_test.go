@@ -139,6 +139,7 @@ func TestHoppersAttention(t *testing.T) {
 				size := uint64(2 * 128 * 64)
 				assert.Equal(t, [2]uint64{3 * size, size}, [2]uint64{c.DeviceRead, c.DeviceWritten})
 				assert.InDelta(t, 4*128*128*64, float64(c.FLOPs), 0.03*4*128*128*64)
+				assert.Equal(t, uint64(4*(128/64)*(64/16+128/16)), c.TensorCore, "four warps, for 64 queries and 16 numbers of a sum each")
 			}
 			t.Logf("worst %.2g of %.2g; read %d, written %d, flops %d", worst, limit, c.DeviceRead, c.DeviceWritten, c.FLOPs)
 		})

@@ -43,6 +43,7 @@ type rawCounts struct {
 	LongestBlock      uint64
 	Spilled           uint64
 	Products          uint64 // of wgmma: multiplications and additions
+	Multiplied        uint64 // instructions of tensor cores, by warps
 	Fetched, SentBack uint64
 	Blocks            [][3]uint64 // module, return address of the block's hook, runs
 	Lines             []struct {
@@ -81,7 +82,7 @@ func (d *Device) Report() (*trace.Report, error) {
 }
 
 func (d *Device) sum(raw rawCounts) trace.Counts {
-	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, Spilled: raw.Spilled,
+	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"

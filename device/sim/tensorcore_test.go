@@ -28,6 +28,7 @@ func testProducts(b bench, r *rand.Rand, kernel string, f *format) {
 	d := upload(b, "d", c.floats())
 	report := b.launch(kernel, 32, upload(b, "a", left.codes(f)), upload(b, "b", right.codes(f)), d)
 	assert.Equal(b.t, uint64(2*16*16*8), report.Launches[0].FLOPs, kernel)
+	assert.Equal(b.t, uint64(1), report.Launches[0].TensorCore, kernel)
 	got := download(b, d)
 	requireProduct(b, kernel, left, right, c, func(i int) float64 { return float64(got[i]) })
 }
@@ -45,6 +46,7 @@ func testTF32Products(b bench, r *rand.Rand) {
 		d := upload(b, "d", c.floats())
 		report := b.launch("tf32_product", 32, upload(b, "a", left.floats()), upload(b, "b", right.floats()), d, round)
 		assert.Equal(b.t, uint64(2*16*8*8), report.Launches[0].FLOPs)
+		assert.Equal(b.t, uint64(1), report.Launches[0].TensorCore)
 		for _, m := range []matrix{left, right} {
 			for i, v := range m.values {
 				code := math.Float32bits(float32(v))

@@ -103,7 +103,12 @@ func testHalfSums(b bench, r *rand.Rand) {
 	left, right := newMatrix(16, 16, false, number(r)), newMatrix(16, 16, true, number(r))
 	c := newMatrix(16, 16, false, number(r))
 	d := upload(b, "d", c.codes(half16))
-	b.launch("half_sums", 32, upload(b, "a", left.codes(half16)), upload(b, "b", right.codes(half16)), upload(b, "c", c.codes(half16)), d)
+	report := b.launch("half_sums", 32, upload(b, "a", left.codes(half16)), upload(b, "b", right.codes(half16)), upload(b, "c", c.codes(half16)), d)
+	for _, l := range report.Launches {
+		if l.Kernel == "half_sums" {
+			assert.Equal(b.t, uint64(2*l.Launches), l.TensorCore, "16 x 16 are two instructions")
+		}
+	}
 	got := download(b, d)
 	requireProduct(b, "half_sums", left, right, c, func(i int) float64 { return half16.value(got[i]) })
 }

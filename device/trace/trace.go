@@ -22,6 +22,7 @@ type Counts struct {
 	Barriers, Steps              uint64
 	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
 	LongestBlock                 uint64 // steps of each launch's longest block
+	TensorCore                   uint64 `json:",omitempty"` // instructions of tensor cores, by warps
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
 	FLOPs                        uint64 // floating-point operations, where sim.Options asks for them; a fused multiply-add is two

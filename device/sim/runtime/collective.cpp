@@ -2,6 +2,8 @@
 // last to arrive computes for all (include/simt/warp.h, Gathering).
 #include "collective.h"
 
+#include <cstring>
+
 namespace simt {
 
 namespace {
@@ -49,7 +51,9 @@ void gather(Worker *w, Fiber *const *lane) {
         any = lane[l];
         brought[l] = of(any)->mine;
     }
-    if (of(any)->all32) requireAll(w, lane, any, of(any)->all32);
+    const char *what = of(any)->all32;
+    if (what) requireAll(w, lane, any, what);
+    if (what && !strcmp(what, "wmma::mma_sync")) w->multiplied += 2; // two of m16n8
     of(any)->work(brought);
 }
 

@@ -16,6 +16,7 @@ struct alignas(64) Exchange {
 struct Instruction {
     const char *name;
     void (*work)(Exchange &x); // done once, when all are there
+    bool product = false;      // of tensor cores: counted
 };
 
 // aligned waits for all lanes of the warp, and returns when the work is done.

@@ -71,9 +71,10 @@ template <int kind> void products(Exchange &x) {
             memcpy(&x.d[i][j], &end, 4);
         }
 }
-const Instruction byKind[8] = {{"mma", products<0>}, {"mma", products<1>}, {"mma", products<2>},
-                               {"mma", products<3>}, {"mma", products<4>}, {"mma", products<5>},
-                               {"mma", products<6>}, {"mma", products<7>}};
+const Instruction byKind[8] = {{"mma", products<0>, true}, {"mma", products<1>, true},
+                               {"mma", products<2>, true}, {"mma", products<3>, true},
+                               {"mma", products<4>, true}, {"mma", products<5>, true},
+                               {"mma", products<6>, true}, {"mma", products<7>, true}};
 } // namespace
 
 namespace simt {

@@ -222,7 +222,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
-        w->allSteps = w->longest = w->barriers = w->spilled = w->products =
+        w->allSteps = w->longest = w->barriers = w->spilled = w->products = w->multiplied =
             0; // of those that get no block, too
     }
     bool races = workers[0]->checks & RACE;

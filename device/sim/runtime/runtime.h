@@ -205,7 +205,8 @@ struct alignas(64) Worker {
     bool usesHopper = false;   // the running block
     uint16_t *order = nullptr; // of its threads (order.h), or null
     uint16_t *orderRoom = nullptr;
-    uint64_t products = 0; // multiplications and additions of wgmma in this launch
+    uint64_t products = 0;   // multiplications and additions of wgmma in this launch
+    uint64_t multiplied = 0; // instructions of tensor cores in it, by warps
 };
 
 extern __thread Worker *worker; // null while no kernel runs

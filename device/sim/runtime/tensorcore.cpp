@@ -38,9 +38,10 @@ void loadTransposed(Exchange &x) {
         }
 }
 
-const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>},
-                  bfloat16s = {"mma_bf16", product<uint16_t, fromBfloat16>},
-                  tf32s = {"mma_tf32", product<uint32_t, fromTF32>}, loads = {"load_matrix", load},
+const Instruction halves = {"mma_f16", product<uint16_t, fromHalf>, true},
+                  bfloat16s = {"mma_bf16", product<uint16_t, fromBfloat16>, true},
+                  tf32s = {"mma_tf32", product<uint32_t, fromTF32>, true},
+                  loads = {"load_matrix", load},
                   transposedLoads = {"load_matrix_transposed", loadTransposed};
 
 [[noreturn]] COLD void refuse(Worker *w, const char *kind, int line, const std::string &text) {

@@ -18,6 +18,7 @@ struct Total {
     int launches = 0;
     uint64_t barriers = 0, steps = 0;
     uint64_t products = 0;              // of wgmma: multiplications and additions
+    uint64_t multiplied = 0;            // instructions of tensor cores, by warps
     uint64_t spilled = 0;               // bytes of local memory beyond the registers
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
@@ -41,6 +42,7 @@ void endTraffic(Module *m, const KernelEntry *k) {
             total->steps += w->allSteps;
             total->spilled += w->spilled;
             total->products += w->products;
+            total->multiplied += w->multiplied;
             longest = std::max(longest, w->longest);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
@@ -80,6 +82,7 @@ std::string trafficJson() {
                ",\"longestBlock\":" + std::to_string(t.longest) +
                ",\"spilled\":" + std::to_string(t.spilled) +
                ",\"products\":" + std::to_string(t.products) +
+               ",\"multiplied\":" + std::to_string(t.multiplied) +
                ",\"fetched\":" + std::to_string(t.fetched) +
                ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
         bool first = true;

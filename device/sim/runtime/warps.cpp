@@ -142,6 +142,7 @@ void aligned(Worker *w, const Instruction &i, int line) {
     }
     wp.arrived = 0;
     i.work(w->exchanges[f->warp]);
+    w->multiplied += i.product;
     Fiber *first = w->fibers + f->warp * 32;
     for (int l = 0; l < 32; l++) {
         first[l].wait = Wait::None;

@@ -51,6 +51,7 @@ void work(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, Addr pc,
     s.pc = pc, s.line = line;
     g.products.push_back(p);
     w->products += 2ull * 64 * f.columns * f.depth();
+    w->multiplied += 4; // warps
 }
 
 // wait ends all groups of a warp but the last ones.

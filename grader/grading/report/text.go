@@ -73,6 +73,9 @@ func (p Printer) checks(v verdict.Verdict) string {
 					r.parts = append(r.parts, part{one.Name, share(one), note(one)})
 				}
 			}
+			if name, counted := c.Busiest(); p.Details && name != "" {
+				r.parts = append(r.parts, part{"counted", "no points", fmt.Sprintf("%v (%s)", counted, name)})
+			}
 		}
 		all = append(all, r)
 	}

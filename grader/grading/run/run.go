@@ -134,6 +134,9 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	v.Least = op.Least(w)
 	if res.Seen.Measured {
 		v.Moved, v.Spilled = res.Seen.Moved(), res.Seen.Spilled()
+		if v.Traffic {
+			v.Counted = counted(res.Seen)
+		}
 	}
 	switch {
 	case res.NotRun != "":

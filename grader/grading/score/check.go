@@ -38,7 +38,7 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 		if i < len(m.Sim) { // a GPU does not count bytes
 			in := m.Sim[i].Case
 			r.Case.Moved, r.Case.Spilled, r.Case.Prints, r.Case.CutOff = in.Moved, in.Spilled, in.Prints, in.CutOff
-			r.Case.Suspect, r.Case.Facts = in.Suspect, in.Facts
+			r.Case.Suspect, r.Case.Facts, r.Case.Counted = in.Suspect, in.Facts, in.Counted
 			r.Case.Disagreed = r.Case.Passed != in.Passed
 		}
 		c.Cases = append(c.Cases, r.Case)

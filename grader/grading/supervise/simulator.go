@@ -186,6 +186,8 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.SharedPasses -= b.SharedPasses
 		c.Barriers -= b.Barriers
 		c.Spilled -= b.Spilled
+		c.Steps -= b.Steps
+		c.TensorCore -= b.TensorCore
 		if c.Launches > 0 {
 			fresh = append(fresh, c)
 		}

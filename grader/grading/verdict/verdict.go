@@ -105,6 +105,7 @@ type Outcome struct {
 	Traffic bool          // its memory traffic counts
 	Moved   uint64        // bytes to and from device memory, where measured
 	Spilled uint64        `json:",omitempty"` // bytes among them of local arrays that no registers could hold, once
+	Counted *Counted      `json:",omitempty"` // what else was counted, where its traffic counts
 	Least   uint64        // bytes that any kernel has to move
 	Printed string        // by the program, bounded
 	Prints  []trace.Print // by its kernels
