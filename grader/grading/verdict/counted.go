@@ -14,12 +14,12 @@ type Counted struct {
 }
 
 func (c Counted) String() string {
-	said := []string{fmt.Sprintf("%s of threads", number(c.Steps, "step"))}
+	said := []string{number(c.Steps, "step")}
 	if c.Requests > 0 {
-		said = append(said, fmt.Sprintf("%.2f bank passes for a request of shared memory", float64(c.Passes)/float64(c.Requests)))
+		said = append(said, fmt.Sprintf("%.2f bank passes a request", float64(c.Passes)/float64(c.Requests)))
 	}
 	if c.TensorCore > 0 {
-		said = append(said, fmt.Sprintf("%s of tensor cores", number(c.TensorCore, "instruction")))
+		said = append(said, number(c.TensorCore, "tensor-core instruction"))
 	}
 	return strings.Join(said, ", ")
 }

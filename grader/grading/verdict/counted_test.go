@@ -7,9 +7,9 @@ import (
 )
 
 func TestCountedInWords(t *testing.T) {
-	assert.Equal(t, "1,234,567 steps of threads, 1.50 bank passes for a request of shared memory, 1 instruction of tensor cores",
+	assert.Equal(t, "1,234,567 steps, 1.50 bank passes a request, 1 tensor-core instruction",
 		Counted{TensorCore: 1, Requests: 2000, Passes: 3000, Steps: 1234567}.String())
-	assert.Equal(t, "999 steps of threads", Counted{Steps: 999}.String())
+	assert.Equal(t, "999 steps", Counted{Steps: 999}.String())
 }
 
 func TestTheBusiestCaseIsShown(t *testing.T) {
