@@ -16,7 +16,7 @@ var Ops = judge.Ops{halves("halves_float16", tensor.Float16), halves("halves_bfl
 // halves is attention whose inputs and output are of 16 bits, and whose sums are not. Query heads
 // may share key heads.
 func halves(name string, ty tensor.Type) judge.Op {
-	return judge.Keeping(judge.Op{
+	return judge.Op{
 		Name:   name,
 		Sizes:  []string{"batch", "heads", "kvheads", "seqq", "seqk", "dim"},
 		Causal: true,
@@ -44,7 +44,7 @@ func halves(name string, ty tensor.Type) judge.Op {
 		Floor:   judge.Once,
 		Timed:   timed(name, ty),
 		Scratch: shared.Flash.Scratch,
-	})
+	}
 }
 
 // methods are what the student's functions are called.

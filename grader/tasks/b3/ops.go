@@ -19,7 +19,7 @@ var Ops = judge.Ops{
 // coded is attention of float16 tensors by way of codes, which are outputs as well. Query heads may
 // share key heads.
 func coded(name, method string, f format) judge.Op {
-	return judge.Keeping(judge.Op{
+	return judge.Op{
 		Name:   name,
 		Sizes:  []string{"batch", "heads", "kvheads", "seqq", "seqk", "dim"},
 		Causal: true,
@@ -47,7 +47,7 @@ func coded(name, method string, f format) judge.Op {
 		Floor:   judge.Once,
 		Timed:   timed(name, f),
 		Scratch: scratch,
-	})
+	}
 }
 
 // format is a way to choose scales.

@@ -6,4 +6,4 @@ import (
 )
 
 // Ops are what task 4 is asked for; the last in a year with a sliding window.
-var Ops = judge.Ops{judge.Keeping(shared.Flash), judge.Keeping(shared.FlashWindow)}
+var Ops = judge.Ops{shared.Flash, shared.FlashWindow}
