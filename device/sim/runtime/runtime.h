@@ -205,8 +205,7 @@ struct alignas(64) Worker {
     bool usesHopper = false;   // the running block
     uint16_t *order = nullptr; // of its threads (order.h), or null
     uint16_t *orderRoom = nullptr;
-    uint64_t products = 0;   // multiplications and additions of wgmma in this launch
-    uint64_t multiplied = 0; // instructions of tensor cores in it, by warps
+    uint64_t products = 0, multiplied = 0; // wgmma's operations; tensor cores' warp instructions
 };
 
 extern __thread Worker *worker; // null while no kernel runs

@@ -132,13 +132,13 @@ func (b timing) run() (int, error) {
 			fmt.Println("PyTorch is not compared with:", err)
 		}
 	}
-	code := command.Full
+	code, some := command.Full, false
 	again := comparison{file: b.again, earlier: earlier}
 	for _, t := range tasks {
 		if b.mistakes && t.Name != "4" || !b.mistakes && !m.Has(t.Name) {
 			continue
 		}
-		m.Task = t
+		m.Task, some = t, true
 		if m.Subject, err = m.Whose(t); err != nil {
 			return command.Failed, err
 		}
@@ -153,8 +153,19 @@ func (b timing) run() (int, error) {
 			code = command.Less
 		}
 	}
+	if !some {
+		return command.Failed, fmt.Errorf("bench: nothing to time: no workload%s%s; docs/reference.md shows those that there are", of(" of task ", b.task), of(" whose id begins with ", b.workload))
+	}
 	again.print()
 	return code, nil
+}
+
+// of is a part of a sentence about a flag, where that was given.
+func of(words, value string) string {
+	if value == "" {
+		return ""
+	}
+	return words + value
 }
 
 // time does what was asked for with one task, and tells whether all was right.
