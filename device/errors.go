@@ -29,6 +29,7 @@ type CompileError struct {
 	File        string
 	Diagnostics []Diagnostic // the errors first
 	Output      string       // all that the compiler printed
+	Needs       string       // "sm_90": what the code's instructions take, where that is all that is wrong
 }
 
 func (e *CompileError) Error() string {

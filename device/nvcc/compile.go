@@ -218,7 +218,7 @@ func (j job) explain(dir, output string, failure error) error {
 	if !errors.As(failure, &exit) || len(found) == 0 || found[0].Severity != "error" {
 		return fmt.Errorf("compile %s: %s: %w\n%s", j.src.Name, j.tk.Nvcc, failure, strings.TrimSpace(output))
 	}
-	return &device.CompileError{File: j.src.Name, Diagnostics: found, Output: output}
+	return &device.CompileError{File: j.src.Name, Diagnostics: found, Output: output, Needs: needs(found)}
 }
 
 // bounded keeps the beginning of what is written to it.

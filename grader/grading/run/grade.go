@@ -48,7 +48,8 @@ type Options struct {
 	// GPUs are those that cases may run on, one submission on each; nil: nobody else uses them.
 	GPUs *GPUs
 
-	timer timer // a test's own clock
+	timer  timer  // a test's own clock
+	passes []pass // a test's own devices
 }
 
 // Refuse is the verdict on a submission that could not run at all.
@@ -104,7 +105,10 @@ func (o Options) deviceName() string {
 func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict) error {
 	var warnings []string
 	measured := make([]score.Measured, len(s.Checks))
-	passes := o.Devices.passes()
+	passes := o.passes
+	if passes == nil {
+		passes = o.Devices.passes()
+	}
 	if !o.Task.OnDevice() {
 		passes = []pass{{kind: problem.NoDevice, open: func(*rubric.Task) (supervise.Backend, error) { return supervise.None{}, nil }}}
 	}
@@ -143,7 +147,10 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 				o.Progress(done, all, name)
 			}
 		})
-		if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
+		if lacks := o.lacks(backend); err == nil && lacks != "" { // so the simulator decides
+			runs, v.Device = nil, "the simulator: the code "+lacks
+			o.untimed(lacks, s, measured)
+		} else if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.stand(ctx, ready, p, backend, spec), measured)
 			if err == nil && o.Report && o.Only == "" {
 				v.Reports, err = o.reports(ctx, ready, p, backend, spec, slices.ContainsFunc(runs, anyRight))

@@ -80,6 +80,24 @@ func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand s
 	return ctx.Err()
 }
 
+// lacks says which GPU the code takes, where there is an older one, and a simulator beside it.
+func (o Options) lacks(b supervise.Backend) string {
+	gpu, is := b.(interface{ Lacks() string })
+	if !is || o.Devices.NoSim != "" {
+		return ""
+	}
+	return gpu.Lacks()
+}
+
+// untimed says of each check with points for speed why there is no time.
+func (o Options) untimed(why string, s plan, measured []score.Measured) {
+	for i, c := range s.Checks {
+		if o.Task.Split(c).Speed != 0 {
+			measured[i].Speed.Not = why
+		}
+	}
+}
+
 func (o Options) timing() race.Options {
 	return race.Options{Ops: o.Ops, Runs: speedRuns, Warm: speedWarm, Pieces: 8, Seed: o.Seed}
 }

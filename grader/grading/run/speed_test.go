@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -104,6 +105,40 @@ func TestHeldTimesAreNotScored(t *testing.T) {
 	p := timedPart(t, "task5_decode", "split", Solution, &madeUp{ratio: 40, held: "impossible time"})
 	assert.Equal(t, verdict.Awaiting, p.NotMeasured)
 	assert.Equal(t, "impossible time", p.Doubt)
+}
+
+// older stands for a GPU that lacks what the kernels take.
+type older struct{ *supervise.Simulator }
+
+func (older) Lacks() string { return "needs sm_90, and this GPU is sm_80" }
+
+func TestAnOlderGPULeavesItToTheSimulator(t *testing.T) {
+	t.Parallel()
+	root := inSimulator(t)
+	task, err := rubric.Load(root, "task2_unfused")
+	require.NoError(t, err)
+	d := Devices{Kind: device.CUDA, GPU: "NVIDIA A100", Root: root}
+	passes := slices.Repeat(Devices{Kind: device.Sim, Root: root}.passes(), 2)
+	open := passes[0].open
+	passes[0].kind = device.CUDA
+	passes[0].open = func(t *rubric.Task) (supervise.Backend, error) {
+		b, err := open(t)
+		if err != nil {
+			return nil, err
+		}
+		return older{b.(*supervise.Simulator)}, nil
+	}
+	v, err := Task(context.Background(), Options{Root: root, Task: task, Ops: rooms.Ops, Subject: Solution(root, task), Devices: d,
+		Seed: 42, Only: "softmax", Output: t.TempDir(), timer: &madeUp{ratio: 40}, passes: passes})
+	require.NoError(t, err)
+	assert.Equal(t, "the simulator: the code needs sm_90, and this GPU is sm_80", v.Device)
+	for _, p := range v.Checks[0].Parts {
+		if p.Name == "speed" {
+			assert.Equal(t, "not measured: needs sm_90, and this GPU is sm_80", p.NotMeasured)
+		} else {
+			assert.InDelta(t, p.Max, p.Score, 1e-9, p.Name)
+		}
+	}
 }
 
 func TestAStubHasNoSpeed(t *testing.T) {

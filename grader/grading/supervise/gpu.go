@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 
@@ -24,16 +25,28 @@ type GPU struct {
 
 	mu     sync.Mutex
 	broken error // a sandbox that did not start: our failure, which a worker would report as its own
+	lacks  string
 }
 
 func (g *GPU) compile(src device.Source, arch string) ([]byte, error) {
 	machine, err := g.Compile(src, arch)
-	if errors.As(err, new(*jail.Error)) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var refused *device.CompileError
+	switch {
+	case errors.As(err, new(*jail.Error)):
 		g.broken = err
+	case errors.As(err, &refused) && refused.Needs != "":
+		g.lacks = fmt.Sprintf("needs %s, and this GPU is %s", refused.Needs, arch)
 	}
 	return machine, err
+}
+
+// Lacks says which GPU it takes to run what this one was given; "" if it is this one.
+func (g *GPU) Lacks() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lacks
 }
 
 // Kind is CUDA.
