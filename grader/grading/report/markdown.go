@@ -60,6 +60,9 @@ func says(c verdict.Check) string {
 	for _, p := range c.Parts {
 		if lost(p) {
 			all = append(all, fmt.Sprintf("%s %s: %s", p.Name, share(p), note(p)))
+			if p.Name == "traffic" {
+				all = append(all, c.Movers()...)
+			}
 		}
 	}
 	for _, p := range c.Parts {

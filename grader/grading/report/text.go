@@ -72,6 +72,14 @@ func (p Printer) checks(v verdict.Verdict) string {
 				if p.Details || lost(one) {
 					r.parts = append(r.parts, part{one.Name, share(one), note(one)})
 				}
+				if one.Name == "traffic" && lost(one) {
+					for _, says := range c.Movers() {
+						r.parts = append(r.parts, part{"", "", says})
+					}
+				}
+			}
+			if says := c.Banks(); says != "" {
+				r.parts = append(r.parts, part{"banks", "no points", says})
 			}
 			if name, counted := c.Busiest(); p.Details && name != "" {
 				r.parts = append(r.parts, part{"counted", "no points", fmt.Sprintf("%v (%s)", counted, name)})

@@ -106,6 +106,7 @@ type Outcome struct {
 	Moved   uint64        // bytes to and from device memory, where measured
 	Spilled uint64        `json:",omitempty"` // bytes among them of local arrays that no registers could hold, once
 	Counted *Counted      `json:",omitempty"` // what else was counted, where its traffic counts
+	Lines   []Line        `json:",omitempty"` // of kernels, where its traffic counts: those that moved most
 	Least   uint64        // bytes that any kernel has to move
 	Printed string        // by the program, bounded
 	Prints  []trace.Print // by its kernels
