@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"slices"
 
 	"flashlab/device"
 	"flashlab/device/remote"
@@ -24,7 +25,7 @@ type fill struct {
 }
 
 // maxFills bounds what one case has remembered.
-const maxFills = 1 << 14
+const maxFills = 1 << 12
 
 // begin forgets the case before.
 func (k *kept) begin(i inputs) { *k = kept{inputs: i, of: k.of} }
@@ -48,9 +49,12 @@ func (k *kept) give(m device.Memory, v remote.Values, n int) ([]float32, error) 
 
 // release compares what a piece of memory holds, and remembers it no longer.
 func (k *kept) release(m device.Memory) {
+	if !slices.ContainsFunc(k.fills, func(f fill) bool { return f.meets(m) }) {
+		return
+	}
 	var rest []fill
 	for _, f := range k.fills {
-		if f.Addr >= m.Addr+uint64(m.Bytes) || m.Addr >= f.Addr+uint64(f.Bytes) {
+		if !f.meets(m) {
 			rest = append(rest, f)
 			continue
 		}
@@ -63,6 +67,11 @@ func (k *kept) release(m device.Memory) {
 		}
 	}
 	k.fills = rest
+}
+
+// meets tells whether a fill shares a byte with memory.
+func (f fill) meets(m device.Memory) bool {
+	return f.Addr < m.Addr+uint64(m.Bytes) && m.Addr < f.Addr+uint64(f.Bytes)
 }
 
 // part is some bytes of a fill, from one on; both are whole numbers' bytes, as the server has checked.
