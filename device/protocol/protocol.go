@@ -44,8 +44,7 @@ const (
 	OpCompile                // device.Source; the answer is the module's number
 	OpCubin                  // device.Source, an architecture; the answer is Data
 	OpSync
-	OpGive  // device.Memory, which of the owner's values belong there
-	OpHolds // the same; the answer is whether they are there
+	OpGive // device.Memory, which of the owner's values belong there
 )
 
 // Status says what came of it.

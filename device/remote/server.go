@@ -24,9 +24,9 @@ type Server struct {
 	Vet func(src device.Source) (device.Source, error)
 	// Cubin compiles for a GPU that the client itself drives.
 	Cubin func(src device.Source, arch string) ([]byte, error)
-	// Values are numbers that the client may put on the device without seeing them; nil
-	// where there are none.
-	Values func(v Values, n int) ([]float32, error)
+	// Values makes n numbers that the client has put to a place on the device without seeing
+	// them; nil where there are none.
+	Values func(to device.Memory, v Values, n int) ([]float32, error)
 	// Lock, if given, is held while the device works on a request: its owner
 	// may want it too.
 	Lock sync.Locker
@@ -100,8 +100,8 @@ func (c *session) answer(request protocol.Message) (r parts, data []byte, err er
 		r, err = c.compile(request)
 	case protocol.OpKernel:
 		r, err = c.kernel(request)
-	case protocol.OpGive, protocol.OpHolds:
-		r, err = c.give(request)
+	case protocol.OpGive:
+		err = c.give(request)
 	case protocol.OpLaunch:
 		err = c.launch(request)
 	case protocol.OpAttributes:

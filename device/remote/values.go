@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -46,29 +45,11 @@ func (s sent) values() Values {
 	return Values{s.Input, uint32(s.Stream), s.From, math.Float32frombits(uint32(s.ScaleBits)), math.Float32frombits(uint32(s.ShiftBits)), tensor.Type(s.Type)}
 }
 
-// Give has the server fill m with its values.
+// Give has the server fill m with its values, as much at a time as one message may be about.
 func (c *client) Give(m device.Memory, v Values) error {
 	if err := c.graphs.Refuse("fill " + m.Name); err != nil {
 		return err
 	}
-	return c.pieces(m, v, func(part device.Memory, v Values) error {
-		return c.ask(protocol.New(protocol.OpGive, part, v.send()), nil)
-	})
-}
-
-// Holds asks whether m holds the server's values.
-func (c *client) Holds(m device.Memory, v Values) (same bool, err error) {
-	same = true
-	return same, c.pieces(m, v, func(part device.Memory, v Values) error {
-		var one bool
-		err := c.ask(protocol.New(protocol.OpHolds, part, v.send()), nil, &one)
-		same = same && one
-		return err
-	})
-}
-
-// pieces cuts a memory into what one message may be about.
-func (c *client) pieces(m device.Memory, v Values, each func(device.Memory, Values) error) error {
 	if err := v.Type.Check(); err != nil {
 		return fmt.Errorf("fill %s: %w", m.Name, err)
 	}
@@ -76,47 +57,40 @@ func (c *client) pieces(m device.Memory, v Values, each func(device.Memory, Valu
 		part, values := m, v
 		part.Addr, part.Bytes = m.Addr+uint64(from), min(m.Bytes-from, protocol.Chunk)
 		values.From += v.Type.Elements(int(from))
-		if err := each(part, values); err != nil {
+		if err := c.ask(protocol.New(protocol.OpGive, part, values.send()), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// give is the server's side of both.
-func (c *session) give(request protocol.Message) (parts, error) {
+// give is the server's side.
+func (c *session) give(request protocol.Message) error {
 	var (
 		m device.Memory
 		s sent
 	)
 	if err := request.Decode(&m, &s); err != nil {
-		return nil, err
+		return err
 	}
 	if c.Values == nil {
-		return nil, errors.New("this side has no values to give")
+		return errors.New("this side has no values to give")
 	}
 	m, err := c.heap.part("fill", m)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v := s.values()
 	if err := v.Type.Check(); err != nil {
-		return nil, fmt.Errorf("fill %s: %w", m.Name, err)
+		return fmt.Errorf("fill %s: %w", m.Name, err)
 	}
-	if m.Bytes > protocol.Chunk || v.Type.Bytes(v.Type.Elements(int(m.Bytes))) != int(m.Bytes) {
-		return nil, errors.New("fill " + m.Name + ": want whole numbers, and no more than one message has")
+	n := v.Type.Elements(int(m.Bytes))
+	if m.Bytes > protocol.Chunk || v.Type.Bytes(n) != int(m.Bytes) {
+		return errors.New("fill " + m.Name + ": want whole numbers, and no more than one message has")
 	}
-	values, err := c.Values(v, v.Type.Elements(int(m.Bytes)))
+	values, err := c.Values(m, v, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	want := v.Type.Encode(values)
-	if request.Op() == protocol.OpGive {
-		return nil, c.Device.CopyIn(m, want)
-	}
-	held := make([]byte, len(want))
-	if err := c.Device.CopyOut(held, m); err != nil {
-		return nil, err
-	}
-	return parts{bytes.Equal(held, want)}, nil
+	return c.Device.CopyIn(m, v.Type.Encode(values))
 }

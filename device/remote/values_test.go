@@ -12,12 +12,13 @@ import (
 	"flashlab/tensor"
 )
 
-// TestValuesGoPastTheClient: the server fills and compares; what the client asks for
+// TestValuesGoPastTheClient: the server fills; what the client asks for
 // must be its own memory, and there.
 func TestValuesGoPastTheClient(t *testing.T) {
 	fake := newFake()
 	here, there := net.Pipe()
-	server := Server{Device: fake, Values: func(v Values, n int) ([]float32, error) {
+	server := Server{Device: fake, Values: func(to device.Memory, v Values, n int) ([]float32, error) {
+		assert.Contains(t, []string{"x", "h"}, to.Name)
 		x := make([]float32, n)
 		for i := range x {
 			x[i] = float32(100*v.Input+v.From+i)*v.Scale + v.Shift
@@ -36,13 +37,6 @@ func TestValuesGoPastTheClient(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []float32{411, 413, 415}, got)
 
-	same, err := c.Holds(b.Memory(), Values{Input: 2, From: 5, Scale: 2, Shift: 1})
-	require.NoError(t, err)
-	assert.True(t, same)
-	same, err = c.Holds(b.Memory(), Of(2, 5))
-	require.NoError(t, err)
-	assert.False(t, same)
-
 	halves, err := device.Alloc[device.BFloat16](d, "h", 2)
 	require.NoError(t, err)
 	rounded := Values{Input: 1, Scale: 1, Shift: 0.25, Type: tensor.BFloat16} // 100.25 and 101.25 lie between two numbers
@@ -50,9 +44,6 @@ func TestValuesGoPastTheClient(t *testing.T) {
 	held, err := halves.CopyOut(d)
 	require.NoError(t, err)
 	assert.Equal(t, []device.BFloat16{device.ToBFloat16(100), device.ToBFloat16(101)}, held)
-	same, err = c.Holds(halves.Memory(), rounded)
-	require.NoError(t, err)
-	assert.True(t, same)
 	unknown := Values{Type: "float15"}
 	assert.ErrorContains(t, c.Give(halves.Memory(), unknown), "unknown type")
 	assert.ErrorContains(t, c.ask(protocol.New(protocol.OpGive, halves.Memory(), unknown.send()), nil), "unknown type", "said past the client's own check")

@@ -53,6 +53,8 @@ type Tensor struct {
 	Given  bool        `json:",omitempty"`
 	// Host says that the course's part of the worker needs the values, as those of tokens.
 	Host bool `json:",omitempty"`
+	// Changes says of an input that a call may write to it. All others must stay as they are.
+	Changes bool `json:",omitempty"`
 }
 
 // Withhold is a case as the worker of a device gets it that is in the grader's hands: the

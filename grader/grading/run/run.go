@@ -155,6 +155,9 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	if !res.Seen.Measured {
 		tooLittle(v, w, res.Output.Counts)
 	}
+	if res.Seen.Changed != "" {
+		changed(v, res.Seen.Changed)
+	}
 	if op.Scratch != nil && v.Passed {
 		tooMuch(v, w, op.Scratch(w), res.Seen.Peak)
 	}
@@ -172,6 +175,17 @@ func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) 
 		v.Passed = false
 		v.Reason = fmt.Sprintf("the values are right, but %d bytes were moved, and the inputs and outputs alone have %d: this count cannot be", moved, least)
 	}
+}
+
+// changed fails a case that wrote to an input. Where the values are wrong as well, their reason stays.
+func changed(v *verdict.Outcome, what string) {
+	why := "it changed its input " + what
+	if !v.Passed {
+		v.Details = append(v.Details, why)
+		return
+	}
+	v.Passed = false
+	v.Reason = "the values are right, but " + why + ": inputs must stay as they are"
 }
 
 // tooMuch fails a case that took more device memory than the task allows.

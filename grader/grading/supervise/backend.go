@@ -33,6 +33,7 @@ type Observed struct {
 	Peak      uint64   // bytes of device memory that were held at once
 	ByAddress []string // files whose kernels call by an address: their counts prove nothing
 	Copied    uint64   // bytes that were copied from device memory to the host
+	Changed   string   // an input that must stay as it is, and did not; "" for none
 	Prints    []trace.Print
 	CutOff    bool // kernels printed more than is kept
 }

@@ -12,15 +12,15 @@ import (
 // worker: a submission that reads all of its process finds none of them there, and no
 // seed to make them from.
 type inputs struct {
-	seed uint64
-	in   []*tensor.Tensor
+	problem problem.Problem
+	in      []*tensor.Tensor
 }
 
 // Give remembers a case's inputs for the worker that will ask for them.
 func (s *Simulator) Give(c problem.Problem, in []*tensor.Tensor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running.inputs = inputs{c.Seed, in}
+	s.kept.begin(inputs{c, in})
 }
 
 // values are n numbers, as a worker named them.
@@ -30,7 +30,7 @@ func (i *inputs) values(v remote.Values, n int) ([]float32, error) {
 	case v.From < 0:
 		return nil, fmt.Errorf("values from %d on: want 0 or more", v.From)
 	case v.Input == remote.Random:
-		if err := tensor.Fill(x, tensor.Normal, i.seed, v.Stream, v.From); err != nil {
+		if err := tensor.Fill(x, tensor.Normal, i.problem.Seed, v.Stream, v.From); err != nil {
 			return nil, err
 		}
 	case v.Input < 0 || v.Input >= len(i.in):

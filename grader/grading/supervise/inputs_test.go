@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device/remote"
+	"flashlab/grader/grading/problem"
 	"flashlab/tensor"
 )
 
 func TestValuesThatAWorkerNames(t *testing.T) {
 	x, err := tensor.Of([]float32{1, 2, 3, 4}, 4)
 	require.NoError(t, err)
-	i := inputs{seed: 9, in: []*tensor.Tensor{x}}
+	i := inputs{problem: problem.Problem{Seed: 9}, in: []*tensor.Tensor{x}}
 	got, err := i.values(remote.Values{From: 1, Scale: 2, Shift: 1}, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []float32{5, 7}, got)

@@ -15,6 +15,7 @@ type metered struct {
 	live, peak uint64
 	copied     uint64 // bytes, to the host
 	broken     error  // a sandbox that did not start
+	freeing    func(device.Memory)
 }
 
 // Compile remembers a failure of our own, which a worker would report as its own.
@@ -27,7 +28,10 @@ func (m *metered) Compile(src device.Source) (device.Module, error) {
 	return module, err
 }
 
-func meter(d device.Device) *metered { return &metered{Device: d, sizes: map[uint64]uint64{}} }
+// meter makes one; freeing is told what is about to be freed.
+func meter(d device.Device, freeing func(device.Memory)) *metered {
+	return &metered{Device: d, sizes: map[uint64]uint64{}, freeing: freeing}
+}
 
 // Malloc counts what it hands out.
 func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
@@ -42,6 +46,7 @@ func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
 
 // Free counts what comes back.
 func (m *metered) Free(mem device.Memory) error {
+	m.freeing(mem)
 	err := m.Device.Free(mem)
 	if err == nil {
 		m.live -= m.sizes[mem.Addr]

@@ -29,7 +29,7 @@ type running struct {
 	memory  *metered
 	last    *trace.Report
 	serving sync.WaitGroup
-	inputs
+	kept    kept
 }
 
 // NewSimulator starts the simulator. A stranger's kernels, which are those that run in a
@@ -69,8 +69,14 @@ func (s *Simulator) start() error {
 	if err != nil {
 		return err
 	}
-	s.running = &running{device: d, memory: meter(d), last: &trace.Report{}}
+	s.running = newRunning(d)
 	return nil
+}
+
+func newRunning(d *sim.Device) *running {
+	r := &running{device: d, last: &trace.Report{}, kept: kept{of: d}}
+	r.memory = meter(d, r.kept.release)
+	return r
 }
 
 // Kind is Sim.
@@ -83,7 +89,7 @@ func (s *Simulator) Info() device.Info { return s.device.Info() }
 func (s *Simulator) Serve(conn net.Conn) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.values, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.kept.give, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }
@@ -104,7 +110,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
-	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress()}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end()}
 	s.last = r
 	return o, nil
 }
@@ -118,7 +124,7 @@ func (s *Simulator) Renew() error {
 	select {
 	case <-idle:
 		if old.device.Reset() == nil {
-			old.last, old.memory = &trace.Report{}, meter(old.device)
+			s.running = newRunning(old.device)
 			return nil
 		}
 	case <-time.After(time.Second):

@@ -73,6 +73,13 @@ func OnDevice[T any, B Places | Buffers](m *Made[T], on func(it T, c problem.Pro
 		if what := m.guard.noted(); what != "" {
 			return nil, fmt.Errorf("%s: %w", what, errOutside)
 		}
+		for i, place := range in {
+			if !j.MayChange(i) {
+				if err := j.Kept(place, j.input(i)); err != nil {
+					return nil, err
+				}
+			}
+		}
 		return download(j, out)
 	}
 }
@@ -120,13 +127,18 @@ func upload(j *Job) (in Places, free func(), err error) {
 			return in, free, err
 		}
 		in = append(in, m)
-		v := remote.Of(i, 0)
-		v.Type = t.Type
-		if err := j.fill(m, v); err != nil {
+		if err := j.fill(m, j.input(i)); err != nil {
 			return in, free, err
 		}
 	}
 	return in, free, nil
+}
+
+// input is all of an input, in its type.
+func (j *Job) input(i int) remote.Values {
+	v := remote.Of(i, 0)
+	v.Type = j.Inputs[i].Type
+	return v
 }
 
 // outputs are poisoned, but for those that are inputs as well.

@@ -3,7 +3,6 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"flashlab/device"
 	"flashlab/device/remote"
@@ -14,7 +13,6 @@ import (
 // that the submission finds in this process tells of them.
 type giver interface {
 	Give(m device.Memory, v remote.Values) error
-	Holds(m device.Memory, v remote.Values) (bool, error)
 }
 
 var errNoGiver = errors.New("the inputs are withheld, and this device cannot be filled with them")
@@ -39,20 +37,24 @@ func (j *Job) fill(m device.Memory, v remote.Values) error {
 	return j.Device.CopyIn(m, v.Type.Encode(values))
 }
 
-// Holds tells whether a buffer still has the numbers that it was filled with.
-func (j *Job) Holds(b device.Buffer[float32], v remote.Values) (bool, error) {
+// Kept returns an error if memory no longer has the numbers that it was filled with. It looks where
+// this process drives the device; where the grader does, the grader looks by itself.
+func (j *Job) Kept(m device.Memory, v remote.Values) error {
 	if j.Withheld {
-		if g, ok := j.Device.(giver); ok {
-			return g.Holds(b.Memory(), v)
-		}
-		return false, errNoGiver
+		return nil
 	}
-	want, err := j.own(v, b.Len())
+	given, err := j.own(v, v.Type.Elements(int(m.Bytes)))
 	if err != nil {
-		return false, err
+		return err
 	}
-	got, err := b.CopyOut(j.Device)
-	return slices.Equal(got, want), err
+	held := make([]byte, m.Bytes)
+	if err := j.Device.CopyOut(held, m); err != nil {
+		return err
+	}
+	if what := j.Inputs[v.Input].Changed(held, v.Type.Encode(given), v.From); what != "" {
+		return fmt.Errorf("it changed its input %s: inputs must stay as they are", what)
+	}
+	return nil
 }
 
 // own are the same numbers where they are in this process.

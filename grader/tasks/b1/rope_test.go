@@ -26,7 +26,7 @@ func give(t *testing.T, op judge.Op, s judge.Spec, seed uint64) example {
 }
 
 // says wants an output to be wrong, for a reason that holds these words.
-func (e example) judged(t *testing.T, out []float32) judge.Ruling { return e.Judge(t, out, e.q, e.k) }
+func (e example) judged(t *testing.T, out []float32) judge.Ruling { return e.Judge(t, out) }
 
 var specs = []judge.Spec{
 	{Shape: []int{1, 1, 1, 1, 8, 10000}, Each: []int{0}, Dist: tensor.Normal},
@@ -131,9 +131,6 @@ func TestMistakesAreRecognised(t *testing.T) {
 			nan := slices.Clone(e.plain())
 			nan[5] = float32(math.NaN())
 			assert.False(t, e.judged(t, nan).Passed)
-			moved := slices.Clone(e.k)
-			moved[0]++
-			assert.Contains(t, e.Judge(t, e.plain(), e.q, moved).Reason, "k was changed")
 		}
 	}
 }

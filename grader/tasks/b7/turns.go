@@ -29,7 +29,7 @@ func turnsOp(bits int) judge.Op {
 			q, token := []int{s.Batch, s.Heads, s.Dim}, []int{c.Sizes["count"], s.Batch, s.KVHeads, s.Dim}
 			in = []problem.Tensor{{Name: "q", Shape: q, Type: tensor.Float16}}
 			for _, t := range tensors(bits, s.CacheShape) {
-				t.Dist = tensor.Normal
+				t.Dist, t.Changes = tensor.Normal, true
 				in = append(in, t)
 			}
 			return append(in, problem.Tensor{Name: "k", Shape: token, Dist: tensor.Normal, Type: tensor.Float16},

@@ -40,7 +40,6 @@ func layerOp(name string, sizes ...string) judge.Op {
 		Tensors: layerTensors,
 		Judge:   judgeLayer,
 		Least:   judge.Once,
-		Copies:  2,
 	}
 }
 
