@@ -166,6 +166,14 @@ func wanted(p Param) string {
 	return "its size, which is not known: write the type out"
 }
 
+// mostInCluster is how many blocks a portable cluster has at most.
+const mostInCluster = 8
+
+// divides tells whether a grid is a whole number of clusters.
+func (d Dim) divides(grid Dim) bool {
+	return d.X > 0 && d.Y > 0 && d.Z > 0 && grid.X%d.X == 0 && grid.Y%d.Y == 0 && grid.Z%d.Z == 0
+}
+
 // CheckLaunch checks a launch's shape against a device's limits, and returns
 // it with zeros replaced by ones in Y and Z.
 func CheckLaunch(kernel string, l Launch, info Info) (Launch, error) {
@@ -179,6 +187,9 @@ func CheckLaunch(kernel string, l Launch, info Info) (Launch, error) {
 		return d
 	}
 	l.Grid, l.Block = fill(l.Grid), fill(l.Block)
+	if l.Cluster != (Dim{}) {
+		l.Cluster = fill(l.Cluster)
+	}
 	g, b := l.Grid, l.Block
 	threads := int64(b.X) * int64(b.Y) * int64(b.Z)
 	switch {
@@ -190,6 +201,10 @@ func CheckLaunch(kernel string, l Launch, info Info) (Launch, error) {
 		return l, Refuse(kernel, "block %d×%d×%d has no threads", b.X, b.Y, b.Z)
 	case b.X > 1024 || b.Y > 1024 || b.Z > 64 || threads > int64(info.MaxThreads):
 		return l, Refuse(kernel, "block %d×%d×%d has %d threads: a block holds %d at most (64 in z)", b.X, b.Y, b.Z, threads, info.MaxThreads)
+	case l.Cluster != (Dim{}) && !l.Cluster.divides(g):
+		return l, Refuse(kernel, "grid %d×%d×%d is no whole number of clusters of %d×%d×%d blocks", g.X, g.Y, g.Z, l.Cluster.X, l.Cluster.Y, l.Cluster.Z)
+	case l.Cluster.X*l.Cluster.Y*l.Cluster.Z > mostInCluster:
+		return l, Refuse(kernel, "a cluster of %d×%d×%d blocks: %d in all is the most that every GPU with clusters holds", l.Cluster.X, l.Cluster.Y, l.Cluster.Z, mostInCluster)
 	case l.Shared < 0 || l.Shared > info.MaxShared:
 		return l, Refuse(kernel, "%d bytes of dynamic shared memory: a block may have %d at most", l.Shared, info.MaxShared)
 	}

@@ -120,6 +120,7 @@ func TestCheckLaunch(t *testing.T) {
 		{Grid: D3(math.MaxInt32, 65535, 65535), Block: D1(1024), Shared: 48 << 10},
 		{Grid: D1(1), Block: D3(4, 4, 64)},
 		{Grid: D2(1, 2), Block: D2(32, 32)},
+		{Grid: D2(6, 4), Block: D1(32), Cluster: Dim{X: 2, Y: 4}},
 	} {
 		_, err := CheckLaunch("k", good, info)
 		assert.NoError(t, err)
@@ -139,6 +140,10 @@ func TestCheckLaunch(t *testing.T) {
 		{Launch{Grid: D1(1), Block: D3(1<<31, 1<<31, 1<<31)}, "a block holds"},
 		{Launch{Grid: D1(1), Block: D1(1), Shared: 48<<10 + 1}, "49153 bytes"},
 		{Launch{Grid: D1(1), Block: D1(1), Shared: -4}, "-4 bytes"},
+		{Launch{Grid: D1(6), Block: D1(1), Cluster: D1(4)}, "grid 6×1×1 is no whole number of clusters of 4×1×1 blocks"},
+		{Launch{Grid: D1(6), Block: D1(1), Cluster: Dim{Y: 2}}, "no whole number of clusters"},
+		{Launch{Grid: D1(6), Block: D1(1), Cluster: D1(-2)}, "no whole number of clusters"},
+		{Launch{Grid: D1(18), Block: D1(1), Cluster: D1(9)}, "8 in all is the most"},
 	} {
 		_, err := CheckLaunch("k", bad.launch, info)
 		assert.ErrorContains(t, err, bad.want)

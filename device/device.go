@@ -133,6 +133,11 @@ type Launch struct {
 	// Cooperative has all blocks live at once, so that they may wait for one another
 	// (cooperative_groups::this_grid().sync()). More blocks than the device holds are refused.
 	Cooperative bool
+
+	// Cluster is how many blocks make a thread block cluster: they live at once, and reach one
+	// another's shared memory. It takes a GPU from Hopper on. A kernel with __cluster_dims__
+	// needs none here; zero is a launch without clusters, or with the kernel's own.
+	Cluster Dim
 }
 
 // Queue is what a student's code is given: everything on it happens in order.

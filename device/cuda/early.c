@@ -1,7 +1,7 @@
 //go:build cuda
 
-// Launches with an attribute: those that may begin before the one ahead of them is done, and
-// cooperative ones. See early.go.
+// Launches with an attribute: those that may begin before the one ahead of them is done,
+// cooperative ones, and those of clusters. See early.go.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@ typedef struct {
     union {
         char room[64];
         int allowed;
+        unsigned cluster[3];
     } value;
 } Attribute;
 
@@ -27,21 +28,24 @@ typedef struct {
     unsigned attributeCount;
 } Config;
 
-enum { COOPERATIVE = 2, PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+enum { MAP_BYTES = 128, CLUSTER_DIMENSION = 4 };
 
-// flashlabLaunchWith launches with the arguments in values, 8 bytes each.
-int flashlabLaunchWith(int cooperative, void *function, unsigned *sizes, unsigned sharedBytes,
-                       void *stream, uint64_t *values, int count) {
+// flashlabLaunchWith launches with one attribute: sizes are the grid's, a block's and a cluster's;
+// arguments are 8 bytes each, or maps, MAP_BYTES apart.
+int flashlabLaunchWith(int attribute, void *function, unsigned *sizes, unsigned sharedBytes,
+                       void *stream, uint64_t *values, int *isMap, void *maps, int count) {
     static int (*real)(const Config *, void *, void **, void **);
     if (!real)
         real = (int (*)(const Config *, void *, void **, void **))flashlabDriver(
             "cuLaunchKernelEx");
     if (!real || count > MOST_PARAMETERS) return NOT_SUPPORTED;
-    Attribute one = {.id = cooperative ? COOPERATIVE : PROGRAMMATIC_STREAM_SERIALIZATION,
-                     .value.allowed = 1};
+    Attribute one = {.id = attribute, .value.allowed = 1};
+    if (attribute == CLUSTER_DIMENSION)
+        for (int i = 0; i < 3; i++) one.value.cluster[i] = sizes[6 + i];
     Config config = {{sizes[0], sizes[1], sizes[2]}, {sizes[3], sizes[4], sizes[5]}, sharedBytes,
                      stream, &one, 1};
     void *parameters[MOST_PARAMETERS];
-    for (int i = 0; i < count; i++) parameters[i] = &values[i];
+    for (int i = 0; i < count; i++)
+        parameters[i] = isMap[i] ? (char *)maps + MAP_BYTES * i : (char *)&values[i];
     return real(&config, function, parameters, NULL);
 }

@@ -4,7 +4,7 @@ package cuda
 
 // #include <cuda.h>
 // #include <stdint.h>
-// int flashlabLaunchWith(int cooperative, CUfunction function, unsigned *sizes, unsigned sharedBytes, CUstream stream, uint64_t *values, int count);
+// int flashlabLaunchWith(int attribute, CUfunction function, unsigned *sizes, unsigned sharedBytes, CUstream stream, uint64_t *values, int *isMap, void *maps, int count);
 import "C"
 
 import (
@@ -16,6 +16,16 @@ import (
 	"flashlab/device"
 )
 
+// CUlaunchAttributeID: a launch has one of them.
+const (
+	cooperative = 2
+	inClusters  = 4
+	early       = 6
+)
+
+// noSuchCluster is CUDA_ERROR_INVALID_CLUSTER_SIZE, which cuda.h has since CUDA 11.8.
+const noSuchCluster = result(912)
+
 // overlaps tells whether GPUs of an architecture can begin a kernel before the one
 // ahead of it is done: from Hopper on.
 func overlaps(arch string) bool {
@@ -25,16 +35,20 @@ func overlaps(arch string) bool {
 
 // launchWith is Launch for a kernel that does its own waiting (device.Launch.Early), while a
 // graph is recorded, when the driver knows what comes before; or for one whose blocks wait for
-// one another (device.Launch.Cooperative).
+// one another (device.Launch.Cooperative), or of one cluster (device.Launch.Cluster).
 func launchWith(fn cu.Function, l device.Launch, stream cu.Stream, values []device.Value) error {
-	sizes := [6]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z)}
-	bits := make([]C.uint64_t, len(values)+1) // one more: there may be no arguments
-	for i, v := range values {
-		bits[i] = C.uint64_t(v.Bits)
+	sizes := [9]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z),
+		C.uint(l.Cluster.X), C.uint(l.Cluster.Y), C.uint(l.Cluster.Z)}
+	bits, isMap, maps, err := withMaps(values)
+	if err != nil {
+		return err
 	}
-	cooperative := C.int(0)
-	if l.Cooperative {
-		cooperative = 1
+	attribute := C.int(early)
+	switch {
+	case l.Cooperative:
+		attribute = cooperative
+	case l.Cluster.X > 0:
+		attribute = inClusters
 	}
-	return check(C.CUresult(C.flashlabLaunchWith(cooperative, raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], C.int(len(values)))))
+	return check(C.CUresult(C.flashlabLaunchWith(attribute, raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], &isMap[0], maps, C.int(len(values)))))
 }

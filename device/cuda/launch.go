@@ -58,9 +58,15 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		launch := func() error {
 			return ours.fn.Launch(l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z, l.Shared, g.stream(), params)
 		}
-		if l.Cooperative {
-			if !plain(values) || hasMaps(values) {
-				return device.Refuse(name, "a cooperative launch takes numbers and pointers: put structs and tensor maps into device memory, or launch by another way")
+		clusters := l.Cluster.X > 0
+		if l.Cooperative || clusters {
+			switch {
+			case !plain(values):
+				return device.Refuse(name, "a cooperative launch, or one of clusters, takes numbers, pointers and tensor maps: put structs into device memory")
+			case clusters && !overlaps(g.info.Arch):
+				return device.Refuse(name, "clusters of blocks take a GPU from Hopper on (sm_90), this one is %s", g.info.Arch)
+			case clusters && l.Cooperative:
+				return device.Refuse(name, "a cooperative launch of clusters: let blocks meet within clusters, or in a grid without them")
 			}
 			launch = func() error { return launchWith(ours.fn, l, g.stream(), values) }
 		} else if hasMaps(values) { // which leave no room for more
@@ -71,6 +77,9 @@ func (g *gpu) Launch(k device.Kernel, l device.Launch, args ...any) error {
 		err := launch()
 		if l.Cooperative && errors.Is(err, cu.CooperativeLaunchTooLarge) {
 			return device.Refuse(name, "a cooperative launch needs all its blocks at once, and the GPU does not hold %v of %v threads and %d bytes of dynamic shared memory: launch fewer, with a loop over the rest", l.Grid, l.Block, l.Shared)
+		}
+		if clusters && errors.Is(err, noSuchCluster) {
+			return device.Refuse(name, "the GPU does not hold a cluster of %v blocks of %v threads and %d bytes of dynamic shared memory at once", l.Cluster, l.Block, l.Shared)
 		}
 		if errors.Is(err, cu.InvalidValue) || errors.Is(err, cu.LaunchOutOfResources) {
 			return device.Refuse(name, "grid %v, block %v, %d bytes of dynamic shared memory: %v", l.Grid, l.Block, l.Shared, err)

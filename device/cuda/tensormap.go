@@ -31,22 +31,31 @@ func hasMaps(values []device.Value) bool {
 // launchMaps is Launch for a kernel that takes tensor maps, each made anew: the cu package
 // passes eight bytes an argument.
 func launchMaps(fn cu.Function, l device.Launch, stream cu.Stream, values []device.Value) error {
-	room := make([]byte, mapBytes*len(values)+64)
+	bits, isMap, maps, err := withMaps(values)
+	if err != nil {
+		return err
+	}
+	sizes := [6]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z)}
+	return check(C.CUresult(C.flashlabLaunchMaps(raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], &isMap[0], maps, C.int(len(values)))))
+}
+
+// withMaps lays out arguments: 8 bytes each, or a map, mapBytes apart. There is room for one more,
+// as there may be none.
+func withMaps(values []device.Value) (bits []C.uint64_t, isMap []C.int, maps unsafe.Pointer, err error) {
+	room := make([]byte, mapBytes*(len(values)+1)+64)
 	from := (64 - uintptr(unsafe.Pointer(&room[0]))%64) % 64
-	maps := room[from:]
-	bits, isMap := make([]C.uint64_t, len(values)), make([]C.int, len(values))
+	bits, isMap = make([]C.uint64_t, len(values)+1), make([]C.int, len(values)+1)
 	for i, v := range values {
 		bits[i] = C.uint64_t(v.Bits)
 		if v.Map == nil {
 			continue
 		}
 		isMap[i] = 1
-		if err := encode(*v.Map, unsafe.Pointer(&maps[mapBytes*i])); err != nil {
-			return err
+		if err := encode(*v.Map, unsafe.Pointer(&room[from+uintptr(mapBytes*i)])); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	sizes := [6]C.uint{C.uint(l.Grid.X), C.uint(l.Grid.Y), C.uint(l.Grid.Z), C.uint(l.Block.X), C.uint(l.Block.Y), C.uint(l.Block.Z)}
-	return check(C.CUresult(C.flashlabLaunchMaps(raw(fn), &sizes[0], C.uint(l.Shared), rawStream(stream), &bits[0], &isMap[0], unsafe.Pointer(&maps[0]), C.int(len(values)))))
+	return bits, isMap, unsafe.Pointer(&room[from]), nil
 }
 
 // encode asks the driver for a CUtensorMap.

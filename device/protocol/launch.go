@@ -19,14 +19,17 @@ type Shape struct {
 	Grid, Block device.Dim
 	Shared      int
 	Cooperative bool
+	Cluster     device.Dim
 }
 
 // ShapeOf is what of a launch travels.
-func ShapeOf(l device.Launch) Shape { return Shape{l.Grid, l.Block, l.Shared, l.Cooperative} }
+func ShapeOf(l device.Launch) Shape {
+	return Shape{l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster}
+}
 
 // Launch is the launch of that shape.
 func (s Shape) Launch() device.Launch {
-	return device.Launch{Grid: s.Grid, Block: s.Block, Shared: s.Shared, Cooperative: s.Cooperative}
+	return device.Launch{Grid: s.Grid, Block: s.Block, Shared: s.Shared, Cooperative: s.Cooperative, Cluster: s.Cluster}
 }
 
 // NewLaunch checks a launch where the Go types of its arguments are known, and makes

@@ -55,13 +55,13 @@ func TestPartsTravel(t *testing.T) {
 
 // TestTheBytesOfALaunch: the C++ of the simulator reads these.
 func TestTheBytesOfALaunch(t *testing.T) {
-	m := New(OpLaunch, Launch{9, Shape{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7, Cooperative: true}, []device.Value{{Size: 4, Bits: 8}}})
+	m := New(OpLaunch, Launch{9, Shape{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7, Cooperative: true, Cluster: device.D3(3, 2, 1)}, []device.Value{{Size: 4, Bits: 8}}})
 	m.Readdress(10)
 	var numbers []uint64
 	for b := m.Body(); len(b) > 0; b = b[8:] {
 		numbers = append(numbers, binary.LittleEndian.Uint64(b))
 	}
-	assert.Equal(t, []uint64{10, 1, 2, 3, 4, 5, 6, 7, 1, 1, 4, 8, 0, 0}, numbers)
+	assert.Equal(t, []uint64{10, 1, 2, 3, 4, 5, 6, 7, 1, 3, 2, 1, 1, 4, 8, 0, 0}, numbers)
 }
 
 func TestABodyOfAnotherLengthIsMalformed(t *testing.T) {

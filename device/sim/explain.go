@@ -109,7 +109,7 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "lane i gives the address of row i%8 of matrix i/8: 8 halves in a shared array that is aligned to 16 bytes, as its row length is"
 	default:
-		if d.explainHopper(&f, raw, m, what, who) {
+		if d.explainCluster(&f, raw, m, what, who) || d.explainHopper(&f, raw, m, what, who) {
 			break
 		}
 		f.Message = raw.Kind
@@ -134,6 +134,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		triple(raw.OtherThread), pastWord(raw.OtherOp), file, other.line,
 		triple(raw.Thread), presentWord(raw.Op), f.File, f.Line))
 	f.between = raw.BlocksDiffer
+	if raw.BlocksDiffer && raw.Text != "" {
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
+		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"
+		return
+	}
 	if raw.BlocksDiffer {
 		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
 		f.Hint = "let each element have one block that writes it, or use an atomic"
@@ -205,6 +210,9 @@ func (d *Device) object(m *module, raw rawFinding) string {
 			kind = "device variable "
 		}
 		text := fmt.Sprintf("%s%s (%d bytes)", kind, name, raw.Bytes)
+		if raw.Note != "" {
+			text += " " + raw.Note
+		}
 		if raw.Offset >= raw.Size {
 			text += fmt.Sprintf(", which holds %d bytes", raw.Size)
 		}

@@ -15,6 +15,8 @@ import (
 type entry struct {
 	Signature  device.Signature
 	Expression string
+	Bounds     string // what is in its __launch_bounds__
+	Cluster    string // and in its __cluster_dims__
 }
 
 // entries are the kernels of a file: those that are written out, and those templates that
@@ -35,7 +37,7 @@ func (s moduleSource) entries(r stripped, gone []refused) ([]entry, error) {
 		if k.Template {
 			continue
 		}
-		e := entry{device.Signature{Name: k.Name, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, "&" + k.Name}
+		e := entry{device.Signature{Name: k.Name, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, "&" + k.Name, attribute(k, k.Bounds), attribute(k, k.Cluster)}
 		if sig, ok := written[k.Name]; ok && len(sig.Params) == len(e.Signature.Params) {
 			e.Signature = sig
 		}
@@ -59,9 +61,23 @@ func (s moduleSource) entries(r stripped, gone []refused) ([]entry, error) {
 		if !k.Template {
 			continue
 		}
-		all = append(all, entry{device.Signature{Name: wanted, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, "&" + wanted})
+		all = append(all, entry{device.Signature{Name: wanted, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, "&" + wanted, attribute(k, k.Bounds), attribute(k, k.Cluster)})
 	}
 	return all, nil
+}
+
+var (
+	plainNumbers = regexp.MustCompile(`^[\d\s()+*/,uU-]+$`)
+	plainNames   = regexp.MustCompile(`^[\w\s()+*/,:-]+$`)
+)
+
+// attribute is what of a kernel's attribute can be said again behind the file: numbers; or names,
+// unless they may be a template's or of a namespace.
+func attribute(k hostside.Kernel, text string) string {
+	if plainNumbers.MatchString(text) || !k.Template && !strings.Contains(k.Name, "::") && plainNames.MatchString(text) {
+		return strings.TrimSpace(text)
+	}
+	return ""
 }
 
 var withoutDefaults = regexp.MustCompile(`=[^,]*`)
@@ -77,10 +93,10 @@ func (c *compiler) table(all []entry) string {
 		unseen + " void *simt_touch_shared() { return simt_dynamic_shared; }\n" +
 		"extern const simt::KernelEntry simt_kernels[];\nconst simt::KernelEntry simt_kernels[] = {\n")
 	for _, e := range all {
-		fmt.Fprintf(&b, "{%s, &simt::Entry<%[2]s>::call, sizeof(simt::Entry<%[2]s>::sizes) / 2 - 1, simt::Entry<%[2]s>::sizes, simt::Entry<%[2]s>::kinds, (void *)simt::Entry<%[2]s>::address},\n",
-			strconv.Quote(e.Signature.Name), e.Expression)
+		fmt.Fprintf(&b, "{%s, &simt::Entry<%[2]s>::call, sizeof(simt::Entry<%[2]s>::sizes) / 2 - 1, simt::Entry<%[2]s>::sizes, simt::Entry<%[2]s>::kinds, (void *)simt::Entry<%[2]s>::address, {%[3]s[0], %[3]s[1], %[3]s[2]}, {%[4]s[0], %[4]s[1]}},\n",
+			strconv.Quote(e.Signature.Name), e.Expression, "simt::Numbers<"+e.Cluster+">::all", "simt::Numbers<"+e.Bounds+">::all")
 	}
-	b.WriteString("{nullptr, nullptr, 0, nullptr, nullptr, nullptr}};\n}\n")
+	b.WriteString("{nullptr, nullptr, 0, nullptr, nullptr, nullptr, {0, 0, 0}, {0, 0}}};\n}\n")
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"flashlab/internal/cache"
 )
@@ -21,13 +22,35 @@ func (c *compiler) precompiled(cacheDir, include string, checks Checks) string {
 	dir := filepath.Join(cacheDir, "simt-gch-"+cache.Key(c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(checks), " ")))
 	header := filepath.Join(dir, "simt.h") // what it was made of, and what is read without it
 	if _, err := os.Stat(header); err == nil {
+		_ = os.Chtimes(dir, time.Time{}, time.Now())
 		return dir
 	}
+	forgetPrecompiled(cacheDir)
 	text := fmt.Appendf(nil, "#include %q\n", filepath.Join(include, "simt.h"))
 	if os.MkdirAll(dir, 0o755) != nil || cache.WriteFile(header, text, 0o644) != nil {
 		return ""
 	}
 	return dir
+}
+
+// mostPrecompiled is how many such folders, 24 MB each, are kept: those used last.
+const mostPrecompiled = 8
+
+// forgetPrecompiled makes room for one more. Who reads a header that goes has it open, or reads
+// simt.h instead.
+func forgetPrecompiled(cacheDir string) {
+	dirs, _ := filepath.Glob(filepath.Join(cacheDir, "simt-gch-*"))
+	used := map[string]time.Time{}
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil {
+			used[dir] = info.ModTime()
+		}
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return used[b].Compare(used[a]) })
+	for _, dir := range dirs[min(len(dirs), mostPrecompiled-1):] {
+		_ = os.RemoveAll(dir)
+		_ = os.Remove(filepath.Join(cacheDir, "."+filepath.Base(dir)+".lock"))
+	}
 }
 
 // precompile fills that folder, once. It reads the simulator's own headers alone, so it needs

@@ -1,13 +1,37 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// Folders of precompiled headers that were not used for longest go, once there are too many.
+func TestPrecompiledHeadersAreBounded(t *testing.T) {
+	cache := t.TempDir()
+	var dirs []string
+	for i := range mostPrecompiled + 2 {
+		dir := filepath.Join(cache, fmt.Sprintf("simt-gch-%d", i))
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "simt.h.gch"), []byte("gpch"), 0o644))
+		require.NoError(t, os.Chtimes(dir, time.Time{}, time.Unix(int64(1000+i), 0)))
+		dirs = append(dirs, dir)
+	}
+	other := filepath.Join(cache, "sim-src-0")
+	require.NoError(t, os.Mkdir(other, 0o755))
+	forgetPrecompiled(cache)
+	for i, dir := range dirs {
+		_, err := os.Stat(dir)
+		assert.Equal(t, i >= 3, err == nil, dir)
+	}
+	_, err := os.Stat(other)
+	assert.NoError(t, err)
+}
 
 // The precompiled header changes how long a compilation takes, and nothing else: a broken one
 // is passed over.

@@ -135,7 +135,9 @@ var (
 	cudaWords = regexp.MustCompile(`\b(?:` + strings.Join(hostside.Words, "|") + `)\b`)
 	noInline  = regexp.MustCompile(`\b__noinline__\b`)
 	inner     = regexp.MustCompile(`__attribute__\s*\(\([^()]*__noinline__`)
-	alignment = regexp.MustCompile(`\balignas\s*\(`)
+	// cudaAttributes have been read, too.
+	cudaAttributes = regexp.MustCompile(`\b(?:__launch_bounds__|__cluster_dims__)\s*\(`)
+	alignment      = regexp.MustCompile(`\balignas\s*\(`)
 )
 
 // plain turns CUDA's words into the compiler's.
@@ -153,6 +155,15 @@ func (r stripped) plain(own func(int) bool) string {
 		b.Write(out[done:from])
 		b.WriteString(by)
 		done = to
+	}
+	for _, m := range cudaAttributes.FindAllStringIndex(code, -1) {
+		if end := 1 + device.Closing(code, m[1]-1); end > 0 {
+			for i := m[0]; i < end; i++ {
+				if out[i] != '\n' {
+					out[i] = ' '
+				}
+			}
+		}
 	}
 	attributes := inner.FindAllStringIndex(code, -1)
 	edits := append(noInline.FindAllStringIndex(code, -1), alignment.FindAllStringIndex(code, -1)...)

@@ -28,8 +28,8 @@ var allLacking = []lacking{
 		"the simulator has no %s: libcu++, CUB, Thrust and CUTLASS are not simulated"},
 	{regexp.MustCompile(`\b(?:tex[123]D\w*|texCubemap\w*|surf[123]D\w*|cudaTextureObject_t|cudaSurfaceObject_t)\b|\b(?:texture|surface)\s*<`),
 		"the simulator has no textures or surfaces (%s): read global memory instead"},
-	{regexp.MustCompile(`\b(?:__cluster_dims__|__block_size__|__cluster\w+|__clusterDim\w*)\b`),
-		"the simulator has no thread block clusters (%s)"},
+	{regexp.MustCompile(`\b__block_size__\b`),
+		"the simulator has no %s: __cluster_dims__ says how large clusters are"},
 	{regexp.MustCompile(`\b(?:__mbarrier_\w+|__pipeline_arrive_on|__nv_\w*barrier\w*)\b`),
 		"the simulator has no %s: use __syncthreads(), or __pipeline_wait_prior and a barrier"},
 }

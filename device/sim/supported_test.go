@@ -38,9 +38,6 @@ var lackingCases = [][][2]string{
 		{`atomicMax(y, 1.f);`, "CUDA has atomicMax for int, unsigned, long long"},
 		{`half h = 2; y[0] = h * 2.0f;`, "mbiguous"},
 	},
-	{
-		{`cooperative_groups::this_cluster().sync();`, "the simulator has no thread block clusters"},
-	},
 	{{`float *p = (float *)malloc(4 * n); p[0] = y[1]; y[0] = p[n / 2];`, "no heap in kernels"}},
 }
 

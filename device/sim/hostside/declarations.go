@@ -117,7 +117,7 @@ func (p *parser) is(i int, text string) bool { return i < len(p.all) && p.all[i]
 
 // ignored are words whose parentheses are no parameters.
 var ignored = map[string]bool{"__attribute__": true, "__attribute": true, "alignas": true, "decltype": true, "__declspec": true,
-	"noexcept": true, "throw": true, "__launch_bounds__": true, "explicit": true, "requires": true, "__align__": true, "static_assert": true}
+	"noexcept": true, "throw": true, "__launch_bounds__": true, "__cluster_dims__": true, "explicit": true, "requires": true, "__align__": true, "static_assert": true}
 
 // declaration reads one, up to its semicolon or the end of its body.
 func (p *parser) declaration(i int) *declaration {

@@ -17,6 +17,8 @@ type Kernel struct {
 	C        bool   // it has C linkage, so it is its name's only one
 	At       int    // where in the text
 	Range    [2]int // from its first token to behind its last
+	// Bounds and Cluster are what __launch_bounds__ and __cluster_dims__ say, macros expanded.
+	Bounds, Cluster string
 }
 
 // Result is a file without its host side.
@@ -80,10 +82,33 @@ func (p *parser) kernel(d *declaration, text string) (Kernel, bool) {
 	}
 	k := Kernel{Name: p.fullName(d), Template: d.template != [2]int{}, C: d.c, At: p.all[d.params[0]-1].at,
 		Range: [2]int{p.all[d.first].at, p.all[d.last].end()}}
+	k.Bounds, k.Cluster = p.attribute(d, "__launch_bounds__", text), p.attribute(d, "__cluster_dims__", text)
 	for i := d.params[0]; i < d.params[1]; i++ {
 		k.Params += text[p.all[i].at:p.all[i].end()] + " "
 	}
 	return k, true
+}
+
+// attribute is what is in the parentheses of one of CUDA's, before a function's name.
+func (p *parser) attribute(d *declaration, name, text string) string {
+	for i := d.first; i < d.params[0]; i++ {
+		if !p.is(i, name) || !p.is(i+1, "(") {
+			continue
+		}
+		from := p.all[i+1].at
+		depth := 0
+		for at := from; at < p.all[d.params[0]].at; at++ {
+			switch text[at] {
+			case '(':
+				depth++
+			case ')':
+				if depth--; depth == 0 {
+					return text[from+1 : at]
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func (p *parser) fullName(d *declaration) string {

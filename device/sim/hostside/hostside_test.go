@@ -62,6 +62,19 @@ func TestTheHostSideGoes(t *testing.T) {
 	assert.True(t, r.Any && r.Host["launch"] && r.Host["main"])
 }
 
+// What attributes of CUDA's say is kept, wherever they stand.
+func TestAttributesAreRead(t *testing.T) {
+	r := strip("__global__ void __cluster_dims__(2, (1 + 1), 1) __launch_bounds__(64, 2) a(float *x) {}\n" +
+		"__launch_bounds__(128) __global__ void b(float *x) {}\n" +
+		"template <int N> __global__ void __launch_bounds__(N * 32) c(float (&x)[N]) {}\n" +
+		"__global__ void d(float *x) {}\n")
+	var said []string
+	for _, k := range r.Kernels {
+		said = append(said, k.Name+": "+k.Cluster+"; "+k.Bounds)
+	}
+	assert.Equal(t, []string{"a: 2, (1 + 1), 1; 64, 2", "b: ; 128", "c: ; N * 32", "d: ; "}, said)
+}
+
 func TestAKernelAlone(t *testing.T) {
 	const text = `extern "C" __global__ void k(float *x) { x[0] = 1; }`
 	r := strip(text)

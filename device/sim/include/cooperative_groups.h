@@ -1,6 +1,5 @@
 // cooperative_groups.h - thread blocks, tiles, and groups of lanes that come about as a
-// kernel runs. Clusters and tiles of several warps that are no
-// whole block are not simulated.
+// kernel runs. Tiles of several warps that are no whole block are not simulated.
 #pragma once
 #include "simt.h"
 
@@ -26,6 +25,7 @@ SIMT_INLINE thread_block this_thread_block() {
 }
 
 } // namespace cooperative_groups
+#include "cooperative_groups/cluster.h"
 #include "cooperative_groups/grid.h"
 namespace cooperative_groups {
 
@@ -261,19 +261,5 @@ SIMT_INLINE auto invoke_one_broadcast(const G &group, F work, int line = __built
 template <class G, class F> SIMT_INLINE void invoke_one(const G &group, F work) {
     if (group.thread_rank() == 0) work();
 }
-
-class cluster_group {
-public:
-    void sync(int line = 0) const;
-    static unsigned block_rank();
-    static unsigned num_blocks();
-    static unsigned thread_rank();
-    static unsigned num_threads();
-    static dim3 block_index();
-    static dim3 dim_blocks();
-    template <class T> T *map_shared_rank(T *, unsigned) const;
-};
-SIMT_LACKING("the simulator has no thread block clusters")
-cluster_group this_cluster();
 
 } // namespace cooperative_groups

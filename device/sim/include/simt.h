@@ -20,7 +20,9 @@
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
-#define __CUDA_ARCH__ 800
+// As nvcc has it for sm_90a, for which the course compiles where it can.
+#define __CUDA_ARCH__ 900
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 #define FLASHLAB_SIM 1
@@ -32,6 +34,8 @@
 #include "simt/indices.h"
 
 #include "simt/barriers.h"
+
+#include "simt/cluster.h"
 
 #include "simt/warp.h"
 

@@ -9,9 +9,6 @@ import (
 // copyBulk is cp.async.bulk: the copy engine's instructions.
 func copyBulk(i *inst) string {
 	for _, p := range i.parts {
-		if strings.HasPrefix(p, "multicast") {
-			return i.refuse("a cluster of more than one block is not served: each block copies for itself")
-		}
 		if strings.HasPrefix(p, "im2col") || strings.HasPrefix(p, "tile::") || p == "ignore_oob" || p == "cp_mask" {
 			return i.refuse("boxes (.tile) are served")
 		}
@@ -33,14 +30,21 @@ func copyBulk(i *inst) string {
 	if i.has("L2::cache_hint") {
 		policy = 1
 	}
+	multicast, blocks := i.multicast(4)
 	if i.loads() {
-		if !i.count(4 + policy) {
+		if !i.count(4 + multicast + policy) {
 			return ""
 		}
-		return fmt.Sprintf("simt_bulk_load(%s, %s, %s, %s, %s);", i.address(0, true), i.address(1, false), i.as(2, "u32"), i.address(3, true), line)
+		return fmt.Sprintf("simt_bulk_load(%s, %s, %s, %s, %s, %s);", i.address(0, true), i.address(1, false), i.as(2, "u32"), i.address(3, true), blocks, line)
+	}
+	if i.sends() {
+		if !i.count(4) {
+			return ""
+		}
+		return fmt.Sprintf("simt_bulk_send(%s, %s, %s, %s, %s);", i.address(0, true), i.address(1, true), i.as(2, "u32"), i.address(3, true), line)
 	}
 	if !i.stores() || !i.count(3+policy) {
-		return i.refuse("from .global to .shared::cluster with an mbarrier, and from .shared::cta to .global in a .bulk_group, are served")
+		return i.refuse("from .global or .shared::cta to .shared::cluster with an mbarrier, and from .shared::cta to .global in a .bulk_group, are served")
 	}
 	return fmt.Sprintf("simt_bulk_store(%s, %s, %s, %s);", i.address(0, false), i.address(1, true), i.as(2, "u32"), line)
 }
@@ -49,6 +53,19 @@ func copyBulk(i *inst) string {
 func (i *inst) loads() bool {
 	text := "." + strings.Join(i.parts, ".") + "."
 	return (strings.Contains(text, ".shared::cluster.global.") || strings.Contains(text, ".shared::cta.global.")) && i.has("mbarrier::complete_tx::bytes")
+}
+
+// multicast is how many operands it takes, and the mask of blocks; the first of them is the n-th.
+func (i *inst) multicast(n int) (int, string) {
+	if !i.has("multicast::cluster") {
+		return 0, "0u"
+	}
+	return 1, "(unsigned)" + i.as(n, "u16")
+}
+
+// sends goes from the block's own shared memory to another's.
+func (i *inst) sends() bool {
+	return strings.Contains("."+strings.Join(i.parts, ".")+".", ".shared::cluster.shared::cta.") && i.has("mbarrier::complete_tx::bytes")
 }
 
 func (i *inst) stores() bool {
@@ -71,8 +88,9 @@ func (i *inst) copyBox() string {
 		policy = 1
 	}
 	loads := i.loads()
+	multicast, blocks := i.multicast(3)
 	switch {
-	case loads && !i.count(3+policy):
+	case loads && !i.count(3+multicast+policy):
 		return ""
 	case !loads && (!i.stores() || !i.count(2+policy)):
 		return i.refuse("from .global to .shared::cluster with an mbarrier, and from .shared::cta to .global in a .bulk_group, are served")
@@ -93,7 +111,7 @@ func (i *inst) copyBox() string {
 	}
 	box := "(const void *)simt::ptx::generic(" + i.value(m[1]) + "), " + strings.Join(at, ", ")
 	if loads {
-		return fmt.Sprintf("simt_tensor_load(%d, %s, %s, %s, %s);", rank, i.address(0, true), box, i.address(2, true), line)
+		return fmt.Sprintf("simt_tensor_load(%d, %s, %s, %s, %s, %s);", rank, i.address(0, true), box, i.address(2, true), blocks, line)
 	}
 	return fmt.Sprintf("simt_tensor_store(%d, %s, %s, %s);", rank, box, i.address(1, true), line)
 }

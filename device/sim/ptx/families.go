@@ -12,13 +12,13 @@ func init() {
 	families = map[string]family{
 		"mov":      {"mov of any type, pairs packed and unpacked", move},
 		"cvta":     {"cvta, cvta.to: .shared, .global", convertAddress},
-		"isspacep": {"isspacep: .shared, .global, .local", isSpace},
-		"ld":       {"ld: .global, .shared, generic; .v2, .v4; cache hints; .volatile, .relaxed, .acquire", load},
+		"isspacep": {"isspacep: .shared, .shared::cluster, .global, .local", isSpace},
+		"ld":       {"ld: .global, .shared, .shared::cluster, generic; .v2, .v4; cache hints; .volatile, .relaxed, .acquire", load},
 		"ldu":      {"ldu", load},
-		"st":       {"st: .global, .shared, generic; .v2, .v4; cache hints; .volatile, .relaxed, .release", store},
+		"st":       {"st: .global, .shared, .shared::cluster, generic; .v2, .v4; cache hints; .volatile, .relaxed, .release; st.async", store},
 		"cp": {"cp.async: .ca 4, 8, 16 bytes, .cg 16; the bytes to take; .commit_group, .wait_group, .wait_all; .mbarrier.arrive, .noinc\n" +
-			"- cp.async.bulk: to .shared::cluster with .mbarrier::complete_tx::bytes, to .global with .bulk_group; .commit_group, .wait_group, .read; .prefetch (without effect)\n" +
-			"- cp.async.bulk.tensor: .1d to .5d, both ways, .tile; .prefetch (without effect)", copyAsync},
+			"- cp.async.bulk: to .shared::cluster with .mbarrier::complete_tx::bytes, from .global, also .multicast::cluster, or .shared::cta; to .global with .bulk_group; .commit_group, .wait_group, .read; .prefetch (without effect)\n" +
+			"- cp.async.bulk.tensor: .1d to .5d, both ways, .tile, .multicast::cluster; .prefetch (without effect)", copyAsync},
 		"prefetch": {"prefetch, prefetchu (without effect)", nothing}, "prefetchu": {"", nothing}, "discard": {"discard (without effect)", nothing},
 		"applypriority": {"applypriority (without effect)", nothing},
 		"createpolicy":  {"createpolicy (without effect)", func(i *inst) string { return i.put("0ull") }},
@@ -104,14 +104,14 @@ func init() {
 		"redux":      {"redux.sync: add, min, max, and, or, xor", redux},
 		"activemask": {"activemask", func(i *inst) string { return i.put("__activemask()") }},
 		"elect":      {"elect.sync", elect},
-		"bar":        {"bar.sync, bar.arrive, barrier.sync, barrier.arrive of barriers 0 to 15, with a count; bar.warp.sync, bar.red.popc, .and, .or of barrier 0; barrier.cluster of one block", barrier}, "barrier": {"", barrier},
+		"bar":        {"bar.sync, bar.arrive, barrier.sync, barrier.arrive of barriers 0 to 15, with a count; bar.warp.sync, bar.red.popc, .and, .or of barrier 0; barrier.cluster.arrive, .relaxed, .wait", barrier}, "barrier": {"", barrier},
 		"membar": {"membar, fence; fence.proxy.async, fence.mbarrier_init", fence}, "fence": {"", fence},
 		"mbarrier":       {"mbarrier: .init, .inval, .arrive, .arrive.expect_tx, .arrive_drop, .expect_tx, .complete_tx, .try_wait and .test_wait by state and by .parity", mbarrier},
 		"wgmma":          {"wgmma: .fence, .commit_group, .wait_group; .mma_async of f16, bf16, tf32, e4m3, e5m2, s8, u8 with all columns and swizzles, a from registers or shared memory", wgmma},
 		"setmaxnreg":     {"setmaxnreg (checked, without effect)", setRegisters},
 		"griddepcontrol": {"griddepcontrol (without effect)", nothing},
-		"mapa":           {"mapa, getctarank of a cluster of one block", mapAddress},
-		"getctarank":     {"", func(i *inst) string { return i.put("0u") }},
+		"mapa":           {"mapa, getctarank: generic addresses and .shared::cluster", mapAddress},
+		"getctarank":     {"", rankOf},
 		"bra":            {"bra to labels of the same asm", jump},
 		"nanosleep":      {"nanosleep, trap", func(i *inst) string { return "__nanosleep(" + i.as(0, "u32") + ");" }},
 		"trap":           {"", func(i *inst) string { return "__trap();" }},
@@ -169,6 +169,9 @@ func convertAddress(i *inst) string {
 }
 
 func isSpace(i *inst) string {
+	if i.has("shared::cluster") {
+		return i.put("(bool)__isClusterShared((const void *)" + i.as(1, "u64") + ")")
+	}
 	for _, space := range []string{"Shared", "Global", "Local"} {
 		if i.has(strings.ToLower(space)) {
 			return i.put("(bool)__is" + space + "((const void *)" + i.as(1, "u64") + ")")

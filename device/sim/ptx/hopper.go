@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// inShared tells whether an address is a shared one, of the block or of its cluster, which
-// here is the block alone.
+// inShared tells whether an address is a shared one, of the block or of its cluster.
 func (i *inst) inShared() bool {
 	return i.shared() || i.has("shared::cluster")
 }
@@ -89,11 +88,14 @@ func barrier(i *inst) string {
 	switch {
 	case i.has("warp"):
 		return "__syncwarp(" + i.as(0, "b32") + ");"
-	case i.has("cluster"): // the block alone: who has arrived waits for all others
-		if i.has("wait") {
-			return "__syncthreads();"
+	case i.has("cluster") && i.has("wait"):
+		return "simt_cluster_wait(" + line + ");"
+	case i.has("cluster") && i.has("arrive"):
+		releases := "1"
+		if i.has("relaxed") {
+			releases = "0"
 		}
-		return ";"
+		return "simt_cluster_arrive(" + releases + ", " + line + ");"
 	case i.has("red"):
 		return i.reduce(served)
 	case i.has("sync") && len(i.args) == 1 && i.raw(0) == "(long long)0":
@@ -157,12 +159,50 @@ func setRegisters(i *inst) string {
 	return "simt_setmaxnreg(" + i.raw(0) + ", " + more + ", " + line + ");"
 }
 
-// mapAddress is mapa: in a cluster of one block, the block's own address.
+// mapAddress is mapa: the same place in the shared memory of another block of the cluster. A
+// shared address has an offset and a rank, a generic one is a pointer.
 func mapAddress(i *inst) string {
 	if !i.count(3) {
 		return ""
 	}
-	return i.put("simt::ptx::ofBlock(" + i.as(1, i.t()) + ", " + i.as(2, "u32") + ")")
+	if i.inShared() {
+		return i.put("simt_map_offset(" + i.as(1, "u32") + ", " + i.as(2, "u32") + ", " + line + ")")
+	}
+	return i.put("(unsigned long long)simt_map_shared((const void *)" + i.as(1, "u64") + ", " + i.as(2, "u32") + ", " + line + ")")
+}
+
+// rankOf is getctarank: of the block whose shared memory it is.
+func rankOf(i *inst) string {
+	if !i.count(2) {
+		return ""
+	}
+	p := "(const void *)" + i.as(1, "u64")
+	if i.inShared() {
+		p = "simt_shared_address(" + i.as(1, "u32") + ")"
+	}
+	return i.put("simt_shared_rank(" + p + ", " + line + ")")
+}
+
+// storeAsync is st.async: bytes that an mbarrier of the same block counts.
+func (i *inst) storeAsync() string {
+	if !i.has("shared::cluster") || !i.has("mbarrier::complete_tx::bytes") || !i.count(3) {
+		return i.refuse("to .shared::cluster with .mbarrier::complete_tx::bytes is served")
+	}
+	n := 1
+	for _, p := range i.parts {
+		if p == "v2" || p == "v4" {
+			n = int(p[1] - '0')
+		}
+	}
+	t, from := i.t(), i.list(1)
+	if len(from) != n {
+		return i.refuse(fmt.Sprintf("its vector has %d registers, not %d", n, len(from)))
+	}
+	var values []string
+	for _, name := range from {
+		values = append(values, asType(i.value(name), t))
+	}
+	return fmt.Sprintf("simt::ptx::storeAsync<%s, %d>(%s, {{%s}}, %s);", types[t], n, i.address(0, true), strings.Join(values, ", "), i.address(2, true))
 }
 
 var label = regexp.MustCompile(`^([A-Za-z_$][\w$]*)\s*:(?:[^:]|$)`)

@@ -16,10 +16,10 @@ func (i *inst) accessParts() (n int, special string) {
 			n = int(p[1] - '0')
 		case p == "volatile" || p == "relaxed" || p == "acquire" || p == "release" || p == "mmio":
 			special = p
-		case p == "param" || p == "const" || strings.HasPrefix(p, "shared::cluster"):
+		case p == "param" || p == "const":
 			i.refuse("only global and shared memory are served")
 		case types[p] != "" || strings.HasPrefix(p, "L1::") || strings.HasPrefix(p, "L2::") || p == "unified" || p == "":
-		case p == "global" || p == "shared" || p == "shared::cta" || p == "local" || p == "weak" || p == "nc" ||
+		case p == "global" || p == "shared" || p == "shared::cta" || p == "shared::cluster" || p == "local" || p == "weak" || p == "nc" ||
 			p == "ca" || p == "cg" || p == "cs" || p == "lu" || p == "cv" || p == "wb" || p == "wt" ||
 			p == "cta" || p == "gpu" || p == "sys" || p == "cluster":
 		default:
@@ -45,7 +45,7 @@ func load(i *inst) string {
 	if len(to) != n {
 		return i.refuse(fmt.Sprintf("its vector has %d registers, not %d", n, len(to)))
 	}
-	code := fmt.Sprintf("auto simt_v = simt::ptx::load%s<%s, %d>(%s); ", volatileName(special), t, n, i.address(1, i.shared()))
+	code := fmt.Sprintf("auto simt_v = simt::ptx::load%s<%s, %d>(%s); ", volatileName(special), t, n, i.address(1, i.inShared()))
 	for k, name := range to {
 		code += i.putTo(name, "simt_v.v["+strconv.Itoa(k)+"]")
 	}
@@ -56,6 +56,9 @@ func load(i *inst) string {
 }
 
 func store(i *inst) string {
+	if i.has("async") {
+		return i.storeAsync()
+	}
 	if !i.count(2, 3) {
 		return ""
 	}
@@ -68,7 +71,7 @@ func store(i *inst) string {
 	for _, name := range from {
 		values = append(values, asType(i.value(name), t))
 	}
-	code := fmt.Sprintf("simt::ptx::store%s<%s, %d>(%s, {{%s}});", volatileName(special), types[t], n, i.address(0, i.shared()), strings.Join(values, ", "))
+	code := fmt.Sprintf("simt::ptx::store%s<%s, %d>(%s, {{%s}});", volatileName(special), types[t], n, i.address(0, i.inShared()), strings.Join(values, ", "))
 	if special == "release" {
 		code = "__threadfence(); " + code
 	}
@@ -141,7 +144,7 @@ func atomic(i *inst) string {
 			op = names[p]
 		case p == "acquire" || p == "release" || p == "acq_rel":
 			fenced = p
-		case p == "relaxed" || p == "gpu" || p == "cta" || p == "sys" || p == "global" || p == "shared" || p == "shared::cta" || p == "noftz" || types[p] != "":
+		case p == "relaxed" || p == "gpu" || p == "cta" || p == "cluster" || p == "sys" || p == "global" || p == "shared" || p == "shared::cta" || p == "shared::cluster" || p == "noftz" || types[p] != "":
 		default:
 			return i.refuse("." + p + " is not served")
 		}
@@ -165,7 +168,7 @@ func atomic(i *inst) string {
 	if ofPair[t] != "" {
 		return i.refuse("use atomicAdd of a half2")
 	}
-	call := fmt.Sprintf("%s((%s *)(%s)", op, kind, i.address(first, i.shared()))
+	call := fmt.Sprintf("%s((%s *)(%s)", op, kind, i.address(first, i.inShared()))
 	for n := first + 1; n < want; n++ {
 		call += ", simt::ptx::as<" + kind + ">(" + i.raw(n) + ")"
 	}

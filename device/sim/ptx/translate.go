@@ -208,12 +208,13 @@ var special = map[string]string{
 }
 
 func init() {
-	for name, value := range map[string]string{"cluster_ctarank": "0u", "cluster_nctarank": "1u", "is_explicit_cluster": "false"} {
+	for name, value := range map[string]string{"cluster_ctarank": "simt_cluster(12)", "cluster_nctarank": "simt_cluster(13)", "is_explicit_cluster": "(bool)simt_cluster(14)"} {
 		special[name] = value
 	}
-	for _, axis := range []string{"x", "y", "z"} {
-		special["cluster_ctaid."+axis], special["cluster_nctaid."+axis] = "0u", "1u"
-		special["clusterid."+axis], special["nclusterid."+axis] = "simt::ptx::ctaid()."+axis, "simt::ptx::nctaid()."+axis
+	for i, axis := range []string{"x", "y", "z"} {
+		for k, name := range []string{"cluster_ctaid.", "cluster_nctaid.", "clusterid.", "nclusterid."} {
+			special[name+axis] = fmt.Sprintf("simt_cluster(%d)", 3*k+i)
+		}
 	}
 	for _, name := range []string{"tid", "ntid", "ctaid", "nctaid"} {
 		for _, axis := range []string{"x", "y", "z"} {

@@ -71,6 +71,7 @@ template <Op op> static void uncounted(Worker *w, Addr a, unsigned n, Addr pc) {
 void checkUncounted(Addr a, unsigned n, Op op, Addr pc) {
     Worker *w = worker;
     settleWrites(w);
+    if ((w->attention & InCluster) && w->shared->holds(a)) checkCross(w, w, a, n, op, pc);
     op == READ ? uncounted<READ>(w, a, n, pc) : uncounted<WRITE>(w, a, n, pc);
 }
 

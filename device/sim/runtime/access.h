@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "cluster.h"
 #include "races.h"
 #include "traffic.h"
 
@@ -93,9 +94,27 @@ template <class K> INLINE void within(Worker *w, Region *r, Addr a, Addr pc) {
     allowed<K>(w, r, a, pc);
 }
 
+// inNeighbour is for shared memory of another block of the cluster.
+template <class K> COLD void inNeighbour(Worker *w, Worker *owner, Addr a, Addr pc) {
+    constexpr unsigned n = K::n;
+    uint8_t *s = owner->shared->state + (a - owner->shared->lo);
+    if (w->checks & MEM) {
+        if (!K::anyAlignment && (a & (n - 1))) stopAccess(w, "misaligned", a, n, K::op, pc);
+        if (lacks<n>(s, eachByte(LIVE))) stopAccess(w, "out of bounds", a, n, K::op, pc);
+    }
+    if (visit(w, owner, a, n, K::op, pc)) {
+        if ((w->checks & INIT) && K::op != WRITE && lacks<n>(s, eachByte(INITIALISED)))
+            reportUninitialised(w, a, n, K::op, pc);
+        if (w->checks & RACE) checkCross(w, owner, a, n, K::op, pc);
+    }
+    if (K::op != READ && (w->checks & INIT)) setInitialised<n>(s);
+    if (K::watched && K::counted && (w->checks & TRAFFIC)) recordTraffic(w, a, n, K::op, true, pc);
+}
+
 // elsewhere is for addresses outside shared and device memory.
 template <class K> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
     if (a - (Addr)w->current->stack < stackSize) return touchLocal(w, a, K::n, K::op, pc);
+    if (Worker *owner = neighbourAt(w, a)) return inNeighbour<K>(w, owner, a, pc);
     if (w->data->holds(a)) return within<K>(w, w->data, a, pc);
     // The module's own read-only data (constant tables, strings) is not checked.
     if (K::op != READ || a < w->module->base || a >= w->module->end)
@@ -119,6 +138,7 @@ template <class K> COLD void attend(Worker *w, Addr a, Addr pc) {
         makeRoom(w);
         settleWrites(w); // others ran meanwhile
     }
+    if ((w->attention & InCluster) && w->shared->holds(a)) checkCross(w, w, a, K::n, K::op, pc);
     through<K>(w, a, pc);
 }
 

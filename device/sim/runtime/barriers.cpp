@@ -2,6 +2,7 @@
 // waits at a barrier or ends, then the next one in the queue goes on.
 #include <utility>
 
+#include "cluster.h"
 #include "fiber.h"
 #include "hopper.h"
 
@@ -18,7 +19,8 @@ void push(Worker *w, uint16_t id) {
 void enter(Worker *w, Fiber *f) {
     w->current = f;
     w->stackLo = UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack;
-    w->attention = (w->attention & PendingValue) | (f->full ? (uint32_t)TraceFull : 0);
+    w->attention =
+        (w->attention & (PendingValue | InCluster)) | (f->full ? (uint32_t)TraceFull : 0);
     simt_threadIdx = f->thread;
 }
 
@@ -65,6 +67,10 @@ static void deadlock(Worker *w) {
         int otherLine = 0;
         if (w->usesHopper) {
             std::string more = whoWaits(w, &line, &kind, &otherLine);
+            text += (text.empty() || more.empty() ? "" : "; ") + more;
+        }
+        if (w->cluster) {
+            std::string more = whoWaitsInCluster(w, &line);
             text += (text.empty() || more.empty() ? "" : "; ") + more;
         }
         if (w->exited) text += "; " + std::to_string(w->exited) + " have returned";
@@ -127,6 +133,7 @@ static void releaseBarrier(Worker *w) {
     }
     w->epoch++; // from here on, everything before is ordered
     if (w->usesHopper) w->hopper->progress++;
+    if (w->cluster) shareCluster(w);
     w->barriers++;
     w->atBarrier = 0;
     for (int i = 0; i * 32 < w->threads; i++)
@@ -162,12 +169,14 @@ void reschedule(Worker *w) {
             gatherLanes(w);
         else if (w->atBarrier == w->alive)
             releaseBarrier(w);
-        else if (!w->usesHopper || !letGiveUp(w))
+        else if (w->cluster ? !leaveToOthers(w) : !w->usesHopper || !letGiveUp(w))
             deadlock(w);
     }
 }
 
 void yieldThread(Worker *w) {
+    // Whoever spins may wait for another block of its cluster.
+    if (w->cluster && (w->head == w->tail || ++w->yields % 64 == 0)) passTurn(w);
     if (w->head == w->tail) return;
     push(w, w->current->id);
     reschedule(w);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cluster.h"
 #include "flags.h"
 #include "races.h"
 
@@ -60,7 +61,17 @@ struct Merged {
 // then made this access, came to one.
 bool relies(const Seen &access, const Seen &other) {
     uint32_t at = releasedAt[blockOf(other)];
-    return at != 0 && access.synchronised && at <= metAt[blockOf(access)];
+    return at != 0 && (access.synchronised & 1) && at <= metAt[blockOf(access)];
+}
+
+// meetInCluster tells whether a barrier of their cluster lies between two accesses: one thread had
+// left the barrier to which the other was yet to come. Where mbarriers say who is first, or after
+// many barriers, it is not known any more, and they count as ordered.
+bool meetInCluster(const Seen &a, const Seen &b) {
+    if (!clustered() || clusterOf(blockOf(a)) != clusterOf(blockOf(b))) return false;
+    unsigned first = std::min(a.synchronised >> 1, b.synchronised >> 1);
+    unsigned second = std::max(a.synchronised >> 1, b.synchronised >> 1);
+    return second == 127 || second / 2 > (first + 1) / 2;
 }
 
 struct Race {
@@ -103,7 +114,7 @@ public:
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
         if (blockOf(now) > last || blockOf(other) > last || relies(now, other) ||
-            relies(other, now))
+            relies(other, now) || meetInCluster(now, other))
             return;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;

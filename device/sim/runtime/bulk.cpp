@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bulk.h"
+#include "cluster.h"
 
 namespace simt {
 
@@ -28,15 +29,15 @@ void checkGlobal(Addr a, uint64_t n, Op op, Addr pc) {
     }
 }
 
-// checkTarget is for shared memory that a copy will fill.
-void checkTarget(Worker *w, const BulkCopy &c, Addr to) {
+// checkTarget is for shared memory that a copy will fill, of a block of the cluster.
+void checkTarget(Worker *w, Worker *owner, const BulkCopy &c, Addr to) {
     for (Addr a = to; a < to + c.bytes; a += 16) {
         checkUncounted(a, 16, WRITE, c.pc);
-        if (UNLIKELY(*stateAt(w, a) & PENDING) && !seenBefore(w, "two copies", c.pc, 0)) {
+        if (UNLIKELY(*stateAt(owner, a) & PENDING) && !seenBefore(w, "two copies", c.pc, 0)) {
             Finding f = accessFinding("racecheck", "two copies", c.pc, WRITE, 16, describe(w, a));
             report(w, f);
         }
-        uint8_t *s = stateAt(w, a);
+        uint8_t *s = stateAt(owner, a);
         for (int i = 0; i < 16; i++) s[i] = (s[i] & ~INITIALISED) | PENDING;
     }
     memset((void *)to, 0xff, c.bytes);
@@ -74,13 +75,13 @@ void move(const Piece &p, unsigned swizzle, bool loads) {
     }
 }
 
-void checkEnds(Worker *w, const char *what, Addr shared, uint64_t bytes, unsigned multiple,
-               int line) {
-    if (!w->shared->holds(shared) || !w->shared->holds(shared + bytes - 1))
-        refuseHopper(w, "bad bulk copy", line,
+void checkEnds(const Worker *owner, const char *what, Addr shared, uint64_t bytes,
+               unsigned multiple, int line) {
+    if (!owner->shared->holds(shared) || !owner->shared->holds(shared + bytes - 1))
+        refuseHopper(worker, "bad bulk copy", line,
                      std::string(what) + ": its address is not in shared memory");
     if (shared % multiple)
-        refuseHopper(w, "bad bulk copy", line,
+        refuseHopper(worker, "bad bulk copy", line,
                      std::string(what) + ": its address in shared memory has to be a multiple of " +
                          std::to_string(multiple) + ", it is " + std::to_string(shared % multiple) +
                          " bytes off");
@@ -95,10 +96,14 @@ void needMultiple(Worker *w, uint64_t bytes, Addr global, int line) {
 }
 } // namespace
 
-void askForLoad(Worker *w, BulkCopy &c, Addr to, Addr barrier, unsigned multiple,
-                const char *what) {
-    checkEnds(w, what, to, c.bytes, multiple, c.line);
+void askForLoad(Worker *w, BulkCopy c, Addr to, Addr barrier, unsigned multiple, const char *what) {
+    Worker *owner = ownerOf(w, to);
+    checkEnds(owner, what, to, c.bytes, multiple, c.line);
     Barrier &b = barrierAt(w, barrier, c.line, what);
+    if (b.owner != owner)
+        refuseHopper(w, "bad bulk copy", c.line,
+                     std::string(what) +
+                         ": its mbarrier has to be in the block to which it copies");
     if (!b.fenced && (w->checks & RACE)) {
         b.fenced = true;
         reportHopper(w, "racecheck", "no proxy fence", c.line, b.madeIn,
@@ -109,22 +114,52 @@ void askForLoad(Worker *w, BulkCopy &c, Addr to, Addr barrier, unsigned multiple
                          " without fence.mbarrier_init or fence.proxy.async behind it");
     }
     for (const Piece &p : c.pieces) {
-        if (!p.from) continue;
+        if (!p.from || c.again || w->shared->holds(p.from)) continue;
         checkGlobal(p.from, p.bytes, READ, c.pc);
         if (w->checks & TRAFFIC) countBulk(w, p.from, p.bytes, READ, false, c.pc);
     }
-    checkTarget(w, c, to);
+    checkTarget(w, owner, c, to);
     if (w->checks & TRAFFIC) countBulk(w, to, c.bytes, WRITE, true, c.pc - 1);
     c.phase = b.phase;
     c.thread = b.asker = w->current->id;
+    c.block = w->blockIndex;
     c.to = to;
     b.copies.push_back(std::move(c));
-    w->hopper->progress++;
+    owner->hopper->progress++;
+    if (owner != w) { // who waits for the copy knows of it
+        b.remote = true;
+        tellCluster(w, w->current, owner, b.gathering);
+    }
     // Somebody who waits already is served at once.
-    if (!b.waiting.empty()) deliver(w, b);
+    if (!b.waiting.empty()) deliver(b);
+}
+
+void askForAll(Worker *w, BulkCopy &c, Addr to, Addr barrier, unsigned multiple, unsigned blocks,
+               const char *what) {
+    if (!blocks) return askForLoad(w, std::move(c), to, barrier, multiple, what);
+    unsigned there = w->cluster ? w->cluster->blocks : 1;
+    if (blocks >> there)
+        refuseHopper(w, "bad rank", c.line,
+                     std::string(what) + ": its mask has bit " +
+                         std::to_string(31 - __builtin_clz(blocks)) +
+                         ", for a block of a cluster of " + std::to_string(there));
+    for (unsigned r = 0; r < there; r++) {
+        if (!(blocks >> r & 1)) continue;
+        Addr away = w->cluster ? w->cluster->members[r].w->shared->lo - w->shared->lo : 0;
+        BulkCopy one = c;
+        for (Piece &p : one.pieces) p.to += away;
+        c.again = true; // it is read from device memory once for all
+        askForLoad(w, std::move(one), to + away, barrier + away, multiple, what);
+    }
 }
 
 void perform(Worker *w, BulkCopy &c, Barrier &b) {
+    if (!c.sent.empty() && memcmp((void *)c.pieces[0].from, c.sent.data(), c.bytes)) {
+        Finding f = accessFinding("racecheck", "changed on its way", c.pc, READ, 16,
+                                  describe(worker, c.pieces[0].from));
+        f.thread = c.thread;
+        report(worker, f);
+    }
     for (const Piece &p : c.pieces) move(p, c.swizzle, true);
     for (Addr a = c.to; a < c.to + c.bytes; a += 16) entered(w, c, b, a);
 }
@@ -177,7 +212,8 @@ using namespace simt;
 
 extern "C" {
 
-void simt_bulk_load(void *to, const void *from, unsigned bytes, void *barrier, int line) {
+void simt_bulk_load(void *to, const void *from, unsigned bytes, void *barrier, unsigned blocks,
+                    int line) {
     Worker *w = worker;
     needMultiple(w, bytes, (Addr)from, line);
     BulkCopy c;
@@ -185,7 +221,42 @@ void simt_bulk_load(void *to, const void *from, unsigned bytes, void *barrier, i
     c.bytes = bytes;
     c.line = line;
     c.pc = (Addr)__builtin_return_address(0);
-    askForLoad(w, c, (Addr)to, (Addr)barrier, 16, "cp.async.bulk");
+    askForAll(w, c, (Addr)to, (Addr)barrier, 16, blocks, "cp.async.bulk");
+}
+
+// From the block's own shared memory to that of a block of the cluster.
+void simt_bulk_send(void *to, const void *from, unsigned bytes, void *barrier, int line) {
+    Worker *w = worker;
+    Addr a = (Addr)from;
+    if (!bytes || bytes % 16)
+        refuseHopper(w, "bad bulk copy", line,
+                     "cp.async.bulk: the bytes have to be a multiple of 16, not " +
+                         std::to_string(bytes));
+    checkEnds(w, "cp.async.bulk", a, bytes, 16, line);
+    BulkCopy c;
+    c.pieces.push_back({a, (Addr)to, bytes});
+    c.bytes = bytes;
+    c.line = line;
+    c.pc = (Addr)__builtin_return_address(0);
+    for (Addr at = a; at < a + bytes; at += 16) checkUncounted(at, 16, READ, c.pc);
+    hopperOf(w);
+    checkHandedOver(w, a, bytes, c.pc, "cp.async.bulk");
+    if (w->checks & TRAFFIC) countBulk(w, a, bytes, READ, true, c.pc - 2);
+    c.sent.assign((const char *)from, (const char *)from + bytes);
+    askForLoad(w, std::move(c), (Addr)to, (Addr)barrier, 16, "cp.async.bulk");
+}
+
+// st.async: a store whose bytes an mbarrier of the same block counts.
+void simt_store_async(void *to, const void *value, unsigned bytes, void *barrier, int line) {
+    Worker *w = worker;
+    Barrier &b = barrierAt(w, (Addr)barrier, line, "st.async");
+    if (b.owner != ownerOf(w, (Addr)to))
+        refuseHopper(w, "bad bulk copy", line,
+                     "st.async: its mbarrier has to be in the block to which it stores");
+    checkAccess((Addr)to, bytes, WRITE, (Addr)__builtin_return_address(0));
+    memcpy(to, value, bytes);
+    if (b.owner != w) b.remote = true, tellCluster(w, w->current, b.owner, b.gathering);
+    complete(b, bytes);
 }
 
 void simt_bulk_store(void *to, const void *from, unsigned bytes, int line) {

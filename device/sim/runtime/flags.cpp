@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "cluster.h"
 #include "order.h"
 #include "races.h"
 #include "schedule.h"
@@ -31,7 +32,7 @@ void look(Addr a, Addr pc) {
     Fiber *f = w->current;
     if (flags.looking == f && flags.lookingAt == a && flags.lookingPc == pc) {
         settleWrites(w);
-        if (w->head == w->tail)
+        if (w->head == w->tail && !w->cluster)
             std::this_thread::yield(); // the one may be in another block
         else
             yieldThread(w);
@@ -58,6 +59,7 @@ void raise(Addr a, Addr pc) {
 void fenceOf(Worker *w, bool block) {
     Fiber *f = w->current;
     f->fenced = true;
+    if (!block && w->cluster) fenceCluster(w, f);
     if (!block) fence(w);
     if (!f->looked || !(w->checks & RACE)) return;
     Flags &flags = flagsOf(w);

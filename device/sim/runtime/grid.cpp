@@ -14,7 +14,8 @@ extern "C" void simt_barrier(int line, int vote, int predicate, int *result);
 namespace simt {
 
 namespace {
-// An H200's: what its multiprocessors hold. What registers a kernel takes is not known here.
+// An H200's: what its multiprocessors hold. What registers a kernel takes is known only where its
+// __launch_bounds__ promise so many blocks a multiprocessor: no more than these are sure.
 constexpr uint64_t processors = 132, threadsEach = 2048, blocksEach = 32;
 constexpr size_t sharedEach = 228 << 10, reservedShared = 1 << 10;
 // Each thread's stack takes two entries in the operating system's map of memory, of 65,530.
@@ -97,16 +98,29 @@ COLD void notCooperative(Worker *w, int line) {
 }
 } // namespace
 
-bool resident(const LaunchShape &s, size_t fixedShared, std::string *error) {
+bool resident(const LaunchShape &s, const KernelEntry *k, size_t fixedShared, std::string *error) {
     uint64_t threads = (uint64_t)s.block.x * s.block.y * s.block.z;
     uint64_t blocks = (uint64_t)s.grid.x * s.grid.y * s.grid.z;
     uint64_t each = std::min(blocksEach, threadsEach / ((threads + 31) / 32 * 32));
     each = std::min(each, (uint64_t)(sharedEach / (fixedShared + s.dynamicBytes + reservedShared)));
+    std::string why;
+    uint64_t promised = k->bounds[1], bound = k->bounds[0];
+    if (promised && bound) {
+        uint64_t registers = std::min<uint64_t>(255, 65536 / (promised * bound) / 8 * 8);
+        uint64_t rounded = (threads + 31) / 32 * 32 * ((registers + 7) / 8 * 8);
+        if (rounded && 65536 / rounded < each) {
+            each = 65536 / rounded;
+            why = " (its __launch_bounds__(" + std::to_string(bound) + ", " +
+                  std::to_string(promised) + ") let a thread have " + std::to_string(registers) +
+                  " registers: 65536 of them are enough for " + std::to_string(each) +
+                  " blocks of " + std::to_string(threads) + " threads)";
+        }
+    }
     if (blocks > each * processors) {
         *error = "a cooperative launch needs all its " + std::to_string(blocks) +
                  " blocks at once: an H200's " + std::to_string(processors) +
-                 " multiprocessors hold " + std::to_string(each) + " of this size each, " +
-                 std::to_string(each * processors) +
+                 " multiprocessors hold " + std::to_string(each) + " of this size each" + why +
+                 ", " + std::to_string(each * processors) +
                  " in all; launch fewer, with a loop over the rest";
         return false;
     }

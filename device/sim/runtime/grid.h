@@ -8,7 +8,7 @@
 namespace simt {
 
 // resident tells whether a GPU, and this simulator, hold all blocks of a launch at once.
-bool resident(const LaunchShape &s, size_t fixedShared, std::string *error);
+bool resident(const LaunchShape &s, const KernelEntry *k, size_t fixedShared, std::string *error);
 
 void startGrid(Module *m, uint32_t blocks);
 void endGrid();

@@ -118,7 +118,7 @@ void *__wrap_memset(void *to, int value, size_t n) {
 void simt_atomic(const volatile void *p, int n) {
     simt::sized<ATOMIC>((Addr)p, (unsigned)n, CALLER);
     simt::Worker *w = simt::worker;
-    if (w->shared->holds((Addr)p)) return;
+    if (w->shared->holds((Addr)p) || simt::neighbourAt(w, (Addr)p)) return;
     // Blocks meet through atomics: what was written before a fence and an atomic
     // is known to a block that comes to an atomic later.
     if (w->checks & simt::RACE) simt::meet(w);

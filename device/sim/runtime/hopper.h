@@ -24,18 +24,23 @@ struct BulkCopy {
     Addr pc = 0;
     int line = 0;
     uint16_t thread = 0;
+    uint32_t block = 0; // that asked
+    bool again = false; // the same bytes as a copy before: multicast
 };
 
 // An mbarrier. Its phase is over when all arrivals are there, and all bytes.
 struct Barrier {
     Addr at = 0;
-    uint16_t asker = 0;  // the last thread to ask for a copy
-    uint16_t engine = 0; // under which the copies that it waits for write (order.h)
+    Worker *owner = nullptr; // of the block whose it is
+    uint16_t asker = 0;      // the last thread to ask for a copy
+    uint16_t engine = 0;     // under which the copies that it waits for write (order.h)
     uint32_t count = 0, left = 0;
     int64_t bytes = 0;                   // announced, and still to come
     uint64_t phase = 0;                  // how many are over
     uint64_t announced = 0, brought = 0; // bytes, in the running phase
     bool fenced = false;                 // its initialisation, for the copy engine
+    bool remote = false;                 // other blocks of the cluster have arrived
+    Clock madeClock = 0;                 // of its block (cluster.h)
     Access made = {};                    // its initialisation
     int madeIn = 0, announcedIn = 0;     // lines
     std::vector<Clock> gathering,
@@ -117,8 +122,8 @@ Barrier &barrierAt(Worker *w, Addr a, int line, const char *what);
 // waited for a phase whose end it had seen before.
 void explainPending(Worker *w, Addr a, Finding &f);
 void explainEngine(Worker *w, unsigned engine, Finding &f);
-void complete(Worker *w, Barrier &b, uint64_t bytes); // so many bytes have come
-void deliver(Worker *w, Barrier &b);                  // makes the copies that it waits for
+void complete(Barrier &b, uint64_t bytes); // so many bytes have come
+void deliver(Barrier &b);                  // makes the copies that it waits for
 
 // ---- bulk.cpp -------------------------------------------------------------------
 void perform(Worker *w, BulkCopy &c, Barrier &b);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "cluster.h"
 #include "collective.h"
 #include "fiber.h"
 #include "grid.h"
@@ -43,6 +44,7 @@ void countSpilled(Worker *w, const Fiber *f) {
     Warp *wp = &w->warps[f->warp];
     wp->alive &= ~(1u << f->lane);
     laneWaits(w, f->warp);
+    if (w->cluster) leaveCluster(w, f);
     // A lane that is gone no longer holds up its warp's collectives.
     for (uint32_t rest = wp->alive; rest; rest &= rest - 1) {
         Fiber *o = &w->fibers[f->warp * 32 + __builtin_ctz(rest)];
@@ -79,6 +81,7 @@ void startBlock(Worker *w, Module *m) {
         if (takesShared(m, w->kernel, s)) memset(r.state + s.lo, LIVE, s.hi - s.lo);
     memset(r.state + m->dynamicAt, LIVE, w->dynamicBytes);
     memset((void *)r.lo, 0xff, used);
+    if (w->cluster && r.cross) memset((void *)r.cross, 0, used / 4 * sizeof(CrossCell));
     for (int i = 0; i * 32 < w->threads; i++) {
         Warp &wp = w->warps[i];
         wp.lanes = (uint32_t)std::min(32, w->threads - i * 32);
@@ -96,6 +99,7 @@ void startBlock(Worker *w, Module *m) {
         f->group = 0;
         f->inFlight = f->fenced = false;
         f->looked = 0;
+        f->clusterArrived = f->clusterWaited = f->clusterFenced = f->clusterLearned = 0;
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
         f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);
@@ -118,8 +122,8 @@ struct Job {
     Module *module;
     LaunchShape shape;
     std::atomic<uint32_t> next{0}; // the first block that nobody has taken
-    uint32_t blocks;
-    std::atomic<uint32_t> last; // no later block matters: this one stopped the kernel
+    uint32_t blocks, teams = 1;    // of workers: each runs whole clusters
+    std::atomic<uint32_t> last;    // no later block matters: this one stopped the kernel
     std::mutex errors;
     std::string error; // of a worker that could not begin
 };
@@ -135,19 +139,50 @@ void stopLater(Job *j, uint32_t block) {
         if (w->blockIndex > j->last) w->maxSteps = 0;
 }
 
+void endInCluster(Worker *w);
+
+// beginInCluster waits for the block's neighbours, and then for its first turn. It returns false
+// if it never comes.
+bool beginInCluster(Worker *w, Job *j) {
+    Cluster *c = w->cluster;
+    beginMember(w);
+    bool all = meetTeam(c, [&] {
+        c->skipped = blockOf(clusterOf(w->blockIndex), 0) > j->last;
+        c->failed = false;
+        c->arrived = 0;
+        c->phase = 0;
+        c->gathering.clear();
+        c->known.assign(mostBlocks, 0);
+        c->running = 0;
+    });
+    if (!all || c->skipped) return false;
+    if (takeTurn(w)) return true;
+    w->stopped = w->cancelled = true;
+    endInCluster(w);
+    return false;
+}
+
+void endInCluster(Worker *w) {
+    endMember(w);
+    meetTeam(w->cluster, [] {});
+}
+
 void runBlock(Worker *w, Job *j, uint32_t index) {
     Index3 grid = j->shape.grid;
     simt_blockIdx = {index % grid.x, index / grid.x % grid.y, index / (grid.x * grid.y)};
     w->blockIndex = index;
     w->stamp = stampOf(index);
     w->maxSteps = stepLimit;
+    w->attention = w->cluster && (w->checks & RACE) ? (uint32_t)InCluster : 0;
     startBlock(w, j->module);
+    if (w->cluster && !beginInCluster(w, j)) return;
     Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
     enter(w, f);
     simt_switch(&w->mainStack, f->sp);
     settleWrites(w);
     w->allSteps += w->steps;
     w->longest = std::max(w->longest, w->steps);
+    if (w->cluster) endInCluster(w);
     if (!w->stopped) {
         if (w->usesHopper) endHopper(w);
         return;
@@ -157,11 +192,17 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
 }
 
 void runBlocks(Worker *w, Job *j) {
+    unsigned size = clustered() ? clusterOfTeam(0)->blocks : 1;
+    if (clustered()) {
+        w->cluster = clusterOfTeam((unsigned)w->id / size);
+        w->rank = (unsigned)w->id % size;
+    }
     std::string error;
     if (!prepareModule(w, j->module, &error)) {
         std::lock_guard<std::mutex> hold(j->errors);
         j->error = error;
         if (cooperative()) leaveGrid(true);
+        if (clustered()) breakTeam(w->cluster);
         return;
     }
     simt_gridDim = j->shape.grid;
@@ -172,7 +213,10 @@ void runBlocks(Worker *w, Job *j) {
         runBlock(w, j, (uint32_t)w->id);
         leaveGrid(w->stopped);
     }
-    for (; !cooperative();) {
+    if (clustered())
+        for (uint32_t at = (uint32_t)w->id / size; at < clusterCount(); at += j->teams)
+            runBlock(w, j, blockOf(at, w->rank));
+    for (; !cooperative() && !clustered();) {
         uint32_t index = j->next++;
         if (index >= j->blocks || index > j->last) break;
         runBlock(w, j, index);
@@ -189,12 +233,27 @@ void limitSteps(uint64_t most) {
     stepLimit = most;
 }
 
-LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
+namespace {
+// withOwn fills in the cluster that the kernel itself asks for.
+LaunchShape withOwn(const KernelEntry *k, LaunchShape s) {
+    const unsigned *own = k->cluster;
+    if (!s.cluster.x && own[0]) s.cluster = {own[0], std::max(1u, own[1]), std::max(1u, own[2])};
+    return s;
+}
+} // namespace
+
+LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, void **args,
                     std::string *error) {
+    const LaunchShape s = withOwn(k, asked);
     uint64_t threads = (uint64_t)s.block.x * s.block.y * s.block.z;
     uint64_t blocks = (uint64_t)s.grid.x * s.grid.y * s.grid.z;
     if (threads < 1 || threads > maxThreads || s.dynamicBytes > maxShared || blocks > noBlock / 2) {
         *error = "the launch's shape is beyond the device's limits";
+        return LaunchResult::Refused;
+    }
+    if (k->bounds[0] && threads > k->bounds[0]) {
+        *error = "a block of " + std::to_string(threads) + " threads: the kernel's " +
+                 "__launch_bounds__ allow " + std::to_string(k->bounds[0]);
         return LaunchResult::Refused;
     }
     size_t fixed = staticShared(m, k);
@@ -211,9 +270,16 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
         return LaunchResult::Refused;
     }
     if (s.cooperative &&
-        (!resident(s, fixed, error) || !hire((uint32_t)blocks, (int)threads, error)))
+        (!resident(s, k, fixed, error) || !hire((uint32_t)blocks, (int)threads, error)))
         return LaunchResult::Refused;
+    uint32_t size = s.cluster.x * s.cluster.y * s.cluster.z, clusterTeams = 1;
+    if (size) {
+        if (!clusterFits(s, k, error)) return LaunchResult::Refused;
+        clusterTeams = (uint32_t)std::min<uint64_t>(std::max(1u, ordinary / size), blocks / size);
+        if (!hire(clusterTeams * size, (int)threads, error)) return LaunchResult::Refused;
+    }
     Job j;
+    j.teams = clusterTeams;
     j.module = m;
     j.shape = s;
     j.blocks = (uint32_t)blocks;
@@ -228,15 +294,22 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);
     if (s.cooperative) startGrid(m, j.blocks);
-    together(s.cooperative ? j.blocks : blocks > 1 ? ordinary : 1, work, &j);
+    if (size) startClusters(s, j.teams);
+    together(s.cooperative ? j.blocks
+             : size        ? j.teams * size
+             : blocks > 1  ? ordinary
+                           : 1,
+             work, &j);
     if (s.cooperative) endGrid();
     if (!j.error.empty()) {
+        endClusters();
         *error = j.error;
         return LaunchResult::Refused;
     }
     bool stopped = j.last != noBlock;
     if (races) endBetween(m, j.last);
     endFindings(m, k, s, j.last);
+    endClusters();
     endPrints(k, s, j.last);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cluster.h"
 #include "hopper.h"
 
 namespace simt {
@@ -28,7 +29,8 @@ void wake(Worker *w, Barrier &b) {
 }
 
 // settle ends the phase if all is there.
-void settle(Worker *w, Barrier &b) {
+void settle(Barrier &b) {
+    Worker *w = b.owner;
     while (b.left == 0 && b.bytes == 0) {
         if (!b.copies.empty() && (w->checks & SYNC)) {
             uint64_t more = 0;
@@ -80,25 +82,36 @@ void arrive(Worker *w, Barrier &b, uint32_t arrivals, int line) {
         arrivals = b.left;
     }
     b.left -= arrivals;
-    settle(w, b);
+    settle(b);
+}
+// tellTo lets those who will wait know what the running thread knows.
+void tellTo(Worker *w, Barrier &b) {
+    if (b.owner == w) return tell(w, w->current, b.gathering);
+    b.remote = true;
+    tellCluster(w, w->current, b.owner, b.gathering);
 }
 } // namespace
 
 Barrier &barrierAt(Worker *w, Addr a, int line, const char *what) {
-    Hopper &h = hopperOf(w);
+    Worker *owner = ownerOf(w, a);
+    if (owner != w && (w->checks & RACE)) visit(w, owner, a, 8, ATOMIC, 0, line);
+    Hopper &h = hopperOf(owner);
     auto it = h.barriers.find(a);
     if (UNLIKELY(it == h.barriers.end()))
         refuseHopper(w, "no mbarrier", line,
                      std::string(what) + ": " +
-                         (w->shared->holds(a) ? "no mbarrier.init has been done on this address"
-                                              : "the address is not in shared memory"));
+                         (owner->shared->holds(a) ? "no mbarrier.init has been done on this address"
+                                                  : "the address is not in shared memory"));
     Barrier &b = *it->second;
-    if (UNLIKELY((w->checks & RACE) && !before(w, w->current, b.made))) {
+    bool known = owner == w ? before(w, w->current, b.made)
+                            : clusterRow(w, w->current)[owner->rank] >= b.madeClock;
+    if (UNLIKELY((w->checks & RACE) && !known)) {
         reportHopper(w, "racecheck", "race", line, b.madeIn,
                      threadName(*w->current) + " uses an mbarrier that " +
-                         threadName(w->fibers[b.made.thread()]) + " initialised in line " +
+                         threadName(owner->fibers[b.made.thread()]) +
+                         (owner == w ? "" : " of another block") + " initialised in line " +
                          std::to_string(b.madeIn) + ", with no barrier between them");
-        b.made.epoch = 0;
+        b.made.epoch = b.madeClock = 0;
     }
     return b;
 }
@@ -119,7 +132,7 @@ void explainPending(Worker *w, Addr a, Finding &f) {
             f.otherPc = c.pc;
             f.otherOp = WRITE;
             f.otherThread = c.thread;
-            f.otherBlock = w->blockIndex;
+            f.otherBlock = c.block;
             return addStale(w, *b, f);
         }
 }
@@ -135,21 +148,21 @@ void explainEngine(Worker *w, unsigned engine, Finding &f) {
     f.otherThread = 0;
 }
 
-void complete(Worker *w, Barrier &b, uint64_t bytes) {
+void complete(Barrier &b, uint64_t bytes) {
     b.bytes -= (int64_t)bytes;
     b.brought += bytes;
-    settle(w, b);
+    settle(b);
 }
 
 // Copies are made as late as can be: when somebody waits for them.
-void deliver(Worker *w, Barrier &b) {
+void deliver(Barrier &b) {
     while (!b.copies.empty()) {
         BulkCopy c = std::move(b.copies.front());
         b.copies.erase(b.copies.begin());
-        perform(w, c, b);
-        complete(w, b, c.bytes);
+        perform(b.owner, c, b);
+        complete(b, c.bytes);
         if (b.copies.empty() && b.left == 0 && b.bytes < 0)
-            refuseHopper(w, "transaction bytes", b.announcedIn ? b.announcedIn : c.line,
+            refuseHopper(worker, "transaction bytes", b.announcedIn ? b.announcedIn : c.line,
                          "copies brought " + std::to_string(b.brought) +
                              " bytes, the last of them asked for in line " +
                              std::to_string(c.line) + ", but " + std::to_string(b.announced) +
@@ -187,7 +200,9 @@ void simt_mbarrier_init(void *p, unsigned count, int line) {
     b->madeIn = line;
     startOrder(w);
     b->made = accessNow(w, (Addr)__builtin_return_address(0));
-    if (firstEngine(w) + h.engines < std::min<size_t>(orderWidth(w), 1024))
+    b->owner = w;
+    if (w->cluster) b->madeClock = w->cluster->members[w->rank].clock;
+    if (firstEngine(w) + h.engines < std::min<size_t>(firstEngine(w) + engineClocks, 1024))
         b->engine = (uint16_t)(firstEngine(w) + h.engines++);
     b->seen.resize((size_t)w->threads);
     b->again.resize((size_t)w->threads);
@@ -209,7 +224,7 @@ unsigned long long simt_mbarrier_arrive(void *p, unsigned arrivals, unsigned byt
     Worker *w = worker;
     Barrier &b = barrierAt(w, (Addr)p, line, "mbarrier.arrive");
     uint64_t state = b.phase;
-    tell(w, w->current, b.gathering);
+    tellTo(w, b);
     if (bytes) announce(w, b, bytes, line);
     if (drops) b.count -= std::min(arrivals, b.count - 1);
     arrive(w, b, arrivals, line);
@@ -220,12 +235,12 @@ void simt_mbarrier_expect(void *p, unsigned bytes, int line) {
     Worker *w = worker;
     Barrier &b = barrierAt(w, (Addr)p, line, "mbarrier.expect_tx");
     announce(w, b, bytes, line);
-    settle(w, b);
+    settle(b);
 }
 
 void simt_mbarrier_complete(void *p, unsigned bytes, int line) {
     Worker *w = worker;
-    complete(w, barrierAt(w, (Addr)p, line, "mbarrier.complete_tx"), bytes);
+    complete(barrierAt(w, (Addr)p, line, "mbarrier.complete_tx"), bytes);
 }
 
 unsigned simt_mbarrier_pending(void *p, int line) {
@@ -240,7 +255,12 @@ int simt_mbarrier_wait(void *p, unsigned long long want, int byParity, int line)
     if (byParity && want > 1)
         refuseHopper(w, "bad parity", line,
                      "mbarrier.try_wait.parity takes 0 or 1, not " + std::to_string(want));
-    if (!over(*b, want, byParity)) deliver(w, *b);
+    if (b->owner != w)
+        refuseHopper(
+            w, "bad mbarrier", line,
+            "mbarrier.try_wait: it is another block's, and a thread waits for those of its "
+            "own: let others arrive at yours");
+    if (!over(*b, want, byParity)) deliver(*b);
     if (!over(*b, want, byParity)) {
         ThreadState &t = stateOf(w, f);
         t.waits = want;
@@ -259,6 +279,7 @@ int simt_mbarrier_wait(void *p, unsigned long long want, int byParity, int line)
         b = &barrierAt(w, (Addr)p, line, "mbarrier.try_wait");
     }
     learn(w, f, b->known);
+    if (w->cluster) f->clusterLearned |= b->remote;
     if (b->phase && b->seen[f->id] == b->phase)
         b->again[f->id] = line; // it has seen the end of this phase before
     else
@@ -274,7 +295,7 @@ void simt_mbarrier_arrive_copies(void *p, int counted, int line) {
     simt_copy_commit();
     simt_copy_wait(0);
     Barrier &b = barrierAt(w, (Addr)p, line, "cp.async.mbarrier.arrive");
-    tell(w, w->current, b.gathering);
+    tellTo(w, b);
     arrive(w, b, counted ? 1 : 0, line);
 }
 }

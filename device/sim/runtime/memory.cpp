@@ -1,7 +1,7 @@
 // memory.cpp - device memory: one reserved range, its shadow, and the
 // allocations in it. Freed addresses are not handed out again until the range
 // is used up, so that use after free is seen.
-#include "runtime.h"
+#include "cluster.h"
 
 #include <sys/mman.h>
 
@@ -200,6 +200,11 @@ static Place describeShared(Worker *w, Addr a) {
 Place describe(Worker *w, Addr a) {
     Place p;
     if (w && w->shared && w->shared->holds(a)) return describeShared(w, a);
+    if (Worker *o = w ? neighbourAt(w, a) : nullptr) {
+        p = describeShared(o, a);
+        p.note = "of block " + std::to_string(o->rank) + " of the cluster";
+        return p;
+    }
     if (arena.holds(a)) {
         p.space = "global";
         auto it = allocations.upper_bound(a);

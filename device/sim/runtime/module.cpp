@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime.h"
+#include "cluster.h"
 
 namespace simt {
 
@@ -218,6 +218,8 @@ bool prepareModule(Worker *w, Module *m, std::string *error) {
         shared = w->sharedOf.emplace(m->id, r).first;
     }
     w->shared = &shared->second;
+    if (races && w->cluster && !w->shared->cross)
+        w->shared->cross = (CrossCell *)reserve((m->tlsSize / 4 + 8) * sizeof(CrossCell));
     return true;
 }
 

@@ -24,7 +24,7 @@ Access accessNow(const Worker *w, Addr pc) {
 
 void startOrder(Worker *w) {
     if (w->order) return;
-    constexpr size_t most = maxThreads + 64;
+    constexpr size_t most = maxThreads + engineClocks + clusterClocks;
     if (!w->orderRoom) w->orderRoom = (Clock *)reserve(maxThreads * most * sizeof(Clock));
     w->order = w->orderRoom;
     memset(w->order, 0, (size_t)w->threads * orderWidth(w) * sizeof(Clock));

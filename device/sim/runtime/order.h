@@ -12,8 +12,9 @@ typedef uint16_t Clock;
 inline unsigned firstEngine(const Worker *w) {
     return ((unsigned)w->threads + 31) & ~31u;
 }
+constexpr unsigned engineClocks = 64, clusterClocks = 16;
 inline size_t orderWidth(const Worker *w) {
-    return firstEngine(w) + 64;
+    return firstEngine(w) + engineClocks + (w->cluster ? clusterClocks : 0);
 }
 void startOrder(Worker *w); // nobody knows anything yet of the running interval
 void tick(Worker *w, Fiber *f);

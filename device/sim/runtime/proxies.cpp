@@ -3,6 +3,7 @@
 // goes on to tell others, or where one who was told goes on to ask for the copy or product.
 #include <algorithm>
 
+#include "cluster.h"
 #include "hopper.h"
 
 namespace simt {
@@ -57,6 +58,8 @@ void simt_fence_proxy() {
 }
 
 void simt_fence_mbarrier_init() {
-    for (auto &[at, b] : hopperOf(worker).barriers) b->fenced = true;
+    Worker *w = worker;
+    for (auto &[at, b] : hopperOf(w).barriers) b->fenced = true;
+    if (w->cluster) fenceCluster(w, w->current);
 }
 }

@@ -2,8 +2,10 @@
 // between blocks (between.cpp).
 #include "races.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "cluster.h"
 #include "hopper.h"
 
 namespace simt {
@@ -105,6 +107,15 @@ Seen *keep(Seen *slots, int count, const Seen &now) {
     return nullptr;
 }
 
+// phaseOf counts the barriers of the cluster that the thread has come to, and those it has left.
+unsigned phaseOf(const Worker *w) {
+    const Fiber *f = w->current;
+    if (!w->cluster) return 0;
+    return f->clusterLearned
+               ? 127
+               : (unsigned)std::min<uint64_t>(127, f->clusterArrived + f->clusterWaited);
+}
+
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
     size_t index = (word - r->lo) >> 2;
     Between &b = r->between[index];
@@ -116,8 +127,12 @@ void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc)
         r->touched[page] = 1;
         r->pages.push_back(page);
     }
-    Seen now = {w->stamp,       (uint32_t)(pc - w->codeBase), 0, w->current->id, (uint8_t)mask,
-                w->synchronised};
+    Seen now = {w->stamp,
+                (uint32_t)(pc - w->codeBase),
+                0,
+                w->current->id,
+                (uint8_t)mask,
+                (uint8_t)(w->synchronised | phaseOf(w) << 1)};
     Seen *fresh = keep(slots, count, now);
     if (!fresh || op != WRITE) return;
     // The value is there when the write is done. Only the first word of a wide write

@@ -40,6 +40,8 @@ struct KernelEntry {
     const unsigned short *sizes; // bytes each
     const char *kinds;           // each a pointer, int, unsigned, float or other: p i u f o
     void *address;
+    unsigned cluster[3]; // its __cluster_dims__, or 0
+    unsigned bounds[2];  // its __launch_bounds__: threads, blocks of a multiprocessor; or 0
 };
 
 struct Symbol {
@@ -62,14 +64,15 @@ struct Module {
 };
 
 // ---- running threads -----------------------------------------------------------
-enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group, Gather };
+enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group, Gather, Cluster };
 
 struct Request; // traffic.h
 struct Traffic;
 struct Instruction; // collective.h
 struct Exchange;
-struct Hopper; // hopper.h
-struct Flags;  // flags.h
+struct Hopper;  // hopper.h
+struct Flags;   // flags.h
+struct Cluster; // cluster.h
 
 // A copy that a thread has asked for and not yet waited for.
 struct AsyncCopy {
@@ -115,6 +118,10 @@ struct Fiber {
     bool fenced;   // it has passed a fence (flags.h)
     Addr looked;   // its latest volatile read, if no fence has come since
     bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
+    // Barriers of the cluster (cluster.cpp), and what it has told of by a fence.
+    uint64_t clusterArrived, clusterWaited;
+    uint16_t clusterFenced;
+    bool clusterLearned; // of a neighbour, by an mbarrier
 };
 
 struct Warp {
@@ -143,7 +150,7 @@ struct Print {
 };
 
 // What keeps a worker from going straight through the hook.
-enum Attention : uint32_t { PendingValue = 1, TraceFull = 2 };
+enum Attention : uint32_t { PendingValue = 1, TraceFull = 2, InCluster = 4 };
 
 // Worker is one OS thread's share of a launch. What the hook needs at every
 // access comes first.
@@ -205,6 +212,8 @@ struct alignas(64) Worker {
     bool usesHopper = false;   // the running block
     uint16_t *order = nullptr; // of its threads (order.h), or null
     uint16_t *orderRoom = nullptr;
+    Cluster *cluster = nullptr;            // of the running block
+    unsigned rank = 0, yields = 0;         // in it
     uint64_t products = 0, multiplied = 0; // wgmma's operations; tensor cores' warp instructions
 };
 
@@ -239,7 +248,7 @@ bool prepareModule(Worker *w, Module *m, std::string *error);
 
 // ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
 struct LaunchShape {
-    Index3 grid, block;
+    Index3 grid, block, cluster;
     uint64_t dynamicBytes;
     bool cooperative;
 };

@@ -171,6 +171,7 @@ bool launchCommand(Reader &r) {
     s.block = r.triple();
     s.dynamicBytes = r.number();
     s.cooperative = r.number();
+    s.cluster = r.triple();
     uint64_t count = r.number();
     const KernelEntry *k = found.kernel;
     if (!k) return answer(REFUSED, noKernel);

@@ -48,13 +48,17 @@ struct Seen {
     uint32_t value; // that a write left behind
     uint16_t thread;
     uint8_t mask;
-    uint8_t synchronised; // the block had met another through an atomic before
+    // Bit 0: the block had met another through an atomic before. Above: barriers of the cluster
+    // that its thread had come to, and those that it had left (between.cpp).
+    uint8_t synchronised;
 };
 
 // The first accesses to 4 bytes by two different blocks of those a worker ran.
 struct Between {
     Seen write[2], read[2], atomic;
 };
+
+struct CrossCell; // cluster.h
 
 enum class Space { Global, Shared, Module };
 
@@ -67,6 +71,7 @@ struct alignas(64) Region {
     uint32_t *settled = nullptr;
     Cell *cells = nullptr;
     Between *between = nullptr; // null for shared memory
+    CrossCell *cross = nullptr; // of shared memory, once a cluster needs it
     uint8_t *touched = nullptr; // pages of `between` that this launch used
     Space space = Space::Global;
     std::vector<uint32_t> pages; // the same as a list

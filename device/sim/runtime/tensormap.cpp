@@ -88,7 +88,7 @@ BulkCopy boxOf(const TensorMap &m, const int *at, Addr inShared, bool loads) {
 extern "C" {
 
 void simt_tensor_load(int rank, void *to, const void *map, int c0, int c1, int c2, int c3, int c4,
-                      void *barrier, int line) {
+                      void *barrier, unsigned blocks, int line) {
     Worker *w = worker;
     const int at[] = {c0, c1, c2, c3, c4};
     const TensorMap &m = mapAt(w, map, rank, line);
@@ -96,7 +96,7 @@ void simt_tensor_load(int rank, void *to, const void *map, int c0, int c1, int c
     BulkCopy c = boxOf(m, at, (Addr)to, true);
     c.line = line;
     c.pc = (Addr)__builtin_return_address(0);
-    askForLoad(w, c, (Addr)to, (Addr)barrier, 128, "cp.async.bulk.tensor");
+    askForAll(w, c, (Addr)to, (Addr)barrier, 128, blocks, "cp.async.bulk.tensor");
 }
 
 void simt_tensor_store(int rank, const void *map, int c0, int c1, int c2, int c3, int c4,

@@ -22,6 +22,12 @@ extern "C" __global__ void sum_of_all(const float *x, float *y) {
     if (threadIdx.x == 0) y[blockIdx.x] = part;
 }
 
+// So many registers that a multiprocessor holds one block, if the compiler takes them.
+extern "C" __global__ void __launch_bounds__(512, 1) many_registers(const float *x, float *y) {
+    if (threadIdx.x == 0) y[blockIdx.x] = x[0];
+    cg::this_grid().sync();
+}
+
 extern "C" __global__ void no_second_barrier(const float *x, float *y) {
     for (int round = 0; round < 2; round++) {
         if (threadIdx.x == 0) y[blockIdx.x] = x[blockIdx.x] + round;

@@ -2,6 +2,7 @@
 // engine (bulk.cpp, tensormap.cpp), products of warpgroups (wgmma.cpp). Inline PTX becomes calls of
 // these.
 #pragma once
+#include "cluster.h"
 
 extern "C" {
 void simt_mbarrier_init(void *barrier, unsigned count, int line);
@@ -17,10 +18,14 @@ void simt_fence_proxy();
 void simt_fence_mbarrier_init();
 void simt_setmaxnreg(long long count, int more, int line);
 
-void simt_bulk_load(void *to, const void *from, unsigned bytes, void *barrier, int line);
+// blocks is the mask of a multicast, or 0.
+void simt_bulk_load(void *to, const void *from, unsigned bytes, void *barrier, unsigned blocks,
+                    int line);
+void simt_bulk_send(void *to, const void *from, unsigned bytes, void *barrier, int line);
+void simt_store_async(void *to, const void *value, unsigned bytes, void *barrier, int line);
 void simt_bulk_store(void *to, const void *from, unsigned bytes, int line);
 void simt_tensor_load(int rank, void *to, const void *map, int c0, int c1, int c2, int c3, int c4,
-                      void *barrier, int line);
+                      void *barrier, unsigned blocks, int line);
 void simt_tensor_store(int rank, const void *map, int c0, int c1, int c2, int c3, int c4,
                        const void *from, int line);
 void simt_bulk_commit();
@@ -40,12 +45,6 @@ namespace simt::ptx {
 template <class T> SIMT_INLINE unsigned *place(T &v) {
     static_assert(sizeof(T) == 4, "a sum of wgmma is a register of 32 bits");
     return (unsigned *)&v;
-}
-
-// In a cluster of one block.
-template <class T> SIMT_INLINE T ofBlock(T address, unsigned rank, int line = __builtin_LINE()) {
-    if (rank) simt_trap("mapa: there is only block 0 in a cluster of one", line);
-    return address;
 }
 
 } // namespace simt::ptx

@@ -11,6 +11,7 @@ struct KernelEntry {
     const unsigned short *sizes;
     const char *kinds; // of each parameter: pointer, int, unsigned, float, other
     void *address;
+    unsigned cluster[3], bounds[2]; // what its attributes say
 };
 
 template <class T> constexpr char kindOf() {
@@ -20,6 +21,11 @@ template <class T> constexpr char kindOf() {
     if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? 'i' : 'u';
     return 'o';
 }
+
+// Numbers are what an attribute says: constants, so that nothing runs when a module is loaded.
+template <unsigned... N> struct Numbers {
+    static constexpr unsigned all[sizeof...(N) + 3] = {N...};
+};
 
 template <auto F> struct Entry;
 template <class... A, void (*F)(A...)> struct Entry<F> {

@@ -9,7 +9,8 @@ long long simt_clock();
 // The offset in the block's shared memory, or -1 for an address elsewhere.
 long long simt_shared_offset(const void *p);
 void *simt_shared_address(unsigned long long offset);
-int simt_space(const void *p); // 1 shared, 2 global, 3 the module's, 4 local, 0 none
+int simt_space(const void *p); // 1 shared, 2 global, 3 the module's, 4 local, 5 shared of
+                               // another block of the cluster, 0 none
 }
 
 #define SIMT_LOAD(name)                                                                            \
@@ -33,6 +34,9 @@ SIMT_STORE(__stwt)
 
 SIMT_INLINE unsigned __isShared(const void *p) {
     return simt_space(p) == 1;
+}
+SIMT_INLINE unsigned __isClusterShared(const void *p) {
+    return simt_space(p) == 1 || simt_space(p) == 5;
 }
 SIMT_INLINE unsigned __isGlobal(const void *p) {
     return simt_space(p) == 2 || simt_space(p) == 3;

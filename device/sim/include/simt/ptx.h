@@ -143,6 +143,12 @@ template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T
         store<T, n>(p, v);
 }
 
+template <class T, int n>
+SIMT_INLINE void storeAsync(char *to, const Values<T, n> &v, char *barrier,
+                            int line = __builtin_LINE()) {
+    simt_store_async(to, &v, sizeof v, barrier, line);
+}
+
 SIMT_INLINE void copyAsync(unsigned long long to, unsigned long long from, unsigned bytes,
                            unsigned taken, int line = __builtin_LINE()) {
     simt_copy_async(shared(to), generic(from), bytes, bytes - taken, line);

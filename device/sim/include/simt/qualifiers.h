@@ -9,6 +9,8 @@
 #define __managed__ __managed__
 #define __grid_constant__ __grid_constant__
 #define __noinline__ __noinline__
+#define __launch_bounds__ __launch_bounds__
+#define __cluster_dims__ __cluster_dims__
 #else
 #define __global__
 #define __device__
@@ -17,8 +19,9 @@
 #define __managed__
 #define __grid_constant__
 #define __noinline__ __attribute__((noinline))
-#endif
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#endif
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline_hint__ inline
