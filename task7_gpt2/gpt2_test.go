@@ -14,6 +14,7 @@ import (
 	"flashlab/device"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
+	"flashlab/nn/lm"
 	flash "flashlab/task4_flash"
 	decode "flashlab/task5_decode"
 	e2e "flashlab/task6_e2e"
@@ -49,7 +50,7 @@ func TestTheCoursesModel(t *testing.T) {
 	yours, plain := both(t, weights)
 	var texts [2][]int32
 	for i, m := range []gpt2.LM{yours, plain} {
-		_, err := gpt2.Generate(m, gpt2.Generation{Prompt: []int32{84, 104, 101}, Tokens: 8, Stop: -1,
+		_, err := lm.Generate(m, lm.Generation{Prompt: []int32{84, 104, 101}, Tokens: 8, Stop: -1,
 			Emit: func(token int32) error { texts[i] = append(texts[i], token); return nil }})
 		must(t, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"flashlab/attn/attntest"
 	"flashlab/device"
 	"flashlab/nn/gpt2/bpe"
+	"flashlab/nn/lm"
 	"flashlab/tensor"
 )
 
@@ -107,7 +108,7 @@ func agrees(t *testing.T, m LM, g golden, tokens int) {
 		return
 	}
 	var text []int32
-	_, err := Generate(m, Generation{Prompt: g.prompt, Tokens: tokens, Stop: -1, Emit: func(token int32) error { text = append(text, token); return nil }})
+	_, err := lm.Generate(m, lm.Generation{Prompt: g.prompt, Tokens: tokens, Stop: -1, Emit: func(token int32) error { text = append(text, token); return nil }})
 	require.NoError(t, err)
 	assert.Equal(t, g.greedy[:tokens], text)
 }
@@ -136,9 +137,9 @@ func TestPerplexities(t *testing.T) {
 	m := newModel(t, d, w)
 	r, err := NewReference(w, nil)
 	require.NoError(t, err)
-	want, err := Perplexity(r, tokens)
+	want, err := lm.Perplexity(r, tokens)
 	require.NoError(t, err)
-	got, err := Perplexity(m, tokens)
+	got, err := lm.Perplexity(m, tokens)
 	require.NoError(t, err)
 	assert.InEpsilon(t, want, got, 1e-3)
 	assert.False(t, math.IsNaN(want))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/nn/gpt2/bpe"
+	"flashlab/nn/lm"
 	"flashlab/tensor/quant"
 )
 
@@ -50,7 +51,7 @@ func TestPerplexityOfINT4(t *testing.T) {
 	of := func(w Weights) float64 {
 		r, err := NewReference(w, nil)
 		require.NoError(t, err)
-		p, err := Perplexity(r, tokens)
+		p, err := lm.Perplexity(r, tokens)
 		require.NoError(t, err)
 		return p
 	}

@@ -7,10 +7,19 @@ import (
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/nn"
+	"flashlab/nn/lm"
 )
 
-// ErrFull: the text is as long as the model has positions.
-var ErrFull = errors.New("the model's positions are used up")
+// LM is a Model or a Reference.
+type LM interface {
+	lm.LM
+	Config() Config
+}
+
+var (
+	_ LM = (*Model)(nil)
+	_ LM = (*Reference)(nil)
+)
 
 // Model is GPT-2 on a device, for one text at a time.
 type Model struct {
@@ -132,6 +141,9 @@ func (m *Model) poison() error {
 // Config is the model's shape.
 func (m *Model) Config() Config { return m.config }
 
+// Positions is the longest text.
+func (m *Model) Positions() int { return m.config.Positions }
+
 // Room is how many more tokens the text may have.
 func (m *Model) Room() int { return m.config.Positions - m.before.Host[0] }
 
@@ -186,25 +198,12 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 }
 
 // checkText tells what is wrong with a prompt.
-func (c Config) checkText(text []int32) error {
-	switch n := len(text); {
-	case n == 0:
-		return errors.New("the prompt is empty: a model needs one token at least")
-	case n > c.Positions:
-		return fmt.Errorf("the prompt has %d tokens, and the model %d positions: %w", n, c.Positions, ErrFull)
-	}
-	for i, token := range text {
-		if token < 0 || int(token) >= c.Vocabulary {
-			return fmt.Errorf("token %d of the prompt is %d: the model knows 0 to %d; does the vocabulary belong to it?", i, token, c.Vocabulary-1)
-		}
-	}
-	return nil
-}
+func (c Config) checkText(text []int32) error { return lm.CheckText(text, c.Positions, c.Vocabulary) }
 
 // Step advances by one token.
 func (m *Model) Step(token int32) error {
 	if m.Room() < 1 {
-		return ErrFull
+		return lm.ErrFull
 	}
 	if err := m.config.checkText([]int32{token}); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"flashlab/attn/attntest"
 	"flashlab/device"
 	"flashlab/nn"
+	"flashlab/nn/lm"
 )
 
 // small is odd in every size, so that nothing fits a tile.
@@ -94,12 +95,12 @@ func TestEachPositionHasItsLogits(t *testing.T) {
 	for i := range long {
 		long[i] = int32(i * i % small.Vocabulary)
 	}
-	a, err := Perplexity(m, long)
+	a, err := lm.Perplexity(m, long)
 	require.NoError(t, err)
-	b, err := Perplexity(r, long)
+	b, err := lm.Perplexity(r, long)
 	require.NoError(t, err)
 	assert.InEpsilon(t, b, a, 1e-4)
-	_, err = Perplexity(r, long[:1])
+	_, err = lm.Perplexity(r, long[:1])
 	assert.ErrorContains(t, err, "two tokens")
 }
 
@@ -122,13 +123,13 @@ func TestWhatCannotBeGenerated(t *testing.T) {
 	m, w := onDevice(t, small)
 	r, err := NewReference(w, nil)
 	require.NoError(t, err)
-	for _, lm := range []LM{m, r} {
-		assert.ErrorContains(t, lm.Prefill(nil), "empty")
-		assert.ErrorIs(t, lm.Prefill(make([]int32, 38)), ErrFull)
-		assert.ErrorContains(t, lm.Prefill([]int32{0, 113}), "token 1 of the prompt is 113")
-		require.NoError(t, lm.Prefill(make([]int32, 37)))
-		assert.Zero(t, lm.Room())
-		assert.ErrorIs(t, lm.Step(1), ErrFull)
+	for _, one := range []LM{m, r} {
+		assert.ErrorContains(t, one.Prefill(nil), "empty")
+		assert.ErrorIs(t, one.Prefill(make([]int32, 38)), lm.ErrFull)
+		assert.ErrorContains(t, one.Prefill([]int32{0, 113}), "token 1 of the prompt is 113")
+		require.NoError(t, one.Prefill(make([]int32, 37)))
+		assert.Zero(t, one.Room())
+		assert.ErrorIs(t, one.Step(1), lm.ErrFull)
 	}
 	require.NoError(t, m.Prefill([]int32{1}))
 	assert.Error(t, m.Step(-1))
@@ -138,13 +139,13 @@ func TestGenerate(t *testing.T) {
 	m, w := onDevice(t, small)
 	r, err := NewReference(w, nil)
 	require.NoError(t, err)
-	write := func(lm LM, g Generation) (tokens []int32, timing Timing) {
+	write := func(one LM, g lm.Generation) (tokens []int32, timing lm.Timing) {
 		g.Emit = func(token int32) error { tokens = append(tokens, token); return nil }
-		timing, err := Generate(lm, g)
+		timing, err := lm.Generate(one, g)
 		require.NoError(t, err)
 		return tokens, timing
 	}
-	g := Generation{Prompt: []int32{1, 2, 3}, Tokens: 9, Stop: -1}
+	g := lm.Generation{Prompt: []int32{1, 2, 3}, Tokens: 9, Stop: -1}
 	want, timing := write(r, g)
 	assert.Len(t, want, 9)
 	assert.Len(t, timing.Each, 8)
@@ -157,7 +158,7 @@ func TestGenerate(t *testing.T) {
 	again, _ := write(r, g)
 	assert.Equal(t, sampled, again)
 
-	g = Generation{Prompt: []int32{1, 2, 3}, Tokens: 100, Stop: -1}
+	g = lm.Generation{Prompt: []int32{1, 2, 3}, Tokens: 100, Stop: -1}
 	full, timing := write(r, g)
 	assert.Len(t, full, 35) // the last one needs no position
 	assert.Contains(t, timing.Why, "37 positions")
@@ -167,8 +168,8 @@ func TestGenerate(t *testing.T) {
 	assert.NotContains(t, stopped, g.Stop)
 	assert.Contains(t, timing.Why, "ended the text")
 
-	_, err = Generate(r, Generation{Prompt: []int32{1}, Tokens: 0})
+	_, err = lm.Generate(r, lm.Generation{Prompt: []int32{1}, Tokens: 0})
 	assert.Error(t, err)
-	_, err = Generate(r, Generation{Prompt: []int32{1}, Tokens: 1, Sampler: nn.Sampler{TopP: 2}})
+	_, err = lm.Generate(r, lm.Generation{Prompt: []int32{1}, Tokens: 1, Sampler: nn.Sampler{TopP: 2}})
 	assert.ErrorContains(t, err, "top-p")
 }

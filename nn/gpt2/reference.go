@@ -1,13 +1,13 @@
 package gpt2
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"flashlab/nn/lm"
 	"flashlab/tensor"
 )
 
@@ -47,6 +47,9 @@ func NewReference(w Weights, attend Attend) (*Reference, error) {
 // Config is the model's shape.
 func (r *Reference) Config() Config { return r.config }
 
+// Positions is the longest text.
+func (r *Reference) Positions() int { return r.config.Positions }
+
 // Room is how many more tokens the text may have.
 func (r *Reference) Room() int { return r.config.Positions - len(r.keys[0])/r.config.Width }
 
@@ -70,7 +73,7 @@ func (r *Reference) Each(text []int32, f func(position int, logits []float32) er
 // Step advances by one token.
 func (r *Reference) Step(token int32) error {
 	if r.Room() < 1 {
-		return ErrFull
+		return lm.ErrFull
 	}
 	return r.feed([]int32{token}, nil)
 }
@@ -79,18 +82,7 @@ func (r *Reference) Step(token int32) error {
 func (r *Reference) Logits() ([]float32, error) { return r.logits, nil }
 
 // Greedy is the token with the largest logit, the first one if there is a tie.
-func (r *Reference) Greedy() (int32, error) {
-	best := 0
-	for i, v := range r.logits {
-		if v != v {
-			return 0, errors.New("the model's logits hold NaN")
-		}
-		if v > r.logits[best] {
-			best = i
-		}
-	}
-	return int32(best), nil
-}
+func (r *Reference) Greedy() (int32, error) { return lm.Best(r.logits) }
 
 func (r *Reference) feed(tokens []int32, f func(int, []float32) error) error {
 	c := r.config

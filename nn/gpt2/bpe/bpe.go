@@ -24,6 +24,7 @@ const words = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(
 // Tokenizer knows one vocabulary.
 type Tokenizer struct {
 	core   *tiktoken.Tiktoken
+	file   *byPairs // in its place, of LoadJSON
 	tokens []int32  // by rank: what a model calls it
 	text   [][]byte // by token; nil where there is none
 	end    int32    // EndOfText; -1 without one
@@ -112,8 +113,12 @@ func (t *Tokenizer) Size() int { return len(t.text) }
 func (t *Tokenizer) End() (token int32, ok bool) { return t.end, t.end >= 0 }
 
 // Encode turns text into tokens. EndOfText and other special tokens are
-// recognised in it. A byte that is no UTF-8 becomes U+FFFD.
+// recognised in it. A byte that is no UTF-8 becomes U+FFFD. A vocabulary of LoadJSON
+// puts before and behind the text what its file asks for, such as Llama's token to begin with.
 func (t *Tokenizer) Encode(text string) []int32 {
+	if t.file != nil {
+		return t.file.encode(text)
+	}
 	var ranks []int
 	if t.special { // without any, tiktoken would find the empty one everywhere
 		ranks = t.core.Encode(text, []string{"all"}, nil)

@@ -11,6 +11,7 @@ import (
 	"flashlab/attn"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
+	"flashlab/nn/lm"
 	reference "flashlab/task1_reference"
 	"flashlab/tensor"
 )
@@ -79,11 +80,11 @@ func (c choices) writes(name string, w gpt2.Weights, t *bpe.Tokenizer, prompt []
 		return is
 	}
 	defer r.close()
-	g := gpt2.Generation{Prompt: prompt, Tokens: c.tokens, Sampler: c.sampler, Stop: c.stop(t), Emit: func(token int32) error {
+	g := lm.Generation{Prompt: prompt, Tokens: c.tokens, Sampler: c.sampler, Stop: c.stop(t), Emit: func(token int32) error {
 		is.tokens = append(is.tokens, token)
 		return nil
 	}}
-	if _, err := gpt2.Generate(r, g); err != nil {
+	if _, err := lm.Generate(r, g); err != nil {
 		is.not = err.Error()
 	}
 	is.text = spell(t, append(prompt[:len(prompt):len(prompt)], is.tokens...))

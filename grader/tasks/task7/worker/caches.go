@@ -8,6 +8,7 @@ import (
 
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
+	"flashlab/nn/lm"
 )
 
 // caches measures the perplexity on a file with keys and values that are kept in fewer bits: the model
@@ -36,7 +37,7 @@ func (c choices) caches(w gpt2.Weights, t *bpe.Tokenizer) error {
 			return err
 		}
 		start := time.Now()
-		p, err := gpt2.Perplexity(r, tokens)
+		p, err := lm.Perplexity(r, tokens)
 		if err != nil {
 			return err
 		}

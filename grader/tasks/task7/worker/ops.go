@@ -12,6 +12,7 @@ import (
 	"flashlab/grader/tasks/task7/sizes"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
+	"flashlab/nn/lm"
 	task "flashlab/task7_gpt2"
 	"flashlab/tensor"
 )
@@ -121,17 +122,17 @@ func text(m *worker.Made[kit]) worker.Op {
 		if err != nil {
 			return nil, err
 		}
-		lm, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, k.own)
+		model, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, k.own)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = lm.Close() }()
+		defer func() { _ = model.Close() }()
 		var prompt []int32
 		for _, v := range j.In[0].Data {
 			prompt = append(prompt, int32(v))
 		}
 		var got []float32
-		_, err = gpt2.Generate(lm, gpt2.Generation{Prompt: prompt, Tokens: j.Sizes["tokens"], Stop: -1,
+		_, err = lm.Generate(model, lm.Generation{Prompt: prompt, Tokens: j.Sizes["tokens"], Stop: -1,
 			Emit: func(token int32) error { got = append(got, float32(token)); return nil }})
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"flashlab/device/sim"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
+	"flashlab/nn/lm"
 )
 
 // runner is a model that can write, and what to say of it.
@@ -76,12 +77,12 @@ func (r *runner) warm(prompt []int32) error {
 	if r.memory == nil || r.memory.Info().Kind != device.CUDA {
 		return nil
 	}
-	_, err := gpt2.Generate(r.LM, gpt2.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }})
+	_, err := lm.Generate(r.LM, lm.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }})
 	return err
 }
 
 // report says how long it took.
-func (r *runner) report(t gpt2.Timing, prompt int) {
+func (r *runner) report(t lm.Timing, prompt int) {
 	if t.Why != "" {
 		fmt.Printf("(ended: %s)\n", t.Why)
 	}

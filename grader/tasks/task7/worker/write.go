@@ -14,6 +14,7 @@ import (
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
+	"flashlab/nn/lm"
 	task "flashlab/task7_gpt2"
 )
 
@@ -175,7 +176,7 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 	if err != nil {
 		return err
 	}
-	g := gpt2.Generation{Prompt: prompt, Tokens: c.tokens, Sampler: c.sampler, Stop: -1}
+	g := lm.Generation{Prompt: prompt, Tokens: c.tokens, Sampler: c.sampler, Stop: -1}
 	if t == nil {
 		fmt.Printf("(no vocabulary is there, so tokens are numbers)\n%v", prompt)
 		g.Emit = func(token int32) error { fmt.Printf(" %d", token); return nil }
@@ -199,7 +200,7 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 		written = append(written, []int32{token})
 		return show(token)
 	}
-	timing, err := gpt2.Generate(r, g)
+	timing, err := lm.Generate(r, g)
 	fmt.Println()
 	if err != nil {
 		return err
@@ -212,11 +213,11 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 }
 
 // times writes all times as a line, with those of some more first tokens.
-func times(r *runner, prompt []int32, t gpt2.Timing, written [][]int32) error {
+func times(r *runner, prompt []int32, t lm.Timing, written [][]int32) error {
 	work := pace.Work{Prompt: r.Config().Operations(len(prompt)), Token: float64(r.Config().Reads(len(prompt) + len(t.Each)/2))}
 	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each, Tokens: written, Work: &work}
 	for range 4 {
-		again, err := gpt2.Generate(r, gpt2.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
+		again, err := lm.Generate(r, lm.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
 		if err != nil {
 			return err
 		}
@@ -235,7 +236,7 @@ func (c choices) measure(r *runner, t *bpe.Tokenizer) error {
 		return errors.New("a perplexity on text needs the model's vocabulary (vocab.json and merges.txt)")
 	}
 	tokens := t.Encode(string(text))
-	p, err := gpt2.Perplexity(r, tokens)
+	p, err := lm.Perplexity(r, tokens)
 	if err != nil {
 		return err
 	}

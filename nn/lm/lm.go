@@ -1,4 +1,6 @@
-package gpt2
+// Package lm lets a language model write, and measures how well it foretells a
+// text.
+package lm
 
 import (
 	"errors"
@@ -9,10 +11,13 @@ import (
 	"flashlab/nn"
 )
 
-// LM can generate text: a Model or a Reference.
+// ErrFull: the text is as long as the model has positions.
+var ErrFull = errors.New("the model's positions are used up")
+
+// LM can generate text.
 type LM interface {
-	Config() Config
-	// Room is how many more tokens the text may have.
+	// Positions is the longest text, Room how many more tokens this one may have.
+	Positions() int
 	Room() int
 	// Prefill starts a text with a prompt.
 	Prefill(prompt []int32) error
@@ -25,11 +30,6 @@ type LM interface {
 	// logits, which are f's only until it returns.
 	Each(text []int32, f func(position int, logits []float32) error) error
 }
-
-var (
-	_ LM = (*Model)(nil)
-	_ LM = (*Reference)(nil)
-)
 
 // Generation says what to generate.
 type Generation struct {
@@ -82,7 +82,7 @@ func Generate(m LM, g Generation) (Timing, error) {
 		last = time.Now() // showing a token is not the model's time
 		err = m.Step(token)
 		if errors.Is(err, ErrFull) {
-			t.Why = fmt.Sprintf("the model has %d positions", m.Config().Positions)
+			t.Why = fmt.Sprintf("the model has %d positions", m.Positions())
 			return t, nil
 		}
 		if err != nil {
@@ -110,7 +110,7 @@ func next(m LM, s *nn.Sampler) (int32, error) {
 func Perplexity(m LM, text []int32) (float64, error) {
 	var sum float64
 	counted := 0
-	size := m.Config().Positions
+	size := m.Positions()
 	for from := 0; from < len(text)-1; from += size {
 		piece := text[from:min(from+size, len(text))]
 		err := m.Each(piece, func(i int, logits []float32) error {
@@ -141,4 +141,34 @@ func surprise(logits []float32, token int32) float64 {
 		sum += math.Exp(float64(v) - largest)
 	}
 	return math.Log(sum) + largest - float64(logits[token])
+}
+
+// CheckText tells what is wrong with a prompt.
+func CheckText(text []int32, positions, vocabulary int) error {
+	switch n := len(text); {
+	case n == 0:
+		return errors.New("the prompt is empty: a model needs one token at least")
+	case n > positions:
+		return fmt.Errorf("the prompt has %d tokens, and the model %d positions: %w", n, positions, ErrFull)
+	}
+	for i, token := range text {
+		if token < 0 || int(token) >= vocabulary {
+			return fmt.Errorf("token %d of the prompt is %d: the model knows 0 to %d; does the vocabulary belong to it?", i, token, vocabulary-1)
+		}
+	}
+	return nil
+}
+
+// Best is the token with the largest logit, the first one if there is a tie.
+func Best(logits []float32) (int32, error) {
+	best := 0
+	for i, v := range logits {
+		if v != v {
+			return 0, errors.New("the model's logits hold NaN")
+		}
+		if v > logits[best] {
+			best = i
+		}
+	}
+	return int32(best), nil
 }
