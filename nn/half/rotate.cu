@@ -31,9 +31,9 @@ extern "C" __global__ void rotate(const __half *qkv, __half *q, __half *k, __hal
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int j = at % half, h = at / half % all;
     const size_t row = at / half / all;
-    if (row >= (size_t)batch * count) return;
     const double each = turns[j];
     waitForInputs(); // nothing above reads what a kernel wrote
+    if (row >= (size_t)batch * count) return;
     const int b = row / count, i = row % count, position = before[b] + i;
 
     const __half *from = qkv + (row * all + h) * dim + j;

@@ -151,6 +151,9 @@ func (m *Model) Next() ([]int32, error) { return m.next.CopyOut(m.queue) }
 // SetNext makes the next step go on with other tokens.
 func (m *Model) SetNext(tokens []int32) error { return m.next.CopyIn(m.queue, tokens) }
 
+// NextTokens is where these are on the device, [Batch].
+func (m *Model) NextTokens() nn.Ints { return m.next }
+
 // Logits are those after the last pass, [Batch, Vocabulary].
 func (m *Model) Logits() nn.Floats { return m.logits }
 
