@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 
+	"flashlab/nn/safetensors"
 	"flashlab/tensor"
 )
 
@@ -79,7 +80,7 @@ func (m metadata) open(dir fs.FS) (store, func() error, error) {
 	if m.Archive == "" {
 		return exported{dir, m.Tensors}, func() error { return nil }, nil
 	}
-	r, size, err := openAt(dir, m.Archive)
+	r, size, err := safetensors.OpenAt(dir, m.Archive)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -16,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/nn/safetensors"
+	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
 	"flashlab/tensor/npytest"
 )
@@ -45,16 +46,11 @@ func stored(t testing.TB, c Config) map[string]*tensor.Tensor {
 
 // written is a .safetensors file.
 func written(t testing.TB, prefix string, all map[string]*tensor.Tensor) []byte {
-	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
-	var data bytes.Buffer
+	named := map[string]*tensor.Tensor{}
 	for name, x := range all {
-		from := data.Len()
-		require.NoError(t, binary.Write(&data, binary.LittleEndian, x.Data))
-		header[prefix+name] = map[string]any{"dtype": "F32", "shape": x.Shape, "data_offsets": []int{from, data.Len()}}
+		named[prefix+name] = x
 	}
-	text, err := json.Marshal(header)
-	require.NoError(t, err)
-	return joined(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text, data.Bytes())
+	return safetensorstest.File(t, named)
 }
 
 func joined(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
@@ -84,31 +80,10 @@ func agreeOn(t *testing.T, f *Files, c Config) {
 
 func TestSafetensorsModels(t *testing.T) {
 	for _, prefix := range []string{"", "transformer."} {
-		f, err := Open(folder(map[string][]byte{configFile: []byte(configJSON(small)), safetensorsFile: written(t, prefix, stored(t, small))}))
+		f, err := Open(folder(map[string][]byte{configFile: []byte(configJSON(small)), safetensors.Single: written(t, prefix, stored(t, small))}))
 		require.NoError(t, err)
 		agreeOn(t, f, small)
 	}
-}
-
-func TestTypesAsTheSafetensorsLibraryWritesThem(t *testing.T) {
-	data, err := os.ReadFile("testdata/types.safetensors")
-	require.NoError(t, err)
-	s, err := openSafetensors(bytes.NewReader(data), int64(len(data)))
-	require.NoError(t, err)
-	for name, last := range map[string][]float32{
-		"f32":  {65504, 6.1e-5, 3e-8},
-		"f16":  {65504, 6.0975552e-05, 5.9604645e-08},
-		"bf16": {65536, 6.1035156e-05, 3.0035153e-08},
-	} {
-		shape, ok := s.shape(name)
-		assert.True(t, ok)
-		assert.Equal(t, []int{2, 3}, shape)
-		x, err := s.read(name)
-		require.NoError(t, err)
-		assert.Equal(t, append([]float32{0, 1, -2.5}, last...), x, name)
-	}
-	_, err = s.read("i64")
-	assert.ErrorContains(t, err, "its type is I64: want F32, F16 or BF16")
 }
 
 // exportedFiles is a folder as export_gpt2.py writes it.
@@ -192,7 +167,7 @@ func TestBrokenModelsAreNamed(t *testing.T) {
 		return files
 	}
 	both := func(config string, weights []byte) map[string][]byte {
-		return map[string][]byte{configFile: []byte(config), safetensorsFile: weights}
+		return map[string][]byte{configFile: []byte(config), safetensors.Single: weights}
 	}
 	for name, c := range map[string]struct {
 		files map[string][]byte
@@ -242,23 +217,6 @@ func TestBrokenModelsAreNamed(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoWeights)
 	_, err = Open(folder(nil))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
-}
-
-func FuzzSafetensors(f *testing.F) {
-	c := Config{Width: 2, Heads: 1, Layers: 1, Positions: 2, Vocabulary: 3, Inner: 2, Epsilon: 1e-5}
-	f.Add(written(f, "", stored(f, c)))
-	types, err := os.ReadFile("testdata/types.safetensors")
-	require.NoError(f, err)
-	f.Add(types)
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		s, err := openSafetensors(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
-		for _, name := range s.names() {
-			_, _ = s.read(name) // an error, never a panic, nor more memory than the file has
-		}
-	})
 }
 
 func FuzzConfigAndMetadata(f *testing.F) {

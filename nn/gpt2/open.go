@@ -3,21 +3,19 @@ package gpt2
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
+	"flashlab/nn/safetensors"
 	"flashlab/tensor"
 )
 
 // The files of a model's folder.
 const (
-	configFile      = "config.json"
-	safetensorsFile = "model.safetensors"
-	metadataFile    = "metadata.json" // beside .npy files, or a .npz
-	torchFile       = "pytorch_model.bin"
+	configFile   = "config.json"
+	metadataFile = "metadata.json" // beside .npy files, or a .npz
+	torchFile    = "pytorch_model.bin"
 )
 
 // ErrNoWeights: the folder says what a model looks like, but has no weights.
@@ -51,7 +49,7 @@ func Open(dir fs.FS) (*Files, error) {
 		if _, err := fs.Stat(dir, metadataFile); err == nil {
 			return openExported(dir)
 		}
-		return nil, fmt.Errorf("neither %s with %s (a Hugging Face model's) nor %s (of export_gpt2.py) is there: %w", configFile, safetensorsFile, metadataFile, err)
+		return nil, fmt.Errorf("neither %s with %s (a Hugging Face model's) nor %s (of export_gpt2.py) is there: %w", configFile, safetensors.Single, metadataFile, err)
 	}
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func Open(dir fs.FS) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
-	r, size, err := openAt(dir, safetensorsFile)
+	s, err := safetensors.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := fs.Stat(dir, metadataFile); err == nil {
 			return openExported(dir)
@@ -70,26 +68,32 @@ func Open(dir fs.FS) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := openSafetensors(r, size)
+	f, err := checked(&Files{config: c, about: s.About(), store: whole{s}, close: s.Close})
 	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("%s: %w", safetensorsFile, err)
-	}
-	f, err := checked(&Files{config: c, about: safetensorsFile, store: s, close: r.Close})
-	if err != nil {
-		r.Close()
+		s.Close()
 	}
 	return f, err
 }
 
+// whole reads a tensor of such files at once.
+type whole struct{ *safetensors.Folder }
+
+func (w whole) names() []string { return w.Names() }
+
+func (w whole) shape(name string) ([]int, bool) { return w.Shape(name) }
+
+func (w whole) read(name string) ([]float32, error) {
+	shape, _ := w.Shape(name)
+	x := make([]float32, tensor.Elements(shape))
+	return x, w.Read(name, 0, x)
+}
+
 // missing says what to do about weights that are not there.
 func missing(dir fs.FS) error {
-	for _, other := range []string{torchFile, safetensorsFile + ".index.json"} {
-		if _, err := fs.Stat(dir, other); err == nil {
-			return fmt.Errorf("%s is there, which is not read; task7_gpt2/export_gpt2.py turns it into .npy files", other)
-		}
+	if _, err := fs.Stat(dir, torchFile); err == nil {
+		return fmt.Errorf("%s is there, which is not read; task7_gpt2/export_gpt2.py turns it into .npy files", torchFile)
 	}
-	return fmt.Errorf("%w: %s is missing", ErrNoWeights, safetensorsFile)
+	return fmt.Errorf("%w: %s is missing", ErrNoWeights, safetensors.Single)
 }
 
 // checked looks whether the weights are there, in the right shapes.
@@ -153,29 +157,4 @@ func (f *Files) Read(t Tensor) ([]float32, error) {
 		return transposed(x, t.Shape[1], t.Shape[0]), nil
 	}
 	return x, nil
-}
-
-// readerAt is a file that can be read anywhere.
-type readerAt interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// openAt opens a file of the folder, and tells its size.
-func openAt(dir fs.FS, name string) (readerAt, int64, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	r, ok := f.(readerAt)
-	if !ok || info.Size() < 0 || info.Size() > math.MaxInt64-8 {
-		f.Close()
-		return nil, 0, fmt.Errorf("%s: this kind of file cannot be read at any place: copy it to a disk", name)
-	}
-	return r, info.Size(), nil
 }
