@@ -20,8 +20,11 @@ type Report struct {
 
 // NewReport is one without results yet.
 func NewReport(d device.Device, w Workload) Report {
-	i := d.Info()
-	return Report{w, i.Name, fmt.Sprintf("random, from the seed %d: what is said about perplexity and tokens says nothing about a trained model", w.Seed), nil}
+	about := fmt.Sprintf("random, from the seed %d: perplexities and tokens say nothing about a trained model", w.Seed)
+	if w.Weights != nil {
+		about = w.Weights.About()
+	}
+	return Report{w, d.Info().Name, about, nil}
 }
 
 // Head says what is run.

@@ -9,6 +9,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/nn/half/decoder"
+	"flashlab/nn/llama3"
 )
 
 // Way is how a model is put together.
@@ -31,25 +32,17 @@ var Ways = []Way{
 // Workload is what is run.
 type Workload struct {
 	decoder.Config `json:"-"`
-	Shape          string
+	Llama          llama3.Config  `json:"-"`
+	Weights        llama3.Weights `json:"-"` // nil: random ones, made on the device
+	Shape          string         // a name, or a folder
 	Batch          int
 	Prompt, Tokens int
 	Seed           uint64
 }
 
-// Shapes are the models that a name stands for. Llama 3.1's frequencies are scaled; random weights do not
-// notice.
-var Shapes = map[string]decoder.Config{
-	"tiny": shape(decoder.Config{Hidden: 256, Layers: 2, MLP: 384, Vocabulary: 500}, 4, 2, 64, 10000),
-	"1b":   shape(decoder.Config{Hidden: 2048, Layers: 16, MLP: 8192, Vocabulary: 128256}, 32, 8, 64, 500000),
-	"8b":   shape(decoder.Config{Hidden: 4096, Layers: 32, MLP: 14336, Vocabulary: 128256}, 32, 8, 128, 500000),
-}
-
-func shape(c decoder.Config, heads, kvHeads, dim int, base float64) decoder.Config {
-	c.Heads.Heads, c.KVHeads, c.Dim = heads, kvHeads, dim
-	c.Epsilon, c.Frequencies = 1e-5, decoder.Frequencies(dim, base)
-	return c
-}
+// Tiny is a shape for the simulator; llama3.Sizes has those that were published.
+var Tiny = llama3.Config{Width: 256, Heads: 4, KVHeads: 2, Dim: 64, Layers: 2, Inner: 384, Positions: 4096, Vocabulary: 500,
+	Epsilon: 1e-5, Rotary: 500000, Scaling: &llama3.Scaling{Factor: 8, Low: 1, High: 4, Original: 1024}, Begin: -1}
 
 // group is how many tokens a cache of 4 bits quantises together: slots are whole groups.
 const group = 32
@@ -68,6 +61,9 @@ const atOnce = 2048
 func (w Workload) Check() error {
 	if min(w.Batch, w.Prompt, w.Tokens) < 1 || w.Batch > 64 {
 		return fmt.Errorf("%d sequences, prompts of %d tokens and %d new ones: want at least 1 of each, and at most 64 sequences", w.Batch, w.Prompt, w.Tokens)
+	}
+	if longest := w.Llama.Positions; w.Prompt+w.Tokens > longest {
+		return fmt.Errorf("prompts of %d tokens and %d new ones: the model has %d positions", w.Prompt, w.Tokens, longest)
 	}
 	return w.Config.Check()
 }

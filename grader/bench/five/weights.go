@@ -1,113 +1,157 @@
 package five
 
 import (
+	"errors"
 	"fmt"
-	"math"
 
 	w4a16 "flashlab/bonus/b8_w4a16"
 	"flashlab/device"
 	"flashlab/nn"
 	"flashlab/nn/half"
 	"flashlab/nn/half/decoder"
+	"flashlab/nn/llama3"
 	"flashlab/tensor"
 )
 
-// random are a model's weights from a seed, made on the device. Matrices keep the size of what passes
-// through; those that add to x are smaller, so that it does not grow with the number of layers.
-type random struct {
+// source puts weights on the device: those of a folder, or random ones, which are made there, with the
+// same bits as in Go.
+type source struct {
+	Workload
+	device device.Queue
 	layers *nn.Layers
-	seed   uint64
-	depth  int
 }
 
-// deviation is the standard deviation of tensor.Normal.
-const deviation = 1.1547
-
-// matrix fills w [outputs, inputs]. Each has its own stream.
-func (r random) matrix(w half.Halves, stream, inputs int, residual bool) error {
-	scale := 1 / (deviation * math.Sqrt(float64(inputs)))
-	if residual {
-		scale /= math.Sqrt(2 * float64(r.depth))
+func (s source) put(to half.Halves, t llama3.Tensor) error {
+	if s.Weights == nil && len(t.Shape) == 2 {
+		stream, scale, _ := t.Random()
+		return s.layers.FillHalves(to, tensor.Normal, s.Seed, stream, scale)
 	}
-	return r.layers.FillHalves(w, tensor.Normal, r.seed, uint32(stream), float32(scale))
+	weights := s.Weights
+	if weights == nil {
+		var err error
+		if weights, err = llama3.Random(s.Llama, s.Seed); err != nil {
+			return err
+		}
+	}
+	return llama3.Halves(weights, t, func(from int, halves []device.Float16) error {
+		piece, err := to.Slice(from, from+len(halves))
+		if err != nil {
+			return err
+		}
+		return piece.CopyIn(s.device, halves)
+	})
 }
 
-// gains are around 1.
-func (r random) gains(a *arena, stream, width int) (half.Halves, error) {
-	x := make([]float32, width)
-	if err := tensor.Fill(x, tensor.Normal, r.seed, uint32(stream), 0); err != nil {
-		return half.Halves{}, err
-	}
-	bits := make([]device.Float16, width)
-	for i, v := range x {
-		bits[i] = device.ToFloat16(1 + 0.1*v)
-	}
-	b, err := alloc[device.Float16](a, "gains", width)
+// one is a weight in a place of its own.
+func (a *arena) one(s source, name string, shape ...int) (half.Halves, error) {
+	t := llama3.Tensor{Name: name, Shape: shape}
+	b, err := alloc[device.Float16](a, name, t.Elements())
 	if err != nil {
 		return b, err
 	}
-	return b, b.CopyIn(a.device, bits)
+	return b, s.put(b, t)
+}
+
+// stacked are matrices of one input, one below the other.
+type stacked struct {
+	inputs  int
+	tensors []llama3.Tensor
+}
+
+func stack(layer, inputs int, parts ...llama3.Tensor) stacked {
+	s := stacked{inputs: inputs}
+	for _, t := range parts {
+		s.tensors = append(s.tensors, llama3.Tensor{Name: llama3.InLayer(layer, t.Name+llama3.Weight), Shape: []int{t.Shape[0], inputs}})
+	}
+	return s
+}
+
+func (s stacked) outputs() (n int) {
+	for _, t := range s.tensors {
+		n += t.Shape[0]
+	}
+	return n
+}
+
+func (s stacked) put(to half.Halves, from source) error {
+	at := 0
+	for _, t := range s.tensors {
+		part, err := to.Slice(at, at+t.Elements())
+		if err != nil {
+			return err
+		}
+		if err := from.put(part, t); err != nil {
+			return err
+		}
+		at += t.Elements()
+	}
+	return nil
 }
 
 // weights makes those of a way.
-func (a *arena) weights(p *parts, w Workload, four bool) (decoder.Weights, error) {
-	r, streams := random{p.nn, w.Seed, w.Layers}, 0
-	stream := func() int { streams++; return streams }
-	f := fours{parts: p, arena: a, rows: w.Batch}
+func (a *arena) weights(p *parts, w Workload, four bool) (all decoder.Weights, err error) {
+	s := source{w, a.device, p.nn}
+	make := func(m stacked) (decoder.Matrix, error) { return a.dense(p, s, m) }
 	if four {
+		f := fours{parts: p, arena: a, rows: w.Batch}
 		if err := f.begin(w); err != nil {
-			return decoder.Weights{}, err
-		}
-	}
-	matrix := func(outputs, inputs int, residual bool) (decoder.Matrix, error) {
-		if four {
-			if err := r.matrix(f.place(outputs*inputs), stream(), inputs, residual); err != nil {
-				return nil, err
-			}
-			return f.matrix(outputs, inputs)
-		}
-		b, err := alloc[device.Float16](a, "weights", outputs*inputs)
-		if err != nil {
-			return nil, err
-		}
-		return decoder.Dense{Layers: p.half, W: b, Inputs: inputs, Outputs: outputs}, r.matrix(b, stream(), inputs, residual)
-	}
-	var all decoder.Weights
-	var err error
-	for _, b := range []*half.Halves{&all.Embedding, &all.Head} {
-		if *b, err = alloc[device.Float16](a, "tokens", w.Vocabulary*w.Hidden); err != nil {
 			return all, err
 		}
-		inputs := 1 // of the embedding: its rows are as large as activations
-		if b == &all.Head {
-			inputs = w.Hidden
-		}
-		if err := r.matrix(*b, stream(), inputs, false); err != nil {
+		defer func() { err = errors.Join(err, f.end()) }()
+		make = func(m stacked) (decoder.Matrix, error) { return f.matrix(s, m) }
+	}
+	if all.Embedding, err = a.one(s, llama3.TokenTable, w.Vocabulary, w.Hidden); err != nil {
+		return all, err
+	}
+	all.Head = all.Embedding
+	if !w.Llama.Tied {
+		if all.Head, err = a.one(s, llama3.Head, w.Vocabulary, w.Hidden); err != nil {
 			return all, err
 		}
 	}
 	for i := range w.Layers {
-		var b decoder.Block
-		for _, to := range []*half.Halves{&b.Norm1, &b.Norm2} {
-			if *to, err = r.gains(a, stream(), w.Hidden); err != nil {
-				return all, err
-			}
-		}
-		for _, m := range []struct {
-			to              *decoder.Matrix
-			outputs, inputs int
-			residual        bool
-		}{{&b.QKV, w.All(), w.Hidden, false}, {&b.Out, w.Hidden, w.Width(), true}, {&b.GateUp, 2 * w.MLP, w.Hidden, false}, {&b.Down, w.Hidden, w.MLP, true}} {
-			if *m.to, err = matrix(m.outputs, m.inputs, m.residual); err != nil {
-				return all, fmt.Errorf("layer %d: %w", i, err)
-			}
+		b, err := a.block(s, i, make)
+		if err != nil {
+			return all, fmt.Errorf("layer %d: %w", i, err)
 		}
 		all.Blocks = append(all.Blocks, b)
 	}
-	if all.Norm, err = r.gains(a, stream(), w.Hidden); err != nil {
-		return all, err
+	all.Norm, err = a.one(s, llama3.FinalGain, w.Hidden)
+	return all, err
+}
+
+// dense is a matrix in halves.
+func (a *arena) dense(p *parts, s source, m stacked) (decoder.Matrix, error) {
+	outputs := m.outputs()
+	b, err := alloc[device.Float16](a, m.tensors[0].Name, outputs*m.inputs)
+	if err != nil {
+		return nil, err
 	}
-	return all, f.end()
+	return decoder.Dense{Layers: p.half, W: b, Inputs: m.inputs, Outputs: outputs}, m.put(b, s)
+}
+
+func (a *arena) block(s source, i int, make func(stacked) (decoder.Matrix, error)) (b decoder.Block, err error) {
+	rows := func(name string, n int) llama3.Tensor { return llama3.Tensor{Name: name, Shape: []int{n}} }
+	if b.Norm1, err = a.one(s, llama3.InLayer(i, llama3.Gain1), s.Hidden); err != nil {
+		return b, err
+	}
+	if b.Norm2, err = a.one(s, llama3.InLayer(i, llama3.Gain2), s.Hidden); err != nil {
+		return b, err
+	}
+	for _, m := range []struct {
+		to *decoder.Matrix
+		of stacked
+	}{
+		{&b.QKV, stack(i, s.Hidden, rows(llama3.Q, s.Width()), rows(llama3.K, s.Slot()), rows(llama3.V, s.Slot()))},
+		{&b.Out, stack(i, s.Width(), rows(llama3.O, s.Hidden))},
+		{&b.GateUp, stack(i, s.Hidden, rows(llama3.Gate, s.MLP), rows(llama3.Up, s.MLP))},
+		{&b.Down, stack(i, s.MLP, rows(llama3.Down, s.Hidden))},
+	} {
+		if *m.to, err = make(m.of); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 // fours makes matrices of four bits.
@@ -147,35 +191,36 @@ func (f *fours) room(n int) (x half.Four, err error) {
 	return x, err
 }
 
-// place is where the next matrix is put.
-func (f *fours) place(n int) half.Halves {
-	b, _ := f.scratch.Slice(0, n) // at most the largest
-	return b
-}
-
-// matrix quantises what place has, and lays it for several rows.
-func (f *fours) matrix(outputs, inputs int) (decoder.Matrix, error) {
-	n, w := outputs*inputs, f.place(outputs*inputs)
+// matrix quantises one, and lays it for several rows.
+func (f *fours) matrix(from source, s stacked) (decoder.Matrix, error) {
+	outputs, inputs := s.outputs(), s.inputs
+	n := outputs * inputs
+	w, err := f.scratch.Slice(0, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.put(w, from); err != nil {
+		return nil, err
+	}
 	m := fourMatrix{parts: f.parts, scratch: w, shape: w4a16.Shape{K: inputs, N: outputs}}
-	var err error
 	if f.rows == 1 {
 		if m.weights, err = f.room(n); err != nil {
 			return nil, err
 		}
 		return m, f.half.Quantise(m.weights, w, outputs, inputs)
 	}
-	from := half.Four{}
-	from.Codes, _ = f.unlaid.Codes.Slice(0, n/2)
-	from.Scales, _ = f.unlaid.Scales.Slice(0, n/w4a16.Group)
-	from.Zeros, _ = f.unlaid.Zeros.Slice(0, n/w4a16.Group)
-	if err := f.half.Quantise(from, w, outputs, inputs); err != nil {
+	plain := half.Four{}
+	plain.Codes, _ = f.unlaid.Codes.Slice(0, n/2)
+	plain.Scales, _ = f.unlaid.Scales.Slice(0, n/w4a16.Group)
+	plain.Zeros, _ = f.unlaid.Zeros.Slice(0, n/w4a16.Group)
+	if err := f.half.Quantise(plain, w, outputs, inputs); err != nil {
 		return nil, err
 	}
 	if m.weights, err = f.room(m.shape.Tiles() * w4a16.Tall * inputs); err != nil {
 		return nil, err
 	}
 	m.weights.Laid = true
-	return m, f.four.Lay(laid(m.weights), w4a16.Weights{Codes: from.Codes, Scales: from.Scales, Zeros: from.Zeros}, m.shape)
+	return m, f.four.Lay(laid(m.weights), w4a16.Weights{Codes: plain.Codes, Scales: plain.Scales, Zeros: plain.Zeros}, m.shape)
 }
 
 // end gives back what only quantising needed.

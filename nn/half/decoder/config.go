@@ -4,11 +4,13 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"flashlab/device"
 	"flashlab/nn/half"
+	"flashlab/nn/llama3"
 )
 
 // Halves is what activations are.
@@ -22,13 +24,14 @@ type Config struct {
 	Frequencies                     []float64 // of RoPE, radians a position, for each pair of a head: [Dim / 2]
 }
 
-// Frequencies are those of RoPE as it is, without a scaling.
-func Frequencies(dim int, base float64) []float64 {
-	f := make([]float64, dim/2)
-	for j := range f {
-		f[j] = math.Pow(base, -2*float64(j)/float64(dim))
+// Of is the shape of a Llama of Hugging Face's.
+func Of(c llama3.Config) (Config, error) {
+	if c.AttentionBias || c.MLPBias {
+		return Config{}, errors.New("this Llama's matrices have biases, which the model in halves lacks")
 	}
-	return f
+	d := Config{Heads: half.Heads{Heads: c.Heads, KVHeads: c.KVHeads, Dim: c.Dim}, Hidden: c.Width, Layers: c.Layers, MLP: c.Inner,
+		Vocabulary: c.Vocabulary, Epsilon: float32(c.Epsilon), Frequencies: c.Frequencies()}
+	return d, d.Check()
 }
 
 func (c Config) String() string {

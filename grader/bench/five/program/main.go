@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"flashlab/device/open"
 	"flashlab/device/sim"
 	"flashlab/grader/bench/five"
+	"flashlab/nn/half/decoder"
+	"flashlab/nn/llama3"
 )
 
 func main() {
@@ -25,7 +28,8 @@ func main() {
 
 func run(args []string) error {
 	f := flag.NewFlagSet("five", flag.ContinueOnError)
-	shape := f.String("shape", "8b", "the model's: "+strings.Join(shapes(), ", "))
+	shape := f.String("shape", "8B", "of a model with random weights: "+strings.Join(shapes(), ", "))
+	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
 	batch := f.Int("batch", 1, "`sequences` that step together")
 	prompt := f.Int("prompt", 512, "`tokens` of each sequence's prompt")
 	tokens := f.Int("tokens", 512, "new `tokens` of each")
@@ -36,10 +40,6 @@ func run(args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	config, ok := five.Shapes[*shape]
-	if !ok {
-		return fmt.Errorf("there is no shape %q; there is %s", *shape, strings.Join(shapes(), ", "))
-	}
 	chosen, err := choose(*ways)
 	if err != nil {
 		return err
@@ -49,7 +49,10 @@ func run(args []string) error {
 		return err
 	}
 	defer func() { _ = d.Close() }()
-	w := five.Workload{Config: config, Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
+	w := five.Workload{Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
+	if err := find(&w, *model); err != nil {
+		return err
+	}
 	r := five.NewReport(d, w)
 	r.Head(os.Stdout)
 	if err := five.Run(d, w, chosen, func(one five.Result) {
@@ -74,12 +77,27 @@ func run(args []string) error {
 	return nil
 }
 
-func shapes() (names []string) {
-	for name := range five.Shapes {
-		names = append(names, name)
+// find sets the workload's shape, and its weights if there are some.
+func find(w *five.Workload, folder string) (err error) {
+	if folder != "" {
+		files, err := llama3.Open(os.DirFS(folder))
+		if err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+		w.Shape, w.Llama, w.Weights = filepath.Base(folder), files.Config(), files
+	} else if w.Shape == "tiny" {
+		w.Llama = five.Tiny
+	} else if c, ok := llama3.Sizes[w.Shape]; ok {
+		w.Llama = c
+	} else {
+		return fmt.Errorf("there is no shape %q; there is %s", w.Shape, strings.Join(shapes(), ", "))
 	}
-	slices.Sort(names)
-	return names
+	w.Config, err = decoder.Of(w.Llama)
+	return err
+}
+
+func shapes() []string {
+	return append([]string{"tiny"}, slices.Sorted(maps.Keys(llama3.Sizes))...)
 }
 
 // choose picks ways by their numbers.
