@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"flashlab/device"
 	"flashlab/device/cuda"
 	"flashlab/device/open"
 	"flashlab/device/sim"
@@ -28,11 +29,11 @@ func main() {
 
 func run(args []string) error {
 	f := flag.NewFlagSet("five", flag.ContinueOnError)
-	shape := f.String("shape", "8B", "of a model with random weights: "+strings.Join(shapes(), ", "))
+	shape := f.String("shape", "", "of a model with random weights: "+strings.Join(shapes(), ", ")+"; without it 8B, or tiny in the simulator")
 	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
 	batch := f.Int("batch", 1, "`sequences` that step together")
-	prompt := f.Int("prompt", 512, "`tokens` of each sequence's prompt")
-	tokens := f.Int("tokens", 512, "new `tokens` of each")
+	prompt := f.Int("prompt", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
+	tokens := f.Int("tokens", 0, "new `tokens` of each; without it 512, or 4 in the simulator")
 	seed := f.Uint64("seed", 1, "of the weights")
 	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all of them without it")
 	kind := f.String("device", "auto", "auto, sim or cuda")
@@ -49,6 +50,20 @@ func run(args []string) error {
 		return err
 	}
 	defer func() { _ = d.Close() }()
+	usual := func(n *int, gpu, simulator int) {
+		if *n == 0 && d.Info().Kind == device.Sim {
+			*n = simulator
+		} else if *n == 0 {
+			*n = gpu
+		}
+	}
+	usual(prompt, 512, 20)
+	usual(tokens, 512, 4)
+	if *shape == "" && d.Info().Kind == device.Sim {
+		*shape = "tiny"
+	} else if *shape == "" {
+		*shape = "8B"
+	}
 	w := five.Workload{Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
 	if err := find(&w, *model); err != nil {
 		return err
@@ -68,9 +83,11 @@ func run(args []string) error {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
-	if err := r.WriteJSON(filepath.Join(*out, "five.json")); err != nil {
+	file := filepath.Join(*out, "five.json")
+	if err := r.WriteJSON(file); err != nil {
 		return err
 	}
+	fmt.Println("Written:", file)
 	if f := r.Figure(); !f.Empty() {
 		return f.Write(filepath.Join(*out, "five.figure.json"))
 	}
