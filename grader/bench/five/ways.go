@@ -41,7 +41,7 @@ type Workload struct {
 }
 
 // Tiny is a shape for the simulator; llama3.Sizes has those that were published.
-var Tiny = llama3.Config{Width: 256, Heads: 4, KVHeads: 2, Dim: 64, Layers: 2, Inner: 384, Positions: 4096, Vocabulary: 500,
+var Tiny = llama3.Config{Width: 128, Heads: 4, KVHeads: 2, Dim: 64, Layers: 2, Inner: 256, Positions: 4096, Vocabulary: 300,
 	Epsilon: 1e-5, Rotary: 500000, Scaling: &llama3.Scaling{Factor: 8, Low: 1, High: 4, Original: 1024}, Begin: -1}
 
 // group is how many tokens a cache of 4 bits quantises together: slots are whole groups.
