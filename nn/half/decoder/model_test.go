@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/attn"
 	"flashlab/attn/attntest"
 	"flashlab/device"
 	"flashlab/nn"
@@ -128,6 +129,21 @@ func (r *rig) near(m *Model, texts [][]int32) {
 	}
 }
 
+// places: the device knows, as the host does, where the next step begins and where it ends.
+func (r *rig) places(m *Model, tokens int) {
+	r.Helper()
+	for _, p := range []struct {
+		attn.PerSequence
+		want int
+	}{{m.seen, tokens}, {m.after, tokens + 1}} {
+		n, err := p.Device.CopyOut(r.d)
+		require.NoError(r, err)
+		for b := range n {
+			require.Equal(r, []int{p.want, p.want}, []int{int(n[b]), p.Host[b]})
+		}
+	}
+}
+
 // TestModel: prompts that pass together or a few at a time, then steps, alone and as a graph.
 func TestModel(t *testing.T) {
 	r := start(t)
@@ -170,6 +186,7 @@ func TestModel(t *testing.T) {
 					}
 					require.NoError(t, m.Step())
 					r.near(m, now)
+					r.places(m, len(now[0]))
 				}
 			}
 			assert.Equal(t, c.graph, m.Recorded())
