@@ -115,9 +115,4 @@ func truth(width int, want []float64, plain []float32) judge.Truth {
 // number is what an evaluation is carried out in.
 type number interface{ float32 | float64 }
 
-// both evaluates in float64, and in float32.
-func both(width int, f64 func() []float64, f32 func() []float32) judge.Truth {
-	return truth(width, f64(), f32())
-}
-
 func exp[T number](x T) T { return T(math.Exp(float64(x))) }

@@ -36,8 +36,8 @@ func newParts(q device.Queue) (*parts, error) {
 		func() (err error) { p.four, err = w4a16.New(q); return err },
 	}
 	if q.Info().Kind != device.CUDA {
-		for _, make := range makers {
-			if err := make(); err != nil {
+		for _, build := range makers {
+			if err := build(); err != nil {
 				return nil, err
 			}
 		}
@@ -45,8 +45,8 @@ func newParts(q device.Queue) (*parts, error) {
 	}
 	failed := make([]error, len(makers))
 	var all sync.WaitGroup
-	for i, make := range makers {
-		all.Go(func() { failed[i] = make() })
+	for i, build := range makers {
+		all.Go(func() { failed[i] = build() })
 	}
 	all.Wait()
 	return p, errors.Join(failed...)

@@ -91,14 +91,14 @@ func (s stacked) put(to half.Halves, from source) error {
 // weights makes those of a way.
 func (a *arena) weights(p *parts, w Workload, four bool) (all decoder.Weights, err error) {
 	s := source{w, a.device, p.nn}
-	make := func(m stacked) (decoder.Matrix, error) { return a.dense(p, s, m) }
+	build := func(m stacked) (decoder.Matrix, error) { return a.dense(p, s, m) }
 	if four {
 		f := fours{parts: p, arena: a, rows: w.Batch}
 		if err := f.begin(w); err != nil {
 			return all, err
 		}
 		defer func() { err = errors.Join(err, f.end()) }()
-		make = func(m stacked) (decoder.Matrix, error) { return f.matrix(s, m) }
+		build = func(m stacked) (decoder.Matrix, error) { return f.matrix(s, m) }
 	}
 	if all.Embedding, err = a.one(s, llama3.TokenTable, w.Vocabulary, w.Hidden); err != nil {
 		return all, err
@@ -110,7 +110,7 @@ func (a *arena) weights(p *parts, w Workload, four bool) (all decoder.Weights, e
 		}
 	}
 	for i := range w.Layers {
-		b, err := a.block(s, i, make)
+		b, err := a.block(s, i, build)
 		if err != nil {
 			return all, fmt.Errorf("layer %d: %w", i, err)
 		}
@@ -130,7 +130,7 @@ func (a *arena) dense(p *parts, s source, m stacked) (decoder.Matrix, error) {
 	return decoder.Dense{Layers: p.half, W: b, Inputs: m.inputs, Outputs: outputs}, m.put(b, s)
 }
 
-func (a *arena) block(s source, i int, make func(stacked) (decoder.Matrix, error)) (b decoder.Block, err error) {
+func (a *arena) block(s source, i int, build func(stacked) (decoder.Matrix, error)) (b decoder.Block, err error) {
 	rows := func(name string, n int) llama3.Tensor { return llama3.Tensor{Name: name, Shape: []int{n}} }
 	if b.Norm1, err = a.one(s, llama3.InLayer(i, llama3.Gain1), s.Hidden); err != nil {
 		return b, err
@@ -147,7 +147,7 @@ func (a *arena) block(s source, i int, make func(stacked) (decoder.Matrix, error
 		{&b.GateUp, stack(i, s.Hidden, rows(llama3.Gate, s.MLP), rows(llama3.Up, s.MLP))},
 		{&b.Down, stack(i, s.MLP, rows(llama3.Down, s.Hidden))},
 	} {
-		if *m.to, err = make(m.of); err != nil {
+		if *m.to, err = build(m.of); err != nil {
 			return b, err
 		}
 	}
