@@ -16,7 +16,7 @@ export PROMPT # by the environment, for it may hold quotes
 # As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
 export CGO_ENABLED ?= 0
 
-COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack profile sanitize gpu plot tune e2e gpt2 release lint \
+COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack profile sanitize gpu plot tune e2e gpt2 five release lint \
 	nvcc-check format clean
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
@@ -32,6 +32,7 @@ takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE HEAD DEVICE SOLUTION
+takes.five     := SHAPE MODEL BATCH PROMPT_TOKENS TOKENS WAYS SEED DEVICE
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
@@ -56,8 +57,10 @@ takes.release  := VERSION COURSE
 #= DIM=64               the heads' size for tune (128 without it)
 #= SIZE=small           e2e's model: tiny, small, medium, large or full; the largest that fits without it
 #= KERNELS=given        the course's kernels, not yours; of e2e with your layer on them
-#= TOKENS=100           how many e2e times, or gpt2 writes
-#= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it
+#= TOKENS=100           how many e2e times, or gpt2 or five writes
+#= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it; of five, a Llama
+#= SHAPE=8B             five's model with random weights: tiny, 1B, 3B, 8B, 70B (without it 8B, in the simulator tiny);
+#=                      BATCH=16 sequences; WAYS=1,2 these of the ways
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
@@ -168,6 +171,10 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(CACHE),-cache '$(CACHE)') $(if $(HEAD),-head '$(HEAD)')
+
+five: grader ## a whole Llama in halves, with our attention, a cache and weights of 4 bits, and all of it: what each brings
+	@$(GRADER) five $(if $(DEVICE),-device '$(DEVICE)') -- $(if $(SHAPE),-shape '$(SHAPE)') $(if $(MODEL),-model '$(MODEL)') $(if $(BATCH),-batch '$(BATCH)') \
+		$(if $(PROMPT_TOKENS),-prompt '$(PROMPT_TOKENS)') $(if $(TOKENS),-tokens '$(TOKENS)') $(if $(WAYS),-ways '$(WAYS)') $(if $(SEED),-seed '$(SEED)')
 
 release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)
 	@$(GRADER) release $(if $(VERSION),-version '$(VERSION)') $(if $(COURSE),-course '$(COURSE)') out/release

@@ -20,7 +20,7 @@ import (
 var arrows = []struct{ from, to string }{
 	{"grader", "grader/command grader/grading/sandbox"},
 	// The commands are at the top: instructors' ones know those of students, not the other way.
-	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/measure grader/edition grader/grading grader/tasks internal"},
+	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/measure grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command/student", "grader/command grader/bench grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command", ""},
 	// A class reads verdicts; only its batch grades.
@@ -31,6 +31,8 @@ var arrows = []struct{ from, to string }{
 	{"grader/trial/systematic", "grader/grading grader/tasks device internal"},
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
 	{"grader/release", "grader/grading/copies grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
+	// A program on the solutions, which the command starts.
+	{"grader/bench/five", "grader/bench/five bonus/* attn device nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
 	{"grader/slurm", "grader/slurm grader/grading/handin grader/grading/rubric grader/grading/verdict internal"},
 	{"grader/demo", "device"},

@@ -23,6 +23,7 @@ func instructors() command.List {
 		instructor.Gradescope,
 		instructor.Release,
 		instructor.Overlay,
+		instructor.Five,
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,

@@ -53,6 +53,19 @@ func (l *Layers) Fill(dst Floats, d tensor.Dist, seed uint64, stream uint32, sca
 	return l.launch("fill", min(tiles(dst.Len(), block), mostFilling), block, dst, dst.Len(), dist, seed, stream, scale)
 }
 
+// FillHalves is Fill in halves, each number rounded once.
+func (l *Layers) FillHalves(dst device.Buffer[device.Float16], d tensor.Dist, seed uint64, stream uint32, scale float32) error {
+	dist := slices.Index(tensor.Dists, d)
+	if dist < 0 || dst.Len() < 1 {
+		return fmt.Errorf("fill %q: %d elements, distribution %q: want at least one, of a known one", dst.Name(), dst.Len(), d)
+	}
+	bytes, err := device.BufferOf[uint8](dst.Memory())
+	if err != nil {
+		return err
+	}
+	return l.launch("fill_narrow", min(tiles(dst.Len(), block), mostFilling), block, bytes, dst.Len(), 16, dist, seed, stream, scale)
+}
+
 // mostFilling bounds the blocks: a thread has several numbers beyond 16 million.
 const mostFilling = 1 << 16
 

@@ -29,6 +29,8 @@ macros() {
     ./nn/argmax.cu) echo '-DBLOCK=256' ;;
     ./nn/rope.cu) echo '-DHEADS=4' ;;
     ./nn/attention.cu) echo '-DBLOCK=64 -DMAX_DIM=256' ;;
+    ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
+    ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;
     ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
     ./task4_flash/solution/* | ./task4_flash/_variants/*) echo '-DBR=64 -DBC=64' ;;

@@ -1,0 +1,134 @@
+// Command program runs a workload in five ways; `grader five` builds it on the solutions, and starts it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/device/cuda"
+	"flashlab/device/open"
+	"flashlab/device/sim"
+	"flashlab/grader/bench/five"
+	"flashlab/nn/half/decoder"
+	"flashlab/nn/llama3"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "five: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	f := flag.NewFlagSet("five", flag.ContinueOnError)
+	shape := f.String("shape", "", "of a model with random weights: "+strings.Join(shapes(), ", ")+"; without it 8B, or tiny in the simulator")
+	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
+	batch := f.Int("batch", 1, "`sequences` that step together")
+	prompt := f.Int("prompt", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
+	tokens := f.Int("tokens", 0, "new `tokens` of each; without it 512, or 4 in the simulator")
+	seed := f.Uint64("seed", 1, "of the weights")
+	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all of them without it")
+	kind := f.String("device", "auto", "auto, sim or cuda")
+	out := f.String("out", "out", "`folder` for five.json and five.figure.json")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	chosen, err := choose(*ways)
+	if err != nil {
+		return err
+	}
+	d, err := open.Device(*kind, open.Options{Sim: sim.Options{}, CUDA: cuda.Options{}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	usual := func(n *int, gpu, simulator int) {
+		if *n == 0 && d.Info().Kind == device.Sim {
+			*n = simulator
+		} else if *n == 0 {
+			*n = gpu
+		}
+	}
+	usual(prompt, 512, 20)
+	usual(tokens, 512, 4)
+	if *shape == "" && d.Info().Kind == device.Sim {
+		*shape = "tiny"
+	} else if *shape == "" {
+		*shape = "8B"
+	}
+	w := five.Workload{Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
+	if err := find(&w, *model); err != nil {
+		return err
+	}
+	r := five.NewReport(d, w)
+	r.Head(os.Stdout)
+	if err := five.Run(d, w, chosen, func(one five.Result) {
+		r.Results = append(r.Results, one)
+		fmt.Printf("%s: done\n", one.Way.Name)
+	}); err != nil {
+		return err
+	}
+	fmt.Println()
+	if err := r.Table(os.Stdout); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o755); err != nil {
+		return err
+	}
+	file := filepath.Join(*out, "five.json")
+	if err := r.WriteJSON(file); err != nil {
+		return err
+	}
+	fmt.Println("Written:", file)
+	if f := r.Figure(); !f.Empty() {
+		return f.Write(filepath.Join(*out, "five.figure.json"))
+	}
+	return nil
+}
+
+// find sets the workload's shape, and its weights if there are some.
+func find(w *five.Workload, folder string) (err error) {
+	if folder != "" {
+		files, err := llama3.Open(os.DirFS(folder))
+		if err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+		w.Shape, w.Llama, w.Weights = filepath.Base(folder), files.Config(), files
+	} else if w.Shape == "tiny" {
+		w.Llama = five.Tiny
+	} else if c, ok := llama3.Sizes[w.Shape]; ok {
+		w.Llama = c
+	} else {
+		return fmt.Errorf("there is no shape %q; there is %s", w.Shape, strings.Join(shapes(), ", "))
+	}
+	w.Config, err = decoder.Of(w.Llama)
+	return err
+}
+
+func shapes() []string {
+	return append([]string{"tiny"}, slices.Sorted(maps.Keys(llama3.Sizes))...)
+}
+
+// choose picks ways by their numbers.
+func choose(numbers string) ([]five.Way, error) {
+	if numbers == "" {
+		return five.Ways, nil
+	}
+	var chosen []five.Way
+	for _, n := range strings.Split(numbers, ",") {
+		var i int
+		if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &i); err != nil || i < 1 || i > len(five.Ways) {
+			return nil, fmt.Errorf("-ways %s: want numbers from 1 to %d", numbers, len(five.Ways))
+		}
+		chosen = append(chosen, five.Ways[i-1])
+	}
+	return chosen, nil
+}

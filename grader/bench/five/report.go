@@ -1,0 +1,86 @@
+package five
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"flashlab/device"
+	"flashlab/internal/cache"
+	"flashlab/internal/figure"
+)
+
+// Report is what was run, where, and what came of it.
+type Report struct {
+	Workload
+	Device, Weights string
+	Results         []Result
+}
+
+// NewReport is one without results yet.
+func NewReport(d device.Device, w Workload) Report {
+	about := fmt.Sprintf("random, from the seed %d: perplexities and tokens say nothing about a trained model", w.Seed)
+	if w.Weights != nil {
+		about = w.Weights.About()
+	}
+	return Report{w, d.Info().Name, about, nil}
+}
+
+// Head says what is run.
+func (r Report) Head(to io.Writer) {
+	fmt.Fprintf(to, "%s: %v\n%d sequences, a prompt of %d tokens each, %d new ones; no token ends a sequence\nweights: %s\non: %s\n\n",
+		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.Weights, r.Device)
+}
+
+// Table writes the results.
+func (r Report) Table(to io.Writer) error {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "way\ttokens/s\tTTFT\tTBT (5 % to 95 %)\tpeak memory\tperplexity\tsame tokens")
+	for _, x := range r.Results {
+		speed, first, each := "-", "-", "-"
+		if x.PerSecond > 0 {
+			speed, first = fmt.Sprintf("%.0f", x.PerSecond), fmt.Sprintf("%.1f ms", x.First.Median*1e3)
+			each = fmt.Sprintf("%.3f ms (%.3f to %.3f)", x.Each.Median*1e3, x.Each.Low*1e3, x.Each.High*1e3)
+			if !x.Graph {
+				each += ", no graph"
+			}
+		}
+		base := r.Results[0]
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s (%.2f)\t%.4g (%+.2g)\t%.1f %%\n", x.Way.Name, speed, first, each,
+			bytes(x.Bytes), float64(x.Bytes)/float64(base.Bytes), x.Perplexity, x.Perplexity-base.Perplexity, 100*x.Same)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(to, "\nperplexity: of each way on the first way's %d tokens, and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
+	return nil
+}
+
+func bytes(n int64) string {
+	if n < 1e8 {
+		return fmt.Sprintf("%.2f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
+}
+
+// WriteJSON writes everything to a file.
+func (r Report) WriteJSON(name string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return cache.WriteFile(name, append(text, '\n'), 0o644)
+}
+
+// Figure is the picture: a bar for each way. It is empty without a clock.
+func (r Report) Figure() figure.Figure {
+	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, %d sequences (%s)", r.Shape, r.Batch, r.Device), X: "tokens a second"}
+	for _, x := range r.Results {
+		if x.PerSecond > 0 {
+			b := float64(r.Batch)
+			f.Bars = append(f.Bars, figure.Bar{Name: "all sequences together", Label: x.Way.Name, Value: x.PerSecond, Low: b / x.Each.High, High: b / x.Each.Low})
+		}
+	}
+	return f
+}

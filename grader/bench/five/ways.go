@@ -1,0 +1,108 @@
+// Package five runs one workload of a Llama's shape in five ways: in halves, with the bonus tasks' attention,
+// with a cache of 4 bits, with weights of 4 bits, and with all of these. It tells what each brings in time and
+// in memory, and what it costs in tokens that come out otherwise.
+package five
+
+import (
+	"fmt"
+	"sync"
+
+	"flashlab/device"
+	"flashlab/nn/half/decoder"
+	"flashlab/nn/llama3"
+)
+
+// Way is how a model is put together.
+type Way struct {
+	Name string
+	Ours bool // the attention of bonus tasks b2 and b6, instead of package half's plain one
+	Kivi bool // a cache of 4 bits: bonus task b7's
+	Four bool // weights of 4 bits: bonus task b8's
+}
+
+// Ways are the five.
+var Ways = []Way{
+	{Name: "halves"},
+	{Name: "our attention", Ours: true},
+	{Name: "+ KIVI cache", Ours: true, Kivi: true},
+	{Name: "+ W4A16 weights", Ours: true, Four: true},
+	{Name: "all", Ours: true, Kivi: true, Four: true},
+}
+
+// Workload is what is run.
+type Workload struct {
+	decoder.Config `json:"-"`
+	Llama          llama3.Config  `json:"-"`
+	Weights        llama3.Weights `json:"-"` // nil: random ones, made on the device
+	Shape          string         // a name, or a folder
+	Batch          int
+	Prompt, Tokens int
+	Seed           uint64
+}
+
+// Tiny is a shape for the simulator; llama3.Sizes has those that were published.
+var Tiny = llama3.Config{Width: 128, Heads: 4, KVHeads: 2, Dim: 64, Layers: 2, Inner: 256, Positions: 4096, Vocabulary: 300,
+	Epsilon: 1e-5, Rotary: 500000, Scaling: &llama3.Scaling{Factor: 8, Low: 1, High: 4, Original: 1024}, Begin: -1}
+
+// group is how many tokens a cache of 4 bits quantises together: slots are whole groups.
+const group = 32
+
+// Room is what the workload needs, and a few sequences' prompts at a time.
+func (w Workload) Room() decoder.Room {
+	slots := (w.Prompt + w.Tokens + group - 1) / group * group
+	return decoder.Room{Batch: w.Batch, Slots: slots, Rows: max(w.Batch, w.Prompt*max(1, min(w.Batch, atOnce/w.Prompt)))}
+}
+
+// atOnce is how many tokens of prompts pass at a time, if a prompt is not longer: enough for tensor cores, and not
+// so many that activations count.
+const atOnce = 2048
+
+// Check tells what is wrong with a workload.
+func (w Workload) Check() error {
+	if min(w.Batch, w.Prompt, w.Tokens) < 1 || w.Batch > 64 {
+		return fmt.Errorf("%d sequences, prompts of %d tokens and %d new ones: want at least 1 of each, and at most 64 sequences", w.Batch, w.Prompt, w.Tokens)
+	}
+	if longest := w.Llama.Positions; w.Prompt+w.Tokens > longest {
+		return fmt.Errorf("prompts of %d tokens and %d new ones: the model has %d positions", w.Prompt, w.Tokens, longest)
+	}
+	return w.Config.Check()
+}
+
+// Bytes estimates what a model in halves takes on the device.
+func (w Workload) Bytes() int64 {
+	c, r := w.Config, w.Room()
+	weights := int64(c.Layers)*int64(c.Hidden)*int64(c.All()+c.Width()+3*c.MLP) + 2*int64(c.Vocabulary)*int64(c.Hidden)
+	cache := 2 * int64(c.Layers) * int64(r.Batch) * int64(r.Slots) * int64(c.Slot())
+	rows := int64(r.Rows) * int64(3*c.Hidden+c.All()+3*c.Width()+3*c.MLP)
+	return 2 * (weights + cache + rows)
+}
+
+// counting counts what is allocated.
+type counting struct {
+	device.Device
+	mu        sync.Mutex
+	now, peak int64
+}
+
+func (c *counting) count(more int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += more
+	c.peak = max(c.peak, c.now)
+}
+
+func (c *counting) Malloc(name string, bytes int64) (device.Memory, error) {
+	m, err := c.Device.Malloc(name, bytes)
+	if err == nil {
+		c.count(bytes)
+	}
+	return m, err
+}
+
+func (c *counting) Free(m device.Memory) error {
+	err := c.Device.Free(m)
+	if err == nil {
+		c.count(-m.Bytes)
+	}
+	return err
+}
