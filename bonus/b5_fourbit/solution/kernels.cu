@@ -139,10 +139,13 @@ __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scal
 // makes an address, of a byte of the word and the four times lane below it.
 constexpr int TABLE = 256 * 256;
 
+// Four threads share the 32 copies of an entry.
 __device__ void fillPairs(unsigned char *pairs) {
-    for (int i = threadIdx.x; i < 256 * 32; i += blockDim.x) {
-        const __half2 two = __floats2half2_rn(number(codeOf(i / 32, 0)), number(codeOf(i / 32, 1)));
-        *reinterpret_cast<__half2 *>(pairs + i / 32 * 256 + i % 32 * 4) = two;
+    for (int i = threadIdx.x; i < 256 * 4; i += blockDim.x) {
+        const __half2 two = __floats2half2_rn(number(codeOf(i / 4, 0)), number(codeOf(i / 4, 1)));
+        const unsigned word = *reinterpret_cast<const unsigned *>(&two);
+        uint4 *to = reinterpret_cast<uint4 *>(pairs + i / 4 * 256) + i % 4;
+        to[0] = to[4] = make_uint4(word, word, word, word);
     }
 }
 __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, int lane) {
@@ -304,3 +307,120 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
 PROJECT(project8, 16, 4, 1, 1)
 PROJECT(project16, 16, 3, 1, 2)
 PROJECT(project64, 8, 2, 2, 8)
+
+// ---- one row --------------------------------------------------------------------------------
+
+// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
+// since, so they are asked for at once; x may be what that kernel writes.
+__device__ void letTheNextBegin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+constexpr int GROUP = 128;            // numbers of a row that a warp takes at a time
+constexpr int BLOCKS = GROUP / BLOCK; // blocks of a group: two, or four
+constexpr int HELD = 4;               // tiles whose sums are added together
+
+// A block goes over tiles of 16 outputs. Its warps take groups of 128 numbers in turn, straight
+// into registers, each as soon as the one before it is used up. Lane 4g + t has the 32 numbers from
+// 32t on, of outputs g and g + 8. A product has eight columns, and x is one row: so column 2j has x
+// where block j of the group is, and 0 elsewhere. A block's sum comes out by itself, in lanes
+// 4g + j.
+template <int WARPS>
+__device__ void projectOne(const __half *x, const unsigned char *codes, const Scale *scales,
+                           const __half *bias, const Places &places, int hidden, int outputs) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    float *shares = reinterpret_cast<float *>(memory + TABLE); // [HELD][16][WARPS + 1]
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = hidden / GROUP, tiles = (outputs + 15) / 16;
+
+    uint4 codesOf[2];
+    Scale scale[2]; // of the lane's column and block
+    int askTile = blockIdx.x, askGroup = warp;
+    const auto ask = [&]() {
+#pragma unroll
+        for (int i = 0; askTile < tiles && askGroup < groups && i < 2; i++) {
+            const unsigned at = min(askTile * 16 + g + 8 * i, outputs - 1) * groups + askGroup;
+            codesOf[i] = __ldcs(reinterpret_cast<const uint4 *>(codes) + at * 4 + t);
+            scale[i] = scales[at * BLOCKS + t % BLOCKS];
+        }
+        askGroup += WARPS;
+        if (askGroup >= groups) askGroup = warp, askTile += gridDim.x;
+    };
+    letTheNextBegin();
+    ask();
+    fillPairs(memory); // while they are on their way
+    waitForInputs();
+    uint4 b[4]; // column g
+    const auto hold = [&](int group) {
+        const bool mine = g / 2 % BLOCKS == t * 32 / BLOCK && group < groups;
+        const uint4 *from = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32);
+#pragma unroll
+        for (int i = 0; i < 4; i++) b[i] = mine ? from[i] : uint4{0, 0, 0, 0};
+    };
+    hold(warp);
+    __syncthreads(); // the table is there for all
+
+    float sums[2] = {}; // of outputs g and g + 8
+    int tile = blockIdx.x, group = warp, held = 0;
+    while (tile < tiles) {
+        if (group < groups) {
+            if (groups > WARPS) hold(group);
+            float sum[2][4] = {}; // two, so that products need not wait for each other
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const int byte = i % 2 * 2;
+                const unsigned word = wordOf(codesOf[0], i / 2);
+                const unsigned word8 = wordOf(codesOf[1], i / 2);
+                const unsigned w[4] = {
+                    pairOf(memory, word, byte, lane), pairOf(memory, word8, byte, lane),
+                    pairOf(memory, word, byte + 1, lane), pairOf(memory, word8, byte + 1, lane)};
+                mma_f16(sum[i % 2], w, wordOf(b[i / 2], byte), wordOf(b[i / 2], byte + 1));
+            }
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                sums[i] += scaleOf(scale[i]) * (sum[0][2 * i] + sum[1][2 * i]);
+            ask();
+        }
+        group += WARPS;
+        if (group < groups) continue;
+
+        // The tile is done. After one barrier for some tiles, eight lanes each add sums.
+        group = warp;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            for (int far = BLOCKS / 2; far > 0; far /= 2)
+                sums[i] += __shfl_xor_sync(EVERYONE, sums[i], far);
+            if (t == 0) shares[(held * 16 + g + 8 * i) * (WARPS + 1) + warp] = sums[i];
+            sums[i] = 0;
+        }
+        held++, tile += gridDim.x;
+        if (held < HELD && tile < tiles) continue;
+        __syncthreads(); // every warp's share is there
+        for (int i = threadIdx.x / 8; i < held * 16; i += WARPS * 4) {
+            float sum = 0;
+            for (int w = threadIdx.x % 8; w < WARPS; w += 8) sum += shares[i * (WARPS + 1) + w];
+            for (int far = 4; far > 0; far /= 2) sum += __shfl_xor_sync(EVERYONE, sum, far);
+            const int output = (tile - (held - i / 16) * gridDim.x) * 16 + i % 16;
+            if (threadIdx.x % 8 == 0 && output < outputs)
+                places.put(0, output, sum + __half2float(bias[output]));
+        }
+        held = 0;
+        __syncthreads(); // the shares have been read
+    }
+}
+
+extern "C" __global__ __launch_bounds__(1024) void project1(
+    const __half *x, const unsigned char *codes, const Scale *scales, const __half *bias, __half *q,
+    __half *k, __half *v, int hidden, int outputs, int heads, int kvHeads, int dim) {
+    projectOne<32>(x, codes, scales, bias, {q, k, v, 1, heads, kvHeads, dim}, hidden, outputs);
+}

@@ -30,9 +30,10 @@ HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 FILE = HERE / os.environ.get("KERNELS", "kernels.cu")
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
+ONE = (1024, 256 * 256 + 4 * 16 * 33 * 4)  # threads and shared memory of project1, as in fourbit.go
 FORMATS = ("NF4", "MXFP4")
 CHECKED = [  # rows, hidden, heads, heads of k and v, dim
-    (1, 128, 1, 1, 8), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),
+    (1, 128, 1, 1, 8), (1, 4480, 96, 8, 128), (1, 14336, 24, 4, 120), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),
     (16, 640, 4, 2, 64), (17, 768, 12, 12, 64), (64, 128, 1, 1, 8), (113, 1152, 5, 1, 72), (300, 4096, 32, 8, 128),
 ]
 WAYS = [("project8", 16, 4, 1, 1), ("project16", 16, 3, 1, 2), ("project64", 8, 2, 2, 8)]  # fourbit.go has them
@@ -66,11 +67,12 @@ def compiled(form):
 def load(form, cubin):
     module, functions = ctypes.c_void_p(), {}
     call("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
-    for name in ("dequantise", "project8", "project16", "project64"):
+    for name in ("dequantise", "project1", "project8", "project16", "project64"):
         functions[name] = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(functions[name]), module, name.encode())
     for name, *how in WAYS:
         call("cuFuncSetAttribute", functions[name], 8, shared_of(*how))
+    call("cuFuncSetAttribute", functions["project1"], 8, ONE[1])
     return functions
 
 
@@ -84,13 +86,25 @@ with ThreadPoolExecutor() as pool:
     KERNELS = {form: load(form, cubin) for form, cubin in zip(FORMATS, list(pool.map(compiled, FORMATS)))}
 
 
-def launch(f, grid, block, shared, tensors, numbers):
+class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
+
+
+class Config(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint * 6), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
+def launch(f, grid, block, shared, tensors, numbers, early=False):
     args = [ctypes.c_uint64(t.data_ptr()) for t in tensors] + [ctypes.c_int(n) for n in numbers]
     pointers = (ctypes.c_void_p * len(args))(*map(ctypes.addressof, args))
 
-    def go(keep=(args, tensors)):
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", f, *grid, 1, block, 1, 1, shared, stream, pointers, None)
+    attribute = Attribute(6, 0, 1)
+    config = Config((*grid, 1, block, 1, 1), shared, None, ctypes.pointer(attribute), int(early))
+
+    def go(keep=(args, tensors, attribute)):
+        config.stream = torch.cuda.current_stream().cuda_stream
+        call("cuLaunchKernelEx", ctypes.byref(config), f, pointers, None)
     return go
 
 
@@ -119,6 +133,9 @@ def project(form, x, codes, scales, bias, heads, kv, dim, out=None):
     outputs = (heads + 2 * kv) * dim
     out = out or [torch.full((n, rows, dim), math.nan, device="cuda", dtype=torch.float16) for n in (heads, kv, kv)]
     kernels = KERNELS[form]
+    if rows == 1:
+        grid, numbers = (min(PROCESSORS, -(-outputs // 16)), 1), [hidden, outputs, heads, kv, dim]
+        return launch(kernels["project1"], grid, *ONE, [x, codes, scales, bias, *out], numbers, early=True), out
     name, warps, stages, tall, wide = next((w for w in WAYS if rows <= 8 * w[4]), WAYS[-1])
     f, grid = kernels[name], (min(PROCESSORS, -(-outputs // (16 * tall))), -(-rows // (8 * wide)))
     block, shared = 32 * warps, shared_of(warps, stages, tall, wide)
