@@ -42,7 +42,8 @@ func Ladders() []Ladder {
 		}},
 		{"product", task2.GemmOf(1, 2048, 2048, 2048, false, "matmul"), []Rung{
 			{"1_naive", "a thread for each result", "two loads for each multiply-add"},
-			{"2_shared", "tiles in shared memory, 4 × 4 results a thread", "8 reads of shared memory for 16 multiply-adds"},
+			{"2_shared", "tiles in shared memory", "two reads of shared memory for each multiply-add"},
+			{"3_registers", "4 × 4 results a thread, in registers", "8 reads of shared memory for 16 multiply-adds"},
 			{"", "tensor cores, each number split into two halves", "three products in place of one, and the splitting"},
 		}},
 		{"flash", task4.AttentionOf(4, 2048, false, "sdpa"), []Rung{

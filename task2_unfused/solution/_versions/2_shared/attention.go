@@ -11,9 +11,7 @@ import (
 // Sizes that kernels.cu is compiled for.
 const (
 	maxBlock = 512 // BLOCK: threads of a softmax's block at most
-	tile     = 64  // TILE: a product's block computes tile × tile results
-	depth    = 16  // DEPTH: terms of the sums that are staged at a time
-	side     = 16  // SIDE: a product's block has side × side threads
+	side     = 16  // SIDE: a product's block has side × side threads: a result each
 )
 
 const (
@@ -37,8 +35,7 @@ func New(q device.Queue) (*Attention, error) {
 	a := &Attention{queue: q}
 	src := Source
 	src.Defines = map[string]string{
-		"BLOCK": strconv.Itoa(maxBlock), "TILE": strconv.Itoa(tile),
-		"DEPTH": strconv.Itoa(depth), "SIDE": strconv.Itoa(side),
+		"BLOCK": strconv.Itoa(maxBlock), "SIDE": strconv.Itoa(side),
 	}
 	module, err := q.Compile(src)
 	if err != nil {
@@ -92,11 +89,11 @@ func (a *Attention) Gemm(c, x, y device.Buffer[float32], s attn.GemmShape) error
 	if s.TransB {
 		kernel = a.gemmNT
 	}
-	return a.queue.Launch(kernel, device.Launch{Grid: grid, Block: device.D1(side * side)}, x, y, c, s.M, s.N, s.K)
+	return a.queue.Launch(kernel, device.Launch{Grid: grid, Block: device.D2(side, side)}, x, y, c, s.M, s.N, s.K)
 }
 
-// blocks is how many tiles cover n lines.
-func blocks(n int) int { return (n + tile - 1) / tile }
+// blocks is how many squares cover n lines.
+func blocks(n int) int { return (n + side - 1) / side }
 
 // Run writes softmax(q·kᵀ/√Dim)·v to out, step by step.
 func (a *Attention) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {

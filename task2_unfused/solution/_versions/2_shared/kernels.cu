@@ -1,8 +1,7 @@
 // Attention in separate kernels: a softmax and two matrix products. Version 2. What is new: the
 // threads of a block share, through shared memory, what they read from device memory.
-// The host defines BLOCK, the most threads that a block of softmax may have, and
-// for the products TILE, the side of a block's square of results, DEPTH, how many
-// terms of their sums are staged at a time, and SIDE: a block has SIDE * SIDE threads.
+// The host defines BLOCK, the most threads that a block of softmax may have, and for the products
+// SIDE: a block has SIDE * SIDE threads, and as many results.
 
 // ---- softmax -------------------------------------------------------------------
 //
@@ -77,82 +76,43 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // ---- products ------------------------------------------------------------------
 //
-// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
-// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
-// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
-// each of their elements is used TILE times. A thread keeps its
-// PER x PER results in registers, so that the 2 * PER values that it reads
-// from shared memory serve for PER * PER products.
+// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored transposed,
+// [N, K]. A block computes SIDE x SIDE results, one a thread. It walks along K in steps of SIDE: a
+// square of a and a square of b are staged in shared memory, where each of their elements is used
+// SIDE times. So device memory is asked for a SIDEth of what version 1 asks for. A multiply-add
+// still waits for two loads, though from shared memory.
 
-#define PER (TILE / SIDE)
-#define THREADS (SIDE * SIDE)
-static_assert(TILE % SIDE == 0, "each thread computes the same number of results");
+// One column more than SIDE: neighbours in k then lie in different banks.
+typedef float Square[SIDE][SIDE + 1];
 
-// One column more than TILE: neighbours in k then lie in different banks.
-typedef float Slab[DEPTH][TILE + 1];
-
-// Stages DEPTH terms of TILE lines (rows of a, or columns of b) from (line0, k0)
-// on. Beyond the matrix come zeros, which add nothing to a sum.
-__device__ void stage(Slab slab, const float *matrix, int line0, int lines, int k0, int depth,
+// Stages SIDE terms of SIDE lines (rows of a, or columns of b) from (line0, k0) on, one a thread.
+// Beyond the matrix come zeros, which add nothing to a sum.
+__device__ void stage(Square square, const float *matrix, int line0, int lines, int k0, int depth,
                       size_t lineStride, size_t kStride) {
-    for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
-        // Neighbouring threads read neighbouring addresses, whichever way the
-        // matrix is stored.
-        const int line = kStride == 1 ? i / DEPTH : i % TILE;
-        const int k = kStride == 1 ? i % DEPTH : i / TILE;
-        const bool inside = line0 + line < lines && k0 + k < depth;
-        slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
-    }
+    // Neighbouring threads read neighbouring addresses, whichever way the matrix is stored.
+    const int line = kStride == 1 ? threadIdx.y : threadIdx.x;
+    const int k = kStride == 1 ? threadIdx.x : threadIdx.y;
+    const bool inside = line0 + line < lines && k0 + k < depth;
+    square[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
 }
 
-// The block's TILE x TILE results. bLine and bDepth are the strides of b.
+// The block's SIDE x SIDE results. bLine and bDepth are the strides of b.
 __device__ void multiply(const float *a, const float *b, float *c, int M, int N, int K,
                          size_t bLine, size_t bDepth) {
-    __shared__ Slab aSlab, bSlab;
-    const int threadRow = threadIdx.x / SIDE;
-    const int threadColumn = threadIdx.x % SIDE;
-    const int row0 = blockIdx.y * TILE;
-    const int column0 = blockIdx.x * TILE;
+    __shared__ Square aSquare, bSquare;
+    const int row0 = blockIdx.y * SIDE, column0 = blockIdx.x * SIDE;
 
-    float sum[PER][PER] = {};
-    for (int k0 = 0; k0 < K; k0 += DEPTH) {
-        // 1. Stage the slabs.
-        stage(aSlab, a, row0, M, k0, K, K, 1);
-        stage(bSlab, b, column0, N, k0, K, bLine, bDepth);
-        __syncthreads(); // the slabs are complete before anyone reads them
-
-        // 2. Add DEPTH terms to each sum. A thread's results lie SIDE apart:
-        //    so neighbouring threads read neighbouring columns.
-        for (int k = 0; k < DEPTH; k++) {
-            float fromA[PER], fromB[PER];
-#pragma unroll
-            for (int i = 0; i < PER; i++) {
-                fromA[i] = aSlab[k][threadRow + i * SIDE];
-                fromB[i] = bSlab[k][threadColumn + i * SIDE];
-            }
-#pragma unroll
-            for (int i = 0; i < PER; i++) {
-#pragma unroll
-                for (int j = 0; j < PER; j++) {
-                    sum[i][j] += fromA[i] * fromB[j];
-                }
-            }
-        }
-        __syncthreads(); // all have read the slabs before the next overwrites them
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += SIDE) {
+        stage(aSquare, a, row0, M, k0, K, K, 1);
+        stage(bSquare, b, column0, N, k0, K, bLine, bDepth);
+        __syncthreads(); // the squares are complete before anyone reads them
+        for (int k = 0; k < SIDE; k++) sum += aSquare[k][threadIdx.y] * bSquare[k][threadIdx.x];
+        __syncthreads(); // all have read the squares before the next overwrite them
     }
 
-    // 3. Write the results that lie within c.
-#pragma unroll
-    for (int i = 0; i < PER; i++) {
-#pragma unroll
-        for (int j = 0; j < PER; j++) {
-            const int row = row0 + threadRow + i * SIDE;
-            const int column = column0 + threadColumn + j * SIDE;
-            if (row < M && column < N) {
-                c[(size_t)row * N + column] = sum[i][j];
-            }
-        }
-    }
+    const int row = row0 + threadIdx.y, column = column0 + threadIdx.x;
+    if (row < M && column < N) c[(size_t)row * N + column] = sum;
 }
 
 // b is stored transposed, [N, K]: the scores q * k^T.

@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 // steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
 // each of their elements is used TILE times. A thread keeps its
 // PER x PER results in registers, so that the 2 * PER values that it reads
-// from shared memory serve for PER * PER products.
+// from shared memory serve for PER * PER products: that is what version 3 changes here.
 
 #define PER (TILE / SIDE)
 #define THREADS (SIDE * SIDE)
