@@ -83,10 +83,13 @@ func short(x float64) string {
 }
 
 // Movers are the lines that moved most in the case whose traffic is worst, and why; none if nothing is
-// known of any.
+// known of any, or while a case that counts is wrong: that comes first, and costs its points for traffic.
 func (c Check) Movers() (says []string) {
 	worst := 0.0
 	for _, k := range c.Cases {
+		if k.Traffic && !k.Passed && !k.Hidden {
+			return nil
+		}
 		if len(k.Lines) == 0 || k.Hidden || !k.Passed || k.Ratio() <= worst {
 			continue
 		}

@@ -46,6 +46,8 @@ func TestMoversAreThoseOfTheWorstCase(t *testing.T) {
 	assert.Len(t, says, 1)
 	assert.Contains(t, says[0], "k.cu:7:")
 	assert.Empty(t, Check{}.Movers())
+	c.Cases[3].Traffic = true
+	assert.Empty(t, c.Movers(), "first it has to be right")
 }
 
 func TestBanks(t *testing.T) {

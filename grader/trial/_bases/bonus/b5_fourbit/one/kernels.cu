@@ -1,0 +1,426 @@
+// Weights of four bits, in blocks that share a scale: read as they are (dequantise), or multiplied
+// without ever being written (project): [q | k | v] = x [Wq | Wk | Wv] + bias.
+//
+//   codes   [outputs, hidden] of four bits       x      [rows, hidden] of halves
+//   scales  [outputs, hidden / BLOCK]            bias   [outputs] of halves
+//
+// A weight's number is, but for its block's scale, one of sixteen. Halves hold these, so tensor
+// cores multiply them, and a block's sum of products, in float32, is multiplied by its scale.
+//
+// The host defines MXFP4, or nothing for NF4.
+
+#include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
+#include <tensorcore.h>
+
+#ifdef MXFP4
+constexpr int BLOCK = 32; // numbers of a row that share a scale
+constexpr int FIRST = 0;  // the bit at which a byte's first code begins
+typedef unsigned char Scale;
+typedef uint2 Scales; // of a row in a stage, see below
+
+// E2M1: a sign, two bits of exponent, one of fraction.
+__device__ float number(int code) {
+    const int e = code >> 1 & 3, f = code & 1;
+    const float size = e > 0 ? (2 + f) * (1 << e) * 0.25f : 0.5f * f;
+    return code & 8 ? -size : size;
+}
+
+// E8M0 is the exponent of a float32, where 0 would be a float32's 0, and 255 its infinity.
+__device__ float scaleOf(Scale e) {
+    return e == 255 ? NAN : e == 0 ? 0x1p-127f : __uint_as_float((unsigned)e << 23);
+}
+// The same for a sum that becomes a half: beside others 2^-127 is 0. Infinity times 0 is NaN.
+__device__ float scaleOf(Scales s, int block) {
+    const float e = __uint_as_float(((block < 4 ? s.x : s.y) >> block % 4 * 8 & 255) << 23);
+    return fmaf(e, 0.0f, e);
+}
+#else
+constexpr int BLOCK = 64, FIRST = 4;
+typedef float Scale;
+typedef uint4 Scales;
+
+// clang-format off
+__constant__ float quantiles[16] = {
+    -1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f,
+    -0.28444138169288635f, -0.18477343022823334f, -0.09105003625154495f, 0.0f,
+    0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
+    0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f,
+};
+// clang-format on
+
+__device__ float number(int code) {
+    return quantiles[code];
+}
+__device__ float scaleOf(float s) {
+    return s;
+}
+__device__ float scaleOf(Scales s, int block) {
+    return __uint_as_float(block < 2 ? block == 0 ? s.x : s.y : block == 2 ? s.z : s.w);
+}
+#endif
+
+constexpr unsigned EVERYONE = 0xffffffff;
+
+// The code of number i of a byte, 0 or 1.
+__device__ int codeOf(int byte, int i) {
+    return byte >> (i == 0 ? FIRST : 4 - FIRST) & 15;
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+// out[i] = number * scale, for count numbers in rows; a row's first number begins a block. A thread
+// has four. Each lane keeps one number of the sixteen, and all ask each other for them.
+extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *scales, float *out,
+                                      int count, int row) {
+    const float mine = number(threadIdx.x % 16);
+    const int first = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    const int blocks = (row + BLOCK - 1) / BLOCK; // of a row; the last one may be short
+    unsigned bytes = 0;                           // behind the end all lanes still take part
+    if (first + 4 <= count)
+        bytes = reinterpret_cast<const unsigned short *>(codes)[first / 4];
+    else
+        for (int i = first; i < count; i += 2) bytes |= codes[i / 2] << 4 * (i - first);
+    float x[4], scale = 0;
+    for (int j = 0, last = -1; j < 4; j++) {
+        const int byte = bytes >> j / 2 * 8 & 255, i = first + j;
+        x[j] = __shfl_sync(EVERYONE, mine, codeOf(byte, j % 2));
+        const int block = i / row * blocks + i % row / BLOCK;
+        if (i < count && block != last) scale = scaleOf(scales[block]), last = block;
+        x[j] *= scale;
+    }
+    if (first + 4 <= count)
+        *reinterpret_cast<float4 *>(out + first) = make_float4(x[0], x[1], x[2], x[3]);
+    else
+        for (int j = 0; first + j < count; j++) out[first + j] = x[j];
+}
+
+// ---- multiplying ----------------------------------------------------------------------------
+
+// Weights arrive by cp.async in stages, several of which are under way. A stage is 256 numbers of
+// each row, 128 bytes: a line of memory. Behind them lie the row's scales. So rows begin 144 bytes
+// apart, which is four banks: lane 4g + t reads word t of row g, and all lanes are in different
+// ones.
+constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
+constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
+
+// Asks for so many rows from first on, and numbers of the slice. What is not there is 0. There are
+// fewer than 2^30 weights, so 32 bits count their bytes.
+template <int HEIGHT>
+__device__ void ask(unsigned char *stage, const unsigned char *codes, const Scale *scales,
+                    int first, int outputs, int hidden, int slice, int lane) {
+    const int here = hidden - slice * SLICE, piece = lane % 8; // of 32 numbers
+    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + piece;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
+        const unsigned row = min(first + lane / 8 + i, outputs - 1);
+        if (piece * 32 < here)
+            __pipeline_memcpy_async(to, codes + (row * (hidden / 2) + slice * LINE + piece * 16),
+                                    16);
+        else
+            *to = make_uint4(0, 0, 0, 0);
+    }
+    constexpr int EACH = SLICE / BLOCK * (int)sizeof(Scale) / 4; // words of a row's scales
+    const int word = lane % EACH;
+    unsigned *scale = reinterpret_cast<unsigned *>(stage + lane / EACH * PITCH + LINE) + word;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
+        const unsigned row = min(first + lane / EACH + i, outputs - 1);
+        const Scale *from = scales + (row * (hidden / BLOCK) + slice * (SLICE / BLOCK));
+        if (word * (SLICE / EACH) < here)
+            __pipeline_memcpy_async(scale, reinterpret_cast<const unsigned *>(from) + word, 4);
+        else
+            *scale = 0;
+    }
+}
+
+// The table: for every byte its two numbers as halves, once for each lane, so that lanes
+// with different bytes never meet in a bank. Entries are 256 bytes apart: then one instruction
+// makes an address, of a byte of the word and the four times lane below it.
+constexpr int TABLE = 256 * 256;
+
+// Four threads share the 32 copies of an entry.
+__device__ void fillPairs(unsigned char *pairs) {
+    for (int i = threadIdx.x; i < 256 * 4; i += blockDim.x) {
+        const __half2 two = __floats2half2_rn(number(codeOf(i / 4, 0)), number(codeOf(i / 4, 1)));
+        const unsigned word = *reinterpret_cast<const unsigned *>(&two);
+        uint4 *to = reinterpret_cast<uint4 *>(pairs + i / 4 * 256) + i % 4;
+        to[0] = to[4] = make_uint4(word, word, word, word);
+    }
+}
+__device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, int lane) {
+    const unsigned at = __byte_perm(word, lane * 4, 0x5504 | byte << 4);
+    return *reinterpret_cast<const unsigned *>(pairs + at);
+}
+
+// sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
+// of x: of the lane's word, one of eight.
+template <int TALL, int WIDE, class X>
+__device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage,
+                         const unsigned char *pairs, int lane, X x) {
+    const unsigned char *mine = stage + lane / 4 * PITCH;
+    Scales scales[TALL][2];
+#pragma unroll
+    for (int i = 0; i < 2 * TALL; i++) // rows g and g + 8 of each tile
+        scales[i / 2][i % 2] = *reinterpret_cast<const Scales *>(mine + 8 * i * PITCH + LINE);
+#pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
+    for (int block = 0; block < SLICE / BLOCK; block++) {
+        unsigned a[TALL][2 * WORDS][4];
+#pragma unroll
+        for (int i = 0; i < 2 * TALL * WORDS; i++) {
+            const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
+            const unsigned word = *reinterpret_cast<const unsigned *>(
+                mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
+#pragma unroll
+            for (int byte = 0; byte < 4; byte++)
+                a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
+        }
+#pragma unroll
+        for (int wide = 0; wide < WIDE; wide++) {
+            uint4 b[WORDS];
+#pragma unroll
+            for (int w = 0; w < WORDS; w++) b[w] = x(wide, block * WORDS + w);
+#pragma unroll
+            for (int tall = 0; tall < TALL; tall++) {
+                float sum[4] = {};
+#pragma unroll
+                for (int w = 0; w < WORDS; w++) {
+                    mma_f16(sum, a[tall][2 * w], b[w].x, b[w].y);
+                    mma_f16(sum, a[tall][2 * w + 1], b[w].z, b[w].w);
+                }
+#pragma unroll
+                for (int c = 0; c < 4; c++) // sum c is of row g, or, from 2 on, of row g + 8
+                    sums[tall][wide][c] += scaleOf(scales[tall][c / 2], block) * sum[c];
+            }
+        }
+    }
+}
+
+// Where results go: q [batch, heads, seq, dim], then k and v [batch, kvHeads, seq, dim].
+struct Places {
+    __half *q, *k, *v;
+    int seq, heads, kvHeads, dim;
+
+    __device__ void put(int row, int output, float x) const {
+        int head = output / dim, all = heads;
+        __half *to = q;
+        if (head >= heads) {
+            head -= heads, all = kvHeads, to = k;
+            if (head >= kvHeads) head -= kvHeads, to = v;
+        }
+        to[((size_t)(row / seq * all + head) * seq + row % seq) * dim + output % dim] =
+            __float2half_rn(x);
+    }
+};
+
+// A block has 8 * WIDE rows of x, and takes groups of 16 * TALL outputs in turn. Its warps share
+// out the numbers that these sum over: each walks over slices of its own, without a barrier, from
+// the first group to the last. At the end of a group their sums are added.
+template <int WARPS, int STAGES, int TALL, int WIDE>
+__device__ void project(const __half *x, const unsigned char *codes, const Scale *scales,
+                        const __half *bias, const Places &places, int rows, int hidden,
+                        int outputs) {
+    constexpr int HEIGHT = 16 * TALL, SHARE = 32 * TALL * WIDE; // of a warp's sums, by fours
+    constexpr bool FEW = WIDE <= 2;
+    constexpr int BUFFERS = FEW ? 2 : 1; // for the sums: with two, nobody waits for who adds them
+    extern __shared__ __align__(16) unsigned char memory[];
+    float4 *shares = reinterpret_cast<float4 *>(memory + TABLE);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, firstRow = blockIdx.y * 8 * WIDE;
+    unsigned char *stages =
+        memory + TABLE + BUFFERS * WARPS * SHARE * 16 + warp * STAGES * HEIGHT * PITCH;
+    const int groups = (outputs + HEIGHT - 1) / HEIGHT, slices = (hidden + SLICE - 1) / SLICE;
+
+    int askGroup = blockIdx.x, askSlice = warp, to = 0; // what is asked for next, and its stage
+    const auto next = [&]() {
+        if (askGroup < groups && askSlice < slices)
+            ask<HEIGHT>(stages + to * HEIGHT * PITCH, codes, scales, askGroup * HEIGHT, outputs,
+                        hidden, askSlice, lane);
+        __pipeline_commit();
+        askSlice += WARPS, to = to + 1 == STAGES ? 0 : to + 1;
+        if (askSlice >= slices) askSlice = warp, askGroup += gridDim.x;
+    };
+    for (int i = 0; i < STAGES - 1; i++) next();
+
+    const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
+#pragma unroll
+    for (int i = 0; i < WIDE; i++)
+        from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
+    const auto eight = [&](int wide, int at) {
+        return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at) : uint4{0, 0, 0, 0};
+    };
+    uint4 held[SLICE / 32][FEW ? WIDE : 1]; // a warp's part of a few rows of x stays in registers
+    const auto hold = [&](int slice) {
+#pragma unroll
+        for (int i = 0; FEW && i < SLICE / 32 * WIDE; i++)
+            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
+        return slice;
+    };
+    int holds = hold(warp);
+    fillPairs(memory); // while the first weights and numbers of x are on their way
+    __syncthreads();   // the table is there for all
+
+    int stage = 0, buffer = 0, turn = 0;
+    for (int group = blockIdx.x; group < groups; group += gridDim.x) {
+        float sums[TALL][WIDE][4] = {};
+        for (int slice = warp; slice < slices; slice += WARPS) {
+            if (FEW && slice != holds) holds = hold(slice);
+            __pipeline_wait_prior(STAGES - 2);
+            __syncwarp(); // the stage is there for all lanes, and all are done with the one before
+            next();
+            multiply(sums, stages + stage * HEIGHT * PITCH, memory, lane, [&](int wide, int word) {
+                return FEW ? held[word][wide] : eight(wide, slice * SLICE + word * 32);
+            });
+            stage = stage + 1 == STAGES ? 0 : stage + 1;
+        }
+
+        float4 *to = shares + buffer * WARPS * SHARE;
+#pragma unroll
+        for (int i = 0; i < TALL * WIDE; i++) {
+            const float(&s)[4] = sums[i / WIDE][i % WIDE];
+            to[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
+        }
+        __syncthreads(); // every warp's share is there
+        // Other threads add in every turn: none falls behind.
+        for (int i = (threadIdx.x + turn) % (WARPS * 32); i < 4 * SHARE; i += WARPS * 32) {
+            const int tile = i / 128, owner = i / 4 % 32, c = i % 4; // as the lane had it
+            const int output = group * HEIGHT + tile / WIDE * 16 + owner / 4 + c / 2 * 8;
+            const int row = firstRow + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
+            if (row >= rows || output >= outputs) continue;
+            float sum = __half2float(bias[output]);
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(to + w * SHARE)[i];
+            places.put(row, output, sum);
+        }
+        turn += 4 * SHARE, buffer = BUFFERS - 1 - buffer;
+        if (BUFFERS == 1) __syncthreads(); // the shares have been read
+    }
+}
+
+#define PROJECT(NAME, WARPS, STAGES, TALL, WIDE)                                                   \
+    extern "C" __global__ __launch_bounds__(WARPS * 32) void NAME(                                 \
+        const __half *x, const unsigned char *codes, const Scale *scales, const __half *bias,      \
+        __half *q, __half *k, __half *v, int rows, int hidden, int outputs, int seq, int heads,    \
+        int kvHeads, int dim) {                                                                    \
+        project<WARPS, STAGES, TALL, WIDE>(                                                        \
+            x, codes, scales, bias, {q, k, v, seq, heads, kvHeads, dim}, rows, hidden, outputs);   \
+    }
+PROJECT(project8, 16, 4, 1, 1)
+PROJECT(project16, 16, 3, 1, 2)
+PROJECT(project64, 8, 2, 2, 8)
+
+// ---- one row --------------------------------------------------------------------------------
+
+// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
+// since, so they are asked for at once; x may be what that kernel writes.
+__device__ void letTheNextBegin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+constexpr int GROUP = 128;            // numbers of a row that a warp takes at a time
+constexpr int BLOCKS = GROUP / BLOCK; // blocks of a group: two, or four
+constexpr int HELD = 4;               // tiles whose sums are added together
+
+// A block goes over tiles of 16 outputs. Its warps take groups of 128 numbers in turn, straight
+// into registers, each as soon as the one before it is used up. Lane 4g + t has the 32 numbers from
+// 32t on, of outputs g and g + 8. A product has eight columns, and x is one row: so column 2j has x
+// where block j of the group is, and 0 elsewhere. A block's sum comes out by itself, in lanes
+// 4g + j.
+template <int WARPS>
+__device__ void projectOne(const __half *x, const unsigned char *codes, const Scale *scales,
+                           const __half *bias, const Places &places, int hidden, int outputs) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    float *shares = reinterpret_cast<float *>(memory + TABLE); // [HELD][16][WARPS + 1]
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = hidden / GROUP, tiles = (outputs + 15) / 16;
+
+    uint4 codesOf[2];
+    Scale scale[2]; // of the lane's column and block
+    int askTile = blockIdx.x, askGroup = warp;
+    const auto ask = [&]() {
+#pragma unroll
+        for (int i = 0; askTile < tiles && askGroup < groups && i < 2; i++) {
+            const unsigned at = min(askTile * 16 + g + 8 * i, outputs - 1) * groups + askGroup;
+            codesOf[i] = __ldcs(reinterpret_cast<const uint4 *>(codes) + at * 4 + t);
+            scale[i] = scales[at * BLOCKS + t % BLOCKS];
+        }
+        askGroup += WARPS;
+        if (askGroup >= groups) askGroup = warp, askTile += gridDim.x;
+    };
+    letTheNextBegin();
+    ask();
+    fillPairs(memory); // while they are on their way
+    waitForInputs();
+    uint4 b[4]; // column g
+    const auto hold = [&](int group) {
+        const bool mine = g / 2 % BLOCKS == t * 32 / BLOCK && group < groups;
+        const uint4 *from = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32);
+#pragma unroll
+        for (int i = 0; i < 4; i++) b[i] = mine ? from[i] : uint4{0, 0, 0, 0};
+    };
+    hold(warp);
+    __syncthreads(); // the table is there for all
+
+    float sums[2] = {}; // of outputs g and g + 8
+    int tile = blockIdx.x, group = warp, held = 0;
+    while (tile < tiles) {
+        if (group < groups) {
+            if (groups > WARPS) hold(group);
+            float sum[2][4] = {}; // two, so that products need not wait for each other
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const int byte = i % 2 * 2;
+                const unsigned word = wordOf(codesOf[0], i / 2);
+                const unsigned word8 = wordOf(codesOf[1], i / 2);
+                const unsigned w[4] = {
+                    pairOf(memory, word, byte, lane), pairOf(memory, word8, byte, lane),
+                    pairOf(memory, word, byte + 1, lane), pairOf(memory, word8, byte + 1, lane)};
+                mma_f16(sum[i % 2], w, wordOf(b[i / 2], byte), wordOf(b[i / 2], byte + 1));
+            }
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                sums[i] += scaleOf(scale[i]) * (sum[0][2 * i] + sum[1][2 * i]);
+            ask();
+        }
+        group += WARPS;
+        if (group < groups) continue;
+
+        // The tile is done. After one barrier for some tiles, eight lanes each add sums.
+        group = warp;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            for (int far = BLOCKS / 2; far > 0; far /= 2)
+                sums[i] += __shfl_xor_sync(EVERYONE, sums[i], far);
+            if (t == 0) shares[(held * 16 + g + 8 * i) * (WARPS + 1) + warp] = sums[i];
+            sums[i] = 0;
+        }
+        held++, tile += gridDim.x;
+        if (held < HELD && tile < tiles) continue;
+        __syncthreads(); // every warp's share is there
+        for (int i = threadIdx.x / 8; i < held * 16; i += WARPS * 4) {
+            float sum = 0;
+            for (int w = threadIdx.x % 8; w < WARPS; w += 8) sum += shares[i * (WARPS + 1) + w];
+            for (int far = 4; far > 0; far /= 2) sum += __shfl_xor_sync(EVERYONE, sum, far);
+            const int output = (tile - (held - i / 16) * gridDim.x) * 16 + i % 16;
+            if (threadIdx.x % 8 == 0 && output < outputs)
+                places.put(0, output, sum + __half2float(bias[output]));
+        }
+        held = 0;
+        __syncthreads(); // the shares have been read
+    }
+}
+
+extern "C" __global__ __launch_bounds__(1024) void project1(
+    const __half *x, const unsigned char *codes, const Scale *scales, const __half *bias, __half *q,
+    __half *k, __half *v, int hidden, int outputs, int heads, int kvHeads, int dim) {
+    projectOne<32>(x, codes, scales, bias, {q, k, v, 1, heads, kvHeads, dim}, hidden, outputs);
+}
