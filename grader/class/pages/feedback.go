@@ -46,6 +46,7 @@ type feedbackCheck struct {
 
 type feedbackPart struct {
 	Name, Words string
+	Reasons     []string // lines of code
 	Score, Max  float64
 	Measured    bool
 	Mark        string // "full", "part", "none" or "not"
@@ -92,7 +93,7 @@ func feedbackTaskOf(t gradebook.Task) feedbackTask {
 	for _, c := range v.Checks {
 		k := feedbackCheck{Title: first(c.Title, c.ID)}
 		for _, p := range c.Parts {
-			k.Parts = append(k.Parts, feedbackPart{Name: p.Name, Words: report.Words(p), Score: p.Score, Max: p.Max, Measured: p.NotMeasured == "", Mark: markOf(p)})
+			k.Parts = append(k.Parts, feedbackPart{Name: p.Name, Words: report.Words(p), Reasons: report.Reasons(c, p), Score: p.Score, Max: p.Max, Measured: p.NotMeasured == "", Mark: markOf(p)})
 		}
 		if v.Refused == "" {
 			k.Blocks = report.Blocks(v, c)

@@ -68,6 +68,16 @@ func TestTheClassPageNamesNobody(t *testing.T) {
 	assert.NotContains(t, few, "<svg")
 }
 
+func TestFeedbackNamesTheLinesThatCostTraffic(t *testing.T) {
+	named := 0
+	for name, page := range written(t, sample(t, 60)) {
+		if filepath.Base(name) == Feedback && strings.Contains(page, "<code>kernels.cu:62: a warp&#39;s request moves 32 sectors, and 4 would do") {
+			named++
+		}
+	}
+	assert.Positive(t, named)
+}
+
 func TestFeedbackHoldsNothingThatIsTheInstructors(t *testing.T) {
 	in := sample(t, 60)
 	all := written(t, in)

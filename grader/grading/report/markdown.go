@@ -60,9 +60,7 @@ func says(c verdict.Check) string {
 	for _, p := range c.Parts {
 		if lost(p) {
 			all = append(all, fmt.Sprintf("%s %s: %s", p.Name, share(p), note(p)))
-			if p.Name == "traffic" {
-				all = append(all, c.Movers()...)
-			}
+			all = append(all, Reasons(c, p)...)
 		}
 	}
 	for _, p := range c.Parts {

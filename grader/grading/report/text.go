@@ -72,10 +72,8 @@ func (p Printer) checks(v verdict.Verdict) string {
 				if p.Details || lost(one) {
 					r.parts = append(r.parts, part{one.Name, share(one), note(one)})
 				}
-				if one.Name == "traffic" && lost(one) {
-					for _, says := range c.Movers() {
-						r.parts = append(r.parts, part{"", "", says})
-					}
+				for _, says := range Reasons(c, one) {
+					r.parts = append(r.parts, part{"", "", says})
 				}
 			}
 			if says := c.Banks(); says != "" {
@@ -88,6 +86,14 @@ func (p Printer) checks(v verdict.Verdict) string {
 		all = append(all, r)
 	}
 	return p.rows(all)
+}
+
+// Reasons are the lines of code that cost a part its points, where they are known: for traffic alone.
+func Reasons(c verdict.Check, p verdict.Part) []string {
+	if p.Name != "traffic" || !lost(p) {
+		return nil
+	}
+	return c.Movers()
 }
 
 // lost tells whether a part is less than it could be, for a reason that its check's line does not give.
