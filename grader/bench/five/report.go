@@ -29,7 +29,7 @@ func NewReport(d device.Device, w Workload) Report {
 
 // Head says what is run.
 func (r Report) Head(to io.Writer) {
-	fmt.Fprintf(to, "%s: %v\n%d sequences, a prompt of %d tokens each, %d new ones; no token ends a sequence\nweights: %s\non: %s\n\n",
+	fmt.Fprintf(to, "%s: %v\nbatch of %d, a prompt of %d tokens each, %d new ones; no token ends a sequence\nweights: %s\non: %s\n\n",
 		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.Weights, r.Device)
 }
 
@@ -76,7 +76,7 @@ func (r Report) WriteJSON(name string) error {
 // Figure is the picture: how many times the first way each way is, in speed, in time to the first token and
 // in memory. It is empty without a clock.
 func (r Report) Figure() figure.Figure {
-	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, %d sequences (%s)", r.Shape, r.Batch, r.Device),
+	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, batch of %d (%s)", r.Shape, r.Batch, r.Device),
 		X: fmt.Sprintf("times %s: above 1 is faster, or smaller", r.Results[0].Way.Name)}
 	base := r.Results[0]
 	for _, x := range r.Results {
