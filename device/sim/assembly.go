@@ -14,25 +14,58 @@ type statement struct {
 	file    bool     // .file or .loc
 	locked  bool
 	repeats bool
+	// Read once, because a line is followed many times:
+	operands []operand
+	form     *form
+	vector   bool // on an xmm register
+	stores   touch
+	listed   bool // stores is known
+}
+
+// form is what an instruction's name says.
+type form struct {
+	base       string // an integer instruction without the suffix for its width
+	widens     int    // bytes of the source that a move extends, or 0
+	readsFlags bool
+}
+
+// forms by name: a module has many instructions, of few names.
+type forms map[string]*form
+
+func (all forms) of(op string) *form {
+	f, ok := all[op]
+	if !ok {
+		f = &form{base: op, readsFlags: readsFlags.MatchString(op)}
+		if m := integerOps.FindStringSubmatch(op); m != nil {
+			f.base = m[1]
+		}
+		if m := extending.FindStringSubmatch(op); m != nil {
+			f.widens = widths[m[1]]
+		}
+		all[op] = f
+	}
+	return f
 }
 
 var labelLine = regexp.MustCompile(`^([\w.$@]+):`)
 
 var prefixes = regexp.MustCompile(`^(lock|repn?[ez]?|data16|rex64|notrack|bnd)\b[ \t;]*`)
 
-func parseStatement(text string) statement {
+func parseStatement(text string, all forms) statement {
 	s := statement{text: text}
 	code := strings.TrimSpace(text)
-	if m := labelLine.FindStringSubmatch(code); m != nil {
-		s.label = m[1]
-		code = strings.TrimSpace(code[len(m[0]):])
+	if strings.Contains(code, ":") {
+		if m := labelLine.FindStringSubmatch(code); m != nil {
+			s.label = m[1]
+			code = strings.TrimSpace(code[len(m[0]):])
+		}
 	}
 	if code == "" || code[0] == '.' || code[0] == '#' {
 		s.file = strings.HasPrefix(code, ".file") || strings.HasPrefix(code, ".loc")
 		return s
 	}
 	code, _, _ = strings.Cut(code, "#")
-	for {
+	for code != "" && strings.IndexByte("lrdnb", code[0]) >= 0 {
 		m := prefixes.FindStringSubmatch(code)
 		if m == nil {
 			break
@@ -43,6 +76,13 @@ func parseStatement(text string) statement {
 	}
 	op, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(code, "\t", " ")), " ")
 	s.op, s.args = op, splitOperands(rest)
+	for _, a := range s.args {
+		s.operands = append(s.operands, readOperand(a))
+	}
+	s.form, s.vector = all.of(op), xmm(s.args)
+	if last := len(s.args) - 1; last >= 0 && s.operands[last].isMem {
+		s.stores, s.listed = touches(s, last)
+	}
 	return s
 }
 
@@ -67,11 +107,31 @@ func splitOperands(text string) []string {
 	return args
 }
 
+// operand is one of an instruction's: a general register, a number, a place in memory, or none of them.
+type operand struct {
+	text                        string
+	register, bytes             int
+	number                      int64
+	memory                      memoryOperand
+	isRegister, isNumber, isMem bool
+}
+
+func readOperand(arg string) operand {
+	o := operand{text: arg}
+	o.register, o.bytes, o.isRegister = register(arg)
+	if text, ok := strings.CutPrefix(arg, "$"); ok {
+		o.number, o.isNumber = immediate(text)
+	}
+	o.memory, o.isMem = parseMemory(arg)
+	return o
+}
+
 // memoryOperand is segment:displacement(base,index,scale).
 type memoryOperand struct {
 	segment, base, index string
 	symbol               string // what the displacement names
 	plus, scale          int64
+	baseAt, indexAt      int // numbers of the registers, or -1
 }
 
 var operandForm = regexp.MustCompile(`^(?:%([defgs]s):)?([^()%]*)(?:\((%\w+)?(?:,(%\w+)(?:,(\d))?)?\))?$`)
@@ -90,7 +150,15 @@ func parseMemory(arg string) (memoryOperand, bool) {
 		o.scale = int64(m[5][0] - '0')
 	}
 	o.symbol, o.plus = splitDisplacement(m[2])
+	o.baseAt, o.indexAt = registerNumber(o.base), registerNumber(o.index)
 	return o, true
+}
+
+func registerNumber(name string) int {
+	if r, ok := registers[name]; ok {
+		return r.number
+	}
+	return -1
 }
 
 // splitDisplacement takes name@kind+12 apart.

@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -140,7 +138,7 @@ func (u *unseen) walk(n int, visit func(s *state, line int)) bool {
 			visit(s, i)
 		}
 		if u.lines[i].op != "" {
-			s.follow(u.lines[i])
+			s.follow(&u.lines[i])
 		}
 	}
 	changed := b.after == nil || !b.after.equal(s)
@@ -163,19 +161,19 @@ func (u *unseen) start(n int) *state {
 	if len(from) == 1 && len(b.before) == 1 {
 		return from[0].clone()
 	}
-	s := &state{unknowns: u.unknowns, slots: map[string]slot{}, line: b.from}
+	s := &state{unknowns: u.unknowns, slots: map[slotKey]slot{}, line: b.from}
 	for r := range s.registers {
-		s.registers[r], _ = u.meet(n, "register "+strconv.Itoa(r), from, func(p *state) (value, bool) { return p.registers[r], true })
+		s.registers[r], _ = u.meet(origin{what: "register", at: n, more: r}, from, func(p *state) (value, bool) { return p.registers[r], true })
 	}
 	if !s.local(s.registers[rsp]) {
-		s.registers[rsp] = u.named(fmt.Sprintf("stack, block %d", n))
+		s.registers[rsp] = u.named(origin{what: "stack", at: n})
 	}
 	s.stackPointer(s.registers[rsp])
 	if len(from) == 0 {
 		return s
 	}
 	for k, first := range from[0].slots {
-		v, agreed := u.meet(n, k, from, func(p *state) (value, bool) { q, ok := p.slots[k]; return q.holds, ok })
+		v, agreed := u.meet(origin{what: "slot", at: n, more: k.bytes, of: [3]id{k.at}}, from, func(p *state) (value, bool) { q, ok := p.slots[k]; return q.holds, ok })
 		if agreed || u.local(v) {
 			s.put(first.at, first.bytes, v)
 		}
@@ -191,8 +189,8 @@ func (u *unseen) start(n int) *state {
 // meet is what several states hold at one place: what they agree on, or else an unknown of
 // this block's, which is an address on the stack if it is in all of them. That unknown coming
 // back, around a loop, agrees with anything.
-func (u *unseen) meet(n int, place string, from []*state, at func(p *state) (value, bool)) (v value, agreed bool) {
-	own := u.named(fmt.Sprintf("block %d, %s", n, place))
+func (u *unseen) meet(place origin, from []*state, at func(p *state) (value, bool)) (v value, agreed bool) {
+	own := u.named(place)
 	var first *value
 	agreed, local := len(from) > 0, len(from) > 0
 	for _, p := range from {

@@ -120,7 +120,9 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 			// Thread-local variables are plain memory here, never lazily initialised.
 			"-fno-extern-tls-init",
 			// Without it, shared arrays of same-named templates would merge across modules.
-			"-fno-gnu-unique")
+			"-fno-gnu-unique",
+			// Where each variable is at each instruction: half of the assembly, and nobody asks.
+			"-fno-var-tracking")
 	}
 	if checks == (Checks{}) {
 		return append(flags, "-O2")

@@ -6,7 +6,7 @@ import (
 )
 
 // follow does to the state what an instruction does.
-func (s *state) follow(i statement) {
+func (s *state) follow(i *statement) {
 	if strings.HasPrefix(i.op, "call") {
 		name := ""
 		if len(i.args) == 1 {
@@ -19,20 +19,16 @@ func (s *state) follow(i statement) {
 		s.implicit(i)
 		return
 	}
-	last := i.args[len(i.args)-1]
-	if o, ok := parseMemory(last); ok {
-		s.store(i, o)
+	last := &i.operands[len(i.operands)-1]
+	if last.isMem {
+		s.store(i, last.memory)
 		return
 	}
-	to, bytes, ok := register(last)
-	if !ok {
+	if !last.isRegister {
 		return // an xmm register
 	}
-	base := i.op
-	if m := integerOps.FindStringSubmatch(i.op); m != nil {
-		base = m[1]
-	}
-	switch base {
+	to, bytes := last.register, last.bytes
+	switch i.form.base {
 	case "cmp", "test", "bt":
 	case "push":
 		v := s.registers[to]
@@ -42,9 +38,9 @@ func (s *state) follow(i statement) {
 		s.set(to, s.load(s.registers[rsp], 8))
 		s.registers[rsp].plus += 8
 	case "xchg", "xadd":
-		for _, a := range i.args {
-			if r, _, ok := register(a); ok {
-				s.set(r, s.fresh(false))
+		for _, o := range i.operands {
+			if o.isRegister {
+				s.set(o.register, s.fresh(false))
 			}
 		}
 	case "cmpxchg":
@@ -62,40 +58,35 @@ func (s *state) follow(i statement) {
 	}
 }
 
-// widening moves take the low bytes of their source, and fill up the rest.
-var widening = regexp.MustCompile(`^mov[sz]([bwl])[wlq]$`)
-
 // result is what an instruction leaves in its last operand, a register.
-func (s *state) result(i statement, to, bytes int) value {
-	first, isMemory := i.args[0], false
-	if o, ok := parseMemory(first); ok {
+func (s *state) result(i *statement, to, bytes int) value {
+	first := &i.operands[0]
+	if first.isMem {
 		if strings.HasPrefix(i.op, "lea") {
-			at := s.address(o)
+			at := s.address(first.memory)
 			if s.local(at) && to != rsp {
 				s.expose(at)
 			}
 			return s.narrowed(at, bytes)
 		}
-		isMemory = true
 	}
-	m := widening.FindStringSubmatch(i.op)
 	switch {
-	case bytes < 4 || xmm(i.args) || readsFlags.MatchString(i.op):
+	case bytes < 4 || i.vector || i.form.readsFlags:
 		return s.fresh(false)
-	case m != nil && isMemory:
-		return s.named(i.op + " " + s.operand(first, widths[m[1]]).key())
-	case m != nil:
-		return s.named(i.op + " " + s.low(s.operand(first, 8)).key())
+	case i.form.widens > 0 && first.isMem: // it takes the low bytes of its source, and fills up the rest
+		return s.widened(i.op, s.operand(first, i.form.widens))
+	case i.form.widens > 0:
+		return s.widened(i.op, s.low(s.operand(first, 8)))
 	}
 	from, old := s.operand(first, bytes), s.registers[to]
 	constant := len(from.terms) == 0
 	switch {
-	case first == "%rsp" && to != rsp:
+	case first.text == "%rsp" && to != rsp:
 		s.expose(from)
 		return from
 	case i.op == "mov" || i.op == "movq" || i.op == "movabsq" || i.op == "movl":
 		return s.narrowed(from, bytes)
-	case (i.op == "xorl" || i.op == "xorq" || i.op == "subl" || i.op == "subq") && first == i.args[len(i.args)-1]:
+	case (i.op == "xorl" || i.op == "xorq" || i.op == "subl" || i.op == "subq") && first.text == i.args[len(i.args)-1]:
 		return value{}
 	case i.op == "addq" && len(i.args) == 2:
 		return old.add(from, 1)
@@ -110,21 +101,28 @@ func (s *state) result(i statement, to, bytes int) value {
 	case (i.op == "salq" || i.op == "shlq") && constant && from.plus < 63:
 		return value{}.add(old, 1<<from.plus)
 	case i.op == "imulq" && len(i.args) == 3 && constant:
-		return value{}.add(s.operand(i.args[1], 8), from.plus)
+		return value{}.add(s.operand(&i.operands[1], 8), from.plus)
 	}
-	name := i.op
-	for _, a := range i.args {
-		v := s.operand(a, bytes)
+	if len(i.args) > 3 {
+		return s.fresh(false)
+	}
+	as := origin{what: i.op, at: len(i.args)}
+	for n := range i.operands {
+		v := s.operand(&i.operands[n], bytes)
 		if bytes == 4 {
 			v = s.low(v)
 		}
-		name += ", " + v.key()
+		as.of[n] = s.id(v)
 	}
-	if v := s.named(name); bytes == 4 {
+	if v := s.named(as); bytes == 4 {
 		return s.narrowed(v, 4)
 	} else {
 		return v
 	}
+}
+
+func (s *state) widened(op string, v value) value {
+	return s.named(origin{what: op, of: [3]id{s.id(v)}})
 }
 
 var readsFlags = regexp.MustCompile(`^(cmov|set|adc|sbb|rcl|rcr|rd|cpuid|in$|xget)`)
@@ -140,7 +138,7 @@ func (s *state) narrowed(v value, bytes int) value {
 		return value{plus: int64(uint32(v.plus))}
 	}
 	half := s.low(v)
-	narrow := s.named("narrow " + half.key())
+	narrow := s.named(origin{what: "narrow", of: [3]id{s.id(half)}})
 	s.halves[narrow.terms[0].unknown] = half
 	return narrow
 }
@@ -156,32 +154,32 @@ func (s *state) low(v value) value {
 }
 
 // operand is the value of a source. What is loaded from other memory than the stack is new.
-func (s *state) operand(arg string, bytes int) value {
-	if strings.HasPrefix(arg, "$") {
-		if n, ok := immediate(arg[1:]); ok {
-			return value{plus: n}
-		}
-		return s.named(arg)
-	}
-	if r, _, ok := register(arg); ok {
-		return s.registers[r]
-	}
-	o, ok := parseMemory(arg)
-	if !ok {
+func (s *state) operand(arg *operand, bytes int) value {
+	o := &arg.memory
+	switch {
+	case arg.isNumber:
+		return value{plus: arg.number}
+	case strings.HasPrefix(arg.text, "$"):
+		return s.named(origin{what: arg.text})
+	case arg.isRegister:
+		return s.registers[arg.register]
+	case !arg.isMem:
 		return s.fresh(false)
+	case o.base == "rip" && strings.Contains(strings.ToLower(o.symbol), "@got") || o.segment == "fs" && o.base == "":
+		return s.named(loaded(arg.text))
 	}
-	if o.base == "rip" && strings.Contains(strings.ToLower(o.symbol), "@got") || o.segment == "fs" && o.base == "" {
-		return s.named("load " + arg) // filled in once, by the loader
-	}
-	at := s.address(o)
+	at := s.address(*o)
 	if o.segment != "" || !s.local(at) {
 		return s.fresh(false)
 	}
 	return s.load(at, bytes)
 }
 
+// loaded is what the loader fills in, once.
+func loaded(from string) origin { return origin{what: "load " + from} }
+
 func (s *state) load(at value, bytes int) value {
-	p, ok := s.slots[slotKey(at, bytes)]
+	p, ok := s.slots[s.slotKey(at, bytes)]
 	if !ok {
 		p.holds = s.fresh(false)
 		s.put(at, bytes, p.holds)
@@ -190,14 +188,14 @@ func (s *state) load(at value, bytes int) value {
 }
 
 func (s *state) put(at value, bytes int, v value) {
-	s.slots[slotKey(at, bytes)] = slot{at, bytes, v}
+	s.slots[s.slotKey(at, bytes)] = slot{at, bytes, v}
 }
 
 // store notes what a place of the stack holds now, and forgets the others if it is not
 // certain which one it is.
-func (s *state) store(i statement, o memoryOperand) {
+func (s *state) store(i *statement, o memoryOperand) {
 	at := s.address(o)
-	t, ok := touches(i, len(i.args)-1)
+	t, ok := i.stores, i.listed
 	if ok && !t.write {
 		if len(i.args) == 1 && (strings.Contains(i.op, "div") || strings.Contains(i.op, "mul")) {
 			s.set(rax, s.fresh(false))
@@ -205,13 +203,13 @@ func (s *state) store(i statement, o memoryOperand) {
 		}
 		if strings.HasPrefix(i.op, "push") {
 			s.registers[rsp].plus -= 8
-			delete(s.slots, slotKey(s.registers[rsp], 8))
+			delete(s.slots, s.slotKey(s.registers[rsp], 8))
 		}
 		return
 	}
-	for _, a := range i.args[:len(i.args)-1] {
-		if r, _, isRegister := register(a); isRegister && (strings.HasPrefix(i.op, "xchg") || strings.HasPrefix(i.op, "xadd")) {
-			s.set(r, s.fresh(false))
+	for _, a := range i.operands[:len(i.operands)-1] {
+		if a.isRegister && (strings.HasPrefix(i.op, "xchg") || strings.HasPrefix(i.op, "xadd")) {
+			s.set(a.register, s.fresh(false))
 		}
 	}
 	if strings.HasPrefix(i.op, "cmpxchg") {
@@ -223,31 +221,32 @@ func (s *state) store(i statement, o memoryOperand) {
 	if !ok || !s.local(at) || len(at.terms) != 1 {
 		s.forget()
 		if s.local(at) { // some element of an array
-			s.slots = map[string]slot{}
+			s.slots = map[slotKey]slot{}
 		}
 		return
 	}
+	near := s.slotKey(at, 0)
 	for n := -15; n < t.bytes; n++ { // slots that overlap
-		near := at.add(value{plus: int64(n)}, 1)
-		for _, width := range []int{1, 2, 4, 8, 16} {
-			if n+width > 0 {
-				delete(s.slots, slotKey(near, width))
+		near.at.plus = at.plus + int64(n)
+		for _, near.bytes = range []int{1, 2, 4, 8, 16} {
+			if n+near.bytes > 0 {
+				delete(s.slots, near)
 			}
 		}
 	}
-	if !strings.HasPrefix(i.op, "mov") || xmm(i.args) {
+	if !strings.HasPrefix(i.op, "mov") || i.vector {
 		return
 	}
-	if r, bytes, isRegister := register(i.args[0]); isRegister {
-		s.put(at, bytes, s.narrowed(s.registers[r], bytes))
+	if from := &i.operands[0]; from.isRegister {
+		s.put(at, from.bytes, s.narrowed(s.registers[from.register], from.bytes))
 	}
 }
 
 // implicit are instructions without operands.
-func (s *state) implicit(i statement) {
+func (s *state) implicit(i *statement) {
 	switch i.op {
 	case "cltq":
-		s.registers[rax] = s.named("movslq " + s.registers[rax].key())
+		s.registers[rax] = s.widened("movslq", s.registers[rax])
 	case "cqto", "cltd", "cqo", "cdq", "cwtd":
 		s.registers[rdx] = s.fresh(false)
 	case "cwtl", "cbtw":
@@ -262,6 +261,6 @@ func (s *state) implicit(i statement) {
 		for _, r := range []int{rax, rcx, rdx, rbx, rsi, rdi} {
 			s.registers[r] = s.fresh(false)
 		}
-		s.slots = map[string]slot{}
+		s.slots = map[slotKey]slot{}
 	}
 }

@@ -23,12 +23,12 @@ func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
 	if len(s.files) > 0 {
 		return oneError(s.name, 0, "a file that is handed in includes none of its own")
 	}
-	for _, words := range []string{"-USIMT_MARKS", "-DSIMT_MARKS"} {
-		out, err := c.run(dir, append(slices.Clone(r.args), words, "-E", "marked.cpp")...)
-		if err != nil {
-			return compileError(s, out, err)
-		}
-		if err := s.vetText(out, include); err != nil {
+	out, err := c.run(dir, append(slices.Clone(r.args), "-USIMT_MARKS", "-E", "marked.cpp")...)
+	if err != nil {
+		return compileError(s, out, err)
+	}
+	for _, text := range []string{out, r.marked} {
+		if err := s.vetText(text, include); err != nil {
 			return err
 		}
 	}

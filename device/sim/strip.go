@@ -16,10 +16,11 @@ import (
 // stripped is a file as its kernels need it.
 type stripped struct {
 	hostside.Result
-	code  string // the text with strings and directives blanked
-	where func(at int) row
-	args  []string // to compile what the file includes
-	empty []string // headers of the host's that it includes: nothing is in them here
+	marked string // what the preprocessor left, with CUDA's words
+	code   string // the text with strings and directives blanked
+	where  func(at int) row
+	args   []string // to compile what the file includes
+	empty  []string // headers of the host's that it includes: nothing is in them here
 }
 
 // strip has the file preprocessed with CUDA's words left in, and takes its host side.
@@ -53,7 +54,7 @@ func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, e
 		return stripped{}, err
 	}
 	text := string(data)
-	r := stripped{where: markers(text), args: args, empty: empty}
+	r := stripped{marked: text, where: markers(text), args: args, empty: empty}
 	r.code = device.BlankNonCode(text)
 	r.Result = hostside.Strip(text, r.code, ownParts(text, s))
 	return r, nil
@@ -95,30 +96,43 @@ func (s moduleSource) usesPTX() bool {
 	return usesPTX.MatchString(s.text)
 }
 
-// ownParts tells which places of preprocessed text are the file's, or of what it
-// includes of its own.
-func ownParts(text string, s moduleSource) func(at int) bool {
-	type part struct {
-		at  int
-		own bool
-	}
-	parts := []part{{0, false}}
-	offset := 0
+// span is a part of a text.
+type span struct{ from, to int }
+
+// ownSpans are the parts of preprocessed text that are the file's, or of what it includes of
+// its own.
+func ownSpans(text string, s moduleSource) []span {
+	var spans []span
+	own, offset := false, 0
 	for line := range strings.Lines(text) {
-		if m := lineMarker.FindStringSubmatch(line); m != nil {
-			parts = append(parts, part{offset, s.owns(m[2])})
+		if strings.HasPrefix(line, "# ") {
+			if m := lineMarker.FindStringSubmatch(line); m != nil {
+				before := own
+				if own = s.owns(m[2]); own && !before {
+					spans = append(spans, span{from: offset})
+				}
+			}
 		}
 		offset += len(line)
+		if own {
+			spans[len(spans)-1].to = offset
+		}
 	}
-	last := 0 // asked in order, most times
+	return spans
+}
+
+// ownParts tells whether a place is in one of them.
+func ownParts(text string, s moduleSource) func(at int) bool {
+	spans := ownSpans(text, s)
+	next := 0 // asked in order, most times
 	return func(at int) bool {
-		if parts[last].at > at {
-			last = 0
+		if next > 0 && at < spans[next-1].to {
+			next = 0
 		}
-		for last+1 < len(parts) && parts[last+1].at <= at {
-			last++
+		for next < len(spans) && spans[next].to <= at {
+			next++
 		}
-		return parts[last].own
+		return next < len(spans) && spans[next].from <= at
 	}
 }
 

@@ -65,23 +65,22 @@ func (s moduleSource) checkSupported(r stripped) error {
 		message string
 	}
 	var found []place
-	own := ownParts(r.Text, s)
-	for _, l := range allLacking {
-		for _, m := range l.pattern.FindAllStringIndex(code, -1) {
-			if !own(m[0]) {
-				continue
-			}
-			message := l.message
-			if served[code[m[0]:m[1]]] {
-				if libcu.MatchString(r.code) {
-					continue
+	for _, own := range ownSpans(r.Text, s) {
+		code := code[own.from:own.to]
+		for _, l := range allLacking {
+			for _, m := range l.pattern.FindAllStringIndex(code, -1) {
+				message := l.message
+				if served[code[m[0]:m[1]]] {
+					if libcu.MatchString(r.code) {
+						continue
+					}
+					message = "%s needs its header: #include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic>"
 				}
-				message = "%s needs its header: #include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic>"
+				if strings.Contains(message, "%s") {
+					message = fmt.Sprintf(message, strings.TrimRight(code[m[0]:m[1]], " (<"))
+				}
+				found = append(found, place{own.from + m[0], message})
 			}
-			if strings.Contains(message, "%s") {
-				message = fmt.Sprintf(message, strings.TrimRight(code[m[0]:m[1]], " (<"))
-			}
-			found = append(found, place{m[0], message})
 		}
 	}
 	slices.SortFunc(found, func(a, b place) int { return cmp.Compare(a.at, b.at) })

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -20,10 +19,24 @@ type term struct {
 	times   int64
 }
 
+// id names a value: its terms, by number, and what is added.
+type id struct {
+	terms int
+	plus  int64
+}
+
+// origin names an unknown: an instruction on values, or a place.
+type origin struct {
+	what     string
+	at, more int
+	of       [3]id
+}
+
 // unknowns numbers what cannot be followed further: the same expression has the same
 // number. Some are known to be addresses on the thread's stack.
 type unknowns struct {
-	byName  map[string]int
+	byName  map[origin]int
+	sums    map[string]int // numbers of terms that are not one unknown
 	onStack []bool
 	halves  map[int]value // an unknown whose upper half is zero → what has its lower half
 	// exposed are the lowest offsets whose address code has taken, by the stack pointer that
@@ -39,7 +52,12 @@ type slot struct {
 	holds value
 }
 
-func slotKey(at value, bytes int) string { return at.key() + " " + strconv.Itoa(bytes) }
+type slotKey struct {
+	at    id
+	bytes int
+}
+
+func (u *unknowns) slotKey(at value, bytes int) slotKey { return slotKey{u.id(at), bytes} }
 
 // expose notes that an address on the stack is taken.
 func (u *unknowns) expose(at value) {
@@ -72,16 +90,16 @@ func (u *unknowns) stackPointer(v value) value {
 // fresh is what an instruction leaves that cannot be followed: named by its place.
 func (s *state) fresh(onStack bool) value {
 	s.made++
-	v := s.named(fmt.Sprintf("line %d, %d", s.line, s.made))
+	v := s.named(origin{what: "line", at: s.line, more: s.made})
 	s.onStack[v.terms[0].unknown] = onStack
 	return v
 }
 
-func (u *unknowns) named(name string) value {
-	n, ok := u.byName[name]
+func (u *unknowns) named(as origin) value {
+	n, ok := u.byName[as]
 	if !ok {
 		n = len(u.onStack)
-		u.byName[name] = n
+		u.byName[as] = n
 		u.onStack = append(u.onStack, false)
 	}
 	return value{terms: []term{{n, 1}}}
@@ -113,14 +131,23 @@ func (v value) add(w value, times int64) value {
 	return sum
 }
 
-// key names a value. It is built without fmt because a large module needs millions of them.
-func (v value) key() string {
+// id of a value. One unknown, as most values are, has its own number; other sums have
+// numbers below it.
+func (u *unknowns) id(v value) id {
+	if len(v.terms) == 1 && v.terms[0].times == 1 {
+		return id{v.terms[0].unknown, v.plus}
+	}
 	b := make([]byte, 0, 48)
 	for _, t := range v.terms {
 		b = append(strconv.AppendInt(b, int64(t.unknown), 10), '*')
 		b = append(strconv.AppendInt(b, t.times, 10), ' ')
 	}
-	return string(strconv.AppendInt(b, v.plus, 10))
+	n, ok := u.sums[string(b)]
+	if !ok {
+		n = -1 - len(u.sums)
+		u.sums[string(b)] = n
+	}
+	return id{n, v.plus}
 }
 
 func (v value) equal(w value) bool { return v.plus == w.plus && slices.Equal(v.terms, w.terms) }
@@ -142,13 +169,13 @@ type state struct {
 	*unknowns
 	line, made int // where it is, and how many unknowns it has named there
 	registers  [16]value
-	slots      map[string]slot // of the stack, by address and width
+	slots      map[slotKey]slot // of the stack, by address and width
 	hooked     []seen
 }
 
 func (s *state) clone() *state {
 	c := *s
-	c.slots = make(map[string]slot, len(s.slots))
+	c.slots = make(map[slotKey]slot, len(s.slots))
 	for k, v := range s.slots {
 		c.slots[k] = v
 	}
@@ -181,20 +208,20 @@ func (s *state) equal(t *state) bool {
 func (s *state) address(o memoryOperand) value {
 	v := value{plus: o.plus}
 	if o.symbol != "" {
-		v = v.add(s.named("symbol "+o.symbol), 1)
+		v = v.add(s.named(origin{what: "symbol " + o.symbol}), 1)
 	}
-	if r, ok := registers[o.base]; ok {
-		v = v.add(s.registers[r.number], 1)
+	if o.baseAt >= 0 {
+		v = v.add(s.registers[o.baseAt], 1)
 	}
-	if r, ok := registers[o.index]; ok {
-		v = v.add(s.registers[r.number], o.scale)
+	if o.indexAt >= 0 {
+		v = v.add(s.registers[o.indexAt], o.scale)
 	}
 	return v
 }
 
 func (s *state) set(register int, v value) {
 	if register == rsp && !s.local(v) { // aligned, or come back to
-		v = s.stackPointer(s.named("stack of " + v.key()))
+		v = s.stackPointer(s.named(origin{what: "stack of", of: [3]id{s.id(v)}}))
 	}
 	s.registers[register] = v
 }
@@ -256,7 +283,7 @@ func (s *state) call(name string) {
 	result := s.fresh(false)
 	switch {
 	case name == "__tls_get_addr":
-		result = s.named("shared " + s.registers[rdi].key())
+		result = s.named(origin{what: "shared", of: [3]id{s.id(s.registers[rdi])}})
 	case strings.HasPrefix(name, "__tsan_"):
 		s.hook(name)
 	case name == hook || strings.HasPrefix(name, "__ubsan_"):

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,18 +28,21 @@ type unseen struct {
 // seeAll returns the assembly with hooks for what has none.
 func seeAll(assembly, include string) (string, error) {
 	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{},
-		unknowns: &unknowns{byName: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}}}
+		unknowns: &unknowns{byName: map[origin]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}}}
+	all := forms{}
+	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)
 	for text := range strings.Lines(assembly) {
-		u.lines = append(u.lines, parseStatement(strings.TrimRight(text, "\n")))
+		u.lines = append(u.lines, parseStatement(strings.TrimRight(text, "\n"), all))
 	}
 	u.survey()
 	u.cut()
 	u.sort()
 	u.settle()
-	if _, err := u.write(); err != nil { // to learn which hooks others ask
-		return "", err
+	watched, err := u.write()
+	if err != nil || len(u.telling) == 0 {
+		return watched, err
 	}
-	return u.write()
+	return u.write() // now that it is known which hooks others ask
 }
 
 func (u *unseen) write() (string, error) {
@@ -50,7 +52,7 @@ func (u *unseen) write() (string, error) {
 	for i := range u.blocks {
 		b := &u.blocks[i]
 		for ; at < b.from; at++ {
-			fmt.Fprintln(&out, u.lines[at].text)
+			out.WriteString(u.lines[at].text + "\n")
 		}
 		u.walk(i, func(s *state, line int) {
 			if err := u.watch(&out, s, line); err != nil && failed == nil {
@@ -60,7 +62,7 @@ func (u *unseen) write() (string, error) {
 			if u.telling[line] {
 				text = tells(u.lines[line])
 			}
-			fmt.Fprintln(&out, text)
+			out.WriteString(text + "\n")
 		})
 		if !u.reached(b) {
 			b.after = nil
@@ -68,7 +70,7 @@ func (u *unseen) write() (string, error) {
 		at = b.to
 	}
 	for ; at < len(u.lines); at++ {
-		fmt.Fprintln(&out, u.lines[at].text)
+		out.WriteString(u.lines[at].text + "\n")
 	}
 	return out.String(), failed
 }
@@ -84,7 +86,10 @@ func (u *unseen) survey() {
 	files := map[string]string{}
 	constant, function, ours := false, "", false
 	for i, l := range u.lines {
-		fields := strings.Fields(l.text)
+		var fields []string
+		if l.label == "" && l.op == "" {
+			fields = strings.Fields(l.text)
+		}
 		switch {
 		case l.label != "" && !strings.HasPrefix(l.label, ".L"):
 			if function = ""; slices.ContainsFunc(ownFunctions, func(p string) bool { return strings.HasPrefix(l.label, p) }) {

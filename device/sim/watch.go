@@ -7,24 +7,24 @@ import (
 
 // watch writes the hooks that an instruction lacks.
 func (u *unseen) watch(out *strings.Builder, s *state, line int) error {
-	l := u.lines[line]
+	l := &u.lines[line]
 	if l.op == "" || u.own[line] || untouched(l.op) {
 		return nil
 	}
 	if bytes, isString := stringOps[l.op]; isString && !xmm(l.args) && (len(l.args) == 0 || l.repeats || strings.Contains(l.text, "%es:")) {
-		u.watchString(out, s, l, bytes)
+		u.watchString(out, s, *l, bytes)
 		return nil
 	}
 	for i, arg := range l.args {
-		o, ok := parseMemory(arg)
-		if !ok {
+		o := l.operands[i].memory
+		if !l.operands[i].isMem {
 			continue
 		}
 		known, err := u.known(s, o)
 		if known || err != nil {
 			return err
 		}
-		t, ok := touches(l, i)
+		t, ok := touches(*l, i)
 		if !ok {
 			return fmt.Errorf("the compiler uses an instruction that the simulator cannot watch: %s", strings.TrimSpace(l.text))
 		}
@@ -51,8 +51,8 @@ func (u *unseen) known(s *state, o memoryOperand) (bool, error) {
 			return true, nil
 		}
 		base := s.registers[registers[o.base].number]
-		for _, name := range []string{"threadIdx", "blockIdx", "blockDim", "gridDim"} {
-			if o.index == "" && o.symbol == "" && base.key() == s.named("load simt_"+name+"@gottpoff(%rip)").key() {
+		for _, variable := range []string{"threadIdx", "blockIdx", "blockDim", "gridDim"} {
+			if o.index == "" && o.symbol == "" && base.equal(s.named(loaded("simt_"+variable+"@gottpoff(%rip)"))) {
 				return true, nil
 			}
 		}
