@@ -104,20 +104,20 @@ func TestATaskByTheRecipe(t *testing.T) {
 		t.Skip("FLASHLAB_ALL is not set: it builds a whole grader")
 	}
 	root := course(t)
-	made, err := New(root, "b9_demo", "A demonstration")
+	made, err := New(root, "b99_demo", "A demonstration")
 	require.NoError(t, err)
 	assert.Len(t, made, 15)
 	said, code := in(t, root, "go", "build", "-trimpath", "-o", "out/bin/grader", "./grader") // compiled packages serve the next copy, too
 	require.Zero(t, code, said)
-	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b9/...")
+	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b99/...")
 	require.Zero(t, code, said)
-	said, code = in(t, root, "go", "test", "./grader/tasks/b9/...", "./bonus/b9_demo/solution")
+	said, code = in(t, root, "go", "test", "./grader/tasks/b99/...", "./bonus/b99_demo/solution")
 	require.Zero(t, code, said)
 
-	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-solution")
+	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b99", "-device", "sim", "-solution")
 	require.Zero(t, code, said)
 	assert.InDelta(t, 1, points(t, filepath.Join(root, "out/reference/results.json")), 1e-9, said)
-	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo", "-out", "out/stub")
+	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b99", "-device", "sim", "-submission", "bonus/b99_demo", "-out", "out/stub")
 	assert.Equal(t, 1, code, said)
 	assert.Zero(t, points(t, filepath.Join(root, "out/stub/results.json")), said)
 	assert.Contains(t, said, "still the stub")
@@ -128,14 +128,14 @@ func TestATaskByTheRecipe(t *testing.T) {
 	}
 	said, code = in(t, root, "out/bin/grader", "release", "out/release")
 	require.Zero(t, code, said)
-	noSolution(t, filepath.Join(root, "out/release"), "bonus/b9_demo/kernels.cu")
+	noSolution(t, filepath.Join(root, "out/release"), "bonus/b99_demo/kernels.cu")
 	if _, err := exec.LookPath("bwrap"); err == nil {
-		said, code = in(t, root, "out/bin/grader", "grade", "-task", "b9", "-device", "sim", "-submission", "bonus/b9_demo/solution", "-sandbox", "bwrap", "-out", "out/boxed")
+		said, code = in(t, root, "out/bin/grader", "grade", "-task", "b99", "-device", "sim", "-submission", "bonus/b99_demo/solution", "-sandbox", "bwrap", "-out", "out/boxed")
 		if !strings.Contains(said, "sandbox") { // this machine has none
 			require.Zero(t, code, said)
 			shared, err := cache.Dir()
 			require.NoError(t, err)
-			noSolution(t, shared, "bonus/b9_demo/source.go")
+			noSolution(t, shared, "bonus/b99_demo/source.go")
 		}
 	}
 
@@ -160,7 +160,7 @@ func noSolution(t *testing.T, dir, there string) {
 			return err
 		}
 		found = found || strings.HasSuffix(filepath.ToSlash(name), there)
-		assert.NotContains(t, filepath.ToSlash(name), "b9_demo/solution")
+		assert.NotContains(t, filepath.ToSlash(name), "b99_demo/solution")
 		return nil
 	}))
 	assert.True(t, found, "%s is not in %s", there, dir)
