@@ -22,6 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.testing import do_bench
 
 HERE = pathlib.Path(__file__).parent
+INCLUDE = HERE / "../../../device/nvcc/include"
 WORK = pathlib.Path(tempfile.mkdtemp())
 BLOCK = 64
 FLAVOURS = ["tensor", "1_dp4a", "2_mma", "block", "hopper"]  # all but the first are by block
@@ -46,7 +47,7 @@ def call(name, *args):
 def compile_one(job):
     file, *flags = job
     cubin = WORK / ("_".join([file.replace("/", "_"), *flags]) + ".cubin")
-    subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags, "-o", cubin,
+    subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}", *flags, "-o", cubin,
                     HERE / f"{file}.cu"], check=True)
     return cubin.read_bytes()
 

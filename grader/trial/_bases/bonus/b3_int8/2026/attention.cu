@@ -5,13 +5,15 @@
 // It is the kernel of task b2 with two changes. The scores come from the integer tensor cores: 32
 // numbers of 8 bits in an instruction, where there were 16 halves, so k takes half the memory, half
 // the reads and half the products. And a scale takes the sums, which are exact, to the softmax. P
-// is rounded to halves, and so is multiplied with v in halves.
+// is rounded to halves, and so is multiplied with v in halves. Loops over fragments have constant
+// bounds: the compiler unrolls them, and fragments stay in registers.
 //
 // The host defines DIM (64 or 128), and TENSOR where scale and zero are the whole tensor's and v
 // is codes, too. Without, each 64 rows of q and of k have a scale, and v is halves.
 
 #include <cuda_fp16.h>
 #include <stdint.h>
+#include <tensorcore.h>
 
 #ifdef TENSOR
 typedef int8_t Value;
@@ -66,7 +68,6 @@ __device__ void fetch(uint32_t tile, const void *matrix, int first, int len) {
     const uint32_t to = place<BYTES>(tile, row, piece);
     const char *from = (const char *)matrix + (size_t)(first + row) * BYTES + piece * 16;
     if (first + LINES <= len) {
-#pragma unroll
         for (int i = 0; i < LINES; i += STRIDE) copy(to + i * BYTES, from + i * BYTES, true);
     } else {
         for (int i = 0; i < LINES; i += STRIDE) {
@@ -125,14 +126,6 @@ __device__ void multiply(int (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint3
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-// d [16 x 8] += a [16 x 16] * b [16 x 8] of halves.
-__device__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 __device__ float power2(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -156,16 +149,15 @@ typedef float Output[DIM / 8][4];
 
 // What is known of the two rows of a tile that a lane has a part of.
 struct Rows {
-    float largest[2], sum[2]; // powers of two, scaled; this lane's part of the sum
+    float largest[2] = {-INFINITY, -INFINITY}; // powers of two, scaled
+    float sum[2] = {};                         // of the weights: this lane's part
 };
 
 // One step of the online softmax: whole scores become probabilities relative to the largest so far,
 // and what was summed before is rescaled to it. The scale is this tile's: the next has another.
 __device__ void softmax(Scores &s, Output &o, Rows &rows, float scale) {
-#pragma unroll
     for (int h = 0; h < 2; h++) {
         float largest = -INFINITY;
-#pragma unroll
         for (int j = 0; j < KEYS / 8; j++)
             largest = fmaxf(largest, fmaxf(s[j][2 * h], s[j][2 * h + 1]));
         largest = fmaxf(rows.largest[h], largestOf(largest) * scale);
@@ -173,18 +165,13 @@ __device__ void softmax(Scores &s, Output &o, Rows &rows, float scale) {
         const float base = largest == -INFINITY ? 0 : largest;
         const float rescale = power2(rows.largest[h] - base);
         float sum = 0;
-#pragma unroll
-        for (int j = 0; j < KEYS / 8; j++) {
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
-                float &x = s[j][2 * h + c];
-                x = power2(fmaf(x, scale, -base));
-                sum += x;
-            }
+        for (int i = 0; i < KEYS / 4; i++) {
+            float &x = s[i / 2][2 * h + i % 2];
+            x = power2(fmaf(x, scale, -base));
+            sum += x;
         }
         rows.largest[h] = largest;
         rows.sum[h] = rows.sum[h] * rescale + sum;
-#pragma unroll
         for (int j = 0; j < DIM / 8; j++) o[j][2 * h] *= rescale, o[j][2 * h + 1] *= rescale;
     }
 }
@@ -219,8 +206,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
 
     float o[TALL][DIM / 8][4] = {};
     Rows rows[TALL];
-#pragma unroll
-    for (int t = 0; t < TALL; t++) rows[t] = {{-INFINITY, -INFINITY}, {0, 0}};
 
     // Where this lane's row of the first fragments is. The pieces of later columns are found by
     // flipping bits, those of later rows by adding: neither needs a register of its own.
@@ -244,29 +229,21 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
         // 1. Scores: each fragment of k serves all tiles of the warp.
         int sums[TALL][KEYS / 8][4];
         Scores s[TALL];
-#pragma unroll
-        for (int j = 0; j < KEYS / 8; j++) {
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
-                int start = WHOLE;
+        for (int i = 0; i < KEYS / 4; i++) {
+            int start = WHOLE;
 #ifdef TENSOR
-                // (q - zeroQ) * k: what is left of the zeros, for those of k move all of a row.
-                const int column = key + j * 8 + lane % 4 * 2 + c;
-                if (column < seqK) start -= zeroQ * kScale[column];
+            // (q - zeroQ) * k: what is left of the zeros, for those of k move all of a row.
+            const int column = key + i / 2 * 8 + lane % 4 * 2 + i % 2;
+            if (column < seqK) start -= zeroQ * kScale[column];
 #endif
-#pragma unroll
-                for (int t = 0; t < TALL; t++) sums[t][j][c] = sums[t][j][c + 2] = start;
-            }
+            for (int t = 0; t < TALL; t++)
+                sums[t][i / 2][i % 2] = sums[t][i / 2][i % 2 + 2] = start;
         }
-#pragma unroll
         for (int i = 0; i < DIM / 32; i++) {
             uint32_t a[TALL][4], b[4];
-#pragma unroll
             for (int t = 0; t < TALL; t++) read(a[t], (qRow ^ i * 32) + t * 16 * DIM);
-#pragma unroll
             for (int j = 0; j < KEYS / 16; j++) {
                 read(b, (kRow ^ i * 32) + j * 16 * DIM);
-#pragma unroll
                 for (int t = 0; t < TALL; t++) {
                     multiply(sums[t][2 * j], a[t], b[0], b[1]);
                     multiply(sums[t][2 * j + 1], a[t], b[2], b[3]);
@@ -277,59 +254,39 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
         __syncthreads(); // v is there for all; and all are done with k
         if (key > 0) fetch<DIM, KEYS>(ks, k, key - KEYS, seqK);
 
-            // 2. Softmax. Only tiles on the edge have keys that some row does not see.
-#pragma unroll
-        for (int t = 0; t < TALL; t++) {
-#pragma unroll
-            for (int j = 0; j < KEYS / 8; j++) {
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    s[t][j][i] = __int_as_float(sums[t][j][i]) - __int_as_float(WHOLE);
-            }
-        }
-        if (key + KEYS > allSeen) {
-#pragma unroll
-            for (int t = 0; t < TALL; t++) {
-#pragma unroll
-                for (int j = 0; j < KEYS / 8; j++) {
-#pragma unroll
-                    for (int i = 0; i < 4; i++) {
-                        const int column = key + j * 8 + lane % 4 * 2 + i % 2;
-                        const int row = firstRow + mine + t * 16 + lane / 4 + i / 2 * 8;
-                        if (column >= seqK || (causal && column > before + row))
-                            s[t][j][i] = -INFINITY;
-                    }
+        // 2. Softmax. Only tiles on the edge have keys that some row does not see.
+        for (int t = 0; t < TALL; t++)
+            for (int i = 0; i < KEYS / 2; i++)
+                s[t][i / 4][i % 4] = __int_as_float(sums[t][i / 4][i % 4]) - __int_as_float(WHOLE);
+        if (key + KEYS > allSeen)
+            for (int t = 0; t < TALL; t++)
+                for (int i = 0; i < KEYS / 2; i++) {
+                    const int column = key + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                    const int row = firstRow + mine + t * 16 + lane / 4 + i / 2 % 2 * 8;
+                    if (column >= seqK || (causal && column > before + row))
+                        s[t][i / 4][i % 4] = -INFINITY;
                 }
-            }
-        }
-#pragma unroll
         for (int t = 0; t < TALL; t++) softmax(s[t], o[t], rows[t], both);
 
-            // 3. Output: sums of one product are, rounded, what the next one takes.
-#pragma unroll
+        // 3. Output: sums of one product are, rounded, what the next one takes.
         for (int i = 0; i < KEYS / 16; i++) {
             uint32_t a[TALL][4], b[4];
-#pragma unroll
             for (int t = 0; t < TALL; t++) {
                 const float(&left)[4] = s[t][2 * i], (&right)[4] = s[t][2 * i + 1];
                 a[t][0] = pack(left[0], left[1]), a[t][1] = pack(left[2], left[3]);
                 a[t][2] = pack(right[0], right[1]), a[t][3] = pack(right[2], right[3]);
             }
-#pragma unroll
             for (int j = 0; j < DIM / 16; j++) {
                 readTransposed(b, (vRow ^ j * 32) + i * 16 * DIM * 2);
-#pragma unroll
                 for (int t = 0; t < TALL; t++) {
-                    multiply(o[t][2 * j], a[t], b[0], b[1]);
-                    multiply(o[t][2 * j + 1], a[t], b[2], b[3]);
+                    mma_f16(o[t][2 * j], a[t], b[0], b[1]);
+                    mma_f16(o[t][2 * j + 1], a[t], b[2], b[3]);
                 }
             }
         }
     }
 
-#pragma unroll
-    for (int t = 0; t < TALL; t++) {
-#pragma unroll
+    for (int t = 0; t < TALL; t++)
         for (int h = 0; h < 2; h++) {
             const float sum = sumOf(rows[t].sum[h]);
             // A query that sees no key gets zeros.
@@ -337,9 +294,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
             const int row = firstRow + mine + t * 16 + lane / 4 + h * 8;
             if (row >= seqQ) continue;
             uint32_t *to = reinterpret_cast<uint32_t *>(out + (size_t)row * DIM) + lane % 4;
-#pragma unroll
             for (int j = 0; j < DIM / 8; j++)
                 to[4 * j] = pack(o[t][j][2 * h] * share, o[t][j][2 * h + 1] * share);
         }
-    }
 }

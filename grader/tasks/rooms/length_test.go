@@ -1,0 +1,60 @@
+package rooms
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
+)
+
+// Lines of a kernel file that a reader can take in, and of one that spells out Hopper's own
+// instructions, which take many.
+const most, mostOfHopper = 300, 400
+
+// tooLong are the files that are longer still, and how long they may be: no longer than they are.
+var tooLong = map[string]int{
+	"bonus/b5_fourbit/solution/kernels.cu": 426,
+	"bonus/b7_kvcache/solution/decode.cu":  535, // two formats share loads, softmax and merge, and a kernel is one file
+	"bonus/b8_w4a16/solution/kernels.cu":   361,
+	"task2_unfused/solution/kernels.cu":    412,
+	"task4_flash/solution/kernels.cu":      368,
+}
+
+// hoppers are instructions that no other GPU has: products by four warps together, and copies of whole tiles.
+var hoppers = regexp.MustCompile(`\b(wgmma|cp\.async\.bulk)\b`)
+
+// TestSolutionsAreShortEnoughToRead: those of variants, too. Earlier versions stay as they are.
+func TestSolutionsAreShortEnoughToRead(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	looked := 0
+	for _, task := range tasks {
+		for _, dir := range []string{task.Dir, rubric.VariantDir(task.Dir, "*")} {
+			files, err := filepath.Glob(filepath.Join(root, dir, "solution", "*.cu"))
+			require.NoError(t, err)
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				name, err := filepath.Rel(root, file)
+				require.NoError(t, err)
+				limit := most
+				if hoppers.Match(text) {
+					limit = mostOfHopper
+				}
+				limit = max(limit, tooLong[name])
+				assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), limit, "lines of %s: split it by kind of kernel", name)
+				looked++
+			}
+		}
+	}
+	assert.Greater(t, looked, 15)
+}
