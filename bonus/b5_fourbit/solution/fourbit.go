@@ -6,11 +6,11 @@ import (
 
 const (
 	threads    = 256                     // of a block of dequantise, each for four numbers
-	oneThreads = 1024                    // of a block of project1
+	oneThreads = 1024                    // of a block of row.cu
 	oneShared  = 256*256 + 4*16*(32+1)*4 // the table of pairs, and shares of 4 tiles of 16 outputs from 32 warps
 )
 
-// way is one of the kernels that multiply, as kernels.cu makes it: warps of a block, stages of weights
+// way is one of the kernels for several rows, as kernels.cu makes it: warps of a block, stages of weights
 // under way in each, and tiles of 16 outputs and of 8 rows of x.
 type way struct {
 	name                      string
@@ -52,16 +52,20 @@ func New(q device.Queue) (*Fourbit, error) {
 }
 
 func compiled(q device.Queue, format string) (k kernelsOf, err error) {
-	src := Source
+	src, rowSrc := Source, RowSource
 	src.Defines = map[string]string{format: "1"}
-	module, err := q.Compile(src)
+	rowSrc.Defines = src.Defines
+	module, err := q.Compile(rowSrc)
 	if err != nil {
 		return k, err
 	}
-	if k.dequantise, err = module.Kernel("dequantise"); err != nil {
+	if k.one, err = module.Kernel("project1"); err != nil {
 		return k, err
 	}
-	if k.one, err = module.Kernel("project1"); err != nil {
+	if module, err = q.Compile(src); err != nil {
+		return k, err
+	}
+	if k.dequantise, err = module.Kernel("dequantise"); err != nil {
 		return k, err
 	}
 	for _, w := range ways {

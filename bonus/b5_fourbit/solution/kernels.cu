@@ -7,7 +7,7 @@
 // A weight's number is, but for its block's scale, one of sixteen. Halves hold these, so tensor
 // cores multiply them, and a block's sum of products, in float32, is multiplied by its scale.
 //
-// The host defines MXFP4, or nothing for NF4.
+// The host defines MXFP4, or nothing for NF4. One row of x has a kernel of its own, in row.cu.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
@@ -154,41 +154,35 @@ __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, 
 }
 
 // sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
-// of x: of the lane's word, one of eight.
+// of x: of the lane's word, one of eight. Loops over fragments have constant bounds: but for
+// the long ones, the compiler unrolls them without being told.
 template <int TALL, int WIDE, class X>
 __device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage,
                          const unsigned char *pairs, int lane, X x) {
     const unsigned char *mine = stage + lane / 4 * PITCH;
     Scales scales[TALL][2];
-#pragma unroll
     for (int i = 0; i < 2 * TALL; i++) // rows g and g + 8 of each tile
         scales[i / 2][i % 2] = *reinterpret_cast<const Scales *>(mine + 8 * i * PITCH + LINE);
 #pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
     for (int block = 0; block < SLICE / BLOCK; block++) {
         unsigned a[TALL][2 * WORDS][4];
-#pragma unroll
         for (int i = 0; i < 2 * TALL * WORDS; i++) {
             const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
             const unsigned word = *reinterpret_cast<const unsigned *>(
                 mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
-#pragma unroll
             for (int byte = 0; byte < 4; byte++)
                 a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
         }
 #pragma unroll
         for (int wide = 0; wide < WIDE; wide++) {
             uint4 b[WORDS];
-#pragma unroll
             for (int w = 0; w < WORDS; w++) b[w] = x(wide, block * WORDS + w);
-#pragma unroll
             for (int tall = 0; tall < TALL; tall++) {
                 float sum[4] = {};
-#pragma unroll
                 for (int w = 0; w < WORDS; w++) {
                     mma_f16(sum, a[tall][2 * w], b[w].x, b[w].y);
                     mma_f16(sum, a[tall][2 * w + 1], b[w].z, b[w].w);
                 }
-#pragma unroll
                 for (int c = 0; c < 4; c++) // sum c is of row g, or, from 2 on, of row g + 8
                     sums[tall][wide][c] += scaleOf(scales[tall][c / 2], block) * sum[c];
             }
@@ -242,7 +236,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
     for (int i = 0; i < STAGES - 1; i++) next();
 
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
-#pragma unroll
     for (int i = 0; i < WIDE; i++)
         from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
     const auto eight = [&](int wide, int at) {
@@ -274,7 +267,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         }
 
         float4 *to = shares + buffer * WARPS * SHARE;
-#pragma unroll
         for (int i = 0; i < TALL * WIDE; i++) {
             const float(&s)[4] = sums[i / WIDE][i % WIDE];
             to[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
@@ -287,7 +279,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             const int row = firstRow + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
             if (row >= rows || output >= outputs) continue;
             float sum = __half2float(bias[output]);
-#pragma unroll
             for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(to + w * SHARE)[i];
             places.put(row, output, sum);
         }
@@ -307,120 +298,3 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
 PROJECT(project8, 16, 4, 1, 1)
 PROJECT(project16, 16, 3, 1, 2)
 PROJECT(project64, 8, 2, 2, 8)
-
-// ---- one row --------------------------------------------------------------------------------
-
-// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
-// since, so they are asked for at once; x may be what that kernel writes.
-__device__ void letTheNextBegin() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-__device__ unsigned wordOf(const uint4 &four, int i) {
-    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
-}
-
-constexpr int GROUP = 128;            // numbers of a row that a warp takes at a time
-constexpr int BLOCKS = GROUP / BLOCK; // blocks of a group: two, or four
-constexpr int HELD = 4;               // tiles whose sums are added together
-
-// A block goes over tiles of 16 outputs. Its warps take groups of 128 numbers in turn, straight
-// into registers, each as soon as the one before it is used up. Lane 4g + t has the 32 numbers from
-// 32t on, of outputs g and g + 8. A product has eight columns, and x is one row: so column 2j has x
-// where block j of the group is, and 0 elsewhere. A block's sum comes out by itself, in lanes
-// 4g + j.
-template <int WARPS>
-__device__ void projectOne(const __half *x, const unsigned char *codes, const Scale *scales,
-                           const __half *bias, const Places &places, int hidden, int outputs) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    float *shares = reinterpret_cast<float *>(memory + TABLE); // [HELD][16][WARPS + 1]
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    const int groups = hidden / GROUP, tiles = (outputs + 15) / 16;
-
-    uint4 codesOf[2];
-    Scale scale[2]; // of the lane's column and block
-    int askTile = blockIdx.x, askGroup = warp;
-    const auto ask = [&]() {
-#pragma unroll
-        for (int i = 0; askTile < tiles && askGroup < groups && i < 2; i++) {
-            const unsigned at = min(askTile * 16 + g + 8 * i, outputs - 1) * groups + askGroup;
-            codesOf[i] = __ldcs(reinterpret_cast<const uint4 *>(codes) + at * 4 + t);
-            scale[i] = scales[at * BLOCKS + t % BLOCKS];
-        }
-        askGroup += WARPS;
-        if (askGroup >= groups) askGroup = warp, askTile += gridDim.x;
-    };
-    letTheNextBegin();
-    ask();
-    fillPairs(memory); // while they are on their way
-    waitForInputs();
-    uint4 b[4]; // column g
-    const auto hold = [&](int group) {
-        const bool mine = g / 2 % BLOCKS == t * 32 / BLOCK && group < groups;
-        const uint4 *from = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32);
-#pragma unroll
-        for (int i = 0; i < 4; i++) b[i] = mine ? from[i] : uint4{0, 0, 0, 0};
-    };
-    hold(warp);
-    __syncthreads(); // the table is there for all
-
-    float sums[2] = {}; // of outputs g and g + 8
-    int tile = blockIdx.x, group = warp, held = 0;
-    while (tile < tiles) {
-        if (group < groups) {
-            if (groups > WARPS) hold(group);
-            float sum[2][4] = {}; // two, so that products need not wait for each other
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const int byte = i % 2 * 2;
-                const unsigned word = wordOf(codesOf[0], i / 2);
-                const unsigned word8 = wordOf(codesOf[1], i / 2);
-                const unsigned w[4] = {
-                    pairOf(memory, word, byte, lane), pairOf(memory, word8, byte, lane),
-                    pairOf(memory, word, byte + 1, lane), pairOf(memory, word8, byte + 1, lane)};
-                mma_f16(sum[i % 2], w, wordOf(b[i / 2], byte), wordOf(b[i / 2], byte + 1));
-            }
-#pragma unroll
-            for (int i = 0; i < 2; i++)
-                sums[i] += scaleOf(scale[i]) * (sum[0][2 * i] + sum[1][2 * i]);
-            ask();
-        }
-        group += WARPS;
-        if (group < groups) continue;
-
-        // The tile is done. After one barrier for some tiles, eight lanes each add sums.
-        group = warp;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            for (int far = BLOCKS / 2; far > 0; far /= 2)
-                sums[i] += __shfl_xor_sync(EVERYONE, sums[i], far);
-            if (t == 0) shares[(held * 16 + g + 8 * i) * (WARPS + 1) + warp] = sums[i];
-            sums[i] = 0;
-        }
-        held++, tile += gridDim.x;
-        if (held < HELD && tile < tiles) continue;
-        __syncthreads(); // every warp's share is there
-        for (int i = threadIdx.x / 8; i < held * 16; i += WARPS * 4) {
-            float sum = 0;
-            for (int w = threadIdx.x % 8; w < WARPS; w += 8) sum += shares[i * (WARPS + 1) + w];
-            for (int far = 4; far > 0; far /= 2) sum += __shfl_xor_sync(EVERYONE, sum, far);
-            const int output = (tile - (held - i / 16) * gridDim.x) * 16 + i % 16;
-            if (threadIdx.x % 8 == 0 && output < outputs)
-                places.put(0, output, sum + __half2float(bias[output]));
-        }
-        held = 0;
-        __syncthreads(); // the shares have been read
-    }
-}
-
-extern "C" __global__ __launch_bounds__(1024) void project1(
-    const __half *x, const unsigned char *codes, const Scale *scales, const __half *bias, __half *q,
-    __half *k, __half *v, int hidden, int outputs, int heads, int kvHeads, int dim) {
-    projectOne<32>(x, codes, scales, bias, {q, k, v, 1, heads, kvHeads, dim}, hidden, outputs);
-}

@@ -28,7 +28,7 @@ except Exception as why:  # not there, or no library for this CUDA
 
 HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
-FILE = HERE / os.environ.get("KERNELS", "kernels.cu")
+FILES = [HERE / os.environ.get("KERNELS", "kernels.cu"), HERE / os.environ.get("ROW", "row.cu")]
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
 ONE = (1024, 256 * 256 + 4 * 16 * 33 * 4)  # threads and shared memory of project1, as in fourbit.go
 FORMATS = ("NF4", "MXFP4")
@@ -56,20 +56,22 @@ def call(name, *args):
         sys.exit(f"{name}: {text.value.decode()}")
 
 
-def compiled(form):
-    cubin = WORK / (form + ".cubin")
+def compiled(form, file):
+    cubin = WORK / f"{form}_{file.stem}.cubin"
     if not cubin.exists():
         subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}",
-                        f"-D{form}=1", "-o", cubin, FILE], check=True)
+                        f"-D{form}=1", "-o", cubin, file], check=True)
     return cubin
 
 
-def load(form, cubin):
-    module, functions = ctypes.c_void_p(), {}
-    call("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
-    for name in ("dequantise", "project1", "project8", "project16", "project64"):
-        functions[name] = ctypes.c_void_p()
-        call("cuModuleGetFunction", ctypes.byref(functions[name]), module, name.encode())
+def load(cubins):
+    functions = {}
+    for cubin, names in zip(cubins, [("dequantise", "project8", "project16", "project64"), ("project1",)]):
+        module = ctypes.c_void_p()
+        call("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
+        for name in names:
+            functions[name] = ctypes.c_void_p()
+            call("cuModuleGetFunction", ctypes.byref(functions[name]), module, name.encode())
     for name, *how in WAYS:
         call("cuFuncSetAttribute", functions[name], 8, shared_of(*how))
     call("cuFuncSetAttribute", functions["project1"], 8, ONE[1])
@@ -83,7 +85,8 @@ def shared_of(warps, stages, tall, wide):
 
 PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
 with ThreadPoolExecutor() as pool:
-    KERNELS = {form: load(form, cubin) for form, cubin in zip(FORMATS, list(pool.map(compiled, FORMATS)))}
+    cubins = {form: [pool.submit(compiled, form, file) for file in FILES] for form in FORMATS}
+    KERNELS = {form: load([c.result() for c in cubins[form]]) for form in FORMATS}
 
 
 class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended

@@ -1,6 +1,6 @@
 // Package fourbit is bonus task b5: weights of four bits, read, and multiplied as they are.
 //
-// README.md is the handout. You edit fourbit.go and kernels.cu.
+// README.md is the handout. You edit fourbit.go, kernels.cu and row.cu.
 package fourbit
 
 import (
@@ -13,9 +13,15 @@ import (
 //go:embed kernels.cu
 var kernels string
 
-// Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
-// grader never takes a student's copy of it.
-var Source = device.Source{Name: "kernels.cu", Text: kernels}
+//go:embed row.cu
+var row string
+
+// Source and RowSource are kernels.cu and row.cu, as Queue.Compile takes them. This file is provided:
+// the grader never takes a student's copy of it.
+var (
+	Source    = device.Source{Name: "kernels.cu", Text: kernels}
+	RowSource = device.Source{Name: "row.cu", Text: row}
+)
 
 // NF4 are weights on the device: each is one of sixteen numbers, times the scale of its block. Blocks
 // of 64 go through the whole matrix, as if it had no rows; the last one may be short.

@@ -4,10 +4,13 @@ import (
 	"flashlab/device"
 )
 
-// threads of a block of dequantise, each for four numbers.
-const threads = 256
+const (
+	threads    = 256                     // of a block of dequantise, each for four numbers
+	oneThreads = 1024                    // of a block of row.cu
+	oneShared  = 256*256 + 4*16*(32+1)*4 // the table of pairs, and shares of 4 tiles of 16 outputs from 32 warps
+)
 
-// way is one of the kernels that multiply, as kernels.cu makes it: warps of a block, stages of weights
+// way is one of the kernels for several rows, as kernels.cu makes it: warps of a block, stages of weights
 // under way in each, and tiles of 16 outputs and of 8 rows of x.
 type way struct {
 	name                      string
@@ -34,6 +37,7 @@ type Fourbit struct {
 
 type kernelsOf struct {
 	dequantise device.Kernel
+	one        device.Kernel   // for one row of x
 	project    []device.Kernel // one for each way
 }
 
@@ -48,10 +52,17 @@ func New(q device.Queue) (*Fourbit, error) {
 }
 
 func compiled(q device.Queue, format string) (k kernelsOf, err error) {
-	src := Source
+	src, rowSrc := Source, RowSource
 	src.Defines = map[string]string{format: "1"}
-	module, err := q.Compile(src)
+	rowSrc.Defines = src.Defines
+	module, err := q.Compile(rowSrc)
 	if err != nil {
+		return k, err
+	}
+	if k.one, err = module.Kernel("project1"); err != nil {
+		return k, err
+	}
+	if module, err = q.Compile(src); err != nil {
 		return k, err
 	}
 	if k.dequantise, err = module.Kernel("dequantise"); err != nil {
@@ -99,6 +110,9 @@ func (t *Fourbit) ProjectNF4(q, k, v, x Halves, w NF4, bias Halves, p Projection
 	if err := w.Check(p.Outputs() * p.Hidden); err != nil {
 		return err
 	}
+	if p.Rows() == 1 {
+		return t.queue.Launch(t.nf4.one, t.one(p), x, w.Codes, w.Scales, bias, q, k, v, p.Hidden, p.Outputs(), p.Heads, p.KVHeads, p.Dim)
+	}
 	kernel, l := t.nf4.of(p, t.queue.Info().Processors)
 	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, bias, q, k, v, p.Rows(), p.Hidden, p.Outputs(), p.Seq, p.Heads, p.KVHeads, p.Dim)
 }
@@ -111,8 +125,17 @@ func (t *Fourbit) ProjectMXFP4(q, k, v, x Halves, w MXFP4, bias Halves, p Projec
 	if err := w.Check(p.Outputs()*p.Hidden, p.Hidden); err != nil {
 		return err
 	}
+	if p.Rows() == 1 {
+		return t.queue.Launch(t.mxfp4.one, t.one(p), x, w.Codes, w.Scales, bias, q, k, v, p.Hidden, p.Outputs(), p.Heads, p.KVHeads, p.Dim)
+	}
 	kernel, l := t.mxfp4.of(p, t.queue.Info().Processors)
 	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, bias, q, k, v, p.Rows(), p.Hidden, p.Outputs(), p.Seq, p.Heads, p.KVHeads, p.Dim)
+}
+
+// one is the launch for one row of x: a block for each processor, if there are tiles of 16 outputs enough.
+func (t *Fourbit) one(p Projection) device.Launch {
+	blocks := min(over(p.Outputs(), 16), t.queue.Info().Processors)
+	return device.Launch{Grid: device.D1(blocks), Block: device.D1(oneThreads), Shared: oneShared, Early: true}
 }
 
 // of is the kernel for so many rows of x. Each processor has one block, which takes its share of

@@ -7,7 +7,7 @@
 // A weight's number is, but for its block's scale, one of sixteen. Halves hold these, so tensor
 // cores multiply them, and a block's sum of products, in float32, is multiplied by its scale.
 //
-// The host defines MXFP4, or nothing for NF4.
+// The host defines MXFP4, or nothing for NF4. One row of x has a kernel of its own, in row.cu.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
@@ -139,10 +139,13 @@ __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scal
 // makes an address, of a byte of the word and the four times lane below it.
 constexpr int TABLE = 256 * 256;
 
+// Four threads share the 32 copies of an entry.
 __device__ void fillPairs(unsigned char *pairs) {
-    for (int i = threadIdx.x; i < 256 * 32; i += blockDim.x) {
-        const __half2 two = __floats2half2_rn(number(codeOf(i / 32, 0)), number(codeOf(i / 32, 1)));
-        *reinterpret_cast<__half2 *>(pairs + i / 32 * 256 + i % 32 * 4) = two;
+    for (int i = threadIdx.x; i < 256 * 4; i += blockDim.x) {
+        const __half2 two = __floats2half2_rn(number(codeOf(i / 4, 0)), number(codeOf(i / 4, 1)));
+        const unsigned word = *reinterpret_cast<const unsigned *>(&two);
+        uint4 *to = reinterpret_cast<uint4 *>(pairs + i / 4 * 256) + i % 4;
+        to[0] = to[4] = make_uint4(word, word, word, word);
     }
 }
 __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, int lane) {
@@ -151,41 +154,35 @@ __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, 
 }
 
 // sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
-// of x: of the lane's word, one of eight.
+// of x: of the lane's word, one of eight. Loops over fragments have constant bounds: but for
+// the long ones, the compiler unrolls them without being told.
 template <int TALL, int WIDE, class X>
 __device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage,
                          const unsigned char *pairs, int lane, X x) {
     const unsigned char *mine = stage + lane / 4 * PITCH;
     Scales scales[TALL][2];
-#pragma unroll
     for (int i = 0; i < 2 * TALL; i++) // rows g and g + 8 of each tile
         scales[i / 2][i % 2] = *reinterpret_cast<const Scales *>(mine + 8 * i * PITCH + LINE);
 #pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
     for (int block = 0; block < SLICE / BLOCK; block++) {
         unsigned a[TALL][2 * WORDS][4];
-#pragma unroll
         for (int i = 0; i < 2 * TALL * WORDS; i++) {
             const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
             const unsigned word = *reinterpret_cast<const unsigned *>(
                 mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
-#pragma unroll
             for (int byte = 0; byte < 4; byte++)
                 a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
         }
 #pragma unroll
         for (int wide = 0; wide < WIDE; wide++) {
             uint4 b[WORDS];
-#pragma unroll
             for (int w = 0; w < WORDS; w++) b[w] = x(wide, block * WORDS + w);
-#pragma unroll
             for (int tall = 0; tall < TALL; tall++) {
                 float sum[4] = {};
-#pragma unroll
                 for (int w = 0; w < WORDS; w++) {
                     mma_f16(sum, a[tall][2 * w], b[w].x, b[w].y);
                     mma_f16(sum, a[tall][2 * w + 1], b[w].z, b[w].w);
                 }
-#pragma unroll
                 for (int c = 0; c < 4; c++) // sum c is of row g, or, from 2 on, of row g + 8
                     sums[tall][wide][c] += scaleOf(scales[tall][c / 2], block) * sum[c];
             }
@@ -239,7 +236,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
     for (int i = 0; i < STAGES - 1; i++) next();
 
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
-#pragma unroll
     for (int i = 0; i < WIDE; i++)
         from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
     const auto eight = [&](int wide, int at) {
@@ -271,7 +267,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         }
 
         float4 *to = shares + buffer * WARPS * SHARE;
-#pragma unroll
         for (int i = 0; i < TALL * WIDE; i++) {
             const float(&s)[4] = sums[i / WIDE][i % WIDE];
             to[warp * SHARE + i * 32 + lane] = make_float4(s[0], s[1], s[2], s[3]);
@@ -284,7 +279,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             const int row = firstRow + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
             if (row >= rows || output >= outputs) continue;
             float sum = __half2float(bias[output]);
-#pragma unroll
             for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(to + w * SHARE)[i];
             places.put(row, output, sum);
         }
