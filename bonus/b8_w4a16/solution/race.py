@@ -24,7 +24,7 @@ import torch.nn.functional as F
 HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
-TEXT = (HERE / "kernels.cu").read_text()
+TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu")]}
 START = time.time()
 CHECKED = [(1, 1, 128), (1, 113, 512), (1, 1000, 4096), (1, 16, 14336), (2, 40, 128), (3, 200, 1280), (9, 144, 2176),
            (16, 272, 1152), (17, 16, 256), (33, 100, 640), (64, 528, 4096)]  # rows, n, k
@@ -60,7 +60,7 @@ class Kernel:
         self.spec = spec
         self.kind, _, numbers = spec.partition(":")
         self.how = tuple(int(n) for n in numbers.split(",")) if self.kind != "lay" else ()
-        text = re.sub(r"^ROWS?\(.*$", "", TEXT, flags=re.M)
+        text = re.sub(r"^ROWS?\(.*$", "", TEXTS[self.kind], flags=re.M)
         self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
         self.function = None
 
@@ -185,7 +185,7 @@ def micros(fs):
 
 def own():
     """The kernels as the file and w4a16.go have them."""
-    return [kind.lower() + ":" + numbers.replace(" ", "") for kind, numbers in re.findall(r"^(ROWS?)\(\w+, ([\d, ]+)\)", TEXT, re.M)]
+    return [kind.lower() + ":" + numbers.replace(" ", "") for kind, numbers in re.findall(r"^(ROWS?)\(\w+, ([\d, ]+)\)", TEXTS["row"] + TEXTS["rows"], re.M)]
 
 
 def main():

@@ -1,7 +1,7 @@
 // Package w4a16 is bonus task b8: products of activations in halves with weights of four bits, for one
 // row of activations and for up to 64.
 //
-// README.md is the handout. You edit w4a16.go and kernels.cu.
+// README.md is the handout. You edit w4a16.go, kernels.cu and row.cu.
 package w4a16
 
 import (
@@ -14,9 +14,15 @@ import (
 //go:embed kernels.cu
 var kernels string
 
-// Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
-// grader never takes a student's copy of it.
-var Source = device.Source{Name: "kernels.cu", Text: kernels}
+//go:embed row.cu
+var row string
+
+// Source and RowSource are kernels.cu and row.cu, as Queue.Compile takes them. This file is provided:
+// the grader never takes a student's copy of it.
+var (
+	Source    = device.Source{Name: "kernels.cu", Text: kernels}
+	RowSource = device.Source{Name: "row.cu", Text: row}
+)
 
 // Halves is a buffer of float16.
 type Halves = device.Buffer[device.Float16]

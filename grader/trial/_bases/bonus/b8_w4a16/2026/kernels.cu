@@ -6,7 +6,7 @@
 //
 // Tensor cores multiply 16 outputs by eight rows of x. Which numbers along k make a column of their
 // operands is free, as a sum has no order: one that suits the loads. A group's sum is float32, and
-// is multiplied by its scale.
+// is multiplied by its scale. One row has a file of its own, row.cu.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
@@ -93,90 +93,6 @@ extern "C" __global__ void lay(const unsigned *codes, const __half *scales,
     laidZeros[to] = output < n ? zeros[from] : 0;
 }
 
-// ---- one row, weights as they are -----------------------------------------------------------
-
-// A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn, and ask
-// AHEAD of them early. Lane 4g + t has the 32 numbers from 32t on, of outputs g and g + 8 of each
-// tile: 16 bytes each. The eight columns of the product are all the same. There are fewer than 2^30
-// weights, so 32 bits count them.
-template <int WARPS, int TILES, int AHEAD>
-__device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
-                                            const __half *scales, const unsigned char *zeros,
-                                            __half *y, int k, int n) {
-    __shared__ float shares[WARPS][TILES * TALL];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    const int groups = k / GROUP, first = blockIdx.x * TILES * TALL;
-    unsigned start[2 * TILES]; // of outputs g, g + 8, g + 16 ...: their first groups
-#pragma unroll
-    for (int i = 0; i < 2 * TILES; i++) start[i] = min(first + g + 8 * i, n - 1) * groups;
-    uint4 codesOf[AHEAD][2 * TILES];
-    __half scaleOf[AHEAD][2 * TILES];
-    unsigned char zeroOf[AHEAD][2 * TILES];
-    const auto ask = [&](int a, int group) {
-#pragma unroll
-        for (int i = 0; group < groups && i < 2 * TILES; i++) {
-            const unsigned at = start[i] + group;
-            codesOf[a][i] = __ldcs(codes + at * (GROUP / 32) + t);
-            scaleOf[a][i] = scales[at], zeroOf[a][i] = zeros[at];
-        }
-    };
-    letTheNextBegin();
-#pragma unroll
-    for (int a = 0; a < AHEAD; a++) ask(a, warp + a * WARPS);
-    waitForInputs();
-
-    float sums[2 * TILES] = {};
-    for (int turn = warp; turn < groups; turn += AHEAD * WARPS) {
-#pragma unroll
-        for (int a = 0; a < AHEAD; a++) {
-            const int group = turn + a * WARPS;
-            if (group >= groups) break; // the whole warp
-            // Codes that are 16 bits apart are numbers 0 and 4 of a word's eight, 1 and 5, 2 and 6,
-            // 3 and 7. So are the numbers of x in a register.
-            unsigned b[4][4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const uint4 v = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32)[i];
-                b[i][0] = __byte_perm(v.x, v.z, 0x5410), b[i][1] = __byte_perm(v.x, v.z, 0x7632);
-                b[i][2] = __byte_perm(v.y, v.w, 0x5410), b[i][3] = __byte_perm(v.y, v.w, 0x7632);
-            }
-#pragma unroll
-            for (int tile = 0; tile < TILES; tile++) {
-                const int o = 2 * tile; // and o + 1 is that of output g + 8
-                const Zero zero(zeroOf[a][o]), zero8(zeroOf[a][o + 1]);
-                float sum[4] = {};
-#pragma unroll
-                for (int i = 0; i < 8; i++) { // half words: numbers 0, 4, 1, 5 and 2, 6, 3, 7
-                    const unsigned word = wordOf(codesOf[a][o], i / 2) >> i % 2 * 8;
-                    const unsigned word8 = wordOf(codesOf[a][o + 1], i / 2) >> i % 2 * 8;
-                    const unsigned w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
-                                           high(word8, zero8)};
-                    mma_f16(sum, w, b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
-                }
-                sums[o] += __half2float(scaleOf[a][o]) * sum[0];
-                sums[o + 1] += __half2float(scaleOf[a][o + 1]) * sum[2];
-            }
-            ask(a, group + AHEAD * WARPS);
-        }
-    }
-#pragma unroll
-    for (int i = 0; t == 0 && i < 2 * TILES; i++) shares[warp][g + 8 * i] = sums[i];
-    __syncthreads(); // every warp's share is there
-    if (threadIdx.x >= TILES * TALL || first + threadIdx.x >= n) return;
-    float sum = 0;
-    for (int w = 0; w < WARPS; w++) sum += shares[w][threadIdx.x];
-    y[first + threadIdx.x] = __float2half_rn(sum);
-}
-
-#define ROW(NAME, WARPS, TILES, AHEAD)                                                             \
-    extern "C" __global__ __launch_bounds__(WARPS * 32) void NAME(                                 \
-        const __half *x, const uint4 *codes, const __half *scales, const unsigned char *zeros,     \
-        __half *y, int k, int n) {                                                                 \
-        multiplyOne<WARPS, TILES, AHEAD>(x, codes, scales, zeros, y, k, n);                        \
-    }
-ROW(row1, 16, 1, 2) // for few outputs
-ROW(row2, 16, 2, 1)
-
 // ---- many rows, laid weights ----------------------------------------------------------------
 
 constexpr int MANY = 264; // blocks that share k at most
@@ -196,9 +112,9 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
                                          const uchar2 *zeros, __half *y, float *between, int rows,
                                          int k, int n) {
     constexpr int LINE = KW * 16, STAGE = 8 * WIDE * LINE; // in 16 bytes
-    constexpr int TOGETHER = NW * KW * 32 / LINE,
-                  SUMS = TILES * WIDE; // rows that are asked for at once
-    extern __shared__ uint4 memory[];  // [STAGES][8 * WIDE][LINE]
+    constexpr int TOGETHER = NW * KW * 32 / LINE;          // rows that are asked for at once
+    constexpr int SUMS = TILES * WIDE;
+    extern __shared__ uint4 memory[]; // [STAGES][8 * WIDE][LINE]
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int column = warp % NW, share = warp / NW; // of the outputs, and of k
     const int groups = k / GROUP, steps = (groups + KW - 1) / KW, tiles = (n + TALL - 1) / TALL;
@@ -224,9 +140,8 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
             zeroOf[a][i] = zeros[at * 8 + g];
         }
     };
-    // 2. Rows of x; behind the last one that one again. In every other row chunks of 64 bytes
-    // change
-    //    places: what eight lanes read at a time are two rows' chunks, in different banks then.
+    // 2. Rows of x; behind the last one zeros. In every other row chunks of 64 bytes change places:
+    //    what eight lanes read at a time are two rows' chunks, in different banks then.
     const int at = threadIdx.x % LINE, row0 = threadIdx.x / LINE;
     const auto askX = [&](int stage, int step) {
         const int number = (step * LINE + at) * 8;
@@ -272,9 +187,9 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
             }
             askWeights(ahead, step + AHEAD);
             const uint4 *from = memory + stage * STAGE + g * LINE + share * 16 + t;
+            // Two at a time, so that products need not wait for each other.
 #pragma unroll
-            for (int wide = 0; wide < WIDE;
-                 wide += 2) { // two, so that products need not wait for each other
+            for (int wide = 0; wide < WIDE; wide += 2) {
                 float sum[2][TILES][4] = {};
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
@@ -333,11 +248,11 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
     }
     if (parts == 1) return;
 
-    // 5. The last of the blocks that share k adds: the others' fences came before their counting.
+    // 5. The last of the blocks that share k adds: the others' fences came before their counting,
+    //    which ends at 0 again.
     __shared__ bool isLast;
     __threadfence();
-    __syncthreads(); // all of this block's is written, each before its fence; the count ends at 0
-                     // again
+    __syncthreads(); // all of this block's is written, each before its fence
     if (threadIdx.x == 0) isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
     __syncthreads(); // everyone knows whether this block is the last
     if (!isLast) return;

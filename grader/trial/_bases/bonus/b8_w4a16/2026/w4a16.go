@@ -13,7 +13,7 @@ const (
 	few     = 1 << 17 // weights for each processor: every block has but a step or two
 )
 
-// way is one of the kernels for several rows, as kernels.cu makes it: its warps, by outputs and by
+// way is one of kernels.cu's, for several rows: its warps, by outputs and by
 // shares of k, tiles of 16 outputs of a warp, of eight rows of x, and stages of x.
 type way struct {
 	name                        string
@@ -39,11 +39,7 @@ type W4A16 struct {
 // New compiles the kernels for one device.
 func New(q device.Queue) (*W4A16, error) {
 	t := &W4A16{queue: q, rows: make([]device.Kernel, len(ways))}
-	module, err := q.Compile(Source)
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]*device.Kernel{"lay": &t.lay, "row1": &t.row1, "row2": &t.row2}
+	names := map[string]*device.Kernel{"lay": &t.lay}
 	size := 0
 	for i, w := range ways {
 		names[w.name] = &t.rows[i]
@@ -52,13 +48,28 @@ func New(q device.Queue) (*W4A16, error) {
 			return nil, fmt.Errorf("%s needs %d bytes of shared memory, and a block has at most %d here", w.name, w.shared(), have)
 		}
 	}
-	for name, kernel := range names {
-		if *kernel, err = module.Kernel(name); err != nil {
-			return nil, err
-		}
+	if err := compile(q, Source, names); err != nil {
+		return nil, err
 	}
+	if err := compile(q, RowSource, map[string]*device.Kernel{"row1": &t.row1, "row2": &t.row2}); err != nil {
+		return nil, err
+	}
+	var err error
 	t.between, err = device.Alloc[float32](q, "what blocks find", many*size)
 	return t, err
+}
+
+func compile(q device.Queue, src device.Source, names map[string]*device.Kernel) error {
+	module, err := q.Compile(src)
+	if err != nil {
+		return err
+	}
+	for name, kernel := range names {
+		if *kernel, err = module.Kernel(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func over(n, each int) int { return (n + each - 1) / each }

@@ -1,0 +1,140 @@
+// One row, y = x Wᵀ, with weights of four bits as they are: (code - zero) * scale, in groups of 128
+// along k. Nothing but the weights takes time, so they go straight into registers.
+//
+//   x       [k] of halves                     codes   [n, k / 2], the first of two in the low half
+//   y       [n] of halves                     scales  [n, k / 128] of halves
+//                                             zeros   [n, k / 128], the low half of a byte
+//
+// A file of CUDA is compiled by itself: codes become halves as in kernels.cu.
+
+#include <cuda_fp16.h>
+#include <tensorcore.h>
+
+// ---- as in kernels.cu -----------------------------------------------------------------------
+
+constexpr int GROUP = 128, TALL = 16; // numbers of a group along k, outputs of a tile
+
+__device__ __half2 halvesOf(unsigned bits) {
+    return *reinterpret_cast<__half2 *>(&bits);
+}
+__device__ unsigned bitsOf(__half2 x) {
+    return *reinterpret_cast<unsigned *>(&x);
+}
+
+// Two codes less their zero as halves, without a conversion. 0x6400 is the half 1024, whose last
+// bit counts 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts
+// 16 times: a sixteenth of that is 64 + code, and 0xd400 is -64.
+struct Zero {
+    unsigned ofLow, ofHigh;
+    __device__ Zero(unsigned zero = 0) {
+        const unsigned twice = (zero & 15) * 0x10001;
+        ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
+    }
+};
+__device__ unsigned low(unsigned word, Zero zero) { // codes at bits 0 and 16
+    return bitsOf(__hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zero.ofLow)));
+}
+__device__ unsigned high(unsigned word, Zero zero) { // codes at bits 4 and 20
+    return bitsOf(__hfma2(halvesOf(word & 0x00f000f0 | 0x64006400), __float2half2_rn(0.0625f),
+                          halvesOf(zero.ofHigh)));
+}
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
+// since, so they are asked for at once; x may be what that kernel writes.
+__device__ void letTheNextBegin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+// ---- one row --------------------------------------------------------------------------------
+
+// A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn, and ask
+// AHEAD of them early. Lane 4g + t has the 32 numbers from 32t on, of outputs g and g + 8 of each
+// tile: 16 bytes each. The eight columns of the product are all the same. There are fewer than 2^30
+// weights, so 32 bits count them.
+template <int WARPS, int TILES, int AHEAD>
+__device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
+                                            const __half *scales, const unsigned char *zeros,
+                                            __half *y, int k, int n) {
+    __shared__ float shares[WARPS][TILES * TALL];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = k / GROUP, first = blockIdx.x * TILES * TALL;
+    unsigned start[2 * TILES]; // of outputs g, g + 8, g + 16 ...: their first groups
+#pragma unroll
+    for (int i = 0; i < 2 * TILES; i++) start[i] = min(first + g + 8 * i, n - 1) * groups;
+    uint4 codesOf[AHEAD][2 * TILES];
+    __half scaleOf[AHEAD][2 * TILES];
+    unsigned char zeroOf[AHEAD][2 * TILES];
+    const auto ask = [&](int a, int group) {
+#pragma unroll
+        for (int i = 0; group < groups && i < 2 * TILES; i++) {
+            const unsigned at = start[i] + group;
+            codesOf[a][i] = __ldcs(codes + at * (GROUP / 32) + t);
+            scaleOf[a][i] = scales[at], zeroOf[a][i] = zeros[at];
+        }
+    };
+    letTheNextBegin();
+#pragma unroll
+    for (int a = 0; a < AHEAD; a++) ask(a, warp + a * WARPS);
+    waitForInputs();
+
+    float sums[2 * TILES] = {};
+    for (int turn = warp; turn < groups; turn += AHEAD * WARPS) {
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            const int group = turn + a * WARPS;
+            if (group >= groups) break; // the whole warp
+            // Codes that are 16 bits apart are numbers 0 and 4 of a word's eight, 1 and 5, 2 and 6,
+            // 3 and 7. So are the numbers of x in a register.
+            unsigned b[4][4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const uint4 v = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32)[i];
+                b[i][0] = __byte_perm(v.x, v.z, 0x5410), b[i][1] = __byte_perm(v.x, v.z, 0x7632);
+                b[i][2] = __byte_perm(v.y, v.w, 0x5410), b[i][3] = __byte_perm(v.y, v.w, 0x7632);
+            }
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++) {
+                const int o = 2 * tile; // and o + 1 is that of output g + 8
+                const Zero zero(zeroOf[a][o]), zero8(zeroOf[a][o + 1]);
+                float sum[4] = {};
+#pragma unroll
+                for (int i = 0; i < 8; i++) { // half words: numbers 0, 4, 1, 5 and 2, 6, 3, 7
+                    const unsigned word = wordOf(codesOf[a][o], i / 2) >> i % 2 * 8;
+                    const unsigned word8 = wordOf(codesOf[a][o + 1], i / 2) >> i % 2 * 8;
+                    const unsigned w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                           high(word8, zero8)};
+                    mma_f16(sum, w, b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
+                }
+                sums[o] += __half2float(scaleOf[a][o]) * sum[0];
+                sums[o + 1] += __half2float(scaleOf[a][o + 1]) * sum[2];
+            }
+            ask(a, group + AHEAD * WARPS);
+        }
+    }
+#pragma unroll
+    for (int i = 0; t == 0 && i < 2 * TILES; i++) shares[warp][g + 8 * i] = sums[i];
+    __syncthreads(); // every warp's share is there
+    if (threadIdx.x >= TILES * TALL || first + threadIdx.x >= n) return;
+    float sum = 0;
+    for (int w = 0; w < WARPS; w++) sum += shares[w][threadIdx.x];
+    y[first + threadIdx.x] = __float2half_rn(sum);
+}
+
+#define ROW(NAME, WARPS, TILES, AHEAD)                                                             \
+    extern "C" __global__ __launch_bounds__(WARPS * 32) void NAME(                                 \
+        const __half *x, const uint4 *codes, const __half *scales, const unsigned char *zeros,     \
+        __half *y, int k, int n) {                                                                 \
+        multiplyOne<WARPS, TILES, AHEAD>(x, codes, scales, zeros, y, k, n);                        \
+    }
+ROW(row1, 16, 1, 2) // for few outputs
+ROW(row2, 16, 2, 1)
