@@ -22,6 +22,7 @@ import torch
 from triton.testing import do_bench
 
 HERE = pathlib.Path(__file__).parent
+INCLUDE = HERE / "../../../device/nvcc/include"
 WORK = pathlib.Path(tempfile.mkdtemp())
 CHECKS = [  # batch, heads, heads of k and v, slots, dim
     (1, 1, 1, 32, 128), (2, 4, 2, 64, 64), (3, 8, 2, 96, 64), (2, 32, 8, 128, 128), (3, 12, 1, 320, 128),
@@ -149,7 +150,7 @@ class Kernel:
     def compile(self, dim):
         stem = WORK / f"{abs(hash(self.name))}_{dim}"
         stem.with_suffix(".cu").write_text(self.text)
-        flags = [f"-DDIM={dim}", *(f"-D{n}={v}" for n, v in self.macros.items())]
+        flags = [f"-I{INCLUDE}", f"-DDIM={dim}", *(f"-D{n}={v}" for n, v in self.macros.items())]
         subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags,
                         "-o", stem.with_suffix(".cubin"), stem.with_suffix(".cu")], check=True)
         self.functions[dim] = stem.with_suffix(".cubin").read_bytes()

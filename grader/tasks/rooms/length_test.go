@@ -20,7 +20,7 @@ const most, mostOfHopper = 300, 400
 
 // tooLong are the files that are longer still, and how long they may be: no longer than they are.
 var tooLong = map[string]int{
-	"bonus/b7_kvcache/solution/decode.cu": 535, // two formats share loads, softmax and merge, and a kernel is one file
+	"bonus/b7_kvcache/solution/decode.cu": 520, // two formats share loads, softmax and merge, and a kernel is one file
 	"task2_unfused/solution/kernels.cu":   412,
 	"task4_flash/solution/kernels.cu":     368,
 }

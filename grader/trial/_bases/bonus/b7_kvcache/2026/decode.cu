@@ -17,7 +17,9 @@
 // how many blocks a processor should have room for, at the cost of registers.
 
 #include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
 #include <stdint.h>
+#include <tensorcore.h>
 
 #ifndef SMALL
 constexpr int WARPS = 8;
@@ -93,15 +95,6 @@ __device__ void fetch(unsigned char *tile, const Source &s, unsigned token, int 
              WHOLE ? 16 : min(max(there - lane % 4 * 8, 0), 8) * 2);
     if (BITS == 4 && lane < 2 * CHANNELS / 16)
         copy(tile + OF_K + 16 * lane, s.channels + (size_t)(token / GROUP) * DIM, 16);
-}
-
-// Ends a group of what this thread has asked for.
-__device__ void commit() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-// Waits until at most LATER of its groups are still on their way.
-template <int LATER> __device__ void arrived() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
 // WORDS of 4 bytes of a tile's codes, in as few loads as that takes.
@@ -188,15 +181,6 @@ __device__ void both(__half2 (&p)[8], const uint32_t *a, const uint32_t *b) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// d [16 x 8] += a [16 x 16] * b [16 x 8].
-__device__ void multiply(float (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
-                         uint32_t b0, uint32_t b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-
 // Two numbers rounded, in one register.
 __device__ uint32_t pack(float low, float high) {
     return bits(__floats2half2_rn(low, high));
@@ -251,8 +235,8 @@ __device__ void scores(float (&s)[4][4], const State &is, const unsigned char *t
             for (int j = 0; BITS == 4 && j < 4; j++)
                 p[j] = __hfma2(p[j], halves(scale[j]), halves(low[j]));
             for (int j = 0; j < 2; j++) {
-                const uint32_t *a = is.query[2 * e + j];
-                multiply(s[i], a[0], 0, a[1], 0, bits(p[2 * j]), bits(p[2 * j + 1]));
+                const uint32_t a[4] = {is.query[2 * e + j][0], 0, is.query[2 * e + j][1], 0};
+                mma_f16(s[i], a, bits(p[2 * j]), bits(p[2 * j + 1]));
             }
         }
     }
@@ -293,9 +277,11 @@ __device__ void soften(uint32_t (&weights)[4], State &is, const float (&s)[4][4]
 __device__ void gather(State &is, int e, const __half2 (&p)[8], const __half2 (&r)[8],
                        const uint32_t *weights) {
 #pragma unroll
-    for (int c = 0; c < 4; c++)
-        multiply(is.o[4 * e + c], bits(p[2 * c]), bits(p[2 * c + 1]), bits(r[2 * c]),
-                 bits(r[2 * c + 1]), weights[0], weights[1]);
+    for (int c = 0; c < 4; c++) {
+        const uint32_t a[4] = {bits(p[2 * c]), bits(p[2 * c + 1]), bits(r[2 * c]),
+                               bits(r[2 * c + 1])};
+        mma_f16(is.o[4 * e + c], a, weights[0], weights[1]);
+    }
 }
 
 __device__ void values(State &is, const unsigned char *tile, const uint32_t (&weights)[4]) {
@@ -341,8 +327,8 @@ __device__ void openScores(float (&s)[4][4], const State &is, const __half *k, i
             uint32_t p[4];
             order(p, eight(k, 8 * i + lane / 4, lane % 4 * (DIM / 4) + 8 * e, there));
             for (int j = 0; j < 2; j++) {
-                const uint32_t *a = is.query[2 * e + j];
-                multiply(s[i], a[0], 0, a[1], 0, p[2 * j], p[2 * j + 1]);
+                const uint32_t a[4] = {is.query[2 * e + j][0], 0, is.query[2 * e + j][1], 0};
+                mma_f16(s[i], a, p[2 * j], p[2 * j + 1]);
             }
         }
 }
@@ -420,7 +406,6 @@ __device__ void finish(__half *out, const Found &all) {
 
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
 // [batch * heads, parts, WIDTH].
-// between has room for the results of all blocks that share keys, [batch * heads, parts, WIDTH].
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const __half *kOpen,
@@ -459,7 +444,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         } else if (BITS == 8 && key < closed) {
             fetch<false>(tile, source, token0 + key, closed - key);
         }
-        commit(); // an empty one counts as well
+        __pipeline_commit(); // an empty one counts as well
     };
     const int step = parts * WARPS * GROUP;  // from a warp's tile to its next
     int key = (part * WARPS + warp) * GROUP; // the first of its tile
@@ -475,7 +460,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     uint32_t weights[4];
     int stage = 0;
     for (; key < closed; key += step, stage = (stage + 1) % STAGES) {
-        arrived<STAGES - 2>();
+        __pipeline_wait_prior(STAGES - 2);
         __syncwarp(); // the tile is there for all lanes; and all are done with the one before it
         ask((stage + STAGES - 1) % STAGES, key + (STAGES - 1) * step);
         const unsigned char *tile = ring + stage * TILE;
@@ -497,7 +482,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 #endif
 
     // 6. Every warp leaves its results in its own ring.
-    arrived<0>();
+    __pipeline_wait_prior(0);
     __syncwarp(); // all lanes are done with the ring
     float *results = reinterpret_cast<float *>(memory), *mine = results + warp * (RING / 4);
     for (int j = 0; j < DIM / 16; j++) {
