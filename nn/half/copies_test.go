@@ -2,6 +2,7 @@ package half
 
 import (
 	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ func TestEarlyKernelsWait(t *testing.T) {
 	files, err := fs.Glob(sources, "*.cu")
 	require.NoError(t, err)
 	body := regexp.MustCompile(`(?ms)^__device__ void waitForInputs\(.*?^}$`)
-	late := map[string]bool{"four.cu": true, "kivi.cu": true, "loss.cu": true} // launched otherwise
+	late := map[string]bool{"four.cu": true, "kivi.cu": true, "loss.cu": true, "hopper.cu": true} // launched otherwise
 	var first string
 	for _, file := range files {
 		text, err := sources.ReadFile(file)
@@ -31,5 +32,19 @@ func TestEarlyKernelsWait(t *testing.T) {
 		}
 		assert.Equal(t, first, one, file)
 		assert.Contains(t, strings.Replace(string(text), one, "", 1), "    waitForInputs();", file)
+	}
+}
+
+// TestCopiesAreTheSame: what hopper.cu needs of barriers, copies and products is what bonus task b4's kernel has.
+func TestCopiesAreTheSame(t *testing.T) {
+	ours, err := sources.ReadFile("hopper.cu")
+	require.NoError(t, err)
+	theirs, err := os.ReadFile("../../bonus/b4_qkv/solution/hopper.cu")
+	require.NoError(t, err)
+	for _, name := range []string{"at", "prepare", "announce", "arrive", "await", "fetch", "begin", "commit", "finish", "gather"} {
+		body := regexp.MustCompile(`(?ms)^(?:template <[^>]*> )?__device__ \w+ ` + name + `\(.*?^}$`)
+		one := body.FindString(string(ours))
+		require.NotEmpty(t, one, name)
+		assert.Equal(t, body.FindString(string(theirs)), one, name)
 	}
 }

@@ -43,13 +43,15 @@ var defines = map[string]map[string]string{
 type Layers struct {
 	queue      device.Queue
 	kernels    map[string]device.Kernel
-	processors int // of the device: how many blocks it takes to fill it
+	processors int  // of the device: how many blocks it takes to fill it
+	hopper     bool // whether hopper.cu's kernels run on it
 }
 
 // New compiles the kernels.
 func New(q device.Queue) (*Layers, error) {
-	l := &Layers{queue: q, kernels: map[string]device.Kernel{}, processors: q.Info().Processors}
-	for file, names := range map[string][]string{
+	info := q.Info()
+	l := &Layers{queue: q, kernels: map[string]device.Kernel{}, processors: info.Processors, hopper: info.Kind == device.Sim || info.Arch == "sm_90"}
+	files := map[string][]string{
 		"linear.cu":    {"linear_8", "linear_8_many", "linear_16", "linear_16_many", "logits_8", "logits_16"},
 		"product.cu":   {"product_64", "product_128"},
 		"norm.cu":      {"rms_norm", "add_norm"},
@@ -59,7 +61,13 @@ func New(q device.Queue) (*Layers, error) {
 		"four.cu":      {"quantise", "dequantise", "dequantise_laid"},
 		"kivi.cu":      {"keep_kivi"},
 		"loss.cu":      {"losses"},
-	} {
+	}
+	if l.hopper {
+		for _, t := range append(plainTiles, gatedTiles...) {
+			files["hopper.cu"] = append(files["hopper.cu"], t.kernel)
+		}
+	}
+	for file, names := range files {
 		text, err := sources.ReadFile(file)
 		if err != nil {
 			return nil, err

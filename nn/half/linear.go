@@ -41,6 +41,9 @@ func (l *Layers) Linear(y, x, w Halves, rows, in, width int) error {
 		}
 		return l.launch(kernel, device.D2(over(width, tall*tiles), over(rows, 8*wide)), threads, 0, x, w, y, rows, in, width)
 	}
+	if l.tiled(rows, width) {
+		return l.hoppers(plainTiles, y, x, w, rows, in, width)
+	}
 	by := large
 	if over(rows, by.side)*over(width, by.side) < l.processors {
 		by = small

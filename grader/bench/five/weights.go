@@ -243,17 +243,40 @@ type fourMatrix struct {
 	shape   w4a16.Shape // Rows apart
 }
 
+// few tells whether rows are multiplied by four bits.
+func (m fourMatrix) few(rows int) bool {
+	if m.weights.Laid {
+		return rows <= w4a16.MostRows
+	}
+	return rows == 1
+}
+
 func (m fourMatrix) Times(y, x half.Halves, rows int) error {
 	s := m.shape
 	s.Rows = rows
 	switch {
-	case m.weights.Laid && rows <= w4a16.MostRows:
+	case m.few(rows) && m.weights.Laid:
 		return m.four.Rows(y, x, laid(m.weights), s)
-	case !m.weights.Laid && rows == 1:
+	case m.few(rows):
 		return m.four.Row(y, x, w4a16.Weights{Codes: m.weights.Codes, Scales: m.weights.Scales, Zeros: m.weights.Zeros}, s)
 	}
 	if err := m.half.Dequantise(m.scratch, m.weights, s.N, s.K); err != nil {
 		return err
 	}
 	return m.half.Linear(y, x, m.scratch, rows, s.K, s.N)
+}
+
+// Gated multiplies a gate's weights and as many others, and gates.
+func (m fourMatrix) Gated(out, both, x half.Halves, rows int) error {
+	width := m.shape.N / 2
+	if m.few(rows) {
+		if err := m.Times(both, x, rows); err != nil {
+			return err
+		}
+		return m.half.SwiGLU(out, both, rows, width)
+	}
+	if err := m.half.Dequantise(m.scratch, m.weights, m.shape.N, m.shape.K); err != nil {
+		return err
+	}
+	return m.half.Gated(out, both, x, m.scratch, rows, m.shape.K, width)
 }

@@ -75,6 +75,13 @@ type Matrix interface {
 	Times(y, x Halves, rows int) error
 }
 
+// Gated is a Matrix of a gate's lines and as many others, which may multiply and gate at once.
+type Gated interface {
+	Matrix
+	// Gated writes out [rows, outputs / 2] = silu(gate) · the others' product. both is room for what Times writes.
+	Gated(out, both, x Halves, rows int) error
+}
+
 // Attention is that of all layers, with their caches.
 type Attention interface {
 	// Attend takes the queries, keys and values of new tokens, qkv [Batch × Count, (Heads + 2 KVHeads) × Dim], not yet
@@ -110,6 +117,11 @@ type Dense struct {
 // Times multiplies.
 func (d Dense) Times(y, x Halves, rows int) error {
 	return d.Layers.Linear(y, x, d.W, rows, d.Inputs, d.Outputs)
+}
+
+// Gated multiplies and gates.
+func (d Dense) Gated(out, both, x Halves, rows int) error {
+	return d.Layers.Gated(out, both, x, d.W, rows, d.Inputs, d.Outputs/2)
 }
 
 // turns are frequencies in whole turns.

@@ -81,8 +81,7 @@ func (m *Model) block(a activations, i int, s Step) error {
 		func() error { return m.attention.Attend(i, a.mixed, a.qkv, s) },
 		func() error { return b.Out.Times(a.y, a.mixed, rows) },
 		func() error { return norm(b.Norm2, true) },
-		func() error { return b.GateUp.Times(a.both, a.h, rows) },
-		func() error { return m.half.SwiGLU(a.inner, a.both, rows, m.MLP) },
+		func() error { return m.gate(a, b.GateUp, rows) },
 		func() error { return b.Down.Times(a.y, a.inner, rows) },
 	} {
 		if err := do(); err != nil {
@@ -90,4 +89,15 @@ func (m *Model) block(a activations, i int, s Step) error {
 		}
 	}
 	return nil
+}
+
+// gate writes SwiGLU's inner numbers: in one kernel where the matrix can.
+func (m *Model) gate(a activations, w Matrix, rows int) error {
+	if w, ok := w.(Gated); ok {
+		return w.Gated(a.inner, a.both, a.h, rows)
+	}
+	if err := w.Times(a.both, a.h, rows); err != nil {
+		return err
+	}
+	return m.half.SwiGLU(a.inner, a.both, rows, m.MLP)
 }
