@@ -79,7 +79,8 @@ func (l *Layers) rotate(q, k, v, qkv Halves, p Positions, h Heads, slots int) er
 	if slots > 0 {
 		head, token = h.Dim, h.Slot()
 	}
-	return l.each("rotate", rows*h.All()/2, qkv, q, k, v, p.Before, p.Turns, p.Batch, p.Count, h.Heads, h.KVHeads, h.Dim,
+	grid := device.D2(rows, over(h.All()/2, block))
+	return l.launch("rotate", grid, block, 0, qkv, q, k, v, p.Before, p.Turns, p.Count, h.Heads, h.KVHeads, h.Dim,
 		tokens*h.Slot(), head, token, slots > 0, slots)
 }
 

@@ -109,6 +109,27 @@ func TestGated(t *testing.T) {
 	assert.ErrorContains(t, r.Gated(eight, eight, eight, eight, 0, 8, 8), "at least 1")
 }
 
+// TestGatesOfAllSizes: a gate closes at 0 and opens to all of up, without an infinity or a NaN on its way.
+func TestGatesOfAllSizes(t *testing.T) {
+	r := hopper(t)
+	gates := []float32{-60000, -100, -88, -20, -1, 20, 100, 60000}
+	const rows, in = 70, 8
+	width := len(gates)
+	x, w := make([]float32, rows*in), make([]float32, 2*width*in)
+	for i := range rows {
+		x[i*in] = 1
+	}
+	for o, gate := range gates {
+		w[o*in], w[(width+o)*in] = gate, 0.5
+	}
+	out := r.out(rows * width)
+	require.NoError(t, r.Gated(out, r.out(rows*2*width), r.on("x", x), r.on("w", w), rows, in, width))
+	for i, y := range r.read(out) {
+		gate := w[i%width*in]
+		assert.InDelta(t, gated[float64]([]float32{gate, 0.5}, 1)[0], float64(y), math.Abs(float64(gate))/1024+1e-6, "gate %v", gate)
+	}
+}
+
 // TestHopperKeepsNaN: what is no number stays in its row, and does not get lost.
 func TestHopperKeepsNaN(t *testing.T) {
 	r := hopper(t)

@@ -22,21 +22,20 @@ __device__ void waitForInputs() {
 #endif
 }
 
-// A thread has one pair of one head.
+// A block has one token, and a thread one pair of one of its heads.
 extern "C" __global__ void rotate(const __half *qkv, __half *q, __half *k, __half *v,
-                                  const int *before, const double *turns, int batch, int count,
-                                  int heads, int kvHeads, int dim, long long sequence,
-                                  long long head, long long token, int bySlot, int slots) {
+                                  const int *before, const double *turns, int count, int heads,
+                                  int kvHeads, int dim, long long sequence, long long head,
+                                  long long token, int bySlot, int slots) {
     const int half = dim / 2, all = heads + 2 * kvHeads;
-    const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int j = at % half, h = at / half % all;
-    const size_t row = at / half / all;
+    const unsigned row = blockIdx.x, at = blockIdx.y * blockDim.x + threadIdx.x;
+    const int j = at % half, h = at / half;
     const double each = turns[j];
     waitForInputs(); // nothing above reads what a kernel wrote
-    if (row >= (size_t)batch * count) return;
+    if (h >= all) return;
     const int b = row / count, i = row % count, position = before[b] + i;
 
-    const __half *from = qkv + (row * all + h) * dim + j;
+    const __half *from = qkv + ((size_t)row * all + h) * dim + j;
     float x = __half2float(from[0]), y = __half2float(from[half]);
     if (h < heads + kvHeads) {
         // In double: in float, a position of 10 000 would leave an error of some thousandths.
