@@ -7,6 +7,14 @@ import (
 	"flashlab/device"
 )
 
+// What prompt.cu has: queries and threads of a block, and keys of a tile.
+const (
+	promptCount   = 16 // with fewer queries a block would have little to do
+	promptRows    = 128
+	promptThreads = 128
+	promptKeys    = 64
+)
+
 // Heads are those of an attention layer: a token's queries, and its keys and values, which
 // Heads / KVHeads queries share.
 type Heads struct{ Heads, KVHeads, Dim int }
@@ -100,7 +108,8 @@ func (l *Layers) Keep(cache, src Halves, batch, count, slots int, h Heads) error
 
 // Attend writes the attention of new tokens to caches [batch, slots, KVHeads, Dim], which hold their own keys
 // and values by then: query i of sequence b sees the slots 0 … Before[b] + i. q is [batch, Heads, count, Dim],
-// out [batch, count, Heads × Dim]. It is correct, and slow.
+// out [batch, count, Heads × Dim]. A prompt's queries share what they read, if heads have 64 or 128 numbers; those
+// of a step go the plain way, which is correct, and slow.
 func (l *Layers) Attend(out, q, k, v Halves, p Positions, h Heads, slots int) error {
 	if err := h.Check(); err != nil {
 		return err
@@ -112,6 +121,12 @@ func (l *Layers) Attend(out, q, k, v Halves, p Positions, h Heads, slots int) er
 	}
 	if p.Before.Len() != p.Batch {
 		return fmt.Errorf("%s: there are %d positions, want one for each sequence", what, p.Before.Len())
+	}
+	if p.Count >= promptCount && (h.Dim == 64 || h.Dim == 128) {
+		grid := device.D2(p.Batch*h.Heads, over(p.Count, promptRows))
+		shared := 2 * h.Dim * (promptRows + 2*promptKeys)
+		return l.launch(fmt.Sprintf("attend_%d", h.Dim), grid, promptThreads, shared, q, k, v, out, p.Before, p.Count, h.Heads, h.KVHeads, slots,
+			float32(math.Log2E/math.Sqrt(float64(h.Dim))))
 	}
 	return l.launch("attend", device.D1(p.Batch*p.Count*h.Heads), 128, 0, q, k, v, out, p.Before, p.Count, h.Heads, h.KVHeads, slots, h.Dim,
 		float32(1/math.Sqrt(float64(h.Dim))))

@@ -58,6 +58,7 @@ func New(q device.Queue) (*Layers, error) {
 		"rotate.cu":    {"rotate"},
 		"rows.cu":      {"embed", "last_rows", "swap_middle", "keep", "swiglu"},
 		"attention.cu": {"attend"},
+		"prompt.cu":    {"attend_64", "attend_128"},
 		"four.cu":      {"quantise", "dequantise", "dequantise_laid"},
 		"kivi.cu":      {"keep_kivi"},
 		"loss.cu":      {"losses"},
