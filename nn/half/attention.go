@@ -15,6 +15,12 @@ const (
 	promptKeys    = 64
 )
 
+// What rotate.cu has: threads of a block, and the heads that a thread turns by the same angles.
+const (
+	rotateThreads = 128
+	rotateShare   = 4
+)
+
 // Heads are those of an attention layer: a token's queries, and its keys and values, which
 // Heads / KVHeads queries share.
 type Heads struct{ Heads, KVHeads, Dim int }
@@ -87,8 +93,8 @@ func (l *Layers) rotate(q, k, v, qkv Halves, p Positions, h Heads, slots int) er
 	if slots > 0 {
 		head, token = h.Dim, h.Slot()
 	}
-	grid := device.D2(rows, over(h.All()/2, block))
-	return l.launch("rotate", grid, block, 0, qkv, q, k, v, p.Before, p.Turns, p.Count, h.Heads, h.KVHeads, h.Dim,
+	grid := device.D2(rows, over(over(h.All()/h.Dim, rotateShare)*h.Dim/4, rotateThreads))
+	return l.launch("rotate", grid, rotateThreads, 0, qkv, q, k, v, p.Before, p.Turns, p.Count, h.Heads, h.KVHeads, h.Dim,
 		tokens*h.Slot(), head, token, slots > 0, slots)
 }
 

@@ -14,6 +14,8 @@
 
 #include <cuda_fp16.h>
 
+constexpr int SHARE = 4;
+
 // half.go launches this kernel early; see linear.cu.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
@@ -22,37 +24,55 @@ __device__ void waitForInputs() {
 #endif
 }
 
-// A block has one token, and a thread one pair of one of its heads.
+// A thread turns the same two pairs, j and j + 1, of up to SHARE heads: the angles are theirs in
+// common, and cost more than the rest. A block has threads of one token.
 extern "C" __global__ void rotate(const __half *qkv, __half *q, __half *k, __half *v,
                                   const int *before, const double *turns, int count, int heads,
                                   int kvHeads, int dim, long long sequence, long long head,
                                   long long token, int bySlot, int slots) {
-    const int half = dim / 2, all = heads + 2 * kvHeads;
+    const int half = dim / 2, all = heads + 2 * kvHeads, pairs = half / 2;
     const unsigned row = blockIdx.x, at = blockIdx.y * blockDim.x + threadIdx.x;
-    const int j = at % half, h = at / half;
-    const double each = turns[j];
+    const int j = at % pairs * 2, first = at / pairs * SHARE;
+    const double each[2] = {turns[j], turns[j + 1]};
     waitForInputs(); // nothing above reads what a kernel wrote
-    if (h >= all) return;
+    if (first >= all) return;
     const int b = row / count, i = row % count, position = before[b] + i;
+    const int slot = bySlot ? position : i;
 
-    const __half *from = qkv + ((size_t)row * all + h) * dim + j;
-    float x = __half2float(from[0]), y = __half2float(from[half]);
-    if (h < heads + kvHeads) {
-        // In double: in float, a position of 10 000 would leave an error of some thousandths.
-        const double angle = position * each;
-        float sine, cosine;
-        sincospif((float)(2.0 * (angle - rint(angle))), &sine, &cosine);
-        const float turned = x * cosine - y * sine;
-        y = y * cosine + x * sine, x = turned;
+    float2 sine, cosine;
+    // In double: in float, a position of 10 000 would leave an error of some thousandths.
+    const double angle[2] = {position * each[0], position * each[1]};
+    sincospif((float)(2.0 * (angle[0] - rint(angle[0]))), &sine.x, &cosine.x);
+    sincospif((float)(2.0 * (angle[1] - rint(angle[1]))), &sine.y, &cosine.y);
+
+    const __half *from = qkv + ((size_t)row * all + first) * dim + j;
+    float2 x[SHARE], y[SHARE];
+#pragma unroll
+    for (int s = 0; s < SHARE; s++) {
+        if (first + s >= all) break;
+        x[s] = __half22float2(*(const __half2 *)(from + s * dim));
+        y[s] = __half22float2(*(const __half2 *)(from + s * dim + half));
     }
-    __half *to;
-    if (h < heads) {
-        to = q + (((size_t)b * heads + h) * count + i) * dim;
-    } else {
-        const int kvHead = (h - heads) % kvHeads, slot = bySlot ? position : i;
-        if (bySlot && (slot < 0 || slot >= slots)) return;
-        to = (h < heads + kvHeads ? k : v) + b * sequence + kvHead * head + slot * token;
+#pragma unroll
+    for (int s = 0; s < SHARE; s++) {
+        const int h = first + s;
+        if (h >= all) break;
+        if (h < heads + kvHeads) {
+            const float2 old = x[s];
+            x[s].x = old.x * cosine.x - y[s].x * sine.x,
+            x[s].y = old.y * cosine.y - y[s].y * sine.y;
+            y[s].x = y[s].x * cosine.x + old.x * sine.x,
+            y[s].y = y[s].y * cosine.y + old.y * sine.y;
+        }
+        __half *to;
+        if (h < heads) {
+            to = q + (((size_t)b * heads + h) * count + i) * dim;
+        } else {
+            if (bySlot && (slot < 0 || slot >= slots)) break;
+            to = (h < heads + kvHeads ? k : v) + b * sequence + (h - heads) % kvHeads * head +
+                 slot * token;
+        }
+        *(__half2 *)(to + j) = __floats2half2_rn(x[s].x, x[s].y);
+        *(__half2 *)(to + j + half) = __floats2half2_rn(y[s].x, y[s].y);
     }
-    to[j] = __float2half_rn(x);
-    to[j + half] = __float2half_rn(y);
 }

@@ -56,36 +56,25 @@ func shapeOf(h half.Heads, s decoder.Step, slots int) attn.DecodeShape {
 	return attn.DecodeShape{Heads: h.Heads, CacheShape: attn.CacheShape{Batch: s.Batch, MaxSeq: slots, KVHeads: h.KVHeads, Dim: h.Dim}}
 }
 
-// ours keeps halves, and reads them by bonus task b6's decoding.
+// ours keeps halves, and reads them by bonus task b6's decoding. For prompts package half has b2's kernel, which reads
+// the cache in place.
 type ours struct {
-	*decoder.Cache
-	*prompt
+	decoder.Plain
 	decode *decode.Decode
 }
 
 func (o ours) Attend(layer int, out, qkv half.Halves, s decoder.Step) error {
-	l, h := o.Layers, o.heads
+	if s.Count > 1 {
+		return o.Plain.Attend(layer, out, qkv, s)
+	}
 	q, keys, values, err := o.Of(layer, s)
 	if err != nil {
 		return err
 	}
-	if s.Count == 1 {
-		if err := l.RotateInto(q, keys, values, qkv, s.Positions, h, o.Slots); err != nil {
-			return err
-		}
-		return o.decode.Float16(out, q, keys, values, shapeOf(h, s, o.Slots), s.After)
-	}
-	q, k, v, _ := o.places(s)
-	if err := l.Rotate(q, k, v, qkv, s.Positions, h); err != nil {
+	if err := o.Layers.RotateInto(q, keys, values, qkv, s.Positions, o.Heads, o.Slots); err != nil {
 		return err
 	}
-	if err := l.Keep(keys, k, s.Batch, s.Count, o.Slots, h); err != nil {
-		return err
-	}
-	if err := l.Keep(values, v, s.Batch, s.Count, o.Slots, h); err != nil {
-		return err
-	}
-	return o.attend(out, s)
+	return o.decode.Float16(out, q, keys, values, shapeOf(o.Heads, s, o.Slots), s.After)
 }
 
 // kivi keeps 4 bits, by bonus task b7.
