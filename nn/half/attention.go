@@ -98,20 +98,6 @@ func (l *Layers) rotate(q, k, v, qkv Halves, p Positions, h Heads, slots int) er
 		tokens*h.Slot(), head, token, slots > 0, slots)
 }
 
-// Keep copies keys or values of a prompt, [batch, KVHeads, count, Dim], to the first slots of a cache
-// [batch, slots, KVHeads, Dim].
-func (l *Layers) Keep(cache, src Halves, batch, count, slots int, h Heads) error {
-	what := fmt.Sprintf("keeping [%d, %d] in %d slots, %v", batch, count, slots, h)
-	if count > slots {
-		return fmt.Errorf("%s: there is no room for %d tokens", what, count)
-	}
-	n := batch * count * h.Slot()
-	if err := check(what, []int{batch, count, h.KVHeads, h.Dim}, h.Dim, of("cache", cache, batch*slots*h.Slot()), of("src", src, n)); err != nil {
-		return err
-	}
-	return l.each("keep", n/8, cache, src, batch, h.KVHeads, count, slots, h.Dim/8)
-}
-
 // Attend writes the attention of new tokens to caches [batch, slots, KVHeads, Dim], which hold their own keys
 // and values by then: query i of sequence b sees the slots 0 … Before[b] + i. q is [batch, Heads, count, Dim],
 // out [batch, count, Heads × Dim]. A prompt's queries share what they read, if heads have 64 or 128 numbers; those

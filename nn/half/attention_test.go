@@ -87,22 +87,6 @@ func TestRotate(t *testing.T) {
 		}
 		assert.Equal(t, wantK, r.read(keys))
 		assert.Equal(t, wantV, r.read(values))
-
-		// Keep puts a prompt's where RotateInto does.
-		p.Before = put(r, "none", make([]int32, c.batch))
-		require.NoError(t, r.RotateInto(q, keys, values, r.on("qkv", qkv), p, h, c.slots))
-		require.NoError(t, r.Rotate(q, k, v, r.on("qkv", qkv), p, h))
-		kept := r.on("kept", r.read(keys))
-		require.NoError(t, r.d.Set(kept.Memory(), 0))
-		require.NoError(t, r.Keep(kept, k, c.batch, c.count, c.slots, h))
-		a, b := r.read(keys), r.read(kept)
-		for i := range a {
-			if i/h.Slot()%c.slots < c.count {
-				require.Equal(t, a[i], b[i])
-			} else {
-				require.Zero(t, b[i], "behind the prompt nothing is written")
-			}
-		}
 	}
 	r.past(Heads{2, 1, 16})
 }

@@ -153,10 +153,9 @@ __device__ uint32_t pack(float low, float high) {
     return *reinterpret_cast<uint32_t *>(&two);
 }
 
-// The fast ones err by some roundings of float32; the exact ones would take a twelfth of a
-// product's time. Where the exponential overflows this is 0.
+// expf overflows to infinity, and gives 0.
 __device__ float silu(float x) {
-    return __fdividef(x, 1.0f + __expf(-x));
+    return x / (1.0f + expf(-x));
 }
 
 // Lane t of four has pairs 4i + t of 32 columns, for i < 4; afterwards its p are pairs 4t to

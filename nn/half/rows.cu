@@ -46,18 +46,6 @@ extern "C" __global__ void swap_middle(uint4 *dst, const uint4 *src, int batch, 
     dst[i] = src[((sequence * outer + o) * inner + n) * pieces + i % pieces];
 }
 
-// Keys or values of a prompt go to their slots: src [batch, kvHeads, count, pieces], cache
-// [batch, slots, kvHeads, pieces].
-extern "C" __global__ void keep(uint4 *cache, const uint4 *src, int batch, int kvHeads, int count,
-                                int slots, int pieces) {
-    const size_t i = thisThread();
-    waitForInputs();
-    if (i >= (size_t)batch * kvHeads * count * pieces) return;
-    const size_t line = i / pieces; // of src
-    const size_t slot = line % count, head = line / count % kvHeads, b = line / count / kvHeads;
-    cache[((b * slots + slot) * kvHeads + head) * pieces + i % pieces] = src[i];
-}
-
 // out [rows, pieces] = silu(gate) * up, of both [rows, 2 * pieces]: gate, then up.
 extern "C" __global__ void swiglu(uint4 *out, const uint4 *both, int rows, int pieces) {
     const size_t i = thisThread();

@@ -151,7 +151,8 @@ func TestModel(t *testing.T) {
 		room  Room
 		count int
 		graph bool
-	}{{Room{1, 20, 9}, 9, true}, {Room{3, 17, 10}, 5, true}, {Room{2, 24, 40}, 17, false}, {Room{17, 4, 17}, 1, true}} {
+	}{{Room{1, 20, 9}, 9, true}, {Room{3, 17, 10}, 5, true}, {Room{2, 24, 40}, 17, false}, {Room{17, 4, 17}, 1, true},
+		{Room{5, 24, 85}, 17, false}} { // so many rows that hopper.cu multiplies
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			r.T = t
 			q := device.QueueOf(r.d)
