@@ -58,11 +58,9 @@ extern "C" __global__ void rotate(const __half *qkv, __half *q, __half *k, __hal
         const int h = first + s;
         if (h >= all) break;
         if (h < heads + kvHeads) {
-            const float2 old = x[s];
-            x[s].x = old.x * cosine.x - y[s].x * sine.x,
-            x[s].y = old.y * cosine.y - y[s].y * sine.y;
-            y[s].x = y[s].x * cosine.x + old.x * sine.x,
-            y[s].y = y[s].y * cosine.y + old.y * sine.y;
+            const float2 a = x[s], c = y[s];
+            x[s] = make_float2(a.x * cosine.x - c.x * sine.x, a.y * cosine.y - c.y * sine.y);
+            y[s] = make_float2(c.x * cosine.x + a.x * sine.x, c.y * cosine.y + a.y * sine.y);
         }
         __half *to;
         if (h < heads) {
