@@ -15,7 +15,7 @@ import (
 // Way is how a model is put together.
 type Way struct {
 	Name string
-	Ours bool // the attention of bonus tasks b2 and b6, instead of package half's plain one
+	Ours bool // bonus task b6's attention for decoding, instead of package half's plain one
 	Kivi bool // a cache of 4 bits: bonus task b7's
 	Four bool // weights of 4 bits: bonus task b8's
 }
