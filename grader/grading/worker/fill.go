@@ -22,6 +22,9 @@ func (j *Job) Fill(b device.Buffer[float32], v remote.Values) error {
 	return j.fill(b.Memory(), v)
 }
 
+// FillMemory is Fill for elements of any type, which the values name.
+func (j *Job) FillMemory(m device.Memory, v remote.Values) error { return j.fill(m, v) }
+
 // fill is Fill for elements of any type.
 func (j *Job) fill(m device.Memory, v remote.Values) error {
 	if j.Withheld {

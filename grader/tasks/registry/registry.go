@@ -33,6 +33,7 @@ var All = List{
 	{"b6", "bonus/b6_decode"},
 	{"b7", "bonus/b7_kvcache"},
 	{"b8", "bonus/b8_w4a16"},
+	{"b9", "bonus/b9_quantized"},
 }
 
 // List is some tasks, in order.
