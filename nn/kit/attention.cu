@@ -1,21 +1,23 @@
 // Two caches, written and read: halves, and KIVI's four bits.
 //
 //   halves    k, v [batch, kvHeads, slots, dim]
-//   KIVI      codes [batch, kvHeads, slots, dim / 2]: byte c of a token has channel c in its low half,
+//   KIVI      codes [batch, kvHeads, slots, dim / 2]: byte c of a token has channel c in its low
+//   half,
 //             channel c + dim / 2 in its high one; a number is code * scale + low
-//             K: scale and low for each channel of a group of GROUP tokens [batch, kvHeads, slots / GROUP, dim]
-//             V: for each token [batch, kvHeads, slots]
-//             open [batch, kvHeads, GROUP, dim]: the tokens of the group that is not full, halves
+//             K: scale and low for each channel of a group of GROUP tokens [batch, kvHeads, slots /
+//             GROUP, dim] V: for each token [batch, kvHeads, slots] open [batch, kvHeads, GROUP,
+//             dim]: the tokens of the group that is not full, halves
 //
-// lengths [batch] are those before the step: the new token's slot. qkv [batch, (heads + 2 kvHeads) * dim].
+// lengths [batch] are those before the step: the new token's slot. qkv [batch, (heads + 2 kvHeads)
+// * dim].
 
 #include <cuda_fp16.h>
 
 constexpr int GROUP = 16;
 
 // Writes keys and values to rows of places: slots of a cache, or GROUP of what is open.
-extern "C" __global__ void append(__half *k, __half *v, const float *qkv, const int *lengths, int batch,
-                                  int heads, int kvHeads, int dim, int slots, int rows) {
+extern "C" __global__ void append(__half *k, __half *v, const float *qkv, const int *lengths,
+                                  int batch, int heads, int kvHeads, int dim, int slots, int rows) {
     const int at = blockIdx.x * blockDim.x + threadIdx.x, width = kvHeads * dim;
     if (at >= batch * width) return;
     const int b = at / width, i = at % width, length = lengths[b];
@@ -77,10 +79,11 @@ extern "C" __global__ void close_group(unsigned char *k, unsigned char *v, __hal
     }
 }
 
-// One query's attention; key(t, c) and value(t, c) are channel c of token t. A thread computes scores of
-// whole keys, then one channel of the output at a time.
+// One query's attention; key(t, c) and value(t, c) are channel c of token t. A thread computes
+// scores of whole keys, then one channel of the output at a time.
 template <class Key, class Value>
-__device__ void attention(float *out, const float *query, int tokens, int dim, Key key, Value value) {
+__device__ void attention(float *out, const float *query, int tokens, int dim, Key key,
+                          Value value) {
     extern __shared__ float scores[];
     for (int t = threadIdx.x; t < tokens; t += blockDim.x) {
         float sum = 0;
@@ -115,8 +118,9 @@ extern "C" __global__ void attend(float *out, const float *qkv, const __half *k,
 extern "C" __global__ void attend_kivi(float *out, const float *qkv, const unsigned char *k,
                                        const unsigned char *v, const __half *kScales,
                                        const __half *kLows, const __half *vScales,
-                                       const __half *vLows, const __half *kOpen, const __half *vOpen,
-                                       const int *lengths, int heads, int kvHeads, int dim, int slots) {
+                                       const __half *vLows, const __half *kOpen,
+                                       const __half *vOpen, const int *lengths, int heads,
+                                       int kvHeads, int dim, int slots) {
     const int head = blockIdx.x, b = blockIdx.y, half = dim / 2;
     const int tokens = min(max(lengths[b], 0) + 1, slots), closed = tokens / GROUP * GROUP;
     const size_t kv = (size_t)b * kvHeads + head / (heads / kvHeads), first = kv * slots;
@@ -137,6 +141,7 @@ extern "C" __global__ void attend_kivi(float *out, const float *qkv, const unsig
         },
         [=](int t, int c) {
             if (t >= closed) return open(vOpen, t, c);
-            return coded(v, t, c) * __half2float(vScales[first + t]) + __half2float(vLows[first + t]);
+            return coded(v, t, c) * __half2float(vScales[first + t]) +
+                   __half2float(vLows[first + t]);
         });
 }

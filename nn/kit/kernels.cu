@@ -30,9 +30,10 @@ extern "C" __global__ void rms_norm(float *out, const float *x, const __half *ga
         out[row + i] = x[row + i] * by * __half2float(gain[i]);
 }
 
-// y [batch, outputs] = x [batch, inputs] * w [outputs, inputs] transposed; a thread for each number.
-extern "C" __global__ void multiply(float *y, const float *x, const __half *w, int batch, int inputs,
-                                    int outputs) {
+// y [batch, outputs] = x [batch, inputs] * w [outputs, inputs] transposed; a thread for each
+// number.
+extern "C" __global__ void multiply(float *y, const float *x, const __half *w, int batch,
+                                    int inputs, int outputs) {
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= batch * outputs) return;
     const float *row = x + (size_t)(at / outputs) * inputs;
@@ -48,7 +49,8 @@ extern "C" __global__ void rotate(float *qkv, const int *lengths, int batch, int
                                   int dim, double log2Base) {
     const int at = blockIdx.x * blockDim.x + threadIdx.x, pairs = dim / 2;
     if (at >= batch * (heads + kvHeads) * pairs) return;
-    const int j = at % pairs, head = at / pairs % (heads + kvHeads), b = at / pairs / (heads + kvHeads);
+    const int j = at % pairs, head = at / pairs % (heads + kvHeads),
+              b = at / pairs / (heads + kvHeads);
     float *pair = qkv + ((size_t)b * (heads + 2 * kvHeads) + head) * dim + j;
     const double angle = lengths[b] * exp2(-2.0 * j / dim * log2Base);
     const float c = (float)cos(angle), s = (float)sin(angle), first = pair[0], second = pair[pairs];

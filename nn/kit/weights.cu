@@ -25,7 +25,8 @@ extern "C" __global__ void pack(unsigned char *codes, __half *scales, const __ha
                                             nibble(__half2float(from[i + GROUP / 2]), scale) << 4;
 }
 
-// y [batch, outputs] = x [batch, inputs] * w [outputs, inputs] transposed; a thread for each number.
+// y [batch, outputs] = x [batch, inputs] * w [outputs, inputs] transposed; a thread for each
+// number.
 extern "C" __global__ void multiply_four(float *y, const float *x, const unsigned char *codes,
                                          const __half *scales, int batch, int inputs, int outputs) {
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
