@@ -1,0 +1,164 @@
+"""The operations, as functions on PyTorch's tensors.
+
+Each is also a custom operator, torch.ops.flashlab.NAME, which torch.compile keeps whole. Outside of a
+compilation the function starts the kernel itself: PyTorch's dispatcher would take longer than all the rest.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from . import shapes
+from .call import call, refuse_gradients
+
+_compiling = torch.compiler.is_compiling
+
+
+def _direct(*tensors: Tensor) -> bool:
+    """Plain tensors, and nobody who watches operators."""
+    return all(type(t) in (Tensor, torch.nn.Parameter) for t in tensors) and not torch._C._len_torch_dispatch_stack()
+
+
+def _output(t: Tensor, *shape: int) -> Tensor:
+    return t.new_empty(shape)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, *, source: str = "student") -> Tensor:
+    """softmax(q·kᵀ/√dim)·v: q [batch, heads, seqQ, dim], k and v [batch, kvHeads, seqK, dim].
+
+    float32 is task 4's kernel, float16 and bfloat16 are bonus task b2's. With causal, query i sees
+    the keys 0 … i + seqK − seqQ.
+    """
+    if _compiling() or not _direct(q, k, v):
+        return torch.ops.flashlab.attention(q, k, v, causal, source)
+    refuse_gradients("attention", q, k, v)
+    return _attention(q, k, v, causal, source)
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor, causal: bool, source: str) -> Tensor:
+    out = _output(q, *q.shape)
+    call(source, ("attention", causal), {"q": q, "k": k, "v": v}, {"out": out}, lambda: shapes.attention(q, k, v, causal))
+    return out
+
+
+def decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, *, source: str = "student") -> Tensor:
+    """One step against a cache: q [batch, heads, dim], k and v [batch, maxSeq, kvHeads, dim], lengths [batch].
+
+    lengths are int32 on the GPU, 1 to maxSeq: slots that count. Nobody looks at them before the kernel.
+    float32 is task 5's kernel, float16 and bfloat16 are bonus task b6's.
+    """
+    if _compiling() or not _direct(q, k, v, lengths):
+        return torch.ops.flashlab.decode(q, k, v, lengths, source)
+    refuse_gradients("decode", q, k, v)
+    return _decode(q, k, v, lengths, source)
+
+
+def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, source: str) -> Tensor:
+    out = _output(q, *q.shape)
+    tensors = {"q": q, "k": k, "v": v, "lengths": lengths}
+    call(source, ("decode",), tensors, {"out": out}, lambda: shapes.decode(q, k, v, lengths))
+    return out
+
+
+def softmax(x: Tensor, dim: int = -1, *, source: str = "student") -> Tensor:
+    """softmax along one dimension, float32: task 2's kernel."""
+    if _compiling() or not _direct(x):
+        return torch.ops.flashlab.softmax(x, dim, source)
+    refuse_gradients("softmax", x)
+    return _softmax(x, dim, source)
+
+
+def _softmax(x: Tensor, dim: int, source: str) -> Tensor:
+    out = _output(x, *x.shape)
+    call(source, ("softmax", dim), {"x": x}, {"out": out}, lambda: shapes.softmax(x, dim))
+    return out
+
+
+def gemm_nn(a: Tensor, b: Tensor, *, source: str = "student") -> Tensor:
+    """a · b: a […, m, k], b […, k, n], float32: task 2's kernel."""
+    return _product(a, b, False, source)
+
+
+def gemm_nt(a: Tensor, b: Tensor, *, source: str = "student") -> Tensor:
+    """a · bᵀ: a […, m, k], b […, n, k], float32: task 2's kernel."""
+    return _product(a, b, True, source)
+
+
+def _product(a: Tensor, b: Tensor, trans_b: bool, source: str) -> Tensor:
+    if _compiling() or not _direct(a, b):
+        return torch.ops.flashlab.gemm(a, b, trans_b, source)
+    refuse_gradients("gemm_nt" if trans_b else "gemm_nn", a, b)
+    return _gemm(a, b, trans_b, source)
+
+
+def _gemm(a: Tensor, b: Tensor, trans_b: bool, source: str) -> Tensor:
+    out = _product_of(a, b, trans_b)
+    call(source, ("gemm", trans_b), {"a": a, "b": b}, {"out": out}, lambda: shapes.gemm(a, b, trans_b))
+    return out
+
+
+def _product_of(a: Tensor, b: Tensor, trans_b: bool) -> Tensor:
+    if min(a.dim(), b.dim()) < 2:
+        shapes.gemm(a, b, trans_b)  # which says what is wrong
+    return _output(a, *a.shape[:-1], b.shape[-2 if trans_b else -1])
+
+
+def project(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int, *, source: str = "student") -> tuple[Tensor, Tensor, Tensor]:
+    """q, k and v of x [batch, seq, hidden] in one launch, each [batch, heads, seq, dim]: bonus task b4's kernel."""
+    if _compiling() or not _direct(x, weight):
+        return torch.ops.flashlab.project(x, weight, bias, heads, kv_heads, source)
+    refuse_gradients("fused_qkv_attention", x, weight)
+    return _project(x, weight, bias, heads, kv_heads, source)
+
+
+def _project(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int, source: str) -> tuple[Tensor, Tensor, Tensor]:
+    q, k, v = _projected(x, weight, bias, heads, kv_heads)
+    tensors = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    call(source, ("project", heads, kv_heads), tensors, {"q": q, "k": k, "v": v}, lambda: shapes.projection(x, weight, bias, heads, kv_heads))
+    return q, k, v
+
+
+def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    if x.dim() != 3 or weight.dim() != 2 or min(heads, kv_heads) < 1:
+        shapes.projection(x, weight, bias, heads, kv_heads)
+    batch, seq, _ = x.shape
+    dim = weight.shape[1] // (heads + 2 * kv_heads)
+    return tuple(_output(x, batch, n, seq, dim) for n in (heads, kv_heads, kv_heads))
+
+
+def _define(name: str, kernel, fake) -> None:
+    op = torch.library.custom_op(f"flashlab::{name}", kernel, mutates_args=(), device_types="cuda")
+    op.register_fake(fake)
+
+
+def _fake_attention(q, k, v, causal, source):
+    shapes.attention(q, k, v, causal)
+    return _output(q, *q.shape)
+
+
+def _fake_decode(q, k, v, lengths, source):
+    shapes.decode(q, k, v, lengths)
+    return _output(q, *q.shape)
+
+
+def _fake_softmax(x, dim, source):
+    shapes.softmax(x, dim)
+    return _output(x, *x.shape)
+
+
+def _fake_gemm(a, b, trans_b, source):
+    shapes.gemm(a, b, trans_b)
+    return _product_of(a, b, trans_b)
+
+
+def _fake_project(x, weight, bias, heads, kv_heads, source):
+    shapes.projection(x, weight, bias, heads, kv_heads)
+    return _projected(x, weight, bias, heads, kv_heads)
+
+
+_define("attention", _attention, _fake_attention)
+_define("decode", _decode, _fake_decode)
+_define("softmax", _softmax, _fake_softmax)
+_define("gemm", _gemm, _fake_gemm)
+_define("project", _project, _fake_project)
