@@ -26,27 +26,27 @@ def call(source: str, options: tuple, tensors: dict[str, torch.Tensor], outputs:
     request checks the arguments. It is asked only where a call like this one has not been made yet:
     its key holds all that a check looks at.
     """
-    first = next(iter(tensors.values()))
+    device = next(iter(tensors.values())).device
+    if device.type == "cuda" and device.index != torch.cuda.current_device():
+        with torch.cuda.device(device):
+            return call(source, options, tensors, outputs, request)
     addresses = {name: t.data_ptr() for name, t in (tensors | outputs).items()}
     key = (source, options, *((t.shape, t.stride(), t.dtype, t.device) for t in tensors.values()), *(a & 255 for a in addresses.values()))
     replay = _by_call.get(key)
     if replay is None:
-        replay = _by_call[key] = _prepare(source, request(), addresses, first.device)
-    index = replay.device
-    scratch = torch.empty(replay.scratch_bytes, dtype=torch.uint8, device=first.device) if replay.scratch_bytes else None
-    stream = torch._C._cuda_getCurrentRawStream(index)
-    if index == torch.cuda.current_device():
-        replay.run(addresses, scratch.data_ptr() if scratch is not None else 0, stream)
-    else:
-        with torch.cuda.device(index):
-            replay.run(addresses, scratch.data_ptr() if scratch is not None else 0, stream)
+        replay = _by_call[key] = _prepare(source, request(), addresses, device)
+    at = 0
+    if replay.scratch_bytes:
+        scratch = torch.empty(replay.scratch_bytes, dtype=torch.uint8, device=device)
+        at = scratch.data_ptr()
+    replay.run(addresses, at, torch._C._cuda_getCurrentRawStream(replay.device))
     if _waits:
         synchronize()
 
 
 def _prepare(source: str, request: Request, addresses: dict[str, int], device: torch.device) -> Replay:
     request = replace(request, offsets=tuple((name, a & 255) for name, a in addresses.items()))
-    index = device.index if device.index is not None else torch.cuda.current_device()
+    index = torch.cuda.current_device()
     key = source, request, index
     if key not in _by_request:
         plan = planner(request.program, source).plan(request, driver.gpu(index))
