@@ -13,7 +13,7 @@ import (
 // it is named here.
 var kept = []string{
 	".clang-format", ".devcontainer", ".editorconfig", ".gitattributes", ".gitignore", "Containerfile", "LICENSE", "Results.md", "go.mod", "go.sum",
-	"attn", "bench", "device", "docs", "grader", "hbm", "internal", "nn", "scripts", "tensor",
+	"attn", "bench", "device", "docs", "grader", "hbm", "internal", "nn", "python", "scripts", "tensor",
 }
 
 // The parts of it that stay behind.
@@ -29,6 +29,7 @@ var left = []string{
 	"grader/grading/judge/judgetest",
 	"device/devicetest",        // for tests alone
 	"grader/slurm/slurmtest",   // too
+	"python/tests",             // too
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
