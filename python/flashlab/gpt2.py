@@ -31,10 +31,12 @@ def run(options: argparse.Namespace) -> int:
     try:
         import torch
         from transformers import AutoTokenizer, GPT2LMHeadModel
+        from transformers.utils import logging
     except ImportError as e:
         raise FlashlabError(f"{e.name} is missing: pip install torch transformers") from None
     if not torch.cuda.is_available():
         raise FlashlabError("PyTorch sees no GPU: `make gpt2` runs the same kernels in the simulator")
+    logging.disable_progress_bar()
     folder = options.model or str(tree.root() / "task7_gpt2" / "model")
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -100,6 +100,7 @@ class Planner:
     def close(self) -> None:
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
 
 
 _planners: dict[tuple[str, str], Planner] = {}

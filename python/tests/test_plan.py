@@ -1,0 +1,166 @@
+"""What the Go code of a task launches, and what is made of it. No GPU, no PyTorch."""
+
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import fakes
+from fakes import GPU, tensor
+
+from flashlab import ArgumentError, FlashlabError, KernelError, StubError, driver, planner, replay, shapes, tree
+
+
+def launches(plan: planner.Plan) -> list[tuple]:
+    return [(s["launch"]["kernel"], s["launch"]["grid"], s["launch"]["block"]) for s in plan.steps if "launch" in s]
+
+
+@fakes.needs_go
+class Plans(unittest.TestCase):
+    def tearDown(self) -> None:
+        planner.reload()
+
+    def plan(self, request: planner.Request, source: str = "solution") -> planner.Plan:
+        return planner.planner(request.program, source).plan(request, GPU, compile=False)
+
+    @fakes.needs_solutions
+    def test_solutions(self) -> None:
+        """Every operation has a plan, whose arguments are the tensors that it was given."""
+        half, float_ = dict(dtype="float16"), tensor(2, 3, 17, 113)
+        h, cache = tensor(2, 4, 17, 64, **half), tensor(2, 100, 2, 64)
+        for request, names in (
+            (shapes.attention(float_, float_, float_, True), {"q", "k", "v", "out"}),
+            (shapes.attention(h, h, h, False), {"q", "k", "v", "out"}),
+            (shapes.decode(tensor(2, 8, 64), cache, cache, tensor(2, dtype="int32")), {"q", "k", "v", "lengths", "out"}),
+            (shapes.decode(tensor(2, 8, 64, **half), *[tensor(2, 100, 2, 64, **half)] * 2, tensor(2, dtype="int32")), {"q", "k", "v", "lengths", "out"}),
+            (shapes.softmax(tensor(17, 113), -1), {"x", "out"}),
+            (shapes.gemm(tensor(17, 113), tensor(113, 5), False), {"a", "b", "out"}),
+            (shapes.projection(tensor(2, 5, 64, **half), tensor(64, 256, **half), tensor(256, **half), 2, 1), {"x", "weight", "bias", "q", "k", "v"}),
+        ):
+            with self.subTest(request.op, dtype=request.dtype):
+                plan = self.plan(request)
+                self.assertTrue(launches(plan))
+                used = {p["block"] for s in plan.steps if "launch" in s for a in s["launch"]["arguments"] for p in a.get("pointers") or []}
+                tensors = {i: b["name"] for i, b in enumerate(plan.blocks) if b["tensor"]}
+                self.assertEqual(set(tensors.values()), names)
+                self.assertEqual({tensors[i] for i in used if i in tensors}, names)
+
+    @fakes.needs_solutions
+    def test_depends_on_alignment(self) -> None:
+        request = shapes.softmax(tensor(4, 1024), -1)
+        moved = planner.Request(request.program, request.op, request.dtype, request.sizes, (("x", 4),))
+        self.assertEqual([launches(self.plan(r))[0][0] for r in (request, moved)], ["softmax_fours", "softmax_any"])
+
+    @fakes.needs_solutions
+    def test_scratch_and_large_products(self) -> None:
+        plan = self.plan(shapes.gemm(tensor(1000, 1000), tensor(1000, 1000), False))
+        self.assertEqual([name for name, _, _ in launches(plan)], ["transpose", "split", "split", "gemm_pieces"])
+        places, length = replay._lay_out(plan)
+        ends = [(at, at + plan.blocks[i]["bytes"]) for i, at in places]
+        self.assertTrue(all(a[1] <= b[0] for a, b in zip(ends, ends[1:])), "blocks of scratch do not overlap")
+        self.assertLessEqual(ends[-1][1], length)
+
+    @fakes.needs_solutions
+    def test_versions(self) -> None:
+        folder = tree.root() / "task4_flash" / "solution" / "_versions"
+        version = sorted(p.name for p in folder.iterdir())[0]
+        request = shapes.attention(*[tensor(1, 1, 64, 64)] * 3, False)
+        self.assertTrue(launches(self.plan(request, f"version:{version}")))
+        with self.assertRaisesRegex(FlashlabError, f"no such version; it has .*{version}"):
+            self.plan(request, "version:9_none")
+        with self.assertRaisesRegex(FlashlabError, "want \"student\""):
+            self.plan(request, "mine")
+
+    @fakes.needs_solutions
+    def test_a_shape_the_code_refuses(self) -> None:
+        with self.assertRaisesRegex(ArgumentError, "head dimension is at most 128"):
+            self.plan(shapes.attention(*[tensor(1, 1, 8, 200)] * 3, False))
+
+    def test_stub(self) -> None:
+        stub = tree.root() / "task4_flash" / "attention.go"
+        if "ErrNotImplemented" not in stub.read_text():
+            self.skipTest("task 4 is written")
+        with self.assertRaisesRegex(StubError, "task4_flash, student. is still the stub"):
+            self.plan(shapes.attention(*[tensor(1, 1, 8, 64)] * 3, False), "student")
+
+    @fakes.needs_solutions
+    def test_go_that_does_not_compile(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            broken = Path(folder) / "attention.go"
+            broken.write_text("package flash\n\nfunc New() { undefined() }\n")
+            with mock.patch.object(tree, "overlay", lambda root, task, source: {str(root / task / "attention.go"): str(broken)}):
+                with self.assertRaisesRegex(KernelError, "the Go code of task4_flash .* does not compile:(.|\n)*undefined"):
+                    planner.Planner("flash", "student")
+
+    def test_no_tree_and_no_go(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, FLASHLAB_ROOT=folder):
+            with self.assertRaisesRegex(FlashlabError, "set FLASHLAB_ROOT"):
+                tree.root()
+        with mock.patch("shutil.which", return_value=None), mock.patch("os.path.exists", return_value=False):
+            with self.assertRaisesRegex(FlashlabError, "no go on this machine"):
+                tree.build("flash", "student")
+
+
+class Replays(unittest.TestCase):
+    """A plan on a driver that only takes notes."""
+
+    def setUp(self) -> None:
+        self.driver = fakes.Driver()
+        patch = mock.patch.object(driver, "library", lambda: self.driver)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.addCleanup(replay._modules.clear)
+        self.addCleanup(driver._allowed.clear)
+        self.launch = {
+            "module": 0, "kernel": "k", "grid": [3, 2, 1], "block": [64, 1, 1], "shared": 50000,
+            "arguments": [
+                {"bytes": "AAAAAAAAAAA=", "pointers": [{"at": 0, "block": 0, "offset": 0}]},
+                {"bytes": "AAAAAAAAAAA=", "pointers": [{"at": 0, "block": 2, "offset": 16}]},
+                {"bytes": "BwAAAA=="},
+            ],
+        }  # fmt: skip
+        blocks = [{"name": "x", "bytes": 40, "tensor": True}, {"name": "a", "bytes": 300, "tensor": False}, {"name": "b", "bytes": 64, "tensor": False}]
+        fill = {"fill": {"block": 1, "offset": 8, "bytes": 24, "value": 255}}
+        self.plan = planner.Plan(blocks, [{"name": "k.cu", "key": "1"}], [fill, {"launch": self.launch}], [b"\x7fELF"])
+
+    def test_addresses(self) -> None:
+        one = replay.Replay(self.plan, 0)
+        self.assertEqual(one.scratch_bytes, 512 + 256)
+        for x, scratch, stream in (0x1000, 0x90000, 5), (0x2000, 0xA0000, 6):
+            one.run({"x": x}, scratch, stream)
+            grid, block, shared, on, words = self.driver.launches[-1]
+            self.assertEqual((grid, block, shared, on), ((3, 2, 1), (64, 1, 1), 50000, stream))
+            self.assertEqual(words, [x, scratch + 512 + 16, 7])
+            self.assertEqual(self.driver.fills[-1], (scratch + 8, 255, 24))
+        self.assertEqual(self.driver.shared, [50000])
+
+    def test_shared_memory_is_never_lowered(self) -> None:
+        replay.Replay(self.plan, 0)
+        self.launch["shared"] = 100
+        replay.Replay(self.plan, 0)
+        self.assertEqual(self.driver.shared, [50000])
+
+    def test_clusters(self) -> None:
+        self.launch["cluster"], self.launch["cooperative"] = [3, 1, 1], True
+        replay.Replay(self.plan, 0).run({"x": 0x1000}, 0x90000, 7)
+        self.assertEqual(self.driver.launches, [((3, 2, 1), 7, [(4, 3), (2, 1)])])
+
+    def test_errors(self) -> None:
+        one = replay.Replay(self.plan, 0)
+        for code, says in (700, "`make grade` finds where.*`make sanitize`"), (1, "refuses the launch"), (999, "CUDA_ERROR_OF_A_TEST"):
+            self.driver.code = code
+            with self.assertRaisesRegex(KernelError, says):
+                one.run({"x": 0x1000}, 0x90000, 5)
+
+
+class NoGpu(unittest.TestCase):
+    def test_says_so(self) -> None:
+        driver.library.cache_clear()
+        self.addCleanup(driver.library.cache_clear)
+        with mock.patch("ctypes.PyDLL", side_effect=OSError), self.assertRaisesRegex(FlashlabError, "no GPU: .*libcuda"):
+            driver.library()
+
+
+if __name__ == "__main__":
+    unittest.main()
