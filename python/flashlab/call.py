@@ -20,43 +20,59 @@ _by_call: dict[tuple, Replay] = remembers({})
 _waits = os.environ.get("FLASHLAB_SYNC", "") not in ("", "0")
 
 
-def call(source: str, options: tuple, tensors: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor], request: Callable[[], Request]) -> None:
-    """Run an operation on tensors, into outputs.
+def call(source: str, options: tuple, names: tuple[str, ...], inputs: tuple[torch.Tensor, ...], outputs: tuple[torch.Tensor, ...],
+         request: Callable[[], Request]) -> None:  # fmt: skip
+    """Run an operation on inputs, into outputs; names are those of both, as the planner has them.
 
     request checks the arguments. It is asked only where a call like this one has not been made yet:
-    its key holds all that a check looks at.
+    the key holds all that a check looks at.
     """
-    device = next(iter(tensors.values())).device
-    if device.type == "cuda" and device.index != torch.cuda.current_device():
-        with torch.cuda.device(device):
-            return call(source, options, tensors, outputs, request)
-    addresses = {name: t.data_ptr() for name, t in (tensors | outputs).items()}
-    key = (source, options, *((t.shape, t.stride(), t.dtype, t.device) for t in tensors.values()), *(a & 255 for a in addresses.values()))
+    index = inputs[0].get_device()
+    if index >= 0 and index != torch.cuda.current_device():
+        with torch.cuda.device(index):
+            return call(source, options, names, inputs, outputs, request)
+    key, addresses = [source, options], []
+    for t in inputs:
+        at = t.data_ptr()
+        addresses.append(at)
+        key += (t.shape, t.dtype, t.get_device(), t.is_contiguous(), at & 255)
+    for t in outputs:
+        addresses.append(t.data_ptr())
+        key.append(addresses[-1] & 255)
+    key = tuple(key)
     replay = _by_call.get(key)
     if replay is None:
-        replay = _by_call[key] = _prepare(source, request(), addresses, device)
+        replay = _by_call[key] = _prepare(source, request(), names, addresses, inputs[0].device)
     at = 0
     if replay.scratch_bytes:
-        scratch = torch.empty(replay.scratch_bytes, dtype=torch.uint8, device=device)
+        scratch = torch.empty(replay.scratch_bytes, dtype=torch.uint8, device=inputs[0].device)
         at = scratch.data_ptr()
-    replay.run(addresses, at, torch._C._cuda_getCurrentRawStream(replay.device))
+    replay.run(addresses, at, torch._C._cuda_getCurrentRawStream(index))
     if _waits:
         synchronize()
 
 
-def _prepare(source: str, request: Request, addresses: dict[str, int], device: torch.device) -> Replay:
-    request = replace(request, offsets=tuple((name, a & 255) for name, a in addresses.items()))
+def _prepare(source: str, request: Request, names: tuple[str, ...], addresses: list[int], device: torch.device) -> Replay:
+    request = replace(request, offsets=tuple((name, a & 255) for name, a in zip(names, addresses)))
     index = torch.cuda.current_device()
     key = source, request, index
     if key not in _by_request:
         plan = planner(request.program, source).plan(request, driver.gpu(index))
-        _by_request[key] = Replay(plan, index, lambda data: torch.frombuffer(bytearray(data), dtype=torch.uint8).to(device))
+        _by_request[key] = Replay(plan, index, names, lambda data: torch.frombuffer(bytearray(data), dtype=torch.uint8).to(device))
     return _by_request[key]
 
 
-def refuse_gradients(op: str, *tensors: torch.Tensor) -> None:
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-        raise ArgumentError(f"{op}: an input requires a gradient, and the course's kernels have no backward: call under torch.no_grad()")
+def direct(op: str, *tensors: torch.Tensor) -> bool:
+    """Plain tensors, nobody who compiles or watches operators, and no gradient, which is refused."""
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack():
+        return False
+    gradients = torch.is_grad_enabled()
+    for t in tensors:
+        if type(t) is not torch.Tensor and type(t) is not torch.nn.Parameter:
+            return False
+        if gradients and t.requires_grad:
+            raise ArgumentError(f"{op}: an input requires a gradient, and the course's kernels have no backward: call under torch.no_grad()")
+    return True
 
 
 def synchronize() -> None:

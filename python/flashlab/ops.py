@@ -10,15 +10,7 @@ import torch
 from torch import Tensor
 
 from . import shapes
-from .call import call, refuse_gradients
-
-_compiling = torch.compiler.is_compiling
-
-
-def _direct(*tensors: Tensor) -> bool:
-    """Plain tensors, and nobody who watches operators."""
-    return all(type(t) in (Tensor, torch.nn.Parameter) for t in tensors) and not torch._C._len_torch_dispatch_stack()
-
+from .call import call, direct
 
 def _output(t: Tensor, *shape: int) -> Tensor:
     return t.new_empty(shape)
@@ -30,15 +22,14 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, *, source: 
     float32 is task 4's kernel, float16 and bfloat16 are bonus task b2's. With causal, query i sees
     the keys 0 … i + seqK − seqQ.
     """
-    if _compiling() or not _direct(q, k, v):
+    if not direct("attention", q, k, v):
         return torch.ops.flashlab.attention(q, k, v, causal, source)
-    refuse_gradients("attention", q, k, v)
     return _attention(q, k, v, causal, source)
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, causal: bool, source: str) -> Tensor:
     out = _output(q, *q.shape)
-    call(source, ("attention", causal), {"q": q, "k": k, "v": v}, {"out": out}, lambda: shapes.attention(q, k, v, causal))
+    call(source, ("attention", causal), ("q", "k", "v", "out"), (q, k, v), (out,), lambda: shapes.attention(q, k, v, causal))
     return out
 
 
@@ -48,30 +39,27 @@ def decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, *, source: str = "s
     lengths are int32 on the GPU, 1 to maxSeq: slots that count. Nobody looks at them before the kernel.
     float32 is task 5's kernel, float16 and bfloat16 are bonus task b6's.
     """
-    if _compiling() or not _direct(q, k, v, lengths):
+    if not direct("decode", q, k, v, lengths):
         return torch.ops.flashlab.decode(q, k, v, lengths, source)
-    refuse_gradients("decode", q, k, v)
     return _decode(q, k, v, lengths, source)
 
 
 def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, source: str) -> Tensor:
     out = _output(q, *q.shape)
-    tensors = {"q": q, "k": k, "v": v, "lengths": lengths}
-    call(source, ("decode",), tensors, {"out": out}, lambda: shapes.decode(q, k, v, lengths))
+    call(source, ("decode",), ("q", "k", "v", "lengths", "out"), (q, k, v, lengths), (out,), lambda: shapes.decode(q, k, v, lengths))
     return out
 
 
 def softmax(x: Tensor, dim: int = -1, *, source: str = "student") -> Tensor:
     """softmax along one dimension, float32: task 2's kernel."""
-    if _compiling() or not _direct(x):
+    if not direct("softmax", x):
         return torch.ops.flashlab.softmax(x, dim, source)
-    refuse_gradients("softmax", x)
     return _softmax(x, dim, source)
 
 
 def _softmax(x: Tensor, dim: int, source: str) -> Tensor:
     out = _output(x, *x.shape)
-    call(source, ("softmax", dim), {"x": x}, {"out": out}, lambda: shapes.softmax(x, dim))
+    call(source, ("softmax", dim), ("x", "out"), (x,), (out,), lambda: shapes.softmax(x, dim))
     return out
 
 
@@ -86,15 +74,14 @@ def gemm_nt(a: Tensor, b: Tensor, *, source: str = "student") -> Tensor:
 
 
 def _product(a: Tensor, b: Tensor, trans_b: bool, source: str) -> Tensor:
-    if _compiling() or not _direct(a, b):
+    if not direct("gemm_nt" if trans_b else "gemm_nn", a, b):
         return torch.ops.flashlab.gemm(a, b, trans_b, source)
-    refuse_gradients("gemm_nt" if trans_b else "gemm_nn", a, b)
     return _gemm(a, b, trans_b, source)
 
 
 def _gemm(a: Tensor, b: Tensor, trans_b: bool, source: str) -> Tensor:
     out = _product_of(a, b, trans_b)
-    call(source, ("gemm", trans_b), {"a": a, "b": b}, {"out": out}, lambda: shapes.gemm(a, b, trans_b))
+    call(source, ("gemm", trans_b), ("a", "b", "out"), (a, b), (out,), lambda: shapes.gemm(a, b, trans_b))
     return out
 
 
@@ -106,16 +93,17 @@ def _product_of(a: Tensor, b: Tensor, trans_b: bool) -> Tensor:
 
 def project(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int, *, source: str = "student") -> tuple[Tensor, Tensor, Tensor]:
     """q, k and v of x [batch, seq, hidden] in one launch, each [batch, heads, seq, dim]: bonus task b4's kernel."""
-    if _compiling() or not _direct(x, weight):
+    if not direct("fused_qkv_attention", x, weight):
         return torch.ops.flashlab.project(x, weight, bias, heads, kv_heads, source)
-    refuse_gradients("fused_qkv_attention", x, weight)
     return _project(x, weight, bias, heads, kv_heads, source)
 
 
 def _project(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int, source: str) -> tuple[Tensor, Tensor, Tensor]:
     q, k, v = _projected(x, weight, bias, heads, kv_heads)
-    tensors = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    call(source, ("project", heads, kv_heads), tensors, {"q": q, "k": k, "v": v}, lambda: shapes.projection(x, weight, bias, heads, kv_heads))
+    names, inputs = ("x", "weight", "q", "k", "v"), (x, weight)
+    if bias is not None:
+        names, inputs = ("x", "weight", "bias", "q", "k", "v"), (x, weight, bias)
+    call(source, ("project", heads, kv_heads), names, inputs, (q, k, v), lambda: shapes.projection(x, weight, bias, heads, kv_heads))
     return q, k, v
 
 

@@ -16,23 +16,23 @@ _ALIGNED = 256  # where blocks of scratch begin
 class Replay:
     """A plan with its kernels loaded on one device.
 
-    run wants the addresses of all tensors by name, scratch_bytes of memory, and a stream. It is made
-    once for a shape, so that a call does little more than write addresses into arguments.
+    run wants the addresses of all tensors, in the order of names, scratch_bytes of memory, and a stream.
+    A Replay is made once for a shape, so that a call does little more than write addresses into arguments.
     """
 
-    def __init__(self, plan: Plan, device: int, upload: Callable[[bytes], object] | None = None) -> None:
+    def __init__(self, plan: Plan, device: int, names: Sequence[str], upload: Callable[[bytes], object] | None = None) -> None:
         driver.enter(device)
         self.device, self.plan = device, plan
-        self.tensors = [(i, b["name"]) for i, b in enumerate(plan.blocks) if b["tensor"]]
+        self.tensors = [(i, names.index(b["name"])) for i, b in enumerate(plan.blocks) if b["tensor"]]
         self.scratch, self.scratch_bytes = _lay_out(plan)
         self._bases = [0] * len(plan.blocks)
         self._kept: list[object] = []  # bytes of fills, on the device
         self._launchers = [self._launcher(s, upload) for s in plan.steps]
 
-    def run(self, addresses: dict[str, int], scratch: int, stream: int) -> None:
+    def run(self, addresses: Sequence[int], scratch: int, stream: int) -> None:
         bases = self._bases
-        for block, name in self.tensors:
-            bases[block] = addresses[name]
+        for block, n in self.tensors:
+            bases[block] = addresses[n]
         for block, offset in self.scratch:
             bases[block] = scratch + offset
         at = c.c_void_p(stream)

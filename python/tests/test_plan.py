@@ -125,10 +125,10 @@ class Replays(unittest.TestCase):
         self.plan = planner.Plan(blocks, [{"name": "k.cu", "key": "1"}], [fill, {"launch": self.launch}], [b"\x7fELF"])
 
     def test_addresses(self) -> None:
-        one = replay.Replay(self.plan, 0)
+        one = replay.Replay(self.plan, 0, ("x",))
         self.assertEqual(one.scratch_bytes, 512 + 256)
         for x, scratch, stream in (0x1000, 0x90000, 5), (0x2000, 0xA0000, 6):
-            one.run({"x": x}, scratch, stream)
+            one.run([x], scratch, stream)
             grid, block, shared, on, words = self.driver.launches[-1]
             self.assertEqual((grid, block, shared, on), ((3, 2, 1), (64, 1, 1), 50000, stream))
             self.assertEqual(words, [x, scratch + 512 + 16, 7])
@@ -136,22 +136,22 @@ class Replays(unittest.TestCase):
         self.assertEqual(self.driver.shared, [50000])
 
     def test_shared_memory_is_never_lowered(self) -> None:
-        replay.Replay(self.plan, 0)
+        replay.Replay(self.plan, 0, ("x",))
         self.launch["shared"] = 100
-        replay.Replay(self.plan, 0)
+        replay.Replay(self.plan, 0, ("x",))
         self.assertEqual(self.driver.shared, [50000])
 
     def test_clusters(self) -> None:
         self.launch["cluster"], self.launch["cooperative"] = [3, 1, 1], True
-        replay.Replay(self.plan, 0).run({"x": 0x1000}, 0x90000, 7)
+        replay.Replay(self.plan, 0, ("x",)).run([0x1000], 0x90000, 7)
         self.assertEqual(self.driver.launches, [((3, 2, 1), 7, [(4, 3), (2, 1)])])
 
     def test_errors(self) -> None:
-        one = replay.Replay(self.plan, 0)
+        one = replay.Replay(self.plan, 0, ("x",))
         for code, says in (700, "`make grade` finds where.*`make sanitize`"), (1, "refuses the launch"), (999, "CUDA_ERROR_OF_A_TEST"):
             self.driver.code = code
             with self.assertRaisesRegex(KernelError, says):
-                one.run({"x": 0x1000}, 0x90000, 5)
+                one.run([0x1000], 0x90000, 5)
 
 
 class NoGpu(unittest.TestCase):
