@@ -16,7 +16,7 @@ export PROMPT # by the environment, for it may hold quotes
 # As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
 export CGO_ENABLED ?= 0
 
-COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack profile sanitize gpu plot tune e2e gpt2 five release lint \
+COMMANDS := help setup grader demo test test-all test-gpu grade build bench show pack profile sanitize gpu plot tune e2e gpt2 five release lint \
 	nvcc-check format clean
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
@@ -25,6 +25,7 @@ COMMANDS := help setup grader demo test test-all test-gpu grade build bench pack
 takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT VARIANT
 takes.build    := TASK DEVICE SOLUTION MUTANT
 takes.bench    := TASK SUBMISSION VERSION LADDER RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
+takes.show     := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.sanitize := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.gpu      := TASK CASE DEVICE SOLUTION DO
@@ -146,6 +147,9 @@ pack: grader ## write out/submission.zip, to hand in, and print its receipt
 	@$(GRADER) pack
 
 WATCH_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(SOLUTION),-solution) $(if $(VERSION),-version '$(VERSION)') $(if $(MUTANT),-mutant '$(MUTANT)')
+
+show: grader ## write out/show.html: what the kernels of one CASE of TASK=2 do, line by line (in the simulator)
+	@$(GRADER) show $(WATCH_FLAGS)
 
 profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
 	@$(GRADER) profile $(WATCH_FLAGS)

@@ -21,7 +21,7 @@ var arrows = []struct{ from, to string }{
 	{"grader", "grader/command grader/grading/sandbox"},
 	// The commands are at the top: instructors' ones know those of students, not the other way.
 	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/measure grader/edition grader/grading grader/tasks device internal"},
-	{"grader/command/student", "grader/command grader/bench grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
+	{"grader/command/student", "grader/command grader/bench grader/show grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command", ""},
 	// A class reads verdicts; only its batch grades.
 	{"grader/class/batch", "grader/class " + verdicts + " grader/grading/run grader/grading/judge grader/tasks device internal"},
@@ -34,6 +34,8 @@ var arrows = []struct{ from, to string }{
 	// A program on the solutions, which the command starts.
 	{"grader/bench/five", "grader/bench/five bonus/* attn device nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
+	// A page of what the simulator saw, which links none.
+	{"grader/show", "grader/grading/verdict device/trace internal"},
 	{"grader/slurm", "grader/slurm grader/grading/handin grader/grading/rubric grader/grading/verdict internal"},
 	{"grader/demo", "device"},
 	{"grader/edition", "internal"},
@@ -94,7 +96,7 @@ func TestArrows(t *testing.T) {
 
 // light are packages that show, sum up or carry results: they link neither the simulator nor a model,
 // however many packages lie between.
-var light = []string{"class/pages", "class/gradebook", "class/record", "class/similar", "grading/handin", "grading/rubric", "grading/verdict", "grading/marks", "grading/report"}
+var light = []string{"class/pages", "class/gradebook", "class/record", "class/similar", "grading/handin", "grading/rubric", "grading/verdict", "grading/marks", "grading/report", "show"}
 
 func TestResultsLinkNoSimulator(t *testing.T) {
 	for _, name := range light {

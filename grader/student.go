@@ -19,6 +19,7 @@ func everybodys(course *student.Course) command.List {
 		student.Tune(course),
 		student.Bench(course),
 		student.Run(course),
+		student.Show(course),
 		student.Profile(course),
 		student.Sanitize(course),
 		student.GPU(course),

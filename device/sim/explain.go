@@ -134,6 +134,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		triple(raw.OtherThread), pastWord(raw.OtherOp), file, other.line,
 		triple(raw.Thread), presentWord(raw.Op), f.File, f.Line))
 	f.between = raw.BlocksDiffer
+	f.Sides = []trace.Side{{File: file, Line: other.line, Op: raw.OtherOp, Thread: raw.OtherThread, Block: raw.OtherBlock},
+		{File: f.File, Line: f.Line, Op: raw.Op, Thread: raw.Thread, Block: raw.Block}}
+	if !raw.BlocksDiffer {
+		f.Sides[0].Block = raw.Block
+	}
 	if raw.BlocksDiffer && raw.Text != "" {
 		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
 		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"

@@ -52,7 +52,11 @@ type rawCounts struct {
 		Op                                   string
 		Shared                               bool
 		Requests, Bytes, Sectors, Wavefronts uint64
+		Lanes                                uint64
 	}
+	BarriersAt  [][4]uint64 // module, line, how often threads met, how many came
+	Grid, Block [3]int      // of the first launch
+	Grids       uint64      // blocks of all launches
 }
 
 // Report collects what has been found and counted.
@@ -83,6 +87,7 @@ func (d *Device) Report() (*trace.Report, error) {
 
 func (d *Device) sum(raw rawCounts) trace.Counts {
 	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
+		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
@@ -103,10 +108,13 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 		}
 		file, at := d.place(l.Module, l.PC)
 		c.LineCounts = append(c.LineCounts, trace.LineCounts{File: file, Line: at.line, Op: l.Op, Shared: l.Shared,
-			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts})
+			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts, Lanes: l.Lanes})
 	}
 	if d.options.FLOPs {
 		c.FLOPs = d.flops(raw.Blocks) + raw.Products
+	}
+	if d.options.Lines {
+		c.LineSteps = d.lineSteps(raw)
 	}
 	slices.SortStableFunc(c.LineCounts, func(a, b trace.LineCounts) int { return a.Line - b.Line })
 	return c

@@ -57,6 +57,7 @@ type Options struct {
 	Own      *modules.Own             // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                   // default: the first that builds a probe kernel
 	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
+	Lines    bool                     // reports tell the steps and barriers of each line, too: for `make show`
 	Show     trace.Show               // whose printf is kept; default: every thread's
 	Vet      func(Preprocessed) error // may refuse what a kernel comes to; nil: nothing is refused
 	Jail     jail.CommandFunc         // runs the compiler on kernels, and the simulator; nil: as they are

@@ -2,6 +2,7 @@ package sim
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -140,4 +141,29 @@ func TestTheLongestBlockIsFound(t *testing.T) {
 	again, longest := grow(1)
 	assert.Equal(t, one, again, "an idle worker's last launch does not count again")
 	assert.Equal(t, one, longest)
+}
+
+func TestLinesHaveStepsAndBarriers(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks(), Lines: true})
+	c := countTraffic(t, d, "column") // one block of 64 threads, half of which do something
+	assert.Equal(t, [3]int{1, 1, 1}, c.Grid)
+	assert.Equal(t, [3]int{64, 1, 1}, c.Block)
+	assert.Equal(t, uint64(1), c.Blocks)
+	at := map[string]trace.LineSteps{}
+	var barriers uint64
+	for _, l := range c.LineSteps {
+		require.Equal(t, "kernels.cu", l.File)
+		at[strings.TrimSpace(strings.Split(trafficKernels, "\n")[l.Line-1])] = l
+		barriers += l.Barriers
+	}
+	assert.Equal(t, c.Barriers, barriers)
+	assert.Equal(t, uint64(1), at["__syncthreads();"].Barriers)
+	assert.GreaterOrEqual(t, at["__syncthreads();"].Steps, uint64(64), "all arrive")
+	assert.GreaterOrEqual(t, at["if (t < 32) y[t] = tile[t * 32];"].Steps, uint64(2*32), "two accesses of each")
+	for _, l := range c.LineCounts {
+		assert.Equal(t, uint64(32), l.Lanes, "line %d", l.Line)
+	}
+
+	plain := start(t, Options{Checks: AllChecks()})
+	assert.Empty(t, countTraffic(t, plain, "column").LineSteps)
 }

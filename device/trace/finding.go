@@ -19,8 +19,17 @@ type Finding struct {
 	Hint    string
 	Thread  *[3]int // the first that did it; nil where no thread is meant
 	Block   *[3]int
-	Count   int  // how often
-	Fatal   bool // the kernel was stopped
+	Sides   []Side `json:",omitempty"` // of a race: the earlier access, and this one
+	Count   int    // how often
+	Fatal   bool   // the kernel was stopped
+}
+
+// Side is one side of a race.
+type Side struct {
+	File          string
+	Line          int
+	Op            string // "read", "write", "atomic"
+	Thread, Block [3]int
 }
 
 // Headline is the finding in one line.

@@ -27,6 +27,9 @@ type Counts struct {
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
 	FLOPs                        uint64 // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
 	LineCounts                   []LineCounts
+	Grid, Block                  [3]int      `json:",omitzero"`  // of the first launch
+	Blocks                       uint64      `json:",omitempty"` // of all launches
+	LineSteps                    []LineSteps `json:",omitempty"` // where sim.Options asks for them
 }
 
 // LineCounts is the part of Counts that one source line caused.
@@ -37,6 +40,15 @@ type LineCounts struct {
 	Shared                   bool
 	Requests, Bytes, Sectors uint64
 	Passes                   uint64
+	Lanes                    uint64 `json:",omitempty"` // accesses of single threads
+}
+
+// LineSteps is what the threads of a kernel did in one source line.
+type LineSteps struct {
+	File     string
+	Line     int
+	Steps    uint64 // accesses of threads, their arrivals at barriers, and basic blocks of code that they began
+	Barriers uint64 // how often the threads of a block met there
 }
 
 // Print is one printf of a kernel's thread.

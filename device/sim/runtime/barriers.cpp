@@ -135,6 +135,9 @@ static void releaseBarrier(Worker *w) {
     if (w->usesHopper) w->hopper->progress++;
     if (w->cluster) shareCluster(w);
     w->barriers++;
+    LineBarriers &at = w->barriersAt[w->current->line];
+    at.met++;
+    at.threads += (uint64_t)w->atBarrier;
     w->atBarrier = 0;
     for (int i = 0; i * 32 < w->threads; i++)
         w->warps[i].waiting = w->warps[i].lanes - (uint32_t)__builtin_popcount(w->warps[i].alive);

@@ -311,7 +311,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
     endFindings(m, k, s, j.last);
     endClusters();
     endPrints(k, s, j.last);
-    if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k);
+    if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k, s);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }
 

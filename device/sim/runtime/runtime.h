@@ -149,6 +149,11 @@ struct Print {
     std::string text;
 };
 
+// How often the threads of a block met at the barrier of a line, and how many came in all.
+struct LineBarriers {
+    uint64_t met = 0, threads = 0;
+};
+
 // What keeps a worker from going straight through the hook.
 enum Attention : uint32_t { PendingValue = 1, TraceFull = 2, InCluster = 4 };
 
@@ -179,7 +184,8 @@ struct alignas(64) Worker {
     bool fenced = false, synchronised = false; // of the running block
     bool meeting = false, ordered = false;     // within an atomic; and nobody else is
     uint64_t allSteps = 0, barriers = 0;
-    uint64_t longest = 0; // steps of the longest block of this launch
+    std::map<int, LineBarriers> barriersAt; // by line
+    uint64_t longest = 0;                   // steps of the longest block of this launch
     uint64_t spilled = 0; // bytes of local memory in this launch that no registers could hold
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp
@@ -264,7 +270,7 @@ void startTrace(Worker *w, Fiber *f);
 void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
 void flushOpen(Worker *w); // after a kernel was stopped
-void endTraffic(Module *m, const KernelEntry *k);
+void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s);
 Traffic *newTraffic();
 void initTraffic(); // once the arena is there
 std::string trafficJson();

@@ -12,10 +12,13 @@ struct Line {
     Op op;
     bool shared;
     uint64_t requests, bytes, sectors, wavefronts;
+    uint64_t lanes; // accesses of single threads
 };
 
 struct Total {
     int launches = 0;
+    LaunchShape shape;  // of the first
+    uint64_t grids = 0; // blocks of all launches
     uint64_t barriers = 0, steps = 0;
     uint64_t products = 0;              // of wgmma: multiplications and additions
     uint64_t multiplied = 0;            // instructions of tensor cores, by warps
@@ -23,7 +26,8 @@ struct Total {
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
-    std::map<std::pair<int, uint32_t>, uint64_t> blocks; // basic blocks: module, offset → runs
+    std::map<std::pair<int, uint32_t>, uint64_t> blocks;    // basic blocks: module, offset → runs
+    std::map<std::pair<int, int>, LineBarriers> barriersAt; // module, line
 };
 
 std::map<std::string, Total> totals;
@@ -31,9 +35,10 @@ std::map<std::string, Total> totals;
 
 // endTraffic adds up what the workers counted. Nothing is kept of a kernel that was
 // stopped (k is null), because it is chance how far it got.
-void endTraffic(Module *m, const KernelEntry *k) {
+void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
     Total *total = k ? &totals[k->name] : nullptr;
-    if (total) total->launches++;
+    if (total && !total->launches++) total->shape = s;
+    if (total) total->grids += (uint64_t)s.grid.x * s.grid.y * s.grid.z;
     uint64_t longest = 0;
     for (Worker *w : workers) {
         Traffic *t = w->traffic;
@@ -56,6 +61,7 @@ void endTraffic(Module *m, const KernelEntry *k) {
                 l.bytes += s.bytes;
                 l.sectors += s.sectors;
                 l.wavefronts += s.wavefronts;
+                l.lanes += s.bytes / s.size;
             }
         }
         for (uint32_t offset : w->blocksSeen) {
@@ -63,12 +69,23 @@ void endTraffic(Module *m, const KernelEntry *k) {
             w->blockRuns[offset] = 0;
         }
         w->blocksSeen.clear();
+        for (auto &[line, b] : w->barriersAt) {
+            if (!total) break;
+            LineBarriers &sum = total->barriersAt[{m->id, line}];
+            sum.met += b.met;
+            sum.threads += b.threads;
+        }
+        w->barriersAt.clear();
         forgetSectors(t);
         if (t->sites.empty()) continue;
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
     }
     if (total) total->longest += longest;
+}
+
+static std::string index(const Index3 &i) {
+    return "[" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + "]";
 }
 
 std::string trafficJson() {
@@ -94,7 +111,8 @@ std::string trafficJson() {
                    ",\"requests\":" + std::to_string(l.requests) +
                    ",\"bytes\":" + std::to_string(l.bytes) +
                    ",\"sectors\":" + std::to_string(l.sectors) +
-                   ",\"wavefronts\":" + std::to_string(l.wavefronts) + "}";
+                   ",\"wavefronts\":" + std::to_string(l.wavefronts) +
+                   ",\"lanes\":" + std::to_string(l.lanes) + "}";
         }
         out += "],\"blocks\":[";
         first = true;
@@ -104,7 +122,16 @@ std::string trafficJson() {
             out += "[" + std::to_string(block.first) + "," + std::to_string(block.second) + "," +
                    std::to_string(runs) + "]";
         }
-        out += "]}";
+        out += "],\"barriersAt\":[";
+        first = true;
+        for (auto &[at, b] : t.barriersAt) {
+            if (!first) out += ",";
+            first = false;
+            out += "[" + std::to_string(at.first) + "," + std::to_string(at.second) + "," +
+                   std::to_string(b.met) + "," + std::to_string(b.threads) + "]";
+        }
+        out += "],\"grids\":" + std::to_string(t.grids) + ",\"grid\":" + index(t.shape.grid) +
+               ",\"block\":" + index(t.shape.block) + "}";
     }
     return out + "]";
 }

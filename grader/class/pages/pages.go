@@ -1,7 +1,7 @@
 // Package pages writes what people read in a browser: feedback.html for each student,
 // report.html for the instructor, and class.html, which may be shown to the class. Each is one
 // file: no scripts, nothing fetched, drawings inside. Texts of students, their files and their
-// programs are strangers': html/template escapes them, and harmless does the rest.
+// programs are strangers': html/template escapes them, and package harmless does the rest.
 package pages
 
 import (
@@ -21,6 +21,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 )
 
 // Input is what the pages are made from.
@@ -88,7 +89,7 @@ func page(name, tmpl string, data any) error {
 	if err := templates.ExecuteTemplate(&b, tmpl, data); err != nil {
 		return err
 	}
-	text := []byte(harmless(b.String()))
+	text := []byte(harmless.Page(b.String()))
 	old, err := os.ReadFile(name)
 	if err == nil && bytes.Equal(old, text) {
 		return nil

@@ -39,7 +39,7 @@ func (u *underCUDA) profile() (int, error) {
 	if err != nil {
 		return command.Failed, fmt.Errorf("profile: %w", err)
 	}
-	show(nvidia.Profiles(launches))
+	printProfiles(nvidia.Profiles(launches))
 	if len(launches) == nvidia.MaxLaunches {
 		fmt.Printf("\nOnly the first %d launches were counted.\n", nvidia.MaxLaunches)
 	}
@@ -58,8 +58,8 @@ func failed(cases []string) bool {
 	return len(cases) > 0
 }
 
-// show prints a table for each kernel, and what to make of it.
-func show(profiles []nvidia.Profile) {
+// printProfiles prints a table for each kernel, and what to make of it.
+func printProfiles(profiles []nvidia.Profile) {
 	for _, p := range profiles {
 		fmt.Printf("\n%s", p.Kernel)
 		if p.Launches > 1 {

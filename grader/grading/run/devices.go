@@ -34,6 +34,7 @@ type Devices struct {
 	NoSim   string     // why there is no simulator; "" if there is one
 	Cache   string     // the simulator's cache; "" is the usual place
 	Show    trace.Show // whose printf the simulator keeps
+	Lines   bool       // the simulator tells more of each line
 	// Jail runs what holds a submission's code in a sandbox; nil runs it without one.
 	Jail jail.CommandFunc
 	Root string
@@ -143,7 +144,7 @@ const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(t *rubric.Task) (supervise.Backend, error) {
-		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Jail: d.Jail}, rulesOf(t), d.ofTheCourse())
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Lines: d.Lines, Jail: d.Jail}, rulesOf(t), d.ofTheCourse())
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}

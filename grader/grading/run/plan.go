@@ -63,7 +63,11 @@ func (o Options) some() (plan, error) {
 			return p, fmt.Errorf("the case %s needs a GPU", tooMuch)
 		}
 	}
-	var names []string
+	return plan{}, fmt.Errorf("there is no case %q, nor one with this in its name, only %s", o.Only, strings.Join(o.caseNames(), ", "))
+}
+
+// caseNames are the names that Only may be, of checks and of cases.
+func (o Options) caseNames() (names []string) {
 	for _, c := range o.Task.Checks {
 		names = append(names, c.ID)
 		for _, k := range c.Cases {
@@ -72,7 +76,7 @@ func (o Options) some() (plan, error) {
 			}
 		}
 	}
-	return plan{}, fmt.Errorf("there is no case %q, nor one with this in its name, only %s", o.Only, strings.Join(names, ", "))
+	return names
 }
 
 // needsGPU tells whether a case cannot run here because there is no GPU.

@@ -55,3 +55,30 @@ func TestAPartOfANameRunsAllThatHaveIt(t *testing.T) {
 	_, err = Options{Task: task, Only: "max/9"}.Plan()
 	assert.EqualError(t, err, `there is no case "max/9", nor one with this in its name, only gemm, gemm/1x1, gemm/17x113, gemm-nn, gemm-nn/1x1, gemm-nn/17x113-gemm, softmax`)
 }
+
+func TestThePageIsOfTheFirstCaseThatRunsAKernel(t *testing.T) {
+	task := &rubric.Task{Name: "2", Checks: []rubric.Check{
+		{ID: "softmax", Cases: []rubric.Case{{Name: "0x0", Refused: true}, {Name: "17x113"}, {Name: "17x113-large"}}},
+		{ID: "gemm", Cases: []rubric.Case{{Name: "17x1", GPU: true}, {Name: "17x2"}, {Name: "3x3", Hidden: true}}},
+	}}
+	for only, want := range map[string]string{"softmax": "17x113", "17x": "17x113", "large": "17x113-large", "gemm": "17x2"} {
+		_, one, err := Options{Task: task, Only: only}.firstCase()
+		require.NoError(t, err, only)
+		assert.Equal(t, want, one.Name, only)
+	}
+	for only, want := range map[string]string{
+		"":      "say which case: CASE=softmax, or a part of a name; there are softmax, softmax/0x0, softmax/17x113, softmax/17x113-large, gemm, gemm/17x1, gemm/17x2",
+		"nope":  `no case "nope"`,
+		"0x0":   "the right answer is an error",
+		"/17x1": "", // a part of several: the first
+	} {
+		_, _, err := Options{Task: task, Only: only}.firstCase()
+		if want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
+	}
+	_, err := Show(t.Context(), Options{Task: &rubric.Task{Name: "3", Device: "none"}})
+	assert.ErrorContains(t, err, "task 3 has no kernels")
+}

@@ -135,7 +135,7 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	if res.Seen.Measured {
 		v.Moved, v.Spilled = res.Seen.Moved(), res.Seen.Spilled()
 		if v.Traffic {
-			v.Counted, v.Lines = counted(res.Seen), lines(res.Seen)
+			v.Counted, v.Lines = counted(res.Seen), verdict.Worst(res.Seen.Counts)
 		}
 	}
 	switch {

@@ -15,6 +15,7 @@ func newLines(old, now []trace.LineCounts) []trace.LineCounts {
 		l.Bytes -= b.Bytes
 		l.Sectors -= b.Sectors
 		l.Passes -= b.Passes
+		l.Lanes -= b.Lanes
 		fresh[at] = l
 	}
 	var lines []trace.LineCounts
@@ -45,6 +46,7 @@ func summed(all []trace.LineCounts) map[trace.LineCounts]trace.LineCounts {
 		sum.Bytes += l.Bytes
 		sum.Sectors += l.Sectors
 		sum.Passes += l.Passes
+		sum.Lanes += l.Lanes
 		sums[at] = sum
 	}
 	return sums

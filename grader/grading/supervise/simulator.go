@@ -194,6 +194,7 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.Spilled -= b.Spilled
 		c.Steps -= b.Steps
 		c.TensorCore -= b.TensorCore
+		c.Blocks -= b.Blocks
 		c.LineCounts = newLines(b.LineCounts, c.LineCounts)
 		if c.Launches > 0 {
 			fresh = append(fresh, c)

@@ -20,8 +20,8 @@ const (
 	alone  = 16  // bytes a request that a thread or two of a warp ask for, and the others not
 )
 
-// would is how many sectors a request takes if neighbouring threads have neighbouring addresses.
-func (l Line) would() uint64 { return max(1, (l.Bytes/l.Requests+sector-1)/sector) }
+// Would is how many sectors a request takes if neighbouring threads have neighbouring addresses.
+func (l Line) Would() uint64 { return max(1, (l.Bytes/l.Requests+sector-1)/sector) }
 
 // Why says what the line costs a case in which any kernel has to move at least so many bytes, and
 // what would help; "" if there is nothing to say.
@@ -34,8 +34,8 @@ func (l Line) Why(least uint64) string {
 	times := float64(l.Sectors*sector) / float64(least)
 	var why string
 	switch {
-	case each >= 2*float64(l.would()):
-		why = fmt.Sprintf("a warp's request moves %s sectors, and %d would do: neighbouring threads %s addresses that are far apart", short(each), l.would(), do)
+	case each >= 2*float64(l.Would()):
+		why = fmt.Sprintf("a warp's request moves %s sectors, and %d would do: neighbouring threads %s addresses that are far apart", short(each), l.Would(), do)
 	case l.Bytes/l.Requests <= alone && times >= 0.5:
 		why = fmt.Sprintf("a warp's request moves 32 bytes for the %d that it %ss: let all threads of the warp %s, each its own number", l.Bytes/l.Requests, do, do)
 	case times >= 1.5 && do == "read":

@@ -1,0 +1,129 @@
+package student
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"flashlab/grader/command"
+	"flashlab/grader/edition"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/show"
+	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/cache"
+)
+
+// Show writes the page that explains one case.
+func Show(course *Course) command.Command {
+	return command.Command{Name: "show", Summary: "write a page that shows what the kernels of one case do, line by line", Usage: orSolution("-task 2 -case softmax/17x113", course, ""),
+		Define: func(f *flag.FlagSet) command.Run {
+			s := showing{whose: whose{course: course}}
+			f.StringVar(&s.task, "task", "", "number of the task, `2`")
+			f.StringVar(&s.only, "case", "", "the `case`, softmax/17x113, or a part of its name: the first that has it")
+			f.StringVar(&s.submission, "submission", "", "`folder` with the files to show; the task's own without it")
+			s.defineSolution(f, "show the reference solution")
+			s.defineMutant(f, "show a known-wrong solution by its `name`")
+			s.defineVersion(f, "with -solution: an earlier version of it by its `name`")
+			f.Uint64Var(&s.seed, "seed", 1, "seed of the inputs")
+			f.StringVar(&s.out, "out", "", "the `file`; out/show.html without it")
+			return func([]string) (int, error) {
+				switch {
+				case count(s.submission != "", s.solution, s.mutant != "") > 1:
+					return command.Failed, errors.New("show: only one of -submission, -solution and -mutant")
+				case s.version != "" && !s.solution:
+					return command.Failed, errors.New("show: -version needs -solution")
+				}
+				return s.run()
+			}
+		}}
+}
+
+// showing is what `show` was asked for.
+type showing struct {
+	whose
+	task, only, out string
+	seed            uint64
+}
+
+func (s showing) run() (int, error) {
+	began := time.Now()
+	root, task, err := findOne("show", s.task, "TASK=2 CASE=softmax/17x113")
+	if err != nil {
+		return command.Failed, err
+	}
+	subject, err := s.files(root, task)
+	if err != nil {
+		return command.Failed, err
+	}
+	devices, err := run.Choose(root, "sim")
+	if err != nil {
+		return command.Failed, err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	shown, err := run.Show(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: s.seed, Only: s.only,
+		Output: filepath.Join(root, "out")})
+	if err != nil {
+		return command.Failed, fmt.Errorf("show: %w", err)
+	}
+	page, err := show.Page(s.page(root, task, subject, shown))
+	if err != nil {
+		return command.Failed, fmt.Errorf("show: %w", err)
+	}
+	if s.out == "" {
+		s.out = filepath.Join(root, "out", "show.html")
+	}
+	if err := os.MkdirAll(filepath.Dir(s.out), 0o755); err != nil {
+		return command.Failed, err
+	}
+	if err := cache.WriteFile(s.out, page, 0o644); err != nil {
+		return command.Failed, err
+	}
+	fmt.Printf("%s: written %s (%d KB, %.1f s): open it in a browser\n", shown.Name, relative(root, s.out), len(page)>>10, time.Since(began).Seconds())
+	return command.Full, nil
+}
+
+// page is what the page tells of it.
+func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown *run.Shown) show.Run {
+	r := show.Run{Task: string(task.Name), Title: task.Title, Case: shown.Name, Subject: subject.Name, Again: s.again(shown.Name), Release: edition.Name(root), Seed: s.seed,
+		Passed: shown.Case.Passed, Reason: shown.Case.Reason, Details: shown.Case.Details, Least: shown.Case.Least, Against: shown.Against, Moved: shown.Case.Moved,
+		Counts: shown.Seen.Counts, Findings: shown.Seen.Findings}
+	for _, one := range shown.Sources {
+		r.Sources = append(r.Sources, show.Source(one))
+	}
+	return r
+}
+
+// again is the command that makes the page.
+func (s showing) again(name string) string {
+	if s.submission != "" { // make has no variable for it
+		return fmt.Sprintf("go run ./grader show -task %s -submission %s -case %s -seed %d", s.task, s.submission, name, s.seed)
+	}
+	words := []string{"make show", "TASK=" + s.task, "CASE=" + name}
+	if s.solution {
+		words = append(words, "SOLUTION=1")
+	}
+	if s.version != "" {
+		words = append(words, "VERSION="+s.version)
+	}
+	if s.mutant != "" {
+		words = append(words, "MUTANT="+s.mutant)
+	}
+	if s.seed != 1 {
+		words = append(words, fmt.Sprintf("SEED=%d", s.seed))
+	}
+	return strings.Join(words, " ")
+}
+
+// relative names a file as one sees it from the course's folder.
+func relative(root, name string) string {
+	if rel, err := filepath.Rel(root, name); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return name
+}

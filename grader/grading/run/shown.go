@@ -1,0 +1,135 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"flashlab/device"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/supervise"
+	"flashlab/grader/grading/verdict"
+	"flashlab/nn"
+)
+
+// Shown is one case in the simulator, and all that it saw.
+type Shown struct {
+	Name    string // "softmax/17x113"
+	Problem problem.Problem
+	Case    verdict.Outcome
+	Seen    supervise.Observed
+	Against string   // what Case.Least is, if not the least bytes
+	Sources []Source // of the kernels that may have run
+}
+
+// Source is a file of kernels.
+type Source struct{ Name, Path, Text string }
+
+// Show runs the first case that o.Only names, in the simulator.
+func Show(ctx context.Context, o Options) (*Shown, error) {
+	if !o.Task.OnDevice() {
+		return nil, fmt.Errorf("task %s has no kernels: it is plain Go", o.Task.Name)
+	}
+	o.Devices.Kind, o.Devices.Lines = device.Sim, true
+	check, one, err := o.firstCase()
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.prepare()
+	if err != nil {
+		return nil, notRun(err)
+	}
+	defer s.close()
+	p := o.Devices.passes()[0]
+	built, err := s.build(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	backend, err := p.open(o.Task)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := o.show(ctx, &supervise.Runner{Spec: s.spec(p, built), Backend: backend, Limit: o.Task.Limits.CaseTime()}, check, one)
+	if closed := backend.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown.Sources = s.sources()
+	return shown, nil
+}
+
+// firstCase is the one to show. A case whose right answer is an error may run no kernel.
+func (o Options) firstCase() (rubric.Check, rubric.Case, error) {
+	if o.Only == "" {
+		return rubric.Check{}, rubric.Case{}, fmt.Errorf("say which case: CASE=%s, or a part of a name; there are %s", o.Task.Checks[0].ID, strings.Join(o.caseNames(), ", "))
+	}
+	p, err := o.Plan()
+	if err != nil {
+		return rubric.Check{}, rubric.Case{}, err
+	}
+	for _, c := range p.Checks {
+		if i := slices.IndexFunc(c.Cases, func(k rubric.Case) bool { return !k.Refused }); i >= 0 {
+			return c, c.Cases[i], nil
+		}
+	}
+	return rubric.Check{}, rubric.Case{}, fmt.Errorf("of the case %q the right answer is an error: no kernel need run", o.Only)
+}
+
+func (o Options) show(ctx context.Context, r *supervise.Runner, c rubric.Check, k rubric.Case) (*Shown, error) {
+	defer r.Close()
+	op, err := o.Ops.Find(c.Op)
+	if err != nil {
+		return nil, err
+	}
+	w, err := o.WireCase(op, c, k, 1)
+	if err != nil {
+		return nil, err
+	}
+	in, err := op.Inputs(w)
+	if err != nil {
+		return nil, err
+	}
+	if op.Replay != nil {
+		return nil, errors.New("its cases run no kernels")
+	}
+	res, err := r.Run(ctx, w, in)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shown{Name: c.ID + "/" + k.Name, Problem: w, Seen: res.Seen, Against: op.Against,
+		Case: verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Each: k.Each, Traffic: k.Traffic}}
+	decide(&s.Case, op, w, in, res)
+	return s, nil
+}
+
+// sources are the files whose kernels may have run: the subject's first, then the course's own.
+func (s *prepared) sources() (all []Source) {
+	for _, f := range s.files {
+		if ext := filepath.Ext(f.Name); ext == ".cu" || ext == ".cuh" {
+			all = append(all, Source{f.Name, f.Path, string(f.Data)})
+		}
+	}
+	for _, t := range s.o.Task.All() {
+		for _, name := range t.Provided {
+			if filepath.Ext(name) != ".cu" {
+				continue
+			}
+			path := filepath.Join(t.Dir, name)
+			if text, err := os.ReadFile(filepath.Join(s.o.Root, path)); err == nil {
+				all = append(all, Source{name, path, string(text)})
+			}
+		}
+	}
+	course, _ := nn.Sources() // embedded: they are there
+	for _, one := range course {
+		all = append(all, Source{one.Name, filepath.Join("nn", one.Name), one.Text})
+	}
+	return all
+}

@@ -1,0 +1,46 @@
+package trial
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/device/trace"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/rooms"
+)
+
+// What `make show` is told of a kernel with a race: lines with their steps, and both sides.
+func TestShowTellsOfLinesAndOfBothSidesOfARace(t *testing.T) {
+	root, task := setup(t)
+	mutant, err := Find(root, Mutants, task, "missing_barrier")
+	require.NoError(t, err)
+	shown, err := run.Show(context.Background(), run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: mutant.Subject(root), Devices: run.Devices{Root: root, Asked: device.Sim},
+		Seed: 1, Only: "softmax/17x113", Output: t.TempDir()})
+	require.NoError(t, err)
+	assert.Equal(t, "softmax/17x113", shown.Name)
+	require.Len(t, shown.Seen.Counts, 1)
+	c := shown.Seen.Counts[0]
+	assert.Equal(t, uint64(17), c.Blocks)
+	var steps, barriers uint64
+	for _, l := range c.LineSteps {
+		assert.Equal(t, "kernels.cu", l.File)
+		steps, barriers = steps+l.Steps, barriers+l.Barriers
+	}
+	assert.Equal(t, c.Barriers, barriers)
+	assert.InEpsilon(t, c.Steps, steps, 0.05, "the lines' steps are nearly all there are")
+	require.Len(t, shown.Seen.Findings, 1)
+	f := shown.Seen.Findings[0]
+	require.Len(t, f.Sides, 2)
+	assert.Equal(t, f.Line, f.Sides[1].Line)
+	assert.NotEqual(t, f.Line, f.Sides[0].Line)
+	assert.Equal(t, []string{"write", "read"}, []string{f.Sides[0].Op, f.Sides[1].Op})
+	assert.NotEqual(t, f.Sides[0].Thread, f.Sides[1].Thread)
+	assert.Equal(t, *f.Thread, f.Sides[1].Thread)
+	assert.Equal(t, trace.Side{}.Block, f.Sides[0].Block)
+	assert.Equal(t, "kernels.cu", shown.Sources[0].Name)
+	assert.Contains(t, shown.Sources[0].Text, "__global__")
+}
