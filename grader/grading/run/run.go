@@ -122,11 +122,16 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, apart *replay
 	}
 	decide(&v, op, w, in, res)
 	suspect(&v, op, w, res.Seen)
+	o.nameStub(&v)
+	o.keepPrints(&v, res)
+	return res, v, nil
+}
+
+// nameStub says of a case that came to a stub where to start.
+func (o Options) nameStub(v *verdict.Outcome) {
 	if v.Reason == attn.ErrNotImplemented.Error() {
 		v.Reason += fmt.Sprintf(": still the stub (%s says where to start)", filepath.Join(o.Task.Dir, "README.md"))
 	}
-	o.keepPrints(&v, res)
-	return res, v, nil
 }
 
 // decide rules on a case's result.

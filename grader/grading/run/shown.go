@@ -106,6 +106,14 @@ func (o Options) show(ctx context.Context, r *supervise.Runner, c rubric.Check, 
 	s := &Shown{Name: c.ID + "/" + k.Name, Problem: w, Seen: res.Seen, Against: op.Against,
 		Case: verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Each: k.Each, Traffic: k.Traffic}}
 	decide(&s.Case, op, w, in, res)
+	o.nameStub(&s.Case)
+	if len(s.Seen.Counts)+len(s.Seen.Findings) == 0 {
+		why := s.Case.Reason
+		if why == "" {
+			why = "the result is right all the same"
+		}
+		return nil, fmt.Errorf("%s: no kernel ran, so there is nothing to show: %s", s.Name, why)
+	}
 	return s, nil
 }
 
