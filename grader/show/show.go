@@ -16,22 +16,20 @@ import (
 
 // Run is what the page is about.
 type Run struct {
-	Task, Title   string // "2", "Attention in separate kernels"
-	Case          string // "softmax/17x113"
-	Subject       string // "your files", …
-	Again         string // the command that makes this page again
-	Passed        bool
-	Reason        string // why it is wrong
-	Details       []string
-	Least         uint64 // bytes that any kernel has to move; 0 where nobody knows
-	Against       string // what Least is, if not that
-	Moved         uint64
-	Counts        []trace.Counts
-	Findings      []trace.Finding
-	Notes         []trace.Finding
-	Sources       []Source
-	Dist, Release string
-	Seed          uint64
+	Task, Title string // "2", "Attention in separate kernels"
+	Case        string // "softmax/17x113"
+	Subject     string // "your files", …
+	Again       string // the command that makes this page again
+	Passed      bool
+	Reason      string // why it is wrong
+	Details     []string
+	Least       uint64 // bytes that any kernel has to move; 0 where nobody knows
+	Against     string // what Least is, if not that
+	Moved       uint64
+	Counts      []trace.Counts
+	Findings    []trace.Finding
+	Sources     []Source
+	Release     string
 }
 
 // Source is a file of kernels, by the name that the simulator knows it by.

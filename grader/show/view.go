@@ -73,11 +73,9 @@ type side struct {
 }
 
 type other struct {
-	ID     string
-	Line   int
-	Side   trace.Side
-	What   string
-	Before bool
+	ID   string
+	Line int
+	Side trace.Side
 }
 
 const mostFindings = 40 // of a kernel
@@ -238,7 +236,7 @@ func (k *kernel) fill(r Run, room room, code map[string][][]span) {
 		if len(f.Sides) == 2 && f.Sides[0].Line != f.Line {
 			far := f.Sides[0]
 			see(place{far.File, far.Line})
-			others[place{far.File, far.Line}] = append(others[place{far.File, far.Line}], other{s.ID, f.Line, far, f.Message, far.Line < f.Line})
+			others[place{far.File, far.Line}] = append(others[place{far.File, far.Line}], other{s.ID, f.Line, far})
 		}
 	}
 	worst := map[place]bool{}

@@ -90,7 +90,7 @@ func (s showing) run() (int, error) {
 
 // page is what the page tells of it.
 func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown *run.Shown) show.Run {
-	r := show.Run{Task: string(task.Name), Title: task.Title, Case: shown.Name, Subject: subject.Name, Again: s.again(shown.Name), Release: edition.Name(root), Seed: s.seed,
+	r := show.Run{Task: string(task.Name), Title: task.Title, Case: shown.Name, Subject: subject.Name, Again: s.again(shown.Name), Release: edition.Name(root),
 		Passed: shown.Case.Passed, Reason: shown.Case.Reason, Details: shown.Case.Details, Least: shown.Case.Least, Against: shown.Against, Moved: shown.Case.Moved,
 		Counts: shown.Seen.Counts, Findings: shown.Seen.Findings}
 	for _, one := range shown.Sources {
