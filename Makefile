@@ -35,7 +35,7 @@ takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE HEAD DEVICE SOLUTION
 takes.five     := SHAPE MODEL BATCH PROMPT_TOKENS TOKENS WAYS SEED DEVICE
 takes.release  := VERSION COURSE
-#= TASK=2               one task (grade, build and bench: all but the bonus tasks without it; TASK=bonus is all of these)
+#= TASK=2               one task (grade, build and bench: all but task 0 and the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
 #= DETAILS=1            every part of every check, and what was counted besides, without points
 #= SEED=7               the inputs of an earlier run (a fresh seed without it); of gpt2, what is drawn
@@ -108,7 +108,7 @@ demo: grader ## grade two reference solutions, show how a bug is reported, let G
 	@echo '   Building it, and compiling its kernels …'
 	@$(GRADER) run -task 7 -solution gpt2 -tokens 24
 	@echo
-	@echo 'Now you: task1_reference/README.md'
+	@echo 'Now you: task0_warmup/README.md, if CUDA is new to you; else task1_reference/README.md'
 
 # No vet in either: make lint, which goes with them, runs all of it and not the few checks that go test would.
 # One package more at a time than there are processors: some do little but wait for Slurm or for a deadline.

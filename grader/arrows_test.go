@@ -116,6 +116,8 @@ func TestARoomKnowsItsOwnTask(t *testing.T) {
 	require.NoError(t, err)
 	all, err := rubric.LoadAll(root)
 	require.NoError(t, err)
+	all, err = rubric.WithWarmUp(root, all)
+	require.NoError(t, err)
 	room := map[registry.Name]string{}
 	for _, one := range registry.All {
 		room[one.Name] = one.Room()

@@ -43,6 +43,9 @@ func Make(ctx context.Context, root, version, variant string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tasks, err = rubric.WithWarmUp(root, tasks); err != nil {
+		return nil, err
+	}
 	t, course, err := lastCommit(ctx, root, version, variant)
 	if err != nil {
 		return nil, err

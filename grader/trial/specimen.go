@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/verdict"
 )
 
 // The kinds of specimens, each a folder with a folder for each task.
@@ -127,7 +128,7 @@ func (s *Specimen) read(root, kind, file string) error {
 		for _, p := range parts {
 			id, which, _ := strings.Cut(p, " ")
 			if !slices.ContainsFunc(s.Task.Checks, func(c rubric.Check) bool { return c.ID == id }) ||
-				!slices.Contains([]string{"correctness", "safety", "traffic", "speed"}, which) {
+				!slices.Contains([]string{"correctness", "safety", "traffic", verdict.BankPart, "speed"}, which) {
 				return fmt.Errorf("%s: the task has no part %q", key, p)
 			}
 		}

@@ -25,6 +25,8 @@ func allTasks(t *testing.T) (root string, tasks []*rubric.Task) {
 	require.NoError(t, err)
 	tasks, err = rubric.LoadAll(root)
 	require.NoError(t, err)
+	tasks, err = rubric.WithWarmUp(root, tasks)
+	require.NoError(t, err)
 	return root, tasks
 }
 

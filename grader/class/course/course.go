@@ -103,7 +103,7 @@ func (c *Course) Graded(task registry.Name) bool {
 			return true
 		}
 	}
-	return len(c.Tasks) == 0 && !task.Bonus()
+	return len(c.Tasks) == 0 && !task.Bonus() && !task.WarmUp()
 }
 
 // Key names what of the course decides on a task's measurements. Deadlines, points, curves and

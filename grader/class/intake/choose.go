@@ -88,7 +88,7 @@ func hidden(name string) bool {
 
 func folderOf(permitted []string) string {
 	if len(permitted) == 0 {
-		return registry.All[0].Dir
+		return registry.All[1].Dir
 	}
 	return path.Dir(permitted[0])
 }

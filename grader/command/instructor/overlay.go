@@ -34,6 +34,9 @@ func overlay(out string) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
+	if tasks, err = rubric.WithWarmUp(root, tasks); err != nil {
+		return command.Failed, err
+	}
 	o, err := build.Solutions(root, tasks)
 	if err != nil {
 		return command.Failed, err

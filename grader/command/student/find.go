@@ -22,6 +22,9 @@ func findAs(variant, number string) (root string, tasks []*rubric.Task, err erro
 	if err != nil {
 		return "", nil, err
 	}
+	if all, err = rubric.WithWarmUp(root, all); err != nil {
+		return "", nil, err
+	}
 	tasks, err = rubric.Find(all, number)
 	return root, tasks, err
 }

@@ -55,6 +55,9 @@ func (j job) run() (int, error) {
 		return command.Failed, err
 	}
 	all, err := rubric.LoadAll(root)
+	if err == nil {
+		all, err = rubric.WithWarmUp(root, all)
+	}
 	if err != nil {
 		return command.Failed, err
 	}

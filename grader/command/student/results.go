@@ -12,10 +12,10 @@ import (
 )
 
 // write writes the result files. A run of a part leaves them as they are: it is not a result of the
-// task. The tree's own Results.md is filled in with the tree's own files alone; whatever else is
+// task. Neither is the warm-up, which has no points. The tree's own Results.md is filled in with the tree's own files alone; whatever else is
 // graded has one of its own, beside results.json.
 func (g grading) write(root string, verdicts []verdict.Verdict) error {
-	if g.only != "" {
+	if g.only != "" || len(verdicts) > 0 && verdicts[0].Task.WarmUp() {
 		return nil
 	}
 	tasks, err := rubric.LoadAll(root)

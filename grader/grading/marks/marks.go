@@ -20,7 +20,7 @@ type Part struct {
 // Parts are a check's, without those that are worth nothing.
 func Parts(t *rubric.Task, rc rubric.Check) []Part {
 	p := t.Parts(rc)
-	all := []Part{{"correctness", p.Correctness}, {verdict.Hidden, p.Hidden}, {"safety", p.Safety}, {"traffic", p.Traffic}, {"speed", p.Speed}}
+	all := []Part{{"correctness", p.Correctness}, {verdict.Hidden, p.Hidden}, {"safety", p.Safety}, {"traffic", p.Traffic}, {verdict.BankPart, p.Banks}, {"speed", p.Speed}}
 	return slices.DeleteFunc(all, func(p Part) bool { return p.Most == 0 })
 }
 
@@ -137,6 +137,29 @@ func Traffic(p *verdict.Part, curve rubric.Curve, cases []verdict.Outcome, again
 	}
 	if spilled > 0 {
 		p.Note += fmt.Sprintf("; local arrays hold %d bytes more than registers can, and these count", spilled)
+	}
+}
+
+// Banks marks the passes of shared memory's banks: one a request, in every case that counts, or nothing.
+func Banks(p *verdict.Part, cases []verdict.Outcome) {
+	worst, name := 0.0, ""
+	for _, c := range cases {
+		switch {
+		case !c.Traffic:
+			continue
+		case !c.Passed:
+			p.Note = c.Name + " comes first: it is wrong"
+			return
+		case c.Counted == nil || c.Counted.Requests == 0:
+			p.Note = "shared memory is not used (" + c.Name + ")"
+			return
+		}
+		if each := float64(c.Counted.Passes) / float64(c.Counted.Requests); each > worst {
+			worst, name = each, c.Name
+		}
+	}
+	if p.Note = fmt.Sprintf("%.2f passes of shared memory's banks a request, 1 would do (%s)", worst, name); worst == 1 {
+		p.Note, p.Score = fmt.Sprintf("a pass of shared memory's banks a request (%s)", name), p.Max
 	}
 }
 

@@ -73,3 +73,26 @@ func TestWhatWasRefusedStaysAtNothing(t *testing.T) {
 	assert.Empty(t, stale)
 	assert.Equal(t, []float64{0, 0, 0, 0}, scores(v))
 }
+
+func TestBanksWithoutAConflictOrNothing(t *testing.T) {
+	marked := func(cases ...verdict.Outcome) verdict.Part {
+		p := verdict.Part{Name: verdict.BankPart, Max: 0.25}
+		Banks(&p, cases)
+		return p
+	}
+	counted := func(requests, passes uint64) verdict.Outcome {
+		return verdict.Outcome{Name: "7", Passed: true, Traffic: true, Counted: &verdict.Counted{Requests: requests, Passes: passes}}
+	}
+	wrong := counted(10, 10)
+	wrong.Passed = false
+	assert.InDelta(t, 0.25, marked(counted(10, 10), verdict.Outcome{}).Score, 1e-9)
+	for says, cases := range map[string][]verdict.Outcome{
+		"16.50 passes of shared memory's banks a request, 1 would do (7)": {counted(10, 10), counted(10, 165)},
+		"shared memory is not used (7)":                                   {counted(0, 0)},
+		"7 comes first: it is wrong":                                      {wrong},
+	} {
+		p := marked(cases...)
+		assert.Zero(t, p.Score, says)
+		assert.Equal(t, says, p.Note)
+	}
+}

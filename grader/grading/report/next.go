@@ -27,6 +27,8 @@ func next(verdicts []verdict.Verdict) string {
 	switch after, ok := following(last.Task); {
 	case last.Partly != "":
 		return "make grade TASK=" + string(last.Task) + ", which grades all of it"
+	case ok && last.Task.WarmUp():
+		return fmt.Sprintf("task %s, %s/README.md", after.Name, after.Dir)
 	case ok && len(verdicts) == 1:
 		return fmt.Sprintf("the questions of %s/README.md, in Results.md; then task %s, %s/README.md", last.Dir, after.Name, after.Dir)
 	}

@@ -28,6 +28,7 @@ const barWidth = 10
 type tally struct {
 	got, most float64
 	held      bool
+	warmUp    bool // without points: done or not
 }
 
 func (t tally) full() bool { return t.most > 0 && t.got >= t.most-1e-9 && !t.held }
@@ -67,8 +68,13 @@ func (t tally) bar() string {
 }
 
 func (t tally) String() string {
-	if t.most == 0 {
+	switch {
+	case t.most == 0:
 		return "–"
+	case t.warmUp && t.full():
+		return "done"
+	case t.warmUp:
+		return "not yet"
 	}
 	return Points(t.got) + " of " + Points(t.most)
 }

@@ -18,7 +18,7 @@ func (p Printer) Summary(verdicts []verdict.Verdict) {
 	full := true
 	for _, v := range verdicts {
 		got, most := v.Points()
-		r := row{title: fmt.Sprintf("%s  %s", v.Task, v.Title), points: tally{got, most, len(v.Held) > 0}}
+		r := row{title: fmt.Sprintf("%s  %s", v.Task, v.Title), points: tally{got: got, most: most, held: len(v.Held) > 0}}
 		if v.Refused != "" {
 			r.says = "was not run"
 		}

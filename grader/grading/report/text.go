@@ -65,18 +65,19 @@ func (p Printer) checks(v verdict.Verdict) string {
 	var all []row
 	for _, c := range v.Checks {
 		r := row{title: c.Title, points: tallyOf(c.Parts, held(c)), says: strings.Join(beside(c.Parts), ", ")}
+		r.points.warmUp = v.Task.WarmUp()
 		if idle := idle(c); idle != "" && !p.Details {
 			r.says = idle // its parts say nothing more
 		} else {
 			for _, one := range c.Parts {
 				if p.Details || lost(one) {
-					r.parts = append(r.parts, part{one.Name, share(one), note(one)})
+					r.parts = append(r.parts, part{one.Name, shareOf(v, one), note(one)})
 				}
 				for _, says := range Reasons(c, one) {
 					r.parts = append(r.parts, part{"", "", says})
 				}
 			}
-			if says := c.Banks(); says != "" {
+			if says := c.Banks(); says != "" && c.Part(verdict.BankPart) == nil {
 				r.parts = append(r.parts, part{"banks", "no points", says})
 			}
 			if name, counted := c.Busiest(); p.Details && name != "" {
@@ -88,12 +89,16 @@ func (p Printer) checks(v verdict.Verdict) string {
 	return p.rows(all)
 }
 
-// Reasons are the lines of code that cost a part its points, where they are known: for traffic alone.
+// Reasons are the lines of code that cost a part its points, where they are known: for traffic and banks alone.
 func Reasons(c verdict.Check, p verdict.Part) []string {
-	if p.Name != "traffic" || !lost(p) {
-		return nil
+	switch {
+	case !lost(p):
+	case p.Name == "traffic":
+		return c.Movers()
+	case p.Name == verdict.BankPart && c.Banks() != "":
+		return []string{c.Banks()}
 	}
-	return c.Movers()
+	return nil
 }
 
 // lost tells whether a part is less than it could be, for a reason that its check's line does not give.
@@ -161,6 +166,14 @@ func share(p verdict.Part) string {
 	return Points(p.Score) + " of " + Points(p.Max)
 }
 
+// shareOf is nothing in the warm-up.
+func shareOf(v verdict.Verdict, p verdict.Part) string {
+	if v.Task.WarmUp() {
+		return ""
+	}
+	return share(p)
+}
+
 func note(part verdict.Part) string {
 	if part.NotMeasured != "" {
 		return part.NotMeasured
@@ -178,11 +191,24 @@ func Points(x float64) string {
 func (p Printer) total(v verdict.Verdict) string {
 	got, most := v.Points()
 	line := fmt.Sprintf("Task %s: %s of %s points%s", v.Task, Points(got), Points(most), measuredHere(v.Checks))
+	if v.Task.WarmUp() {
+		line = fmt.Sprintf("Task %s: %d of %d puzzles done", v.Task, done(v), len(v.Checks))
+	}
 	colour := text.FgRed
 	if v.Full() {
 		colour = text.FgGreen
 	}
 	return p.colour(line, text.Bold, colour)
+}
+
+// done is how many checks are full.
+func done(v verdict.Verdict) (n int) {
+	for _, c := range v.Checks {
+		if tallyOf(c.Parts, held(c)).full() {
+			n++
+		}
+	}
+	return n
 }
 
 // measuredHere says what this run could not measure: " measured here; 3 need a GPU, 0.2 hidden".

@@ -24,7 +24,7 @@ func (t *Task) Measured() string {
 			asked := one.Split(*c) // whether, not how much: what no rubric asks for is not recorded
 			c.Title, c.Points, c.TrafficCurve, c.SpeedCurve = "", 0, nil, nil
 			c.Random = nil // the cases that were drawn are among the others
-			c.OwnShares = &Shares{whether(asked.Correctness), whether(asked.Safety), whether(asked.Traffic), whether(asked.Speed)}
+			c.OwnShares = &Shares{Correctness: whether(asked.Correctness), Safety: whether(asked.Safety), Traffic: whether(asked.Traffic), Banks: whether(asked.Banks), Speed: whether(asked.Speed)}
 			c.Cases = slices.Clone(c.Cases)
 			for j := range c.Cases {
 				c.Cases[j].Weight = 0

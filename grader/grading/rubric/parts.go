@@ -10,7 +10,7 @@ import (
 const stepsPerPoint = 20
 
 // Parts are a check's points, part by part. They add up to the check's.
-type Parts struct{ Correctness, Hidden, Safety, Traffic, Speed float64 }
+type Parts struct{ Correctness, Hidden, Safety, Traffic, Banks, Speed float64 }
 
 // Parts cuts a check's points by its shares, and the hidden cases' part out of correctness by their
 // weight. Each part is rounded to a multiple of 0.05: first down, but to at least one step; then the
@@ -23,7 +23,7 @@ func (t *Task) Parts(c Check) Parts {
 
 func (t *Task) parts(c Check) (Parts, error) {
 	s, hidden := t.Split(c), c.hiddenShare()
-	shares := []float64{s.Correctness * (1 - hidden), s.Correctness * hidden, s.Safety, s.Traffic, s.Speed}
+	shares := []float64{s.Correctness * (1 - hidden), s.Correctness * hidden, s.Safety, s.Traffic, s.Banks, s.Speed}
 	all := int(math.Round(c.Points * stepsPerPoint))
 	if math.Abs(c.Points*stepsPerPoint-float64(all)) > 1e-9 {
 		return Parts{}, fmt.Errorf("points = %v: want a multiple of 0.05, so that a person can add the parts up", c.Points)
@@ -52,7 +52,7 @@ func (t *Task) parts(c Check) (Parts, error) {
 		steps[best] += sign(all - given)
 	}
 	worth := func(i int) float64 { return float64(steps[i]) / stepsPerPoint }
-	return Parts{worth(0), worth(1), worth(2), worth(3), worth(4)}, nil
+	return Parts{worth(0), worth(1), worth(2), worth(3), worth(4), worth(5)}, nil
 }
 
 // owed is how much a part has too little; where there are too many steps, how much too much.

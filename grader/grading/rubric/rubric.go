@@ -62,8 +62,11 @@ func (l Limits) BuildTime() time.Duration { return time.Duration(l.Build) * time
 // CaseTime bounds one case.
 func (l Limits) CaseTime() time.Duration { return time.Duration(l.Case) * time.Second }
 
-// Shares split a check's points.
-type Shares struct{ Correctness, Safety, Traffic, Speed float64 }
+// Shares split a check's points. Banks is for shared memory without a conflict: all or nothing.
+type Shares struct {
+	Correctness, Safety, Traffic, Speed float64
+	Banks                               float64 `json:",omitempty"`
+}
 
 // Curve gives full marks at a ratio of Full or less, none at None or more, and
 // is logarithmic in between.
@@ -209,6 +212,9 @@ func load(root string, one registry.Task, all registry.List, variant string) (*T
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, fmt.Errorf("%s: unknown key %q", file, unknown[0].String())
 	}
+	if err := t.warmUp(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if t.Limits.Memory == 0 {
 		t.Limits.Memory = defaultMemory
 	}
@@ -240,13 +246,46 @@ func load(root string, one registry.Task, all registry.List, variant string) (*T
 // All is the task with those that it uses, itself first: what a worker holds.
 func (t *Task) All() []*Task { return append([]*Task{t}, t.Used...) }
 
-// LoadAll reads the rubric of every task, in order.
+// warmUp gives each of the warm-up's checks the same, for the shares to split. Nobody is shown it, nor is it in any total.
+func (t *Task) warmUp() error {
+	if !t.Name.WarmUp() {
+		return nil
+	}
+	for i := range t.Checks {
+		if t.Checks[i].Points != 0 || t.Points != 0 {
+			return errors.New("points: the warm-up has none")
+		}
+	}
+	for i := range t.Checks {
+		t.Checks[i].Points = 1
+	}
+	t.Points = float64(len(t.Checks))
+	return nil
+}
+
+// WithWarmUp adds the warm-up in front of the tasks that have points.
+func WithWarmUp(root string, tasks []*Task) ([]*Task, error) {
+	var all []*Task
+	for _, one := range registry.All {
+		if !one.Name.WarmUp() {
+			continue
+		}
+		t, err := load(root, one, registry.All, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return append(all, tasks...), nil
+}
+
+// LoadAll reads the rubric of every task with points, in order.
 func LoadAll(root string) ([]*Task, error) { return LoadVariant(root, "") }
 
-// Find picks tasks by name ("2") or folder; "" picks all but the bonus tasks, and "bonus" all of these.
+// Find picks tasks by name ("2") or folder; "" picks all but the warm-up and the bonus tasks, and "bonus" all of these.
 func Find(tasks []*Task, name string) ([]*Task, error) {
 	if name == "" || name == registry.Bonus {
-		return slices.DeleteFunc(slices.Clone(tasks), func(t *Task) bool { return t.Name.Bonus() != (name == registry.Bonus) }), nil
+		return slices.DeleteFunc(slices.Clone(tasks), func(t *Task) bool { return t.Name.WarmUp() || t.Name.Bonus() != (name == registry.Bonus) }), nil
 	}
 	var have []string
 	for _, t := range tasks {

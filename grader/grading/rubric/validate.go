@@ -58,8 +58,8 @@ func (t *Task) validate(all registry.List) error {
 		if _, err := t.parts(c); err != nil {
 			return fmt.Errorf("check %q: %w", c.ID, err)
 		}
-		if t.Split(c).Traffic > 0 && c.TrafficCases() == 0 {
-			return fmt.Errorf("check %q: traffic has a share, but no case says traffic = true", c.ID)
+		if s := t.Split(c); s.Traffic+s.Banks > 0 && c.TrafficCases() == 0 {
+			return fmt.Errorf("check %q: traffic or banks has a share, but no case says traffic = true", c.ID)
 		}
 		if curve := t.Curve(c); t.Split(c).Traffic > 0 && !(curve.Full >= 1 && curve.None > curve.Full) {
 			return fmt.Errorf("check %q: traffic: want 1 ≤ full < none, got full = %v and none = %v", c.ID, curve.Full, curve.None)
@@ -102,10 +102,10 @@ func (t *Task) validatePoints() error {
 
 func (s Shares) validate(onDevice bool) error {
 	switch {
-	case s.Correctness <= 0 || min(s.Safety, s.Traffic, s.Speed) < 0 || math.Abs(s.Correctness+s.Safety+s.Traffic+s.Speed-1) > 1e-9:
-		return fmt.Errorf("shares %v + %v + %v + %v: want correctness > 0, none negative, and 1 in all", s.Correctness, s.Safety, s.Traffic, s.Speed)
-	case !onDevice && (s.Safety > 0 || s.Speed > 0):
-		return fmt.Errorf("shares: without a device there is neither safety nor speed to measure")
+	case s.Correctness <= 0 || min(s.Safety, s.Traffic, s.Banks, s.Speed) < 0 || math.Abs(s.Correctness+s.Safety+s.Traffic+s.Banks+s.Speed-1) > 1e-9:
+		return fmt.Errorf("shares %v + %v + %v + %v + %v: want correctness > 0, none negative, and 1 in all", s.Correctness, s.Safety, s.Traffic, s.Banks, s.Speed)
+	case !onDevice && (s.Safety > 0 || s.Banks > 0 || s.Speed > 0):
+		return fmt.Errorf("shares: without a device there is neither safety nor banks nor speed to measure")
 	}
 	return nil
 }

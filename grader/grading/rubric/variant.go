@@ -55,7 +55,7 @@ func Variants(root string) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// LoadVariant reads the rubric of every task as a variant has it; "" is the plain course.
+// LoadVariant reads the rubric of every task with points as a variant has it; "" is the plain course.
 func LoadVariant(root, variant string) ([]*Task, error) {
 	if variant != "" {
 		have, err := Variants(root)
@@ -68,6 +68,9 @@ func LoadVariant(root, variant string) ([]*Task, error) {
 	}
 	var tasks []*Task
 	for _, one := range registry.All {
+		if one.Name.WarmUp() {
+			continue
+		}
 		t, err := load(root, one, registry.All, variant)
 		if err != nil {
 			return nil, err

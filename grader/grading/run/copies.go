@@ -22,6 +22,9 @@ func (o Options) copies(files []gate.File) (places []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if all, err = rubric.WithWarmUp(o.Root, all); err != nil {
+		return nil, err
+	}
 	library, err := copies.Of(o.Root, handin.Names(all))
 	if err != nil {
 		return nil, err

@@ -68,6 +68,8 @@ func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
 				}
 			}
 			p.Note += notes(m.Sim)
+		case s.Name == verdict.BankPart:
+			marks.Banks(&p, outcomes(m.Sim))
 		default:
 			marks.Traffic(&p, t.Curve(rc), outcomes(m.Sim), cmp.Or(m.Against, "the least bytes"))
 		}

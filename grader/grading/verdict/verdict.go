@@ -57,6 +57,9 @@ const Awaiting = "awaiting a person"
 // these cases, gives no points that are taken away again after handing in.
 const Hidden = "hidden"
 
+// BankPart is the part of a check that wants shared memory without conflicts.
+const BankPart = "banks"
+
 // Check is the result of one check.
 type Check struct {
 	ID       string
@@ -75,7 +78,7 @@ type Found struct {
 
 // Part is one share of a check's points.
 type Part struct {
-	Name        string // "correctness", "hidden", "safety", "traffic", "speed"
+	Name        string // "correctness", "hidden", "safety", "traffic", "banks", "speed"
 	Score, Max  float64
 	Note        string
 	Error       float64 // of correctness: the largest that passed, over what is allowed
@@ -126,8 +129,16 @@ func (c Outcome) Ratio() float64 {
 	return float64(c.Moved) / float64(c.Least)
 }
 
-// Points are the points of what was measured, and how many there were.
+// Points are the points of what was measured, and how many there were. The warm-up has none.
 func (v Verdict) Points() (score, most float64) {
+	if v.Task.WarmUp() {
+		return 0, 0
+	}
+	return v.parts()
+}
+
+// parts adds up what was reached of what was measured.
+func (v Verdict) parts() (score, most float64) {
 	for _, c := range v.Checks {
 		for _, p := range c.Parts {
 			if p.NotMeasured == "" {
@@ -161,9 +172,9 @@ func Total(all []Verdict) (score, most float64) {
 	return score, most
 }
 
-// Full tells whether all points of what was measured were reached.
+// Full tells whether all of what was measured was reached.
 func (v Verdict) Full() bool {
-	got, most := v.Points()
+	got, most := v.parts()
 	return v.Refused == "" && len(v.Held) == 0 && most > 0 && got >= most-1e-9
 }
 

@@ -17,6 +17,9 @@ func (n Name) numeric() bool {
 // Bonus tells whether it is a bonus task's, such as b2: its points have a total of their own.
 func (n Name) Bonus() bool { return !n.numeric() }
 
+// WarmUp tells whether it is the warm-up's, which has no points: its checks are done or not.
+func (n Name) WarmUp() bool { return n == "0" }
+
 // MarshalJSON writes a number where the name is one.
 func (n Name) MarshalJSON() ([]byte, error) {
 	if n.numeric() {

@@ -16,8 +16,9 @@ type Task struct {
 	Dir  string // of the student's files, from the course's root
 }
 
-// All are the course's tasks, in the order of the route, and then the bonus tasks.
+// All are the course's tasks: the warm-up, those of the route in its order, and then the bonus tasks.
 var All = List{
+	{"0", "task0_warmup"},
 	{"1", "task1_reference"},
 	{"2", "task2_unfused"},
 	{"3", "task3_tiled_go"},

@@ -14,6 +14,7 @@ import (
 	"flashlab/grader/tasks/b7"
 	"flashlab/grader/tasks/b8"
 	"flashlab/grader/tasks/b9"
+	"flashlab/grader/tasks/task0"
 	"flashlab/grader/tasks/task1"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task3"
@@ -24,4 +25,4 @@ import (
 )
 
 // Ops are the operations of every task.
-var Ops = slices.Concat(task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b4.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops, b9.Ops)
+var Ops = slices.Concat(task0.Ops, task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b4.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops, b9.Ops)

@@ -29,7 +29,7 @@ func TestTheRoomsFollowFromTheRegistry(t *testing.T) {
 }
 
 func TestNamesOfTasks(t *testing.T) {
-	for name, dir := range map[string]string{"8_halves": "task8_halves", "c1_halves": "bonus/c1_halves", "0_warmup": "task0_warmup"} {
+	for name, dir := range map[string]string{"8_halves": "task8_halves", "c1_halves": "bonus/c1_halves", "9_warmup": "task9_warmup"} {
 		made, err := of(name, "")
 		require.NoError(t, err)
 		assert.Equal(t, dir, made.Dir)

@@ -1,0 +1,82 @@
+// The eight puzzles of the warm-up, solved.
+
+#define BLOCK 256 // threads of a block in puzzles 4, 5 and 8
+#define SIDE 32   // of a tile in puzzles 6 and 7
+
+// 1. Map: y[i] = x[i] + 10. There is one block, with a thread for each number.
+extern "C" __global__ void add_ten(const float *x, float *y) {
+    y[threadIdx.x] = x[threadIdx.x] + 10;
+}
+
+// 2. Guard: the same, in several blocks. The last block has more threads than there are numbers.
+extern "C" __global__ void add_ten_guarded(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 10;
+}
+
+// 3. Two dimensions: y[row][col] = x[row][col] + bias[col]. x and y are [rows, cols].
+extern "C" __global__ void add_bias(const float *x, const float *bias, float *y, int rows,
+                                    int cols) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) y[row * cols + col] = x[row * cols + col] + bias[col];
+}
+
+// 4. Shift: each block's numbers move one place to the left, and its first one goes to its end.
+extern "C" __global__ void shift_left(const float *x, float *y) {
+    __shared__ float held[BLOCK];
+    int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
+    held[t] = x[i];
+    __syncthreads(); // the neighbour's number is there
+    y[i] = held[(t + 1) % BLOCK];
+}
+
+// 5. Reduction: y[block] is the sum of the block's 256 numbers.
+extern "C" __global__ void sum_block(const float *x, float *y) {
+    __shared__ float part[BLOCK];
+    int t = threadIdx.x;
+    part[t] = x[blockIdx.x * BLOCK + t];
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads(); // the sums of the round before are complete
+        if (t < half) part[t] += part[t + half];
+    }
+    if (t == 0) y[blockIdx.x] = part[0]; // thread 0 wrote part[0] itself
+}
+
+// 6. Transposition: y[col][row] = x[row][col], for any rows and cols. x is [rows, cols], y is
+//    [cols, rows]. The tile turns in shared memory, so that each warp reads and writes 32
+//    neighbours.
+extern "C" __global__ void transpose(const float *x, float *y, int rows, int cols) {
+    __shared__ float tile[SIDE][SIDE + 1];
+    int row = blockIdx.y * SIDE, col = blockIdx.x * SIDE, tx = threadIdx.x, ty = threadIdx.y;
+    if (row + ty < rows && col + tx < cols) tile[ty][tx] = x[(row + ty) * cols + col + tx];
+    __syncthreads(); // the tile is complete
+    if (col + ty < cols && row + tx < rows) y[(col + ty) * rows + row + tx] = tile[tx][ty];
+}
+
+// 7. Pad: y[row] is the sum of row x[row]. x is [rows, 32], and a block's 32 threads take 32 rows.
+//    They read a column of the tile at a time.
+extern "C" __global__ void sum_rows(const float *x, float *y) {
+    __shared__ float tile[SIDE][SIDE + 1]; // so the 32 numbers of a column lie in 32 banks
+    int t = threadIdx.x, row = blockIdx.x * SIDE;
+    for (int r = 0; r < SIDE; r++) tile[r][t] = x[(row + r) * SIDE + t];
+    __syncthreads(); // the tile is complete
+    float sum = 0;
+    for (int c = 0; c < SIDE; c++) sum += tile[t][c];
+    y[row + t] = sum;
+}
+
+// 8. Find the race: y[i] is the largest of five numbers, x[i] and the four behind it. Behind a
+//    block's last number comes its first.
+extern "C" __global__ void largest_of_five(const float *x, float *y) {
+    __shared__ float held[BLOCK];
+    int t = threadIdx.x, i = blockIdx.x * BLOCK + t;
+    held[t] = x[i];
+    for (int round = 0; round < 4; round++) {
+        __syncthreads(); // the neighbour's number is there
+        float next = held[(t + 1) % BLOCK];
+        __syncthreads(); // the neighbour has read this thread's number
+        held[t] = fmaxf(held[t], next);
+    }
+    y[i] = held[t];
+}
