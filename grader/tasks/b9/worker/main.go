@@ -97,7 +97,7 @@ func (r *run) make(pieces *kit.Kit) (err error) {
 	case err != nil:
 		return worker.StubIn("quantized.go", "New", err)
 	case r.model == nil:
-		return fmt.Errorf("New returned neither a model nor an error")
+		return fmt.Errorf("the function New returned neither a model nor an error")
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *run) kept(tokens, lengths []int32) error {
 			return err
 		}
 		if !slices.Equal(got, b.want) {
-			return fmt.Errorf("Step changed %s, which the caller sets before every step", b.of.Name())
+			return fmt.Errorf("a step changed %s, which the caller sets before each", b.of.Name())
 		}
 	}
 	return nil

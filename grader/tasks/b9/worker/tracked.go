@@ -26,7 +26,7 @@ func (t *tracked) fault() error {
 	if t.asked == "" {
 		return nil
 	}
-	return fmt.Errorf("Step %s: it may only launch, because a step is recorded once and replayed. Allocate and compile in New; tokens and lengths stay on the device", t.asked)
+	return fmt.Errorf("in Step, the model %s: it may only launch there, because a step is recorded once and replayed. Allocate and compile in New; tokens and lengths stay on the device", t.asked)
 }
 
 func (t *tracked) Malloc(name string, bytes int64) (device.Memory, error) {
