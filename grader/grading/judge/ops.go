@@ -49,6 +49,10 @@ type Op struct {
 	// Scratch limits the bytes of device memory that are taken besides inputs
 	// and outputs.
 	Scratch func(c problem.Problem) uint64 // nil for no bound
+	// Tells is what Results.md reports of answers, beside their points: the columns of what rulings tell,
+	// and a text below.
+	Tells []string
+	Below string
 	// Timed is what timing needs to know; nil for an operation that is not timed.
 	Timed *Timed
 }

@@ -18,6 +18,7 @@ type Ruling struct {
 	// Error is that of the worst row of a case that passed, relative to the
 	// row's size, and Bound what it might have been; 0 where bits are compared.
 	Error, Bound float64
+	Told         [][]string // rows of what Results.md reports of it, under the operation's columns
 }
 
 // judge compares the first output with the truth. pattern may recognise a

@@ -106,7 +106,7 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"withheld alone":     {`op = "softmax"`, "op = \"softmax\"\nwithheld = 2", "belong together"},
 		"report of no kind":  {"[[check]]", "[[report]]\ntitle = \"x\"\n[[check]]", `report "x": kind = ""`},
 		"race of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\n[[check]]", "a race has rows"},
-		"text of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"text\"\n[[check]]", "the others have tokens"},
+		"text of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"text\"\n[[check]]", "a model writes tokens"},
 		"row of nothing":     {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\nrow = [{ title = \"y\", op = \"z\" }]\n[[check]]", `row "y": want`},
 		"points not numbers": {"points = 2.0\nfiles", "points = nan\nfiles", "points"},
 	} {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -153,7 +152,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		} else if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.stand(ctx, ready, p, backend, spec), measured)
 			if err == nil && o.Report && o.Only == "" {
-				v.Reports, err = o.reports(ctx, ready, p, backend, spec, slices.ContainsFunc(runs, anyRight))
+				v.Reports, err = o.reports(ctx, ready, p, backend, spec, s, runs)
 			}
 		}
 		giveBack()

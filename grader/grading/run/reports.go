@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
 )
@@ -25,16 +26,18 @@ const reportRuns = 5
 
 // reports measures what Results.md reports besides the points. What goes wrong here is said in the
 // report, and costs nothing; the error is a broken-off run's alone.
-func (o Options) reports(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec, any bool) (all []verdict.Report, err error) {
+func (o Options) reports(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec, s plan, runs [][]score.Run) (all []verdict.Report, err error) {
 	for i, r := range o.Task.Reports {
 		if o.Progress != nil {
 			o.Progress(i, len(o.Task.Reports), "for Results.md: "+r.Title)
 		}
 		one := verdict.Report{Title: r.Title}
 		switch {
+		case r.Kind == rubric.ToldReport:
+			o.toldReport(&one, r, s, runs)
 		case r.Kind != rubric.TextReport && p.kind != device.CUDA:
 			one.Not = "not measured: needs a GPU"
-		case !any:
+		case !slices.ContainsFunc(runs, anyRight):
 			one.Not = "not measured: no case is right yet"
 		case r.Kind == rubric.RaceReport:
 			err = o.raceReport(ctx, &one, r, own, b)
@@ -52,6 +55,23 @@ func (o Options) reports(ctx context.Context, ready *prepared, p pass, b supervi
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// toldReport has the rows of a check's answers that are right.
+func (o Options) toldReport(to *verdict.Report, r rubric.Report, s plan, runs [][]score.Run) {
+	for i, c := range s.Checks {
+		op, err := o.Ops.Find(c.Op)
+		if c.ID != r.Check || err != nil {
+			continue
+		}
+		for _, one := range runs[i] {
+			to.Rows = append(to.Rows, one.Case.Told...)
+		}
+		to.Columns, to.Text = op.Tells, op.Below
+	}
+	if len(to.Rows) == 0 {
+		to.Not, to.Text = "nothing to tell: no answer of it is right yet", ""
+	}
 }
 
 func oneLine(s string) string {

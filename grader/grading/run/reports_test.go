@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/grading/verdict"
@@ -52,17 +54,31 @@ func TestWhatAModelSaysIsRead(t *testing.T) {
 }
 
 func TestWhatCannotBeReportedSaysWhy(t *testing.T) {
-	task := &rubric.Task{Reports: []rubric.Report{{Title: "times", Kind: rubric.RaceReport}, {Title: "pace", Kind: rubric.PaceReport}, {Title: "text", Kind: rubric.TextReport}}}
+	task := &rubric.Task{Reports: []rubric.Report{{Title: "times", Kind: rubric.RaceReport}, {Title: "pace", Kind: rubric.PaceReport}, {Title: "text", Kind: rubric.TextReport},
+		{Title: "told", Kind: rubric.ToldReport, Check: "sheet"}}}
+	s := plan{Checks: []rubric.Check{{ID: "sheet", Op: "sheet"}}}
 	nots := func(o Options, right bool) (all []string) {
 		o.Task = task
-		reports, err := o.reports(context.Background(), nil, pass{kind: device.Sim}, nil, supervise.Spec{}, right)
+		o.Ops = judge.Ops{{Name: "sheet", Tells: []string{"a"}, Below: "below"}}
+		runs := [][]score.Run{{{Case: verdict.Outcome{Passed: right}}}}
+		reports, err := o.reports(context.Background(), nil, pass{kind: device.Sim}, nil, supervise.Spec{}, s, runs)
 		require.NoError(t, err)
 		for _, r := range reports {
 			all = append(all, r.Not)
 		}
 		return all
 	}
-	assert.Equal(t, []string{"not measured: needs a GPU", "not measured: needs a GPU", "not measured: no case is right yet"}, nots(Options{}, false))
+	assert.Equal(t, []string{"not measured: needs a GPU", "not measured: needs a GPU", "not measured: no case is right yet", "nothing to tell: no answer of it is right yet"}, nots(Options{}, false))
 	boxed := Options{Devices: Devices{Jail: func(context.Context, jail.Program) (*exec.Cmd, error) { return nil, nil }}}
 	assert.Contains(t, nots(boxed, true)[2], "sandbox", "a model's program is started only where the grader trusts it")
+}
+
+func TestWhatAnswersTell(t *testing.T) {
+	o := Options{Ops: judge.Ops{{Name: "sheet", Tells: []string{"", "predicted"}, Below: "below"}, {Name: "other", Tells: []string{"other"}}}}
+	s := plan{Checks: []rubric.Check{{ID: "other", Op: "other"}, {ID: "sheet", Op: "sheet"}}}
+	row := []string{"all", "3.00"}
+	runs := [][]score.Run{{{Case: verdict.Outcome{Told: [][]string{{"not this"}}}}}, {{}, {Case: verdict.Outcome{Told: [][]string{row}}}, {Case: verdict.Outcome{Told: [][]string{row}}}}}
+	var r verdict.Report
+	o.toldReport(&r, rubric.Report{Check: "sheet"}, s, runs)
+	assert.Equal(t, verdict.Report{Columns: []string{"", "predicted"}, Rows: [][]string{row, row}, Text: "below"}, r)
 }

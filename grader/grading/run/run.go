@@ -156,7 +156,7 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	}
 	j := op.Judge(w, in, *res.Output)
 	v.Passed, v.Reason, v.Details = j.Passed, j.Reason, j.Details
-	v.Error, v.Bound = j.Error, j.Bound
+	v.Error, v.Bound, v.Told = j.Error, j.Bound, j.Told
 	if !res.Seen.Measured {
 		tooLittle(v, w, res.Output.Counts)
 	}

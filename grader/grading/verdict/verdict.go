@@ -119,6 +119,8 @@ type Outcome struct {
 
 	Each      []int `json:",omitempty"` // as the rubric has it: a number for each sequence
 	Disagreed bool  `json:",omitempty"` // right on one of GPU and simulator, and wrong on the other
+
+	Told [][]string `json:"-"` // rows for a report
 }
 
 // Ratio is how much more than necessary was moved; 0 where nobody looked.
