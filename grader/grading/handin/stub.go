@@ -23,7 +23,7 @@ func Stubs(src []byte) (stubs, written []string) {
 		if !ok || f.Body == nil {
 			continue
 		}
-		unwritten := false
+		unwritten := empty(f.Body)
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
 			unwritten = unwritten || ok && s.Sel.Name == "ErrNotImplemented"
@@ -37,4 +37,18 @@ func Stubs(src []byte) (stubs, written []string) {
 		}
 	}
 	return stubs, written
+}
+
+// empty tells whether all that a function does is to return a struct with nothing in it: the stub of one that
+// cannot return an error.
+func empty(body *ast.BlockStmt) bool {
+	if len(body.List) != 1 {
+		return false
+	}
+	r, ok := body.List[0].(*ast.ReturnStmt)
+	if !ok || len(r.Results) != 1 {
+		return false
+	}
+	l, ok := r.Results[0].(*ast.CompositeLit)
+	return ok && len(l.Elts) == 0
 }

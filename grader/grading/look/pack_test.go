@@ -49,8 +49,9 @@ func TestStubsOfAHalfWrittenFile(t *testing.T) {
 func New() error { return nil }
 func (a A) Softmax() error { if a.no { return attn.ErrNotImplemented }; return nil }
 func (a A) Gemm() error { return a.run() }
+func Read() Reads { return Reads{} }
 `))
-	assert.Equal(t, []string{"Softmax"}, stubs)
+	assert.Equal(t, []string{"Softmax", "Read"}, stubs)
 	assert.Equal(t, []string{"Gemm"}, written)
 	stubs, written = handin.Stubs([]byte("package x\nfunc {"))
 	assert.Empty(t, stubs)
