@@ -73,13 +73,14 @@ func everyVariant(t *testing.T, f func(t *testing.T, root string, plain, task *r
 	for _, name := range names {
 		all, err := rubric.LoadVariant(root, name)
 		require.NoError(t, err)
-		for i, task := range all {
+		for _, task := range all {
 			if task.Variant == "" {
 				continue
 			}
+			plain := slices.IndexFunc(tasks, func(t *rubric.Task) bool { return t.Dir == task.Dir })
 			t.Run(name+"/"+task.Dir, func(t *testing.T) {
 				t.Parallel()
-				f(t, root, tasks[i], task)
+				f(t, root, tasks[plain], task)
 			})
 		}
 	}
