@@ -139,6 +139,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 	if !raw.BlocksDiffer {
 		f.Sides[0].Block = raw.Block
 	}
+	if raw.BlocksDiffer && raw.Text == notHandedOver {
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic behind a fence; it makes known what a block did before its last barrier, and since then only what the atomic's own thread or warp did before it", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "__syncthreads() between what the block writes and the atomic of the thread that counts for it"
+		return
+	}
 	if raw.BlocksDiffer && raw.Text != "" {
 		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
 		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"
@@ -182,7 +187,10 @@ func noteRace(f *explained, what string) {
 
 // notWaitedFor is the kind of finding about asynchronous copies: they come
 // before a race on the same variable, which is their consequence.
-const notWaitedFor = "not waited for"
+const (
+	notWaitedFor  = "not waited for"
+	notHandedOver = "not handed over"
+)
 
 // explainCopy: shared memory that an asynchronous copy is still filling.
 func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {

@@ -5,14 +5,12 @@
 // order, so these are its two lowest. The lowest of all workers are the lowest of
 // the launch, no matter which worker ran which block when.
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <thread>
 
 #include "cluster.h"
-#include "flags.h"
 #include "races.h"
+#include "releases.h"
 
 namespace simt {
 
@@ -21,17 +19,6 @@ uint32_t firstStamp = 1;
 
 namespace {
 uint32_t nextStamp = 1;
-
-// A block that passes a fence and then an atomic makes its writes known to any block that
-// comes to an atomic later. Kept for each block: when it first did so (0: never), and how
-// many had done so by its own last atomic. From the first fence on, an atomic and its
-// counting are one step, so that the first of two blocks never counts as the later one.
-// An atomic under way at that fence may count a block that comes just after it: missing a
-// race is better than reporting one that does not exist.
-std::atomic<bool> anyFence{false};
-std::atomic_flag atomicUnderWay = ATOMIC_FLAG_INIT;
-std::atomic<uint32_t> releases{0};
-std::vector<uint32_t> releasedAt, metAt;
 
 uint32_t blockOf(const Seen &s) {
     return s.stamp - firstStamp;
@@ -57,11 +44,8 @@ struct Merged {
     }
 };
 
-// relies tells whether one block had passed a fence and an atomic before another, which
-// then made this access, came to one.
-bool relies(const Seen &access, const Seen &other) {
-    uint32_t at = releasedAt[blockOf(other)];
-    return at != 0 && (access.synchronised & 1) && at <= metAt[blockOf(access)];
+bool handedOver(const Seen &from, const Seen &to) {
+    return relies(blockOf(to), to, blockOf(from), from);
 }
 
 // meetInCluster tells whether a barrier of their cluster lies between two accesses: one thread had
@@ -113,8 +97,8 @@ public:
 
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
-        if (blockOf(now) > last || blockOf(other) > last || relies(now, other) ||
-            relies(other, now) || meetInCluster(now, other))
+        if (blockOf(now) > last || blockOf(other) > last || handedOver(now, other) ||
+            handedOver(other, now) || meetInCluster(now, other))
             return;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;
@@ -139,6 +123,9 @@ private:
         f.otherThread = r.other.thread;
         f.otherBlock = blockOf(r.other);
         f.count = r.count;
+        if (comesAfter(blockOf(r.now), r.now, f.otherBlock) ||
+            comesAfter(f.otherBlock, r.other, f.block))
+            f.text = "not handed over"; // explain.go
         return f;
     }
 
@@ -178,44 +165,11 @@ void startBetween(uint32_t blocks) {
     }
     firstStamp = nextStamp;
     nextStamp += blocks;
-    releases = 0;
-    anyFence = false;
-    releasedAt.assign(blocks, 0);
-    metAt.assign(blocks, 0);
+    startReleases(blocks);
 }
 
 uint32_t stampOf(uint32_t block) {
     return firstStamp + block;
-}
-
-void fence(Worker *w) {
-    w->fenced = true;
-    if (!anyFence.load(std::memory_order_relaxed)) anyFence = true;
-}
-
-void release(Worker *w) {
-    if (!w->fenced) return;
-    uint32_t now = ++releases;
-    if (releasedAt[w->blockIndex] == 0) releasedAt[w->blockIndex] = now;
-}
-
-void acquire(Worker *w) {
-    w->synchronised = true;
-    metAt[w->blockIndex] = releases;
-}
-
-void meet(Worker *w) {
-    w->synchronised = w->meeting = true;
-    w->ordered = anyFence;
-    if (w->ordered)
-        while (atomicUnderWay.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-    release(w);
-}
-
-void met(Worker *w) {
-    w->meeting = false;
-    acquire(w);
-    if (w->ordered) atomicUnderWay.clear(std::memory_order_release);
 }
 
 void endBetween(Module *m, uint32_t lastBlock) {

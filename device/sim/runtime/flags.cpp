@@ -6,6 +6,7 @@
 #include "cluster.h"
 #include "order.h"
 #include "races.h"
+#include "releases.h"
 #include "schedule.h"
 
 namespace simt {

@@ -20,10 +20,6 @@ struct Flags {
     Addr lookingAt = 0, lookingPc = 0;
 };
 
-// Between blocks (between.cpp): what the block wrote before a fence is known from here on; and
-// known to this block, if it was.
-void release(Worker *w);
-void acquire(Worker *w);
 void look(Addr a, Addr pc);  // before a volatile read
 void raise(Addr a, Addr pc); // after a volatile write was judged
 void fenceOf(Worker *w, bool block);

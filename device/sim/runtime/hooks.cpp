@@ -2,6 +2,7 @@
 // the access itself, so a bad one is stopped in time.
 #include "access.h"
 #include "flags.h"
+#include "releases.h"
 
 #define CALLER ((simt::Addr)__builtin_return_address(0))
 
@@ -118,10 +119,14 @@ void *__wrap_memset(void *to, int value, size_t n) {
 void simt_atomic(const volatile void *p, int n) {
     simt::sized<ATOMIC>((Addr)p, (unsigned)n, CALLER);
     simt::Worker *w = simt::worker;
-    if (w->shared->holds((Addr)p) || simt::neighbourAt(w, (Addr)p)) return;
-    // Blocks meet through atomics: what was written before a fence and an atomic
-    // is known to a block that comes to an atomic later.
-    if (w->checks & simt::RACE) simt::meet(w);
+    if (!(w->checks & simt::RACE) || simt::neighbourAt(w, (Addr)p)) return;
+    // Blocks meet through atomics: what was written before a fence and an atomic is known to a
+    // block that comes to an atomic later. In shared memory a thread may tell another, which then
+    // goes to the other blocks.
+    if (!w->shared->holds((Addr)p))
+        simt::meet(w);
+    else if (w->current->fenced)
+        simt::release(w);
 }
 
 void simt_atomic_done() {

@@ -7,6 +7,7 @@
 
 #include "cluster.h"
 #include "hopper.h"
+#include "releases.h"
 
 namespace simt {
 
@@ -131,6 +132,8 @@ void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc)
                 (uint32_t)(pc - w->codeBase),
                 0,
                 w->current->id,
+                intervalOf(w),
+                w->current->clock,
                 (uint8_t)mask,
                 (uint8_t)(w->synchronised | phaseOf(w) << 1)};
     Seen *fresh = keep(slots, count, now);

@@ -293,10 +293,12 @@ void endCopies(Worker *w, Fiber *f);
 // ---- between.cpp ----------------------------------------------------------------
 void startBetween(uint32_t blocks);
 uint32_t stampOf(uint32_t block);
+void endBetween(Module *m, uint32_t lastBlock);
+
+// ---- releases.cpp ---------------------------------------------------------------
 void fence(Worker *w);
 void meet(Worker *w); // before an atomic
 void met(Worker *w);  // after it
-void endBetween(Module *m, uint32_t lastBlock);
 
 // ---- access.cpp -----------------------------------------------------------------
 void checkAccess(Addr a, unsigned n, Op op, Addr pc);

@@ -46,7 +46,8 @@ struct Seen {
     uint32_t stamp; // tells launch and block
     uint32_t pc;    // relative to the module's base
     uint32_t value; // that a write left behind
-    uint16_t thread;
+    // Whose it is, between which of its block's barriers, and its warp clock then (releases.cpp).
+    uint16_t thread, interval, clock;
     uint8_t mask;
     // Bit 0: the block had met another through an atomic before. Above: barriers of the cluster
     // that its thread had come to, and those that it had left (between.cpp).

@@ -118,7 +118,7 @@ extern "C" __global__ void flag_too_early(const float *x, float *y) {
             __threadfence();
         }
         __syncthreads();
-        y[64 + threadIdx.x] = y[63 - threadIdx.x]; // todo: a fence before the flag counts for all
+        y[64 + threadIdx.x] = y[63 - threadIdx.x]; // want: race
     }
 }
 
