@@ -1,7 +1,7 @@
 package sim
 
 import (
-	_ "embed"
+	"embed"
 	"testing"
 	"time"
 
@@ -11,8 +11,8 @@ import (
 	"flashlab/device"
 )
 
-//go:embed testdata/clusters.cu
-var clusterKernels string
+//go:embed testdata/clusters.cu testdata/clusters_mbarriers.cu
+var clusterKernels embed.FS
 
 // clusterAnswers is y[0], y[100] and y[200] of the kernels that have no bug, for x[i] = i.
 var clusterAnswers = map[string][3]float32{
@@ -23,13 +23,21 @@ var clusterAnswers = map[string][3]float32{
 }
 
 func TestBlocksOfAClusterMeet(t *testing.T) {
+	for _, name := range []string{"clusters.cu", "clusters_mbarriers.cu"} {
+		text, err := clusterKernels.ReadFile("testdata/" + name)
+		require.NoError(t, err)
+		t.Run(name, func(t *testing.T) { clustersMeet(t, device.Source{Name: name, Text: string(text)}) })
+	}
+}
+
+func clustersMeet(t *testing.T, s device.Source) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
-		want := wants(clusterKernels)
+		want := wants(s.Text)
 		for _, workers := range []int{1, 4} {
 			d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: workers})
-			m, err := d.Compile(device.Source{Name: "clusters.cu", Text: clusterKernels})
+			m, err := d.Compile(s)
 			require.NoError(t, err)
-			for _, k := range device.ScanKernels(clusterKernels) {
+			for _, k := range device.ScanKernels(s.Text) {
 				require.NoError(t, d.Reset())
 				x := make([]float32, 256)
 				for i := range x {

@@ -76,7 +76,7 @@ func TestCooperativeLaunchesHaveToFit(t *testing.T) {
 		assert.ErrorContains(t, err, c.want)
 	}
 	_, _, err := grid(t, d, "many_registers", device.Launch{Grid: device.D1(133), Block: device.D1(512), Cooperative: true})
-	assert.ErrorContains(t, err, "hold 1 of this size each (its __launch_bounds__(512, 1) let a thread have 128 registers: 65536 of them are enough for 1 blocks of 512 threads), 132 in all")
+	assert.ErrorContains(t, err, "hold 1 of this size each (its __launch_bounds__(512, 1) let a thread have 128 registers: 65536 of them are enough for 1 block of 512 threads), 132 in all")
 	_, _, err = grid(t, d, "many_registers", device.Launch{Grid: device.D1(4), Block: device.D1(1024)})
 	assert.ErrorContains(t, err, "a block of 1024 threads: the kernel's __launch_bounds__ allow 512")
 	_, r, err := grid(t, d, "sum_of_all", device.Launch{Grid: device.D1(2), Block: device.D1(64)})

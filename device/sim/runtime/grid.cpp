@@ -113,7 +113,8 @@ bool resident(const LaunchShape &s, const KernelEntry *k, size_t fixedShared, st
             why = " (its __launch_bounds__(" + std::to_string(bound) + ", " +
                   std::to_string(promised) + ") let a thread have " + std::to_string(registers) +
                   " registers: 65536 of them are enough for " + std::to_string(each) +
-                  " blocks of " + std::to_string(threads) + " threads)";
+                  (each == 1 ? " block of " : " blocks of ") + std::to_string(threads) +
+                  " threads)";
         }
     }
     if (blocks > each * processors) {

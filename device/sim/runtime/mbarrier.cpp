@@ -280,10 +280,8 @@ int simt_mbarrier_wait(void *p, unsigned long long want, int byParity, int line)
     }
     learn(w, f, b->known);
     if (w->cluster) f->clusterLearned |= b->remote;
-    if (b->phase && b->seen[f->id] == b->phase)
-        b->again[f->id] = line; // it has seen the end of this phase before
-    else
-        b->again[f->id] = 0;
+    bool seenBefore = b->phase && b->seen[f->id] == b->phase; // the end of this phase
+    b->again[f->id] = seenBefore ? line : 0;
     b->seen[f->id] = b->phase;
     return 1;
 }

@@ -7,15 +7,11 @@
 // hooks.cpp for every load and store of a kernel: that one hook carries all
 // checks and counts.
 #pragma once
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "findings.h"
-#include "shadow.h"
+#include "worker.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -23,10 +19,6 @@
 #define INLINE inline __attribute__((always_inline))
 
 namespace simt {
-
-struct Index3 {
-    unsigned x, y, z;
-};
 
 // ---- checks, set by the Go side ---------------------------------------------
 enum Check : unsigned { MEM = 1, RACE = 2, INIT = 4, SYNC = 8, TRAFFIC = 16 };
@@ -63,169 +55,6 @@ struct Module {
     void *(*touchShared)();
 };
 
-// ---- running threads -----------------------------------------------------------
-enum class Wait : uint8_t { None, Block, Warp, Exited, Phase, Named, Group, Gather, Cluster };
-
-struct Request; // traffic.h
-struct Traffic;
-struct Instruction; // collective.h
-struct Exchange;
-struct Hopper;  // hopper.h
-struct Flags;   // flags.h
-struct Cluster; // cluster.h
-
-// A copy that a thread has asked for and not yet waited for.
-struct AsyncCopy {
-    Addr to, from, pc;
-    unsigned bytes, zeros; // the last bytes that become zero instead
-    int line;
-    size_t group; // how many groups the thread had committed before
-};
-
-// What a hook was told of last, where that is asked for again (saw.cpp).
-struct Told {
-    Addr a;
-    uint32_t bytesAndOp, epoch;
-};
-constexpr unsigned toldKept = 8;
-
-struct Fiber {
-    uint16_t id, warp, lane;
-    uint16_t clock; // its warp clock: how often it has met others of its warp
-    // Where it is in its warp's trace of memory requests (traffic.h).
-    Request *next;
-    uint32_t open; // its requests in the trace
-    bool full;     // they are at their bound
-    Wait wait;
-    Request *counted;     // up to here `occurrence` is right
-    uint32_t *occurrence; // by site
-    void *sp;
-    char *stack;
-    Addr top, deepest; // of its stack; and how far down it went
-    Index3 thread;
-    int line; // of the barrier it waits at
-    // block barrier
-    int vote, predicate;
-    int *voteResult;
-    // warp collective
-    unsigned mask;
-    int kind, source, size;
-    const void *in;
-    void *out;
-    // asynchronous copies (asynccopy.cpp)
-    std::vector<AsyncCopy> copies;
-    size_t group;  // committed so far
-    bool fenced;   // it has passed a fence (flags.h)
-    Addr looked;   // its latest volatile read, if no fence has come since
-    bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
-    // Barriers of the cluster (cluster.cpp), and what it has told of by a fence.
-    uint64_t clusterArrived, clusterWaited;
-    uint16_t clusterFenced;
-    bool clusterLearned; // of a neighbour, by an mbarrier
-};
-
-struct Warp {
-    uint32_t alive;
-    uint32_t lanes;
-    uint32_t waiting; // lanes at a block barrier or gone
-    // Lanes that wait at an instruction that all have to do together (collective.h), and where.
-    uint32_t arrived;
-    int line;
-    const Instruction *instruction;
-    uint16_t known[32][32]; // known[a][b]: the clock of lane b that lane a has synchronised with
-};
-
-constexpr int maxThreads = 1024;
-constexpr size_t stackSize = 256 << 10;
-constexpr size_t guardSize = 4096;
-constexpr size_t maxShared = 227 << 10;
-constexpr size_t maxStatic = 48 << 10; // of it, in arrays of a fixed size
-
-constexpr uint32_t noBlock = ~0u;
-
-struct Print {
-    uint32_t block; // linear
-    uint16_t thread;
-    std::string text;
-};
-
-// How often the threads of a block met at the barrier of a line, and how many came in all.
-struct LineBarriers {
-    uint64_t met = 0, threads = 0;
-};
-
-// What keeps a worker from going straight through the hook.
-enum Attention : uint32_t { PendingValue = 1, TraceFull = 2, InCluster = 4 };
-
-// Worker is one OS thread's share of a launch. What the hook needs at every
-// access comes first.
-struct alignas(64) Worker {
-    Addr stackLo = 0;
-    uint64_t steps = 0;             // of the running block
-    volatile uint64_t maxSteps = 0; // 0 cancels the running block
-    Region *shared = nullptr;       // of the module's shared memory on this OS thread
-    Fiber *current = nullptr;
-    uint32_t attention = 0; // a set of Attention
-    unsigned checks = 0;
-    uint64_t readNeeds = 0, writeNeeds = 0; // state bits, of each of eight bytes
-    uint32_t epoch = 1, stamp = 0;          // of the interval between barriers; of the block
-    Addr codeBase = 0;                      // of the module
-    uint32_t *blockRuns = nullptr; // how often each basic block ran, by its offset (flops.go)
-    Region arena;                  // this worker's shadow of device memory
-    Warp *warps = nullptr;
-    Traffic *traffic = nullptr;
-    Region *data = nullptr; // of the module's variables
-    Told *told = nullptr;   // toldKept of each thread, the latest first
-    PendingWrite pending;
-    int id = 0;
-    std::map<int, Region> sharedOf, dataOf; // by module
-    Module *module = nullptr;
-    uint32_t blockIndex = 0;
-    bool fenced = false, synchronised = false; // of the running block
-    bool meeting = false, ordered = false;     // within an atomic; and nobody else is
-    uint64_t allSteps = 0, barriers = 0;
-    std::map<int, LineBarriers> barriersAt; // by line
-    uint64_t longest = 0;                   // steps of the longest block of this launch
-    uint64_t spilled = 0; // bytes of local memory in this launch that no registers could hold
-    Fiber *fibers = nullptr;
-    Exchange *exchanges = nullptr; // by warp
-    int threads = 0, alive = 0, atBarrier = 0, exited = 0;
-    int gathering = 0; // lanes that wait to see who comes along
-    uint16_t *queue = nullptr;
-    uint32_t head = 0, tail = 0;
-    void *mainStack = nullptr;
-    bool stopped = false;   // the running block
-    bool cancelled = false; // it was, because of another
-    uint32_t metGridIn = 0; // the interval in which it came to a barrier of the grid
-    int guarded = 0;        // stacks
-    const KernelEntry *kernel = nullptr;
-    void **args = nullptr;
-    size_t dynamicBytes = 0;
-    std::map<int, uint32_t *> blockRunsOf; // by module
-    std::vector<uint32_t> blocksSeen;
-    // What the blocks of this launch reported, in their order.
-    std::vector<Finding> found;
-    // What they printed (prints.cpp), and the first block that lost some of it.
-    std::vector<Print> printed;
-    size_t printedBytes = 0;
-    uint32_t unprinted = noBlock;
-    std::map<FindingKey, size_t> foundBy;
-    std::vector<Repeat> repeats;
-    Again again[64] = {}; // by a hash: the latest
-    uint32_t blockEpoch = 0;
-    Flags *flags = nullptr;    // of this launch
-    Hopper *hopper = nullptr;  // kept from block to block
-    bool usesHopper = false;   // the running block
-    uint16_t *order = nullptr; // of its threads (order.h), or null
-    uint16_t *orderRoom = nullptr;
-    Cluster *cluster = nullptr;            // of the running block
-    unsigned rank = 0, yields = 0;         // in it
-    uint64_t products = 0, multiplied = 0; // wgmma's operations; tensor cores' warp instructions
-};
-
-extern __thread Worker *worker; // null while no kernel runs
-extern std::vector<Worker *> workers;
-
 [[noreturn]] void stopKernel(Worker *w); // leaves the fiber for good
 
 // ---- memory.cpp -----------------------------------------------------------------
@@ -259,6 +88,9 @@ struct LaunchShape {
     bool cooperative;
 };
 enum class LaunchResult { Done, Stopped, Refused };
+// shape.cpp
+LaunchShape withOwn(const KernelEntry *k, LaunchShape s);
+bool possible(Module *m, const KernelEntry *k, const LaunchShape &s, std::string *error);
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
                     std::string *error);
 void initScheduler(int threads, unsigned checks);

@@ -7,6 +7,7 @@
 #include "../tensorcore.h"
 #include "hopper.h"
 #include "ptx_integers.h"
+#include "ptx_memory.h"
 
 extern "C" {
 [[noreturn]] void simt_exit(); // ends the thread
@@ -103,59 +104,6 @@ SIMT_INLINE unsigned warp() {
 }
 SIMT_INLINE unsigned warps() {
     return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
-}
-
-// ---- memory -----------------------------------------------------------------------
-SIMT_INLINE char *generic(unsigned long long a) {
-    return (char *)a;
-}
-SIMT_INLINE char *shared(unsigned long long a) {
-    return (char *)simt_shared_address((unsigned)a);
-}
-template <class T, int n> struct Values {
-    T v[n];
-};
-// All of a vector is one access.
-template <class T, int n> SIMT_INLINE Values<T, n> load(const char *p) {
-    Values<T, n> r;
-    if constexpr (n == 1)
-        r.v[0] = *(const T *)p;
-    else
-        moveWide<n * sizeof(T)>(&r, p);
-    return r;
-}
-template <class T, int n> SIMT_INLINE void store(char *p, const Values<T, n> &v) {
-    if constexpr (n == 1)
-        *(T *)p = v.v[0];
-    else
-        moveWide<n * sizeof(T)>(p, &v);
-}
-template <class T, int n> SIMT_INLINE Values<T, n> loadVolatile(const char *p) {
-    if constexpr (n == 1)
-        return {{*(const volatile T *)p}};
-    else
-        return load<T, n>(p);
-}
-template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T, n> &v) {
-    if constexpr (n == 1)
-        *(volatile T *)p = v.v[0];
-    else
-        store<T, n>(p, v);
-}
-
-template <class T, int n>
-SIMT_INLINE void storeAsync(char *to, const Values<T, n> &v, char *barrier,
-                            int line = __builtin_LINE()) {
-    simt_store_async(to, &v, sizeof v, barrier, line);
-}
-
-SIMT_INLINE void copyAsync(unsigned long long to, unsigned long long from, unsigned bytes,
-                           unsigned taken, int line = __builtin_LINE()) {
-    simt_copy_async(shared(to), generic(from), bytes, bytes - taken, line);
-}
-SIMT_INLINE void waitForAllCopies() {
-    simt_copy_commit();
-    simt_copy_wait(0);
 }
 
 // ---- integers ----------------------------------------------------------------------

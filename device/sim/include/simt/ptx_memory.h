@@ -1,0 +1,60 @@
+// ptx_memory.h - inline PTX's loads, stores and asynchronous copies.
+#pragma once
+#include "../cuda_pipeline_primitives.h"
+#include "hopper.h"
+
+namespace simt::ptx {
+
+SIMT_INLINE char *generic(unsigned long long a) {
+    return (char *)a;
+}
+SIMT_INLINE char *shared(unsigned long long a) {
+    return (char *)simt_shared_address((unsigned)a);
+}
+template <class T, int n> struct Values {
+    T v[n];
+};
+// All of a vector is one access.
+template <class T, int n> SIMT_INLINE Values<T, n> load(const char *p) {
+    Values<T, n> r;
+    if constexpr (n == 1)
+        r.v[0] = *(const T *)p;
+    else
+        moveWide<n * sizeof(T)>(&r, p);
+    return r;
+}
+template <class T, int n> SIMT_INLINE void store(char *p, const Values<T, n> &v) {
+    if constexpr (n == 1)
+        *(T *)p = v.v[0];
+    else
+        moveWide<n * sizeof(T)>(p, &v);
+}
+template <class T, int n> SIMT_INLINE Values<T, n> loadVolatile(const char *p) {
+    if constexpr (n == 1)
+        return {{*(const volatile T *)p}};
+    else
+        return load<T, n>(p);
+}
+template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T, n> &v) {
+    if constexpr (n == 1)
+        *(volatile T *)p = v.v[0];
+    else
+        store<T, n>(p, v);
+}
+
+template <class T, int n>
+SIMT_INLINE void storeAsync(char *to, const Values<T, n> &v, char *barrier,
+                            int line = __builtin_LINE()) {
+    simt_store_async(to, &v, sizeof v, barrier, line);
+}
+
+SIMT_INLINE void copyAsync(unsigned long long to, unsigned long long from, unsigned bytes,
+                           unsigned taken, int line = __builtin_LINE()) {
+    simt_copy_async(shared(to), generic(from), bytes, bytes - taken, line);
+}
+SIMT_INLINE void waitForAllCopies() {
+    simt_copy_commit();
+    simt_copy_wait(0);
+}
+
+} // namespace simt::ptx
