@@ -33,6 +33,7 @@ macros() {
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;
     ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
+    ./task4_flash/solution/kernels.cu) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./task4_flash/solution/* | ./task4_flash/_variants/*) echo '-DBR=64 -DBC=64' ;;
     ./bonus/b1_rope/solution/*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;

@@ -61,18 +61,19 @@ func NewTiled(q device.Queue, t Tiles) (*Flash, error) {
 }
 
 func compile(q device.Queue, t Tiles) (c tiled, err error) {
-	src := Source
-	src.Defines = map[string]string{"BR": strconv.Itoa(t.Queries), "BC": strconv.Itoa(t.Keys)}
-	module, err := q.Compile(src)
-	if err != nil {
-		return c, err
-	}
 	c.Tiles = t
-	if c.narrow, err = module.Kernel("flash_64"); err != nil {
-		return c, err
+	for dim, kernel := range map[int]*device.Kernel{64: &c.narrow, 128: &c.wide} {
+		src := Source
+		src.Defines = map[string]string{"BR": strconv.Itoa(t.Queries), "BC": strconv.Itoa(t.Keys), "DIM": strconv.Itoa(dim)}
+		module, err := q.Compile(src)
+		if err != nil {
+			return c, err
+		}
+		if *kernel, err = module.Kernel("flash"); err != nil {
+			return c, err
+		}
 	}
-	c.wide, err = module.Kernel("flash_128")
-	return c, err
+	return c, nil
 }
 
 // Run writes softmax(q·kᵀ/√Dim)·v to out.
@@ -116,8 +117,9 @@ func (t Tiles) warps() int {
 	return t.Queries / 16
 }
 
-// shared is the bytes of shared memory that kernels.cu lays out: the queries,
-// three tiles of keys or values, and the exponents of every 8 rows.
+// shared is the bytes of kernels.cu's struct Shared: the queries, three tiles of
+// keys or values, and the scales of every 8 rows, in whole 16 bytes.
 func (t Tiles) shared(dim int) int {
-	return 4*dim*(t.Queries+3*t.Keys) + 4*(t.Queries+2*t.Keys)/8
+	scales := func(rows int) int { return (rows/8 + 3) / 4 * 16 }
+	return 4*dim*(t.Queries+3*t.Keys) + scales(t.Queries) + 2*scales(t.Keys)
 }

@@ -1,368 +1,300 @@
 // Attention in one kernel: out = softmax(q * k^T / sqrt(dim)) * v, float32, on tensor cores.
-//
-// Version 3 (versions/ has the earlier ones). What is new: tensor cores multiply halves, with 11
-// bits of precision; float32 has 24. So each number is cut into two halves, x = hi + lo, which
-// keep 22 bits together, and a product takes three of the tensor cores':
-//     a * b = aHi * bHi + aHi * bLo + aLo * bHi         (aLo * bLo is below float32's rounding)
-// Three products of halves still cost far less than one of float32 without tensor cores.
-//
-// Halves have few exponents, too. Eight rows of a matrix (a group) are scaled together, by a
-// power of two that brings the largest number to 2^14 ... 2^15: numbers down to 2^-17 of it keep
-// all 22 bits. The exponents of the groups are undone in the scores, and in the probabilities.
+// Version 3 (_versions/ has the earlier ones). Tensor cores multiply halves, of 11 bits. float32
+// has 24, so a number is cut into two, x = high + low, of 22 bits, and a product takes three:
+//     a * b = aHigh * bHigh + aHigh * bLow + aLow * bHigh      (aLow * bLow is 2^-22 of it)
+// Halves have few exponents, too. So eight rows of a matrix (a group) share a scale, a power of two
+// that brings their largest number to 2^14 ... 2^15: numbers down to 2^-18 of that keep 22 bits.
 //
 // A block has BR queries of one head, each warp TALL tiles of 16 of them, and walks over the
-// head's keys BC at a time. Scores, probabilities and output stay in the registers of one warp,
-// as fragments: of a tile [16 x 8] a lane holds the elements [lane / 4 + 8 * h][lane % 4 * 2 + c].
-// Shared memory has the halves of q, k and v, and a tile of k or v as it arrives ("raw").
-//
-// The host defines BR and BC, and computes the shared memory as Tiles does.
+// head's keys BC at a time. Scores, probabilities and output stay in the registers of one warp, as
+// fragments: of a tile [16 x 8] a lane has four numbers, i = 0 to 3, in row lane / 4 + i / 2 * 8,
+// column lane % 4 * 2 + i % 2. The host defines BR, BC, and DIM: room for a head, 64 or 128.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
-
 #include "tensorcore.h"
 
 #define TALL (BR > 128 ? 2 : 1) // tiles of 16 queries a warp
 #define WARPS (BR / (16 * TALL))
-#define STEPS (BC / 8) // groups of keys; fragments of a line of scores
-static_assert(BR % (16 * TALL) == 0 && BC % 16 == 0, "BR and BC are multiples of 16");
+#define GROUPS (BC / 8) // of keys: as many fragments are side by side in a tile of scores
+#define FIT (BR * DIM > 128 * 64 ? 0 : 2) // blocks that a processor should have room for
+typedef float Scores[TALL][GROUPS][4];
 
 #define EVERYONE 0xffffffffu
 #define LANE (threadIdx.x % 32)
 #define WARP (threadIdx.x / 32)
+// Unrolled, by nvcc itself or by a pragma: then what i indexes can be in registers.
+#define EACH(i, n) for (int i = 0; i < (n); i++)
 
-// A matrix [rows, DIM] of numbers cut in two. Chunks of eight halves are swapped within a row,
-// so that a column of eight of them, as load_matrix reads it, meets all banks.
-template <int DIM> struct Pieces {
-    __half *hi, *lo;
-    int *exponents; // of each group of 8 rows: x = (hi + lo) * 2^exponent
-    __device__ static int at(int row, int chunk) { return row * DIM + ((chunk ^ row % 8) * 8); }
+// 2^n. For n = -127 it is 2^-126, which is small enough for every use here.
+__device__ float powerOfTwo(int n) {
+    return __int_as_float(max(n + 127, 1) << 23);
+}
+
+// The n of the scale 2^n for numbers of which the largest is most; of zeros, the largest possible.
+__device__ int scaleFor(float most) {
+    return min(14 + 127 - (int)(__float_as_uint(most) >> 23), 126);
+}
+
+// Cuts two numbers in two halves each. The high halves, rounded to the nearest, share a register.
+// The low ones are what is left when those are subtracted: that difference is exact.
+__device__ void cut(float x, float y, unsigned &high, unsigned &low) {
+    const __half2 h = __floats2half2_rn(x, y);
+    const float2 rounded = __half22float2(h);
+    const __half2 l = __floats2half2_rn(x - rounded.x, y - rounded.y);
+    high = *(const unsigned *)&h, low = *(const unsigned *)&l;
+}
+
+// What a lane has of a [16 x 16], as tensor cores multiply it: of four squares of 8 x 8.
+struct Fragment {
+    unsigned high[4], low[4];
 };
 
-// Where they lie, in bytes.
-template <int DIM> struct Tiles {
-    static constexpr int q = 0;
-    static constexpr int k = q + 4 * BR * DIM;
-    static constexpr int v = k + 4 * BC * DIM;
-    static constexpr int raw = v + 4 * BC * DIM;
-    static constexpr int exponents = raw + 4 * BC * DIM;
+// A matrix [ROWS x DIM] in shared memory: x = (high + low) / 2^scale.
+template <int ROWS> struct __align__(16) Matrix {
+    __half high[ROWS * DIM], low[ROWS * DIM];
+    int scale[ROWS / 8]; // of each group of 8 rows
 };
 
-// 2^e, for e from -126 to 127; less than that is as good as -126.
-__device__ float power(int e) {
-    return __int_as_float((max(e, -126) + 127) << 23);
+struct Shared {
+    Matrix<BR> q;
+    Matrix<BC> k, v;
+    float raw[BC * DIM]; // a tile of any of them, as it arrives
+};
+
+// Where a row's chunk of eight halves is. Chunks are swapped within a row, so that a column of
+// eight of them, as load_matrix reads it, meets all banks.
+__device__ int at(int row, int chunk) {
+    return row * DIM + (chunk ^ row % 8) * 8;
 }
 
 // Copies LINES rows, from row0 on, to raw, while the warp goes on. What lies outside the matrix
 // becomes zeros. wide says that rows start at multiples of 16 bytes.
-template <int DIM, int LINES>
+template <int LINES>
 __device__ void fetch(float *raw, const float *matrix, int row0, int rows, int dim, int wide) {
-    for (int group = WARP; group < LINES / 8; group += WARPS) {
+    for (int group = WARP; group < LINES / 8; group += WARPS)
 #pragma unroll
-        for (int i = LANE; i < 8 * DIM / 4; i += 32) {
-            const int line = group * 8 + i / (DIM / 4);
-            const int x = i % (DIM / 4) * 4;
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const int line = group * 8 + i / (DIM / 4), x = i % (DIM / 4) * 4;
             const float *from = matrix + (size_t)(row0 + line) * dim + x;
-            const int there = row0 + line < rows ? min(max(dim - x, 0), 4) : 0;
+            const int have = row0 + line < rows ? min(max(dim - x, 0), 4) : 0;
             float *to = raw + line * DIM + x;
-            if (wide) {
-                __pipeline_memcpy_async(to, there ? from : matrix, 16, there ? 0 : 16);
-                continue;
-            }
-            for (int c = 0; c < 4; c++)
-                __pipeline_memcpy_async(to + c, c < there ? from + c : matrix, 4,
-                                        c < there ? 0 : 4);
+            if (wide)
+                __pipeline_memcpy_async(to, have ? from : matrix, 16, have ? 0 : 16);
+            else
+                for (int c = 0; c < 4; c++)
+                    __pipeline_memcpy_async(to + c, c < have ? from + c : matrix, 4,
+                                            c < have ? 0 : 4);
         }
-    }
     __pipeline_commit();
 }
 
-__device__ unsigned magnitude(float x) {
-    return __float_as_uint(fabsf(x));
-}
-
-// (x, y) = hi + lo, each a pair of halves.
-__device__ void cut(float x, float y, unsigned &hi, unsigned &lo) {
-    const __half2 high = __floats2half2_rn(x, y);
-    const float2 back = __half22float2(high);
-    const __half2 low = __floats2half2_rn(x - back.x, y - back.y); // exact before it is rounded
-    hi = *(const unsigned *)&high, lo = *(const unsigned *)&low;
-}
-
-// Cuts the rows that this warp's own fetch brought: every lane reads what it copied, so no
-// barrier is needed in between. Row 0 of raw becomes row row0.
-template <int DIM, int LINES>
-__device__ void split(const Pieces<DIM> &to, int row0, const float *raw) {
+// Cuts the rows that this warp's own fetch brought: every lane reads what it copied, so no barrier
+// is needed in between. Row 0 of raw becomes row row0.
+template <int LINES, int ROWS>
+__device__ void cutRows(Matrix<ROWS> &to, int row0, const float *raw) {
     __pipeline_wait_prior(0);
     for (int group = WARP; group < LINES / 8; group += WARPS) {
-        const float4 *from = (const float4 *)raw + group * 8 * DIM / 4;
-        unsigned largest = 0; // as an integer: positive floats have the same order
+        float most = 0.0f; // fmaxf passes over NaN, which stays NaN all the same
 #pragma unroll
-        for (int i = LANE; i < 8 * DIM / 4; i += 32) {
-            const float4 x = from[i];
-            largest = max(max(largest, max(magnitude(x.x), magnitude(x.y))),
-                          max(magnitude(x.z), magnitude(x.w)));
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const float4 v = ((const float4 *)raw)[group * 2 * DIM + i];
+            most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
         }
-        largest = __reduce_max_sync(EVERYONE, largest);
-        const int exponent = max((int)(largest >> 23), 15) - 127 - 14;
-        // Infinity or NaN: the whole group becomes NaN, rather than wrong.
-        const float factor = largest < 0x7f800000u ? power(-exponent) : NAN;
-        if (LANE == 0) to.exponents[row0 / 8 + group] = exponent;
+        most = __uint_as_float(__reduce_max_sync(EVERYONE, __float_as_uint(most))); // same order
+        const int n = scaleFor(most);
+        if (LANE == 0) to.scale[row0 / 8 + group] = n;
+        const float scale = most < INFINITY ? powerOfTwo(n) : NAN; // all 8 rows, rather than wrong
 #pragma unroll
-        for (int i = LANE; i < 8 * DIM / 4; i += 32) {
-            const float4 x = from[i];
-            uint2 hi, lo;
-            cut(x.x * factor, x.y * factor, hi.x, lo.x);
-            cut(x.z * factor, x.w * factor, hi.y, lo.y);
-            const int column = i % (DIM / 4); // in fours
-            const int at = Pieces<DIM>::at(row0 + group * 8 + i / (DIM / 4), column / 2);
-            *(uint2 *)(to.hi + at + column % 2 * 4) = hi;
-            *(uint2 *)(to.lo + at + column % 2 * 4) = lo;
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const float4 v = ((const float4 *)raw)[group * 2 * DIM + i];
+            uint2 high, low;
+            cut(v.x * scale, v.y * scale, high.x, low.x);
+            cut(v.z * scale, v.w * scale, high.y, low.y);
+            const int row = row0 + group * 8 + i / (DIM / 4), column = i % (DIM / 4) * 4;
+            *(uint2 *)(to.high + at(row, column / 8) + column % 8) = high;
+            *(uint2 *)(to.low + at(row, column / 8) + column % 8) = low;
         }
     }
 }
 
-// Four neighbours share a row of a fragment.
-__device__ float rowMax(float x) {
-    x = fmaxf(x, __shfl_xor_sync(EVERYONE, x, 1));
-    return fmaxf(x, __shfl_xor_sync(EVERYONE, x, 2));
-}
-
-__device__ float rowSum(float x) {
-    x += __shfl_xor_sync(EVERYONE, x, 1);
-    return x + __shfl_xor_sync(EVERYONE, x, 2);
-}
-
 // d += a * b for two neighbouring fragments of 8 columns.
-__device__ void multiply(float (&d)[2][4], const unsigned (&a)[4], const unsigned (&b)[4]) {
+__device__ void multiply(float (*d)[4], const unsigned (&a)[4], const unsigned (&b)[4]) {
     mma_f16(d[0], a, b[0], b[1]);
     mma_f16(d[1], a, b[2], b[3]);
 }
 
-// score = q * k^T, in units of 2^(the exponents). Tensor cores cut off what they cannot keep of a
-// sum, instead of rounding, so every addition to a large sum loses a little. The two small
-// products are summed first: then only a third of the additions meet a large one.
-template <int DIM>
-__device__ void scores(float (&score)[TALL][STEPS / 2][2][4], const Pieces<DIM> &q,
-                       const Pieces<DIM> &k) {
+// score = q * k^T, times the scales. Tensor cores cut off what they cannot keep of a sum, instead
+// of rounding, so every addition to a large sum loses a little. The two small products are summed
+// first: then only a third of the additions meet a large one.
+__device__ void scores(Scores &score, const Matrix<BR> &q, const Matrix<BC> &k) {
 #pragma unroll
-    for (int pass = 0; pass < 2; pass++) {
+    EACH(pass, 2)
 #pragma unroll 2
-        for (int x = 0; x < DIM / 16; x++) {
-            unsigned qHi[TALL][4], qLo[TALL][4], kHi[4], kLo[4];
-#pragma unroll
-            for (int m = 0; m < TALL; m++) {
-                const int row = (WARP * TALL + m) * 16 + LANE % 16;
-                load_matrix(qHi[m], q.hi + q.at(row, 2 * x + LANE / 16));
-                if (pass == 0) load_matrix(qLo[m], q.lo + q.at(row, 2 * x + LANE / 16));
-            }
-#pragma unroll
-            for (int n = 0; n < STEPS / 2; n++) {
-                const int at = k.at(n * 16 + LANE / 16 * 8 + LANE % 8, 2 * x + LANE / 8 % 2);
-                load_matrix(kHi, k.hi + at);
-                if (pass == 0) load_matrix(kLo, k.lo + at);
-#pragma unroll
-                for (int m = 0; m < TALL; m++) {
-                    if (pass == 0) multiply(score[m][n], qHi[m], kLo);
-                    multiply(score[m][n], pass == 0 ? qLo[m] : qHi[m], kHi);
-                }
+    for (int x = 0; x < DIM / 16; x++) {
+        Fragment a[TALL], b;
+        EACH(m, TALL) {
+            const int from = at((WARP * TALL + m) * 16 + LANE % 16, 2 * x + LANE / 16);
+            load_matrix(a[m].high, q.high + from);
+            if (pass == 0) load_matrix(a[m].low, q.low + from);
+        }
+        EACH(n, GROUPS / 2) {
+            const int from = at(n * 16 + LANE / 16 * 8 + LANE % 8, 2 * x + LANE / 8 % 2);
+            load_matrix(b.high, k.high + from);
+            if (pass == 0) load_matrix(b.low, k.low + from);
+            EACH(m, TALL) {
+                if (pass == 0) multiply(&score[m][2 * n], a[m].high, b.low);
+                multiply(&score[m][2 * n], pass == 0 ? a[m].low : a[m].high, b.high);
             }
         }
     }
 }
 
-template <int DIM>
-__device__ void flash(unsigned char *shared, const float *q, const float *k, const float *v,
-                      float *out, int seqQ, int seqK, int dim, int causal, int wide, float factor) {
-    using T = Tiles<DIM>;
-    float *raw = (float *)(shared + T::raw);
-    int *exponents = (int *)(shared + T::exponents);
-    __half *at = (__half *)(shared + T::q);
-    const Pieces<DIM> qs = {at, at + BR * DIM, exponents};
-    at = (__half *)(shared + T::k);
-    const Pieces<DIM> ks = {at, at + BC * DIM, exponents + BR / 8};
-    at = (__half *)(shared + T::v);
-    const Pieces<DIM> vs = {at, at + BC * DIM, exponents + BR / 8 + STEPS};
+// What a warp knows of its queries so far. Lines h = 0 and 1 of a lane lie 8 rows apart.
+struct Rows {
+    float scale[TALL][2], largest[TALL][2]; // of the scores; the largest is scaled
+    float sum[TALL][2], rescale[TALL][2];   // of probabilities; what is summed, when that changes
+    float out[TALL][DIM / 8][4];            // times 2^unit
+    int unit = 126;
+};
 
-    const int blocks = (seqQ + BR - 1) / BR; // of one head
-    const size_t head = blockIdx.x / blocks;
-    // The last queries first: with the causal mask they have the most keys, and a block that
-    // starts late should not be a long one.
+// Online softmax turns scores into probabilities: a new maximum rescales what was summed relative
+// to the old one, by 2^(old - new). So does a new unit: values larger than all before, with the
+// smallest scale. Probabilities are 2^14 times what they are called: the division undoes that.
+__device__ void softmax(Rows &r, Scores &score, int unit) {
+    EACH(m, TALL) EACH(h, 2) {
+        float most = -INFINITY;
+        EACH(i, 2 * GROUPS) most = fmaxf(most, score[m][i / 2][2 * h + i % 2]);
+        EACH(i, 2) most = fmaxf(most, __shfl_xor_sync(EVERYONE, most, 1 + i)); // four share a row
+        most = fmaxf(r.largest[m][h], most * r.scale[m][h]);
+        const float base = most == -INFINITY ? 0.0f : most; // any number, as long as no key is seen
+        r.rescale[m][h] = exp2f(r.largest[m][h] - base);
+        r.largest[m][h] = most;
+        r.sum[m][h] *= r.rescale[m][h];
+        r.rescale[m][h] *= powerOfTwo(unit - r.unit);
+        EACH(i, 2 * GROUPS) {
+            float &s = score[m][i / 2][2 * h + i % 2];
+            s = exp2f(fmaf(s, r.scale[m][h], 14.0f - base));
+            r.sum[m][h] += s;
+        }
+    }
+    r.unit = unit;
+}
+
+// out = out * rescale + probabilities * v.
+__device__ void weigh(Rows &r, const Scores &probability, const Matrix<BC> &v) {
+    // A group of small values was scaled by more. Its probabilities, cut in two, make up for it.
+    Fragment p[TALL][GROUPS / 2];
+    EACH(n, GROUPS) {
+        const float by = powerOfTwo(r.unit - v.scale[n]);
+        EACH(m, TALL) EACH(h, 2) {
+            const float *two = &probability[m][n][2 * h];
+            Fragment &to = p[m][n / 2];
+            cut(two[0] * by, two[1] * by, to.high[n % 2 * 2 + h], to.low[n % 2 * 2 + h]);
+        }
+    }
+    // A tile's sum starts from zero, and meets the output only once, by an addition that rounds.
+#pragma unroll
+    EACH(x, DIM / 16) {
+        float big[TALL][2][4] = {}, small[TALL][2][4] = {};
+        EACH(n, GROUPS / 2) {
+            Fragment b;
+            const int from = at(n * 16 + LANE % 16, 2 * x + LANE / 16);
+            load_matrix_transposed(b.high, v.high + from);
+            load_matrix_transposed(b.low, v.low + from);
+            EACH(m, TALL) {
+                multiply(small[m], p[m][n].high, b.low);
+                multiply(small[m], p[m][n].low, b.high);
+                multiply(big[m], p[m][n].high, b.high);
+            }
+        }
+        EACH(m, TALL) EACH(f, 2) EACH(i, 4) {
+            float &sum = r.out[m][2 * x + f][i];
+            sum = fmaf(sum, r.rescale[m][i / 2], big[m][f][i] + small[m][f][i]);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS * 32, FIT)
+    flash(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK, int dim,
+          int causal, int wide, float factor) { // factor is log2(e) / sqrt(dim)
+    extern __shared__ __align__(128) unsigned char bytes[];
+    Shared &shared = *(Shared *)bytes;
+    const int blocks = (seqQ + BR - 1) / BR, head = blockIdx.x / blocks; // blocks of one head
+    // The last queries first: with the causal mask they take longest.
     const int block0 = (blocks - 1 - blockIdx.x % blocks) * BR;
     const int query0 = block0 + WARP * TALL * 16; // this warp's first
-    q += head * seqQ * dim, out += head * seqQ * dim;
-    k += head * seqK * dim, v += head * seqK * dim;
+    q += (size_t)head * seqQ * dim, out += (size_t)head * seqQ * dim;
+    k += (size_t)head * seqK * dim, v += (size_t)head * seqK * dim;
 
     // 1. Stage the queries, once.
     constexpr int lines = BR < BC ? BR : BC; // that fit into raw
     for (int line = 0; line < BR; line += lines) {
-        fetch<DIM, lines>(raw, q, block0 + line, seqQ, dim, wide);
-        split<DIM, lines>(qs, line, raw);
+        fetch<lines>(shared.raw, q, block0 + line, seqQ, dim, wide);
+        cutRows<lines>(shared.q, line, shared.raw);
     }
     __syncthreads(); // q is complete, for a warp's rows may have been cut by another
-
-    // factor is log2(e) / sqrt(dim): 2^(score * scale) is what exp would be, and exp2f is the
-    // cheaper one. Lines h = 0 and 1 of a lane lie 8 rows apart: in two groups.
-    float scale[TALL][2], largest[TALL][2], sum[TALL][2];
-    float acc[TALL][DIM / 16][2][4]; // the output so far, in units of 2^unit
-    int unit = -126;
-#pragma unroll
-    for (int m = 0; m < TALL; m++) {
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            scale[m][h] = factor * power(qs.exponents[(WARP * TALL + m) * 2 + h]);
-            largest[m][h] = -INFINITY, sum[m][h] = 0.0f;
-        }
-#pragma unroll
-        for (int i = 0; i < DIM / 2; i++) acc[m][i / 8][i / 4 % 2][i % 4] = 0.0f;
+    Rows r = {};
+    EACH(m, TALL) EACH(h, 2) { // 2^(score * scale) is what exp would be, and exp2f is cheaper
+        r.scale[m][h] = factor * powerOfTwo(-shared.q.scale[(WARP * TALL + m) * 2 + h]);
+        r.largest[m][h] = -INFINITY;
     }
-
-    // Query i sees the keys up to i + lead. With the causal mask, tiles behind the last
-    // query's last key are left out.
+    // Query i sees the keys up to i + lead. Tiles behind the last query's last key are left out.
     const int lead = causal ? seqK - seqQ : seqK;
     const int keys = min(seqK, block0 + BR + lead);
-    if (keys > 0) fetch<DIM, BC>(raw, k, 0, seqK, dim, wide);
-
+    if (keys > 0) fetch<BC>(shared.raw, k, 0, seqK, dim, wide);
     for (int key0 = 0; key0 < keys; key0 += BC) {
         // 2. Cut the keys in two, and let the values come meanwhile.
-        split<DIM, BC>(ks, 0, raw);
-        fetch<DIM, BC>(raw, v, key0, seqK, dim, wide);
+        cutRows<BC>(shared.k, 0, shared.raw);
+        fetch<BC>(shared.raw, v, key0, seqK, dim, wide);
         __syncthreads(); // k is complete; and all are done with the last tile's v
 
-        // 3. Scores, unless the mask hides the whole tile from this warp. Mask what lies beyond
-        //    the last key, or after the query; most tiles have neither.
+        // 3. Scores, unless all are masked: beyond the last key, or after the query.
         const bool sees = key0 < query0 + TALL * 16 + lead;
         const bool edge = key0 + BC > seqK || key0 + BC - 1 > query0 + lead;
-        float score[TALL][STEPS / 2][2][4] = {};
+        Scores score = {};
         if (sees) {
-            scores<DIM>(score, qs, ks);
-#pragma unroll
-            for (int i = 0; i < BC / 2; i++) {
-                const float unitOfKeys = power(ks.exponents[i / 4]);
-#pragma unroll
-                for (int m = 0; m < TALL; m++) {
-                    float &s = score[m][i / 8][i / 4 % 2][i % 4];
-                    s *= unitOfKeys;
-                    const int query = query0 + m * 16 + LANE / 4 + i / 2 % 2 * 8;
-                    const int key = key0 + i / 4 * 8 + LANE % 4 * 2 + i % 2;
-                    if (edge && (key >= seqK || key > query + lead)) s = -INFINITY;
+            scores(score, shared.q, shared.k);
+            EACH(n, GROUPS) {
+                const float back = powerOfTwo(-shared.k.scale[n]);
+                EACH(m, TALL) EACH(i, 4) {
+                    const int query = query0 + m * 16 + i / 2 * 8 + LANE / 4;
+                    const int key = key0 + n * 8 + LANE % 4 * 2 + i % 2;
+                    score[m][n][i] *= back;
+                    if (edge && (key >= seqK || key > query + lead)) score[m][n][i] = -INFINITY;
                 }
             }
         }
 
         // 4. Cut the values in two, and let the next keys come meanwhile.
-        split<DIM, BC>(vs, 0, raw);
-        if (key0 + BC < keys) fetch<DIM, BC>(raw, k, key0 + BC, seqK, dim, wide);
+        cutRows<BC>(shared.v, 0, shared.raw);
+        if (key0 + BC < keys) fetch<BC>(shared.raw, k, key0 + BC, seqK, dim, wide);
         __syncthreads(); // v is complete; and all are done with k
         if (!sees) continue;
 
-        // 5. Online softmax: a new maximum rescales what was summed relative to the old one, by
-        //    2^(old - new). So does a new unit: values larger than all before. Probabilities
-        //    are 2^14 times what they are called, which the division at the end undoes.
-        int newUnit = unit;
-#pragma unroll
-        for (int n = 0; n < STEPS; n++) newUnit = max(newUnit, vs.exponents[n]);
-        float rescale[TALL][2];
-#pragma unroll
-        for (int m = 0; m < TALL; m++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                float most = -INFINITY;
-#pragma unroll
-                for (int i = 0; i < BC / 4; i++)
-                    most = fmaxf(most, score[m][i / 4][i / 2 % 2][2 * h + i % 2]);
-                most = fmaxf(largest[m][h], rowMax(most) * scale[m][h]);
-                // A row that has seen no key yet: any number but -infinity will do.
-                const float base = most == -INFINITY ? 0.0f : most;
-                rescale[m][h] = exp2f(largest[m][h] - base);
-                largest[m][h] = most;
-                sum[m][h] *= rescale[m][h];
-                rescale[m][h] *= power(unit - newUnit);
-#pragma unroll
-                for (int i = 0; i < BC / 4; i++) {
-                    float &s = score[m][i / 4][i / 2 % 2][2 * h + i % 2];
-                    s = exp2f(fmaf(s, scale[m][h], 14.0f - base));
-                    sum[m][h] += s;
-                }
-            }
-        unit = newUnit;
-
-        // 6. Cut the probabilities in two. A group of values smaller than the largest so far
-        //    was scaled by more: its probabilities make up for it.
-        unsigned pHi[TALL][STEPS / 2][4], pLo[TALL][STEPS / 2][4];
-#pragma unroll
-        for (int n = 0; n < STEPS; n++) {
-            const float by = power(vs.exponents[n] - unit);
-#pragma unroll
-            for (int m = 0; m < TALL; m++)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const float *p = &score[m][n / 2][n % 2][2 * h];
-                    const int part = n % 2 * 2 + h; // as a [16 x 16] fragment wants it
-                    cut(p[0] * by, p[1] * by, pHi[m][n / 2][part], pLo[m][n / 2][part]);
-                }
-        }
-
-        // 7. Add the weighted values. A tile's sum starts from zero, small products by
-        //    themselves, and meets the output only once, by an addition that rounds.
-#pragma unroll
-        for (int x = 0; x < DIM / 16; x++) {
-            float big[TALL][2][4] = {}, small[TALL][2][4] = {};
-#pragma unroll
-            for (int n = 0; n < STEPS / 2; n++) {
-                unsigned vHi[4], vLo[4];
-                const int at = vs.at(n * 16 + LANE % 16, 2 * x + LANE / 16);
-                load_matrix_transposed(vHi, vs.hi + at);
-                load_matrix_transposed(vLo, vs.lo + at);
-#pragma unroll
-                for (int m = 0; m < TALL; m++) {
-                    multiply(small[m], pHi[m][n], vLo);
-                    multiply(small[m], pLo[m][n], vHi);
-                    multiply(big[m], pHi[m][n], vHi);
-                }
-            }
-#pragma unroll
-            for (int m = 0; m < TALL; m++)
-#pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    float &a = acc[m][x][i / 4][i % 4];
-                    a = fmaf(a, rescale[m][i / 2 % 2],
-                             big[m][i / 4][i % 4] + small[m][i / 4][i % 4]);
-                }
-        }
+        // 5. Probabilities, and the sum of the values that they weigh.
+        int unit = r.unit;
+        EACH(n, GROUPS) unit = min(unit, shared.v.scale[n]);
+        softmax(r, score, unit);
+        weigh(r, score, shared.v);
     }
 
-    // 8. Divide by the whole row's sum, and write. A row that saw no key has gathered zeros.
+    // 6. Divide by the whole row's sum, and write. A row that saw no key has gahaved zeros.
 #pragma unroll
-    for (int m = 0; m < TALL; m++)
+    EACH(m, TALL) EACH(h, 2) {
+        float whole = r.sum[m][h];
+        EACH(i, 2) whole += __shfl_xor_sync(EVERYONE, whole, 1 + i);
+        const float inverse = whole > 0.0f ? powerOfTwo(-r.unit) / whole : 0.0f;
+        const int query = query0 + m * 16 + h * 8 + LANE / 4;
+        if (query >= seqQ) continue;
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const float whole = rowSum(sum[m][h]);
-            const float inverse = whole > 0.0f ? power(unit) / whole : 0.0f;
-            const int query = query0 + m * 16 + LANE / 4 + h * 8;
-            if (query >= seqQ) continue;
-#pragma unroll
-            for (int n = 0; n < DIM / 8; n++) {
-                const int x = n * 8 + LANE % 4 * 2;
-                float *to = out + (size_t)query * dim + x;
-                const float *a = &acc[m][n / 2][n % 2][2 * h];
-                if (wide && x < dim) *(float2 *)to = make_float2(a[0] * inverse, a[1] * inverse);
-                if (!wide && x < dim) to[0] = a[0] * inverse;
-                if (!wide && x + 1 < dim) to[1] = a[1] * inverse;
-            }
+        EACH(n, DIM / 8) {
+            const int x = n * 8 + LANE % 4 * 2;
+            float *to = out + (size_t)query * dim + x;
+            const float *a = &r.out[m][n][2 * h];
+            if (wide && x < dim) *(float2 *)to = make_float2(a[0] * inverse, a[1] * inverse);
+            if (!wide && x < dim) to[0] = a[0] * inverse;
+            if (!wide && x + 1 < dim) to[1] = a[1] * inverse;
         }
-}
-
-extern "C" __global__ void __launch_bounds__(WARPS * 32)
-    flash_64(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK,
-             int dim, int causal, int wide, float factor) {
-    extern __shared__ __align__(128) unsigned char shared[];
-    flash<64>(shared, q, k, v, out, seqQ, seqK, dim, causal, wide, factor);
-}
-
-extern "C" __global__ void __launch_bounds__(WARPS * 32)
-    flash_128(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK,
-              int dim, int causal, int wide, float factor) {
-    extern __shared__ __align__(128) unsigned char shared[];
-    flash<128>(shared, q, k, v, out, seqQ, seqK, dim, causal, wide, factor);
+    }
 }
