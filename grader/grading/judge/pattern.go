@@ -98,8 +98,11 @@ func General(t Truth, got []float32, j Judgement) string {
 	if near := max(1e-2, 16*j.Bound); j.Error < near && t.Type != tensor.Float32 {
 		return fmt.Sprintf("the values are nearly right: more rounding than %v inputs and float32 sums explain. Is a sum kept in 16 bits, or something rounded twice?", t.Type)
 	}
-	if j.Error < 1e-2 {
+	if t.LikeRounding(got, j) {
 		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"
+	}
+	if j.Error < 1e-2 {
+		return spread(t, got, j.Bound) + ": by little, and the others are right. Rounding would show in all rows. What do these have in common: their keys, a tile's edge, large scores?"
 	}
 	return spread(t, got, j.Bound)
 }

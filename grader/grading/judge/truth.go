@@ -150,6 +150,38 @@ func (t Truth) Same(got []float32, other []float64) bool {
 	return math.Sqrt(diff) <= LikenessOf(t.Type)*math.Sqrt(size)
 }
 
+// Explained is how much of an output's error a known mistake may leave if it is to explain it.
+const Explained = 0.1
+
+// Explains tells whether a known mistake's output explains an output that is wrong by however little:
+// it is much nearer to that than to the truth.
+func (t Truth) Explains(got []float32, other []float64) bool {
+	var left, wrong float64
+	for i, w := range other {
+		g := float64(got[i])
+		left += (g - w) * (g - w)
+		wrong += (g - t.Want[i]) * (g - t.Want[i])
+	}
+	return wrong > 0 && left <= Explained*Explained*wrong // never, where there is NaN
+}
+
+// LikeRounding tells whether an output may be wrong by rounding alone: by little, and by about as much in
+// most rows as in the worst one.
+func (t Truth) LikeRounding(got []float32, j Judgement) bool {
+	if !(j.Error < 1e-2) {
+		return false
+	}
+	errors := make([]float64, t.Rows())
+	for row := range errors {
+		errors[row] = t.RowError(got, row)
+	}
+	slices.Sort(errors)
+	return errors[len(errors)/2] > max(j.Bound, j.Error)/alike
+}
+
+// alike is how much worse the worst row may be than the middle one, if all that is wrong is rounding.
+const alike = 32
+
 // Concat puts truths of equal row lengths one after another.
 func Concat(truths []Truth) Truth {
 	var all Truth

@@ -20,7 +20,9 @@ var Attention = judge.Op{
 		}
 		return AttentionRules(c)
 	},
-	Judge: judgeAttention,
+	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
+		return judgeAny(c, in, out, true)
+	},
 	Least: judge.Once,
 	Timed: TimedAttention,
 }
@@ -48,8 +50,14 @@ func attentionTensors(c problem.Problem) (in, out []problem.Tensor) {
 }
 
 func judgeAttention(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
+	return judgeAny(c, in, out, false)
+}
+
+// judgeAny judges an attention; whole says that its scores are computed in whole rows, without tiles.
+func judgeAny(c problem.Problem, in []*tensor.Tensor, out problem.Answer, whole bool) judge.Ruling {
 	s := c.Attention()
 	p := AttentionOn(s, in[0].Data, in[1].Data, in[2].Data)
+	p.Whole = whole
 	got := out.Tensors[0].Data
 	t := AttentionTruth(p.Q, p.K, p.V, s)
 	return judge.Rule(c, s, t, got, func(j judge.Judgement) string { return p.Pattern(t, got, j) })

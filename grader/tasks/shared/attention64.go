@@ -5,7 +5,6 @@ import (
 
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
-	"flashlab/tensor"
 )
 
 // Deviation is an attention with one thing done otherwise; the zero value is the
@@ -19,6 +18,7 @@ type Deviation struct {
 	ForgetSum    int                               // the same of the sum
 	Part         func(j, keys int) int             // of key j: each part is relative to its own largest score
 	Mean         bool                              // of the parts, instead of the sum
+	Pad          int                               // size of tiles of keys, of which the last is filled with scores and values of 0
 }
 
 func (c *Deviation) fill(k, v []float32, s attn.Shape) {
@@ -82,36 +82,39 @@ func (c Deviation) mix(y, p []float64, keys int) {
 	}
 }
 
-// SameAttention is Same(got, out), of outputs of a type, for the out of Attention64, and that out if so. It stops at the
-// first row after which they cannot be the same: the feedback asks for many deviations.
-func SameAttention(of tensor.Type, got, q, k, v []float32, s attn.Shape, c Deviation) (out []float64, same bool) {
-	c.fill(k, v, s)
-	likeness := judge.LikenessOf(of)
-	var size float64
-	for _, g := range got {
+// made tells whether an output is what an attention with one thing done otherwise gives. It stops at the
+// first row after which it cannot be: the feedback asks for many deviations.
+func (p AttentionInputs) made(t judge.Truth, got []float32, c Deviation) bool {
+	s := p.S
+	c.fill(p.K, p.V, s)
+	likeness := judge.LikenessOf(t.Type)
+	var size, wrong float64
+	for i, g := range got {
 		size += float64(g) * float64(g)
+		wrong += (float64(g) - t.Want[i]) * (float64(g) - t.Want[i])
 	}
 	if math.IsNaN(size) || math.IsInf(size, 0) {
-		return nil, false
+		return false
 	}
 	// Where they are the same, out is at most this much larger than got, and so is what they may differ by.
 	most, diff := size*(likeness*likeness)/((1-likeness)*(1-likeness))*(1+1e-9), 0.0
-	out = make([]float64, s.QElements())
-	p, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
+	most = max(most, judge.Explained*judge.Explained*wrong)
+	out := make([]float64, s.QElements())
+	shares, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
 	for row := range len(out) / s.Dim {
 		y, keys := out[row*s.Dim:(row+1)*s.Dim], keysOf(s, row)
-		if c.weights(p, sizes, q[row*s.Dim:(row+1)*s.Dim], keys, row%s.SeqQ, s) {
-			c.mix(y, p, keys)
+		if c.weights(shares, sizes, p.Q[row*s.Dim:(row+1)*s.Dim], keys, row%s.SeqQ, s) {
+			c.mix(y, shares, keys)
 		}
 		for x, w := range y {
 			d := float64(got[row*s.Dim+x]) - w
 			diff += d * d
 		}
 		if !(diff <= most) { // NaN, too
-			return nil, false
+			return false
 		}
 	}
-	return out, judge.Truth{Type: of}.Same(got, out)
+	return t.Same(got, out) && !t.Same(t.Plain, out) || t.Explains(got, out)
 }
 
 // weights are the shares of query i, and the size of the numbers that each comes
@@ -143,6 +146,9 @@ func (c Deviation) weights(p, size []float64, q []float32, keys, i int, s attn.S
 	var sum float64
 	for j := range p {
 		sum += exp(p[j] - below[j])
+	}
+	if c.Pad > 0 {
+		sum += float64(beyond(len(p), c.Pad)) * math.Exp(-largest)
 	}
 	for j := range p {
 		if p[j] = exp(p[j]-above[j]) / sum; !c.Sees(s, i, j) {

@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"flashlab/attn"
-	"flashlab/grader/grading/judge"
 	"flashlab/tensor"
 )
 
-// SameAttention says what Same says of the whole output.
-func TestSameAttentionIsSameSooner(t *testing.T) {
+// made says what Same and Explains say of the whole output.
+func TestADeviationIsRecognisedSooner(t *testing.T) {
 	s := attn.Shape{Batch: 1, Heads: 2, KVHeads: 1, SeqQ: 17, SeqK: 40, Dim: 8, Causal: true}
 	random := func(id uint32, n int) []float32 {
 		x := make([]float32, n)
@@ -35,17 +34,16 @@ func TestSameAttentionIsSameSooner(t *testing.T) {
 		outs = append(outs, one, near)
 	}
 	outs = append(outs, make([]float32, s.QElements()))
-	found := 0
+	p, truth, found := AttentionOn(s, q, k, v), AttentionTruth(q, k, v, s), 0
 	for i, got := range outs {
 		for j, c := range deviations {
 			want, _ := Attention64(q, k, v, s, c)
-			out, same := SameAttention(tensor.Float32, got, q, k, v, s, c)
-			assert.Equal(t, judge.Truth{}.Same(got, want), same, fmt.Sprint(i, j))
+			same := p.made(truth, got, c)
+			assert.Equal(t, truth.Same(got, want) && !truth.Same(truth.Plain, want) || truth.Explains(got, want), same, fmt.Sprint(i, j))
 			if same {
 				found++
-				assert.Equal(t, want, out)
 			}
 		}
 	}
-	assert.GreaterOrEqual(t, found, 2*len(deviations))
+	assert.GreaterOrEqual(t, found, 2*(len(deviations)-1))
 }

@@ -12,6 +12,7 @@ import (
 type AttentionInputs struct {
 	S       attn.Shape
 	Q, K, V []float32
+	Whole   bool // computed in whole rows of scores: there are no tiles of keys
 }
 
 // AttentionOn is the attention of these inputs.
@@ -28,13 +29,16 @@ type suspect struct {
 // pattern compares with the attentions that one computes by mistake, then looks
 // at where an output is wrong.
 func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement) string {
-	if why := p.nan(got); why != "" || t.Same(got, t.Want) {
+	if why := p.nan(got); why != "" {
 		return why
 	}
 	for _, m := range p.suspects() {
-		if want, same := SameAttention(t.Type, got, p.Q, p.K, p.V, p.S, m.change); same && !t.Same(t.Plain, want) {
+		if p.made(t, got, m.change) {
 			return m.says
 		}
+	}
+	if why := p.multiples(t, got); why != "" || t.LikeRounding(got, j) {
+		return why
 	}
 	rows := judge.WrongRows(t, got, j.Bound)
 	if judge.FirstOnly(rows, p.S.Batch*p.S.Heads) {
@@ -47,6 +51,32 @@ func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement
 		}
 	}
 	return judge.Edge(wrong, "query row")
+}
+
+// multiples recognises rows that are right but for a factor: what they are divided by is wrong.
+func (p AttentionInputs) multiples(t judge.Truth, got []float32) string {
+	if p.S.Dim < 8 {
+		return ""
+	}
+	var off, left, most, at float64 // squares of the error, and of what factors leave of it
+	for row := range len(got) / p.S.Dim {
+		var product, size float64
+		for i := row * p.S.Dim; i < (row+1)*p.S.Dim; i++ {
+			product, size = product+float64(got[i])*t.Want[i], size+t.Want[i]*t.Want[i]
+		}
+		factor := product / max(size, math.SmallestNonzeroFloat64)
+		for i := row * p.S.Dim; i < (row+1)*p.S.Dim; i++ {
+			whole, rest := float64(got[i])-t.Want[i], float64(got[i])-factor*t.Want[i]
+			off, left = off+whole*whole, left+rest*rest
+		}
+		if d := math.Abs(factor - 1); d > most {
+			most, at = d, factor
+		}
+	}
+	if !(left < 1e-4*off) {
+		return ""
+	}
+	return fmt.Sprintf("the rows are right but for a factor (one is %.4g of what it should be): the sum that a row is divided by is wrong. Is a key counted twice, or one that is not there?", at)
 }
 
 // nan looks at rows with NaN.
@@ -71,6 +101,8 @@ func (p AttentionInputs) nan(got []float32) string {
 		return "some elements are infinite: have masked scores (-Inf) reached the product with v? The causal mask comes before the softmax"
 	case seeing == 0:
 		return fmt.Sprintf("NaN from a row masked entirely, in %d rows: a query that sees no key gets zeros (-Inf minus -Inf is NaN, and so is 0 / 0)", blind)
+	case p.S.Causal && seeing < len(got)/p.S.Dim && (p.Whole || p.S.SeqK <= judge.Tiles[len(judge.Tiles)-1]):
+		return judge.NotNumbers(nan) + ", in rows that see some key: where does a masked score (-Inf) meet another one? -Inf minus -Inf is NaN, and so is 0 · -Inf"
 	case p.S.Causal && seeing < len(got)/p.S.Dim:
 		return judge.NotNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
 	case p.Overflows():
@@ -127,13 +159,18 @@ func (p AttentionInputs) suspects() []suspect {
 				"the causal mask is applied where none is asked for"},
 			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
 				"a causal mask is applied where none is asked for"},
-			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 }},
-				"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
+		)
 	}
+	list = append(list, suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 && s.Sees(i, j) }},
+		"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
 	for _, tile := range judge.Tiles {
-		if cut := (p.S.SeqK - 1) / tile * tile; cut > 0 && (p.S.Causal || cut < p.S.SeqK-1) {
+		if cut := (p.S.SeqK - 1) / tile * tile; cut > 0 && cut < p.S.SeqK-1 {
 			list = append(list, suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
 				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
+		}
+		if extra := beyond(p.S.SeqK, tile); padsMore(p.S.SeqK, tile) {
+			list = append(list, suspect{Deviation{Pad: tile},
+				fmt.Sprintf("keys beyond SeqK are counted with score 0: %d of them, up to a multiple of %d, and each adds e^0 to a row's sum. Their scores are -Inf", extra, tile)})
 		}
 		if tile < p.S.SeqK {
 			list = append(list, suspect{Deviation{Forget: tile},
@@ -145,15 +182,24 @@ func (p AttentionInputs) suspects() []suspect {
 	return list
 }
 
+// beyond is how many keys the last tile lacks.
+func beyond(keys, tile int) int { return -keys & (tile - 1) }
+
+// padsMore tells whether a last tile lacks more keys than one half as large does.
+func padsMore(keys, tile int) bool {
+	smallest := judge.Tiles[len(judge.Tiles)-1]
+	return beyond(keys, tile) > 0 && (tile == smallest || beyond(keys, tile) > beyond(keys, tile/2))
+}
+
 // masks are the causal masks that one writes by mistake.
 func (p AttentionInputs) masks() []suspect {
 	return []suspect{
 		{Deviation{Sees: func(attn.Shape, int, int) bool { return true }},
 			"wrong only where the key lies after the query: the causal mask is not applied"},
 		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
-			"the causal mask is off by one: a query sees its own key, too"},
+			"the causal mask is off by one: a query must see its own key as well, and here it does not. Query i sees keys 0 … i + SeqK − SeqQ"},
 		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
-			"the causal mask is off by one: a query sees one key too many"},
+			"the causal mask is off by one: a query sees one key too many. Query i sees keys 0 … i + SeqK − SeqQ"},
 		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
 			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"},
 		{Deviation{Late: true},

@@ -79,7 +79,7 @@ func (d Decoding) made(m DecodeMistake, t judge.Truth, got []float32) bool {
 		rows = CacheRows(d.S, d.Lengths)
 	}
 	other, _, has := Decode64(d.Q, d.K, d.V, d.S, rows, m.Change)
-	var off, size, differs float64
+	var off, size, differs, wrong float64
 	for i, w := range other {
 		if row := i / d.S.Dim; !has[row] || math.IsNaN(w) {
 			if t.Scale[row] == 0 {
@@ -96,7 +96,11 @@ func (d Decoding) made(m DecodeMistake, t judge.Truth, got []float32) bool {
 		}
 		off += (g - w) * (g - w)
 		differs += (t.Want[i] - w) * (t.Want[i] - w)
+		wrong += (g - t.Want[i]) * (g - t.Want[i])
 		size += w * w
+	}
+	if wrong > 0 && off <= judge.Explained*judge.Explained*wrong {
+		return true
 	}
 	return math.Sqrt(off) <= judge.LikenessOf(t.Type)*math.Sqrt(size) && math.Sqrt(differs) > 10*judge.Likeness*math.Sqrt(size)
 }
@@ -168,6 +172,10 @@ func (d Decoding) tiled() []DecodeMistake {
 				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
 			DecodeMistake{nil, Deviation{ForgetSum: tile},
 				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+		if slices.ContainsFunc(d.Lengths, func(n int) bool { return padsMore(n, tile) }) {
+			list = append(list, DecodeMistake{nil, Deviation{Pad: tile},
+				fmt.Sprintf("keys beyond a sequence's length are counted with score 0, up to a multiple of %d, and each adds e^0 to the sum. Their scores are -Inf", tile)})
+		}
 	}
 	return list
 }

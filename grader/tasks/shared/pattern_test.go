@@ -70,6 +70,36 @@ func TestAttentionPatterns(t *testing.T) {
 	full.says(t, make([]float32, len(full.deviation(Deviation{}))), "every element is 0")
 }
 
+// TestSmallErrorsHaveCauses: what is wrong by little, for there are many keys, is not taken for rounding.
+func TestSmallErrorsHaveCauses(t *testing.T) {
+	long := give(t, Flash, false, 1, 1, 8, 2047, 16)
+	long.says(t, long.deviation(Deviation{Pad: 8}), "keys beyond SeqK are counted with score 0: 1 of them, up to a multiple of 8")
+	causal := give(t, Flash, true, 1, 1, 300, 300, 16)
+	causal.says(t, causal.deviation(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 && s.Sees(i, j) }}), "the last key is missing")
+
+	right := long.deviation(Deviation{})
+	twice := make([]float32, len(right))
+	for i, v := range right {
+		twice[i] = v * 0.997
+	}
+	long.says(t, twice, "the rows are right but for a factor (one is 0.997 of what it should be)")
+	long.says(t, judgetest.RoundedAll(right), "more rounding than float32 explains")
+	some := append([]float32{}, right...)
+	for i := range 16 {
+		some[3*16+i] = judgetest.Rounded(some[3*16+i])
+	}
+	long.says(t, some, "1 of 8 rows have wrong values: by little, and the others are right")
+}
+
+// TestNaNWithoutTiles: no tile is blamed where there is none.
+func TestNaNWithoutTiles(t *testing.T) {
+	for _, g := range []given{give(t, Attention, true, 1, 1, 65, 65, 8), give(t, Flash, true, 1, 1, 7, 7, 8)} {
+		y := g.deviation(Deviation{})
+		y[3*8] = float32(math.NaN())
+		g.says(t, y, "where does a masked score (-Inf) meet another one?")
+	}
+}
+
 func TestQueriesWithoutAKeyGetZeros(t *testing.T) {
 	g := give(t, Flash, true, 1, 1, 9, 4, 3)
 	right := g.deviation(Deviation{})

@@ -25,6 +25,7 @@ var multihead = judge.Op{
 		s := c.Attention()
 		apart := func(x []float32, seq int) []float32 { return shared.SplitUp(x, s.Batch, seq, s.Heads, s.Dim) }
 		p := shared.AttentionOn(s, apart(in[0].Data, s.SeqQ), apart(in[1].Data, s.SeqK), apart(in[2].Data, s.SeqK))
+		p.Whole = true
 		t := shared.AttentionTruth(p.Q, p.K, p.V, s) // head by head
 		got := out.Tensors[0].Data
 		return judge.Rule(c, judge.Shapes{Problem: c}, merged(t, s), got, func(j judge.Judgement) string {

@@ -3,6 +3,7 @@ package task5
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -101,6 +102,19 @@ func TestDecodePatterns(t *testing.T) {
 		}
 		p.Says(t, "rows have wrong values", judgetest.Changed(right, func(i int) bool { return i%2 == 0 }))
 		p.Says(t, "nearly right", judgetest.RoundedAll(right))
+	}
+}
+
+// TestShortStepsAreNotRounding: a key too few or too many, among thousands, is named.
+func TestShortStepsAreNotRounding(t *testing.T) {
+	p := judgetest.Prepare(t, decodeStep, judge.Spec{Shape: []int{1, 1, 1, 4090, 16}, Each: []int{4085}, Dist: tensor.Normal}, 3)
+	d := decodingOf(p)
+	for _, want := range []string{"the newest token is missing", "counted with score 0, up to a multiple of 16"} {
+		for _, m := range d.Mistakes() {
+			if strings.Contains(m.Says, want) {
+				p.Says(t, want, with(d, m))
+			}
+		}
 	}
 }
 
