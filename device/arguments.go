@@ -194,7 +194,7 @@ func CheckLaunch(kernel string, l Launch, info Info) (Launch, error) {
 	threads := int64(b.X) * int64(b.Y) * int64(b.Z)
 	switch {
 	case g.X < 1 || g.Y < 1 || g.Z < 1:
-		return l, Refuse(kernel, "grid %d×%d×%d has no blocks", g.X, g.Y, g.Z)
+		return l, Refuse(kernel, "grid %d×%d×%d has no blocks: a division rounds down. Round up, (n + size - 1) / size, so that a last, partial block counts", g.X, g.Y, g.Z)
 	case g.X > math.MaxInt32 || g.Y > 65535 || g.Z > 65535:
 		return l, Refuse(kernel, "grid %d×%d×%d: CUDA allows 2147483647×65535×65535 at most", g.X, g.Y, g.Z)
 	case b.X < 1 || b.Y < 1 || b.Z < 1:

@@ -129,7 +129,7 @@ func TestCheckLaunch(t *testing.T) {
 		launch Launch
 		want   string
 	}{
-		{Launch{Block: D1(1)}, "grid 0×1×1 has no blocks"},
+		{Launch{Block: D1(1)}, "grid 0×1×1 has no blocks: a division rounds down. Round up, (n + size - 1) / size"},
 		{Launch{Grid: Dim{1, -1, 1}, Block: D1(1)}, "has no blocks"},
 		{Launch{Grid: D1(math.MaxInt32 + 1), Block: D1(1)}, "at most"},
 		{Launch{Grid: D2(1, 65536), Block: D1(1)}, "at most"},
