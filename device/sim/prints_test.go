@@ -122,3 +122,49 @@ extern "C" __global__ void format(float *x) { printf((const char *)(x + 100000))
 		assert.Equal(t, "1.500000|2.000|  1.23e+04|0.25|   7|3.1|-8|9|10|-3|4\n", got[1].Text)
 	}
 }
+
+// TestPrintsComeByLanes: as on a GPU, what a warp prints at one place comes in the order of its lanes,
+// whichever of them has come to the meeting before it last.
+func TestPrintsComeByLanes(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `extern "C" __global__ void k() {
+    int v = threadIdx.x;
+    for (int m = 16; m; m /= 2) {
+        v += __shfl_xor_sync(~0u, v, m);
+        printf("m%d", m);
+    }
+    if (threadIdx.x == 3) printf("x");
+    __syncthreads();
+    for (int i = 0; i < 2; i++) printf("i%d", i);
+}`})
+	require.NoError(t, err)
+	k, err := m.Kernel("k")
+	require.NoError(t, err)
+	require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(2), Block: device.D1(40)}))
+	all, _, err := d.Prints()
+	require.NoError(t, err)
+	var want []string
+	for block := range 2 {
+		say := func(text string, first, end int) {
+			for thread := first; thread < end; thread++ {
+				want = append(want, fmt.Sprintf("%d/%d%s", block, thread, text))
+			}
+		}
+		for _, m := range []string{"m16", "m8", "m4", "m2", "m1"} {
+			say(m, 0, 32)
+			if m == "m1" {
+				say("x", 3, 4)
+			}
+			say(m, 32, 40)
+		}
+		for warp := range 2 {
+			say("i0", 32*warp, min(32*warp+32, 40))
+			say("i1", 32*warp, min(32*warp+32, 40))
+		}
+	}
+	var got []string
+	for _, p := range all {
+		got = append(got, fmt.Sprintf("%d/%d%s", p.Block[0], p.Thread[0], p.Text))
+	}
+	assert.Equal(t, want, got)
+}

@@ -94,6 +94,7 @@ void startBlock(Worker *w, Module *m) {
         Fiber *f = &w->fibers[i];
         f->wait = Wait::None;
         f->clock = 1;
+        f->met = 0;
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;

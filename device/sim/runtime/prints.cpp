@@ -3,6 +3,8 @@
 // keeps the first bytes of its blocks, the first bytes of all are among them, no
 // matter which worker ran which block.
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "message.h"
 #include "prints.h"
@@ -33,6 +35,31 @@ bool same(Index3 a, Index3 b) {
 Index3 split(uint32_t linear, Index3 size) {
     return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
 }
+
+// byLanes orders one block's prints as a GPU's do: what a warp prints between two meetings
+// comes lane by lane, each lane's first print, then each one's second. Threads run here one by
+// one, and whoever comes last to a meeting goes on first.
+void byLanes(std::vector<Print>::iterator first, std::vector<Print>::iterator last) {
+    struct Place {
+        size_t group, nth; // where the warp's first print of this stretch stood
+        Print *print;
+    };
+    std::map<std::tuple<uint16_t, uint64_t, uint32_t>, size_t> groups;
+    std::map<std::pair<uint16_t, size_t>, size_t> printed; // by a thread in its group
+    std::vector<Place> places;
+    for (auto p = first; p != last; ++p) {
+        auto key = std::make_tuple((uint16_t)(p->thread / 32), p->barriers, p->met);
+        size_t group = groups.emplace(key, places.size()).first->second;
+        places.push_back({group, printed[{p->thread, group}]++, &*p});
+    }
+    std::stable_sort(places.begin(), places.end(), [](const Place &a, const Place &b) {
+        return std::tie(a.group, a.nth, a.print->thread) <
+               std::tie(b.group, b.nth, b.print->thread);
+    });
+    std::vector<Print> sorted;
+    for (auto &p : places) sorted.push_back(std::move(*p.print));
+    std::move(sorted.begin(), sorted.end(), first);
+}
 } // namespace
 
 void showOnly(const ShowOnly &s) {
@@ -42,7 +69,7 @@ void showOnly(const ShowOnly &s) {
 void print(Worker *w, Index3 block, const char *text) {
     if (only.byThread && !same(only.thread, w->current->thread)) return;
     if (only.byBlock && !same(only.block, block)) return;
-    Print p{w->blockIndex, w->current->id, text};
+    Print p{w->blockIndex, w->current->id, w->barriers, w->current->met, text};
     if (w->printedBytes + cost(p.text) > most) {
         w->unprinted = std::min(w->unprinted, w->blockIndex);
         w->printedBytes = most; // a shorter text later must not slip in
@@ -67,6 +94,12 @@ void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock) {
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const Print &a, const Print &b) { return a.block < b.block; });
+    for (auto first = all.begin(); first != all.end();) {
+        auto last =
+            std::find_if(first, all.end(), [&](const Print &p) { return p.block != first->block; });
+        byLanes(first, last);
+        first = last;
+    }
     for (auto &p : all) {
         if (p.block > lost || keptBytes + cost(p.text) > most) {
             keptBytes = most;

@@ -127,6 +127,7 @@ void aligned(Worker *w, const Instruction &i, int line) {
     f->wait = Wait::Warp;
     f->mask = ~0u;
     f->kind = Aligned;
+    f->met++;
     f->in = &i;
     f->line = line;
     if (!wp.arrived) {
@@ -195,6 +196,7 @@ void simt_warp(unsigned mask, int kind, const void *in, void *out, int size, int
         }
         mask |= 1u << f->lane;
     }
+    f->met++;
     f->wait = Wait::Warp;
     f->mask = mask;
     f->kind = kind;

@@ -46,6 +46,7 @@ constexpr unsigned toldKept = 8;
 struct Fiber {
     uint16_t id, warp, lane;
     uint16_t clock; // its warp clock: how often it has met others of its warp
+    uint32_t met;   // the same, of meetings of every kind: what it prints is put in order by that
     // Where it is in its warp's trace of memory requests (traffic.h).
     Request *next;
     uint32_t open; // its requests in the trace
@@ -100,6 +101,8 @@ constexpr uint32_t noBlock = ~0u;
 struct Print {
     uint32_t block; // linear
     uint16_t thread;
+    uint64_t barriers; // of the block, so far
+    uint32_t met;      // its thread's meetings with its warp, so far
     std::string text;
 };
 
