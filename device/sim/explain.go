@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flashlab/device/trace"
@@ -45,10 +46,16 @@ func (d *Device) explain(raw rawFinding) explained {
 		if raw.Space == "shared" && raw.Name != "" && raw.Size == 0 {
 			f.Hint = "an extern __shared__ array has the bytes that the launch asks for: device.Launch{Shared: …}"
 		}
+		if raw.Space == "global" && raw.Offset < 0 {
+			f.Hint = "the index is negative: i - 1 at i = 0, say. Compare it with 0 as well"
+		}
 	case "index out of bounds":
 		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
 		f.Hint = "the index is outside its own dimension, even if the address is still inside the array"
+		if strings.Contains(raw.Text, "index -") {
+			f.Hint = "the index is negative: i - 1 at i = 0, say. Compare it with 0 as well"
+		}
 	case "use after free":
 		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -234,8 +241,16 @@ func (d *Device) object(m *module, raw rawFinding) string {
 		if raw.Name == "" {
 			return "global memory " + raw.Note
 		}
-		text := fmt.Sprintf("global memory %s[%d] (%d bytes)", raw.Name, raw.Offset/max(raw.Bytes, 1), raw.Bytes)
-		if raw.Offset+raw.Bytes > raw.Size {
+		each := max(raw.Bytes, 1)
+		index := raw.Offset / each
+		if raw.Offset < 0 { // towards the element it begins in
+			index = -((-raw.Offset + each - 1) / each)
+		}
+		text := fmt.Sprintf("global memory %s[%d] (%d bytes)", raw.Name, index, raw.Bytes) + m.calls(raw)
+		switch {
+		case raw.Offset < 0:
+			text += ", before its first element"
+		case raw.Offset+raw.Bytes > raw.Size:
 			text += fmt.Sprintf(", which holds %d elements of that size", raw.Size/max(raw.Bytes, 1))
 		}
 		return text
@@ -243,6 +258,25 @@ func (d *Device) object(m *module, raw rawFinding) string {
 		return "beyond the thread's local memory"
 	}
 	return raw.Note
+}
+
+// calls says what the kernel calls an array whose name is another one: ", its parameter x".
+func (m *module) calls(raw rawFinding) string {
+	var names []string
+	for _, s := range m.signatures {
+		if s.Name != raw.Kernel {
+			continue
+		}
+		for _, i := range raw.Passed {
+			if i < len(s.Params) {
+				names = append(names, s.Params[i].Name)
+			}
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, raw.Name) {
+		return ""
+	}
+	return ", the kernel's " + strings.Join(names, " and ")
 }
 
 func triple(t [3]int) string { return fmt.Sprintf("(%d,%d,%d)", t[0], t[1], t[2]) }

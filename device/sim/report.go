@@ -30,6 +30,7 @@ type rawFinding struct {
 	Op, OtherOp              string
 	Bytes, Offset, Size      int64
 	Space, Name, Owner, Note string
+	Passed                   []int // the kernel's arguments that point into it
 	OtherThread, OtherBlock  [3]int
 	BlocksDiffer             bool
 	Text                     string

@@ -179,6 +179,9 @@ std::string findingsJson() {
             out += ",\"owner\":" + quote(f.place.owner);
             out += ",\"offset\":" + std::to_string(f.place.offset);
             out += ",\"size\":" + std::to_string(f.place.size) + ",\"note\":" + quote(f.place.note);
+            std::string passed;
+            for (int i : f.place.passed) passed += (passed.empty() ? "" : ",") + std::to_string(i);
+            out += ",\"passed\":[" + passed + "]";
         }
         if (f.otherThread >= 0) {
             out += ",\"otherOp\":\"" + std::string(opName(f.otherOp)) + "\"";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "shadow.h"
 
@@ -11,8 +12,10 @@ namespace simt {
 // Where in memory it was: which array, and where in that.
 struct Place {
     std::string space, name, owner;
-    uint64_t offset = 0, size = 0;
+    int64_t offset = 0; // less than 0: before it begins
+    uint64_t size = 0;
     std::string note;
+    std::vector<int> passed; // the kernel's arguments that point into it
 };
 
 struct Finding {

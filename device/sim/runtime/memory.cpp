@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,8 +21,13 @@ struct Allocation {
 std::map<Addr, Allocation> allocations;
 Addr top;
 uint64_t inUse, limit;
-// Bytes between allocations, so that an overrun meets memory that is not live.
-constexpr uint64_t gap = 256;
+// Bytes between allocations, so that an overrun meets memory that is not live, and not another
+// array: as many as the array has before it, within bounds. Where the range is used up, the least.
+constexpr uint64_t gap = 256, smallestGap = 64 << 10, largestGap = 1 << 20;
+
+uint64_t gapBehind(uint64_t bytes) {
+    return std::clamp(bytes, smallestGap, largestGap);
+}
 
 Addr align(Addr a) {
     return (a + 255) & ~Addr(255);
@@ -58,7 +64,7 @@ void initMemory(uint64_t memoryLimit, bool races) {
     arena.lo = (Addr)reserve(bytes);
     arena.hi = arena.lo + bytes;
     arena.state = (uint8_t *)reserve(bytes);
-    top = arena.lo + gap;
+    top = arena.lo + smallestGap;
     for (Worker *w : workers) {
         w->arena = arena;
         if (races) shadow(&w->arena, true);
@@ -90,7 +96,7 @@ bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *e
             return false;
         }
     } else {
-        top = a + bytes + gap;
+        top = std::min(a + bytes + gapBehind(bytes), arena.hi);
     }
     inUse += bytes;
     memset(arena.state + (a - arena.lo), LIVE, bytes);
@@ -128,7 +134,7 @@ void releaseAll() {
     }
     allocations.clear();
     inUse = 0;
-    top = arena.lo + gap;
+    top = arena.lo + smallestGap;
 }
 
 bool withinAllocation(Addr a, uint64_t bytes, std::string *error) {
@@ -197,6 +203,30 @@ static Place describeShared(Worker *w, Addr a) {
     return p;
 }
 
+// nearest is the allocation that an address is in, or the one that ends before it. A little before
+// one begins, an index into that is negative; but most indices go wrong at the end.
+static std::map<Addr, Allocation>::iterator nearest(Addr a) {
+    auto after = allocations.upper_bound(a);
+    if (after == allocations.begin()) return after;
+    auto before = std::prev(after);
+    Addr end = before->first + before->second.bytes;
+    bool nearer = after != allocations.end() && !after->second.freed && a >= end &&
+                  4 * (after->first - a) <= a - end;
+    return nearer ? after : before;
+}
+
+// passed lists the arguments that point into an array: what the kernel calls it.
+static std::vector<int> passed(Worker *w, Addr lo, Addr hi) {
+    std::vector<int> all;
+    if (!w || !w->kernel || !w->args) return all;
+    for (int i = 0; i < w->kernel->count; i++) {
+        if (w->kernel->kinds[i] != 'p') continue;
+        Addr at = *(const Addr *)w->args[i];
+        if (at >= lo && at < hi) all.push_back(i);
+    }
+    return all;
+}
+
 Place describe(Worker *w, Addr a) {
     Place p;
     if (w && w->shared && w->shared->holds(a)) return describeShared(w, a);
@@ -207,15 +237,15 @@ Place describe(Worker *w, Addr a) {
     }
     if (arena.holds(a)) {
         p.space = "global";
-        auto it = allocations.upper_bound(a);
-        if (it == allocations.begin()) {
+        auto it = nearest(a);
+        if (it == allocations.end()) {
             p.note = "before the first allocation";
             return p;
         }
-        --it;
         p.name = it->second.name;
-        p.offset = a - it->first;
+        p.offset = (int64_t)(a - it->first);
         p.size = it->second.bytes;
+        p.passed = passed(w, it->first, it->first + p.size);
         if (it->second.freed) p.note = "freed";
         return p;
     }
