@@ -16,6 +16,10 @@ func TestErrorsReadLikeACompilers(t *testing.T) {
 	assert.Equal(t, "kernels.cu:3:7: error: no such thing", d.String())
 	assert.EqualError(t, &CompileError{File: "kernels.cu", Diagnostics: []Diagnostic{d, d}},
 		"kernels.cu:3:7: error: no such thing\nkernels.cu:3:7: error: no such thing")
+	quoted := []Diagnostic{d, {File: "kernels.cu", Line: 2, Severity: "error", Text: "nor this"}, {File: "mask.cu", Line: 1, Severity: "error", Text: "elsewhere"}}
+	Quote(quoted, "kernels.cu", "a\nb\nreturn nothing;\n")
+	assert.EqualError(t, &CompileError{File: "kernels.cu", Diagnostics: quoted},
+		"kernels.cu:3:7: error: no such thing\n     3 | return nothing;\n       |       ^\nkernels.cu:2: error: nor this\n     2 | b\nmask.cu:1: error: elsewhere")
 	assert.EqualError(t, &CompileError{File: "kernels.cu", Output: "killed\n"}, "kernels.cu does not compile:\nkilled")
 }
 

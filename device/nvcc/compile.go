@@ -218,6 +218,7 @@ func (j job) explain(dir, output string, failure error) error {
 	if !errors.As(failure, &exit) || len(found) == 0 || found[0].Severity != "error" {
 		return fmt.Errorf("compile %s: %s: %w\n%s", j.src.Name, j.tk.Nvcc, failure, strings.TrimSpace(output))
 	}
+	device.Quote(found, j.src.Name, j.src.Text)
 	return &device.CompileError{File: j.src.Name, Diagnostics: found, Output: output, Needs: needs(found)}
 }
 

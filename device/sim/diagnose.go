@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,24 @@ func compileError(s moduleSource, output string, cause error) error {
 		}
 		e.Diagnostics = append(e.Diagnostics, device.Diagnostic{File: at.file, Line: at.line, Column: at.column, Severity: "error", Text: friendlier(m[5])})
 	}
+	e.Diagnostics = once(e.Diagnostics)
+	device.Quote(e.Diagnostics, s.name, s.text)
 	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
 		e.Output = cause.Error()
 	}
 	return e
+}
+
+// once leaves out what was said before, and what the table of kernels makes of an error that has a line.
+func once(all []device.Diagnostic) []device.Diagnostic {
+	placed := slices.ContainsFunc(all, func(d device.Diagnostic) bool { return d.Line > 0 })
+	var kept []device.Diagnostic
+	for _, d := range all {
+		if !slices.Contains(kept, d) && (d.Line > 0 || !placed) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
 }
 
 func place(file, line, column string) row {

@@ -45,6 +45,20 @@ func TestCompileErrorsNameTheStudentsLine(t *testing.T) {
 	})
 }
 
+// TestCompileErrorsAreSaidOnce: what the table of kernels makes of a wrong line is no second error.
+func TestCompileErrorsAreSaidOnce(t *testing.T) {
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Compiler: compiler})
+		err := compile(d, "extern \"C\" __global__ vioid k(float *y) {\n  y[0] = 1;\n}\n")
+		var e *device.CompileError
+		require.ErrorAs(t, err, &e)
+		for _, one := range e.Diagnostics {
+			assert.Equal(t, 1, one.Line, "%v", err)
+		}
+		assert.Contains(t, err.Error(), "\n     1 | extern \"C\" __global__ vioid k(float *y) {\n       | ")
+	})
+}
+
 // normalQuotes: g++ and clang++ quote names differently by version.
 func normalQuotes(s string) string {
 	var out []rune

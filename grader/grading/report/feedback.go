@@ -16,6 +16,23 @@ type Group struct {
 	Reason  string
 	Details []string
 	Again   string // repeats the first of them
+	compile bool   // kernels that do not compile
+	size    int    // of the first of them
+}
+
+// told says once what does not compile: the same file is every check's.
+type told map[string]string
+
+func (t told) once(g Group) Group {
+	if !g.compile {
+		return g
+	}
+	if first, before := t[g.Reason]; before {
+		g.Reason, g.Again = "does not compile, as said of "+first, ""
+	} else {
+		t[g.Reason] = g.Names[0]
+	}
+	return g
 }
 
 // digits may differ between failures of the same kind: "index out of range [17]".
@@ -35,18 +52,34 @@ func Failures(c verdict.Check) (groups []Group, hidden int) {
 		}
 		name := c.ID + "/" + k.Name
 		key := k.Class + digits.ReplaceAllString(k.Reason, "0")
-		if i, seen := at[key]; seen { // the details of the first will do
-			groups[i].Names = append(groups[i].Names, name)
-			continue
-		}
-		at[key] = len(groups)
-		g := Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again}
+		g := Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again,
+			compile: k.Class == doesNotCompile, size: size(k)}
 		if k.Class == notImplemented || k.Class == notRun {
 			g.Again = "" // to run it again tells nothing
 		}
-		groups = append(groups, g)
+		i, seen := at[key]
+		switch {
+		case !seen:
+			at[key] = len(groups)
+			groups = append(groups, g)
+		case k.Class == "" && g.size > groups[i].size:
+			// The larger case decides: among few numbers a tile of 16 looks like one of 128.
+			g.Names = append(g.Names, groups[i].Names...)
+			groups[i] = g
+		default:
+			groups[i].Names = append(groups[i].Names, name)
+		}
 	}
 	return groups, hidden
+}
+
+// size is about how much work a case is.
+func size(k verdict.Outcome) int {
+	n := 1
+	for _, d := range k.Shape {
+		n *= max(d, 1)
+	}
+	return n
 }
 
 // names are the cases of several groups.
@@ -77,14 +110,14 @@ func first(names []string, n int) []string {
 	return append(append([]string{}, names[:n-1]...), fmt.Sprintf("and %d more", len(names)-n+1))
 }
 
-func (p Printer) failures(c verdict.Check) {
+func (p Printer) failures(c verdict.Check, said told) {
 	groups, _ := Failures(c) // the part of hidden cases says how many failed
 	for i, g := range groups {
 		if i == maxCases {
 			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names(groups[i:]), ", "))
 			break
 		}
-		lines := g.Lines()
+		lines := said.once(g).Lines()
 		fmt.Fprintf(p.W, "\n%s %s\n%s\n", p.colour("✗", text.FgRed), p.colour(lines[0], text.Bold), strings.Join(lines[1:], "\n"))
 	}
 }

@@ -63,6 +63,33 @@ func TestTheVerdictInPlainText(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(out, "race on shared"))
 }
 
+// TestTheLargerCaseDecides: of cases that went wrong in the same way the largest is told at length.
+func TestTheLargerCaseDecides(t *testing.T) {
+	c := verdict.Check{ID: "gemm", Cases: []verdict.Outcome{
+		{Name: "small", Shape: []int{1, 17}, Reason: "the last 1 of 16", Again: "small"},
+		{Name: "large", Shape: []int{1, 113}, Reason: "the last 49 of 64", Details: []string{"there"}, Again: "large"},
+		{Name: "middle", Shape: []int{1, 40}, Reason: "the last 8 of 32"},
+		{Name: "crashed", Shape: []int{1, 1}, Class: "error", Reason: "index 1", Again: "crashed"},
+		{Name: "too", Shape: []int{1, 9}, Class: "error", Reason: "index 9", Again: "too"}}}
+	groups, _ := Failures(c)
+	require.Len(t, groups, 2)
+	assert.Equal(t, []string{"gemm/large", "gemm/small", "gemm/middle"}, groups[0].Names)
+	assert.Equal(t, []string{"gemm/large, gemm/small, gemm/middle", "  the last 49 of 64", "  there", "  again: large"}, groups[0].Lines())
+	assert.Equal(t, "crashed", groups[1].Again, "an error is the same in the smallest case, and sooner repeated")
+}
+
+// TestWhatDoesNotCompileIsSaidOnce, though every check meets it.
+func TestWhatDoesNotCompileIsSaidOnce(t *testing.T) {
+	broken := []verdict.Outcome{{Name: "1x1", Class: "compile", Reason: "kernels.cu:3:7: error: no such thing", Again: "repeat"}}
+	v := verdict.Verdict{Task: "2", Checks: []verdict.Check{{ID: "softmax", Cases: broken}, {ID: "gemm", Cases: broken}}}
+	var b bytes.Buffer
+	Printer{W: &b}.Verdict(v)
+	for _, said := range []string{b.String(), strings.Join(wrong(v, nil), "\n")} {
+		assert.Equal(t, 1, strings.Count(said, "no such thing"), said)
+		assert.Contains(t, said, "gemm/1x1\n  does not compile, as said of softmax/1x1")
+	}
+}
+
 func TestTheTerminalHasColours(t *testing.T) {
 	var b bytes.Buffer
 	Printer{W: &b, Terminal: true}.Verdict(verdictOf("2", 0.6))
