@@ -76,6 +76,8 @@ func missing(t Truth, got []float32, unwritten int) string {
 		return fmt.Sprintf("%d elements were never written, in %d of %d rows", unwritten, whole+parts, total)
 	case whole == 1:
 		return fmt.Sprintf("row %d of %d was never written", firstWhole, total) + lastOne(firstWhole, total)
+	case lastWhole-firstWhole+1 == whole && lastWhole == total-1:
+		return fmt.Sprintf("rows %d to %d of %d were never written: they are the last ones. Was a number of blocks rounded down? Round up, so that a last, partial one counts", firstWhole, lastWhole, total)
 	case lastWhole-firstWhole+1 == whole:
 		return fmt.Sprintf("rows %d to %d of %d were never written", firstWhole, lastWhole, total)
 	}
