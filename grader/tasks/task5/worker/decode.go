@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/grading/problem"
@@ -23,16 +25,29 @@ func Decode[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	})
 }
 
-// DecodeSplit is the same in parts. A submission need not have it.
+// DecodeSplit is the same in parts. A submission need not have it. What it needs it takes in the first call of
+// a shape: a second one is recorded, as a model's steps are.
 func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
-	return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.PerSequence) error {
-		s, ok := any(it).(attn.SplitDecoder)
-		if !ok {
-			return attn.ErrNotImplemented
-		}
-		cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
-		return s.DecodeSplit(out[0], in[0], cache, c.Decode(), lengths, c.Sizes["parts"])
-	})
+	return func(j *worker.Job) (*problem.Answer, error) {
+		return withEach("DecodeSplit", "lengths", m, func(it T, c problem.Problem, out, in worker.Buffers, lengths attn.PerSequence) error {
+			s, ok := any(it).(attn.SplitDecoder)
+			if !ok {
+				return attn.ErrNotImplemented
+			}
+			cache := attn.Cache{K: in[1], V: in[2], CacheShape: c.Cache()}
+			split := func() error {
+				return s.DecodeSplit(out[0], in[0], cache, c.Decode(), lengths, c.Sizes["parts"])
+			}
+			if err := split(); err != nil || c.Timed {
+				return err
+			}
+			graph, err := j.Device.Record(func(device.Queue) error { return split() })
+			if err != nil {
+				return fmt.Errorf("recording a second call of the same shape: %w", err)
+			}
+			return graph.Close()
+		})(j)
+	}
 }
 
 // withEach is OnDevice for a method that takes a number for each sequence; what is
