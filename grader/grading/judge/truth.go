@@ -151,10 +151,10 @@ func (t Truth) Same(got []float32, other []float64) bool {
 }
 
 // Explained is how much of an output's error a known mistake may leave if it is to explain it.
-const Explained = 0.1
+const Explained = 0.01
 
 // Explains tells whether a known mistake's output explains an output that is wrong by however little:
-// it is much nearer to that than to the truth.
+// it is a hundred times nearer to that than to the truth.
 func (t Truth) Explains(got []float32, other []float64) bool {
 	var left, wrong float64
 	for i, w := range other {
