@@ -279,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, FIT)
         weigh(r, score, shared.v);
     }
 
-    // 6. Divide by the whole row's sum, and write. A row that saw no key has gahaved zeros.
+    // 6. Divide by the whole row's sum, and write. A row that saw no key has zeros.
 #pragma unroll
     EACH(m, TALL) EACH(h, 2) {
         float whole = r.sum[m][h];
