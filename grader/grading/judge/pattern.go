@@ -39,7 +39,7 @@ func emptiness(t Truth, got []float32) string {
 	unwritten, _, zero := CensusOf(t.Type, got)
 	switch {
 	case unwritten == len(got):
-		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written)"
+		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written). Is a launch left out or skipped, perhaps because an earlier call had the same shape?"
 	case unwritten > 0:
 		return missing(t, got, unwritten)
 	case zero == len(got):
@@ -79,7 +79,7 @@ func missing(t Truth, got []float32, unwritten int) string {
 	case lastWhole-firstWhole+1 == whole && lastWhole == total-1:
 		return fmt.Sprintf("rows %d to %d of %d were never written: they are the last ones. Was a number of blocks rounded down? Round up, so that a last, partial one counts", firstWhole, lastWhole, total)
 	case lastWhole-firstWhole+1 == whole:
-		return fmt.Sprintf("rows %d to %d of %d were never written", firstWhole, lastWhole, total)
+		return fmt.Sprintf("rows %d to %d of %d were never written. Does the grid have a block for each part of the rows?", firstWhole, lastWhole, total)
 	}
 	return fmt.Sprintf("%d of %d rows were never written, the first is row %d", whole, total, firstWhole)
 }
