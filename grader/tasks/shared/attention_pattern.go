@@ -65,6 +65,9 @@ func (p AttentionInputs) multiples(t judge.Truth, got []float32) string {
 			product, size = product+float64(got[i])*t.Want[i], size+t.Want[i]*t.Want[i]
 		}
 		factor := product / max(size, math.SmallestNonzeroFloat64)
+		if size > 0 && !(factor > 0) {
+			return "" // a row of zeros saw nothing: no divisor makes it that
+		}
 		for i := row * p.S.Dim; i < (row+1)*p.S.Dim; i++ {
 			whole, rest := float64(got[i])-t.Want[i], float64(got[i])-factor*t.Want[i]
 			off, left = off+whole*whole, left+rest*rest
