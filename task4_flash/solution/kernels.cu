@@ -26,7 +26,7 @@ typedef float Scores[TALL][GROUPS][4];
 // Unrolled, by nvcc itself or by a pragma: then what i indexes can be in registers.
 #define EACH(i, n) for (int i = 0; i < (n); i++)
 
-// 2^n. For n = -127 it is 2^-126, which is small enough for every use here.
+// Two to the n-th, or 2^-126 if that is more: nothing here needs a smaller one.
 __device__ float powerOfTwo(int n) {
     return __int_as_float(max(n + 127, 1) << 23);
 }
