@@ -14,7 +14,8 @@ import (
 func TestCopiesAreTheSame(t *testing.T) {
 	for name, files := range map[string][]string{
 		"waitForInputs": {"linear.cu", "norm.cu", "rope.cu", "../task5_decode/solution/kernels.cu"},
-		"finish":        {"gemm.cu", "product.cu"},
+		"finish":        {"gemm.cu", "product.cu", "hopper.cu"},
+		"tileOf":        {"product.cu", "hopper.cu"},
 		"powerOfTwo":    {"pieces.cu", "../task2_unfused/solution/kernels.cu", "../task4_flash/solution/kernels.cu"},
 	} {
 		body := regexp.MustCompile(`(?ms)^__device__ \w+ ` + name + `\(.*?^}$`)

@@ -11,6 +11,7 @@ var defines = map[string]map[string]int{
 	"linear.cu":    with(epilogues, map[string]int{"BLOCK": linearBlock}),
 	"gemm.cu":      with(epilogues, map[string]int{"BLOCK": linearBlock}),
 	"product.cu":   with(epilogues, map[string]int{"BLOCK": productBlock, "SLAB": slab}),
+	"hopper.cu":    with(epilogues, map[string]int{"SLAB": slab, "COLUMNS": largeTile}),
 	"pieces.cu":    {"BLOCK": splitBlock, "SLAB": slab},
 	"norm.cu":      {"BLOCK": normBlock, "HELD": normHeld},
 	"argmax.cu":    {"BLOCK": argmaxBlock},

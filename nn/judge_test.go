@@ -20,7 +20,7 @@ type bench struct {
 func start(t testing.TB) bench {
 	t.Helper()
 	d := attntest.Device(t)
-	l, err := New(device.QueueOf(d))
+	l, err := newFor(device.QueueOf(d), d.Info().Kind == device.Sim || d.Info().Arch == "sm_90")
 	require.NoError(t, err)
 	return bench{d, l}
 }

@@ -28,14 +28,17 @@ var sources embed.FS
 type Layers struct {
 	queue      device.Queue
 	kernels    map[string]device.Kernel
-	processors int // of the device: how many blocks it takes to fill it
-	worthwhile int // fewest products for which a layer goes to the tensor cores
+	processors int  // of the device: how many blocks it takes to fill it
+	worthwhile int  // fewest products for which a layer goes to the tensor cores
+	hopper     bool // whether hopper.cu's kernels are there
 	scratch    *scratch
 }
 
-// New compiles the kernels.
-func New(q device.Queue) (*Layers, error) {
-	kernels, err := compile(q, map[string][]string{
+// New compiles the kernels. Those for Hopper take a while in the simulator, where they are no faster than the others.
+func New(q device.Queue) (*Layers, error) { return newFor(q, q.Info().Arch == "sm_90") }
+
+func newFor(q device.Queue, hopper bool) (*Layers, error) {
+	files := map[string][]string{
 		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
 		"gemm.cu":        {"gemm_64", "gemm_128"},
 		"pieces.cu":      {"split_lines"},
@@ -46,11 +49,16 @@ func New(q device.Queue) (*Layers, error) {
 		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
 		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill", "fill_narrow"},
-	})
-	if err != nil {
-		return nil, err
 	}
-	return &Layers{queue: q, kernels: kernels, processors: q.Info().Processors, worthwhile: worthwhile, scratch: &scratch{}}, nil
+	l := &Layers{queue: q, processors: q.Info().Processors, worthwhile: worthwhile, hopper: hopper, scratch: &scratch{}}
+	if hopper {
+		for _, t := range hopperTiles {
+			files["hopper.cu"] = append(files["hopper.cu"], t.kernel)
+		}
+	}
+	var err error
+	l.kernels, err = compile(q, files)
+	return l, err
 }
 
 // NewFill compiles Fill alone, for those who only make inputs.

@@ -18,6 +18,9 @@ func (l *Layers) onTensorCores(j job) bool {
 // product makes halves of x and w, and multiplies them on tensor cores. If that gives
 // fewer blocks than the processors hold, each sum is split among several blocks.
 func (l *Layers) product(j job) error {
+	if t, ok := l.hopperTile(j); ok {
+		return l.hopperProduct(j, t)
+	}
 	kernel, tile, stages := "product_128", largeTile, 3
 	blocks := func() int { return tiles(j.rows, tile) * tiles(j.width, tile) * j.parts }
 	if blocks() < 2*l.processors {
@@ -31,27 +34,15 @@ func (l *Layers) product(j job) error {
 		partial = j.parts * splits * j.rows * j.width
 	}
 
-	s := l.scratch
-	for _, b := range []struct {
-		to   *Floats
-		name string
-		n    int
-	}{
-		{&s.x, "halves of x", rows * slabs * slab}, {&s.xBack, "scales of x", rows},
-		{&s.w, "halves of w", j.parts * width * slabs * slab}, {&s.wBack, "scales of w", j.parts * width},
-		{&s.partial, "partial sums", partial},
-	} {
-		if err := atLeast(l.queue, b.to, b.name, b.n); err != nil {
-			return err
-		}
+	if err := l.split(j, rows, width, slabs); err != nil {
+		return err
 	}
-	err := l.launch("split_lines", tiles(rows+j.parts*width, splitBlock/32), splitBlock, j.x, j.w[0], j.w[1], j.w[2],
-		s.x, s.xBack, s.w, s.wBack, j.rows, rows, j.width, width, j.in, j.aligned())
-	if err != nil {
+	s := l.scratch
+	if err := atLeast(l.queue, &s.partial, "partial sums", partial); err != nil {
 		return err
 	}
 	aligned := wide(j.width, append(j.out[:], s.partial)...)
-	err = l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
+	err := l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
 		s.x, s.w, s.xBack, s.wBack, j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], s.partial,
 		j.rows, j.width, slabs, width, j.biased, int(j.then), aligned)
 	if err != nil || splits == 1 {
@@ -64,3 +55,22 @@ func (l *Layers) product(j job) error {
 
 // minSlabs is the fewest slabs a split has, because filling its stages takes time.
 const minSlabs = 6
+
+// split makes halves of x and of each w, with zeros up to so many rows, columns of the result and slabs.
+func (l *Layers) split(j job, rows, width, slabs int) error {
+	s := l.scratch
+	for _, b := range []struct {
+		to   *Floats
+		name string
+		n    int
+	}{
+		{&s.x, "halves of x", rows * slabs * slab}, {&s.xBack, "scales of x", rows},
+		{&s.w, "halves of w", j.parts * width * slabs * slab}, {&s.wBack, "scales of w", j.parts * width},
+	} {
+		if err := atLeast(l.queue, b.to, b.name, b.n); err != nil {
+			return err
+		}
+	}
+	return l.launch("split_lines", tiles(rows+j.parts*width, splitBlock/32), splitBlock, j.x, j.w[0], j.w[1], j.w[2],
+		s.x, s.xBack, s.w, s.wBack, j.rows, rows, j.width, width, j.in, j.aligned())
+}
