@@ -16,7 +16,7 @@ export PROMPT # by the environment, for it may hold quotes
 # As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
 export CGO_ENABLED ?= 0
 
-COMMANDS := help setup grader demo test test-all test-gpu grade build bench show pack profile sanitize gpu plot tune e2e gpt2 five release lint \
+COMMANDS := help setup grader demo test test-all test-gpu grade build watch bench show pack profile sanitize gpu plot tune e2e gpt2 five release lint \
 	nvcc-check format clean
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
@@ -24,6 +24,7 @@ COMMANDS := help setup grader demo test test-all test-gpu grade build bench show
 # What each command takes; the others take nothing, and whatever else is given is an error.
 takes.grade    := TASK CASE DETAILS SEED DEVICE THREAD BLOCK SOLUTION VERSION MUTANT VARIANT
 takes.build    := TASK DEVICE SOLUTION MUTANT
+takes.watch    := TASK CASE SEED DEVICE
 takes.bench    := TASK SUBMISSION VERSION LADDER RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
 takes.show     := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT
@@ -138,6 +139,9 @@ grade: grader ## grade your files: TASK=2 (see below)
 
 build: grader ## only compile TASK=4's files, Go and kernels, with the compilers' messages
 	@$(GRADER) build $(if $(TASK),-task '$(TASK)') $(if $(DEVICE),-device '$(DEVICE)') $(if $(SOLUTION),-solution) $(if $(MUTANT),-mutant '$(MUTANT)')
+
+watch: grader ## grade TASK=2 at every save, first what failed last; Ctrl-C ends it
+	@$(GRADER) watch $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') $(if $(SEED),-seed '$(SEED)') $(if $(DEVICE),-device '$(DEVICE)')
 
 bench: grader ## time the reference solutions beside cuBLAS and PyTorch (see below)
 	@$(GRADER) bench $(if $(TASK),-task '$(TASK)') $(if $(SUBMISSION),-submission '$(SUBMISSION)') $(if $(VERSION),-version '$(VERSION)') $(if $(LADDER),-ladder '$(LADDER)') $(if $(RUNS),-runs '$(RUNS)') $(if $(WORKLOAD),-workload '$(WORKLOAD)') $(if $(DEVICE),-device '$(DEVICE)') \

@@ -14,6 +14,7 @@ func everybodys(course *student.Course) command.List {
 	return command.List{
 		student.Grade(course),
 		student.Build(course),
+		student.Watch,
 		student.Test,
 		student.Pack,
 		student.Tune(course),
