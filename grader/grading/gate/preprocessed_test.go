@@ -11,7 +11,7 @@ import (
 func vet(lines ...string) error {
 	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
 	for i, l := range lines {
-		p.Lines = append(p.Lines, preprocess.Line{Number: i + 1, Text: l})
+		p.Lines = append(p.Lines, preprocess.Line{File: "k.cu", Number: i + 1, Text: l})
 	}
 	return Rules{}.VetPreprocessed(p)
 }
