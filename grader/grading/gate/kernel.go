@@ -76,6 +76,7 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 		}
 		r.checkWords(i+1, l, refuse)
 	}
+	checkBroken(code, refuse)
 	if r.PTX {
 		checkStatements(code, refuse)
 	}
@@ -130,6 +131,8 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	return src, nil
 }
 
+const attributesAllowed = "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed"
+
 var (
 	macroName  = regexp.MustCompile(`^[A-Za-z_]\w{0,63}$`)
 	kernelName = regexp.MustCompile(`^[A-Za-z_]\w*(?:<[\w ,:<>+-]*>)?$`)
@@ -152,6 +155,15 @@ func (r Rules) checkDirective(line int, d string, refuse func(int, string, strin
 	}
 }
 
+// checkBroken looks for attributes whose two brackets are on two lines: checkWords sees one line.
+func checkBroken(code string, refuse func(int, string, string)) {
+	for _, at := range cxxAttribute.FindAllStringIndex(code, -1) {
+		if strings.Contains(code[at[0]:at[1]], "\n") && !cxxPlain.MatchString(code[at[0]:]) {
+			refuse(1+strings.Count(code[:at[0]], "\n"), "a C++ attribute [[…]] over two lines", attributesAllowed)
+		}
+	}
+}
+
 func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) {
 	if m := asmWord.FindString(l); m != "" && !r.PTX {
 		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++; tensorcore.h has mma and ldmatrix")
@@ -166,7 +178,7 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 	}
 	for _, at := range cxxAttribute.FindAllStringIndex(l, -1) {
 		if !cxxPlain.MatchString(l[at[0]:]) {
-			refuse(line, "a C++ attribute [[…]]", "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed")
+			refuse(line, "a C++ attribute [[…]]", attributesAllowed)
 		}
 	}
 	if m := reserved.FindString(l); m != "" {

@@ -35,6 +35,8 @@ func (r Rules) VetPreprocessed(p preprocess.Text) error {
 	for _, at = range p.Strange {
 		refuse(0, "#line", "remove it: messages name your own lines")
 	}
+	var whole strings.Builder // without directives, and what headers have in between
+	var lines []preprocess.Line
 	for _, at = range p.Lines {
 		code := device.BlankComments(at.Text)
 		if hash := strings.TrimSpace(code); strings.HasPrefix(hash, "#") {
@@ -42,7 +44,13 @@ func (r Rules) VetPreprocessed(p preprocess.Text) error {
 			continue
 		}
 		r.checkExpanded(code, p.Words, refuse)
+		whole.WriteString(code + "\n")
+		lines = append(lines, at)
 	}
+	checkBroken(whole.String(), func(line int, what, do string) {
+		at = lines[line-1]
+		refuse(0, what, do)
+	})
 	if len(refused) > 0 {
 		return &Error{refused}
 	}

@@ -41,6 +41,16 @@ func TestVetPreprocessed(t *testing.T) {
 	}
 }
 
+// Two brackets are an attribute wherever their lines are from, and whatever directive was between.
+func TestBracketsOfTwoFiles(t *testing.T) {
+	p := preprocess.Text{File: "k.cu", Lines: []preprocess.Line{{File: "k.cu", Number: 3, Text: "int x; ["}, {File: "k.cu", Number: 4, Text: "#pragma unroll"},
+		{File: "tile.cuh", Number: 1, Text: "  [gnu::weak]] int y;"}}}
+	assert.EqualError(t, withHeaders.VetPreprocessed(p), "k.cu:3: a C++ attribute [[…]] over two lines: "+attributesAllowed)
+	p.Lines[2].Text = "[maybe_unused]] int y;"
+	assert.NoError(t, withHeaders.VetPreprocessed(p))
+	assert.NoError(t, vet("int a[2][3] = {{1}};", "x = a[1]", "[2];"))
+}
+
 func TestVetIncludes(t *testing.T) {
 	for path, allowed := range map[string]bool{
 		"/usr/include/math.h": true, "/usr/include/c++/12/cmath": true, "/usr/lib/gcc/x86_64-linux-gnu/12/include/float.h": true,
