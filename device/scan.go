@@ -2,7 +2,9 @@ package device
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +41,19 @@ func ScanKernels(text string) []Signature {
 		found = append(found, sig)
 	}
 	return found
+}
+
+// Scan finds the kernels of a source: its text's, and those of the files that it includes, whose lines
+// are not the text's and left out.
+func (s Source) Scan() []Signature {
+	all := ScanKernels(s.Text)
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		for _, sig := range ScanKernels(s.Files[name]) {
+			sig.Line = 0
+			all = append(all, sig)
+		}
+	}
+	return all
 }
 
 // FindKernel looks up a signature by name; the error lists those that exist.

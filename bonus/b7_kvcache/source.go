@@ -1,6 +1,7 @@
 // Package kvcache is bonus task b7: a cache of 8 or 4 bits, written and read by decoding.
 //
-// README.md is the handout. You edit cache.go, append.cu and decode.cu.
+// README.md is the handout. You edit cache.go, append.cu and decode.cu, and tile.cuh and attend.cuh if
+// you like.
 package kvcache
 
 import (
@@ -17,12 +18,21 @@ var appendText string
 //go:embed decode.cu
 var decodeText string
 
+//go:embed tile.cuh
+var tileText string
+
+//go:embed attend.cuh
+var attendText string
+
 // The kernels, as Queue.Compile takes them. This file is provided: the grader never takes a
 // student's copy of it.
 var (
-	AppendSource = device.Source{Name: "append.cu", Text: appendText}
-	DecodeSource = device.Source{Name: "decode.cu", Text: decodeText}
+	AppendSource = device.Source{Name: "append.cu", Text: appendText, Files: headers}
+	DecodeSource = device.Source{Name: "decode.cu", Text: decodeText, Files: headers}
 )
+
+// headers are what both may include.
+var headers = map[string]string{"tile.cuh": tileText, "attend.cuh": attendText}
 
 // Group is how many tokens of INT4 are quantised together. MaxSeq is a multiple of it.
 const Group = 32

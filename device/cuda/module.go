@@ -42,7 +42,7 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{gpu: g, file: src.Name, sigs: device.ScanKernels(src.Text), kernels: map[string]*kernel{}}
+	m := &module{gpu: g, file: src.Name, sigs: src.Scan(), kernels: map[string]*kernel{}}
 	err = g.now("load "+src.Name, func() error {
 		if m.handle, err = cu.LoadData(string(cubin)); err != nil {
 			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(cubin), g.info.Arch), err)
@@ -126,7 +126,11 @@ func (m *module) compiled(first device.Signature, sizes []int) (device.Signature
 			return sig, nil
 		}
 	}
-	return first, fmt.Errorf("%s:%d: kernel %w", m.file, first.Line, agree(first, sizes))
+	at := m.file
+	if first.Line > 0 {
+		at += fmt.Sprintf(":%d", first.Line)
+	}
+	return first, fmt.Errorf("%s: kernel %w", at, agree(first, sizes))
 }
 
 // agree compares the parameters as read from the source with those compiled: a

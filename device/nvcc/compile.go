@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,7 +159,7 @@ func (j job) vet(dir string, flags []string) error {
 	if err != nil {
 		return fmt.Errorf("nvcc: %w", err)
 	}
-	p := preprocess.Main(string(text), j.src.Name, definesName)
+	p := preprocess.Main(string(text), j.src.Name, definesName, slices.Collect(maps.Keys(j.src.Files))...)
 	p.Headers = "."     // tensorcore.h lies beside the file
 	p.Translated = true // only device code is compiled
 	return j.tk.Vet(p)
@@ -213,12 +214,15 @@ func (tk *Toolkit) command(ctx context.Context, dir string, args []string) (*exe
 
 // explain tells the file's faults from the machine's.
 func (j job) explain(dir, output string, failure error) error {
-	found := parse(output, j.src.Name, j.src.Text, ptxLines(dir))
+	found := parse(output, j.src, ptxLines(dir, j.src))
 	var exit *exec.ExitError
 	if !errors.As(failure, &exit) || len(found) == 0 || found[0].Severity != "error" {
 		return fmt.Errorf("compile %s: %s: %w\n%s", j.src.Name, j.tk.Nvcc, failure, strings.TrimSpace(output))
 	}
 	device.Quote(found, j.src.Name, j.src.Text)
+	for name, text := range j.src.Files {
+		device.Quote(found, name, text)
+	}
 	return &device.CompileError{File: j.src.Name, Diagnostics: found, Output: output, Needs: needs(found)}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/preprocess"
 )
 
 // toolkit is the machine's; a test that needs one is skipped without it.
@@ -167,4 +168,36 @@ extern "C" __global__ void product(float *d, const unsigned *a) {
 	var compile *device.CompileError
 	require.ErrorAs(t, err, &compile)
 	assert.Equal(t, 5, compile.Diagnostics[0].Line, "the caller's")
+}
+
+// A source with a header of its own: what is wrong there is said of its lines, and a changed one is
+// compiled anew.
+func TestOwnHeaders(t *testing.T) {
+	tk := toolkit(t)
+	src := device.Source{Name: "k.cu", Text: "#include \"own.cuh\"\nextern \"C\" __global__ void k(float *x) { x[0] = scaled(x[1]); }\n"}
+	header := func(body string) map[string]string {
+		return map[string]string{"own.cuh": "#pragma once\n__device__ float scaled(float x) {\n    " + body + "\n}\n"}
+	}
+	src.Files = header("return 2 * x;")
+	first, err := tk.Compile(src, "sm_90")
+	require.NoError(t, err)
+	src.Files = header("return 3 * x;")
+	second, err := tk.Compile(src, "sm_90")
+	require.NoError(t, err)
+	assert.NotEqual(t, first, second)
+
+	src.Files = header("return nowhere * x;")
+	_, err = tk.Compile(src, "sm_90")
+	assert.ErrorContains(t, err, "own.cuh:3:12: error: identifier \"nowhere\" is undefined\n     3 |     return nowhere * x;")
+	src.Files = header("asm volatile(\"no.such.thing;\"); return x;")
+	_, err = tk.Compile(src, "sm_90")
+	assert.ErrorContains(t, err, "own.cuh:3: error: assembler: ")
+
+	src.Files = header("return 4 * x;")
+	var seen preprocess.Text
+	tk.Vet = func(p preprocess.Text) error { seen = p; return nil }
+	_, err = tk.Compile(src, "sm_90")
+	require.NoError(t, err)
+	assert.Contains(t, seen.Lines, preprocess.Line{File: "own.cuh", Number: 3, Text: "    return 4 * x;"})
+	assert.Equal(t, []preprocess.Line{{File: "k.cu", Number: 1, Text: "own.cuh"}}, seen.Includes)
 }

@@ -1,9 +1,12 @@
 package nvcc
 
 import (
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -28,19 +31,25 @@ var (
 	caret     = regexp.MustCompile(`^\s*\^\s*$`)
 )
 
-// parse reads the messages about the file name, the errors first. ptx maps the
-// lines of the assembler's input to lines of the file.
-func parse(output, name, text string, ptx map[int]int) []device.Diagnostic {
-	source := strings.Split(text, "\n")
+// place is a line of one of a source's files.
+type place struct {
+	file string
+	line int
+}
+
+// parse reads the messages about a source, the errors first. ptx maps the lines of the assembler's
+// input to lines of its files.
+func parse(output string, src device.Source, ptx map[int]place) []device.Diagnostic {
 	lines := strings.Split(strings.ReplaceAll(output, "\r", ""), "\n")
 	var found []device.Diagnostic
 	for i, line := range lines {
-		d, ok := parseLine(line, name, text, ptx)
+		d, ok := parseLine(line, src, ptx)
 		if !ok {
 			continue
 		}
-		if d.Column == 0 && d.File == name && d.Line > 0 && d.Line <= len(source) && i+2 < len(lines) {
-			d.Column = columnOf(source[d.Line-1], lines[i+1], lines[i+2])
+		d.File = strings.TrimPrefix(d.File, "./")
+		if d.Column == 0 && i+2 < len(lines) {
+			d.Column = columnOf(lineOf(src, d.File, d.Line), lines[i+1], lines[i+2])
 		}
 		found = append(found, d)
 	}
@@ -51,22 +60,36 @@ func parse(output, name, text string, ptx map[int]int) []device.Diagnostic {
 	return found
 }
 
-func parseLine(line, name, text string, ptx map[int]int) (device.Diagnostic, bool) {
+// lineOf is a line of one of the source's files; "" if there is none.
+func lineOf(src device.Source, file string, n int) string {
+	text := src.Files[file]
+	if file == src.Name {
+		text = src.Text
+	}
+	if lines := strings.Split(text, "\n"); n > 0 && n <= len(lines) {
+		return lines[n-1]
+	}
+	return ""
+}
+
+func parseLine(line string, src device.Source, ptx map[int]place) (device.Diagnostic, bool) {
 	if m := frontEnd.FindStringSubmatch(line); m != nil {
 		return device.Diagnostic{File: m[1], Line: number(m[2]), Severity: severity(m[3]), Text: m[4]}, true
 	}
 	if m := endOfSource.FindStringSubmatch(line); m != nil {
-		last := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n")
-		return device.Diagnostic{File: name, Line: last, Severity: "error", Text: m[1] + " before the end of the file"}, true
+		last := 1 + strings.Count(strings.TrimRight(src.Text, "\n"), "\n")
+		return device.Diagnostic{File: src.Name, Line: last, Severity: "error", Text: m[1] + " before the end of the file"}, true
 	}
 	if m := preprocessor.FindStringSubmatch(line); m != nil {
 		return device.Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Text: m[5]}, true
 	}
 	if m := assembler.FindStringSubmatch(line); m != nil {
-		return device.Diagnostic{File: name, Line: ptx[number(m[1])], Severity: m[2], Text: "assembler: " + m[3]}, true
+		at := ptx[number(m[1])]
+		return device.Diagnostic{File: cmp.Or(at.file, src.Name), Line: at.line, Severity: m[2], Text: "assembler: " + m[3]}, true
 	}
 	if m := wholeFile.FindStringSubmatch(line); m != nil {
-		return device.Diagnostic{File: name, Line: kernelLine(text, m[2]), Severity: severity(m[1]), Text: m[2]}, true
+		at := kernelPlace(src, m[2])
+		return device.Diagnostic{File: at.file, Line: at.line, Severity: severity(m[1]), Text: m[2]}, true
 	}
 	return device.Diagnostic{}, false
 }
@@ -80,18 +103,24 @@ func columnOf(source, shown, mark string) int {
 	return max(strings.IndexByte(mark, '^')-1, 0)
 }
 
-// kernelLine finds the kernel that a message about the whole file names.
-func kernelLine(text, message string) int {
+// kernelPlace finds the kernel that a message about the whole file names.
+func kernelPlace(src device.Source, message string) place {
 	m := quoted.FindStringSubmatch(message)
 	if m == nil {
-		return 0
+		return place{src.Name, 0}
 	}
-	for _, sig := range device.ScanKernels(text) {
-		if sig.Name == m[1] {
-			return sig.Line
+	for _, name := range append([]string{src.Name}, slices.Sorted(maps.Keys(src.Files))...) {
+		text := src.Files[name]
+		if name == src.Name {
+			text = src.Text
+		}
+		for _, sig := range device.ScanKernels(text) {
+			if sig.Name == m[1] {
+				return place{name, sig.Line}
+			}
 		}
 	}
-	return 0
+	return place{src.Name, 0}
 }
 
 func severity(s string) string {
@@ -124,9 +153,12 @@ func dropAborted(all []device.Diagnostic) []device.Diagnostic {
 	return kept
 }
 
-// ptxLines maps the lines of the PTX that was kept in dir to lines of the .cu
-// file, by the .loc directives that -lineinfo leaves.
-func ptxLines(dir string) map[int]int {
+// fileLine is how PTX numbers the files that its .loc directives name.
+var fileLine = regexp.MustCompile(`^\s*\.file\s+(\d+)\s+"([^"]*)"`)
+
+// ptxLines maps the lines of the PTX that was kept in dir to lines of the source's files, which lie
+// in dir as well, by the .loc directives that -lineinfo leaves.
+func ptxLines(dir string, src device.Source) map[int]place {
 	found, _ := filepath.Glob(filepath.Join(dir, "*.ptx"))
 	if len(found) != 1 {
 		return nil
@@ -135,10 +167,19 @@ func ptxLines(dir string) map[int]int {
 	if err != nil {
 		return nil
 	}
-	lines, at := map[int]int{}, 0
-	for i, line := range strings.Split(string(text), "\n") {
-		if f := strings.Fields(line); len(f) >= 3 && f[0] == ".loc" && f[1] == "1" {
-			at = number(f[2])
+	all := strings.Split(string(text), "\n")
+	files := map[string]string{"1": src.Name} // the list of them is behind the code
+	for _, line := range all {
+		if m := fileLine.FindStringSubmatch(line); m != nil {
+			if name, err := filepath.Rel(dir, m[2]); err == nil && src.Files[name] != "" {
+				files[m[1]] = name
+			}
+		}
+	}
+	lines, at := map[int]place{}, place{}
+	for i, line := range all {
+		if f := strings.Fields(line); len(f) >= 3 && f[0] == ".loc" && files[f[1]] != "" {
+			at = place{files[f[1]], number(f[2])}
 		}
 		lines[i+1] = at
 	}

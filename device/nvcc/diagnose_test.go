@@ -46,10 +46,14 @@ kernels.cu(3): error: identifier "nowhere" is undefined
 			[]device.Diagnostic{{File: "kernels.cu", Line: 3, Severity: "error", Text: "assembler: Unknown modifier '.op'"}}},
 		{"a kernel too big", "ptxas error   : Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)\n",
 			[]device.Diagnostic{{File: "kernels.cu", Line: 1, Severity: "error", Text: "Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)"}}},
+		{"in a header", "./own.cuh(4): error: identifier \"nowhere\" is undefined\n      out[0] = nowhere;\n               ^\n",
+			[]device.Diagnostic{{File: "own.cuh", Line: 4, Column: 14, Severity: "error", Text: `identifier "nowhere" is undefined`}}},
+		{"assembler, in a header", "ptxas /tmp/a.ptx, line 30; error   : Unknown modifier '.op'\n",
+			[]device.Diagnostic{{File: "own.cuh", Line: 2, Severity: "error", Text: "assembler: Unknown modifier '.op'"}}},
 		{"nothing known", "nvcc fatal   : Unsupported gpu architecture 'compute_35'\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, parse(c.output, "kernels.cu", fourLines, map[int]int{29: 3}))
+			assert.Equal(t, c.want, parse(c.output, device.Source{Name: "kernels.cu", Text: fourLines, Files: map[string]string{"own.cuh": "#pragma once\n" + fourLines}}, map[int]place{29: {"kernels.cu", 3}, 30: {"own.cuh", 2}}))
 		})
 	}
 }

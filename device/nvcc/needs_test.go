@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"flashlab/device"
 )
 
 // The messages are those of nvcc 13.
@@ -27,6 +29,6 @@ func TestNeeds(t *testing.T) {
 		other + end:         "",
 		"":                  "",
 	} {
-		assert.Equal(t, want, needs(parse(output, "kernels.cu", fourLines, nil)), output)
+		assert.Equal(t, want, needs(parse(output, device.Source{Name: "kernels.cu", Text: fourLines}, nil)), output)
 	}
 }

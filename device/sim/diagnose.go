@@ -43,7 +43,9 @@ func compileError(s moduleSource, output string, cause error) error {
 		}
 		at := place(m[1], m[2], m[3])
 		if m[4] == "note" {
-			e.Diagnostics = note(e.Diagnostics, s.name, at, m[5])
+			if s.owns(at.file) {
+				e.Diagnostics = note(e.Diagnostics, s, at, m[5])
+			}
 			continue
 		}
 		switch {
@@ -60,6 +62,9 @@ func compileError(s moduleSource, output string, cause error) error {
 	}
 	e.Diagnostics = once(e.Diagnostics)
 	device.Quote(e.Diagnostics, s.name, s.text)
+	for name, text := range s.files {
+		device.Quote(e.Diagnostics, filepath.Base(name), text)
+	}
 	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
 		e.Output = cause.Error()
 	}
@@ -81,6 +86,7 @@ func once(all []device.Diagnostic) []device.Diagnostic {
 func place(file, line, column string) row {
 	at := row{file: filepath.Base(file)}
 	at.line, _ = strconv.Atoi(line)
+	at.line %= headerLines
 	at.column, _ = strconv.Atoi(column)
 	return at
 }
@@ -88,18 +94,18 @@ func place(file, line, column string) row {
 // note adds what a compiler says of an error. In clang++'s notes an error in a
 // header learns where it comes from; other notes about headers mean nothing to a
 // student.
-func note(all []device.Diagnostic, file string, at row, text string) []device.Diagnostic {
-	if len(all) == 0 || at.file != file {
+func note(all []device.Diagnostic, s moduleSource, at row, text string) []device.Diagnostic {
+	if len(all) == 0 {
 		return all
 	}
 	last := &all[len(all)-1]
 	if strings.HasPrefix(text, "in instantiation of") {
-		if last.File != file {
-			last.File, last.Line, last.Column = file, at.line, at.column
+		if !s.owns(last.File) {
+			last.File, last.Line, last.Column = at.file, at.line, at.column
 		}
 		return all
 	}
-	return append(all, device.Diagnostic{File: file, Line: at.line, Column: at.column, Severity: "note", Text: text})
+	return append(all, device.Diagnostic{File: at.file, Line: at.line, Column: at.column, Severity: "note", Text: text})
 }
 
 var plainWords = strings.NewReplacer("simt_type_threadIdx", "uint3", "simt_type_blockIdx", "uint3",

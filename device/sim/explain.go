@@ -22,6 +22,8 @@ func (d *Device) explain(raw rawFinding) explained {
 		file, at := d.place(raw.Module, raw.PC)
 		f.File, f.Line, f.Column = file, at.line, at.column
 	}
+	f.module = m
+	f.File, _ = fileOf(m.source.Files, f.File, f.Line)
 	f.Source = m.sourceLine(f.File, f.Line)
 	f.Block = &raw.Block
 	if raw.Check != "synccheck" { // a barrier is a matter of many threads

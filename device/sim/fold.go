@@ -18,6 +18,7 @@ type explained struct {
 	reads     bool   // this side of the race reads
 	between   bool   // a race between blocks
 	also      []int  // other lines of the same file where it shows
+	module    *module
 }
 
 // fold joins findings that say the same: several instructions of one line, both
@@ -50,6 +51,7 @@ func fold(all []explained) []trace.Finding {
 		if len(f.also) > 0 {
 			f.Notes = append(slices.Clone(f.Notes), alsoIn(f.also))
 		}
+		f.module.plainLines(&f.Finding)
 		plain = append(plain, f.Finding)
 	}
 	return plain
@@ -85,7 +87,7 @@ func alsoIn(lines []int) string {
 	const most = 6
 	var names []string
 	for _, line := range lines[:min(most, len(lines))] {
-		names = append(names, strconv.Itoa(line))
+		names = append(names, strconv.Itoa(line%headerLines))
 	}
 	if more := len(lines) - most; more > 0 {
 		return fmt.Sprintf("the same in lines %s and %d more", strings.Join(names, ", "), more)

@@ -90,7 +90,7 @@ func markers(text string) func(at int) row {
 			return row{}
 		}
 		m := marks[low-1]
-		m.line += strings.Count(text[m.at:at], "\n")
+		m.line = (m.line + strings.Count(text[m.at:at], "\n")) % headerLines
 		return m.row
 	}
 }

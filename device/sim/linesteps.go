@@ -22,15 +22,16 @@ func (d *Device) lineSteps(raw rawCounts) []trace.LineSteps {
 	}
 	for _, l := range raw.Lines {
 		file, at := d.place(l.Module, l.PC)
-		add(file, at.line, l.Lanes, 0)
+		add(file, at.line%headerLines, l.Lanes, 0)
 	}
 	for _, b := range raw.Blocks { // where the hook stands, whose call returns there
 		file, at := d.place(int(b[0]), b[1]-1)
-		add(file, at.line, b[2], 0)
+		add(file, at.line%headerLines, b[2], 0)
 	}
 	for _, b := range raw.BarriersAt {
 		if m := d.module(int(b[0])); m != nil {
-			add(m.source.Name, int(b[1]), b[3], b[2])
+			file, line := fileOf(m.source.Files, m.source.Name, int(b[1]))
+			add(file, line, b[3], b[2])
 		}
 	}
 	var lines []trace.LineSteps

@@ -167,12 +167,12 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 
 // write writes the source and what it includes into the build's folder.
 func (s moduleSource) write(dir string) error {
-	for name, text := range s.files {
+	for name := range s.files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(numbered(s.files, name)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,8 @@ func checkObject(s moduleSource, host map[string]bool, object string) ([]string,
 	var dynamic []string
 	for _, sym := range symbols {
 		if sym.Section != elf.SHN_UNDEF && (hooks.MatchString(sym.Name) || strings.HasPrefix(sym.Name, "simt_") && elf.ST_TYPE(sym.Info) == elf.STT_FUNC && sym.Name != "simt_touch_shared") {
-			return nil, oneError(s.name, lineOf(s.text, sym.Name), fmt.Sprintf("%s is the simulator's own function: take another name", sym.Name))
+			file, line := s.find(sym.Name, lineOf)
+			return nil, oneError(file, line, fmt.Sprintf("%s is the simulator's own function: take another name", sym.Name))
 		}
 		if sym.Section != elf.SHN_UNDEF || sym.Name == "" {
 			if size, limit := sym.Size, uint64(48<<10); elf.ST_TYPE(sym.Info) == elf.STT_TLS && size > limit {
@@ -232,7 +233,8 @@ func checkObject(s moduleSource, host map[string]bool, object string) ([]string,
 			continue
 		}
 		if !allowedCalls.MatchString(sym.Name) {
-			return nil, oneError(s.name, whereUsed(s.text, sym.Name), refusal(sym.Name, host))
+			file, line := s.find(sym.Name, whereUsed)
+			return nil, oneError(file, line, refusal(sym.Name, host))
 		}
 	}
 	slices.Sort(dynamic)

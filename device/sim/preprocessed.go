@@ -2,6 +2,7 @@ package sim
 
 import (
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,9 +21,6 @@ type Line = preprocess.Line
 // CUDA's words gone, and with them left in, for a macro can tell one from the other; and
 // then without its host side.
 func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
-	if len(s.files) > 0 {
-		return oneError(s.name, 0, "a file that is handed in includes none of its own")
-	}
 	out, err := c.run(dir, append(slices.Clone(r.args), "-USIMT_MARKS", "-E", "marked.cpp")...)
 	if err != nil {
 		return compileError(s, out, err)
@@ -39,7 +37,12 @@ func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
 }
 
 func (s moduleSource) vetText(text, include string) error {
-	p := preprocess.Included(text, s.name)
+	p := preprocess.Included(text, s.name, slices.Collect(maps.Keys(s.files))...)
+	for _, lines := range [][]Line{p.Lines, p.Includes, p.Strange} {
+		for i := range lines {
+			lines[i].Number %= headerLines
+		}
+	}
 	p.Headers, p.Words, p.Translated = include, ownMacros(), s.usesPTX()
 	return s.vet(p)
 }

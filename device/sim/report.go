@@ -108,7 +108,7 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 			c.GlobalRequests += l.Requests
 		}
 		file, at := d.place(l.Module, l.PC)
-		c.LineCounts = append(c.LineCounts, trace.LineCounts{File: file, Line: at.line, Op: l.Op, Shared: l.Shared,
+		c.LineCounts = append(c.LineCounts, trace.LineCounts{File: file, Line: at.line % headerLines, Op: l.Op, Shared: l.Shared,
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts, Lanes: l.Lanes})
 	}
 	if d.options.FLOPs {
@@ -171,6 +171,7 @@ func (m *module) text(file string) string {
 }
 
 func (m *module) sourceLine(file string, n int) string {
+	file, n = fileOf(m.source.Files, file, n)
 	lines := strings.Split(m.text(file), "\n")
 	if n < 1 || n > len(lines) {
 		return ""

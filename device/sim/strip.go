@@ -67,6 +67,7 @@ func (r stripped) at(file string, line int) int {
 		if m := lineMarker.FindStringSubmatch(text); m != nil {
 			current = filepath.Base(m[2])
 			n, _ = strconv.Atoi(m[1])
+			n %= headerLines
 		} else {
 			if blank := len(text) - len(strings.TrimLeft(text, " \t\n")); n == line && current == file && blank < len(text) {
 				return offset + blank

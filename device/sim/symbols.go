@@ -1,10 +1,14 @@
 package sim
 
 import (
-	"flashlab/device"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"flashlab/device"
 )
 
 // demangle shows the name inside a simple mangled symbol: _Z4helpf → help.
@@ -48,6 +52,19 @@ func lineOf(text, symbol string) int {
 		return 1 + strings.Count(text[:at[0]], "\n")
 	}
 	return 0
+}
+
+// find looks for a symbol's line in the source, and in what it includes.
+func (s moduleSource) find(symbol string, lineIn func(text, symbol string) int) (string, int) {
+	if line := lineIn(s.text, symbol); line > 0 {
+		return s.name, line
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		if line := lineIn(s.files[name], symbol); line > 0 {
+			return path.Base(name), line
+		}
+	}
+	return s.name, 0
 }
 
 // whereUsed is the line where a file uses a function that it does not have.

@@ -233,7 +233,7 @@ func (k *kernel) fill(r Run, room room, code map[string][][]span) {
 		see(at)
 		k.Findings = append(k.Findings, s)
 		found[at] = append(found[at], s)
-		if len(f.Sides) == 2 && f.Sides[0].Line != f.Line {
+		if len(f.Sides) == 2 && (f.Sides[0].Line != f.Line || f.Sides[0].File != f.File) {
 			far := f.Sides[0]
 			see(place{far.File, far.Line})
 			others[place{far.File, far.Line}] = append(others[place{far.File, far.Line}], other{s.ID, f.Line, far})

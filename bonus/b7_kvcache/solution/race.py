@@ -132,7 +132,7 @@ class Kernel:
         path = HERE / file
         if file == "halves.cu" and not path.exists():
             path = HERE.parent.parent / "b6_decode" / "solution" / "kernels.cu"
-        self.text = path.read_text()
+        self.text, self.folder = path.read_text(), path.parent
         self.set = dict(c.split("=") for c in changes.split(",") if c)
         self.macros = {n[1:]: self.set.pop(n) for n in list(self.set) if n[0] == "+"}
         self.bits = int(self.macros.get("BITS", 16))
@@ -150,7 +150,7 @@ class Kernel:
     def compile(self, dim):
         stem = WORK / f"{abs(hash(self.name))}_{dim}"
         stem.with_suffix(".cu").write_text(self.text)
-        flags = [f"-I{INCLUDE}", f"-DDIM={dim}", *(f"-D{n}={v}" for n, v in self.macros.items())]
+        flags = [f"-I{INCLUDE}", f"-I{self.folder}", f"-DDIM={dim}", *(f"-D{n}={v}" for n, v in self.macros.items())]
         subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags,
                         "-o", stem.with_suffix(".cubin"), stem.with_suffix(".cu")], check=True)
         self.functions[dim] = stem.with_suffix(".cubin").read_bytes()

@@ -71,7 +71,7 @@ func FingerprintOf(root string, tasks []*rubric.Task) (Tree, error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() || !slices.Contains([]string{".go", ".cu", ".cpp", ".h", ".c", ".toml", ".mod"}, filepath.Ext(name)) ||
+		if !d.Type().IsRegular() || !slices.Contains([]string{".go", ".cu", ".cuh", ".cpp", ".h", ".c", ".toml", ".mod"}, filepath.Ext(name)) ||
 			strings.HasSuffix(name, "_test.go") || slices.Contains(own, name) {
 			return nil
 		}

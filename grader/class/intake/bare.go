@@ -75,7 +75,7 @@ func bare(entries []entry, w Wanted) (Content, error) {
 	}
 	for _, e := range rest {
 		names := w.named(path.Base(e.name))
-		if path.Ext(e.name) != ".cu" || len(names) == 0 || hidden(e.name) {
+		if ext := path.Ext(e.name); ext != ".cu" && ext != ".cuh" || len(names) == 0 || hidden(e.name) {
 			c.extra(e.name)
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 	"flashlab/grader/class/record"
 )
 
-var permitted = Wanted{Names: []string{"task1_reference/attention.go", "task2_unfused/attention.go", "task2_unfused/kernels.cu", "task4_flash/attention.go", "task4_flash/kernels.cu", "task9_x/only.cu"},
+var permitted = Wanted{Names: []string{"task1_reference/attention.go", "task2_unfused/attention.go", "task2_unfused/kernels.cu", "task4_flash/attention.go", "task4_flash/kernels.cu", "task9_x/only.cu", "task9_x/tile.cuh"},
 	Packages: map[string]string{"task1_reference": "reference", "task2_unfused": "unfused", "task4_flash": "flash", "task9_x": "x"}}
 
 // file is an entry of an archive that a test makes; order and repeats are kept.
@@ -199,6 +199,7 @@ func TestBareFilesAreTakenByTheirPackage(t *testing.T) {
 		"both tasks":           {[]file{{name: "a/attention.go", text: one}, {name: "b/attention.go", text: two}}, map[string]string{"task1_reference/attention.go": one, "task2_unfused/attention.go": two}, "a/attention.go for task1_reference/attention.go, by its package clause"},
 		"kernels beside":       {[]file{{name: "attention.go", text: two}, {name: "kernels.cu", text: "k"}, {name: "Results.md", text: "r"}, {name: "notes.txt"}}, map[string]string{"task2_unfused/attention.go": two, "task2_unfused/kernels.cu": "k"}, "as the Go file beside it"},
 		"its only name":        {[]file{{name: "only.cu", text: "k"}}, map[string]string{"task9_x/only.cu": "k"}, "the only file of this name"},
+		"its header":           {[]file{{name: "only.cu", text: "k"}, {name: "tile.cuh", text: "h"}, {name: "other.cuh", text: "x"}}, map[string]string{"task9_x/only.cu": "k", "task9_x/tile.cuh": "h"}, "the only file of this name"},
 		"kernels alone":        {[]file{{name: "kernels.cu", text: "k"}}, nil, "kernels.cu could be any of task2_unfused/kernels.cu, task4_flash/kernels.cu"},
 		"kernels of neither":   {[]file{{name: "attention.go", text: one}, {name: "kernels.cu", text: "k"}}, nil, "kernels.cu could be any of"},
 		"kernels of both":      {[]file{{name: "attention.go", text: two}, {name: "x/attention.go", text: four}, {name: "y/kernels.cu", text: "k"}}, nil, "kernels.cu could be any of"},

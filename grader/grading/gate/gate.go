@@ -58,7 +58,8 @@ func (e *Error) Error() string {
 
 // Rules are what a task's rubric allows beyond what every task does.
 type Rules struct {
-	PTX bool // inline PTX, by asm statements in functions
+	PTX     bool     // inline PTX, by asm statements in functions
+	Headers []string // the task's own, which its kernels may include: "tile.cuh"
 }
 
 // Read reads the named files of dir and checks them. pkg is the package clause
@@ -90,7 +91,7 @@ func (r Rules) ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 		refused = append(refused, r.Check(f, pkg)...)
 		files = append(files, f)
 	}
-	if len(refused) > 0 {
+	if refused = append(refused, r.CheckIncludes(files)...); len(refused) > 0 {
 		return nil, &Error{refused}
 	}
 	return files, nil

@@ -2,7 +2,9 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"flashlab/device"
@@ -45,7 +47,7 @@ var (
 	trigraph     = regexp.MustCompile(`\?\?[=/'()!<>-]`)
 )
 
-// CheckKernel looks at the text of a .cu file. It is not a parser of C++: it
+// CheckKernel looks at the text of a .cu file or a header. It is not a parser of C++: it
 // refuses the words by which a kernel could leave the instrumented path
 // (assembly, attributes, headers of the host), anywhere except in comments and
 // strings.
@@ -57,22 +59,16 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 	if at := trigraph.FindStringIndex(text); at != nil {
 		refuse(1+strings.Count(text[:at[0]], "\n"), "holds a trigraph", "write the character itself")
 	}
-	joined := joinLines(Normal(text))
-	code := device.BlankComments(joined)
+	plain, code := readable(text)
 	if at := rawString.FindStringIndex(code); at != nil {
 		refuse(1+strings.Count(code[:at[0]], "\n"), "holds a raw string", "a kernel needs none")
 	}
-	plain := strings.Split(joined, "\n")
 	for i, l := range strings.Split(code, "\n") {
-		if hash := strings.TrimLeft(l, " \t\f\v\r"); strings.HasPrefix(hash, "#") {
-			directiveText := strings.TrimSpace(hash[1:])
+		if d, ok := hashed(plain[i], l); ok {
 			if open := strings.LastIndex(plain[i], "/*"); open >= 0 && !strings.Contains(plain[i][open:], "*/") {
 				refuse(i+1, "a comment that runs on behind a directive", "end it on the same line")
 			}
-			if strings.HasPrefix(directiveText, "include") {
-				directiveText = includeText(plain[i], l)
-			}
-			checkDirective(i+1, directiveText, refuse)
+			r.checkDirective(i+1, d, refuse)
 			if r.PTX && asmWord.MatchString(l) {
 				refuse(i+1, asmWord.FindString(l)+" in a macro", "write the asm statement in a __device__ function, and call that")
 				continue
@@ -80,6 +76,7 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 		}
 		r.checkWords(i+1, l, refuse)
 	}
+	checkBroken(code, refuse)
 	if r.PTX {
 		checkStatements(code, refuse)
 	}
@@ -90,7 +87,22 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 // Go code can put a kernel together at run time. What is then compiled is its normal form.
 func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	src.Text = Normal(src.Text)
+	files := []File{{Name: src.Name, Path: src.Name, Data: []byte(src.Text)}}
 	refused := r.CheckKernel(src.Name, src.Text)
+	headers := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(src.Files)) {
+		if !slices.Contains(r.Headers, name) {
+			refused = append(refused, Refusal{src.Name, 0, fmt.Sprintf("Files has %q", name), "want headers that the task's rubric.toml lists among its files: " + r.headers()})
+			continue
+		}
+		headers[name] = Normal(src.Files[name])
+		refused = append(refused, r.CheckKernel(name, headers[name])...)
+		files = append(files, File{Name: name, Path: name, Data: []byte(headers[name])})
+	}
+	if src.Files != nil {
+		src.Files = headers
+	}
+	refused = append(refused, r.CheckIncludes(files)...)
 	for name, value := range src.Defines {
 		Rules{}.checkWords(0, name+" "+value, func(_ int, what, do string) {
 			refused = append(refused, Refusal{src.Name, 0, "in a macro: " + what, do})
@@ -100,9 +112,6 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 				"Defines take a name, and a number or another name"})
 		}
 	}
-	if len(src.Files) > 0 {
-		refused = append(refused, Refusal{src.Name, 0, "Files beside it", "put what it includes into the file itself"})
-	}
 	for _, k := range src.Kernels {
 		if !kernelName.MatchString(k) {
 			refused = append(refused, Refusal{src.Name, 0, fmt.Sprintf("in Kernels: %q", k), "name a kernel, with its template's arguments: k<float, 4>"})
@@ -111,8 +120,10 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 			refused = append(refused, Refusal{src.Name, 0, "in Kernels: " + what, do})
 		})
 	}
-	if len(src.Text) > MaxFile {
-		refused = append(refused, Refusal{src.Name, 0, "is larger than 1 MB", "hand in source text only"})
+	for _, f := range files {
+		if len(f.Data) > MaxFile {
+			refused = append(refused, Refusal{f.Path, 0, "is larger than 1 MB", "hand in source text only"})
+		}
 	}
 	if len(refused) > 0 {
 		return src, &Error{refused}
@@ -120,21 +131,18 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	return src, nil
 }
 
+const attributesAllowed = "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed"
+
 var (
 	macroName  = regexp.MustCompile(`^[A-Za-z_]\w{0,63}$`)
 	kernelName = regexp.MustCompile(`^[A-Za-z_]\w*(?:<[\w ,:<>+-]*>)?$`)
 	macroValue = regexp.MustCompile(`^[\w.+\-() ]{0,64}$`)
 )
 
-func checkDirective(line int, d string, refuse func(int, string, string)) {
+func (r Rules) checkDirective(line int, d string, refuse func(int, string, string)) {
 	switch {
 	case strings.HasPrefix(d, "include"):
-		m := includeForm.FindStringSubmatch(d)
-		if m == nil {
-			refuse(line, "#"+d, "write #include <header.h> with the header's name")
-		} else if !allowedHeaders[m[2]] {
-			refuse(line, "#include "+m[1]+m[2]+closing(m[1]), "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, math.h, float.h, stdint.h and the like; other helpers go into the file itself")
-		}
+		r.checkInclude(line, d, refuse)
 	case lineMarker.MatchString(d):
 		refuse(line, "#line", "remove it: messages name your own lines")
 	case strings.HasPrefix(d, "pragma"):
@@ -144,6 +152,15 @@ func checkDirective(line int, d string, refuse func(int, string, string)) {
 	case plainHash.MatchString(d), nullDirective.MatchString(d):
 	default:
 		refuse(line, "#"+d, "this directive is not allowed in a kernel file")
+	}
+}
+
+// checkBroken looks for attributes whose two brackets are on two lines: checkWords sees one line.
+func checkBroken(code string, refuse func(int, string, string)) {
+	for _, at := range cxxAttribute.FindAllStringIndex(code, -1) {
+		if strings.Contains(code[at[0]:at[1]], "\n") && !cxxPlain.MatchString(code[at[0]:]) {
+			refuse(1+strings.Count(code[:at[0]], "\n"), "a C++ attribute [[…]] over two lines", attributesAllowed)
+		}
 	}
 }
 
@@ -161,7 +178,7 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 	}
 	for _, at := range cxxAttribute.FindAllStringIndex(l, -1) {
 		if !cxxPlain.MatchString(l[at[0]:]) {
-			refuse(line, "a C++ attribute [[…]]", "only [[maybe_unused]], [[nodiscard]], [[likely]], [[unlikely]] and [[fallthrough]] are allowed")
+			refuse(line, "a C++ attribute [[…]]", attributesAllowed)
 		}
 	}
 	if m := reserved.FindString(l); m != "" {
@@ -178,11 +195,4 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 	if m := digraph.FindString(l); m != "" {
 		refuse(line, "the digraph "+m, "write the character itself, or a space between the two")
 	}
-}
-
-func closing(open string) string {
-	if open == "<" {
-		return ">"
-	}
-	return open
 }

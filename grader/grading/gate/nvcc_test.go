@@ -22,7 +22,7 @@ func asNvccSees(t *testing.T, tk nvcc.Toolkit, src device.Source) error {
 	t.Helper()
 	var said error
 	tk.Vet = func(p preprocess.Text) error {
-		if said = (Rules{}).VetPreprocessed(p); len(p.Lines) == 0 {
+		if said = withHeaders.VetPreprocessed(p); len(p.Lines) == 0 {
 			said = errors.New("no line of it was seen")
 		}
 		return errEnough
@@ -77,5 +77,7 @@ func TestWhatOnlyNvccSeesIsRefused(t *testing.T) {
 		"the header with macros":    {"#include \"defines.h\"\nint x;\n", "defines.h"},
 	} {
 		assert.ErrorContains(t, asNvccSees(t, tk, device.Source{Name: "kernels.cu", Text: c.text}), c.says, name)
+		inHeader := device.Source{Name: "kernels.cu", Text: "#include \"tile.cuh\"\n", Files: map[string]string{"tile.cuh": c.text}}
+		assert.ErrorContains(t, asNvccSees(t, tk, inHeader), c.says, name+", in a header")
 	}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,28 +23,34 @@ var (
 func (r Rules) VetPreprocessed(p preprocess.Text) error {
 	var refused []Refusal
 	r.PTX = r.PTX && p.Translated // what is not translated would reach the host's assembler
-	at := 0
+	var at preprocess.Line
 	refuse := func(_ int, what, do string) {
-		refused = append(refused, Refusal{p.File, at, what, do})
+		refused = append(refused, Refusal{cmp.Or(at.File, p.File), at.Number, what, do})
 	}
-	for _, i := range p.Includes {
-		if at = i.Number; !allowedHeaders[headerOf(i.Text, p.Headers)] {
-			refuse(0, "#include of "+i.Text, "a kernel may include CUDA's headers and those of C and C++ that hold numbers only")
+	for _, at = range p.Includes {
+		if !slices.Contains(r.Headers, at.Text) && !allowedHeaders[headerOf(at.Text, p.Headers)] {
+			refuse(0, "#include of "+at.Text, "a kernel may include CUDA's headers and those of C and C++ that hold numbers only")
 		}
 	}
-	for _, s := range p.Strange {
-		at = s.Number
+	for _, at = range p.Strange {
 		refuse(0, "#line", "remove it: messages name your own lines")
 	}
-	for _, l := range p.Lines {
-		at = l.Number
-		code := device.BlankComments(l.Text)
+	var whole strings.Builder // without directives, and what headers have in between
+	var lines []preprocess.Line
+	for _, at = range p.Lines {
+		code := device.BlankComments(at.Text)
 		if hash := strings.TrimSpace(code); strings.HasPrefix(hash, "#") {
-			checkDirective(at, strings.TrimSpace(hash[1:]), refuse)
+			r.checkDirective(at.Number, strings.TrimSpace(hash[1:]), refuse)
 			continue
 		}
 		r.checkExpanded(code, p.Words, refuse)
+		whole.WriteString(code + "\n")
+		lines = append(lines, at)
 	}
+	checkBroken(whole.String(), func(line int, what, do string) {
+		at = lines[line-1]
+		refuse(0, what, do)
+	})
 	if len(refused) > 0 {
 		return &Error{refused}
 	}

@@ -11,7 +11,7 @@ import (
 func vet(lines ...string) error {
 	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
 	for i, l := range lines {
-		p.Lines = append(p.Lines, preprocess.Line{Number: i + 1, Text: l})
+		p.Lines = append(p.Lines, preprocess.Line{File: "k.cu", Number: i + 1, Text: l})
 	}
 	return Rules{}.VetPreprocessed(p)
 }
@@ -39,6 +39,16 @@ func TestVetPreprocessed(t *testing.T) {
 	} {
 		assert.ErrorContains(t, vet(line), says)
 	}
+}
+
+// Two brackets are an attribute wherever their lines are from, and whatever directive was between.
+func TestBracketsOfTwoFiles(t *testing.T) {
+	p := preprocess.Text{File: "k.cu", Lines: []preprocess.Line{{File: "k.cu", Number: 3, Text: "int x; ["}, {File: "k.cu", Number: 4, Text: "#pragma unroll"},
+		{File: "tile.cuh", Number: 1, Text: "  [gnu::weak]] int y;"}}}
+	assert.EqualError(t, withHeaders.VetPreprocessed(p), "k.cu:3: a C++ attribute [[…]] over two lines: "+attributesAllowed)
+	p.Lines[2].Text = "[maybe_unused]] int y;"
+	assert.NoError(t, withHeaders.VetPreprocessed(p))
+	assert.NoError(t, vet("int a[2][3] = {{1}};", "x = a[1]", "[2];"))
 }
 
 func TestVetIncludes(t *testing.T) {

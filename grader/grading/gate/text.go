@@ -3,6 +3,8 @@ package gate
 import (
 	"regexp"
 	"strings"
+
+	"flashlab/device"
 )
 
 // Normal is the form of a kernel's text that is both looked at and compiled, so that no
@@ -38,6 +40,26 @@ func joinLines(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// readable are a kernel's lines with their continuations joined, and the same text with comments and
+// the insides of strings blanked.
+func readable(text string) (lines []string, code string) {
+	joined := joinLines(Normal(text))
+	return strings.Split(joined, "\n"), device.BlankComments(joined)
+}
+
+// hashed is what stands behind the # of a line, if it begins with one: of an #include with the
+// file's name, which blanking removes.
+func hashed(original, blanked string) (string, bool) {
+	hash := strings.TrimLeft(blanked, " \t\f\v\r")
+	if !strings.HasPrefix(hash, "#") {
+		return "", false
+	}
+	if d := strings.TrimSpace(hash[1:]); !strings.HasPrefix(d, "include") {
+		return d, true
+	}
+	return includeText(original, blanked), true
 }
 
 // includeText is an #include directive with its file name, which blanking

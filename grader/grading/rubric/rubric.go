@@ -303,6 +303,20 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// header is the extension of files that kernels may include. No header of CUDA's or C's has it, so no
+// name means two files.
+const header = ".cuh"
+
+// Headers are the task's own, which its kernels may include.
+func (t *Task) Headers() (names []string) {
+	for _, f := range t.Files {
+		if filepath.Ext(f) == header {
+			names = append(names, f)
+		}
+	}
+	return names
+}
+
 // MissingFiles lists what the rubric names and the tree lacks.
 func (t *Task) MissingFiles(root string) []string {
 	var missing []string

@@ -61,6 +61,12 @@ func TestLoadReadsARubric(t *testing.T) {
 	assert.InDelta(t, 2.0/3, task.Checks[0].hiddenShare(), 1e-9)
 }
 
+func TestHeadersAreFilesThatKernelsMayInclude(t *testing.T) {
+	task, err := loadText(t, strings.Replace(good, `"k.cu"`, `"k.cu", "tile.cuh"`, 1))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"tile.cuh"}, task.Headers())
+}
+
 // A release has its hidden cases' weight in place of the cases: nobody's points change.
 func TestHiddenPointsAreTheSameInARelease(t *testing.T) {
 	released := strings.Replace(good, `op = "softmax"`, "op = \"softmax\"\nwithheld = 1\nwithheld_weight = 2.0", 1)
@@ -89,6 +95,9 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"own shares too":     {`op = "softmax"`, "op = \"softmax\"\nshares = { correctness = 0.5 }", `check "softmax": shares 0.5`},
 		"same case twice":    {`name = "hid"`, `name = "2x3"`, "taken"},
 		"file outside":       {`"k.cu"`, `"../k.cu"`, `"../k.cu"`},
+		"header outside":     {`"k.cu"`, `"k.cu", "../tile.cuh"`, `"../tile.cuh"`},
+		"header provided":    {"[limits]", "provided = [\"tile.cuh\"]\n[limits]", `"tile.cuh": want distinct names`},
+		"header of C's name": {`"k.cu"`, `"k.cu", "math.h"`, `"math.h"`},
 		"after nothing":      {`op = "softmax"`, "op = \"softmax\"\nafter = [\"x\"]", `after "x"`},
 		"no such device":     {"package =", "device = \"tpu\"\npackage =", `device = "tpu"`},
 		"no device's safety": {"package =", "device = \"none\"\npackage =", "without a device"},

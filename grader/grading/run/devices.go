@@ -136,7 +136,16 @@ func (p pass) tool(b supervise.Backend) string {
 }
 
 // rulesOf are what a task's files may hold.
-func rulesOf(t *rubric.Task) gate.Rules { return gate.Rules{PTX: t.PTX} }
+func rulesOf(t *rubric.Task) gate.Rules { return gate.Rules{PTX: t.PTX, Headers: t.Headers()} }
+
+// rulesOfAll are what a task's worker may have compiled: kernels of the tasks that it uses, too.
+func rulesOfAll(t *rubric.Task) gate.Rules {
+	rules := rulesOf(t)
+	for _, used := range t.Used {
+		rules.Headers = append(rules.Headers, used.Headers()...)
+	}
+	return rules
+}
 
 // simulated is the device memory in the simulator, far above what a case needs:
 // each byte of it costs the machine several.
@@ -144,7 +153,7 @@ const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
 	simulator := pass{kind: device.Sim, open: func(t *rubric.Task) (supervise.Backend, error) {
-		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Lines: d.Lines, Jail: d.Jail}, rulesOf(t), d.ofTheCourse())
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Lines: d.Lines, Jail: d.Jail}, rulesOfAll(t), d.ofTheCourse())
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
@@ -153,7 +162,7 @@ func (d Devices) passes() []pass {
 	passes := []pass{{
 		read: library(env),
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
-		open: func(t *rubric.Task) (supervise.Backend, error) { return d.openGPU(rulesOf(t)) },
+		open: func(t *rubric.Task) (supervise.Backend, error) { return d.openGPU(rulesOfAll(t)) },
 	}}
 	if d.NoSim == "" {
 		passes = append(passes, simulator)
@@ -179,18 +188,38 @@ func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
 func (d Devices) ofTheCourse() func(device.Source) bool {
 	all, _ := nn.Sources() // embedded: they are there
 	for _, t := range registry.All {
-		files, _ := filepath.Glob(filepath.Join(d.Root, t.Dir, "*.cu"))
-		for _, f := range files {
-			if text, err := os.ReadFile(f); err == nil {
-				all = append(all, device.Source{Name: filepath.Base(f), Text: string(text)})
-			}
+		headers := textsOf(filepath.Join(d.Root, t.Dir, "*.cuh"))
+		for name, text := range textsOf(filepath.Join(d.Root, t.Dir, "*.cu")) {
+			all = append(all, device.Source{Name: name, Text: text, Files: headers})
 		}
 	}
 	return func(src device.Source) bool {
 		return slices.ContainsFunc(all, func(one device.Source) bool {
-			return one.Name == src.Name && gate.Normal(one.Text) == src.Text && maps.Equal(one.Defines, src.Defines)
+			return one.Name == src.Name && gate.Normal(one.Text) == src.Text && maps.Equal(one.Defines, src.Defines) && courseFiles(one.Files, src.Files)
 		})
 	}
+}
+
+// courseFiles tells whether what a source includes is the course's, too.
+func courseFiles(all, some map[string]string) bool {
+	for name, text := range some {
+		if ours, ok := all[name]; !ok || gate.Normal(ours) != text {
+			return false
+		}
+	}
+	return true
+}
+
+// textsOf reads the files that a pattern finds, by name.
+func textsOf(pattern string) map[string]string {
+	texts := map[string]string{}
+	files, _ := filepath.Glob(pattern)
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil {
+			texts[filepath.Base(f)] = string(text)
+		}
+	}
+	return texts
 }
 
 // cublasEnv names the file of cuBLAS for a worker, which looks for none itself. The

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"flashlab/grader/grading/build"
@@ -86,9 +87,7 @@ func filesOf(t *rubric.Task, dir string) []string {
 func (o Options) files() ([]gate.File, error) {
 	var files []gate.File
 	var refused []gate.Refusal
-	tasks := map[string]*rubric.Task{}
 	for i, one := range o.Task.All() {
-		tasks[one.Dir] = one
 		author := ""
 		if o.Subject.Author {
 			author = one.Dir
@@ -120,8 +119,12 @@ func (o Options) files() ([]gate.File, error) {
 			return nil, err
 		}
 		files = edited
-		for _, f := range files {
-			refused = append(refused, rulesOf(tasks[f.Task]).Check(f, tasks[f.Task].Package)...)
+		for _, one := range o.Task.All() {
+			own := slices.DeleteFunc(slices.Clone(files), func(f gate.File) bool { return f.Task != one.Dir })
+			for _, f := range own {
+				refused = append(refused, rulesOf(one).Check(f, one.Package)...)
+			}
+			refused = append(refused, rulesOf(one).CheckIncludes(own)...)
 		}
 	}
 	if len(refused) > 0 {

@@ -47,7 +47,7 @@ func Watch(ctx context.Context, o Options, pick func([]rubric.Case) []rubric.Cas
 	w.Command = []string{built.Binary, wire.ReplayMode, w.path("cases"), w.path("replies")}
 	w.Env = os.Environ()
 	for _, f := range s.files {
-		if filepath.Ext(f.Name) == ".cu" {
+		if ext := filepath.Ext(f.Name); ext == ".cu" || ext == ".cuh" {
 			w.Files[f.Name] = f.Data
 		}
 	}

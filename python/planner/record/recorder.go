@@ -107,15 +107,16 @@ func (r *recorder) Compile(src device.Source) (device.Module, error) {
 		return nil, err
 	}
 	src.Defines, src.Files = maps.Clone(src.Defines), maps.Clone(src.Files)
-	kernels, ok := scanned[src.Text]
+	key := src.Text + fmt.Sprint(src.Files) // maps print in order
+	kernels, ok := scanned[key]
 	if !ok {
-		kernels = device.ScanKernels(src.Text)
-		scanned[src.Text] = kernels
+		kernels = src.Scan()
+		scanned[key] = kernels
 	}
 	return &module{src, kernels}, nil
 }
 
-// scanned keeps the kernels of texts: one is compiled in every call, and scanning takes milliseconds.
+// scanned keeps the kernels of sources by their texts: one is compiled in every call, and scanning takes milliseconds.
 var scanned = map[string][]device.Signature{}
 
 func (r *recorder) Launch(k device.Kernel, l device.Launch, args ...any) error {
