@@ -212,12 +212,18 @@ func (p *places) caller(address uint64, own func(file string) bool) (row, bool) 
 	return best.call, true
 }
 
-// element names the element of a variable at a byte offset: tile[3][16].
-func (p *places) element(owner, name string, offset, bytes int64) string {
+// array is the shape of a variable, of a function's own where that has one.
+func (p *places) array(owner, name string) (array, bool) {
 	a, known := p.arrays[owner+"::"+name]
 	if !known {
 		a, known = p.arrays[name]
 	}
+	return a, known
+}
+
+// element names the element of a variable at a byte offset: tile[3][16].
+func (p *places) element(owner, name string, offset, bytes int64) string {
+	a, known := p.array(owner, name)
 	if !known || a.bytes() == 0 || a.dims[0] < 0 || offset >= a.bytes() {
 		// A dynamic array, or a scalar: count in units of the access.
 		if offset == 0 && !known {

@@ -58,6 +58,7 @@ type rawCounts struct {
 	BarriersAt  [][4]uint64 // module, line, how often threads met, how many came
 	Grid, Block [3]int      // of the first launch
 	Grids       uint64      // blocks of all launches
+	rawSamples
 }
 
 // Report collects what has been found and counted.
@@ -115,7 +116,7 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 		c.FLOPs = d.flops(raw.Blocks) + raw.Products
 	}
 	if d.options.Lines {
-		c.LineSteps = d.lineSteps(raw)
+		c.LineSteps, c.Samples = d.lineSteps(raw), d.samples(raw.rawSamples)
 	}
 	slices.SortStableFunc(c.LineCounts, func(a, b trace.LineCounts) int { return a.Line - b.Line })
 	return c

@@ -57,7 +57,7 @@ type Options struct {
 	Own      *modules.Own             // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                   // default: the first that builds a probe kernel
 	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
-	Lines    bool                     // reports tell the steps and barriers of each line, too: for `make show`
+	Lines    bool                     // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`
 	Show     trace.Show               // whose printf is kept; default: every thread's
 	Vet      func(Preprocessed) error // may refuse what a kernel comes to; nil: nothing is refused
 	Jail     jail.CommandFunc         // runs the compiler on kernels, and the simulator; nil: as they are
@@ -118,7 +118,7 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, view: v, compiler: c, cacheDir: o.Cache, options: o}
-	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block)
+	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block, o.Lines)
 	if err := d.ask(configure, nil); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("simulator: %w", err)

@@ -30,6 +30,7 @@ type Counts struct {
 	Grid, Block                  [3]int      `json:",omitzero"`  // of the first launch
 	Blocks                       uint64      `json:",omitempty"` // of all launches
 	LineSteps                    []LineSteps `json:",omitempty"` // where sim.Options asks for them
+	Samples                      *Samples    `json:",omitempty"` // likewise
 }
 
 // LineCounts is the part of Counts that one source line caused.

@@ -23,7 +23,7 @@ func TestThePageFitsItsWindow(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no Chromium here: how the page looks in a browser is not tested")
 	}
-	r := two()
+	r := sampled()
 	r.Findings = []trace.Finding{race()}
 	r.Sources[0].Text += strings.Repeat("\n// nothing", 80) + "\n" + strings.Repeat("wide_", 60)
 	more := r.Counts[0]

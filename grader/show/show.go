@@ -29,6 +29,7 @@ type Run struct {
 	Counts      []trace.Counts
 	Findings    []trace.Finding
 	Sources     []Source
+	Shapes      []Shape // of the arrays whose shapes are known
 	Release     string
 }
 
@@ -38,25 +39,29 @@ type Source struct{ Name, Path, Text string }
 // MostBytes is how large a page may be.
 const MostBytes = 4 << 20
 
-//go:embed page.css page.js page.tmpl
+//go:embed page.css page.js page.tmpl pictures.css pictures.tmpl
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css": func() (template.CSS, error) {
 		text, err := files.ReadFile("page.css")
-		return template.CSS(text), err // ours, not a stranger's
+		if err != nil {
+			return "", err
+		}
+		more, err := files.ReadFile("pictures.css")
+		return template.CSS(text) + template.CSS(more), err // ours, not a stranger's
 	},
 	"js": func() (template.JS, error) {
 		text, err := files.ReadFile("page.js")
 		return template.JS(text), err
 	},
-	"short": short, "count": count, "bytes": bytesOf, "plural": plural, "index": index, "past": past, "width": width,
-}).ParseFS(files, "page.tmpl"))
+	"short": short, "count": count, "bytes": bytesOf, "plural": plural, "index": index, "past": past, "width": width, "times": func(a, b int) int { return a * b }, "plus": func(a, b int) int { return a + b }, "levels": func() []string { return levelNames },
+}).ParseFS(files, "page.tmpl", "pictures.tmpl"))
 
 // Page is the page of a run, MostBytes long at most: where there is too much source, lines that do
-// nothing are left out, and then all kernels but the first few.
+// nothing are left out, then all kernels but the first few, then pictures.
 func Page(r Run) ([]byte, error) {
-	for _, room := range []room{{kernels: 32, quiet: true}, {kernels: 32}, {kernels: 4}, {kernels: 1}} {
+	for _, room := range []room{{32, true, true}, {32, false, true}, {4, false, true}, {4, false, false}, {1, false, false}} {
 		var b bounded
 		err := templates.ExecuteTemplate(&b, "page.tmpl", pageOf(r, room))
 		if errors.Is(err, errTooLarge) {
@@ -88,4 +93,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 type room struct {
 	kernels int
 	quiet   bool // lines that do nothing are there, folded
+	drawn   bool // pictures are there
 }

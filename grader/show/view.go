@@ -43,6 +43,10 @@ type kernel struct {
 	Advice   []advice
 	Findings []said
 	Files    []file
+	Banked   []banked
+	Pictures []picture
+	Left     int // pictures that are not there
+	Time     *timeline
 	moved    uint64
 }
 
@@ -255,6 +259,10 @@ func (k *kernel) fill(r Run, room room, code map[string][][]span) {
 	}
 	if len(k.Advice) == 0 && k.moved > 0 {
 		k.Advice = k.largest(lines)
+	}
+	if s := c.Samples; s != nil && room.drawn {
+		k.Banked, k.Time = k.bankedOf(s, lines), k.timelineOf(s.Timeline)
+		k.Pictures, k.Left = r.picturesOf(c)
 	}
 	most := mostOf(lines)
 	for _, name := range names {

@@ -5,6 +5,7 @@
 #include "cluster.h"
 #include "fiber.h"
 #include "hopper.h"
+#include "samples.h"
 
 extern "C" {
 extern __thread simt::Index3 simt_threadIdx;
@@ -17,6 +18,7 @@ void push(Worker *w, uint16_t id) {
 }
 
 void enter(Worker *w, Fiber *f) {
+    if (UNLIKELY(w->timeline != nullptr)) chargeSteps(w);
     w->current = f;
     w->stackLo = UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack;
     w->attention =
@@ -131,6 +133,7 @@ static void releaseBarrier(Worker *w) {
         else
             every = 0;
     }
+    if (UNLIKELY(w->timeline != nullptr)) endStretch(w, w->current->line);
     w->epoch++; // from here on, everything before is ordered
     if (w->usesHopper) w->hopper->progress++;
     if (w->cluster) shareCluster(w);

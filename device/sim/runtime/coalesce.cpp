@@ -15,6 +15,7 @@ constexpr unsigned sectorBytes = 32;
 // it is read and sent back once if it is written, no matter how often.
 enum Touch : uint8_t { Fetched = 1, SentBack = 2 };
 uint8_t *touched; // by sector of device memory; blocks of all workers share it
+} // namespace
 
 Addresses expand(const Request &r, const Trace &t) {
     Addresses out;
@@ -26,6 +27,7 @@ Addresses expand(const Request &r, const Trace &t) {
     return out;
 }
 
+namespace {
 // countDistinct sorts what the caller collected, unless it is in order already.
 unsigned countDistinct(Addr *list, unsigned count) {
     if (!std::is_sorted(list, list + count)) std::sort(list, list + count);
@@ -147,6 +149,8 @@ unsigned wavefrontsOf(const Addresses &r, unsigned n) {
     return total;
 }
 
+} // namespace
+
 // passesOf remembers an instruction's last answer: most of its requests have the same
 // shape, and where in the banks they begin does not matter.
 unsigned passesOf(const Trace &trace, const Request &r, Site &s) {
@@ -163,7 +167,6 @@ unsigned passesOf(const Trace &trace, const Request &r, Site &s) {
     }
     return s.lastPasses;
 }
-} // namespace
 
 void initTraffic() {
     touched = (uint8_t *)reserve((arena.hi - arena.lo) / sectorBytes + 1);

@@ -28,6 +28,8 @@ Index3 split(uint32_t linear, Index3 size) {
     return {linear % size.x, linear / size.x % size.y, linear / (size.x * size.y)};
 }
 
+} // namespace
+
 std::string quote(const std::string &s) {
     std::string out = "\"";
     for (unsigned char c : s) {
@@ -45,6 +47,7 @@ std::string quote(const std::string &s) {
     return out + "\"";
 }
 
+namespace {
 std::string triple(Index3 i) {
     char text[48];
     snprintf(text, sizeof text, "[%u,%u,%u]", i.x, i.y, i.z);

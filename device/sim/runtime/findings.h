@@ -50,4 +50,6 @@ struct Again {
     bool earlier;
 };
 
+std::string quote(const std::string &s); // as JSON has it
+
 } // namespace simt

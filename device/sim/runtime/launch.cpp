@@ -11,8 +11,8 @@
 #include "grid.h"
 #include "hopper.h"
 #include "prints.h"
+#include "samples.h"
 #include "schedule.h"
-#include "traffic.h"
 #include "workers.h"
 
 extern "C" {
@@ -177,10 +177,12 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     w->attention = w->cluster && (w->checks & RACE) ? (uint32_t)InCluster : 0;
     startBlock(w, j->module);
     if (w->cluster && !beginInCluster(w, j)) return;
+    if (UNLIKELY(index == w->drawn)) startTimeline(w);
     Fiber *f = &w->fibers[w->queue[w->head++ & queueMask]];
     enter(w, f);
     simt_switch(&w->mainStack, f->sp);
     settleWrites(w);
+    if (UNLIKELY(w->timeline != nullptr)) endTimeline(w);
     w->allSteps += w->steps;
     w->longest = std::max(w->longest, w->steps);
     if (w->cluster) endInCluster(w);
@@ -263,6 +265,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
         w->allSteps = w->longest = w->barriers = w->spilled = w->products = w->multiplied =
             0; // of those that get no block, too
     }
+    if (samplesAsked()) startSamples(k, j.blocks);
     bool races = workers[0]->checks & RACE;
     if (races) startBetween(j.blocks);
     if (s.cooperative) startGrid(m, j.blocks);
@@ -274,6 +277,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
              work, &j);
     if (s.cooperative) endGrid();
     if (!j.error.empty()) {
+        if (samplesAsked()) endSamples(m, nullptr);
         endClusters();
         *error = j.error;
         return LaunchResult::Refused;
@@ -283,6 +287,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
     endFindings(m, k, s, j.last);
     endClusters();
     endPrints(k, s, j.last);
+    if (samplesAsked()) endSamples(m, stopped ? nullptr : k);
     if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k, s);
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }

@@ -2,6 +2,7 @@
 // allocations in it. Freed addresses are not handed out again until the range
 // is used up, so that use after free is seen.
 #include "cluster.h"
+#include "samples.h"
 
 #include <sys/mman.h>
 
@@ -153,6 +154,13 @@ bool withinAllocation(Addr a, uint64_t bytes, std::string *error) {
     }
     *error = "the address is not in any allocation";
     return false;
+}
+
+std::vector<Array> liveArrays() {
+    std::vector<Array> all;
+    for (auto &[at, a] : allocations)
+        if (!a.freed) all.push_back({at, a.bytes, a.name});
+    return all;
 }
 
 void setState(Addr a, uint64_t bytes, bool initialised) {

@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "prints.h"
+#include "samples.h"
 #include "tensormap.h"
 
 namespace simt {
@@ -92,6 +93,7 @@ bool configure(Reader &r) {
     only.byBlock = r.number();
     if (only.byBlock) only.block = r.triple();
     showOnly(only);
+    if (r.number()) askForSamples();
     initTraffic();
     initSignals();
     return answer(OK, "");
@@ -255,6 +257,7 @@ bool obey(uint8_t operation, Reader r) {
         releaseAll();
         resetFindings();
         resetTraffic();
+        resetSamples();
         resetPrints();
         return answer(OK, "");
     case PRINTS:

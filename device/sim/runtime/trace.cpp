@@ -2,6 +2,7 @@
 #include "traffic.h"
 
 #include "hopper.h"
+#include "samples.h"
 
 #include <cstring>
 
@@ -132,6 +133,8 @@ void flushWarp(Worker *w, int warp) {
     Traffic *traffic = w->traffic;
     Trace &t = traffic->warps[warp];
     for (const Request *r = t.requests; r < t.end; r++) countRequest(traffic, t, *r);
+    if (UNLIKELY(w->samples != nullptr))
+        for (const Request *r = t.requests; r < t.end; r++) sampleRequest(w, warp, t, *r);
     t.end = t.requests;
     t.end->mask = ~0u;
     t.irregular.clear();
@@ -152,6 +155,7 @@ void flushWarp(Worker *w, int warp) {
 void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc) {
     uint32_t site = siteOf(w->traffic, pc, 16, op, shared);
     if (site != maxSites) countRange(w->traffic, w->traffic->sites[site], a, bytes);
+    if (UNLIKELY(w->samples != nullptr) && !shared) sampleRange(w, a, bytes, op);
 }
 
 void flushOpen(Worker *w) {

@@ -1,5 +1,5 @@
 // traffic.cpp - sums of what launches moved, and their report.
-#include "traffic.h"
+#include "samples.h"
 
 #include <cstring>
 
@@ -131,7 +131,7 @@ std::string trafficJson() {
                    std::to_string(b.met) + "," + std::to_string(b.threads) + "]";
         }
         out += "],\"grids\":" + std::to_string(t.grids) + ",\"grid\":" + index(t.shape.grid) +
-               ",\"block\":" + index(t.shape.block) + "}";
+               ",\"block\":" + index(t.shape.block) + samplesJson(name) + "}";
     }
     return out + "]";
 }

@@ -84,6 +84,8 @@ struct Traffic {
 void countRequest(Traffic *t, const Trace &trace, const Request &r);
 void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes);
 void forgetSectors(Traffic *t); // of the model of device memory
+Addresses expand(const Request &r, const Trace &t);
+unsigned passesOf(const Trace &t, const Request &r, Site &s); // of shared memory's banks
 
 // ---- trace.cpp --------------------------------------------------------------------
 void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc);

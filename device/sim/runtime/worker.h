@@ -26,6 +26,8 @@ struct Instruction; // collective.h
 struct Exchange;
 struct Hopper;  // hopper.h
 struct Flags;   // flags.h
+struct Samples; // samples.h
+struct Timeline;
 struct Cluster; // cluster.h
 
 // A copy that a thread has asked for and not yet waited for.
@@ -178,6 +180,9 @@ struct alignas(64) Worker {
     Cluster *cluster = nullptr;            // of the running block
     unsigned rank = 0, yields = 0;         // in it
     uint64_t products = 0, multiplied = 0; // wgmma's operations; tensor cores' warp instructions
+    Samples *samples = nullptr;            // of this launch, for who asked
+    Timeline *timeline = nullptr;          // of the running block, if that is the one to draw
+    uint32_t drawn = noBlock;              // that block
 };
 
 extern __thread Worker *worker; // null while no kernel runs

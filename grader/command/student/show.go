@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown
 		Counts: shown.Seen.Counts, Findings: shown.Seen.Findings}
 	for _, one := range shown.Sources {
 		r.Sources = append(r.Sources, show.Source(one))
+	}
+	for _, t := range slices.Concat(shown.Problem.Inputs, shown.Problem.Outputs) {
+		r.Shapes = append(r.Shapes, show.Shape{Name: t.Name, Dims: t.Shape, Bytes: t.Bytes()})
 	}
 	return r
 }
