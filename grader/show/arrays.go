@@ -225,7 +225,7 @@ func (g grid) says(verb string) string {
 		text = fmt.Sprintf("words %s to %s ×, %s on average", ratio(g.least), ratio(g.most), ratio(mean))
 	}
 	if g.blocks > 1 {
-		return text + fmt.Sprintf("; by up to %d blocks", g.blocks)
+		return text + fmt.Sprintf(", by up to %d blocks", g.blocks)
 	}
-	return text + "; by one block each"
+	return text + ", by one block"
 }

@@ -27,7 +27,8 @@ type banked struct {
 type dot struct {
 	X, Y, Wide int // in banks and rows
 	Text       string
-	Bad        bool // another word of its bank is asked for
+	Title      string // "lanes 0 to 15: [3][0]"
+	Bad        bool   // another word of its bank is asked for
 }
 
 const (
@@ -54,7 +55,8 @@ func (k kernel) bankedOf(s *trace.Samples, lines map[place]*work) (all []banked)
 	}
 	slices.SortFunc(order, func(a, b place) int {
 		x, y := lines[a], lines[b]
-		return cmp.Or(cmp.Compare(y.passes-y.once, x.passes-x.once), cmp.Compare(y.shared, x.shared), cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+		return cmp.Or(cmp.Compare(y.passes-y.once, x.passes-x.once), cmp.Compare(distinct(worst[b]), distinct(worst[a])), cmp.Compare(y.shared, x.shared),
+			cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
 	for i, at := range order {
 		if i == mostBanked || i > 0 && lines[at].passes == lines[at].once {
@@ -68,6 +70,15 @@ func (k kernel) bankedOf(s *trace.Samples, lines map[place]*work) (all []banked)
 		all = append(all, one)
 	}
 	return all
+}
+
+// distinct is how many addresses the lanes of a request have.
+func distinct(r trace.BankRequest) int {
+	seen := map[int64]bool{}
+	for _, at := range r.Lanes {
+		seen[at] = true
+	}
+	return len(seen)
 }
 
 // arrayName is an array with its dimensions, the last so much larger.
@@ -112,8 +123,10 @@ func gridOf(r trace.BankRequest, name string) banked {
 			continue
 		}
 		d := dot{X: int(word % banks), Y: y, Wide: max(1, r.Bytes/bankWord), Text: fmt.Sprint(who[0]), Bad: crowded[word]}
+		d.Title = fmt.Sprintf("lane %d: %s", who[0], element(r, r.Lanes[who[0]]))
 		if len(who) > 1 {
 			d.Text = fmt.Sprintf("×%d", len(who))
+			d.Title = fmt.Sprintf("lanes %s: %s", list(who), element(r, r.Lanes[who[0]]))
 		}
 		b.Dots = append(b.Dots, d)
 	}
@@ -129,70 +142,6 @@ func gridOf(r trace.BankRequest, name string) banked {
 		b.Says += ": no two lanes want different words of one bank"
 	}
 	return b
-}
-
-// groupOf is how many lanes the banks serve at a time.
-func groupOf(bytes int) int {
-	switch {
-	case bytes >= 16:
-		return 8
-	case bytes == 8:
-		return 16
-	}
-	return 32
-}
-
-// wordsOf are the words that some lanes ask for, by bank, with the first lane that does.
-func wordsOf(r trace.BankRequest, from, to int) (by [banks]map[int64]int) {
-	for lane := from; lane < to; lane++ {
-		at := r.Lanes[lane]
-		for w := at / bankWord; at >= 0 && w <= (at+int64(r.Bytes)-1)/bankWord; w++ {
-			if by[w%banks] == nil {
-				by[w%banks] = map[int64]int{}
-			}
-			if _, known := by[w%banks][w]; !known {
-				by[w%banks][w] = lane
-			}
-		}
-	}
-	return by
-}
-
-// passesOf counts what a request takes, how many would do, and who is in whose way where it is worst.
-func passesOf(r trace.BankRequest) (passes, least int, worst []int) {
-	group := groupOf(r.Bytes)
-	for from := 0; from < 32; from += group {
-		most := 0
-		for _, words := range wordsOf(r, from, from+group) {
-			most = max(most, len(words))
-			if len(words) > len(worst) && len(words) > 1 {
-				worst = worst[:0]
-				for _, lane := range words {
-					worst = append(worst, lane)
-				}
-			}
-		}
-		passes += most
-		least += min(most, 1)
-	}
-	slices.Sort(worst)
-	return passes, least, slices.Compact(worst)
-}
-
-// crowdedWords are the first words of lanes that are in others' way.
-func crowdedWords(r trace.BankRequest) map[int64]bool {
-	crowded := map[int64]bool{}
-	group := groupOf(r.Bytes)
-	for from := 0; from < 32; from += group {
-		for _, words := range wordsOf(r, from, from+group) {
-			for _, lane := range words {
-				if len(words) > 1 {
-					crowded[r.Lanes[lane]/bankWord] = true
-				}
-			}
-		}
-	}
-	return crowded
 }
 
 // padded is the same request in an array whose rows are a word longer, or as much as one lane asks
@@ -268,6 +217,9 @@ func list(lanes []int) string {
 			continue
 		}
 		words = append(words, fmt.Sprint(lane))
+	}
+	if n == 2 {
+		return words[0] + " and " + words[1]
 	}
 	return strings.Join(words, ", ")
 }

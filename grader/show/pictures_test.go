@@ -46,7 +46,7 @@ func TestAColumnOf32IsInOneBank(t *testing.T) {
 	assert.Equal(t, "32 passes where 1 would do: lanes 0 to 31 ask for different words of one bank", b.Says)
 	require.Len(t, b.Dots, 32)
 	for i, d := range b.Dots {
-		assert.Equal(t, dot{X: 0, Y: i, Wide: 1, Text: fmt.Sprint(i), Bad: true}, d)
+		assert.Equal(t, dot{X: 0, Y: i, Wide: 1, Text: fmt.Sprint(i), Title: fmt.Sprintf("lane %d: [%d][0]", i, i), Bad: true}, d)
 	}
 	assert.Equal(t, "[31][0]", b.Rows[31])
 
@@ -100,10 +100,10 @@ func TestAnArrayAsAPicture(t *testing.T) {
 	long, read, written := all[0], all[1], all[2]
 	assert.Equal(t, []any{"x", "read", "2 × 8", 8, 2, true}, []any{read.Name, read.Verb, read.Shape, read.W, read.H, read.Hot})
 	assert.Equal(t, []shade{{1, "M0 0.5h8"}, {3, "M0 1.5h8"}}, read.Shades)
-	assert.Equal(t, "words 1 to 4 ×, 2.5 on average; by up to 3 blocks", read.Says)
+	assert.Equal(t, "words 1 to 4 ×, 2.5 on average, by up to 3 blocks", read.Says)
 	assert.Equal(t, []shade{{0, "M0 0.5h8"}, {1, "M0 1.5h8"}}, written.Shades)
 	assert.False(t, written.Hot)
-	assert.Equal(t, []any{64, 64, "each word once; by one block each"}, []any{long.W, long.H, long.Says})
+	assert.Equal(t, []any{64, 64, "each word once, by one block"}, []any{long.W, long.H, long.Says})
 	require.Len(t, long.Shades, 1)
 	assert.Equal(t, 64, strings.Count(long.Shades[0].Path, "h64"), "no holes")
 	for times, want := range map[float64]int{0: 0, 0.3: 1, 1: 1, 1.2: 2, 2: 2, 3: 3, 4: 3, 5: 4, 64: 7, 65: 8, 1e9: 8} {

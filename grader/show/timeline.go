@@ -18,7 +18,6 @@ type timeline struct {
 	Warps       []warpRow
 	Parting     []parting
 	Left        int
-	Alone       bool // no barrier divides it
 }
 
 // stretchBar is a warp between two barriers: it is as long as its longest lane took, and as tall as
@@ -59,7 +58,7 @@ func (k kernel) timelineOf(t *trace.Timeline) *timeline {
 		return nil
 	}
 	warps := len(t.Stretches[0].Warps)
-	out := &timeline{Block: count(uint64(t.Block)), Left: t.Left, Tall: int(float64(warps) * (warpTall + warpApart)), Alone: len(t.Stretches) == 1}
+	out := &timeline{Block: count(uint64(t.Block)), Left: t.Left, Tall: int(float64(warps) * (warpTall + warpApart))}
 	for i := range warps {
 		out.Warps = append(out.Warps, warpRow{float64(i) * (warpTall + warpApart), i})
 	}
@@ -93,8 +92,12 @@ func (k kernel) timelineOf(t *trace.Timeline) *timeline {
 		}
 	}
 	whole := float64(all) * float64(t.Threads)
+	met := plural(len(out.Barriers)+t.Left, "barrier")
+	if len(out.Barriers) == 0 {
+		met = "no barrier"
+	}
 	out.Says = fmt.Sprintf("%s, %s: %.0f %% of the threads' time is work, %.0f %% goes by while other lanes of a warp work, %.0f %% while warps wait for others",
-		plural(warps, "warp"), plural(len(out.Barriers)+t.Left, "barrier"), 100*float64(steps)/whole, 100*float64(busy-steps)/whole, 100*(whole-float64(busy))/whole)
+		plural(warps, "warp"), met, 100*float64(steps)/whole, 100*float64(busy-steps)/whole, 100*(whole-float64(busy))/whole)
 	out.Parting = k.partingOf(t)
 	return out
 }
