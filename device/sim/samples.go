@@ -26,7 +26,7 @@ type rawSamples struct {
 		Module, Block, Threads, Left int
 		Stretches                    []struct {
 			Line  int
-			Warps [][4]uint64 // the longest lane's steps, all lanes', the lanes of the smallest request, where
+			Warps [][5]uint64 // the longest lane's steps, requests, lanes that made them, those of the smallest, where
 		}
 	}
 }
@@ -75,9 +75,9 @@ func (d *Device) timeline(raw rawSamples) *trace.Timeline {
 	for _, s := range from.Stretches {
 		one := trace.Stretch{Line: s.Line}
 		for _, w := range s.Warps {
-			warp := trace.WarpStretch{Longest: w[0], Steps: w[1], Apart: uint32(w[2])}
+			warp := trace.WarpStretch{Longest: w[0], Requests: w[1], Lanes: w[2], Apart: uint32(w[3])}
 			if warp.Apart != 0 {
-				file, at := d.place(from.Module, w[3])
+				file, at := d.place(from.Module, w[4])
 				warp.File, warp.Line = file, at.line
 			}
 			one.Warps = append(one.Warps, warp)

@@ -60,9 +60,10 @@ type Stretch struct {
 
 // WarpStretch is what one warp did then.
 type WarpStretch struct {
-	Longest uint64 // steps of the lane that took most
-	Steps   uint64 // of all its lanes
-	Apart   uint32 // the lanes of the request that fewest made, if not all did
-	File    string // where that was
-	Line    int
+	Longest  uint64 // steps of the lane that took most
+	Requests uint64 // for memory
+	Lanes    uint64 // that made them, in all
+	Apart    uint32 // the lanes of the request that fewest made, if not all did
+	File     string // where that was
+	Line     int
 }

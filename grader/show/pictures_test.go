@@ -25,10 +25,10 @@ func columnOf(width int) trace.BankRequest {
 func sampled() Run {
 	r := two()
 	r.Shapes = []Shape{{"x", []int{2, 8}, 64}, {"long", []int{70_000}, 280_000}}
-	warp := func(longest, steps uint64) trace.WarpStretch {
-		return trace.WarpStretch{Longest: longest, Steps: steps}
+	warp := func(longest, lanes uint64) trace.WarpStretch {
+		return trace.WarpStretch{Longest: longest, Requests: longest, Lanes: lanes}
 	}
-	apart := trace.WarpStretch{Longest: 10, Steps: 50, Apart: 31, File: "kernels.cu", Line: 6}
+	apart := trace.WarpStretch{Longest: 10, Requests: 10, Lanes: 50, Apart: 31, File: "kernels.cu", Line: 6}
 	r.Counts[0].Samples = &trace.Samples{
 		Banks: []trace.BankRequest{columnOf(32)},
 		Arrays: []trace.ArrayUse{{Name: "x", Bytes: 64, Part: 4, Runs: []trace.ArrayRun{{Parts: 8, Read: 1, Readers: 1}, {Parts: 8, Read: 4, Readers: 3, Written: 1, Writers: 1}}},

@@ -21,7 +21,7 @@ type timeline struct {
 }
 
 // stretchBar is a warp between two barriers: it is as long as its longest lane took, and as tall as
-// its lanes were busy meanwhile.
+// there were lanes in its requests.
 type stretchBar struct {
 	X, Y, Wide, Tall float64
 	Apart            bool
@@ -49,7 +49,7 @@ const (
 	timeWide     = 1000.0
 	warpTall     = 14.0
 	warpApart    = 4.0
-	labelApart   = 34.0
+	labelApart   = 56.0
 	mostPartings = 5
 )
 
@@ -62,12 +62,13 @@ func (k kernel) timelineOf(t *trace.Timeline) *timeline {
 	for i := range warps {
 		out.Warps = append(out.Warps, warpRow{float64(i) * (warpTall + warpApart), i})
 	}
-	var all, busy, steps uint64 // of the longest warps, of every warp, of all lanes
+	all, busy, work := uint64(0), 0.0, 0.0 // steps of the longest warps; of every warp's lanes; of those that take part
 	for _, s := range t.Stretches {
 		all += longest(s)
 		for i, w := range s.Warps {
-			busy += w.Longest * uint64(lanesOf(t, i))
-			steps += w.Steps
+			lanes := float64(w.Longest) * float64(lanesOf(t, i))
+			busy += lanes
+			work += lanes * shareOf(w, lanesOf(t, i))
 		}
 	}
 	if all == 0 {
@@ -97,7 +98,7 @@ func (k kernel) timelineOf(t *trace.Timeline) *timeline {
 		met = "no barrier"
 	}
 	out.Says = fmt.Sprintf("%s, %s: %.0f %% of the threads' time is work, %.0f %% goes by while other lanes of a warp work, %.0f %% while warps wait for others",
-		plural(warps, "warp"), met, 100*float64(steps)/whole, 100*float64(busy-steps)/whole, 100*(whole-float64(busy))/whole)
+		plural(warps, "warp"), met, 100*work/whole, 100*(busy-work)/whole, 100*(whole-busy)/whole)
 	out.Parting = k.partingOf(t)
 	return out
 }
@@ -116,14 +117,22 @@ func barOf(t *trace.Timeline, w trace.WarpStretch, warp int, step float64) (stre
 		return stretchBar{}, false
 	}
 	lanes := lanesOf(t, warp)
-	share := min(1, float64(w.Steps)/float64(w.Longest)/float64(lanes))
+	share := shareOf(w, lanes)
 	b := stretchBar{Wide: max(1, step*float64(w.Longest)), Tall: max(2, warpTall*share), Apart: share < 0.9}
 	b.Y = float64(warp)*(warpTall+warpApart) + warpTall - b.Tall
 	b.Title = fmt.Sprintf("warp %d: %s steps", warp, count(w.Longest))
 	if b.Apart {
-		b.Title += fmt.Sprintf(", %s of %d lanes busy on average", ratio(share*float64(lanes)), lanes)
+		b.Title += fmt.Sprintf(", %s of %d lanes in a request on average", ratio(share*float64(lanes)), lanes)
 	}
 	return b, true
+}
+
+// shareOf is how many of a warp's lanes take part in a request, on average.
+func shareOf(w trace.WarpStretch, lanes int) float64 {
+	if w.Requests == 0 {
+		return 1
+	}
+	return min(1, float64(w.Lanes)/float64(w.Requests)/float64(lanes))
 }
 
 // partingOf are the lines with the fewest lanes.

@@ -1,5 +1,5 @@
-// timeline.cpp - one block, barrier by barrier: the steps of each warp's lanes between two
-// barriers, and where lanes part.
+// timeline.cpp - one block, barrier by barrier: the steps of each warp between two barriers, how
+// many of its lanes took part, and where lanes part.
 #include "samples.h"
 
 #include <algorithm>
@@ -9,7 +9,10 @@ namespace simt {
 namespace {
 struct WarpStretch {
     uint32_t most = 0; // steps of the lane that has most
-    uint64_t sum = 0;  // of all its lanes
+    // Requests for memory, and how many lanes made them: where lanes part, few do. Their steps
+    // would not tell, for arithmetic that a GPU has instructions for takes branches here.
+    uint32_t requests = 0;
+    uint64_t lanes = 0;
     uint32_t part = 0; // the lanes of the request that fewest of them made, if not all did
     Addr pc = 0;       // of that request
 };
@@ -56,6 +59,8 @@ void noteLanes(Worker *w, int warp, const Request &r) {
     uint32_t all = w->warps[warp].lanes == 32 ? ~0u : (1u << w->warps[warp].lanes) - 1;
     WarpStretch &s = w->timeline->now[(size_t)warp];
     int lanes = __builtin_popcount(r.mask);
+    s.requests++;
+    s.lanes += (uint64_t)lanes;
     if (r.mask == all || (s.part && __builtin_popcount(s.part) <= lanes)) return;
     s.part = r.mask;
     s.pc = r.pc;
@@ -68,7 +73,6 @@ void endStretch(Worker *w, int line) {
     for (size_t i = 0; i < (size_t)w->threads; i++) {
         WarpStretch &s = t.now[i / 32];
         s.most = std::max(s.most, t.lanes[i]);
-        s.sum += t.lanes[i];
         any |= t.lanes[i] > 0;
         t.lanes[i] = 0;
     }
@@ -98,9 +102,9 @@ std::string timelineJson(const Module *m) {
         first = false;
         for (size_t i = 0; i < s.warps.size(); i++) {
             const WarpStretch &x = s.warps[i];
-            out += (i ? ",[" : "[") + std::to_string(x.most) + "," + std::to_string(x.sum) + "," +
-                   std::to_string(x.part) + "," + std::to_string(x.part ? x.pc - m->base - 1 : 0) +
-                   "]";
+            out += (i ? ",[" : "[") + std::to_string(x.most) + "," + std::to_string(x.requests) +
+                   "," + std::to_string(x.lanes) + "," + std::to_string(x.part) + "," +
+                   std::to_string(x.part ? x.pc - m->base - 1 : 0) + "]";
         }
         out += "]}";
     }

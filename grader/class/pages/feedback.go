@@ -1,13 +1,16 @@
 package pages
 
 import (
-	"flashlab/grader/tasks/registry"
+	"fmt"
+	"slices"
 	"strings"
 
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/report"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // feedback is what feedback.html shows. It holds nothing that a student may not see: hidden
@@ -42,6 +45,7 @@ type feedbackCheck struct {
 	Title  string
 	Parts  []feedbackPart
 	Blocks []report.Block
+	Show   string // the command that draws a case of it that went wrong; "" for none
 }
 
 type feedbackPart struct {
@@ -97,10 +101,37 @@ func feedbackTaskOf(t gradebook.Task) feedbackTask {
 		}
 		if v.Refused == "" {
 			k.Blocks = report.Blocks(v, c)
+			k.Show = showOf(t.Rubric, c)
 		}
 		one.Checks = append(one.Checks, k)
 	}
 	return one
+}
+
+// showOf is the command for the page of a case that students know and that a kernel got wrong: the
+// first with a finding, else the first that failed, else the first whose traffic costs points.
+func showOf(t *rubric.Task, c verdict.Check) string {
+	if !t.OnDevice() {
+		return ""
+	}
+	name := ""
+	if i := slices.IndexFunc(c.Findings, func(f verdict.Found) bool { return f.Case != "" }); i >= 0 {
+		name = c.Findings[i].Case
+	}
+	known := func(wrong func(verdict.Outcome) bool) {
+		i := slices.IndexFunc(c.Cases, func(o verdict.Outcome) bool { return !o.Hidden && !o.Refused && wrong(o) })
+		if name == "" && i >= 0 {
+			name = c.Cases[i].Name
+		}
+	}
+	known(func(o verdict.Outcome) bool { return !o.Passed })
+	if slices.ContainsFunc(c.Parts, func(p verdict.Part) bool { return p.Name == "traffic" && markOf(p) != "full" && markOf(p) != "not" }) {
+		known(func(o verdict.Outcome) bool { return o.Traffic })
+	}
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("make show TASK=%s CASE=%s/%s", t.Name, c.ID, name)
 }
 
 func markOf(p verdict.Part) string {
