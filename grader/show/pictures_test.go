@@ -139,7 +139,7 @@ func TestOneBlockAsBars(t *testing.T) {
 	assert.InDelta(t, 14*50.0/320, line.Bars[2].Tall, 1e-9, "50 of 320 steps are work")
 	assert.Equal(t, []barrierMark{{750, 5, true}}, line.Barriers)
 	assert.Contains(t, line.Says, "2 warps, 1 barrier: 77 % of the threads' time is work")
-	assert.Equal(t, []parting{{"k0-kernels-cu-6", "kernels.cu:6", "as few as 5 lanes of a warp come here together"}}, line.Parting)
+	assert.Equal(t, []parting{{"k0-kernels-cu-6", "kernels.cu:6", "as few as 5 of a warp's lanes come here together"}}, line.Parting)
 	assert.Nil(t, k.timelineOf(nil))
 	assert.Nil(t, k.timelineOf(&trace.Timeline{}))
 }

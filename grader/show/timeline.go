@@ -160,7 +160,7 @@ func (k kernel) partingOf(t *trace.Timeline) (all []parting) {
 	slices.SortStableFunc(lines, func(a, b seen) int { return cmp.Or(b.time-a.time, a.fewest-b.fewest) })
 	for _, x := range lines[:min(len(lines), mostPartings)] {
 		all = append(all, parting{k.id(x.at), fmt.Sprintf("%s:%d", x.at.file, x.at.line),
-			fmt.Sprintf("as few as %s of a warp come here together", plural(x.fewest, "lane"))})
+			fmt.Sprintf("as few as %d of a warp's lanes come here together", x.fewest)})
 	}
 	return all
 }

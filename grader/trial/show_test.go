@@ -41,6 +41,12 @@ func TestShowTellsOfLinesAndOfBothSidesOfARace(t *testing.T) {
 	assert.NotEqual(t, f.Sides[0].Thread, f.Sides[1].Thread)
 	assert.Equal(t, *f.Thread, f.Sides[1].Thread)
 	assert.Equal(t, trace.Side{}.Block, f.Sides[0].Block)
+	require.NotNil(t, c.Samples, "what pictures are drawn from")
+	assert.NotEmpty(t, c.Samples.Banks)
+	require.Len(t, c.Samples.Arrays, 2)
+	assert.Equal(t, "x", c.Samples.Arrays[0].Name)
+	require.NotNil(t, c.Samples.Timeline)
+	assert.Equal(t, 8, c.Samples.Timeline.Block, "the one in the middle")
 	assert.Equal(t, "kernels.cu", shown.Sources[0].Name)
 	assert.Contains(t, shown.Sources[0].Text, "__global__")
 }
