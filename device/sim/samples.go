@@ -21,7 +21,7 @@ type rawSamples struct {
 		Bytes, Cell int
 		Runs        [][5]uint64
 	}
-	ArraysLeft int
+	MoreArrays bool
 	Timeline   *struct {
 		Module, Block, Threads, Left int
 		Stretches                    []struct {
@@ -32,7 +32,7 @@ type rawSamples struct {
 }
 
 func (d *Device) samples(raw rawSamples) *trace.Samples {
-	s := &trace.Samples{ArraysLeft: raw.ArraysLeft}
+	s := &trace.Samples{MoreArrays: raw.MoreArrays}
 	for _, r := range raw.Banked {
 		file, at := d.place(r.Module, r.PC)
 		one := trace.BankRequest{File: file, Line: at.line, Op: r.Op, Bytes: r.Bytes, Passes: r.Passes, Block: r.Block, Warp: r.Warp,

@@ -5,7 +5,7 @@ package trace
 type Samples struct {
 	Banks      []BankRequest // the worst request of each instruction on shared memory
 	Arrays     []ArrayUse    // of device memory
-	ArraysLeft int           // how many more there were
+	MoreArrays bool          // there were more
 	Timeline   *Timeline     // of one block of the first launch
 }
 

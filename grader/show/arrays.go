@@ -154,7 +154,7 @@ func (g grid) level(x, y int) int {
 }
 
 // picturesOf draws the arrays that most words were read from and written to.
-func (r Run) picturesOf(c trace.Counts) (all []picture, left int) {
+func (r Run) picturesOf(c trace.Counts) (all []picture, more bool) {
 	type drawn struct {
 		picture
 		total uint64
@@ -178,15 +178,10 @@ func (r Run) picturesOf(c trace.Counts) (all []picture, left int) {
 		}
 	}
 	slices.SortStableFunc(some, func(a, b drawn) int { return cmp.Compare(b.total, a.total) })
-	left = c.Samples.ArraysLeft
-	for i, one := range some {
-		if i == mostPictures {
-			left += len(some) - i
-			break
-		}
+	for _, one := range some[:min(len(some), mostPictures)] {
 		all = append(all, one.picture)
 	}
-	return all, left
+	return all, c.Samples.MoreArrays || len(some) > len(all)
 }
 
 // shapeOf is an array as rows, and bytes a row.
@@ -225,7 +220,7 @@ func (g grid) says(verb string) string {
 		text = fmt.Sprintf("words %s to %s ×, %s on average", ratio(g.least), ratio(g.most), ratio(mean))
 	}
 	if g.blocks > 1 {
-		return text + fmt.Sprintf(", by up to %d blocks", g.blocks)
+		return text + fmt.Sprintf(", by up to %s blocks", count(uint64(g.blocks)))
 	}
 	return text + ", by one block"
 }

@@ -45,7 +45,7 @@ type kernel struct {
 	Files    []file
 	Banked   []banked
 	Pictures []picture
-	Left     int // pictures that are not there
+	More     bool // pictures that are not there
 	Time     *timeline
 	moved    uint64
 }
@@ -215,7 +215,7 @@ func (k *kernel) fill(r Run, room room, code map[string][][]span) {
 	}
 	if s := c.Samples; s != nil && room.drawn {
 		k.Banked, k.Time = k.bankedOf(s, lines), k.timelineOf(s.Timeline)
-		k.Pictures, k.Left = r.picturesOf(c)
+		k.Pictures, k.More = r.picturesOf(c)
 	}
 	most := mostOf(lines)
 	for _, name := range names {

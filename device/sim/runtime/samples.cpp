@@ -47,7 +47,7 @@ struct Picture {
 struct Scene {                        // of one kernel
     std::map<Addr, Request32> banked; // by instruction
     std::map<std::pair<Addr, std::string>, Picture> arrays;
-    size_t left = 0; // arrays that are not kept
+    bool more = false; // there are arrays that are not kept
     std::string timeline;
 };
 
@@ -187,7 +187,7 @@ void endSamples(Module *m, const KernelEntry *k) {
             auto known = kept.find(key);
             bool other = known != kept.end() && known->second.bytes != arrays[i].bytes;
             if (other || (known == kept.end() && kept.size() == mostArrays))
-                scenes[k->name].left++;
+                scenes[k->name].more = true;
             else
                 add(kept[key], arrays[i], w->samples->cells[i]);
         }
@@ -244,7 +244,7 @@ std::string samplesJson(const std::string &kernel) {
     if (it == scenes.end()) return "";
     const Scene &s = it->second;
     return ",\"banked\":" + bankedJson(s) + ",\"arrays\":" + arraysJson(s) +
-           ",\"arraysLeft\":" + std::to_string(s.left) +
+           (s.more ? ",\"moreArrays\":true" : "") +
            (s.timeline.empty() ? "" : ",\"timeline\":" + s.timeline);
 }
 
