@@ -29,7 +29,7 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(root, page))
 		require.NoError(t, err)
 		for _, m := range pathInPage.FindAllStringSubmatch(string(text), -1) {
-			if n++; strings.Contains(m[1], "taskN") { // any of them
+			if n++; strings.Contains(m[1], "taskN") || page == "grader/trial/messages.md" { // any of them; names of mutants
 				continue
 			}
 			_, err := os.Stat(filepath.Join(root, m[1]))
