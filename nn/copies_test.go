@@ -3,6 +3,7 @@ package nn
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,23 +13,33 @@ import (
 // TestCopiesAreTheSame: each .cu file can be read, and compiled, without the others. What several of
 // them need is in each, and must stay the same in all.
 func TestCopiesAreTheSame(t *testing.T) {
-	for name, files := range map[string][]string{
-		"waitForInputs": {"linear.cu", "norm.cu", "rope.cu", "../task5_decode/solution/kernels.cu"},
-		"finish":        {"gemm.cu", "product.cu", "hopper.cu"},
-		"tileOf":        {"product.cu", "hopper.cu"},
-		"powerOfTwo":    {"pieces.cu", "../task2_unfused/solution/kernels.cu", "../task4_flash/solution/kernels.cu"},
+	const task2, task4, task5 = "../task2_unfused/solution/kernels.cu", "../task4_flash/solution/kernels.cu", "../task5_decode/solution/kernels.cu"
+	const function, structure, macro = `(?ms)^__device__ \w+ NAME\(.*?^}$`, `(?ms)^struct NAME \{.*?^};$`, `(?m)^#define NAME\(.*$`
+	for _, copied := range []struct {
+		name, kind string
+		files      []string
+	}{
+		{"waitForInputs", function, []string{"linear.cu", "norm.cu", "rope.cu", task5}},
+		{"finish", function, []string{"gemm.cu", "product.cu", "hopper.cu"}},
+		{"tileOf", function, []string{"product.cu", "hopper.cu"}},
+		// A float32 as two halves:
+		{"powerOfTwo", function, []string{"pieces.cu", task2, task4}},
+		{"scaleFor", function, []string{"pieces.cu", task2, task4}},
+		{"cut", function, []string{"pieces.cu", task2, task4}},
+		{"Fragment", structure, []string{"product.cu", task2, task4}},
+		{"EACH", macro, []string{"product.cu", task2, task4}},
 	} {
-		body := regexp.MustCompile(`(?ms)^__device__ \w+ ` + name + `\(.*?^}$`)
+		body := regexp.MustCompile(strings.ReplaceAll(copied.kind, "NAME", copied.name))
 		var first string
-		for _, file := range files {
+		for _, file := range copied.files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			one := body.FindString(string(text))
-			require.NotEmpty(t, one, "%s has no %s", file, name)
+			require.NotEmpty(t, one, "%s has no %s", file, copied.name)
 			if first == "" {
 				first = one
 			}
-			assert.Equal(t, first, one, "%s in %s is not what it is in %s", name, file, files[0])
+			assert.Equal(t, first, one, "%s in %s is not what it is in %s", copied.name, file, copied.files[0])
 		}
 	}
 }

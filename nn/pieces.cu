@@ -22,11 +22,18 @@ __device__ float powerOfTwo(int n) {
     return __int_as_float(max(n + 127, 1) << 23);
 }
 
-// The exponent n of the scale 2^n for a line whose largest number is most. Lines of
-// tiny numbers or zeros get the largest scale that a float can hold.
+// The n of the scale 2^n for numbers of which the largest is most; of zeros, the largest possible.
 __device__ int scaleFor(float most) {
-    const int exponent = (int)(__float_as_uint(most) >> 23) - 127;
-    return min(14 - exponent, 126);
+    return min(14 + 127 - (int)(__float_as_uint(most) >> 23), 126);
+}
+
+// Cuts two numbers in two halves each. The high halves, rounded to the nearest, share a register.
+// The low ones are what is left when those are subtracted: that difference is exact.
+__device__ void cut(float x, float y, unsigned &high, unsigned &low) {
+    const __half2 h = __floats2half2_rn(x, y);
+    const float2 rounded = __half22float2(h);
+    const __half2 l = __floats2half2_rn(x - rounded.x, y - rounded.y);
+    high = *(const unsigned *)&h, low = *(const unsigned *)&l;
 }
 
 // Four neighbouring numbers of a line, from k on; zeros beyond its end. wide says that
@@ -36,22 +43,6 @@ __device__ float4 load(const float *line, int k, int end, int wide) {
     if (wide) return *(const float4 *)(line + k);
     return make_float4(line[k], k + 1 < end ? line[k + 1] : 0.0f, k + 2 < end ? line[k + 2] : 0.0f,
                        k + 3 < end ? line[k + 3] : 0.0f);
-}
-
-struct Pair {
-    __half2 high, low;
-};
-
-// The high half is x rounded to the nearest. The low half is what is left when the high
-// half is subtracted from x: that difference is exact.
-__device__ Pair split(float x, float y) {
-    const __half2 high = __floats2half2_rn(x, y);
-    const float2 rounded = __half22float2(high);
-    return {high, __floats2half2_rn(x - rounded.x, y - rounded.y)};
-}
-
-__device__ float2 both(__half2 a, __half2 b) {
-    return make_float2(__int_as_float(*(const int *)&a), __int_as_float(*(const int *)&b));
 }
 
 // Turns x [rows, length] and up to three w [width, length] into halves [lines][slabs *
@@ -83,9 +74,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         const float4 v = load(from, k, end, wide);
         most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
     }
-#pragma unroll
-    for (int lanes = WARP / 2; lanes > 0; lanes /= 2)
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+    most = __uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(most))); // same order
     const int n = scaleFor(most);
     if (lane == 0) *back = powerOfTwo(-n);
 
@@ -94,9 +83,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll 4
     for (int k = lane * 4; k < whole; k += WARP * 4) {
         const float4 v = load(from, k, end, wide);
-        const Pair p = split(v.x * scale, v.y * scale), q = split(v.z * scale, v.w * scale);
+        uint2 high, low;
+        cut(v.x * scale, v.y * scale, high.x, low.x);
+        cut(v.z * scale, v.w * scale, high.y, low.y);
         float *slab = to + k / SLAB * SLAB + k % SLAB / 2;
-        *(float2 *)slab = both(p.high, q.high);
-        *(float2 *)(slab + SLAB / 2) = both(p.low, q.low);
+        *(uint2 *)slab = high, *(uint2 *)(slab + SLAB / 2) = low;
     }
 }

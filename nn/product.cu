@@ -23,6 +23,13 @@
 #define WARP 32
 #define LINE 128 // bytes of a line in a slab: eight pieces of 16, high halves first
 #define GROUP 16 // lines of tiles that share their reads of w
+// Unrolled, by nvcc itself or by a pragma: then what i indexes can be in registers.
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+
+// What a lane has of a [16 x 16], as tensor cores multiply it: of four squares of 8 x 8.
+struct Fragment {
+    unsigned high[4], low[4];
+};
 
 __device__ float finish(float value, const float *out, int then) {
     if (then == ADD) return *out + value;
@@ -92,34 +99,22 @@ __device__ void multiply(const float *x, const float *w, const float *xBack, con
         const unsigned char *now = shared + slab % STAGES * LINES * LINE;
 #pragma unroll UNROLL
         for (int half = 0; half < 64; half += 32) { // 16 terms are 32 bytes
-            unsigned xHigh[ROWS][4], xLow[ROWS][4];
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-                load_matrix(xHigh[i], now + (xAt ^ half) + i * 16 * LINE);
-                load_matrix(xLow[i], now + (xAt ^ half ^ 64) + i * 16 * LINE);
+            Fragment a[ROWS], b;
+            EACH(i, ROWS) {
+                load_matrix(a[i].high, now + (xAt ^ half) + i * 16 * LINE);
+                load_matrix(a[i].low, now + (xAt ^ half ^ 64) + i * 16 * LINE);
             }
 #pragma unroll
-            for (int j = 0; j < COLUMNS; j += 2) { // two times 8 columns
-                unsigned wHigh[4], wLow[4];
-                load_matrix(wHigh, now + (wAt ^ half) + j * 8 * LINE);
-                load_matrix(wLow, now + (wAt ^ half ^ 64) + j * 8 * LINE);
-#pragma unroll
-                for (int p = 0; p < 4; p += 2) {
-                    float part[ROWS][4] = {};
-                    // The small products first. ROWS sums run side by side.
-#pragma unroll
-                    for (int i = 0; i < ROWS; i++)
-                        mma_f16(part[i], xLow[i], wHigh[p], wHigh[p + 1]);
-#pragma unroll
-                    for (int i = 0; i < ROWS; i++) mma_f16(part[i], xHigh[i], wLow[p], wLow[p + 1]);
-#pragma unroll
-                    for (int i = 0; i < ROWS; i++)
-                        mma_f16(part[i], xHigh[i], wHigh[p], wHigh[p + 1]);
-#pragma unroll
-                    for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                        for (int e = 0; e < 4; e++) sum[i][j + p / 2][e] += part[i][e];
-                }
+            EACH(j, COLUMNS) { // 8 columns each; two of them are in b
+                const int f = j % 2 * 2;
+                if (f == 0) load_matrix(b.high, now + (wAt ^ half) + j * 8 * LINE);
+                if (f == 0) load_matrix(b.low, now + (wAt ^ half ^ 64) + j * 8 * LINE);
+                // The small products first. ROWS sums run side by side.
+                float part[ROWS][4] = {};
+                EACH(i, ROWS) mma_f16(part[i], a[i].low, b.high[f], b.high[f + 1]);
+                EACH(i, ROWS) mma_f16(part[i], a[i].high, b.low[f], b.low[f + 1]);
+                EACH(i, ROWS) mma_f16(part[i], a[i].high, b.high[f], b.high[f + 1]);
+                EACH(i, ROWS) EACH(e, 4) sum[i][j][e] += part[i][e];
             }
         }
     }

@@ -8,7 +8,7 @@ import (
 	"flashlab/device"
 )
 
-// Sizes that kernels.cu is compiled for.
+// Sizes that kernels.cu is compiled for, with the macros that hand them on (sizes).
 const (
 	softmaxThreads = 512 // THREADS_SOFTMAX: of a softmax's block
 	kept           = 32  // MOST: elements of a row that a thread of softmax keeps
@@ -16,14 +16,19 @@ const (
 	depth          = 16  // DEPTH: terms of the sums that are staged at a time
 	side           = 16  // SIDE: a product's block has side × side threads
 
-	// Of large products, as the last section of kernels.cu has them.
-	square        = 128     // side of a block's square of results
-	piecesThreads = 128     // of such a block
-	splitThreads  = 256     // of transpose and split
-	slab          = 32      // numbers of a line that are staged together
-	stages        = 3       // slabs in shared memory
+	// Of large products: the last section of kernels.cu.
+	square        = 128     // SQUARE: side of a block's square of results
+	piecesThreads = 128     // THREADS_PIECES: of such a block, 2 × 2 warps
+	splitThreads  = 256     // THREADS_SPLIT: of transpose's and split's block
+	slab          = 32      // SLAB: numbers of a line that are staged together
+	stages        = 3       // STAGES: slabs in shared memory, or on their way there
 	large         = 1 << 26 // multiplications, from which on they are faster
 )
+
+var sizes = map[string]int{
+	"THREADS_SOFTMAX": softmaxThreads, "MOST": kept, "TILE": tile, "DEPTH": depth, "SIDE": side,
+	"SQUARE": square, "THREADS_PIECES": piecesThreads, "THREADS_SPLIT": splitThreads, "SLAB": slab, "STAGES": stages,
+}
 
 const (
 	maxLen  = softmaxThreads * kept // of a row of softmax
@@ -34,8 +39,8 @@ const (
 type Attention struct {
 	queue           device.Queue
 	mask            *Mask
-	fours, any      device.Kernel          // of softmax
-	gemmNT, gemmNN  device.Kernel          // small products
+	softmax         device.Kernel
+	gemm            device.Kernel          // small products
 	transpose       device.Kernel          // and large ones
 	split           device.Kernel          // into pieces,
 	gemmPieces      device.Kernel          // whose product this is
@@ -51,15 +56,15 @@ var _ attn.Unfused = (*Attention)(nil)
 func New(q device.Queue) (*Attention, error) {
 	a := &Attention{queue: q, large: large}
 	src := Source
-	src.Defines = map[string]string{
-		"THREADS_SOFTMAX": strconv.Itoa(softmaxThreads), "TILE": strconv.Itoa(tile),
-		"DEPTH": strconv.Itoa(depth), "SIDE": strconv.Itoa(side),
+	src.Defines = map[string]string{}
+	for name, size := range sizes {
+		src.Defines[name] = strconv.Itoa(size)
 	}
 	module, err := q.Compile(src)
 	if err != nil {
 		return nil, err
 	}
-	for name, kernel := range map[string]*device.Kernel{"softmax_fours": &a.fours, "softmax_any": &a.any, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN,
+	for name, kernel := range map[string]*device.Kernel{"softmax": &a.softmax, "gemm": &a.gemm,
 		"transpose": &a.transpose, "split": &a.split, "gemm_pieces": &a.gemmPieces} {
 		if *kernel, err = module.Kernel(name); err != nil {
 			return nil, err
@@ -77,14 +82,11 @@ func (a *Attention) Softmax(dst, src device.Buffer[float32], s attn.SoftmaxShape
 	if s.Len > maxLen {
 		return fmt.Errorf("softmax of %v: a row has at most %d elements", s, maxLen)
 	}
-	kernel := a.any
-	if s.Inner == 1 && s.Len%4 == 0 && dst.Memory().Addr%16 == 0 && src.Memory().Addr%16 == 0 {
-		kernel = a.fours
-	}
+	wide := s.Inner == 1 && s.Len%4 == 0 && dst.Memory().Addr%16 == 0 && src.Memory().Addr%16 == 0
 	team := teamFor(s.Len)
 	perBlock := softmaxThreads / team
 	l := device.Launch{Grid: device.D1((s.Rows() + perBlock - 1) / perBlock), Block: device.D1(softmaxThreads)}
-	return a.queue.Launch(kernel, l, src, dst, s.Rows(), s.Len, s.Inner, team)
+	return a.queue.Launch(a.softmax, l, src, dst, s.Rows(), s.Len, s.Inner, team, wide)
 }
 
 // teamFor is how many threads share a row: a warp at least, and as many as can
@@ -109,11 +111,7 @@ func (a *Attention) Gemm(c, x, y device.Buffer[float32], s attn.GemmShape) error
 	if grid.Y > maxGrid || grid.Z > maxGrid {
 		return fmt.Errorf("product of %v: more than %d blocks along y or z", s, maxGrid)
 	}
-	kernel := a.gemmNN
-	if s.TransB {
-		kernel = a.gemmNT
-	}
-	return a.queue.Launch(kernel, device.Launch{Grid: grid, Block: device.D1(side * side)}, x, y, c, s.M, s.N, s.K)
+	return a.queue.Launch(a.gemm, device.Launch{Grid: grid, Block: device.D1(side * side)}, x, y, c, s.M, s.N, s.K, s.TransB)
 }
 
 // onTensorCores writes c = x · y of pieces: halves, two for each number.
