@@ -1,0 +1,213 @@
+// Attention in separate kernels: a softmax and two matrix products.
+//
+// The host defines THREADS_SOFTMAX, the threads of a block of softmax, and for the products TILE,
+// the side of a block's square of results, DEPTH, how many terms of their sums are staged at a
+// time, and SIDE: a block has SIDE * SIDE threads.
+
+// ---- softmax -------------------------------------------------------------------
+//
+// Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
+// has its element i at x[(o * len + i) * inner + j].
+//
+// Version 4 changes only the products, below. A row is kept in registers, not in shared memory. A
+// team of 32 to 512 threads shares a row, MOST elements each, and asks for all of them before it
+// uses the first: so enough reads are under way at any time to keep device memory busy. Threads of
+// a warp exchange maxima and sums by shuffles, which need no barrier.
+
+#define MOST 32 // elements of a row that a thread keeps
+#define EVERYONE 0xffffffffu
+
+struct Larger {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Plus {
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+// Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
+// across the warps of larger teams. All threads of the block take part.
+template <typename Combine>
+__device__ float together(float value, int team, float *perWarp, Combine combine) {
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
+    if (team == 32) return value;
+    if (threadIdx.x % 32 == 0) perWarp[threadIdx.x / 32] = value;
+    __syncthreads(); // every warp's value is in place before others read it
+    const int firstWarp = threadIdx.x / team * team / 32;
+    value = perWarp[firstWarp];
+    for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
+    return value;
+}
+
+// FOUR says that rows lie together (inner is 1) and start at multiples of 16 bytes.
+template <bool FOUR>
+__device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
+                            int inner, int team) {
+    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
+    const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
+    const int thread = threadIdx.x % team; // within the team
+    const size_t first = (size_t)(row / inner) * len * inner + row % inner;
+    const int mine = row < rows ? len : 0; // a team without a row goes along to the barriers
+
+    // 1. Read the row. Neighbours read neighbours; -infinity changes neither maximum nor sum.
+    float part[MOST];
+#pragma unroll
+    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
+        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
+        if (FOUR) {
+            float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+            if (i < mine)
+                four = __ldcs((const float4 *)(x + first + i)); // read once: not to be kept
+            part[k] = four.x, part[k + 1] = four.y, part[k + 2] = four.z, part[k + 3] = four.w;
+        } else {
+            part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
+        }
+    }
+
+    // 2. The row's maximum.
+    float largest = part[0];
+#pragma unroll
+    for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
+    largest = together(largest, team, maxima, Larger());
+
+    // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < MOST; k++) {
+        part[k] = expf(part[k] - largest);
+        sum += part[k];
+    }
+    sum = together(sum, team, sums, Plus());
+
+    // 4. Normalise, and write the row.
+    const float inverse = 1.0f / sum;
+#pragma unroll
+    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
+        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
+        if (i >= mine) continue;
+        if (FOUR) {
+            __stcs((float4 *)(y + first + i),
+                   make_float4(part[k] * inverse, part[k + 1] * inverse, part[k + 2] * inverse,
+                               part[k + 3] * inverse));
+        } else {
+            y[first + (size_t)i * inner] = part[k] * inverse;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax_fours(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
+                  int team) {
+    softmaxRows<true>(x, y, rows, len, inner, team);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax_any(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
+                int team) {
+    softmaxRows<false>(x, y, rows, len, inner, team);
+}
+
+// ---- products ------------------------------------------------------------------
+//
+// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
+// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
+// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
+// each of their elements is used TILE times. A thread keeps PER x PER results in
+// registers.
+//
+// Version 4: these are 8 x 8, where they were 4 x 4, in 2 x 2 squares of 4 x 4. So the
+// 16 values that a thread reads from shared memory serve for 64 products; and as four of
+// them lie together, a float4, it takes 4 reads instead of 16.
+
+#define PER (TILE / SIDE)
+#define THREADS (SIDE * SIDE)
+#define QUADS (PER / 4)
+static_assert(TILE % (4 * SIDE) == 0, "each thread computes the same number of quads");
+
+// Four columns more than TILE: float4s stay aligned, and neighbours in k lie four banks apart.
+typedef float Slab[DEPTH][TILE + 4];
+
+// Stages DEPTH terms of TILE lines (rows of a, or columns of b) from (line0, k0)
+// on. Beyond the matrix come zeros, which add nothing to a sum.
+__device__ void stage(Slab slab, const float *matrix, int line0, int lines, int k0, int depth,
+                      size_t lineStride, size_t kStride) {
+    for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
+        // Neighbouring threads read neighbouring addresses, whichever way the
+        // matrix is stored.
+        const int line = kStride == 1 ? i / DEPTH : i % TILE;
+        const int k = kStride == 1 ? i % DEPTH : i / TILE;
+        const bool inside = line0 + line < lines && k0 + k < depth;
+        slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
+    }
+}
+
+// A thread's numbers of a slab's row: QUADS times four, SIDE * 4 apart.
+__device__ void take(float *d, const float *row, int thread) {
+#pragma unroll
+    for (int q = 0; q < QUADS; q++) {
+        const float4 v = *(const float4 *)(row + (q * SIDE + thread) * 4);
+        d[q * 4] = v.x, d[q * 4 + 1] = v.y, d[q * 4 + 2] = v.z, d[q * 4 + 3] = v.w;
+    }
+}
+
+// The block's TILE x TILE results. bLine and bDepth are the strides of b.
+__device__ void multiply(const float *a, const float *b, float *c, int M, int N, int K,
+                         size_t bLine, size_t bDepth) {
+    __shared__ __align__(16) Slab aSlab, bSlab;
+    const int threadRow = threadIdx.x / SIDE;
+    const int threadColumn = threadIdx.x % SIDE;
+    const int row0 = blockIdx.y * TILE;
+    const int column0 = blockIdx.x * TILE;
+
+    float sum[PER][PER] = {};
+    for (int k0 = 0; k0 < K; k0 += DEPTH) {
+        // 1. Stage the slabs.
+        stage(aSlab, a, row0, M, k0, K, K, 1);
+        stage(bSlab, b, column0, N, k0, K, bLine, bDepth);
+        __syncthreads(); // the slabs are complete before anyone reads them
+
+        // 2. Add DEPTH terms to each sum.
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            float fromA[PER], fromB[PER];
+            take(fromA, aSlab[k], threadRow);
+            take(fromB, bSlab[k], threadColumn);
+#pragma unroll
+            for (int i = 0; i < PER; i++) {
+#pragma unroll
+                for (int j = 0; j < PER; j++) {
+                    sum[i][j] += fromA[i] * fromB[j];
+                }
+            }
+        }
+        __syncthreads(); // all have read the slabs before the next overwrites them
+    }
+
+    // 3. Write the results that lie within c.
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const int row = row0 + (i / 4 * SIDE + threadRow) * 4 + i % 4;
+            const int column = column0 + (j / 4 * SIDE + threadColumn) * 4 + j % 4;
+            if (row < M && column < N) {
+                c[(size_t)row * N + column] = sum[i][j];
+            }
+        }
+    }
+}
+
+// b is stored transposed, [N, K]: the scores q * k^T.
+extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
+    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
+    const size_t batch = blockIdx.z;
+    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
+}
+
+// b is stored as it is, [K, N]: the weighted sum of v.
+extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
+    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
+    const size_t batch = blockIdx.z;
+    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
+}
