@@ -35,6 +35,7 @@ macros() {
     ./task2_unfused/solution/kernels.cu)
         echo '-DTHREADS_SOFTMAX=512 -DMOST=32 -DTILE=64 -DDEPTH=16 -DSIDE=16' \
             '-DSQUARE=128 -DTHREADS_PIECES=128 -DTHREADS_SPLIT=256 -DSLAB=32 -DSTAGES=3' ;;
+    ./task2_unfused/solution/_versions/[45]_*) echo '-DTHREADS_SOFTMAX=512 -DTILE=128 -DDEPTH=32 -DSIDE=16' ;;
     ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
     ./task4_flash/solution/kernels.cu) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./task4_flash/solution/* | ./task4_flash/_variants/*) echo '-DBR=64 -DBC=64' ;;

@@ -1,4 +1,4 @@
-// Attention in separate kernels: a softmax and two matrix products. Version 4 (_versions/ has the
+// Attention in separate kernels: a softmax and two matrix products. Version 6 (_versions/ has the
 // earlier ones): tensor cores compute large products, of two halves for each number, and softmax
 // adds up the sums of its threads in double. attention.go tells what the sizes in capitals are.
 

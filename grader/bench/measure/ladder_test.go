@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,4 +45,26 @@ func TestALadderInWordsAndAsAPicture(t *testing.T) {
 
 	rungs[0].Entries[0].Wrong = "an output is wrong" // nothing to be compared with
 	assert.Equal(t, []figure.Bar(nil), picture(l, rungs, test).Bars)
+}
+
+// TestARungMayBeInexactOnPurpose: a rounding error that its ladder knows of is told, and its time counts. Anything
+// else that is wrong with it stays wrong.
+func TestARungMayBeInexactOnPurpose(t *testing.T) {
+	off := race.WrongOutput + "element 3 is 1, want 2"
+	for _, c := range []struct {
+		known, worst float64
+		wrong        string
+		forgiven     bool
+	}{
+		{1e-3, 4e-4, off, true},
+		{1e-3, 2e-3, off, false},
+		{0, 4e-4, off, false},
+		{1e-3, 4e-4, "run 1 left 2 elements that are NaN or infinite: not written, or wrong", false},
+		{1e-3, math.NaN(), off, false},
+	} {
+		r := rung{Rung: bench.Rung{Inexact: c.known}, Row: race.Row{Entries: []race.Entry{{Wrong: c.wrong, Worst: c.worst}}}}
+		r.forgive()
+		assert.Equal(t, c.forgiven, r.Entries[0].Wrong == "", "%+v", c)
+		assert.Equal(t, c.forgiven, r.inexact == c.wrong, "%+v", c)
+	}
 }

@@ -59,7 +59,8 @@ func TestOurKernelsPassAsNvccSeesThem(t *testing.T) {
 			}
 			n++
 			src := device.Source{Name: "kernels.cu", Text: Normal(string(text)), Defines: map[string]string{"BR": "64", "BC": "64", "DIM": "128", "BLOCK": "256",
-				"THREADS_SOFTMAX": "512", "TILE": "64", "DEPTH": "16", "SIDE": "16"}}
+				"THREADS_SOFTMAX": "512", "MOST": "32", "TILE": "128", "DEPTH": "16", "SIDE": "16",
+				"SQUARE": "128", "THREADS_PIECES": "128", "THREADS_SPLIT": "256", "SLAB": "32", "STAGES": "3"}}
 			assert.NoError(t, asNvccSees(t, tk, src), file)
 		}
 	}

@@ -177,6 +177,9 @@ func some(random *rand.Rand, op judge.Op, c problem.Problem, n int) []int {
 	return from
 }
 
+// WrongOutput is how Wrong begins where a run's pieces are not within the bound of errors.
+const WrongOutput = "one of the timed outputs is wrong: "
+
 // check judges one run's pieces.
 func check(e *Entry, op judge.Op, c problem.Problem, s sample) {
 	c.Seed = s.seed
@@ -184,7 +187,7 @@ func check(e *Entry, op judge.Op, c problem.Problem, s sample) {
 	e.erred(j.Error, j.Bound)
 	if !j.Passed && e.Wrong == "" {
 		size := op.Timed.Piece(c)
-		e.Wrong = fmt.Sprintf("one of the timed outputs is wrong: element %d is %g, want %g (error %.2g of the row's size, %.2g allowed)",
+		e.Wrong = fmt.Sprintf(WrongOutput+"element %d is %g, want %g (error %.2g of the row's size, %.2g allowed)",
 			s.from[j.Worst/size]+j.Worst%size, j.Got, j.Want, j.Error, j.Bound)
 	}
 }
