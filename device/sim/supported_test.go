@@ -29,8 +29,8 @@ var lackingCases = [][][2]string{
 		{`k0<<<1, 1>>>(y, n);`, "a kernel is launched here"},
 		{`cudaMalloc(&y, 4);`, "cudaMalloc belongs to the host"},
 		{`cuda::barrier<cuda::thread_scope_block> *b = nullptr;`, "cuda::barrier needs its header"},
-		{`cudaTextureObject_t t = 0; y[0] = t;`, "no textures or surfaces (cudaTextureObject_t)"},
-		{`y[0] = tex2D<float>(n, 0.f, 0.f);`, "no textures or surfaces (tex2D)"},
+		{`y[0] = texCubemapLayered<float>(n, 0.f, 0.f, 0.f, 0);`, "no texCubemapLayered: texture objects are served"},
+		{`texture<float, 2> *t = nullptr;`, "no texture: texture objects are served"},
 	},
 	{
 		{`float4 v = __shfl_sync(~0u, make_float4(1, 2, 3, 4), 0); y[0] = v.x;`, "shuffle a vector's members one by one"},
