@@ -61,6 +61,9 @@ func NewTexture[T Scalar](q Queue, b Buffer[T], t Texels) (Texture, error) {
 	case t.Outside > Border:
 		return wrong("no way %d to go beyond its edges", t.Outside)
 	}
+	if t.Depth >= 1<<16 || t.Layers >= 1<<16 {
+		return wrong("%d slices: 65535 are possible", max(t.Depth, t.Layers))
+	}
 	n, most := t.Numbers, b.Len()
 	for _, size := range []int{t.Width, max(t.Height, 1), max(t.Depth, t.Layers, 1)} {
 		if size > math.MaxInt32 || n > most/size {

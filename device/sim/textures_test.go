@@ -193,10 +193,10 @@ func TestMisusedTextures(t *testing.T) {
 			{"fetched", "plane", "tex1Dfetch: the texture has 2 dimensions", 6},
 			{"fetched", "freed", "read of freed memory", 6},
 			{"fetched", "blank", "read of memory that nothing has written", 6},
-			{"wrong_type", "plane", "tex2D is to give 1 number of 8 bits, unsigned; the texture has 1 number of 32 bits, floating-point", 65},
-			{"outside", "plane", "surf2Dwrite at byte 32 of row 0: the surface has 1 row of 32 bytes", 69},
-			{"crooked", "plane", "x is 1, in bytes: it has to be a multiple of 4", 73},
-			{"racing", "plane", "race on", 78},
+			{"wrong_type", "plane", "tex2D is to give 1 number of 8 bits, unsigned; the texture has 1 number of 32 bits, floating-point", 70},
+			{"outside", "plane", "surf2Dwrite at byte 32 of row 0: the surface has 1 row of 32 bytes", 74},
+			{"crooked", "plane", "x is 1, in bytes: it has to be a multiple of 4", 78},
+			{"racing", "plane", "race on", 83},
 		} {
 			require.NoError(b.t, b.d.Reset())
 			y, x := alloc[float32](b, "y", 8), alloc[float32](b, "x", 8)
@@ -233,6 +233,16 @@ func TestMisusedTextures(t *testing.T) {
 			assert.Equal(b.t, "textures.cu", f.File)
 			assert.Equal(b.t, c.line, f.Line, c.want)
 		}
+	})
+}
+
+func TestAForgedTextureIsNone(t *testing.T) {
+	withModule(t, "textures.cu", func(b bench) {
+		const mark = 0x65727574786574ff // as device/texture.go has it
+		r, err := b.try("forged", device.Launch{Grid: device.D1(1), Block: device.D1(1)}, alloc[float32](b, "y", 8), alloc[uint64](b, "own", 8), uint64(mark))
+		assert.Error(b.t, err)
+		require.NotEmpty(b.t, r.Findings)
+		assert.Contains(b.t, r.Findings[0].Message, "tex1D: the object is none")
 	})
 }
 

@@ -21,12 +21,23 @@ std::string described(int members, int bytes, int kind) {
            std::to_string(8 * bytes) + " bits, " + kinds[kind];
 }
 
+// possible tells whether Go can have written it: kernels may have written over it since.
+bool possible(const Texture &t) {
+    auto one = [](int n, int most) { return n == 1 || n == 2 || (n == 4 && most == 4); };
+    uint64_t texels = (uint64_t)t.size[0] * std::max(t.size[1], 1u);
+    return t.mark == Texture::right && one(t.bytes, t.fractions ? 2 : 4) && one(t.members, 4) &&
+           t.kind <= 2 && !(t.kind == 2 && (t.bytes == 1 || t.fractions)) && t.outside <= Border &&
+           t.dimensions >= 1 && t.dimensions <= 3 && t.size[0] && texels < 1ull << 40 &&
+           t.size[2] < 1u << 16;
+}
+
 // textureAt is the texture of a handle. It is copied, for the kernel may change it.
 Texture textureAt(Worker *w, Addr handle, const char *name, Addr pc) {
     Texture t;
-    bool there = arena.holds(handle) && arena.holds(handle + sizeof t - 1) && handle % 8 == 0;
+    bool there = arena.holds(handle) && arena.holds(handle + sizeof t - 1) && handle % 8 == 0 &&
+                 (arena.state[handle - arena.lo] & LIVE);
     if (there) memcpy(&t, (const void *)handle, sizeof t);
-    if (!there || t.mark != Texture::right)
+    if (!there || !possible(t))
         refuseHopper(w, "no texture", 0,
                      std::string(name) + ": the object is none: pass a device.Texture for it", pc);
     return t;

@@ -1,9 +1,14 @@
 // textures.cu - texture and surface objects (textures_test.go).
 #define EXPORT extern "C" __global__
 
+template <class T> struct Stored {
+    static const cudaTextureReadMode mode = cudaReadModeElementType;
+    static __device__ float read(cudaTextureObject_t t, int i) { return tex1Dfetch<T>(t, i); }
+};
+
 EXPORT void fetched(float *y, cudaTextureObject_t t) {
     int i = threadIdx.x;
-    y[i] = tex1Dfetch<float>(t, i - 1);
+    y[i] = Stored<float>::read(t, i - 1);
 }
 
 EXPORT void line(float *y, const float *at, cudaTextureObject_t t) {
@@ -76,4 +81,11 @@ EXPORT void crooked(cudaSurfaceObject_t s) {
 EXPORT void racing(cudaSurfaceObject_t s, float *y) {
     surf2Dwrite((float)threadIdx.x, s, 4 * threadIdx.x, 0);
     y[threadIdx.x] = surf2Dread<float>(s, 4 * (threadIdx.x ^ 1), 0);
+}
+
+// A kernel may write anything, at a texture's place too.
+EXPORT void forged(float *y, unsigned long long *own, unsigned long long mark) {
+    own[0] = mark, own[1] = (unsigned long long)y, own[2] = 8, own[3] = 1ull << 32;
+    own[4] = 0x02ffull; // 255 bytes a number, two of them
+    y[0] = tex1D<float>((cudaTextureObject_t)own, 0);
 }
