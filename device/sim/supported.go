@@ -153,8 +153,8 @@ func refusal(symbol string, host map[string]bool) string {
 		return ofTheHost(name)
 	case nested.MatchString(symbol) && operator.MatchString(rest):
 		return "an operator of " + ofTheHost(name)
-	case slices.Contains([]string{"malloc", "free", "calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
-		return "the simulator has no heap in kernels (malloc, new): use local or shared arrays, or a buffer from Go"
+	case slices.Contains([]string{"calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
+		return "kernels have malloc, free, and plain new and delete, of types aligned to 16 bytes at most, and nothing else of the heap"
 	case strings.HasPrefix(symbol, "__cxa_guard"):
 		return "a static variable is initialised when a kernel runs: make it constexpr, __shared__ or __device__"
 	default:

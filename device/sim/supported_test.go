@@ -38,7 +38,7 @@ var lackingCases = [][][2]string{
 		{`atomicMax(y, 1.f);`, "CUDA has atomicMax for int, unsigned, long long"},
 		{`half h = 2; y[0] = h * 2.0f;`, "mbiguous"},
 	},
-	{{`float *p = (float *)malloc(4 * n); p[0] = y[1]; y[0] = p[n / 2];`, "no heap in kernels"}},
+	{{`float *p = (float *)calloc(n, 4); p[0] = y[1]; y[0] = p[n / 2];`, "kernels have malloc, free, and plain new and delete"}},
 }
 
 func TestWhatIsLackingIsSaidWithItsLine(t *testing.T) {
