@@ -178,6 +178,8 @@ func TestTexturesOfOtherTexels(t *testing.T) {
 		for i, v := range download(b, result) {
 			require.Equal(b.t, x[i%8*8+i/8], v)
 		}
+		b.launch("volume_of", 1, y, struct{ Width, Height, Depth uint64 }{2, 3, 5})
+		assert.Equal(b.t, float32(30), download(b, y)[0])
 		b.launch("edges", 1, y, plane)
 		assert.Equal(b.t, []float32{x[56], 0}, download(b, y)[:2])
 	})
@@ -193,10 +195,10 @@ func TestMisusedTextures(t *testing.T) {
 			{"fetched", "plane", "tex1Dfetch: the texture has 2 dimensions", 6},
 			{"fetched", "freed", "read of freed memory", 6},
 			{"fetched", "blank", "read of memory that nothing has written", 6},
-			{"wrong_type", "plane", "tex2D is to give 1 number of 8 bits, unsigned; the texture has 1 number of 32 bits, floating-point", 70},
-			{"outside", "plane", "surf2Dwrite at byte 32 of row 0: the surface has 1 row of 32 bytes", 74},
-			{"crooked", "plane", "x is 1, in bytes: it has to be a multiple of 4", 78},
-			{"racing", "plane", "race on", 83},
+			{"wrong_type", "plane", "tex2D is to give 1 number of 8 bits, unsigned; the texture has 1 number of 32 bits, floating-point", 74},
+			{"outside", "plane", "surf2Dwrite at byte 32 of row 0: the surface has 1 row of 32 bytes", 78},
+			{"crooked", "plane", "x is 1, in bytes: it has to be a multiple of 4", 82},
+			{"racing", "plane", "race on", 87},
 		} {
 			require.NoError(b.t, b.d.Reset())
 			y, x := alloc[float32](b, "y", 8), alloc[float32](b, "x", 8)

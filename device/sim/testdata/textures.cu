@@ -65,6 +65,10 @@ EXPORT void edges(float *y, cudaSurfaceObject_t s) {
     y[1] = surf2Dread<float>(s, -4, 9, cudaBoundaryModeZero);
 }
 
+EXPORT void volume_of(float *y, cudaExtent size) {
+    y[0] = size.width * size.height * size.depth;
+}
+
 // Misuse, each with its finding.
 EXPORT void wrong_type(float *y, cudaTextureObject_t t) {
     y[0] = (float)tex2D<unsigned char>(t, 0.0f, 0.0f);

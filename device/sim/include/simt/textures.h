@@ -13,6 +13,9 @@ enum cudaTextureAddressMode {
     cudaAddressModeMirror,
     cudaAddressModeBorder,
 };
+struct cudaExtent {
+    size_t width, height, depth;
+};
 enum cudaSurfaceBoundaryMode {
     cudaBoundaryModeZero,
     cudaBoundaryModeClamp,
