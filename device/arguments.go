@@ -42,6 +42,9 @@ func layOutOne(p Param, arg any) (Value, error) {
 	if m, ok := arg.(TensorMap); ok {
 		return layOutMap(p, m)
 	}
+	if t, ok := arg.(Texture); ok {
+		return layOutTexture(p, t)
+	}
 	if arg == Null && p.Kind == Pointer {
 		return Value{Size: 8}, nil
 	}

@@ -24,9 +24,9 @@ func TestWhatIsUnknownIsNamed(t *testing.T) {
 		{"#include <DirectXMath.h>\n", "XMFLOAT3 v; x[0] = v.x;", "k.cu:3|the simulator does not know XMFLOAT3: if it is of DirectXMath.h"},
 		{"float speed;\n", "x[0] = speed;", "k.cu:3|speed is a variable of the host: a kernel can use it once it is const, __device__ or __constant__"},
 		{"", "x[0] = spede;", "k.cu:2|spede"},
-		{"", "float *p = new float[2]; p[0] = 1; x[1] = p[(int)x[0]];", "k.cu:2|the simulator has no heap in kernels"},
-		{"", "float *p = (float *)malloc(8); p[0] = 1; x[1] = p[(int)x[0]];", "k.cu:2|the simulator has no heap in kernels"},
+		{"", "float *p = (float *)realloc(x, 8); p[0] = 1; x[1] = p[(int)x[0]];", "k.cu:2|kernels have malloc, free, and plain new and delete"},
 		{"", "asm(\"addc.u32 %0, %0, 1;\" : \"+r\"(*(unsigned *)x));", "k.cu:2|the carry lasts within one asm"},
+		{"", "asm(\"vabsdiff4.s32.s32.s32 %0, %0, %0, %0;\" : \"+r\"(*(unsigned *)x));", "k.cu:2|no PTX instruction vabsdiff4.s32.s32.s32: unsigned bytes, plain or with .add, are served"},
 		{"", "asm(\"bfind.u16 %0, %1;\" : \"=r\"(*(unsigned *)x) : \"h\"((short)1));", "k.cu:2|no PTX instruction bfind.u16: 32 and 64 bits are served"},
 	} {
 		forEachCompiler(t, func(t *testing.T, compiler string) {
@@ -61,7 +61,7 @@ const oddInstructions = `
 #include <cuda_fp16.h>
 #include <cuda/std/array>
 extern "C" __global__ void odd(const unsigned *x, unsigned *y) {
-    unsigned i = threadIdx.x, a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2], *r = y + 24 * i;
+    unsigned i = threadIdx.x, a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2], *r = y + 26 * i;
     asm("{ add.cc.u32 %0, %2, %3;\n addc.u32 %1, %4, 0; }" : "=r"(r[0]), "=r"(r[1]) : "r"(a), "r"(b), "r"(c));
     asm("sub.cc.u32 %0, %2, %3; subc.cc.u32 %1, %4, %2;" : "=r"(r[2]), "=r"(r[3]) : "r"(a) "r"(b), "r"(c));
     asm("mad.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %4;" : "=r"(r[4]), "=r"(r[5]) : "r"(a), "r"(b), "r"(c));
@@ -83,6 +83,8 @@ extern "C" __global__ void odd(const unsigned *x, unsigned *y) {
     asm("mad24.lo.u32 %0, %1, %2, %3;" : "=r"(r[20]) : "r"(a), "r"(b), "r"(c));
     half2 z = __hcmadd(__floats2half2_rn(1, 2), __floats2half2_rn(3, 4), __floats2half2_rn(5, 6));
     r[21] = __float_as_uint(__low2float(z)), r[22] = __float_as_uint(__high2float(z));
+    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(r[24]) : "r"(a), "r"(b), "r"(c));
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(r[25]) : "r"(a), "r"(b), "r"(c));
     r[23] = 1;
     if (i & 1) asm volatile("exit;");
     r[23] = 2;
@@ -101,7 +103,7 @@ func TestOddInstructions(t *testing.T) {
 		}
 		in, err := device.Upload(d, "x", x)
 		require.NoError(t, err)
-		out, err := device.Upload(d, "y", make([]uint32, 32*24))
+		out, err := device.Upload(d, "y", make([]uint32, 32*26))
 		require.NoError(t, err)
 		m, err := d.Compile(device.Source{Name: "odd.cu", Text: oddInstructions})
 		require.NoError(t, err)
@@ -111,7 +113,7 @@ func TestOddInstructions(t *testing.T) {
 		y, err := out.CopyOut(d)
 		require.NoError(t, err)
 		for i := range 32 {
-			assert.Equal(t, oddOracle(x[3*i], x[3*i+1], x[3*i+2], i), y[24*i:24*i+24], "thread %d: %x", i, x[3*i:3*i+3])
+			assert.Equal(t, oddOracle(x[3*i], x[3*i+1], x[3*i+2], i), y[26*i:26*i+26], "thread %d: %x", i, x[3*i:3*i+3])
 		}
 		report, err := d.Report()
 		require.NoError(t, err)
@@ -154,10 +156,17 @@ func oddOracle(a, b, c uint32, thread int) []uint32 {
 		return b & mask
 	}
 	last := uint32(2 - thread&1)
+	var apart uint32
+	total := c
+	for at := 0; at < 32; at += 8 {
+		p, q := int(a>>at&255), int(b>>at&255)
+		d := uint32(max(p-q, q-p))
+		apart, total = apart|d<<at, total+d
+	}
 	return []uint32{sum, c + carry, less, less2, low, high + c + over, top, shift, uint32(max(far, -far)) + c,
 		map[bool]uint32{true: a, false: b}[int32(c) >= 0], 1 - a&1, one(a&0x7fffff != 0), third, uint32(max(int32(a), int32(b), int32(c))), h<<16 | l,
 		of(firstHigh, 0xffff0000) | of(firstLow, 0xffff), one(firstHigh), one(firstLow), b, 0, (a&0xffffff)*(b&0xffffff) + c,
-		math.Float32bits(0), math.Float32bits(16), last}
+		math.Float32bits(0), math.Float32bits(16), last, apart, total}
 }
 
 func one(b bool) uint32 {

@@ -34,7 +34,7 @@ template <typename T, int N> __global__ void add(T *x, const T *more) {
 __global__ void take(real *x, Shape s, half h, real r, Mode m, const float *none) {
     x[0] = s.scale * s.at[1] + s.rows; x[1] = h; x[2] = r; x[3] = m; x[4] = none == nullptr; x[5] = *s.there;
 }
-__global__ void textured(real *x, cudaTextureObject_t t) { x[0] = tex1D<float>(t, 0); }
+__global__ void textured(real *x, cudaTextureObject_t t) { x[0] = tex3DGrad<float>(t, 0); }
 void run(cublasHandle_t handle, std::vector<real> &v) {
     CHECK(cudaMalloc(&p, 4));
     layers::add<real, 64><<<1, 64>>>(p, nullptr);
@@ -66,7 +66,7 @@ func TestAFileWithItsHostSide(t *testing.T) {
 		_, err = m.Kernel("half_of")
 		assert.ErrorContains(t, err, "it has twice, ones, take, layers::add<float, 64>")
 		_, err = m.Kernel("textured")
-		assert.ErrorContains(t, err, "whole.cu:25: error: the simulator has no textures or surfaces (cudaTextureObject_t)")
+		assert.ErrorContains(t, err, "whole.cu:25: error: the simulator has no tex3DGrad")
 		x, err := device.Upload(d, "x", make([]float32, 64))
 		require.NoError(t, err)
 		launch := func(name string, args ...any) {

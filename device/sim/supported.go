@@ -26,8 +26,8 @@ var allLacking = []lacking{
 		"%s belongs to the host: this file holds device code only; memory, copies and launches are Go's"},
 	{regexp.MustCompile(`\b(?:cuda::|thrust::|cub::|cutlass::|cute::)[A-Za-z_]\w*`),
 		"the simulator has no %s: libcu++, CUB, Thrust and CUTLASS are not simulated"},
-	{regexp.MustCompile(`\b(?:tex[123]D\w*|texCubemap\w*|surf[123]D\w*|cudaTextureObject_t|cudaSurfaceObject_t)\b|\b(?:texture|surface)\s*<`),
-		"the simulator has no textures or surfaces (%s): read global memory instead"},
+	{regexp.MustCompile(`\b(?:tex3DGrad|tex[12]DLayered(?:Lod|Grad)|texCubemap(?:Lod|Grad|Layered\w*)|surfCubemap\w*)\b|\b(?:texture|surface)\s*<`),
+		"the simulator has no %s: texture objects are served (tex1D, tex2D, tex3D, their layers, texCubemap, surf1D to surf3D)"},
 	{regexp.MustCompile(`\b__block_size__\b`),
 		"the simulator has no %s: __cluster_dims__ says how large clusters are"},
 	{regexp.MustCompile(`\b(?:__mbarrier_\w+|__pipeline_arrive_on|__nv_\w*barrier\w*)\b`),
@@ -153,8 +153,8 @@ func refusal(symbol string, host map[string]bool) string {
 		return ofTheHost(name)
 	case nested.MatchString(symbol) && operator.MatchString(rest):
 		return "an operator of " + ofTheHost(name)
-	case slices.Contains([]string{"malloc", "free", "calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
-		return "the simulator has no heap in kernels (malloc, new): use local or shared arrays, or a buffer from Go"
+	case slices.Contains([]string{"calloc", "realloc"}, name) || strings.HasPrefix(symbol, "_Zn") || strings.HasPrefix(symbol, "_Zd"):
+		return "kernels have malloc, free, and plain new and delete, of types aligned to 16 bytes at most, and nothing else of the heap"
 	case strings.HasPrefix(symbol, "__cxa_guard"):
 		return "a static variable is initialised when a kernel runs: make it constexpr, __shared__ or __device__"
 	default:

@@ -29,8 +29,8 @@ var lackingCases = [][][2]string{
 		{`k0<<<1, 1>>>(y, n);`, "a kernel is launched here"},
 		{`cudaMalloc(&y, 4);`, "cudaMalloc belongs to the host"},
 		{`cuda::barrier<cuda::thread_scope_block> *b = nullptr;`, "cuda::barrier needs its header"},
-		{`cudaTextureObject_t t = 0; y[0] = t;`, "no textures or surfaces (cudaTextureObject_t)"},
-		{`y[0] = tex2D<float>(n, 0.f, 0.f);`, "no textures or surfaces (tex2D)"},
+		{`y[0] = texCubemapLayered<float>(n, 0.f, 0.f, 0.f, 0);`, "no texCubemapLayered: texture objects are served"},
+		{`texture<float, 2> *t = nullptr;`, "no texture: texture objects are served"},
 	},
 	{
 		{`float4 v = __shfl_sync(~0u, make_float4(1, 2, 3, 4), 0); y[0] = v.x;`, "shuffle a vector's members one by one"},
@@ -38,7 +38,7 @@ var lackingCases = [][][2]string{
 		{`atomicMax(y, 1.f);`, "CUDA has atomicMax for int, unsigned, long long"},
 		{`half h = 2; y[0] = h * 2.0f;`, "mbiguous"},
 	},
-	{{`float *p = (float *)malloc(4 * n); p[0] = y[1]; y[0] = p[n / 2];`, "no heap in kernels"}},
+	{{`float *p = (float *)calloc(n, 4); p[0] = y[1]; y[0] = p[n / 2];`, "kernels have malloc, free, and plain new and delete"}},
 }
 
 func TestWhatIsLackingIsSaidWithItsLine(t *testing.T) {

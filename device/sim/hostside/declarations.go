@@ -226,6 +226,10 @@ func (p *parser) markedIn(d *declaration, i int) int {
 	return end
 }
 
+// noTag are the words of a class-specifier that name nothing.
+var noTag = map[string]bool{"struct": true, "class": true, "union": true, "final": true, "static": true, "extern": true,
+	"typedef": true, "const": true, "volatile": true, "inline": true, "mutable": true, "friend": true}
+
 // nameClass names what a class-specifier declares: its tag, and an enum's values.
 func (p *parser) nameClass(d *declaration, open int) {
 	enum := false
@@ -239,7 +243,7 @@ func (p *parser) nameClass(d *declaration, open int) {
 			i = open
 		case t.text == "enum":
 			enum = true
-		case t.isWord() && t.text != "struct" && t.text != "class" && t.text != "union" && t.text != "final":
+		case t.isWord() && !noTag[t.text] && !marked[t.text]:
 			d.names = append(d.names, t.text)
 		}
 	}

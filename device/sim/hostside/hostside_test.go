@@ -24,12 +24,13 @@ const int WIDTH = 32, UNUSED = 7;
 typedef float real;
 using wide = double;
 static handle global_handle = make_handle();
+static struct { handle *at; char const *name; } table_of_handles[] = {{&global_handle, "one"}};
 constexpr int twice(int n) { return 2 * n; }
 template <class T, int N = (3 > 2)> __device__ T helper(T v) { return v * WIDTH; }
 __global__ void plain(real *x, Pair p = Pair()) { x[0] = helper(p.sum()) + FAST; }
 namespace layers { template <typename T> __global__ void __launch_bounds__(WIDTH * 2) deep(T *x) { x[twice(1)] = {}; } }
 extern "C" { __global__ void c_one(wide *x); __global__ void c_one(wide *x) { *x = 1; } }
-__device__ float later(float);
+static __device__ float later(float);
 float later(float v) { return v + 1; }
 void launch(real *x) { plain<<<1, 1>>>(x); }
 template <class T> void launch_all(T *x) { launch(x); }

@@ -57,4 +57,6 @@
 
 #include "simt/memory.h"
 
+#include "simt/textures.h"
+
 #include "simt/kernel.h"

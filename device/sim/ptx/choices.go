@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // of32 is a family on words: CUDA's function for each type, in a format.
@@ -66,4 +67,15 @@ func testNumber(i *inst) string {
 		return i.refuse("finite, infinite, number, notanumber, normal, subnormal of f32 and f64 are served")
 	}
 	return i.put("(bool)(" + fmt.Sprintf(questions[i.parts[1]], i.as(1, t)) + ")")
+}
+
+// differences are those of four unsigned bytes each, or their sum and the last operand.
+func differences(i *inst) string {
+	switch form := strings.Join(i.parts[1:], "."); form {
+	case "u32.u32.u32":
+		return i.put(fmt.Sprintf("__vabsdiffu4(%s, %s)", i.as(1, "u32"), i.as(2, "u32")))
+	case "u32.u32.u32.add":
+		return i.put(fmt.Sprintf("__vsadu4(%s, %s) + %s", i.as(1, "u32"), i.as(2, "u32"), i.as(3, "u32")))
+	}
+	return i.refuse("unsigned bytes, plain or with .add, are served")
 }

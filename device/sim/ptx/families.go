@@ -78,7 +78,8 @@ func init() {
 			}
 			return i.put(fmt.Sprintf("__dp4a(%s, %s, %s)", i.as(1, i.t()), i.as(2, i.t()), i.as(3, i.t())))
 		}},
-		"addc": {"addc, subc, madc, and add, sub, mad with .cc: 32 and 64 bits, within one asm", withCarry}, "subc": {"", withCarry}, "madc": {"", withCarry},
+		"vabsdiff4": {"vabsdiff4: .u32.u32.u32, also .add", differences},
+		"addc":      {"addc, subc, madc, and add, sub, mad with .cc: 32 and 64 bits, within one asm", withCarry}, "subc": {"", withCarry}, "madc": {"", withCarry},
 		"bfind":    {"bfind: .u32, .s32, .u64, .s64, .shiftamt", findBit},
 		"sad":      {"sad: .u32, .s32", of32("%s(%s, %s, %s)", map[string]string{"u32": "__usad", "s32": "__sad"})},
 		"mul24":    {"mul24.lo, mad24.lo: .u32, .s32", of32("%s(%s, %s)", map[string]string{"u32": "__umul24", "s32": "__mul24"})},

@@ -53,7 +53,7 @@ func (i *inst) translate() (string, error) {
 var takes = map[string]int{"cvta": 2, "isspacep": 2, "add": 3, "sub": 3, "fma": 4, "div": 3, "rem": 3, "min": 3, "max": 3, "abs": 2, "neg": 2,
 	"rcp": 2, "sqrt": 2, "rsqrt": 2, "ex2": 2, "lg2": 2, "sin": 2, "cos": 2, "tanh": 2, "and": 3, "or": 3, "xor": 3, "not": 2,
 	"shl": 3, "shr": 3, "shf": 4, "popc": 2, "clz": 2, "brev": 2, "bfe": 4, "bfi": 5, "lop3": 5, "prmt": 4, "dp4a": 4, "selp": 4,
-	"bfind": 2, "sad": 4, "slct": 4, "cnot": 2, "mul24": 3, "mad24": 4, "testp": 2, "copysign": 3, "fns": 4, "dp2a": 4,
+	"bfind": 2, "sad": 4, "slct": 4, "cnot": 2, "mul24": 3, "mad24": 4, "testp": 2, "copysign": 3, "fns": 4, "dp2a": 4, "vabsdiff4": 4,
 	"mul": 3, "mad": 4, "mov": 2, "activemask": 1, "nanosleep": 1}
 
 // instead is what to use for an instruction that is missing altogether.

@@ -43,7 +43,7 @@ Addr gapFor(uint64_t bytes) {
         if (from + bytes + gap <= at) return from;
         from = align(at + a.bytes + gap);
     }
-    return from + bytes + gap <= arena.hi ? from : 0;
+    return from + bytes + gap <= arena.hi - heapRange ? from : 0;
 }
 } // namespace
 
@@ -61,7 +61,7 @@ void *reserve(size_t bytes) {
 
 void initMemory(uint64_t memoryLimit, bool races) {
     limit = memoryLimit;
-    size_t bytes = 2 * limit + (64 << 20);
+    size_t bytes = (2 * limit + (64 << 20) + heapRange + 0xffff) & ~size_t(0xffff); // whole pages
     arena.lo = (Addr)reserve(bytes);
     arena.hi = arena.lo + bytes;
     arena.state = (uint8_t *)reserve(bytes);
@@ -90,14 +90,15 @@ bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *e
         return false;
     }
     Addr a = align(top);
-    if (a + bytes + gap > arena.hi) {
+    Addr end = arena.hi - heapRange;
+    if (a + bytes + gap > end) {
         a = gapFor(bytes);
         if (!a) {
             *error = "device memory is too fragmented";
             return false;
         }
     } else {
-        top = std::min(a + bytes + gapBehind(bytes), arena.hi);
+        top = std::min(a + bytes + gapBehind(bytes), end);
     }
     inUse += bytes;
     memset(arena.state + (a - arena.lo), LIVE, bytes);
@@ -120,19 +121,22 @@ bool release(Addr a, std::string *error) {
     return true;
 }
 
-void releaseAll() {
-    if (top > arena.lo) {
-        size_t used = top - arena.lo;
-        // Dropped pages read as zero again: no state, no remembered accesses.
-        madvise((void *)arena.lo, used, MADV_DONTNEED);
-        madvise(arena.state, used, MADV_DONTNEED);
-        for (Worker *w : workers) {
-            if (!w->arena.cells) continue;
-            madvise(w->arena.cells, used / 4 * sizeof(Cell), MADV_DONTNEED);
-            madvise(w->arena.settled, used, MADV_DONTNEED);
-            madvise(w->arena.between, used / 4 * sizeof(Between), MADV_DONTNEED);
-        }
+void dropShadow(Addr lo, uint64_t bytes) {
+    size_t at = lo - arena.lo;
+    // Dropped pages read as zero again: no state, no remembered accesses.
+    madvise((void *)lo, bytes, MADV_DONTNEED);
+    madvise(arena.state + at, bytes, MADV_DONTNEED);
+    for (Worker *w : workers) {
+        if (!w->arena.cells) continue;
+        madvise(w->arena.cells + at / 4, bytes / 4 * sizeof(Cell), MADV_DONTNEED);
+        madvise(w->arena.settled + at / 4, bytes, MADV_DONTNEED);
+        madvise(w->arena.between + at / 4, bytes / 4 * sizeof(Between), MADV_DONTNEED);
     }
+}
+
+void releaseAll() {
+    if (top > arena.lo) dropShadow(arena.lo, top - arena.lo);
+    emptyHeap();
     allocations.clear();
     inUse = 0;
     top = arena.lo + smallestGap;
@@ -244,6 +248,7 @@ Place describe(Worker *w, Addr a) {
         return p;
     }
     if (arena.holds(a)) {
+        if (describeHeap(a, &p)) return p;
         p.space = "global";
         auto it = nearest(a);
         if (it == allocations.end()) {

@@ -67,6 +67,13 @@ bool withinAllocation(Addr a, uint64_t bytes, std::string *error);
 void setState(Addr a, uint64_t bytes, bool initialised);
 bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset);
 void *reserve(size_t bytes);
+void dropShadow(Addr lo, uint64_t bytes);
+
+// ---- heap.cpp ---------------------------------------------------------------------
+// The end of the range is the kernels' own, of which so much can be in use: CUDA's default.
+constexpr uint64_t heapRange = 64 << 20, heapLimit = 8 << 20;
+void emptyHeap();
+bool describeHeap(Addr a, Place *p);
 
 void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it
 Place describe(Worker *w, Addr a);
