@@ -22,6 +22,7 @@ var left = []string{
 	"device/corpus",       // the simulator's own corpus: among it whole attention kernels
 	"docs/attacks.md",     // what was tried
 	"docs/instructors.md", // not for students
+	"docs/teaching.md",    // nor exam questions and their answers
 	"docs/threats.md",     // nor what the sandbox does not hold
 	"grader/README.md",    // of rooms that are not there
 	"grader/release/tree", // becomes the root's README.md and Makefile
