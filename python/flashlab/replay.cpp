@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <mutex>
 
-// An address in an argument: where it is written, and the block of memory and the place in it that it names.
-// Blocks are the call's tensors, and behind them scratch memory.
+// An address in an argument: where it is written, and the block of memory and the place in it that
+// it names. Blocks are the call's tensors, and behind them scratch memory.
 struct Slot {
     uint64_t *at, block, offset;
 };
