@@ -112,14 +112,28 @@ def config(grid: list[int], block: list[int], shared: int, cluster: list[int] | 
     return Config((c.c_uint * 3)(*grid), (c.c_uint * 3)(*block), shared, None, array, len(found))
 
 
-_CALLED = ("cuLaunchKernelEx", "cuMemsetD8Async", "cuMemcpyDtoDAsync_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuGetErrorName")
+_CALLED = ("cuLaunchKernelEx", "cuMemsetD8Async", "cuMemcpyDtoDAsync_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuGetErrorName",
+           "cuTensorMapReplaceAddress")  # fmt: skip
 
 
 @functools.cache
 def table() -> c.Array:
-    """The functions that a replay calls, as replay.cpp has them."""
+    """The functions that a replay calls, as replay.cpp has them. Drivers before CUDA 12 lack the last."""
     lib = library()
-    return (c.c_void_p * len(_CALLED))(*(c.cast(getattr(lib, name), c.c_void_p) for name in _CALLED))
+    return (c.c_void_p * len(_CALLED))(*(c.cast(getattr(lib, name), c.c_void_p) for name in _CALLED if hasattr(lib, name)))
+
+
+def encode(at: int, shape: dict) -> None:
+    """Write a CUtensorMap to 128 bytes at a multiple of 64. Its address is none yet, but as aligned as it must be."""
+    lib, rank = library(), len(shape["sizes"])
+    if not hasattr(lib, "cuTensorMapReplaceAddress"):
+        raise KernelError("a TensorMap needs a GPU of Hopper's kind or newer, and a driver of CUDA 12")
+    sizes, strides = (c.c_uint64 * rank)(*shape["sizes"]), (c.c_uint64 * rank)(*(shape["strides"] or []))
+    box, steps = (c.c_uint32 * rank)(*shape["box"]), (c.c_uint32 * rank)(*[1] * rank)
+    swizzle, apart, promoted, zeros = {0: 0, 32: 1, 64: 2, 128: 3}[shape["swizzle"]], 0, 2, 0
+    code = lib.cuTensorMapEncodeTiled(c.c_void_p(at), shape["element"], c.c_uint32(rank), c.c_void_p(1 << 20), sizes, strides, box, steps,
+                                      apart, swizzle, promoted, zeros)  # fmt: skip
+    check(code, f"a TensorMap of {shape['sizes']} elements")
 
 
 class Memory:

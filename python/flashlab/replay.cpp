@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <mutex>
 
-// An address in an argument: where it is written, and the block of memory and the place in it that
-// it names. Blocks are the call's tensors, and behind them scratch memory.
+// An address in an argument, or in a CUtensorMap: where it is written, and the block of memory and
+// the place in it that it names. Blocks are the call's tensors, and behind them scratch memory.
 struct Slot {
-    uint64_t *at, block, offset;
+    uint64_t *at, block, offset, is_map;
 };
 
 // CUDA's CUlaunchConfig.
@@ -33,6 +33,7 @@ struct Driver {
     int (*push)(void *context);
     int (*pop)(void **context);
     int (*name)(int code, const char **);
+    int (*move)(void *map, uint64_t to);
 };
 
 struct Replay {
@@ -43,25 +44,29 @@ struct Replay {
     uint64_t failed; // the step that did not start
 };
 
+static int start(const Driver &cuda, Step &s, const uint64_t *blocks, void *stream) {
+    for (Slot *a = s.slots; a != s.slots + s.slot_count; a++) {
+        uint64_t address = blocks[a->block] + a->offset;
+        if (!a->is_map)
+            *a->at = address;
+        else if (int code = cuda.move(a->at, address))
+            return code;
+    }
+    if (s.config) {
+        s.config->stream = stream;
+        return cuda.launch(s.config, s.function, s.arguments, nullptr);
+    }
+    if (s.from) return cuda.copy(s.to, s.from, s.bytes, stream);
+    return cuda.set(s.to, static_cast<unsigned char>(s.value), s.bytes, stream);
+}
+
 // Enqueues all steps and returns CUDA's code. words: the stream, then the addresses of all blocks.
 extern "C" int flashlab_start(Replay *r, const uint64_t *words) {
     static std::mutex one_at_a_time; // the addresses are written into memory that all callers share
     std::lock_guard<std::mutex> held(one_at_a_time);
     void *stream = reinterpret_cast<void *>(words[0]);
-    const uint64_t *blocks = words + 1;
     for (Step *s = r->steps; s != r->steps + r->step_count; s++) {
-        for (Slot *a = s->slots; a != s->slots + s->slot_count; a++)
-            *a->at = blocks[a->block] + a->offset;
-        int code;
-        if (s->config) {
-            s->config->stream = stream;
-            code = r->driver->launch(s->config, s->function, s->arguments, nullptr);
-        } else if (s->from) {
-            code = r->driver->copy(s->to, s->from, s->bytes, stream);
-        } else {
-            code = r->driver->set(s->to, static_cast<unsigned char>(s->value), s->bytes, stream);
-        }
-        if (code) {
+        if (int code = start(*r->driver, *s, words + 1, stream)) {
             r->failed = s - r->steps;
             return code;
         }

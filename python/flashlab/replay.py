@@ -15,7 +15,7 @@ _ALIGNED = 256  # where blocks of scratch begin
 
 
 class _Slot(c.Structure):  # these three as replay.cpp has them
-    _fields_ = [("at", c.c_void_p), ("block", c.c_uint64), ("offset", c.c_uint64)]
+    _fields_ = [("at", c.c_void_p), ("block", c.c_uint64), ("offset", c.c_uint64), ("is_map", c.c_uint64)]
 
 
 class _Step(c.Structure):
@@ -83,9 +83,12 @@ class Replay:
         config = driver.config(grid, block, launch["shared"], clusters, launch.get("cooperative", False))
         values, pointers = [], []
         for argument in launch["arguments"] or []:
-            data = base64.b64decode(argument["bytes"])
-            values.append((c.c_ubyte * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0")))
-            pointers += [(c.addressof(values[-1]) + p["at"], p) for p in argument.get("pointers") or []]
+            value = _place(base64.b64decode(argument["bytes"]))
+            values.append(value)
+            if argument.get("map"):
+                driver.encode(c.addressof(value), argument["map"])
+            for p in argument.get("pointers") or []:
+                pointers.append((c.addressof(value) + p["at"], p | {"map": "map" in argument}))
         addresses = (c.c_void_p * len(values))(*map(c.addressof, values))
         step.config, step.arguments = c.pointer(config), addresses
         self._kept += [config, values, addresses]
@@ -96,9 +99,17 @@ class Replay:
         slots = (_Slot * len(pointers))()
         for slot, (at, to) in zip(slots, pointers):
             block, begin = self._places[to["block"]]
-            slot.at, slot.block, slot.offset = at, block, begin + to["offset"]
+            slot.at, slot.block, slot.offset, slot.is_map = at, block, begin + to["offset"], to.get("map", False)
         step.slots, step.slot_count = slots, len(slots)
         self._kept.append(slots)
+
+
+def _place(data: bytes) -> c.Array:
+    """Memory for an argument, at a multiple of 64, which a CUtensorMap wants."""
+    room = (c.c_ubyte * (len(data) + 72))()
+    value = (c.c_ubyte * max(len(data), 8)).from_buffer(room, -c.addressof(room) % 64)
+    c.memmove(value, data, len(data))
+    return value
 
 
 def lay_out(plan: Plan) -> tuple[list[tuple[int, int]], int]:

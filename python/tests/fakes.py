@@ -37,21 +37,24 @@ class Driver:
     """Notes what it is called with. A launch's arguments are read at once, as CUDA's driver does.
 
     kernel, if set, is called with the words of a launch's arguments: what a kernel does to the memory there.
+    Of larger arguments, word says which one.
     """
 
     def __init__(self, arguments: int = 3) -> None:
-        self.launches, self.fills, self.shared, self.code, self.arguments, self.kernel = [], [], [], 0, arguments, None
+        self.launches, self.fills, self.shared, self.maps = [], [], [], []
+        self.code, self.arguments, self.kernel, self.word = 0, arguments, None, 0
         number = c.c_uint64
         self.cuLaunchKernelEx = c.CFUNCTYPE(c.c_int, c.POINTER(driver.Config), c.c_void_p, c.POINTER(c.c_void_p), c.c_void_p)(self._launch)
         self.cuMemsetD8Async = c.CFUNCTYPE(c.c_int, number, c.c_ubyte, c.c_size_t, c.c_void_p)(self._set)
         self.cuMemcpyDtoDAsync_v2 = c.CFUNCTYPE(c.c_int, number, number, c.c_size_t, c.c_void_p)(self._copy)
         self.cuCtxPushCurrent_v2 = c.CFUNCTYPE(c.c_int, c.c_void_p)(lambda context: 0)
         self.cuCtxPopCurrent_v2 = c.CFUNCTYPE(c.c_int, c.POINTER(c.c_void_p))(lambda context: 0)
+        self.cuTensorMapReplaceAddress = c.CFUNCTYPE(c.c_int, c.POINTER(number), number)(self._move)
         self.cuGetErrorName = c.CFUNCTYPE(c.c_int, c.c_int, c.POINTER(c.c_char_p))(self._name)
 
     def _launch(self, config, f, params, extra) -> int:
         one = config[0]
-        words = [c.cast(params[i], c.POINTER(c.c_uint64))[0] for i in range(self.arguments)]
+        words = [c.cast(params[i], c.POINTER(c.c_uint64))[self.word] for i in range(self.arguments)]
         attributes = [(a.id, a.value[0]) for a in one.attributes[: one.count]]
         self.launches.append((tuple(one.grid), tuple(one.block), one.shared, one.stream, words, attributes))
         if self.kernel:
@@ -65,6 +68,14 @@ class Driver:
     def _copy(self, to, source, count, stream) -> int:
         self.fills.append((to, source, count))
         return self.code
+
+    def cuTensorMapEncodeTiled(self, at, element, rank, address, sizes, strides, box, steps, apart, swizzle, *more) -> int:
+        self.maps.append((at.value % 64, element, list(sizes), list(strides)[:-1], list(box), swizzle))
+        return 0
+
+    def _move(self, at, to) -> int:
+        at[1] = to  # anywhere but where a pointer would be
+        return 0
 
     def _name(self, code, text) -> int:
         text[0] = b"CUDA_ERROR_OF_A_TEST"

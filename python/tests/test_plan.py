@@ -143,6 +143,15 @@ class Replays(unittest.TestCase):
         replay.Replay(self.plan, 0, ("x",)).run(7, 0x1000, 0x90000)
         self.assertEqual(self.driver.launches[0][-1], [(4, 3), (2, 1)])
 
+    def test_tensor_maps(self) -> None:
+        shape = {"element": 7, "sizes": [40, 7], "strides": [160], "box": [32, 4], "swizzle": 128}
+        argument = {"bytes": base64.b64encode(bytes(128)).decode(), "pointers": [{"at": 0, "block": 0, "offset": 160}], "map": shape}
+        self.launch["arguments"][0] = argument
+        self.driver.word = 1
+        replay.Replay(self.plan, 0, ("x",)).run(7, 0x1000, 0x90000)
+        self.assertEqual(self.driver.maps, [(0, 7, [40, 7], [160], [32, 4], 3)])
+        self.assertEqual(self.driver.launches[0][4][0], 0x1000 + 160)
+
     def test_errors(self) -> None:
         one = replay.Replay(self.plan, 0, ("x",))
         for code, says in (700, "`make grade` finds where.*`make sanitize`"), (1, "refuses the launch"), (999, "filling a: CUDA_ERROR_OF_A_TEST"):
