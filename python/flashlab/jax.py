@@ -84,7 +84,8 @@ def _arrays(op: str, **given: Any) -> list[jax.Array]:
     _devices()
     arrays = []
     for name, x in given.items():
-        x = jnp.asarray(x)
+        if not isinstance(x, jax.Array):
+            x = jnp.asarray(x)
         where = "" if isinstance(x, jax.core.Tracer) else next(iter(x.devices())).platform
         if where not in ("", "gpu", "cuda"):
             raise ArgumentError(f'{op}: {name} is on the device {where}: move it with jax.device_put({name}, jax.devices("cuda")[0])')

@@ -6,6 +6,7 @@ import ctypes as c
 import shutil
 import unittest
 from dataclasses import dataclass
+from pathlib import Path
 from unittest import mock
 
 from flashlab import driver, planner, replay, tree
@@ -123,3 +124,9 @@ def plan() -> planner.Plan:
     blocks = [{"name": "x", "bytes": 40, "tensor": True}, {"name": "a", "bytes": 300, "tensor": False}, {"name": "b", "bytes": 64, "tensor": False}]
     fill = {"fill": {"block": 1, "offset": 8, "bytes": 24, "value": 255}}
     return planner.Plan(blocks, [{"name": "k.cu", "key": "1"}], [fill, {"launch": launch}], [b"\x7fELF"])
+
+
+def boxes(root: Path, task: str, source: str) -> dict[str, str]:
+    """tree.overlay, with a task 2 that passes tensor maps."""
+    folder = Path(__file__).parent / "testdata"
+    return {str(root / task / name): str(folder / by) for name, by in (("attention.go", "boxes.go"), ("kernels.cu", "boxes.cu"))}

@@ -57,6 +57,9 @@ class Handler(unittest.TestCase):
     """XLA calls the handler on the CPU, and a stand-in does a kernel's work: out = 2 x, by way of scratch."""
 
     def setUp(self) -> None:
+        on_cpu = jax.default_device(jax.devices("cpu")[0])  # the stand-in looks at memory, which must not be a GPU's
+        on_cpu.__enter__()
+        self.addCleanup(on_cpu.__exit__, None, None, None)
         self.driver = fakes.stand_in(self)
         self.driver.kernel = self.double
         self.plan = fakes.plan()
@@ -126,6 +129,7 @@ class Handler(unittest.TestCase):
 
     def test_a_program_for_the_cpu(self) -> None:
         """Inside jit nobody knows where arrays will lie: the program itself refuses."""
+        self.plan.steps[1]["launch"]["grid"] = [1, 1, 1]  # a plan that no other test has registered
         with mock.patch.object(flashlab.jax, "_devices", lambda: (0,)), self.assertRaisesRegex(Exception, "computation is on the CPU"):
             jax.jit(lambda x: flashlab.jax.softmax(x))(jnp.full((5, 2), 3.0)).block_until_ready()
 

@@ -79,6 +79,13 @@ class Plans(unittest.TestCase):
         with self.assertRaisesRegex(ArgumentError, "head dimension is at most 128"):
             self.plan(shapes.attention(*[tensor(1, 1, 8, 200)] * 3, False))
 
+    def test_tensor_maps(self) -> None:
+        with mock.patch.object(tree, "overlay", fakes.boxes):
+            plan = self.plan(shapes.softmax(tensor(100, 32), -1))
+        first = plan.steps[0]["launch"]["arguments"][0]
+        self.assertEqual(first["map"], {"element": 7, "sizes": [32, 100], "strides": [128], "box": [32, 1], "swizzle": 128})
+        self.assertEqual([plan.blocks[p["block"]]["name"] for p in first["pointers"]], ["x"])
+
     def test_stub(self) -> None:
         stub = tree.root() / "task4_flash" / "attention.go"
         if "ErrNotImplemented" not in stub.read_text():
