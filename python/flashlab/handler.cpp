@@ -11,14 +11,14 @@ namespace ffi = xla::ffi;
 // A program knows a plan by the key of its content, so that a program that comes from a cache on
 // disk finds the same.
 static std::mutex lock;
-static std::map<std::pair<uint64_t, int64_t>, Replay *> replays; // by plan and device
+static std::map<std::pair<int64_t, int64_t>, Replay *> replays; // by plan and device
 
-extern "C" void flashlab_register(uint64_t plan, int64_t device, Replay *r) {
+extern "C" void flashlab_register(int64_t plan, int64_t device, Replay *r) {
     std::lock_guard<std::mutex> held(lock);
     replays[{plan, device}] = r;
 }
 
-static Replay *find(uint64_t plan, int64_t device) {
+static Replay *find(int64_t plan, int64_t device) {
     std::lock_guard<std::mutex> held(lock);
     auto found = replays.find({plan, device});
     return found == replays.end() ? nullptr : found->second;
@@ -65,7 +65,7 @@ static ffi::Error replay(void *stream, Replay &r, uint64_t aligned, ffi::Remaini
     return code ? failed(r, code) : ffi::Error::Success();
 }
 
-static ffi::Error on_gpu(void *stream, int32_t device, uint64_t plan, ffi::RemainingArgs args,
+static ffi::Error on_gpu(void *stream, int32_t device, int64_t plan, ffi::RemainingArgs args,
                          ffi::RemainingRets rets) {
     if (Replay *r = find(plan, device))
         return replay(stream, *r, 128, args,
@@ -74,7 +74,7 @@ static ffi::Error on_gpu(void *stream, int32_t device, uint64_t plan, ffi::Remai
                   "which plans its launches");
 }
 
-static ffi::Error on_cpu(uint64_t plan, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+static ffi::Error on_cpu(int64_t plan, ffi::RemainingArgs args, ffi::RemainingRets rets) {
     if (Replay *r = find(plan, -1)) return replay(nullptr, *r, 1, args, rets);
     return refuse("the course's kernels run on a GPU, and this computation is on the CPU: move its "
                   "arguments with jax.device_put");
@@ -85,10 +85,10 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(flashlab_cuda, on_gpu,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<void *>>()
                                   .Ctx<ffi::DeviceOrdinal>()
-                                  .Attr<uint64_t>("plan")
+                                  .Attr<int64_t>("plan")
                                   .RemainingArgs()
                                   .RemainingRets(),
                               {ffi::Traits::kCmdBufferCompatible});
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    flashlab_cpu, on_cpu, ffi::Ffi::Bind().Attr<uint64_t>("plan").RemainingArgs().RemainingRets());
+    flashlab_cpu, on_cpu, ffi::Ffi::Bind().Attr<int64_t>("plan").RemainingArgs().RemainingRets());

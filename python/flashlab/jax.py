@@ -142,7 +142,7 @@ def _plan(source: str, request: Request, names: Sequence[str]) -> _Planned:
     for device in devices:
         if (key, device) not in _replays:
             one = _replays[key, device] = Replay(plan, device, names, driver.Memory)
-            library.flashlab_register(ctypes.c_uint64(key), ctypes.c_int64(device), ctypes.byref(one.struct))
+            library.flashlab_register(ctypes.c_int64(key), ctypes.c_int64(device), ctypes.byref(one.struct))
     return _Planned(request.op, key, _replays[key, devices[0]].scratch_bytes)
 
 
@@ -150,7 +150,7 @@ def _key(plan: Plan) -> int:
     content = hashlib.sha256(json.dumps([plan.blocks, plan.steps, [m["key"] for m in plan.modules]]).encode())
     for cubin in plan.cubins:
         content.update(cubin)
-    return int.from_bytes(content.digest()[:8], "little")
+    return int.from_bytes(content.digest()[:8], "little") >> 1  # JAX has no attributes above 2⁶³
 
 
 @functools.cache
@@ -166,7 +166,7 @@ def _launch(planned: _Planned, shape: tuple[int, ...], dtype: Any, *inputs: jax.
     results = [jax.ShapeDtypeStruct(shape, dtype)]
     if planned.scratch:
         results.append(jax.ShapeDtypeStruct((planned.scratch,), jnp.uint8))
-    return jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")(*inputs, plan=np.uint64(planned.key))[0]
+    return jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")(*inputs, plan=np.int64(planned.key))[0]
 
 
 @_launch.defjvp

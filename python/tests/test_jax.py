@@ -91,6 +91,15 @@ class Handler(unittest.TestCase):
         self.assertEqual(dict(self.asked[0].offsets), {"x": 0, "out": 0})
         self.assertEqual((self.driver.launches[-1][0], self.driver.fills[-1][1:]), ((3, 2, 1), (255, 24)))
 
+    def test_keys(self) -> None:
+        """JAX writes any plan's key into a program for a GPU."""
+        x = jax.ShapeDtypeStruct((2, 5), jnp.float32)
+        for n in range(20):
+            self.plan.modules[0]["key"] = str(n)
+            flashlab.reload()
+            text = self.softmax.trace(x).lower(lowering_platforms=("cuda",)).as_text()
+            self.assertIn(f"plan = {flashlab.jax._key(self.plan)} : i64", text)
+
     def test_in_a_larger_program(self) -> None:
         x = jnp.arange(10.0).reshape(2, 5)
         loop = jax.jit(lambda x: jax.lax.fori_loop(0, 3, lambda i, x: flashlab.jax.softmax(x) + 1, x))
