@@ -128,7 +128,7 @@ test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 	@settings=$$($(GRADER) env) && eval "$$settings" && \
 		go test -tags cuda -overlay=out/solutions.json ./...
 
-test-python: grader ## run python/flashlab's tests (those that need PyTorch or a GPU are skipped without)
+test-python: grader ## run python/flashlab's tests (those that need PyTorch, JAX or a GPU are skipped without)
 	@PYTHONPATH=python python3 -m unittest discover -s python/tests -v
 
 nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU needed)

@@ -1,6 +1,6 @@
-"""flashlab: the course's kernels, and yours, on the tensors of PyTorch and JAX.
+"""flashlab: the course's kernels, and yours, on PyTorch's tensors, and in flashlab.jax on JAX's arrays.
 
-docs/pytorch.md shows how. Names that need PyTorch import it when they are first used.
+docs/python.md shows how. Names that need PyTorch or JAX import it when they are first used.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ __all__ = ["ArgumentError", "FlashlabError", "KernelError", "StubError", "reload
 
 
 def __getattr__(name: str):
+    if name == "jax":
+        return importlib.import_module(".jax", __name__)
     if name not in _TORCH:
         raise AttributeError(f"module 'flashlab' has no attribute {name!r}")
     try:

@@ -25,29 +25,32 @@ def call(source: str, options: tuple, names: tuple[str, ...], inputs: tuple[torc
     """Run an operation on inputs, into outputs; names are those of both, as the planner has them.
 
     request checks the arguments. It is asked only where a call like this one has not been made yet:
-    the key holds all that a check looks at.
+    the key holds all that a check looks at. The time of a small call is spent here.
     """
-    index = inputs[0].get_device()
-    if index >= 0 and index != torch.cuda.current_device():
-        with torch.cuda.device(index):
+    device = inputs[0].get_device()
+    if device >= 0 and device != torch._C._cuda_getDevice():
+        with torch.cuda.device(device):
             return call(source, options, names, inputs, outputs, request)
-    key, addresses = [source, options], []
+    key, addresses, fits, bits = [source, options], [], True, 0
     for t in inputs:
         at = t.data_ptr()
         addresses.append(at)
-        key += (t.shape, t.dtype, t.get_device(), t.is_contiguous(), at & 255)
+        bits |= at
+        key += t.shape, t.dtype
+        fits = fits and t.is_contiguous() and t.get_device() == device  # else request says what does not fit
     for t in outputs:
-        addresses.append(t.data_ptr())
-        key.append(addresses[-1] & 255)
+        at = t.data_ptr()
+        addresses.append(at)
+        bits |= at
+    key += fits, device, bits & 255 and tuple(a & 255 for a in addresses)
     key = tuple(key)
     replay = _by_call.get(key)
     if replay is None:
         replay = _by_call[key] = _prepare(source, request(), names, addresses, inputs[0].device)
-    at = 0
     if replay.scratch_bytes:
         scratch = torch.empty(replay.scratch_bytes, dtype=torch.uint8, device=inputs[0].device)
-        at = scratch.data_ptr()
-    replay.run(addresses, at, torch._C._cuda_getCurrentRawStream(index))
+        addresses.append(scratch.data_ptr())
+    replay.run(torch._C._cuda_getCurrentRawStream(device), *addresses)
     if _waits:
         synchronize()
 
@@ -64,7 +67,7 @@ def _prepare(source: str, request: Request, names: tuple[str, ...], addresses: l
 
 def direct(op: str, *tensors: torch.Tensor) -> bool:
     """Plain tensors, nobody who compiles or watches operators, and no gradient, which is refused."""
-    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack():
+    if torch.compiler.is_dynamo_compiling() or torch._C._len_torch_dispatch_stack():
         return False
     gradients = torch.is_grad_enabled()
     for t in tensors:

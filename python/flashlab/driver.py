@@ -44,12 +44,13 @@ def check(code: int, what: str) -> None:
     raise KernelError(f"{what}: {name}")
 
 
-def enter(device: int) -> None:
-    """Make the device's context, the one that PyTorch uses too, this thread's."""
+def enter(device: int) -> c.c_void_p:
+    """Make the device's context, the one that PyTorch and JAX use too, this thread's."""
     lib, handle, context = library(), c.c_int(), c.c_void_p()
     check(lib.cuDeviceGet(c.byref(handle), device), f"device {device}")
     check(lib.cuDevicePrimaryCtxRetain(c.byref(context), handle), f"device {device}")
     check(lib.cuCtxSetCurrent(context), f"device {device}")
+    return context
 
 
 @functools.cache
@@ -91,24 +92,58 @@ def function(module: c.c_void_p, name: str, shared: int, cluster: bool) -> c.c_v
 _allowed: dict[int, int] = {}  # bytes of dynamic shared memory, by the function's handle
 
 
-class _Attribute(c.Structure):  # CUlaunchAttribute: an id, and a value of 64 bytes behind it
+class Attribute(c.Structure):  # CUlaunchAttribute: an id, and a value of 64 bytes behind it
     _fields_ = [("id", c.c_uint), ("pad", c.c_uint), ("value", c.c_uint * 16)]
 
 
-class _Config(c.Structure):  # CUlaunchConfig
+class Config(c.Structure):  # CUlaunchConfig
     _fields_ = [("grid", c.c_uint * 3), ("block", c.c_uint * 3), ("shared", c.c_uint), ("stream", c.c_void_p),
-                ("attributes", c.POINTER(_Attribute)), ("count", c.c_uint)]  # fmt: skip
+                ("attributes", c.POINTER(Attribute)), ("count", c.c_uint)]  # fmt: skip
 
 
-def config(grid: list[int], block: list[int], shared: int, cluster: list[int] | None, cooperative: bool) -> _Config:
-    """The launch of a cluster (attribute 4), or of blocks that all live at once (attribute 2)."""
+def config(grid: list[int], block: list[int], shared: int, cluster: list[int] | None, cooperative: bool) -> Config:
+    """A launch; of a cluster (attribute 4), or of blocks that all live at once (attribute 2)."""
     found = []
     if cluster:
-        found.append(_Attribute(4, 0, (c.c_uint * 16)(*cluster)))
+        found.append(Attribute(4, 0, (c.c_uint * 16)(*cluster)))
     if cooperative:
-        found.append(_Attribute(2, 0, (c.c_uint * 16)(1)))
-    array = (_Attribute * len(found))(*found)
-    return _Config((c.c_uint * 3)(*grid), (c.c_uint * 3)(*block), shared, None, array, len(found))
+        found.append(Attribute(2, 0, (c.c_uint * 16)(1)))
+    array = (Attribute * len(found))(*found)
+    return Config((c.c_uint * 3)(*grid), (c.c_uint * 3)(*block), shared, None, array, len(found))
+
+
+_CALLED = ("cuLaunchKernelEx", "cuMemsetD8Async", "cuMemcpyDtoDAsync_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuGetErrorName",
+           "cuTensorMapReplaceAddress")  # fmt: skip
+
+
+@functools.cache
+def table() -> c.Array:
+    """The functions that a replay calls, as replay.cpp has them. Drivers before CUDA 12 lack the last."""
+    lib = library()
+    return (c.c_void_p * len(_CALLED))(*(c.cast(getattr(lib, name), c.c_void_p) for name in _CALLED if hasattr(lib, name)))
+
+
+def encode(at: int, shape: dict) -> None:
+    """Write a CUtensorMap to 128 bytes at a multiple of 64. Its address is none yet, but as aligned as it must be."""
+    lib, rank = library(), len(shape["sizes"])
+    if not hasattr(lib, "cuTensorMapReplaceAddress"):
+        raise KernelError("a TensorMap needs a GPU of Hopper's kind or newer, and a driver of CUDA 12")
+    sizes, strides = (c.c_uint64 * rank)(*shape["sizes"]), (c.c_uint64 * rank)(*(shape["strides"] or []))
+    box, steps = (c.c_uint32 * rank)(*shape["box"]), (c.c_uint32 * rank)(*[1] * rank)
+    swizzle, apart, promoted, zeros = {0: 0, 32: 1, 64: 2, 128: 3}[shape["swizzle"]], 0, 2, 0
+    code = lib.cuTensorMapEncodeTiled(c.c_void_p(at), shape["element"], c.c_uint32(rank), c.c_void_p(1 << 20), sizes, strides, box, steps,
+                                      apart, swizzle, promoted, zeros)  # fmt: skip
+    check(code, f"a TensorMap of {shape['sizes']} elements")
+
+
+class Memory:
+    """Bytes on the GPU, for good."""
+
+    def __init__(self, data: bytes) -> None:
+        at = c.c_uint64()
+        check(library().cuMemAlloc_v2(c.byref(at), c.c_size_t(len(data))), f"{len(data)} bytes of GPU memory")
+        check(library().cuMemcpyHtoD_v2(at, data, c.c_size_t(len(data))), "a copy to the GPU")
+        self.data_ptr = lambda: at.value
 
 
 def lacks_context(code: int) -> bool:

@@ -12,8 +12,6 @@ from torch import Tensor
 from . import shapes
 from .call import call, direct
 
-def _output(t: Tensor, *shape: int) -> Tensor:
-    return t.new_empty(shape)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, *, source: str = "student") -> Tensor:
@@ -28,7 +26,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, *, source: 
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, causal: bool, source: str) -> Tensor:
-    out = _output(q, *q.shape)
+    out = torch.empty_like(q)
     call(source, ("attention", causal), ("q", "k", "v", "out"), (q, k, v), (out,), lambda: shapes.attention(q, k, v, causal))
     return out
 
@@ -45,7 +43,7 @@ def decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, *, source: str = "s
 
 
 def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, source: str) -> Tensor:
-    out = _output(q, *q.shape)
+    out = torch.empty_like(q)
     call(source, ("decode",), ("q", "k", "v", "lengths", "out"), (q, k, v, lengths), (out,), lambda: shapes.decode(q, k, v, lengths))
     return out
 
@@ -58,7 +56,7 @@ def softmax(x: Tensor, dim: int = -1, *, source: str = "student") -> Tensor:
 
 
 def _softmax(x: Tensor, dim: int, source: str) -> Tensor:
-    out = _output(x, *x.shape)
+    out = torch.empty_like(x)
     call(source, ("softmax", dim), ("x", "out"), (x,), (out,), lambda: shapes.softmax(x, dim))
     return out
 
@@ -88,7 +86,7 @@ def _gemm(a: Tensor, b: Tensor, trans_b: bool, source: str) -> Tensor:
 def _product_of(a: Tensor, b: Tensor, trans_b: bool) -> Tensor:
     if min(a.dim(), b.dim()) < 2:
         shapes.gemm(a, b, trans_b)  # which says what is wrong
-    return _output(a, *a.shape[:-1], b.shape[-2 if trans_b else -1])
+    return a.new_empty((*a.shape[:-1], b.shape[-2 if trans_b else -1]))
 
 
 def project(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_heads: int, *, source: str = "student") -> tuple[Tensor, Tensor, Tensor]:
@@ -112,7 +110,7 @@ def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int, kv_he
         shapes.projection(x, weight, bias, heads, kv_heads)
     batch, seq, _ = x.shape
     dim = weight.shape[1] // (heads + 2 * kv_heads)
-    return tuple(_output(x, batch, n, seq, dim) for n in (heads, kv_heads, kv_heads))
+    return tuple(x.new_empty((batch, n, seq, dim)) for n in (heads, kv_heads, kv_heads))
 
 
 def _define(name: str, kernel, fake) -> None:
@@ -122,17 +120,17 @@ def _define(name: str, kernel, fake) -> None:
 
 def _fake_attention(q, k, v, causal, source):
     shapes.attention(q, k, v, causal)
-    return _output(q, *q.shape)
+    return torch.empty_like(q)
 
 
 def _fake_decode(q, k, v, lengths, source):
     shapes.decode(q, k, v, lengths)
-    return _output(q, *q.shape)
+    return torch.empty_like(q)
 
 
 def _fake_softmax(x, dim, source):
     shapes.softmax(x, dim)
-    return _output(x, *x.shape)
+    return torch.empty_like(x)
 
 
 def _fake_gemm(a, b, trans_b, source):

@@ -28,7 +28,7 @@ def _same(op: str, tensors: dict[str, Any], types: tuple[str, ...]) -> str:
     (first, one), *others = tensors.items()
     dtype = dtype_of(one)
     if dtype not in types:
-        raise ArgumentError(f"{op}: {first} is {dtype}; this operation takes {' or '.join(types)}: use {first}.to(...)")
+        raise ArgumentError(f"{op}: {first} is {dtype}; this operation takes {' or '.join(types)}: convert it")
     for name, t in tensors.items():
         where = getattr(t.device, "type", t.device)
         if where not in ("cuda", "gpu", "meta"):
@@ -69,7 +69,7 @@ def attention(q: Any, k: Any, v: Any, causal: bool) -> Request:
     if dtype == "float32" and heads != kv_heads:
         raise ArgumentError(
             f"{op}: task 4's kernel wants as many key heads as query heads, not {kv_heads} and {heads}: "
-            "repeat them with k.repeat_interleave(…, dim=1)"
+            "repeat them with k.repeat_interleave(…, dim=1), or jnp.repeat(k, …, axis=1)"
         )
     sizes = dict(batch=batch, heads=heads, kvHeads=kv_heads, seqQ=seq_q, seqK=seq_k, dim=dim, causal=int(bool(causal)))
     return _request("flash" if dtype == "float32" else "halves", op, dtype, sizes)

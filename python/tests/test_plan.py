@@ -1,6 +1,8 @@
 """What the Go code of a task launches, and what is made of it. No GPU, no PyTorch."""
 
+import base64
 import os
+import struct
 import tempfile
 import unittest
 from pathlib import Path
@@ -9,7 +11,7 @@ from unittest import mock
 import fakes
 from fakes import GPU, tensor
 
-from flashlab import ArgumentError, FlashlabError, KernelError, StubError, driver, planner, replay, shapes, tree
+from flashlab import ArgumentError, FlashlabError, KernelError, StubError, driver, native, planner, replay, shapes, tree
 
 
 def launches(plan: planner.Plan) -> list[tuple]:
@@ -56,7 +58,7 @@ class Plans(unittest.TestCase):
     def test_scratch_and_large_products(self) -> None:
         plan = self.plan(shapes.gemm(tensor(1000, 1000), tensor(1000, 1000), False))
         self.assertEqual([name for name, _, _ in launches(plan)], ["transpose", "split", "split", "gemm_pieces"])
-        places, length = replay._lay_out(plan)
+        places, length = replay.lay_out(plan)
         ends = [(at, at + plan.blocks[i]["bytes"]) for i, at in places]
         self.assertTrue(all(a[1] <= b[0] for a, b in zip(ends, ends[1:])), "blocks of scratch do not overlap")
         self.assertLessEqual(ends[-1][1], length)
@@ -76,6 +78,13 @@ class Plans(unittest.TestCase):
     def test_a_shape_the_code_refuses(self) -> None:
         with self.assertRaisesRegex(ArgumentError, "head dimension is at most 128"):
             self.plan(shapes.attention(*[tensor(1, 1, 8, 200)] * 3, False))
+
+    def test_tensor_maps(self) -> None:
+        with mock.patch.object(tree, "overlay", fakes.boxes):
+            plan = self.plan(shapes.softmax(tensor(100, 32), -1))
+        first = plan.steps[0]["launch"]["arguments"][0]
+        self.assertEqual(first["map"], {"element": 7, "sizes": [32, 100], "strides": [128], "box": [32, 1], "swizzle": 128})
+        self.assertEqual([plan.blocks[p["block"]]["name"] for p in first["pointers"]], ["x"])
 
     def test_stub(self) -> None:
         stub = tree.root() / "task4_flash" / "attention.go"
@@ -102,38 +111,33 @@ class Plans(unittest.TestCase):
                 tree.build("flash", "student")
 
 
+@fakes.needs_compiler
 class Replays(unittest.TestCase):
     """A plan on a driver that only takes notes."""
 
     def setUp(self) -> None:
-        self.driver = fakes.Driver()
-        patch = mock.patch.object(driver, "library", lambda: self.driver)
-        patch.start()
-        self.addCleanup(patch.stop)
-        self.addCleanup(replay._modules.clear)
-        self.addCleanup(driver._allowed.clear)
-        self.launch = {
-            "module": 0, "kernel": "k", "grid": [3, 2, 1], "block": [64, 1, 1], "shared": 50000,
-            "arguments": [
-                {"bytes": "AAAAAAAAAAA=", "pointers": [{"at": 0, "block": 0, "offset": 0}]},
-                {"bytes": "AAAAAAAAAAA=", "pointers": [{"at": 0, "block": 2, "offset": 16}]},
-                {"bytes": "BwAAAA=="},
-            ],
-        }  # fmt: skip
-        blocks = [{"name": "x", "bytes": 40, "tensor": True}, {"name": "a", "bytes": 300, "tensor": False}, {"name": "b", "bytes": 64, "tensor": False}]
-        fill = {"fill": {"block": 1, "offset": 8, "bytes": 24, "value": 255}}
-        self.plan = planner.Plan(blocks, [{"name": "k.cu", "key": "1"}], [fill, {"launch": self.launch}], [b"\x7fELF"])
+        self.driver = fakes.stand_in(self)
+        self.plan = fakes.plan()
+        self.launch = self.plan.steps[1]["launch"]
 
     def test_addresses(self) -> None:
         one = replay.Replay(self.plan, 0, ("x",))
         self.assertEqual(one.scratch_bytes, 512 + 256)
         for x, scratch, stream in (0x1000, 0x90000, 5), (0x2000, 0xA0000, 6):
-            one.run([x], scratch, stream)
-            grid, block, shared, on, words = self.driver.launches[-1]
-            self.assertEqual((grid, block, shared, on), ((3, 2, 1), (64, 1, 1), 50000, stream))
+            one.run(stream, x, scratch)
+            grid, block, shared, on, words, attributes = self.driver.launches[-1]
+            self.assertEqual((grid, block, shared, on, attributes), ((3, 2, 1), (64, 1, 1), 50000, stream, []))
             self.assertEqual(words, [x, scratch + 512 + 16, 7])
             self.assertEqual(self.driver.fills[-1], (scratch + 8, 255, 24))
         self.assertEqual(self.driver.shared, [50000])
+
+    def test_bytes_of_the_code(self) -> None:
+        """What Go uploads lies on the GPU once, and each call copies it from there."""
+        self.plan.steps[0]["fill"]["data"] = base64.b64encode(bytes(24)).decode()
+        given = []
+        one = replay.Replay(self.plan, 0, ("x",), lambda data: given.append(data) or mock.Mock(data_ptr=lambda: 0x7000))
+        one.run(5, 0x1000, 0x90000)
+        self.assertEqual((given, self.driver.fills), ([bytes(24)], [(0x90008, 0x7000, 24)]))
 
     def test_shared_memory_is_never_lowered(self) -> None:
         replay.Replay(self.plan, 0, ("x",))
@@ -143,15 +147,45 @@ class Replays(unittest.TestCase):
 
     def test_clusters(self) -> None:
         self.launch["cluster"], self.launch["cooperative"] = [3, 1, 1], True
-        replay.Replay(self.plan, 0, ("x",)).run([0x1000], 0x90000, 7)
-        self.assertEqual(self.driver.launches, [((3, 2, 1), 7, [(4, 3), (2, 1)])])
+        replay.Replay(self.plan, 0, ("x",)).run(7, 0x1000, 0x90000)
+        self.assertEqual(self.driver.launches[0][-1], [(4, 3), (2, 1)])
+
+    def test_tensor_maps(self) -> None:
+        shape = {"element": 7, "sizes": [40, 7], "strides": [160], "box": [32, 4], "swizzle": 128}
+        argument = {"bytes": base64.b64encode(bytes(128)).decode(), "pointers": [{"at": 0, "block": 0, "offset": 160}], "map": shape}
+        self.launch["arguments"][0] = argument
+        self.driver.word = 1
+        replay.Replay(self.plan, 0, ("x",)).run(7, 0x1000, 0x90000)
+        self.assertEqual(self.driver.maps, [(0, 7, [40, 7], [160], [32, 4], 3)])
+        self.assertEqual(self.driver.launches[0][4][0], 0x1000 + 160)
 
     def test_errors(self) -> None:
         one = replay.Replay(self.plan, 0, ("x",))
-        for code, says in (700, "`make grade` finds where.*`make sanitize`"), (1, "refuses the launch"), (999, "CUDA_ERROR_OF_A_TEST"):
+        for code, says in (700, "`make grade` finds where.*`make sanitize`"), (1, "refuses the launch"), (999, "filling a: CUDA_ERROR_OF_A_TEST"):
             self.driver.code = code
             with self.assertRaisesRegex(KernelError, says):
-                one.run([0x1000], 0x90000, 5)
+                one.run(5, 0x1000, 0x90000)
+
+    def test_another_number_of_addresses(self) -> None:
+        one = replay.Replay(self.plan, 0, ("x",))
+        with self.assertRaises(struct.error):
+            one.run(5, 0x1000)
+
+
+class Native(unittest.TestCase):
+    def test_no_compiler(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, mock.patch("shutil.which", return_value=None):
+            with self.assertRaisesRegex(FlashlabError, r"no C\+\+ compiler on this machine: install g\+\+"):
+                native._compile(Path("replay.cpp"), None, Path(folder) / "replay.so")
+
+    @fakes.needs_compiler
+    def test_what_does_not_compile(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            broken = Path(folder) / "broken.cpp"
+            broken.write_text("int f() { return undefined; }")
+            with self.assertRaisesRegex(FlashlabError, "broken.cpp does not compile(.|\n)*undefined"):
+                native._compile(broken, None, Path(folder) / "broken.so")
+            self.assertEqual([p.name for p in Path(folder).iterdir()], ["broken.cpp"])
 
 
 class NoGpu(unittest.TestCase):

@@ -147,6 +147,15 @@ class Numbers(unittest.TestCase):
         self.near(flashlab.gemm_nn(x, y, **SOLUTION), x.double() @ y.double())
         self.near(flashlab.gemm_nt(x, y.mT.contiguous(), **SOLUTION), x.double() @ y.double())
 
+    @unittest.skipUnless(torch is not None and torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 9, "no copy engine for tensors")
+    def test_tensor_maps(self) -> None:
+        """Each call's map is of its own tensor."""
+        flashlab.reload()
+        self.addCleanup(flashlab.reload)
+        with unittest.mock.patch("flashlab.tree.overlay", fakes.boxes):
+            for x in (torch.randn(100, 32, device="cuda") for _ in range(3)):
+                self.assertTrue(torch.equal(flashlab.softmax(x), x))
+
     def test_compiled_and_captured(self) -> None:
         q = torch.randn(2, 4, 17, 64, device="cuda")
         step = lambda q: flashlab.softmax(flashlab.attention(q * 2, q, q, True, **SOLUTION), **SOLUTION)

@@ -63,6 +63,16 @@ type Launch struct {
 type Argument struct {
 	Bytes    []byte    `json:"bytes"`
 	Pointers []Pointer `json:"pointers,omitempty"`
+	Map      *Map      `json:"map,omitempty"` // of a CUtensorMap, whose address is the only pointer
+}
+
+// Map is a device.TensorMap but for its memory, as CUDA's driver encodes one.
+type Map struct {
+	Element int     `json:"element"`
+	Sizes   []int   `json:"sizes"`
+	Strides []int64 `json:"strides"`
+	Box     []int   `json:"box"`
+	Swizzle int     `json:"swizzle"`
 }
 
 // Pointer is an address in an argument: it depends on where a block lies in the call.

@@ -10,6 +10,7 @@ import (
 	"flashlab/attn"
 	"flashlab/attn/attntest"
 	"flashlab/device"
+	"flashlab/tensor"
 )
 
 const kernels = `
@@ -113,6 +114,34 @@ func TestReplayed(t *testing.T) {
 	for i, v := range got {
 		require.Equal(t, x[i]+float32(i%4+1), v, "element %d", i)
 	}
+}
+
+// TestTensorMap: Python encodes one from its shape, and moves it to where the tensor is in a call.
+func TestTensorMap(t *testing.T) {
+	p := ask(t, func(c *Call) error {
+		module, err := c.Queue.Compile(device.Source{Name: "boxes.cu", Text: `extern "C" __global__ void boxes(const __grid_constant__ CUtensorMap map, int n) {}`})
+		if err != nil {
+			return err
+		}
+		k, err := module.Kernel("boxes")
+		if err != nil {
+			return err
+		}
+		tail, err := Tensor[float32](c, "q", 8*40).Slice(40, 8*40)
+		if err != nil {
+			return err
+		}
+		m, err := device.NewTensorMap(tail.Memory(), tensor.Float32, []int{40, 7}, []int{32, 4}, 128)
+		if err != nil {
+			return err
+		}
+		return c.Queue.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(32)}, m, 7)
+	}, nil)
+	require.Empty(t, p.Error)
+	a := p.Steps[0].Launch.Arguments[0]
+	assert.Len(t, a.Bytes, 128)
+	assert.Equal(t, []Pointer{{0, 0, 160}}, a.Pointers)
+	assert.Equal(t, &Map{7, []int{40, 7}, []int64{160}, []int{32, 4}, 128}, a.Map)
 }
 
 func replay(t *testing.T, d device.Device, p Plan, memory []device.Memory, s Step) {

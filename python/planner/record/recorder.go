@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,8 +152,9 @@ func dim(d device.Dim) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // argument finds the addresses in a value: a pointer is one, and a struct may hold some.
 func (r *recorder) argument(v device.Value) (Argument, error) {
-	if v.Map != nil {
-		return Argument{}, errors.New("a TensorMap cannot be replayed from Python yet: pass the buffer itself")
+	if m := v.Map; m != nil {
+		p, err := r.find(m.Memory)
+		return Argument{Bytes: make([]byte, v.Size), Pointers: []Pointer{p}, Map: &Map{int(m.Element), m.Sizes, m.Strides, m.Box, m.Swizzle}}, err
 	}
 	a := Argument{Bytes: slices.Clone(v.More)}
 	if len(a.Bytes) == 0 {
