@@ -171,7 +171,7 @@ __device__ void cut(float x, float y, unsigned &high, unsigned &low) {
     const __half2 h = __floats2half2_rn(x, y);
     const float2 rounded = __half22float2(h);
     const __half2 l = __floats2half2_rn(x - rounded.x, y - rounded.y);
-    high = *(const unsigned *)&h, low = *(const unsigned *)&l;
+    high = *(unsigned *)&h, low = *(unsigned *)&l;
 }
 
 // Four neighbours from k on, with zeros beyond the end. wide: 16 bytes may be read at once.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"flashlab/device"
 )
 
 // MaxFile is the largest size of a submission's file.
@@ -60,6 +62,9 @@ func (e *Error) Error() string {
 type Rules struct {
 	PTX     bool     // inline PTX, by asm statements in functions
 	Headers []string // the task's own, which its kernels may include: "tile.cuh"
+	// Provided tells which kernels, in their normal form, every worker has from the course: these may hold
+	// inline PTX in any task. Nil is none.
+	Provided func(device.Source) bool
 }
 
 // Read reads the named files of dir and checks them. pkg is the package clause

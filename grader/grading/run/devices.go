@@ -173,6 +173,7 @@ func (d Devices) passes() []pass {
 // openGPU has a compiler of its own: strangers' kernels, which are those that run in a sandbox, are
 // vetted as they are compiled, and what comes of them is nobody else's.
 func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
+	rules.Provided = provided()
 	tk := *d.Toolkit
 	tk.Jail, tk.Vet = d.Jail, rules.VetPreprocessed
 	if base := nvcc.Everybodys(); d.Jail != nil && base != "" {
@@ -181,7 +182,28 @@ func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
 			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
 		}
 	}
-	return &supervise.GPU{Compile: tk.Compile, Own: tk.Own, Rules: rules, Probe: gpuThere}, nil
+	plain := tk
+	plain.Vet = nil // for what is read here already
+	compile := func(src device.Source, arch string) ([]byte, error) {
+		if rules.Provided(src) {
+			return plain.Compile(src, arch)
+		}
+		return tk.Compile(src, arch)
+	}
+	return &supervise.GPU{Compile: compile, Own: tk.Own, Rules: rules, Probe: gpuThere}, nil
+}
+
+// provided tells which kernels are those of nn, as it has them.
+func provided() func(device.Source) bool {
+	all, _ := nn.Sources() // embedded: they are there
+	return func(src device.Source) bool {
+		return slices.ContainsFunc(all, func(one device.Source) bool { return same(one, src) })
+	}
+}
+
+// same tells whether a source, in its normal form, is one of the course's.
+func same(one, src device.Source) bool {
+	return one.Name == src.Name && gate.Normal(one.Text) == src.Text && maps.Equal(one.Defines, src.Defines) && courseFiles(one.Files, src.Files)
 }
 
 // ofTheCourse tells which kernels are the same for every submission.
@@ -194,9 +216,7 @@ func (d Devices) ofTheCourse() func(device.Source) bool {
 		}
 	}
 	return func(src device.Source) bool {
-		return slices.ContainsFunc(all, func(one device.Source) bool {
-			return one.Name == src.Name && gate.Normal(one.Text) == src.Text && maps.Equal(one.Defines, src.Defines) && courseFiles(one.Files, src.Files)
-		})
+		return slices.ContainsFunc(all, func(one device.Source) bool { return same(one, src) })
 	}
 }
 

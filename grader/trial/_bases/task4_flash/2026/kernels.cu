@@ -42,7 +42,7 @@ __device__ void cut(float x, float y, unsigned &high, unsigned &low) {
     const __half2 h = __floats2half2_rn(x, y);
     const float2 rounded = __half22float2(h);
     const __half2 l = __floats2half2_rn(x - rounded.x, y - rounded.y);
-    high = *(const unsigned *)&h, low = *(const unsigned *)&l;
+    high = *(unsigned *)&h, low = *(unsigned *)&l;
 }
 
 // What a lane has of a [16 x 16], as tensor cores multiply it: of four squares of 8 x 8.
