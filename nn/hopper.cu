@@ -58,8 +58,9 @@ struct Gate {
     }
 };
 
-// Where lines of a slab begin in shared memory. The copy engine puts piece p of 16 bytes of line n
-// where piece p ^ n % 8 would be, and the tensor cores expect it there.
+// Asks for the lines of one slab, from a line on; zeros stand for lines beyond the end. Of line n
+// the copy engine puts piece p, of 16 bytes, where piece p ^ n % 8 would be: the tensor cores
+// expect that.
 __device__ void ask(unsigned char *to, const CUtensorMap *map, int half, int line, Gate *full) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%2, %3}], [%4];"
