@@ -133,7 +133,7 @@ extern "C" __global__ void named_barrier_ok(const float *x, float *y) {
     }
 }
 
-// A lock that goes round: each holder adds to what the one before has left.
+// The blocks take a lock in turn, and each adds to what the previous holder left.
 template <bool BARRIER> __device__ void underLock(const float *x, float *y) {
     if (threadIdx.x == 0) {
         while (atomicCAS(counterOf(y), 0, 1) != 0) {
