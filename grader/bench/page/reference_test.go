@@ -212,54 +212,6 @@ func TestPicturesAreDrawn(t *testing.T) {
 	}
 }
 
-func TestState(t *testing.T) {
-	assert.Equal(t, State{Driver: "580.1", SM: 1980, Memory: 2619, Temperature: 35}, stateOf("[N/A], 580.1, 1980, 2619, 35, [N/A]\nanother GPU"))
-	assert.Equal(t, "0619416a", stateOf("GPU-0619416a-8689-93d0-30cc-496bc5dc4e74, 580.1, 1980, 2619, 35, 110").Card)
-	assert.Contains(t, stateOf("oh").Not, `"oh"`)
-}
-
-func TestTheStateIsThatOfTheGPUInUse(t *testing.T) {
-	bin := t.TempDir()
-	const smi = "#!/bin/sh\n" + `[ "$1" = --id=1 ] && echo "GPU-2c3d4e5f-0, 580.1, 1, 2, 3, 4" || echo "GPU-0a1b2c3d-0, 580.1, 5, 6, 7, 8"`
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte(smi), 0o755))
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	t.Setenv("CUDA_VISIBLE_DEVICES", "1,0")
-	assert.Equal(t, "2c3d4e5f", Look(context.Background()).Card)
-	t.Setenv("CUDA_VISIBLE_DEVICES", "0")
-	assert.Equal(t, "0a1b2c3d", Look(context.Background()).Card)
-}
-
-func TestMistakesAreFilledIn(t *testing.T) {
-	root, err := repo.Root()
-	require.NoError(t, err)
-	page, err := os.ReadFile(filepath.Join(root, "docs", measuringPage))
-	require.NoError(t, err)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, measuringPage), page, 0o644))
-	none := Mistakes{Results: []bench.Mistake{{Slip: "nosync", Not: "needs a GPU"}}}
-	require.NoError(t, none.Write(dir))
-	text, err := os.ReadFile(filepath.Join(dir, measuringPage))
-	require.NoError(t, err)
-	assert.Contains(t, string(text), markBegin+"\nNot measured yet")
-
-	some := Mistakes{Device: "A made-up GPU", Seed: 7, Results: []bench.Mistake{
-		{Slip: bench.OneRun, Workload: "w", Right: timing.Describe([]float64{4e4}), Wrong: timing.Describe([]float64{4e3}), RightUp: 0.5, WrongUp: 7.8, Note: "a | b"},
-		{Slip: "nosync", Workload: "w", Right: timing.Describe([]float64{4e4}), Wrong: timing.Describe([]float64{4e3}), RightUp: 0.5, WrongUp: 7.8},
-		{Slip: bench.Precision, Workload: "w", Not: "there is no PyTorch here"},
-	}}
-	for range 2 { // again gives the same
-		require.NoError(t, some.Write(dir))
-		text, err = os.ReadFile(filepath.Join(dir, measuringPage))
-		require.NoError(t, err)
-		assert.NotContains(t, string(text), "Not measured yet")
-		assert.Contains(t, string(text), "| no synchronisation | w | 40.0 µs (40.0 µs to 40.0 µs) | 4.0 µs (4.0 µs to 4.0 µs) | 0.50 | 7.80 |  |\n| one run | w |")
-		assert.Contains(t, string(text), "not measured: there is no PyTorch here")
-	}
-	assert.Error(t, some.Write(t.TempDir()), "there is no page")
-	_, err = some.fill("no markers")
-	assert.ErrorContains(t, err, "markers")
-}
-
 func TestTheSameBenchTwice(t *testing.T) {
 	d := madeUp(t)
 	part := func() (p Part) {
