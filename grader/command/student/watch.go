@@ -75,29 +75,29 @@ func (w *watching) run() (int, error) {
 // once grades what failed last. If that is right now, or nothing failed, it grades all that was asked for.
 func (w *watching) once(ctx context.Context, root string, task *rubric.Task, devices run.Devices, printer report.Printer) error {
 	fmt.Fprintln(printer.W, headline([]*rubric.Task{task}, devices, w.seed))
-	steps := []string{w.failed, w.grading.only}
-	if w.failed == "" {
-		steps = steps[1:]
-	}
-	for _, only := range steps {
+	grade := func(only string) (verdicts []verdict.Verdict, err error) {
 		g := w.grading
 		g.only = only
-		verdicts, err := g.each(ctx, root, []*rubric.Task{task}, devices, printer)
-		if err != nil {
+		if verdicts, err = g.each(ctx, root, []*rubric.Task{task}, devices, printer); err == nil {
+			w.failed = first(verdicts[0])
+		}
+		return verdicts, err
+	}
+	if w.failed != "" {
+		verdicts, err := grade(w.failed)
+		if err != nil || verdicts[0].Refused != "" {
 			return err
 		}
-		if w.failed = first(verdicts[0]); w.failed != "" && len(steps) > 1 && only == steps[0] {
+		if w.failed != "" {
 			fmt.Fprintln(printer.W, "\nThis failed before, and still does. The other cases come when it is right.")
 			return nil
 		}
-		if verdicts[0].Refused != "" {
-			return nil
-		}
-		if err := g.write(root, verdicts); err != nil {
-			return err
-		}
 	}
-	return nil
+	verdicts, err := grade(w.only)
+	if err != nil || verdicts[0].Refused != "" {
+		return err
+	}
+	return w.write(root, verdicts)
 }
 
 // first is the first case of a verdict that is wrong or has a finding, and that one may run by its name; "" if there is none.
