@@ -30,6 +30,7 @@ func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stri
 			return nil, err
 		}
 	}
+	text = s.headers.unmarked(text)
 	if err := os.WriteFile(module, []byte(text+"\n# 1 \"module.cpp\"\n"+table), 0o644); err != nil {
 		return nil, err
 	}

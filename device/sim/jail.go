@@ -20,8 +20,10 @@ func (c *compiler) jailed(o Options) (*compiler, error) {
 	}
 	other := *c
 	other.jail, other.reads = o.Jail, append(jail.Around(c.path), include)
-	if dir := c.precompiled(o.Cache, include, o.Checks); dir != "" {
-		other.reads = append(other.reads, dir)
+	for _, k := range []headerKind{{}, {marked: true}, {ptx: true}, {marked: true, ptx: true}} {
+		if dir := c.precompiled(o.Cache, include, o.Checks, k); dir != "" {
+			other.reads = append(other.reads, dir)
+		}
 	}
 	return &other, nil
 }

@@ -22,7 +22,7 @@ type moduleSource struct {
 	wanted     []string          // kernels that are templates
 	checks     Checks
 	vet        func(Preprocessed) error
-	headers    string // the folder of the precompiled one, or ""
+	headers    headers
 }
 
 func (s moduleSource) key(c *compiler) string {
@@ -57,8 +57,12 @@ func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, b
 	if there {
 		return so, before, c.vetBuilt(include, s, so)
 	}
-	s.headers = c.precompile(cacheDir, include, s.checks)
+	s.headers = c.headersFor(cacheDir, include, s)
 	b, err := c.buildModule(include, s, so)
+	if s.headers.unreadable(err) {
+		s.headers = headers{}
+		b, err = c.buildModule(include, s, so)
+	}
 	return so, b, err
 }
 
@@ -142,10 +146,7 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 		}
 		return nil
 	}
-	if s.headers != "" {
-		args = append([]string{"-I", s.headers}, args...)
-	}
-	if out, err := c.run(dir, append(args, "-S", "module.cpp", "-o", "module.s")...); err != nil {
+	if out, err := c.run(dir, append(withHeader(args, s.headers.plain), "-S", "module.cpp", "-o", "module.s")...); err != nil {
 		return compileError(s, out, err)
 	}
 	assembly, err := os.ReadFile(filepath.Join(dir, "module.s"))

@@ -11,30 +11,93 @@ import (
 	"flashlab/internal/cache"
 )
 
-// precompiled is a folder for simt.h as g++ has read it: three quarters of a small kernel's
-// compilation is reading that. It is for one compiler, its flags and the headers' contents; g++
-// itself compares more, and where something differs, or nothing is in the folder, it reads the
-// header. "": this compiler has no such thing.
-func (c *compiler) precompiled(cacheDir, include string, checks Checks) string {
+// headers are the folders of simt.h as g++ has read it: most of a small kernel's compilation is
+// reading that. "": this compiler has no such thing, or it is not there.
+type headers struct {
+	plain  string // to compile with
+	marked string // with CUDA's words left in, to be read (hostside/)
+}
+
+// headerKind is one of those: marked or not, with inline PTX's header behind it or not.
+type headerKind struct{ marked, ptx bool }
+
+func (k headerKind) flags() []string {
+	if k.marked {
+		return []string{"-DSIMT_MARKS"}
+	}
+	return nil
+}
+
+func (k headerKind) text(include string) []byte {
+	text := fmt.Appendf(nil, "#include %q\n", filepath.Join(include, "simt.h"))
+	if k.ptx {
+		text = fmt.Appendf(text, "#include %q\n", filepath.Join(include, "simt", "ptx.h"))
+	}
+	return text
+}
+
+// headersFor are those of a file, made if they are not there yet.
+func (c *compiler) headersFor(cacheDir, include string, s moduleSource) headers {
+	return headers{
+		plain:  c.precompile(cacheDir, include, s.checks, headerKind{ptx: s.usesPTX()}),
+		marked: c.precompile(cacheDir, include, s.checks, headerKind{marked: true, ptx: s.usesPTX()}),
+	}
+}
+
+// withHeader has the compiler read simt.h from such a folder.
+func withHeader(args []string, dir string) []string {
+	args = slices.Clone(args)
+	if at := slices.Index(args, "-include"); dir != "" && at >= 0 {
+		args[at+1] = filepath.Join(dir, "simt.h")
+	}
+	return args
+}
+
+// preprocessing are the arguments for the preprocessor: its output names the folder from
+// which it has read simt.h, and leaves out what is in it.
+func preprocessing(args []string, dir string) []string {
+	if dir == "" {
+		return append(slices.Clone(args), "-E")
+	}
+	return append(withHeader(args, dir), "-fpch-preprocess", "-E")
+}
+
+// unmarked has preprocessed text compiled with the one header where it was read with the other.
+func (h headers) unmarked(text string) string {
+	line := func(dir string) string {
+		return fmt.Sprintf("#pragma GCC pch_preprocess %q\n", filepath.Join(dir, "simt.h.gch"))
+	}
+	return strings.Replace(text, line(h.marked), line(h.plain), 1)
+}
+
+// unreadable tells whether a compilation failed because of such a header, so that it may do without.
+func (h headers) unreadable(err error) bool {
+	return err != nil && h != headers{} && (strings.Contains(err.Error(), "PCH") || strings.Contains(err.Error(), "simt.h.gch"))
+}
+
+// precompiled is the folder of one kind. It is for one compiler, its flags and the headers'
+// contents; g++ itself compares more, and where something differs, or nothing is in the folder, it
+// reads the header.
+func (c *compiler) precompiled(cacheDir, include string, checks Checks, k headerKind) string {
 	if c.clang {
 		return ""
 	}
-	dir := filepath.Join(cacheDir, "simt-gch-"+cache.Key(c.path, c.version, sourcesKey(), strings.Join(c.kernelFlags(checks), " ")))
+	flags := append(c.kernelFlags(checks), k.flags()...)
+	dir := filepath.Join(cacheDir, "simt-gch-"+cache.Key(c.path, c.version, sourcesKey(), strings.Join(flags, " "), string(k.text(""))))
 	header := filepath.Join(dir, "simt.h") // what it was made of, and what is read without it
 	if _, err := os.Stat(header); err == nil {
 		_ = os.Chtimes(dir, time.Time{}, time.Now())
 		return dir
 	}
 	forgetPrecompiled(cacheDir)
-	text := fmt.Appendf(nil, "#include %q\n", filepath.Join(include, "simt.h"))
-	if os.MkdirAll(dir, 0o755) != nil || cache.WriteFile(header, text, 0o644) != nil {
+	if os.MkdirAll(dir, 0o755) != nil || cache.WriteFile(header, k.text(include), 0o644) != nil {
 		return ""
 	}
 	return dir
 }
 
 // mostPrecompiled is how many such folders, 24 MB each, are kept: those used last.
-const mostPrecompiled = 8
+const mostPrecompiled = 16
 
 // forgetPrecompiled makes room for one more. Who reads a header that goes has it open, or reads
 // simt.h instead.
@@ -55,30 +118,33 @@ func forgetPrecompiled(cacheDir string) {
 
 // precompile fills that folder, once. It reads the simulator's own headers alone, so it needs
 // no sandbox.
-func (c *compiler) precompile(cacheDir, include string, checks Checks) string {
-	dir := c.precompiled(cacheDir, include, checks)
+func (c *compiler) precompile(cacheDir, include string, checks Checks, k headerKind) string {
+	dir := c.precompiled(cacheDir, include, checks, k)
 	header := filepath.Join(dir, "simt.h.gch")
 	if _, err := os.Stat(header); dir == "" || err == nil {
 		return dir
 	}
 	open := *c
 	open.jail = nil
-	_ = cache.Once(cacheDir, filepath.Base(dir), func() error { // without it, it only takes longer
+	err := cache.Once(cacheDir, filepath.Base(dir), func() error { // without it, it only takes longer
 		if _, err := os.Stat(header); err == nil {
 			return nil // another process was faster
 		}
-		return open.precompileInto(cacheDir, header, include, checks)
+		return open.precompileInto(cacheDir, header, include, append(c.kernelFlags(checks), k.flags()...))
 	})
+	if err != nil {
+		return ""
+	}
 	return dir
 }
 
-func (c *compiler) precompileInto(cacheDir, header, include string, checks Checks) error {
+func (c *compiler) precompileInto(cacheDir, header, include string, flags []string) error {
 	temp, err := os.MkdirTemp(cacheDir, ".simt-gch-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	args := append(slices.Clone(c.kernelFlags(checks)), "-I", include, "-x", "c++-header", strings.TrimSuffix(header, ".gch"), "-o", "simt.h.gch")
+	args := append(flags, "-I", include, "-x", "c++-header", strings.TrimSuffix(header, ".gch"), "-o", "simt.h.gch")
 	if out, err := c.run(temp, args...); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

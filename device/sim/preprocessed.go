@@ -21,7 +21,7 @@ type Line = preprocess.Line
 // CUDA's words gone, and with them left in, for a macro can tell one from the other; and
 // then without its host side.
 func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
-	out, err := c.run(dir, append(slices.Clone(r.args), "-USIMT_MARKS", "-E", "marked.cpp")...)
+	out, err := c.run(dir, append(preprocessing(r.args, s.headers.plain), "-USIMT_MARKS", "marked.cpp")...)
 	if err != nil {
 		return compileError(s, out, err)
 	}
