@@ -163,7 +163,7 @@ func (u *unseen) start(n int) *state {
 	}
 	s := &state{unknowns: u.unknowns, slots: map[slotKey]slot{}, line: b.from}
 	for r := range s.registers {
-		s.registers[r], _ = u.meet(origin{what: "register", at: n, more: r}, from, func(p *state) (value, bool) { return p.registers[r], true })
+		s.registers[r], _ = u.meet(u.arriving(n, r), from, func(p *state) (value, bool) { return p.registers[r], true })
 	}
 	if !s.local(s.registers[rsp]) {
 		s.registers[rsp] = u.named(origin{what: "stack", at: n})
@@ -173,7 +173,7 @@ func (u *unseen) start(n int) *state {
 		return s
 	}
 	for k, first := range from[0].slots {
-		v, agreed := u.meet(origin{what: "slot", at: n, more: k.bytes, of: [3]id{k.at}}, from, func(p *state) (value, bool) { q, ok := p.slots[k]; return q.holds, ok })
+		v, agreed := u.meet(u.named(origin{what: "slot", at: n, more: k.bytes, of: [3]id{k.at}}), from, func(p *state) (value, bool) { q, ok := p.slots[k]; return q.holds, ok })
 		if agreed || u.local(v) {
 			s.put(first.at, first.bytes, v)
 		}
@@ -186,11 +186,10 @@ func (u *unseen) start(n int) *state {
 	return s
 }
 
-// meet is what several states hold at one place: what they agree on, or else an unknown of
-// this block's, which is an address on the stack if it is in all of them. That unknown coming
+// meet is what several states hold at one place: what they agree on, or else this block's
+// own unknown, which is an address on the stack if it is in all of them. That unknown coming
 // back, around a loop, agrees with anything.
-func (u *unseen) meet(place origin, from []*state, at func(p *state) (value, bool)) (v value, agreed bool) {
-	own := u.named(place)
+func (u *unseen) meet(own value, from []*state, at func(p *state) (value, bool)) (v value, agreed bool) {
 	var first *value
 	agreed, local := len(from) > 0, len(from) > 0
 	for _, p := range from {

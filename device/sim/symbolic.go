@@ -36,6 +36,8 @@ type origin struct {
 // number. Some are known to be addresses on the thread's stack.
 type unknowns struct {
 	byName  map[origin]int
+	left    map[int][]int  // those that an instruction leaves, by its line
+	arrive  map[int][]int  // what registers hold where a block begins, by the block
 	sums    map[string]int // numbers of terms that are not one unknown
 	onStack []bool
 	halves  map[int]value // an unknown whose upper half is zero → what has its lower half
@@ -89,20 +91,40 @@ func (u *unknowns) stackPointer(v value) value {
 
 // fresh is what an instruction leaves that cannot be followed: named by its place.
 func (s *state) fresh(onStack bool) value {
+	made := s.left[s.line]
+	if s.made == len(made) {
+		made = append(made, s.number())
+		s.left[s.line] = made
+	}
+	n := made[s.made]
 	s.made++
-	v := s.named(origin{what: "line", at: s.line, more: s.made})
-	s.onStack[v.terms[0].unknown] = onStack
-	return v
+	s.onStack[n] = onStack
+	return just(n)
+}
+
+// number is one that no unknown has yet.
+func (u *unknowns) number() int {
+	u.onStack = append(u.onStack, false)
+	return len(u.onStack) - 1
+}
+
+func just(unknown int) value { return value{terms: []term{{unknown, 1}}} }
+
+// arriving is what a register holds where a block begins.
+func (u *unknowns) arriving(block, register int) value {
+	for len(u.arrive[block]) <= register {
+		u.arrive[block] = append(u.arrive[block], u.number())
+	}
+	return just(u.arrive[block][register])
 }
 
 func (u *unknowns) named(as origin) value {
 	n, ok := u.byName[as]
 	if !ok {
-		n = len(u.onStack)
+		n = u.number()
 		u.byName[as] = n
-		u.onStack = append(u.onStack, false)
 	}
-	return value{terms: []term{{n, 1}}}
+	return just(n)
 }
 
 // local tells whether a value is an address on the stack, and some offset.

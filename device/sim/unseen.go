@@ -28,7 +28,7 @@ type unseen struct {
 // seeAll returns the assembly with hooks for what has none.
 func seeAll(assembly, include string) (string, error) {
 	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{},
-		unknowns: &unknowns{byName: map[origin]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}}}
+		unknowns: &unknowns{byName: map[origin]int{}, left: map[int][]int{}, arrive: map[int][]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}}}
 	all := forms{}
 	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)
 	for text := range strings.Lines(assembly) {
