@@ -6,6 +6,7 @@ import (
 
 	"flashlab/device/trace"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/code"
 )
 
 const sector = 32 // bytes
@@ -140,7 +141,7 @@ func of(n, least, requests uint64) *cell {
 type row struct {
 	ID     string
 	Number int
-	Code   []span
+	Code   []code.Span
 	Cells  []*cell
 	Worst  bool    // advice is about it
 	Said   []said  // what was found here

@@ -145,15 +145,6 @@ func TestThePageIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(written(t, r)), MostBytes)
 }
 
-func TestWordsOfSource(t *testing.T) {
-	lines := spansOf("int a = 0x10; // b\n/* c\n d */ __shared__ e;\n#pragma unroll\nf(\"// g\");")
-	assert.Equal(t, []span{{"word", "int"}, {"", " a = "}, {"number", "0x10"}, {"", "; "}, {"comment", "// b"}}, lines[0])
-	assert.Equal(t, []span{{"comment", "/* c"}}, lines[1])
-	assert.Equal(t, []span{{"comment", " d */"}, {"", " "}, {"cuda", "__shared__"}, {"", " e;"}}, lines[2])
-	assert.Equal(t, span{"word", "#pragma"}, lines[3][0])
-	assert.Equal(t, []span{{"", "f("}, {"text", `"// g"`}, {"", ");"}}, lines[4])
-}
-
 func TestNumbersInWords(t *testing.T) {
 	for n, want := range map[uint64]string{7: "7", 12288: "12,288", 123456789: "123 M"} {
 		assert.Equal(t, want, count(n))

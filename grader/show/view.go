@@ -8,6 +8,7 @@ import (
 
 	"flashlab/device/trace"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/code"
 )
 
 // page is what the template draws.
@@ -97,10 +98,10 @@ func pageOf(r Run, room room) page {
 	if n := len(p.Kernels); n > room.kernels {
 		p.Kernels, p.Left = p.Kernels[:room.kernels], n-room.kernels
 	}
-	code := map[string][][]span{} // by path: kernels share files
+	texts := map[string][][]code.Span{} // by path: kernels share files
 	for i := range p.Kernels {
 		p.Kernels[i].Number = i
-		p.Kernels[i].fill(r, room, code)
+		p.Kernels[i].fill(r, room, texts)
 	}
 	for _, f := range r.Findings {
 		if f.Kernel == "" {
@@ -166,7 +167,7 @@ func (k kernel) id(p place) string {
 }
 
 // fill writes the source of a kernel, and what is said about it.
-func (k *kernel) fill(r Run, room room, code map[string][][]span) {
+func (k *kernel) fill(r Run, room room, texts map[string][][]code.Span) {
 	c := r.countsOf(k.Name)
 	lines := byLine(c)
 	found := map[place][]said{}
@@ -224,12 +225,12 @@ func (k *kernel) fill(r Run, room room, code map[string][][]span) {
 			continue
 		}
 		f := file{Path: src.Path}
-		if code[src.Path] == nil {
-			code[src.Path] = spansOf(src.Text)
+		if texts[src.Path] == nil {
+			texts[src.Path] = code.Lines(src.Text)
 		}
-		for i, code := range code[src.Path] {
+		for i, line := range texts[src.Path] {
 			at := place{name, i + 1}
-			one := row{Number: i + 1, Code: code, Worst: worst[at], Said: found[at], Other: others[at], ID: k.id(at)}
+			one := row{Number: i + 1, Code: line, Worst: worst[at], Said: found[at], Other: others[at], ID: k.id(at)}
 			if w := lines[at]; w != nil {
 				one.Cells = w.cells(most)
 			}

@@ -1,12 +1,15 @@
-package show
+// Package code cuts source into words to colour, for the pages that show lines of it. What it returns is
+// bounded, and plain text: escaping is for the page to do.
+package code
 
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
-// span is a piece of a line of source, and what kind of word it is: "" for nothing special.
-type span struct{ Kind, Text string }
+// Span is a piece of a line of source, and what kind of word it is: "" for nothing special.
+type Span struct{ Kind, Text string }
 
 const (
 	mostLines   = 3000 // of a file
@@ -30,29 +33,29 @@ func set(words string) map[string]bool {
 	return all
 }
 
-// spansOf cuts a file into its lines, and these into words: comments, texts, numbers, C++'s words
+// Lines cuts a file into its lines, and these into words: comments, texts, numbers, C++'s words
 // and CUDA's.
-func spansOf(text string) (lines [][]span) {
+func Lines(text string) (lines [][]Span) {
 	inside := false // a comment of several lines
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		if i == mostLines {
-			return append(lines, []span{{"comment", "… the rest of the file is left out"}})
+			return append(lines, []Span{{"comment", "… the rest of the file is left out"}})
 		}
-		line = short(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "), mostColumns)
-		var spans []span
+		line = short(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "))
+		var spans []Span
 		spans, inside = cut(line, inside)
 		lines = append(lines, spans)
 	}
 	return lines
 }
 
-func cut(line string, inside bool) (spans []span, still bool) {
+func cut(line string, inside bool) (spans []Span, still bool) {
 	if inside {
 		end := strings.Index(line, "*/")
 		if end < 0 {
-			return []span{{"comment", line}}, true
+			return []Span{{"comment", line}}, true
 		}
-		spans, line = append(spans, span{"comment", line[:end+2]}), line[end+2:]
+		spans, line = append(spans, Span{"comment", line[:end+2]}), line[end+2:]
 	}
 	at := 0
 	for _, m := range token.FindAllStringIndex(line, -1) {
@@ -62,13 +65,13 @@ func cut(line string, inside bool) (spans []span, still bool) {
 			continue
 		}
 		if m[0] > at {
-			spans = append(spans, span{"", line[at:m[0]]})
+			spans = append(spans, Span{"", line[at:m[0]]})
 		}
-		spans, at = append(spans, span{kind, one}), m[1]
+		spans, at = append(spans, Span{kind, one}), m[1]
 		still = strings.HasPrefix(one, "/*") && !strings.HasSuffix(one, "*/")
 	}
 	if at < len(line) {
-		spans = append(spans, span{"", line[at:]})
+		spans = append(spans, Span{"", line[at:]})
 	}
 	return spans, still
 }
@@ -87,4 +90,12 @@ func kindOf(one string) string {
 		return "cuda"
 	}
 	return ""
+}
+
+// short bounds a line.
+func short(line string) string {
+	if utf8.RuneCountInString(line) <= mostColumns {
+		return line
+	}
+	return string([]rune(line)[:mostColumns-1]) + "…"
 }
