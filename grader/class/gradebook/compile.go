@@ -155,6 +155,7 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	t = c.scaled(t)
 	one.Rubric = t
 	whole := c.override(s, t.Name, "")
+	one.Whole = whole
 	for _, rc := range t.Checks {
 		k := c.check(s, t, rc, one.Part, r != nil && r.Trouble != "")
 		if r == nil {

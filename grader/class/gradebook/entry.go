@@ -36,6 +36,7 @@ type Task struct {
 	Stale  []string       // what the rubric wants, and was not measured: an earlier one was graded by
 	Checks []Check
 	Manual []Manual
+	Whole  *Override // of the task, whose points no check has then
 
 	Points, Of, GPU, Awaiting, NotGraded float64 // Points before lateness
 

@@ -70,6 +70,14 @@ func (c Class) curved(t *rubric.Task) *rubric.Task {
 	return &own
 }
 
+// SpeedOf is what a check's speed is marked by.
+func (c Class) SpeedOf(t *rubric.Task, rc rubric.Check) rubric.Curve {
+	if own := c.Course.Speed; own != nil {
+		return rubric.Curve{None: own.None, Full: own.Full}
+	}
+	return t.SpeedOf(rc)
+}
+
 // staleNote is for the instructor.
 func staleNote(stale []string) string {
 	const most = 3

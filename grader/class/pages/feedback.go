@@ -38,19 +38,32 @@ type feedbackTask struct {
 	On         string // device, seed, command
 	Versions   string
 	Checks     []feedbackCheck
+	Source     []sourceFile // around what was found in it
 	Manual     []feedbackMark
 }
 
 type feedbackCheck struct {
 	Title  string
 	Parts  []feedbackPart
-	Blocks []report.Block
+	Blocks []feedbackBlock
 	Show   string // the command that draws a case of it that went wrong; "" for none
+}
+
+// feedbackBlock is what went wrong. Goes is the id of the line that it is about, ID its own.
+type feedbackBlock struct {
+	report.Block
+	ID, Goes string
+}
+
+// feedbackReason is a line of code that costs points.
+type feedbackReason struct {
+	Where, Text, Goes string // Where "" if the line is not on the page: then Text has its place
 }
 
 type feedbackPart struct {
 	Name, Words string
-	Reasons     []string // lines of code
+	ID          string
+	Reasons     []feedbackReason
 	Score, Max  float64
 	Measured    bool
 	Mark        string // "full", "part", "none" or "not"
@@ -62,7 +75,8 @@ type feedbackMark struct {
 	Given          bool
 }
 
-func feedbackOf(c gradebook.Class, e gradebook.Entry) feedback {
+func feedbackOf(in Input, e gradebook.Entry) feedback {
+	c := in.Class
 	f := feedback{Course: c.Course.Title, Who: who(e), Sentence: e.Sentence(), Points: e.Points, Of: e.Of, Share: share(e.Points, e.Of),
 		NeedGPU: e.GPU, Awaiting: e.Awaiting, NotMeasuredOf: e.NotGraded}
 	if r := e.Last(); r != nil {
@@ -74,12 +88,12 @@ func feedbackOf(c gradebook.Class, e gradebook.Entry) feedback {
 		}
 	}
 	for _, t := range e.Tasks {
-		f.Tasks = append(f.Tasks, feedbackTaskOf(t))
+		f.Tasks = append(f.Tasks, feedbackTaskOf(t, in.filesOf(t)))
 	}
 	return f
 }
 
-func feedbackTaskOf(t gradebook.Task) feedbackTask {
+func feedbackTaskOf(t gradebook.Task, files map[string][]byte) feedbackTask {
 	one := feedbackTask{Number: t.Rubric.Name, Title: t.Rubric.Title, Points: t.Final, Of: t.Of, Blank: t.Blank(), Share: share(t.Final, t.Of), Remarks: t.Remarks()}
 	for _, m := range t.Manual {
 		mark := feedbackMark{Title: first(m.Title, m.ID), Of: m.Of}
@@ -94,18 +108,38 @@ func feedbackTaskOf(t gradebook.Task) feedbackTask {
 	}
 	one.Refused, one.Versions = v.Refused, v.Versions
 	one.On = first(v.Device, "no device")
-	for _, c := range v.Checks {
-		k := feedbackCheck{Title: first(c.Title, c.ID)}
-		for _, p := range c.Parts {
-			k.Parts = append(k.Parts, feedbackPart{Name: p.Name, Words: report.Words(p), Reasons: report.Reasons(c, p), Score: p.Score, Max: p.Max, Measured: p.NotMeasured == "", Mark: markOf(p)})
-		}
-		if v.Refused == "" {
-			k.Blocks = report.Blocks(v, c)
-			k.Show = showOf(t.Rubric, c)
-		}
-		one.Checks = append(one.Checks, k)
+	source := annotatedOf(t.Rubric, files)
+	for i, c := range v.Checks {
+		one.Checks = append(one.Checks, feedbackCheckOf(t, v, c, fmt.Sprintf("%s-c%d", source.task, i), source))
 	}
+	one.Source = source.rows()
 	return one
+}
+
+// feedbackCheckOf is a check on the page. id begins those of its parts and blocks; source collects what is
+// said about lines.
+func feedbackCheckOf(t gradebook.Task, v verdict.Verdict, c verdict.Check, id string, source *annotated) feedbackCheck {
+	k := feedbackCheck{Title: first(c.Title, c.ID)}
+	if v.Refused == "" {
+		for i, b := range report.Blocks(v, c) {
+			one := feedbackBlock{Block: b, ID: fmt.Sprintf("%s-b%d", id, i)}
+			if b.Found != nil {
+				one.Goes = source.found(*b.Found, one.ID)
+			}
+			k.Blocks = append(k.Blocks, one)
+		}
+		k.Show = showOf(t.Rubric, c)
+	}
+	for i, p := range c.Parts {
+		part := feedbackPart{Name: p.Name, ID: fmt.Sprintf("%s-p%d", id, i), Words: report.Words(p), Score: p.Score, Max: p.Max, Measured: p.NotMeasured == "", Mark: markOf(p)}
+		for _, why := range report.Reasons(c, p) {
+			var r feedbackReason
+			r.Where, r.Text, r.Goes = source.reason(why, part.ID)
+			part.Reasons = append(part.Reasons, r)
+		}
+		k.Parts = append(k.Parts, part)
+	}
+	return k
 }
 
 // showOf is the command for the page of a case that students know and that a kernel got wrong: the

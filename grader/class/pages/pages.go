@@ -29,8 +29,10 @@ type Input struct {
 	Class   gradebook.Class
 	Entries []gradebook.Entry
 	// Out is the batch's folder as it was named, for the commands that repeat a case.
-
 	Out string
+	// Files are what was handed in, by names in the tree; nil if it is not there any more, or is not what was
+	// graded. Without the function nothing is.
+	Files func(record.Submission) map[string][]byte
 	// Questions are those of the handouts, with what a good answer says; none for a task without.
 	Questions map[registry.Name][]Question
 	Similar   *similar.Result // nil where nothing was compared
@@ -73,7 +75,7 @@ func Write(out string, in Input) error {
 			continue
 		}
 		name := filepath.Join(out, "students", record.Safe(e.Student.ID), Feedback)
-		if err := page(name, "feedback.tmpl", feedbackOf(in.Class, e)); err != nil {
+		if err := page(name, "feedback.tmpl", feedbackOf(in, e)); err != nil {
 			return fmt.Errorf("feedback of %s: %w", e.Student.ID, err)
 		}
 	}
@@ -81,6 +83,14 @@ func Write(out string, in Input) error {
 		return err
 	}
 	return page(filepath.Join(out, Class), "class.tmpl", classOf(in))
+}
+
+// filesOf are the files of the attempt that counts for a task.
+func (in Input) filesOf(t gradebook.Task) map[string][]byte {
+	if t.Record == nil || in.Files == nil {
+		return nil
+	}
+	return in.Files(t.Record.Submission)
 }
 
 // page writes one, unless the file already has the same text.

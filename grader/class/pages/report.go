@@ -32,6 +32,7 @@ type instructor struct {
 	Similar            *similar.Result
 	Alike, Known       []similar.Pair // among people, and with the course's own solutions
 	Rows               []studentRow
+	Heat               *heatMap
 	Answers            []answersTask
 	Sandbox            string
 	NotHeld            []string
@@ -98,7 +99,7 @@ func reportOf(in Input) instructor {
 		}
 		r.add(in, e)
 	}
-	r.Answers = answersOf(in)
+	r.Heat, r.Answers = heatOf(in.Entries), answersOf(in)
 	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return registry.All.Compare(a.Task, b.Task) })
 	if in.Similar != nil {
 		for _, p := range in.Similar.Pairs {

@@ -12,7 +12,8 @@ import (
 type Block struct {
 	Kind  string // "finding", "failure" or "print"
 	Title string
-	Text  string // lines; "" where the title says it all
+	Text  string         // lines; "" where the title says it all
+	Found *verdict.Found // nil for what is not one finding
 }
 
 // Blocks lists what a student should read about a check: findings first, because a race may be why
@@ -27,7 +28,7 @@ func Blocks(v verdict.Verdict, c verdict.Check) (blocks []Block) {
 		if f.Again != "" {
 			rest += "\n    again, with what this thread prints: " + f.Again
 		}
-		blocks = append(blocks, Block{"finding", head, strings.Trim(rest, "\n")})
+		blocks = append(blocks, Block{"finding", head, strings.Trim(rest, "\n"), &f})
 	}
 	groups, hidden := Failures(c)
 	for i, g := range groups {
@@ -36,13 +37,13 @@ func Blocks(v verdict.Verdict, c verdict.Check) (blocks []Block) {
 			break
 		}
 		lines := g.Lines()
-		blocks = append(blocks, Block{"failure", lines[0], strings.Join(lines[1:], "\n")})
+		blocks = append(blocks, Block{Kind: "failure", Title: lines[0], Text: strings.Join(lines[1:], "\n")})
 	}
 	if hidden > 0 {
 		blocks = append(blocks, Block{Kind: "failure", Title: fmt.Sprintf("hidden cases that failed: %d", hidden)})
 	}
 	if lines := printLines(v, c); len(lines) > 0 {
-		blocks = append(blocks, Block{"print", strings.TrimSuffix(lines[0], ":"), strings.Join(lines[1:], "\n")})
+		blocks = append(blocks, Block{Kind: "print", Title: strings.TrimSuffix(lines[0], ":"), Text: strings.Join(lines[1:], "\n")})
 	}
 	return blocks
 }
