@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/intake"
@@ -16,10 +17,11 @@ import (
 )
 
 // alikeIn looks for submissions that are alike: each student's last readable attempt, with those of earlier
-// years and with the course's own solutions. nil if it is not known where the submissions are.
-func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*record.Record) (*similar.Result, error) {
+// years and with the course's own solutions. It returns the files of those that are in a pair, too. nil if it is
+// not known where the submissions are.
+func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*record.Record) (*similar.Result, map[similar.Origin]map[string][]byte, error) {
 	if s.Submissions == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	names := intake.WantedOf(all)
 	in := similar.Input{Stubs: map[string][]byte{}}
@@ -39,7 +41,7 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	for _, dir := range s.Past {
 		items, err := intake.Find(dir, nil)
 		if err != nil {
-			return nil, fmt.Errorf("-past: %w", err)
+			return nil, nil, fmt.Errorf("-past: %w", err)
 		}
 		for _, i := range items {
 			content, err := intake.Read(i.Path, names)
@@ -51,7 +53,7 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	for _, t := range all {
 		stub, err := read(root, t, t.Dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for name, data := range stub {
 			in.Stubs[name] = data
@@ -61,7 +63,7 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 		for _, folder := range append(append([]string{path.Join(t.Dir, "solution")}, versions...), varied...) { // none in a tree without solutions
 			files, err := read(root, t, folder)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if len(files) > 0 {
 				in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: folder, Past: similar.Published}, Files: files})
@@ -70,7 +72,21 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	}
 	result := similar.Compare(in)
 	result.Left = left
-	return result, nil
+	return result, textsOf(result, in), nil
+}
+
+// textsOf are the files of those that are in a pair.
+func textsOf(r *similar.Result, in similar.Input) map[similar.Origin]map[string][]byte {
+	texts := map[similar.Origin]map[string][]byte{}
+	for _, p := range r.Pairs {
+		texts[p.A], texts[p.B] = nil, nil
+	}
+	for _, w := range slices.Concat(in.Works, in.Past, in.Published) {
+		if _, wanted := texts[w.Origin]; wanted {
+			texts[w.Origin] = w.Files
+		}
+	}
+	return texts
 }
 
 // read reads those of a task's files that students may change, from one folder or another.

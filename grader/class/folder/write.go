@@ -71,7 +71,7 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
 	if len(f.Past) > 0 {
 		settings.Past = f.Past
 	}
-	alike, err := alikeIn(root, class.Rubrics, settings, class.Records)
+	alike, texts, err := alikeIn(root, class.Rubrics, settings, class.Records)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Write(f.Out, pages.Input{Class: class, Entries: entries, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions, Similar: alike, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
+	if err := pages.Write(f.Out, pages.Input{Class: class, Entries: entries, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions, Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
 		return err
 	}
 	fmt.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)

@@ -36,8 +36,10 @@ type Input struct {
 	// Questions are those of the handouts, with what a good answer says; none for a task without.
 	Questions map[registry.Name][]Question
 	Similar   *similar.Result // nil where nothing was compared
-	Sandbox   string          // what students' code ran in, and what that does not hold
-	NotHeld   []string
+	// Texts are the files of those that were compared; a pair without them is told by its lines' numbers.
+	Texts   map[similar.Origin]map[string][]byte
+	Sandbox string // what students' code ran in, and what that does not hold
+	NotHeld []string
 }
 
 // Question is one of a handout's.

@@ -30,7 +30,7 @@ type instructor struct {
 	Stale              []staleRow
 	Unmarked           int // students with manual points that nobody has given yet
 	Similar            *similar.Result
-	Alike, Known       []similar.Pair // among people, and with the course's own solutions
+	Alike, Known       []alikePair // among people, and with the course's own solutions
 	Rows               []studentRow
 	Heat               *heatMap
 	Answers            []answersTask
@@ -102,13 +102,12 @@ func reportOf(in Input) instructor {
 	r.Heat, r.Answers = heatOf(in.Entries), answersOf(in)
 	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return registry.All.Compare(a.Task, b.Task) })
 	if in.Similar != nil {
-		for _, p := range in.Similar.Pairs {
-			if p.B.Past == similar.Published {
-				r.Known = append(r.Known, p)
-			} else {
-				r.Alike = append(r.Alike, p)
-			}
+		at := slices.IndexFunc(in.Similar.Pairs, func(p similar.Pair) bool { return p.B.Past == similar.Published }) // these come last
+		if at < 0 {
+			at = len(in.Similar.Pairs)
 		}
+		free := &room{page: pageLines}
+		r.Alike, r.Known = sideBySide(in.Similar.Pairs[:at], in.Texts, free), sideBySide(in.Similar.Pairs[at:], in.Texts, free)
 	}
 	return r
 }

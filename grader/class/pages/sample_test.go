@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,10 +81,28 @@ func sample(t *testing.T, n int) Input {
 	if n > 20 {
 		a, b := similar.Origin{ID: "s014", Name: "Dorothea B.", Attempt: 1}, similar.Origin{ID: "s017", Name: "Grace B.", Attempt: 1}
 		in.Similar.Pairs = []similar.Pair{{A: a, B: b, Share: 0.87, Tasks: []similar.Shared{{Task: "task2_unfused", Share: 0.87, Matched: 61, Ranges: []similar.Range{
-			{FileA: "task2_unfused/kernels.cu", FromA: 12, ToA: 71, FileB: "task2_unfused/kernels.cu", FromB: 15, ToB: 76},
+			{FileA: "task2_unfused/kernels.cu", FromA: 12, ToA: 71, FileB: "task2_unfused/kernels.cu", FromB: 15, ToB: 76, Same: []similar.Same{{FromA: 12, ToA: 40, FromB: 15, ToB: 43}, {FromA: 43, ToA: 71, FromB: 46, ToB: 76}}},
 			{FileA: "task2_unfused/attention.go", FromA: 30, ToA: 52, FileB: "task2_unfused/attention.go", FromB: 41, ToB: 63}}}}}}
+		in.Texts = map[similar.Origin]map[string][]byte{a: handed("// first's"), b: handed(hostile[0])}
+	}
+	in.Files = func(s record.Submission) map[string][]byte {
+		if slices.Contains(hostile, s.File) {
+			return handed(s.File)
+		}
+		return handed("// plain")
 	}
 	return in
+}
+
+// handed is what somebody handed in: 80 lines a file, each with this text.
+func handed(text string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, name := range []string{"task2_unfused/kernels.cu", "task4_flash/kernels.cu", "task5_decode/kernels.cu"} {
+		for n := 1; n <= 80; n++ {
+			files[name] = fmt.Appendf(files[name], "    x[%d] = 1.0f; %s\n", n, strings.ReplaceAll(text, "\n", " "))
+		}
+	}
+	return files
 }
 
 // taskOf makes up a measurement: the better the student, the more of it is right.

@@ -46,6 +46,14 @@ func ranges(a, b *entry, skip func(uint64) bool) (found []Range) {
 			}
 			current.ToA, current.ToB = f.line(p.at+gram-1), b.files[next.file].line(next.at+gram-1)
 			current.Fingerprints++
+			one := Same{f.line(p.at), current.ToA, b.files[next.file].line(next.at), current.ToB}
+			// What both have from one fingerprint into the next is one piece.
+			if step := p.at - lastA; follows >= 0 && step <= gram && step == next.at-last.at {
+				piece := &current.Same[len(current.Same)-1]
+				piece.ToA, piece.ToB = one.ToA, one.ToB
+			} else {
+				current.Same = append(current.Same, one)
+			}
 			last, lastA = next, p.at
 		}
 	}

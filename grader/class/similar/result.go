@@ -46,4 +46,9 @@ type Range struct {
 	FileB        string
 	FromB, ToB   int
 	Fingerprints int
+	Same         []Same // what matches in it, from its first line to its last
 }
+
+// Same are lines of a stretch that match as they stand: the same words, but for names, in the same order.
+// Between one and the next, either side has lines of its own.
+type Same struct{ FromA, ToA, FromB, ToB int }

@@ -111,6 +111,36 @@ func TestOnlyTheKernelsAreCopied(t *testing.T) {
 	assert.Greater(t, all[at].ToB, all[at].FromB+10)
 }
 
+// TestWhatMatchesIsToldByLines: of a copy with lines of its own in between, the pieces leave these out on both sides.
+func TestWhatMatchesIsToldByLines(t *testing.T) {
+	var lines []string
+	draw := rand.New(rand.NewPCG(8, 8))
+	for range 40 { // no line has the form of another
+		line := "    out ="
+		for range 8 {
+			line += " (a[i] " + string("+-*/&|^<>"[draw.IntN(9)]) + " b)" + string("+-*/"[draw.IntN(4)])
+		}
+		lines = append(lines, line+" c;")
+	}
+	copied := slices.Insert(slices.Clone(lines), 20, "    // mine", "    int extra = f(g(h(1)));", "    while (extra > 0) { extra -= 2; }")
+	file := func(lines []string) map[string][]byte {
+		return map[string][]byte{"task2_unfused/kernels.cu": []byte(strings.Join(lines, "\n") + "\n")}
+	}
+	r := Compare(Input{Works: []Work{work("a", file(lines)), work("b", file(copied))}})
+	require.Len(t, r.Pairs, 1)
+	last := 0
+	for _, one := range r.Pairs[0].Tasks[0].Ranges {
+		require.NotEmpty(t, one.Same)
+		assert.Equal(t, []int{one.FromA, one.FromB, one.ToA, one.ToB}, []int{one.Same[0].FromA, one.Same[0].FromB, one.Same[len(one.Same)-1].ToA, one.Same[len(one.Same)-1].ToB})
+		for _, s := range one.Same {
+			assert.Equal(t, s.ToA-s.FromA, s.ToB-s.FromB, "%+v", s)
+			assert.False(t, s.FromB <= 23 && s.ToB >= 21, "lines 21 to 23 are b's own: %+v", s)
+			last = max(last, s.ToB)
+		}
+	}
+	assert.GreaterOrEqual(t, last, 40, "what comes after them is found, too")
+}
+
 func TestStubsAndSolutionsAreNobodysOwn(t *testing.T) {
 	given := stubs(t)
 	assert.Empty(t, Compare(Input{Works: []Work{work("a", given), work("b", given)}, Stubs: given}).Pairs, "two stubs")
