@@ -33,7 +33,7 @@ func classOf(in Input) class {
 	}
 	shares := totals(in.Entries)
 	c.Hist, c.Median = histogramOf(shares), quartile(shares, 0.5)
-	c.Tasks = tasksOf(in.Entries)
+	c.Tasks = tasksOf(in)
 	for i := range c.Tasks {
 		for j := range c.Tasks[i].Checks {
 			c.Tasks[i].Checks[j].enough()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
 )
 
 // written are the pages of a class, by their names.
@@ -160,12 +161,24 @@ func TestDrawings(t *testing.T) {
 	for range 200 {
 		dots = append(dots, dot{Value: 1})
 	}
-	s := stripOf("t", "", append(dots, dot{Value: 0.25}, dot{Value: 3}))
-	assert.Less(t, s.Height, 130.0, "however many dots there are")
+	assert.Equal(t, "0 to 10 %: 2, 10 to 20 %: 1, 50 to 60 %: 1, 90 to 100 %: 3", h.Says)
+	assert.Equal(t, []tick{{histHeight - histFoot, "0"}, {46, "2"}}, h.Ticks)
+
+	s := stripOf("t", "", "", append(dots, dot{Value: 0.25}, dot{Value: 3}), rubric.Curve{})
+	assert.Less(t, s.Height, 140.0, "however many dots there are")
+	assert.Empty(t, s.Limits)
 	for _, d := range s.Dots {
 		assert.True(t, d.X >= 0 && d.X <= stripWidth && d.Y > 0 && d.Y < s.Floor, "%+v", d)
 	}
 	assert.Equal(t, "1/4", s.Ticks[0].Label)
 	assert.Equal(t, "4", s.Ticks[len(s.Ticks)-1].Label)
-	assert.Equal(t, "1", stripOf("t", "", []dot{{Value: 1}}).Median)
+	assert.Equal(t, "1", stripOf("t", "", "", []dot{{Value: 1}}, rubric.Curve{}).Median)
+
+	s = stripOf("t", "", "", []dot{{Value: 1}}, rubric.Curve{Full: 2, None: 16}) // traffic: less is better
+	assert.Equal(t, "1", s.Ticks[0].Label)
+	assert.Equal(t, "16", s.Ticks[len(s.Ticks)-1].Label, "the axis reaches the limits")
+	assert.Equal(t, []string{"no points: 16", "all points: 2"}, []string{s.Limits[0].Says, s.Limits[1].Says})
+	assert.Equal(t, s.Ticks[1].X, s.Limits[1].X)
+	assert.Equal(t, []string{"end", "start"}, []string{s.Limits[0].Anchor, s.Limits[1].Anchor})
+	assert.Greater(t, s.Dots[0].Y, stripHead)
 }

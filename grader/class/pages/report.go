@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
 	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 )
 
@@ -87,7 +88,7 @@ func reportOf(in Input) instructor {
 	shares := totals(in.Entries)
 	r.Hist = histogramOf(shares)
 	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)
-	r.Tasks = tasksOf(in.Entries)
+	r.Tasks = tasksOf(in)
 	r.Strips = strips(r.Tasks, true)
 	r.Hardest, r.Kinds = hardest(in.Entries, true, 12), kinds(in.Entries)
 	for _, e := range in.Entries {
@@ -113,19 +114,19 @@ func reportOf(in Input) instructor {
 }
 
 // tasksOf measures every task that is on.
-func tasksOf(entries []gradebook.Entry) (all []taskStats) {
-	if len(entries) == 0 {
+func tasksOf(in Input) (all []taskStats) {
+	if len(in.Entries) == 0 {
 		return nil
 	}
-	for at := range entries[0].Tasks {
-		all = append(all, measure(entries, at))
+	for at := range in.Entries[0].Tasks {
+		all = append(all, measure(in.Class, in.Entries, at))
 	}
 	return all
 }
 
 // strips are the plots of what was measured by the device: speed where there was a GPU, and traffic.
 func strips(tasks []taskStats, names bool) (all []strip) {
-	add := func(c checkStats, what, unit string, dots []dot) {
+	add := func(c checkStats, what, unit, axis string, dots []dot, curve rubric.Curve) {
 		if len(dots) == 0 {
 			return
 		}
@@ -135,16 +136,16 @@ func strips(tasks []taskStats, names bool) (all []strip) {
 				dots[i].Who = ""
 			}
 		}
-		all = append(all, stripOf(fmt.Sprintf("Task %s, %s: %s", c.Task, c.Title, what), unit, dots))
+		all = append(all, stripOf(fmt.Sprintf("Task %s, %s: %s", c.Task, c.Title, what), unit, axis, dots, curve))
 	}
 	for _, t := range tasks {
 		for _, c := range t.Checks {
-			add(c, "speed beside the baseline", " × the baseline", c.Speed)
+			add(c, "speed beside the baseline", " × the baseline", "times the baseline's speed", c.Speed, c.SpeedCurve)
 		}
 	}
 	for _, t := range tasks {
 		for _, c := range t.Checks {
-			add(c, "bytes moved", " × the least", c.Traffic)
+			add(c, "bytes moved", " × the least", "times the least bytes, in a student's worst case", c.Traffic, c.TrafficCurve)
 		}
 	}
 	return all

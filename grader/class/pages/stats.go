@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"flashlab/grader/class/gradebook"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 )
 
@@ -24,6 +25,8 @@ type checkStats struct {
 	Full           float64 // share with all points of what was measured; -1 where nobody counts
 	Parts          []partStats
 	Speed, Traffic []dot
+	// Where points for these begin and are all there.
+	SpeedCurve, TrafficCurve rubric.Curve
 }
 
 // partStats is the mean of a part's points, as a share; -1 where nobody was measured.
@@ -63,14 +66,15 @@ func decided(k gradebook.Check) bool { return k.Held == nil && k.Override == nil
 
 // measure adds up a task over the entries. Checks that await a person, or that a person decided, are
 // left out: whether they are right is not known, or not by measuring.
-func measure(entries []gradebook.Entry, at int) taskStats {
+func measure(class gradebook.Class, entries []gradebook.Entry, at int) taskStats {
 	var t taskStats
 	for i, e := range entries {
 		one := e.Tasks[at]
 		if i == 0 {
 			t.Number, t.Title = one.Rubric.Name, one.Rubric.Title
 			for _, rc := range one.Rubric.Checks {
-				t.Checks = append(t.Checks, checkStats{Task: t.Number, ID: rc.ID, Title: first(rc.Title, rc.ID), Of: rc.Points})
+				t.Checks = append(t.Checks, checkStats{Task: t.Number, ID: rc.ID, Title: first(rc.Title, rc.ID), Of: rc.Points,
+					SpeedCurve: class.SpeedOf(one.Rubric, rc), TrafficCurve: one.Rubric.Curve(rc)})
 			}
 		}
 		if one.Part == nil || one.Part.Failed != "" {
