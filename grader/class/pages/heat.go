@@ -18,7 +18,8 @@ type heatMap struct {
 	Tasks  []heatTask
 	Checks []heatCheck
 	Rows   []heatRow
-	Dense  bool // so many students that the numbers are not drawn, only said
+	Mean   heatCell // of the students' shares of all points
+	Dense  bool     // so many students that the numbers are not drawn, only said
 }
 
 type heatTask struct {
@@ -31,8 +32,8 @@ type heatCheck struct {
 	ID, Title string
 	First     bool // of its task
 	Mean      heatCell
-	task, at  int // its place in entries
-	mean      float64
+	task, at  int     // its place in entries
+	mean      float64 // as Mean
 }
 
 type heatRow struct {
@@ -64,9 +65,12 @@ func heatOf(entries []gradebook.Entry) *heatMap {
 		h.Tasks = append(h.Tasks, heatTask{t.Rubric.Name, t.Rubric.Title, len(t.Checks)})
 		h.Checks = append(h.Checks, checksOf(entries, at)...)
 	}
+	var all mean
 	for _, e := range entries {
 		h.Rows = append(h.Rows, h.row(e))
+		all.add(h.Rows[len(h.Rows)-1].share)
 	}
+	h.Mean = cellFor(all.value())
 	slices.SortStableFunc(h.Rows, func(a, b heatRow) int { return cmp.Compare(b.share, a.share) })
 	return h
 }
@@ -74,16 +78,11 @@ func heatOf(entries []gradebook.Entry) *heatMap {
 // checksOf are a task's columns, the one with the highest mean first.
 func checksOf(entries []gradebook.Entry, task int) (all []heatCheck) {
 	for at, k := range entries[0].Tasks[task].Checks {
-		one := heatCheck{ID: k.ID, Title: first(k.Title, k.ID), task: task, at: at, mean: -1}
-		sum, n := 0.0, 0
+		var m mean
 		for _, e := range entries {
-			if s := shareOf(e.Tasks[task], at); s >= 0 {
-				sum, n = sum+s, n+1
-			}
+			m.add(shareOf(e.Tasks[task], at))
 		}
-		if n > 0 {
-			one.mean = sum / float64(n)
-		}
+		one := heatCheck{ID: k.ID, Title: first(k.Title, k.ID), task: task, at: at, mean: m.value()}
 		one.Mean = cellFor(one.mean)
 		all = append(all, one)
 	}
@@ -121,6 +120,26 @@ func shareOf(t gradebook.Task, at int) float64 {
 		return share(k.Points, k.Of)
 	}
 	return -1
+}
+
+// mean is one of shares, without those that are not measured.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(share float64) {
+	if share >= 0 {
+		m.sum, m.n = m.sum+share, m.n+1
+	}
+}
+
+// value is -1 for a mean of nothing.
+func (m mean) value() float64 {
+	if m.n == 0 {
+		return -1
+	}
+	return m.sum / float64(m.n)
 }
 
 // cellFor is a share's. Only nothing is 0, and only all of it 100.
