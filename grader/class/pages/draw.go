@@ -18,10 +18,10 @@ const bins = 10
 // The histogram's picture, in the units of its viewBox. On a phone it is a little smaller than that.
 const (
 	histWidth  = 320.0
-	histHeight = 140.0
+	histHeight = 152.0
 	histEdge   = 24.0 // left of the bars: the axis of students
 	histFoot   = 34.0 // below them: the axis of shares, and what it is of
-	histHead   = 16.0 // above them: the counts
+	histHead   = 28.0 // above them: their counts, and what is counted
 )
 
 type histogram struct {

@@ -13,7 +13,7 @@ import (
 
 // heatMap shows every student's share of every check's points: students from the best to the one with
 // least, checks of a task from the easiest to the hardest. So what most lack stands at the right of its
-// task, and who lacks what others have is a light spot among dark ones.
+// task, and who lacks what others have is a faint spot among strong ones.
 type heatMap struct {
 	Tasks  []heatTask
 	Checks []heatCheck

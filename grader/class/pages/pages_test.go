@@ -162,7 +162,7 @@ func TestDrawings(t *testing.T) {
 		dots = append(dots, dot{Value: 1})
 	}
 	assert.Equal(t, "0 to 10 %: 2, 10 to 20 %: 1, 50 to 60 %: 1, 90 to 100 %: 3", h.Says)
-	assert.Equal(t, []tick{{histHeight - histFoot, "0"}, {46, "2"}}, h.Ticks)
+	assert.Equal(t, []tick{{histHeight - histFoot, "0"}, {58, "2"}}, h.Ticks)
 
 	s := stripOf("t", "", "", append(dots, dot{Value: 0.25}, dot{Value: 3}), rubric.Curve{})
 	assert.Less(t, s.Height, 140.0, "however many dots there are")
