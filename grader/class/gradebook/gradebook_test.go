@@ -176,6 +176,7 @@ func TestAPersonDecides(t *testing.T) {
 	e = grades(c)["a"]
 	assert.InDelta(t, 1.65+3.5, e.Points, 1e-9)
 	assert.Zero(t, e.GPU, "the whole task is decided")
+	assert.Equal(t, []bool{false, true}, []bool{e.Tasks[0].Whole != nil, e.Tasks[1].Whole != nil})
 }
 
 func TestHiddenCasesAreSeenWhenTheCourseSaysSo(t *testing.T) {

@@ -48,6 +48,7 @@ func TestPointsFollowTheRubricWithoutGrading(t *testing.T) {
 	c.Course.Speed = &course.Speed{None: 0.1, Full: 0.5}
 	assert.InDelta(t, 8, grades(c)["a"].Points, 1e-9, "the course's own curve")
 	assert.Contains(t, c.Feedback(grades(c)["a"]), "full from 0.5 on")
+	assert.Equal(t, rubric.Curve{None: 0.1, Full: 0.5}, c.SpeedOf(&now, now.Checks[0]), "which the plots draw, too")
 
 	now.Checks[0].Cases = append(now.Checks[0].Cases, rubric.Case{Name: "c", Weight: 1})
 	now.Checks[0].Cases[1].Shape = []int{3}

@@ -103,7 +103,7 @@ type limit struct {
 
 const (
 	stripWidth = 320.0
-	stripEdge  = 17.0
+	stripEdge  = 20.0
 	stripHead  = 30.0 // above the dots: the limits' words, a line each
 	stripFoot  = 36.0 // below the axis: its ticks, and what it is of
 	dotSize    = 7.0  // room for one

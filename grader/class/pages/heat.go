@@ -87,7 +87,9 @@ func checksOf(entries []gradebook.Entry, task int) (all []heatCheck) {
 		all = append(all, one)
 	}
 	slices.SortStableFunc(all, func(a, b heatCheck) int { return cmp.Compare(b.mean, a.mean) })
-	all[0].First, all[0].Mean.First = true, true
+	if len(all) > 0 {
+		all[0].First, all[0].Mean.First = true, true
+	}
 	return all
 }
 
