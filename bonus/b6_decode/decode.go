@@ -37,3 +37,31 @@ func (d *Decode) Float16(out, q, k, v device.Buffer[device.Float16], s attn.Deco
 func (d *Decode) BFloat16(out, q, k, v device.Buffer[device.BFloat16], s attn.DecodeShape, lengths attn.PerSequence) error {
 	return attn.ErrNotImplemented
 }
+
+// Paged is optional, and has no points: Decode for a cache in pages.
+type Paged struct {
+	queue device.Queue
+}
+
+// NewPaged prepares the kernels for one device, as New does.
+func NewPaged(q device.Queue) (*Paged, error) { return &Paged{queue: q}, nil }
+
+// Float16 is the step of Decode.Float16, with keys and values on pages of PageSlots slots: k and v
+// [pages, PageSlots, KVHeads, Dim], table [Batch, ⌈MaxSeq / PageSlots⌉]. Slot p of sequence b is slot
+// p % PageSlots of page table[b, p / PageSlots].
+//   - Several sequences may have the same page.
+//   - Numbers in the table behind the page of the last token may be anything, -1 too: do not
+//     read a page by them. The others are pages that there are: who fills the table promises it, for
+//     a call cannot look at it without waiting for the device.
+//   - Slots behind the last token may hold anything, even NaN. So may pages that nobody has.
+//   - CheckPaged returns the error for what cannot be computed.
+//
+// Some 15 lines more than you have, and a handful in the kernel.
+func (p *Paged) Float16(out, q, k, v device.Buffer[device.Float16], table device.Buffer[int32], s attn.DecodeShape, lengths attn.PerSequence) error {
+	return attn.ErrNotImplemented
+}
+
+// BFloat16 is the same for bfloat16.
+func (p *Paged) BFloat16(out, q, k, v device.Buffer[device.BFloat16], table device.Buffer[int32], s attn.DecodeShape, lengths attn.PerSequence) error {
+	return attn.ErrNotImplemented
+}

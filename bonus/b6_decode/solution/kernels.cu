@@ -11,8 +11,8 @@
 //   - Where the heads are too few to fill the GPU, several blocks share the keys (parts). The one
 //     that finishes last merges what they found.
 //
-// The host defines DIM (64 or 128), BRAIN for bfloat16, and SMALL for a GPU with less shared
-// memory.
+// The host defines DIM (64 or 128), BRAIN for bfloat16, SMALL for a GPU with less shared memory,
+// and PAGED for a cache in pages: k, v [pages, KEYS, kvHeads, DIM].
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -21,9 +21,11 @@
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
 #define TYPE "bf16"
+#define TWO __floats2bfloat162_rn
 #else
 typedef __half Half;
 #define TYPE "f16"
+#define TWO __floats2half2_rn
 #endif
 
 #ifndef SMALL
@@ -83,17 +85,16 @@ template <int LATER> __device__ void arrived() {
 }
 
 // Four fragments [8 x 8]: lanes 0 to 7 say where the first one's rows are, and so on.
+#define READ(how)                                                                                  \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0,%1,%2,%3}, [%4];"            \
+                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])                                  \
+                 : "r"(row)                                                                        \
+                 : "memory")
 __device__ void read(uint32_t (&f)[4], uint32_t row) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
-                 : "r"(row)
-                 : "memory");
+    READ("");
 }
 __device__ void readTransposed(uint32_t (&f)[4], uint32_t row) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
-                 : "r"(row)
-                 : "memory");
+    READ(".trans");
 }
 
 // d [16 x 8] += a [16 x 16] * b [16 x 8]. Rows are query heads, of which the last 8 are zeros: a1
@@ -107,12 +108,8 @@ __device__ void multiply(float (&d)[4], uint32_t a0, uint32_t a2, uint32_t b0, u
 
 // Two numbers rounded, in one register.
 __device__ uint32_t pack(float low, float high) {
-#ifdef BRAIN
-    __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-#else
-    __half2 two = __floats2half2_rn(low, high);
-#endif
-    return *reinterpret_cast<uint32_t *>(&two);
+    const auto two = TWO(low, high);
+    return *reinterpret_cast<const uint32_t *>(&two);
 }
 
 // The largest, or the sum, over lanes whose numbers differ in the bits below LANES.
@@ -176,11 +173,19 @@ __device__ void finish(Half *out, const Found &all) {
     if (threadIdx.x % 32 < DIM / 4) reinterpret_cast<uint2 *>(out)[threadIdx.x % 32] = y;
 }
 
+#ifdef PAGED // a tile is a page; table [batch, pages of slots] says which
+#define TABLE , const int *table
+#define AT(key) (page * KEYS)
+#else
+#define TABLE
+#define AT(key) (key)
+#endif
+
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
 // [batch * heads, parts, WIDTH].
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
-           float *between, int slots, int heads, int kvHeads, float scale) {
+           float *between, int slots, int heads, int kvHeads, float scale TABLE) {
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -195,8 +200,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
     const int parts = gridDim.y, part = blockIdx.y, pitch = kvHeads * DIM;
     const int length = min(max(lengths[sequence], 0), slots);
+    const int step = parts * WARPS * KEYS;  // from a warp's tile to its next
+    int key = (part * WARPS + warp) * KEYS; // the first of its tile
+#ifdef PAGED
+    const int *pages = table + sequence * ((slots + KEYS - 1) / KEYS);
+    int page = key < length ? pages[key / KEYS] : 0; // of the tile that is asked for next
+    k += kvHead * DIM, v += kvHead * DIM;
+#else
     const size_t cache = ((size_t)sequence * slots * kvHeads + kvHead) * DIM;
     k += cache, v += cache;
+#endif
 
     // 2. Tiles go round among the warps of all blocks that share the keys. This warp's first
     //    ones are on their way before anything else is done.
@@ -204,13 +217,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const auto ask = [&](int stage, int key) {
         const uint32_t to = ring + stage * 2 * TILE;
         if (key < length) {
-            fetch(to, k + (size_t)key * pitch, pitch, length - key);
-            fetch(to + TILE, v + (size_t)key * pitch, pitch, length - key);
+            fetch(to, k + (size_t)AT(key) * pitch, pitch, length - key);
+            fetch(to + TILE, v + (size_t)AT(key) * pitch, pitch, length - key);
         }
         commit(); // an empty one counts as well
+#ifdef PAGED
+        if (key + step < length) page = pages[(key + step) / KEYS]; // on its way meanwhile
+#endif
     };
-    const int step = parts * WARPS * KEYS;  // from a warp's tile to its next
-    int key = (part * WARPS + warp) * KEYS; // the first of its tile
     for (int i = 0; i < STAGES - 1; i++) ask(i, key + i * step);
 
     // 3. The queries, as a's fragments. Rows without a head are zeros.
@@ -235,8 +249,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             multiply(s[0], query[i][0], query[i][1], b[0], b[1]);
             multiply(s[1], query[i][0], query[i][1], b[2], b[3]);
         }
-        for (int i = 0; key + KEYS > length && i < 4;
-             i++) // zeros behind the last key are no scores
+        for (int i = 0; key + KEYS > length && i < 4; i++) // no scores: zeros behind the last key
             if (key + i / 2 * 8 + lane % 4 * 2 + i % 2 >= length) s[i / 2][i % 2] = -INFINITY;
 
         // 5. One step of the online softmax: four lanes share a head.
