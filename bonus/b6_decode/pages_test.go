@@ -75,13 +75,18 @@ func (p pool[T]) slot(sequence, token int) int {
 type mistake[T device.Half] struct {
 	says string
 	at   func(p pool[T], sequence, token, head int) (slot, kvHead int)
-	keys func(n int) int
+	keys func(p pool[T], n int) int
 }
 
 // mistakes are what an output is compared with, to say why it is wrong.
 func mistakes[T device.Half]() []mistake[T] {
 	right := func(p pool[T], b, token, h int) (int, int) { return p.slot(b, token), h / (p.Heads / p.KVHeads) }
-	same := func(n int) int { return n }
+	same := func(_ pool[T], n int) int { return n }
+	paged := func(p pool[T], n int) int { return min((n+PageSlots-1)/PageSlots*PageSlots, p.MaxSeq) }
+	headsFirst := func(p pool[T], b, token, h int) (int, int) {
+		row := p.slot(b, token)/PageSlots*PageSlots*p.KVHeads + h/(p.Heads/p.KVHeads)*PageSlots + token%PageSlots
+		return row / p.KVHeads, row % p.KVHeads
+	}
 	moved := func(p pool[T], b, token, h, by int) (int, int) {
 		i := min(max(b*p.columns+token/PageSlots+by, 0), len(p.table)-1)
 		pages := len(p.k) / PageSlots / p.Slot()
@@ -93,20 +98,21 @@ func mistakes[T device.Half]() []mistake[T] {
 	}
 	return []mistake[T]{
 		{"", right, same},
-		{"the length is rounded up to whole pages: slots behind the last token have weights", right, func(n int) int { return (n + PageSlots - 1) / PageSlots * PageSlots }},
+		{"the length is rounded up to whole pages: slots behind the last token have weights", right, paged},
 		{"the page table is read one place too late: token p is on page table[b, p / 16]", func(p pool[T], b, token, h int) (int, int) { return moved(p, b, token, h, 1) }, same},
 		{"the page table is read one place too early: token p is on page table[b, p / 16]", func(p pool[T], b, token, h int) (int, int) { return moved(p, b, token, h, -1) }, same},
 		{"every sequence reads the first row of the table: sequence b has row b, of ⌈MaxSeq / 16⌉ numbers", func(p pool[T], b, token, h int) (int, int) {
 			return p.slot(0, min(token, p.lengths[0]-1)), h / (p.Heads / p.KVHeads)
 		}, same},
 		{"key heads are mapped wrongly in the pool: query head h reads key head h / (Heads / KVHeads), not h % KVHeads", func(p pool[T], b, token, h int) (int, int) { return p.slot(b, token), h % p.KVHeads }, same},
+		{"key heads are mapped wrongly in the pool: a page is [16, KVHeads, Dim], not [KVHeads, 16, Dim]", headsFirst, same},
 	}
 }
 
 // attend is one head's output by float64, and how far halves may be off: weights and outputs are rounded.
 func (p pool[T]) attend(sequence, head int, m mistake[T]) (out, off []float64) {
 	out, off = make([]float64, p.Dim), make([]float64, p.Dim)
-	n := m.keys(p.lengths[sequence])
+	n := m.keys(p, p.lengths[sequence])
 	if n == 0 {
 		return out, off
 	}
@@ -165,7 +171,7 @@ func (p pool[T]) run(t *testing.T, d device.Device, call pagedStep[T]) []T {
 		err = d.Sync()
 	}
 	if err != nil {
-		attntest.Fatal(t, d, "%s decoding in pages, %v, lengths %v: %v\n  hint: is a page looked up that the sequence has no token on? Its number in the table is no page's", p.name, p.DecodeShape, p.lengths, err)
+		attntest.Fatal(t, d, "%s decoding in pages, %v, lengths %v: %v\n  hint: token p of sequence b is on page table[b, p / 16], and behind its last token's page the table holds no page's number", p.name, p.DecodeShape, p.lengths, err)
 	}
 	got, err := out.CopyOut(d)
 	require.NoError(t, err)
