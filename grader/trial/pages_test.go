@@ -30,12 +30,12 @@ func TestWrongPagesAreNamed(t *testing.T) {
 		{"one_row_of_the_table", "every sequence reads the first row of the table", []string{
 			"table + sequence * ((slots + KEYS - 1) / KEYS)", "table"}},
 		{"last_page_to_its_end", "the last page is read to its end, and 0 · NaN is NaN", []string{
-			"fetch(to, k + (size_t)AT(key) * pitch, pitch, length - key)", "fetch(to, k + (size_t)AT(key) * pitch, pitch, KEYS)",
-			"fetch(to + TILE, v + (size_t)AT(key) * pitch, pitch, length - key)", "fetch(to + TILE, v + (size_t)AT(key) * pitch, pitch, KEYS)"}},
+			"fetch(to, k + (size_t)at(key) * pitch, pitch, length - key)", "fetch(to, k + (size_t)at(key) * pitch, pitch, KEYS)",
+			"fetch(to + TILE, v + (size_t)at(key) * pitch, pitch, length - key)", "fetch(to + TILE, v + (size_t)at(key) * pitch, pitch, KEYS)"}},
 		{"heads_before_slots", "key heads are mapped wrongly in the pool", []string{
 			"pitch = kvHeads * DIM", "pitch = DIM",
-			"#define AT(key) (page * KEYS)", "#define AT(key) (page * KEYS * kvHeads)",
-			"k += kvHead * DIM, v += kvHead * DIM", "k += kvHead * KEYS * DIM, v += kvHead * KEYS * DIM"}},
+			"return page * KEYS;", "return page * KEYS * kvHeads;",
+			"cache = kvHead * DIM", "cache = kvHead * KEYS * DIM"}},
 		{"length_rounded_up", "the length is rounded up to whole pages", []string{
 			"min(max(lengths[sequence], 0), slots)", "min((max(lengths[sequence], 0) + KEYS - 1) / KEYS * KEYS, slots)"}},
 	} {

@@ -117,8 +117,8 @@ func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer
 	l.Early = true // it waits for its inputs by itself
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))
-	args := []any{q, k, v, lengths.Device, out, d.between, s.MaxSeq, s.Heads, s.KVHeads, scale}
-	return d.queue.Launch(kernels[s.Dim], l, append(args, table...)...)
+	args := append([]any{q, k, v, lengths.Device}, table...)
+	return d.queue.Launch(kernels[s.Dim], l, append(args, out, d.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
 
 // parts is how many blocks share the keys of a head: as many as fill the GPU, but each should have

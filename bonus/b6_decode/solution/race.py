@@ -7,6 +7,7 @@ timed. All times are of CUDA graphs over caches that rotate past the L2, medians
 others in between. The peers get query heads in groups (enable_gqa) and the layout they like best.
 A constant of a file may be changed for a try, 'kernels.cu:WARPS=8', or a macro be set, '+NAME=1'. BLOCKS is how many blocks a step
 has at least before keys are no longer shared among more; EARLY=0 launches without overlap.
++PAGED=1 reads the cache in pages, in random order behind a table: 'kernels.cu kernels.cu:+PAGED=1' has both in one run.
 """
 import ctypes
 import math
@@ -59,6 +60,7 @@ class Kernel:
         file, _, changes = spec.partition(":")
         self.text = (HERE / file).read_text()
         self.set = dict(c.split("=") for c in changes.split(",") if c)
+        self.paged = "+PAGED" in self.set
         self.flags = [f"-D{n[1:]}={self.set.pop(n)}" for n in list(self.set) if n[0] == "+"]
         self.many, self.early = int(self.set.pop("BLOCKS", 132)), int(self.set.pop("EARLY", 1))
         for name, value in self.set.items():
@@ -103,16 +105,36 @@ class Kernel:
         pairs = batch * kv * -(-(heads // kv) // self.heads)
         parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
         f = self.function(dim, q.dtype == torch.bfloat16)
-        held = [*(ctypes.c_uint64(x.data_ptr()) for x in (q, k, v, lengths, out, *[scratch] * self.splits)),
+        table = None
+        if self.paged:
+            k, v, table = in_pages(k, v)
+        held = [*(ctypes.c_uint64(x.data_ptr()) for x in (q, k, v, lengths, *[table] * self.paged, out, *[scratch] * self.splits)),
                 *map(ctypes.c_int, (slots, heads, kv)), ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
         args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
         early = Attribute(6, 0, 1)
         config = Config((pairs, parts, 1, 32 * self.warps, 1, 1), self.shared(dim), None, ctypes.pointer(early), self.early)
 
-        def go(keep=(held, early)):
+        def go(keep=(held, early, k, v, table)):
             config.stream = torch.cuda.current_stream().cuda_stream
             call("cuLaunchKernelEx", ctypes.byref(config), f, args, None)
         return go
+
+
+PAGE = 16  # slots
+
+
+def in_pages(k, v):
+    """The caches cut into pages that lie in random order, and the table that says where. A last page is filled with NaN."""
+    batch, slots, kv, dim = k.shape
+    columns = -(-slots // PAGE)
+    table = torch.randperm(batch * columns, device="cuda")
+    pools = []
+    for x in (k, v):
+        whole = F.pad(x, (0, 0, 0, 0, 0, columns * PAGE - slots), value=math.nan).view(batch * columns, PAGE, kv, dim)
+        pool = torch.empty_like(whole)
+        pool[table] = whole
+        pools.append(pool)
+    return *pools, table.int()
 
 
 def truth(q, k, v, lengths):
