@@ -81,16 +81,17 @@ template <int LATER> __device__ void arrived() {
 }
 
 // Four fragments [8 x 8]: lanes 0 to 7 say where the first one's rows are, and so on.
-#define READ(how)                                                                                  \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0,%1,%2,%3}, [%4];"            \
-                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])                                  \
-                 : "r"(row)                                                                        \
-                 : "memory")
 __device__ void read(uint32_t (&f)[4], uint32_t row) {
-    READ("");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
+                 : "r"(row)
+                 : "memory");
 }
 __device__ void readTransposed(uint32_t (&f)[4], uint32_t row) {
-    READ(".trans");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
+                 : "r"(row)
+                 : "memory");
 }
 
 // d [16 x 8] += a [16 x 16] * b [16 x 8]. Rows are query heads, of which the last 8 are zeros: a1
