@@ -32,9 +32,10 @@ type kernels16 map[int]device.Kernel
 
 // New compiles the kernels for one device. The scratch memory is for the most blocks that ever
 // share keys, so that no call allocates.
-func New(q device.Queue) (*Decode, error) {
+func New(q device.Queue) (*Decode, error) { return prepared(q, map[string]string{}) }
+
+func prepared(q device.Queue, defines map[string]string) (*Decode, error) {
 	d := &Decode{queue: q, warps: 8, float16: kernels16{}, bfloat: kernels16{}}
-	defines := map[string]string{}
 	if q.Info().MaxShared < d.shared(128) {
 		d.warps, defines["SMALL"] = 4, "1"
 	}
@@ -68,27 +69,56 @@ func compiled(q device.Queue, defines map[string]string) (device.Kernel, error) 
 
 // Float16 is one step of decoding.
 func (d *Decode) Float16(out, q, k, v device.Buffer[device.Float16], s attn.DecodeShape, lengths attn.PerSequence) error {
+	if err := Check(out, q, k, v, s, lengths); err != nil {
+		return err
+	}
 	return run(d, d.float16, out, q, k, v, s, lengths)
 }
 
 // BFloat16 is the same for bfloat16.
 func (d *Decode) BFloat16(out, q, k, v device.Buffer[device.BFloat16], s attn.DecodeShape, lengths attn.PerSequence) error {
+	if err := Check(out, q, k, v, s, lengths); err != nil {
+		return err
+	}
 	return run(d, d.bfloat, out, q, k, v, s, lengths)
+}
+
+// Paged is Decode for a cache in pages.
+type Paged struct{ decode *Decode }
+
+// NewPaged compiles the kernels for one device.
+func NewPaged(q device.Queue) (*Paged, error) {
+	d, err := prepared(q, map[string]string{"PAGED": "1"})
+	return &Paged{d}, err
+}
+
+// Float16 is one step of decoding.
+func (p *Paged) Float16(out, q, k, v device.Buffer[device.Float16], table device.Buffer[int32], s attn.DecodeShape, lengths attn.PerSequence) error {
+	if err := CheckPaged(out, q, k, v, table, s, lengths); err != nil {
+		return err
+	}
+	return run(p.decode, p.decode.float16, out, q, k, v, s, lengths, table)
+}
+
+// BFloat16 is the same for bfloat16.
+func (p *Paged) BFloat16(out, q, k, v device.Buffer[device.BFloat16], table device.Buffer[int32], s attn.DecodeShape, lengths attn.PerSequence) error {
+	if err := CheckPaged(out, q, k, v, table, s, lengths); err != nil {
+		return err
+	}
+	return run(p.decode, p.decode.bfloat, out, q, k, v, s, lengths, table)
 }
 
 // run launches a kernel whose grid depends on the shape alone, not on the lengths: these change while
 // a recorded launch stays what it is.
-func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer[T], s attn.DecodeShape, lengths attn.PerSequence) error {
-	if err := Check(out, q, k, v, s, lengths); err != nil {
-		return err
-	}
+func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer[T], s attn.DecodeShape, lengths attn.PerSequence, table ...any) error {
 	share := s.Heads / s.KVHeads
 	groups := s.Batch * s.KVHeads * ((share + heads - 1) / heads)
 	l := device.Launch{Grid: device.D2(groups, parts(groups, s.MaxSeq)), Block: device.D1(32 * d.warps), Shared: d.shared(s.Dim)}
 	l.Early = true // it waits for its inputs by itself
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))
-	return d.queue.Launch(kernels[s.Dim], l, q, k, v, lengths.Device, out, d.between, s.MaxSeq, s.Heads, s.KVHeads, scale)
+	args := append([]any{q, k, v, lengths.Device}, table...)
+	return d.queue.Launch(kernels[s.Dim], l, append(args, out, d.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
 
 // parts is how many blocks share the keys of a head: as many as fill the GPU, but each should have

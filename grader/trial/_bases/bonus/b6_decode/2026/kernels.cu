@@ -11,21 +11,21 @@
 //   - Where the heads are too few to fill the GPU, several blocks share the keys (parts). The one
 //     that finishes last merges what they found.
 //
-// The host defines DIM (64 or 128), BRAIN for bfloat16, and SMALL for a GPU with less shared
-// memory.
+// The host defines DIM (64 or 128), BRAIN for bfloat16, SMALL for a GPU with less shared memory,
+// and PAGED for a cache in pages: k, v [pages, KEYS, kvHeads, DIM].
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
-
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
 #define TYPE "bf16"
+#define TWO __floats2bfloat162_rn
 #else
 typedef __half Half;
 #define TYPE "f16"
+#define TWO __floats2half2_rn
 #endif
-
 #ifndef SMALL
 constexpr int WARPS = 8; // whose rings take 128 KB of shared memory at dimension 128
 #else
@@ -61,8 +61,7 @@ __device__ uint32_t place(uint32_t tile, int row, int piece) {
     return tile + (row * PIECES + (piece ^ row % 8)) * 16;
 }
 
-// Asks for KEYS rows of DIM numbers, pitch apart. What lies behind the last row is zeros: it may be
-// anything in the cache, NaN too.
+// Asks for KEYS rows of DIM numbers, pitch apart. Behind the last, where NaN may be, come zeros.
 __device__ void fetch(uint32_t tile, const Half *rows, int pitch, int there) {
     const int piece = threadIdx.x % PIECES;
     for (int row = threadIdx.x % 32 / PIECES; row < KEYS; row += 32 / PIECES) {
@@ -72,7 +71,6 @@ __device__ void fetch(uint32_t tile, const Half *rows, int pitch, int there) {
                      : "memory");
     }
 }
-
 // Ends a group of what this thread has asked for.
 __device__ void commit() {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -107,12 +105,8 @@ __device__ void multiply(float (&d)[4], uint32_t a0, uint32_t a2, uint32_t b0, u
 
 // Two numbers rounded, in one register.
 __device__ uint32_t pack(float low, float high) {
-#ifdef BRAIN
-    __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-#else
-    __half2 two = __floats2half2_rn(low, high);
-#endif
-    return *reinterpret_cast<uint32_t *>(&two);
+    const auto two = TWO(low, high);
+    return *reinterpret_cast<const uint32_t *>(&two);
 }
 
 // The largest, or the sum, over lanes whose numbers differ in the bits below LANES.
@@ -155,7 +149,6 @@ template <int TOGETHER> __device__ Found merge(const float *results, size_t pitc
         for (int i = 0; i < TOGETHER; i++)
             if (first + i < n && lane < DIM / 4)
                 x[i] = reinterpret_cast<const float4 *>(results + (first + i) * pitch)[lane];
-
         const float most = fmaxf(all.largest, largestOf<32>(largest));
         const float again = exp2f(all.largest - base(most)), factor = exp2f(largest - base(most));
         all.largest = most;
@@ -179,15 +172,17 @@ __device__ void finish(Half *out, const Found &all) {
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
 // [batch * heads, parts, WIDTH].
 extern "C" __global__ void __launch_bounds__(THREADS)
-    decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
-           float *between, int slots, int heads, int kvHeads, float scale) {
+    decode(const Half *q, const Half *k, const Half *v, const int *lengths,
+#ifdef PAGED
+           const int *table, // [batch, pages of slots]
+#endif
+           Half *out, float *between, int slots, int heads, int kvHeads, float scale) {
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int row = lane / 4; // the query head whose scores this lane has a part of
 
-    // 1. Which heads, which keys. The length is read here, on the device: a launch that was
-    //    recorded in a graph must see today's.
+    // 1. Which heads, which keys. The length is read here: a recorded launch must see today's.
     const int share = heads / kvHeads, chunks = (share + HEADS - 1) / HEADS;
     const int chunk = blockIdx.x % chunks, kvHead = blockIdx.x / chunks % kvHeads;
     const int sequence = blockIdx.x / chunks / kvHeads;
@@ -195,22 +190,32 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
     const int parts = gridDim.y, part = blockIdx.y, pitch = kvHeads * DIM;
     const int length = min(max(lengths[sequence], 0), slots);
+    const int step = parts * WARPS * KEYS;  // from a warp's tile to its next
+    int key = (part * WARPS + warp) * KEYS; // the first of its tile
+#ifdef PAGED
+    const int *pages = table + sequence * ((slots + KEYS - 1) / KEYS);
+    int page = key < length ? pages[key / KEYS] : 0; // which is the tile asked for next
+    const size_t cache = kvHead * DIM;
+    const auto at = [&](int) { return page * KEYS; };
+#else
     const size_t cache = ((size_t)sequence * slots * kvHeads + kvHead) * DIM;
+    const auto at = [](int key) { return key; };
+#endif
     k += cache, v += cache;
 
-    // 2. Tiles go round among the warps of all blocks that share the keys. This warp's first
-    //    ones are on their way before anything else is done.
+    // 2. Tiles go round among the warps of all blocks. The first are on their way before all else.
     const uint32_t ring = (uint32_t)__cvta_generic_to_shared(memory) + warp * RING;
     const auto ask = [&](int stage, int key) {
         const uint32_t to = ring + stage * 2 * TILE;
         if (key < length) {
-            fetch(to, k + (size_t)key * pitch, pitch, length - key);
-            fetch(to + TILE, v + (size_t)key * pitch, pitch, length - key);
+            fetch(to, k + (size_t)at(key) * pitch, pitch, length - key);
+            fetch(to + TILE, v + (size_t)at(key) * pitch, pitch, length - key);
         }
         commit(); // an empty one counts as well
+#ifdef PAGED
+        if (key + step < length) page = pages[(key + step) / KEYS]; // on its way meanwhile
+#endif
     };
-    const int step = parts * WARPS * KEYS;  // from a warp's tile to its next
-    int key = (part * WARPS + warp) * KEYS; // the first of its tile
     for (int i = 0; i < STAGES - 1; i++) ask(i, key + i * step);
 
     // 3. The queries, as a's fragments. Rows without a head are zeros.
@@ -235,8 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             multiply(s[0], query[i][0], query[i][1], b[0], b[1]);
             multiply(s[1], query[i][0], query[i][1], b[2], b[3]);
         }
-        for (int i = 0; key + KEYS > length && i < 4;
-             i++) // zeros behind the last key are no scores
+        for (int i = 0; key + KEYS > length && i < 4; i++) // no scores: zeros behind the last key
             if (key + i / 2 * 8 + lane % 4 * 2 + i % 2 >= length) s[i / 2][i % 2] = -INFINITY;
 
         // 5. One step of the online softmax: four lanes share a head.
@@ -262,7 +266,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             multiply(o[2 * j + 1], a0, a2, b[2], b[3]);
         }
     }
-
     // 7. Every warp leaves its results in its own ring.
     arrived<0>();
     __syncwarp(); // all lanes are done with the ring
@@ -284,9 +287,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (parts > 1 && lane == 0) *reinterpret_cast<float2 *>(one + DIM) = {all.largest, all.sum};
     }
     if (parts == 1) return;
-
-    // 9. The last of the blocks that share these keys merges what they found. It sees all results,
-    //    for the others' fences came before their counting.
+    // 9. The last block of these keys merges: the others' fences came before their counting.
     __shared__ bool last;
     __threadfence();
     __syncthreads(); // all results are written, each before its fence; the count ends at 0 again
