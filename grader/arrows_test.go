@@ -35,7 +35,7 @@ var arrows = []struct{ from, to string }{
 	{"grader/bench/five", "grader/bench/five bonus/* attn device nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
 	// A page of what the simulator saw, which links none.
-	{"grader/show", "grader/grading/verdict device/trace internal"},
+	{"grader/show", "grader/grading/verdict device/trace hbm internal"},
 	{"grader/slurm", "grader/slurm grader/grading/handin grader/grading/rubric grader/grading/verdict internal"},
 	{"grader/demo", "device"},
 	{"grader/edition", "internal"},

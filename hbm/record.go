@@ -137,6 +137,22 @@ func (m *Machine) Replay(record []byte) error {
 	return nil
 }
 
+// Calls are a record's operations, the matrices by their place among those made: the inputs first.
+func Calls(record []byte) ([]Call, error) {
+	if len(record)%callBytes != 0 || len(record) > callBytes*mostCalls {
+		return nil, fmt.Errorf("hbm: a record of %d bytes is none, or too long", len(record))
+	}
+	calls := make([]Call, 0, len(record)/callBytes)
+	for ; len(record) > 0; record = record[callBytes:] {
+		c, err := readCall(record)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
 func readCall(b []byte) (c Call, err error) {
 	if int(b[0]) >= len(ops) {
 		return c, errors.New("hbm: a record with an operation that there is not")

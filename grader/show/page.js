@@ -36,6 +36,15 @@
       b.setAttribute("aria-expanded", !body.hidden);
     };
   }
+  const time = document.getElementById("time");
+  if (time) {
+    const tiles = [...document.querySelectorAll("#tiles g")];
+    time.oninput = () => {
+      document.getElementById("now").textContent = time.value;
+      tiles.forEach((t, i) => { t.style.visibility = i < time.value ? "visible" : "hidden"; });
+    };
+    time.oninput();
+  }
   document.onkeydown = e => {
     if (e.ctrlKey || e.metaKey || e.altKey || !"np".includes(e.key) || e.key.length !== 1) return;
     const marks = [...document.querySelectorAll("section.kernel:not([hidden]) tr.mark")];

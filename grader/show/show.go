@@ -30,6 +30,7 @@ type Run struct {
 	Findings    []trace.Finding
 	Sources     []Source
 	Shapes      []Shape // of the arrays whose shapes are known
+	Tiled       *Tiled  // in place of kernels: what an algorithm on tiles asked for
 	Release     string
 }
 
@@ -39,7 +40,7 @@ type Source struct{ Name, Path, Text string }
 // MostBytes is how large a page may be.
 const MostBytes = 4 << 20
 
-//go:embed page.css page.js page.tmpl pictures.css pictures.tmpl
+//go:embed page.css page.js page.tmpl pictures.css pictures.tmpl tiles.tmpl
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -56,7 +57,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		return template.JS(text), err
 	},
 	"short": short, "count": count, "bytes": bytesOf, "plural": plural, "index": index, "past": past, "width": width, "times": func(a, b int) int { return a * b }, "plus": func(a, b int) int { return a + b }, "levels": func() []string { return levelNames },
-}).ParseFS(files, "page.tmpl", "pictures.tmpl"))
+}).ParseFS(files, "page.tmpl", "pictures.tmpl", "tiles.tmpl"))
 
 // Page is the page of a run, MostBytes long at most: where there is too much source, lines that do
 // nothing are left out, then all kernels but the first few, then pictures.

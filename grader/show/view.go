@@ -20,6 +20,7 @@ type page struct {
 	Left    int             // kernels that are not on the page
 	Lost    []trace.Finding // those of no kernel
 	Columns []column
+	Tiles   *tiling
 }
 
 // bar is one of those beside each other at the top: pieces add up to it.
@@ -90,6 +91,10 @@ func pageOf(r Run, room room) page {
 	if r.Least > 0 && r.Moved > 0 {
 		p.Ratio = ratio(float64(r.Moved) / float64(r.Least))
 	}
+	if r.Tiled != nil {
+		p.Tiles, p.Bars = tilingOf(r)
+		return p
+	}
 	for _, name := range kernelNames(r) {
 		p.Kernels = append(p.Kernels, kernelOf(r, name))
 	}
@@ -143,6 +148,9 @@ func barsOf(r Run, kernels []kernel) []bar {
 	}
 	most := float64(max(r.Moved, r.Least))
 	least := bar{Name: "the least that any kernel moves", Says: bytesOf(r.Least), Share: float64(r.Least) / most, Pieces: []piece{{Share: 1}}}
+	if r.Tiled != nil {
+		least.Name = "each matrix once"
+	}
 	if r.Against != "" {
 		least.Name = r.Against
 	}

@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/grading/run"
 	"flashlab/grader/show"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/grader/tasks/task3/sizes"
 	"flashlab/internal/cache"
 )
 
@@ -61,9 +62,11 @@ func (s showing) run() (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	devices, err := run.Choose(root, "sim")
-	if err != nil {
-		return command.Failed, err
+	devices := run.Devices{Root: root}
+	if task.OnDevice() {
+		if devices, err = run.Choose(root, "sim"); err != nil {
+			return command.Failed, err
+		}
 	}
 	ctx, stop := command.Interruptible()
 	defer stop()
@@ -100,7 +103,20 @@ func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown
 	for _, t := range slices.Concat(shown.Problem.Inputs, shown.Problem.Outputs) {
 		r.Shapes = append(r.Shapes, show.Shape{Name: t.Name, Dims: t.Shape, Bytes: t.Bytes()})
 	}
+	if len(shown.Record) > 0 {
+		r.Tiled = tiled(shown, r.Shapes)
+	}
 	return r
+}
+
+// tiled is what task 3's code asked of its machine.
+func tiled(shown *run.Shown, matrices []show.Shape) *show.Tiled {
+	rows, keys := int(shown.Counts[sizes.TileQueries]), int(shown.Counts[sizes.TileKeys])
+	room := shown.Problem.Sizes["sram"]
+	if room == 0 {
+		room = sizes.TiledRoom(shown.Problem, rows, keys)
+	}
+	return &show.Tiled{Record: shown.Record, Matrices: matrices, Room: room, Causal: shown.Problem.Causal, Rows: rows, Keys: keys}
 }
 
 // again is the command that makes the page.

@@ -100,6 +100,9 @@ func (o Options) deviceName() string {
 	return o.Devices.Name()
 }
 
+// noDevice is for tasks of plain Go.
+var noDevice = pass{kind: problem.NoDevice, open: func(*rubric.Task) (supervise.Backend, error) { return supervise.None{}, nil }}
+
 // measure builds for each device, runs the cases there, and scores.
 func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict) error {
 	var warnings []string
@@ -109,7 +112,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		passes = o.Devices.passes()
 	}
 	if !o.Task.OnDevice() {
-		passes = []pass{{kind: problem.NoDevice, open: func(*rubric.Task) (supervise.Backend, error) { return supervise.None{}, nil }}}
+		passes = []pass{noDevice}
 	}
 	v.Versions = fmt.Sprintf("%s, %s/%s, %d processors", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	all := s.cases() * len(passes)

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/grading/wire"
 	"flashlab/nn"
 )
 
@@ -25,6 +25,8 @@ type Shown struct {
 	Seen    supervise.Observed
 	Against string   // what Case.Least is, if not the least bytes
 	Sources []Source // of the kernels that may have run
+	Record  []byte   // what a task of plain Go asked of its machine, and with what counts it answered
+	Counts  map[string]uint64
 }
 
 // Source is a file of kernels.
@@ -32,8 +34,8 @@ type Source struct{ Name, Path, Text string }
 
 // Show runs the first case that o.Only names, in the simulator.
 func Show(ctx context.Context, o Options) (*Shown, error) {
-	if !o.Task.OnDevice() {
-		return nil, fmt.Errorf("task %s has no kernels: it is plain Go", o.Task.Name)
+	if !o.Task.OnDevice() && !o.recorded() {
+		return nil, fmt.Errorf("task %s has neither kernels nor tiles: it is plain Go", o.Task.Name)
 	}
 	o.Devices.Kind, o.Devices.Lines = device.Sim, true
 	check, one, err := o.firstCase()
@@ -45,7 +47,10 @@ func Show(ctx context.Context, o Options) (*Shown, error) {
 		return nil, notRun(err)
 	}
 	defer s.close()
-	p := o.Devices.passes()[0]
+	p := noDevice
+	if o.Task.OnDevice() {
+		p = o.Devices.passes()[0]
+	}
 	built, err := s.build(ctx, p)
 	if err != nil {
 		return nil, err
@@ -63,6 +68,14 @@ func Show(ctx context.Context, o Options) (*Shown, error) {
 	}
 	shown.Sources = s.sources()
 	return shown, nil
+}
+
+// recorded: the task's code runs on a machine that keeps a record.
+func (o Options) recorded() bool {
+	return slices.ContainsFunc(o.Task.Checks, func(c rubric.Check) bool {
+		op, err := o.Ops.Find(c.Op)
+		return err == nil && op.Replay != nil
+	})
 }
 
 // firstCase is the one to show. A case whose right answer is an error may run no kernel.
@@ -96,17 +109,26 @@ func (o Options) show(ctx context.Context, r *supervise.Runner, c rubric.Check, 
 	if err != nil {
 		return nil, err
 	}
-	if op.Replay != nil {
-		return nil, errors.New("its cases run no kernels")
-	}
 	res, err := r.Run(ctx, w, in)
 	if err != nil {
 		return nil, err
 	}
 	s := &Shown{Name: c.ID + "/" + k.Name, Problem: w, Seen: res.Seen, Against: op.Against,
 		Case: verdict.Outcome{Name: k.Name, Shape: k.Shape, Dist: k.Dist, Causal: k.Causal, Hidden: k.Hidden, Each: k.Each, Traffic: k.Traffic}}
+	if op.Replay != nil && res.Output != nil {
+		s.Record, s.Counts = res.Output.Record, res.Output.Counts
+		if err := op.Replay(w, in, res.Output); err != nil {
+			res.Error = &wire.Error{Class: wire.Failed, Text: err.Error()}
+		}
+	}
 	decide(&s.Case, op, w, in, res)
 	o.nameStub(&s.Case)
+	if op.Replay != nil {
+		if len(s.Record) == 0 {
+			return nil, fmt.Errorf("%s: no tile was made, so there is nothing to show: %s", s.Name, s.Case.Reason)
+		}
+		return s, nil
+	}
 	if len(s.Seen.Counts)+len(s.Seen.Findings) == 0 {
 		why := s.Case.Reason
 		if why == "" {
