@@ -9,8 +9,10 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/trace"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/hbm"
 )
 
 // What `make show` is told of a kernel with a race: lines with their steps, and both sides.
@@ -49,4 +51,31 @@ func TestShowTellsOfLinesAndOfBothSidesOfARace(t *testing.T) {
 	assert.Equal(t, 8, c.Samples.Timeline.Block, "the one in the middle")
 	assert.Equal(t, "kernels.cu", shown.Sources[0].Name)
 	assert.Contains(t, shown.Sources[0].Text, "__global__")
+}
+
+// What it is told of task 3, which has no kernels: all that the algorithm asked of its machine.
+func TestShowTellsOfTiles(t *testing.T) {
+	root := ready(t)
+	task, err := rubric.Load(root, "task3_tiled_go")
+	require.NoError(t, err)
+	for name, passed := range map[string]bool{"": true, "last_tile_dropped": false} {
+		subject := run.Solution(root, task)
+		if name != "" {
+			mutant, err := Find(root, Mutants, task, name)
+			require.NoError(t, err)
+			subject = mutant.Subject(root)
+		}
+		shown, err := run.Show(context.Background(), run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: run.Devices{Root: root}, Seed: 1, Only: "causal/113x113", Output: t.TempDir()})
+		require.NoError(t, err)
+		assert.Equal(t, passed, shown.Case.Passed, shown.Case.Reason)
+		assert.Equal(t, []uint64{11, 13}, []uint64{shown.Counts["br"], shown.Counts["bc"]})
+		calls, err := hbm.Calls(shown.Record)
+		require.NoError(t, err)
+		assert.Greater(t, len(calls), 100)
+		assert.Positive(t, shown.Case.Moved)
+	}
+	stub := run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: run.Submission(root, task, ""), Devices: run.Devices{Root: root}, Seed: 1, Only: "causal/113x113", Output: t.TempDir()}
+	_, err = run.Show(context.Background(), stub)
+	assert.ErrorContains(t, err, "no tile was made, so there is nothing to show: ")
+	assert.ErrorContains(t, err, "still the stub")
 }
