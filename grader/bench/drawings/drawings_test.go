@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,5 +50,32 @@ func TestWhatTheyShow(t *testing.T) {
 				assert.Equal(t, want, kindOf(query, key, 4, shift), "queries %d, keys %d, shift %d", query, key, shift)
 			}
 		}
+	}
+}
+
+// Every element has one thread, and each thread as many; a merged sum is the softmax over all keys.
+func TestThreadsAndWarps(t *testing.T) {
+	held := map[[2]int]int{}
+	for row := range 16 {
+		for col := range 32 {
+			tx, ty := ownerOf(row, col, 4, 4)
+			held[[2]int{tx, ty}]++
+		}
+	}
+	require.Len(t, held, 16)
+	for thread, n := range held {
+		assert.Equal(t, 32, n, thread)
+	}
+	for n := 1; n <= len(drawnScores); n++ {
+		all := partialSum{m: math.Inf(-1)}
+		for w := range 4 {
+			all = all.merge(found(drawnScores, drawnValues, w, 4, n))
+		}
+		var sum, out float64
+		for j := range n {
+			sum += math.Exp(drawnScores[j])
+			out += math.Exp(drawnScores[j]) * drawnValues[j]
+		}
+		assert.InDelta(t, out/sum, all.acc/all.l, 1e-12, n)
 	}
 }

@@ -15,7 +15,9 @@ var drawings = map[string]func() string{
 	"banks.svg":   banks,
 	"causal.svg":  causal,
 	"halving.svg": halving,
+	"merging.svg": merging,
 	"sectors.svg": sectors,
+	"squares.svg": squares,
 }
 
 func main() {
