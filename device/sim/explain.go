@@ -253,7 +253,8 @@ func (d *Device) object(m *module, raw rawFinding) string {
 		case raw.Offset < 0:
 			text += ", before its first element"
 		case raw.Offset+raw.Bytes > raw.Size:
-			text += fmt.Sprintf(", which holds %d elements of that size", raw.Size/max(raw.Bytes, 1))
+			text += fmt.Sprintf(", which holds %d elements of that size", raw.Size/each)
+			text = strings.Replace(text, " holds 1 elements ", " holds 1 element ", 1)
 		}
 		return text
 	case "local":

@@ -142,6 +142,11 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 		assert.NotContains(t, string(tree.Contents["Makefile"]), no)
 		assert.NotContains(t, string(tree.Contents["README.md"]), no)
 	}
+	for name, text := range tree.Contents {
+		if path.Ext(name) == ".md" {
+			assert.NotRegexp(t, `\b(?:MUTANT|SOLUTION|VERSION)=`, string(text), "%s: a command that students cannot run", name)
+		}
+	}
 }
 
 func TestPlantedLeaksAreFound(t *testing.T) {

@@ -117,7 +117,8 @@ static void checkBarrier(Worker *w) {
     if (missing) {
         Finding f = syncFinding("barrier not reached by all", first->line);
         f.text = std::to_string(w->alive) + " threads wait at the barrier, " +
-                 std::to_string(gone) + " of their warps have returned without it, the first is " +
+                 std::to_string(gone) +
+                 " others of the same warps have returned without it, the first is " +
                  threadName(*missing);
         report(w, f);
     }

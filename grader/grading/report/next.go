@@ -56,7 +56,7 @@ func mend(v verdict.Verdict) string {
 	if v.Refused != "" {
 		return fmt.Sprintf("mend what is said above, then make grade TASK=%s", v.Task)
 	}
-	for _, c := range v.Checks {
+	for _, c := range wrongFirst(v.Checks) {
 		groups, hidden := Failures(c)
 		switch t := tallyOf(c.Parts, held(c)); {
 		case t.full() || t.held || t.most == 0:
@@ -85,6 +85,26 @@ func mend(v verdict.Verdict) string {
 		return "a person has to look at what is held; you need do nothing for it"
 	}
 	return "nothing was measured here: what is said above names the reason"
+}
+
+// wrongFirst puts checks whose results are wrong before those that are right and lose points otherwise:
+// what is wrong costs more, and is nearer to done. Stubs stay where they are among the others.
+func wrongFirst(checks []verdict.Check) []verdict.Check {
+	wrong := func(c verdict.Check) bool {
+		groups, hidden := Failures(c)
+		return idle(c) != stillTheStub && len(c.Findings)+len(groups)+hidden > 0
+	}
+	sorted := slices.Clone(checks)
+	slices.SortStableFunc(sorted, func(a, b verdict.Check) int {
+		switch x, y := wrong(a), wrong(b); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	return sorted
 }
 
 func where(f verdict.Found) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,8 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	race.Checks[0].Findings = []verdict.Found{{Finding: trace.Finding{File: "kernels.cu", Line: 43}}}
 	slow := measured("2", 1)
 	slow.Checks[0].Parts = append(slow.Checks[0].Parts, verdict.Part{Name: "traffic", Max: 0.25}, verdict.Part{Name: "speed", Max: 0.2, NotMeasured: "not measured: needs a GPU", NeedsGPU: true})
+	mixed := measured("2", 1)
+	mixed.Checks = append(slices.Clone(slow.Checks), wrong.Checks...)
 	secret := measured("2", 0.5, verdict.Outcome{Name: "secret", Hidden: true, Reason: "secret reason"})
 	refused := measured("2", 0)
 	refused.Refused = "attention.go:3: imports os"
@@ -50,6 +53,7 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 		Printer{W: &b}.Next(verdicts)
 		assert.Equal(t, "Next: "+want+"\n", b.String())
 	}
+	assert.Equal(t, next([]verdict.Verdict{wrong}), next([]verdict.Verdict{mixed}), "what is wrong comes before what is slow")
 	assert.Equal(t, "the handouts' questions, in Results.md; then make pack", next([]verdict.Verdict{measured("1", 1), measured("2", 1)}))
 }
 
