@@ -64,6 +64,9 @@ func BenchmarkKernels(b *testing.B) {
 		}
 		// SGEMM 256³: each multiply-add reads two floats, each tile stores two.
 		bench("sgemm", device.Launch{Grid: device.D2(16, 16), Block: device.D2(16, 16)}, 2*256*256*256+4*16*256*256, x[0], x[1], x[2], 256)
+		// The same with 8×8 sums a thread: an eighth of the reads, and four accesses of local memory, which
+		// are none here, for each multiply-add.
+		bench("registers", device.Launch{Grid: device.D2(4, 4), Block: device.D2(8, 8)}, 2*256*256*256/8+4*4*256*256+256*256, x[0], x[1], x[2], 256)
 		// Flash 512 × 64: two reads a key, dimension and query.
 		bench("flash", device.Launch{Grid: device.D1(8), Block: device.D1(64)}, 2*512*512*64, x[0], x[1], x[2], x[3], 512, float32(0.125))
 		bench("barriers", device.Launch{Grid: device.D1(1), Block: device.D1(256)}, 1000*256, 1000)

@@ -48,3 +48,42 @@ func TestUnwrittenLocalMemoryDoesNotLookRight(t *testing.T) {
 		}
 	})
 }
+
+// TestLocalAddressesThatLeaveTheStack: the way past the hooks is for the thread's own stack and for
+// no byte beside it, whatever an address is computed from.
+func TestLocalAddressesThatLeaveTheStack(t *testing.T) {
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
+		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: `
+__device__ __attribute__((noinline)) void add(float *sums, int at) { sums[at] += 1; }
+extern "C" __global__ void leaves(float *y, int at) {
+    float sums[64] = {0};
+    for (int i = 0; i < 64; i++) add(sums, i);
+    if (at) add(sums, at);
+    y[threadIdx.x] = sums[threadIdx.x];
+}
+`})
+		require.NoError(t, err)
+		y, err := device.Upload(d, "y", make([]float32, 64))
+		require.NoError(t, err)
+		k, err := m.Kernel("leaves")
+		require.NoError(t, err)
+		launch := device.Launch{Grid: device.D1(1), Block: device.D1(64)}
+		require.NoError(t, d.Launch(k, launch, y, 0))
+		r, err := d.Report()
+		require.NoError(t, err)
+		assert.Empty(t, r.Findings)
+		require.Len(t, r.Launches, 1)
+		assert.Equal(t, uint64(64*4), r.Launches[0].GlobalWritten, "and nothing of the thread's own")
+		for _, at := range []int{1 << 20, -1 << 20} {
+			require.NoError(t, d.Reset())
+			y, err = device.Upload(d, "y", make([]float32, 64))
+			require.NoError(t, err)
+			_ = d.Launch(k, launch, y, at)
+			r, err = d.Report()
+			require.NoError(t, err)
+			require.NotEmpty(t, r.Findings)
+			assert.Equal(t, "out of bounds", r.Findings[0].Kind)
+		}
+	})
+}

@@ -58,11 +58,14 @@ func (u *unseen) write() (string, error) {
 			if err := u.watch(&out, s, line); err != nil && failed == nil {
 				failed = err
 			}
-			text := u.lines[line].text
-			if u.telling[line] {
-				text = tells(u.lines[line])
+			switch l := u.lines[line]; {
+			case u.telling[line]:
+				out.WriteString(tells(l) + "\n")
+			case plainAccess(l):
+				out.WriteString(unlessOwn(l.text))
+			default:
+				out.WriteString(l.text + "\n")
 			}
-			out.WriteString(text + "\n")
 		})
 		if !u.reached(b) {
 			b.after = nil

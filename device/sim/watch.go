@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -100,6 +101,21 @@ func (u *unseen) insert(out *strings.Builder, op string, bytes int, arg string, 
 func tells(l statement) string {
 	name, _, _ := strings.Cut(l.args[0], "@")
 	return "\tcall simt_told_" + plainHook(name) + "@PLT"
+}
+
+var plainAccesses = regexp.MustCompile(`^__tsan_(unaligned_)?(read|write)(1|2|4|8|16)(@PLT)?$`)
+
+// plainAccess is the compiler's call of a hook that has nothing to do for the thread's own stack.
+func plainAccess(l statement) bool {
+	return strings.HasPrefix(l.op, "call") && len(l.args) == 1 && plainAccesses.MatchString(l.args[0])
+}
+
+// unlessOwn makes such a call only where the address is not on the thread's own stack. Tiles of
+// registers are arrays there: most of a kernel's hooks may be theirs, and a call costs five times
+// as much as looking. A call may change rax, rcx and the flags, so this may, too.
+func unlessOwn(call string) string {
+	return "\tmovq simt_own_stack@gottpoff(%rip), %rax\n\tmovq %rdi, %rcx\n\tsubq %fs:(%rax), %rcx\n" +
+		"\tcmpq $262144, %rcx\n\tjb 1f\n" + call + "\n1:\n"
 }
 
 // strict instructions on 16 bytes fail where the address is no multiple of 16.

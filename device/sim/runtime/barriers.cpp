@@ -11,6 +11,8 @@ extern "C" {
 extern __thread simt::Index3 simt_threadIdx;
 }
 
+__thread simt::Addr simt_own_stack = simt::noStack;
+
 namespace simt {
 
 void push(Worker *w, uint16_t id) {
@@ -20,7 +22,7 @@ void push(Worker *w, uint16_t id) {
 void enter(Worker *w, Fiber *f) {
     if (UNLIKELY(w->timeline != nullptr)) chargeSteps(w);
     w->current = f;
-    w->stackLo = UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack;
+    setOwnStack(w, UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack);
     w->attention =
         (w->attention & (PendingValue | InCluster)) | (f->full ? (uint32_t)TraceFull : 0);
     simt_threadIdx = f->thread;

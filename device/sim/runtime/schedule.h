@@ -2,10 +2,18 @@
 #pragma once
 #include "runtime.h"
 
+extern "C" __thread simt::Addr simt_own_stack;
+
 namespace simt {
 
 constexpr uint32_t queueMask = 2 * maxThreads - 1;
 constexpr Addr noStack = (Addr)1 << 63; // where no thread's is
+
+// setOwnStack says where the running thread's local memory is, to the hooks and to the code that
+// watch.go puts before their calls.
+inline void setOwnStack(Worker *w, Addr lo) {
+    w->stackLo = simt_own_stack = lo;
+}
 
 void push(Worker *w, uint16_t id);   // lets a thread run again
 void enter(Worker *w, Fiber *f);     // makes it the running one

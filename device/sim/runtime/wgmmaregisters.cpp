@@ -43,7 +43,7 @@ void setFlight(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp) {
     for (auto &s : g.sums) any |= s->inFlight & bitOf(warp);
     for (unsigned l = 0; l < 32; l++) w->fibers[firstThread + 32 * warp + l].inFlight = any;
     Fiber *me = w->current;
-    w->stackLo = me->inFlight ? noStack : (Addr)me->stack;
+    setOwnStack(w, me->inFlight ? noStack : (Addr)me->stack);
 }
 
 // What somebody did to sums on their way.
@@ -113,7 +113,7 @@ Sums &sumsOf(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, int l
                 w->fibers[firstThread + 32 * warp + l].inFlight = true;
         }
     if (!g.brought[0].adds) std::fill(s->values.begin(), s->values.end(), 0.f);
-    w->stackLo = noStack;
+    setOwnStack(w, noStack);
     return *s;
 }
 

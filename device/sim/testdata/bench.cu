@@ -64,3 +64,36 @@ extern "C" __global__ void exchange(int rounds, int apart) {
     __syncthreads();
     for (int i = 0; i < rounds; i++) line[t] = line[(t + apart) % n] + line[(t + n - apart) % n];
 }
+
+// SGEMM with tiles of registers: each of a block's 64 threads has 8×8 sums. The loops are a
+// compiler's to unroll; g++ does not, so the sums are an array in the thread's local memory.
+#define SIDE 64
+#define DEPTH 16
+#define EACH 8
+__device__ void multiply(const float *as, const float *bs, float *left, float *right, float *sums) {
+    for (int k = 0; k < DEPTH; k++) {
+        for (int i = 0; i < EACH; i++) left[i] = as[k * SIDE + threadIdx.y * EACH + i];
+        for (int i = 0; i < EACH; i++) right[i] = bs[k * SIDE + threadIdx.x * EACH + i];
+        for (int i = 0; i < EACH; i++)
+            for (int j = 0; j < EACH; j++) sums[i * EACH + j] += left[i] * right[j];
+    }
+}
+
+extern "C" __global__ void registers(const float *a, const float *b, float *c, int n) {
+    __shared__ float as[DEPTH * SIDE], bs[DEPTH * SIDE];
+    int row = blockIdx.y * SIDE, col = blockIdx.x * SIDE, thread = threadIdx.y * EACH + threadIdx.x;
+    float left[EACH], right[EACH], sums[EACH * EACH] = {0};
+    for (int from = 0; from < n; from += DEPTH) {
+        for (int k = 0; k < DEPTH; k++) {
+            as[k * SIDE + thread] = a[(row + thread) * n + from + k];
+            bs[k * SIDE + thread] = b[(from + k) * n + col + thread];
+        }
+        __syncthreads();
+        multiply(as, bs, left, right, sums);
+        __syncthreads();
+    }
+    for (int i = 0; i < EACH; i++)
+        for (int j = 0; j < EACH; j++)
+            c[(row + threadIdx.y * EACH + i) * n + col + threadIdx.x * EACH + j] =
+                sums[i * EACH + j];
+}
