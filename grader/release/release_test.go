@@ -149,6 +149,33 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 	}
 }
 
+// Whatever a student reads may be typed: no page of a release names a command or a variable that its make refuses.
+func TestPagesNameWhatStudentsCanType(t *testing.T) {
+	_, tree := made(t)
+	takes := map[string][]string{}
+	for _, row := range regexp.MustCompile(`(?m)^takes\.(\w+) *:= (.*)$`).FindAllStringSubmatch(string(tree.Contents["Makefile"]), -1) {
+		takes[row[1]] = strings.Fields(row[2])
+	}
+	command := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s`+"`"+`]*)+)`)
+	variable := regexp.MustCompile(`([A-Z_]+)=`)
+	found := 0
+	for name, text := range tree.Contents {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, no := range []string{"SOLUTION=1`", "MUTANT="} {
+			assert.NotContains(t, string(text), no, name)
+		}
+		for _, line := range command.FindAllStringSubmatch(string(text), -1) {
+			for _, v := range variable.FindAllStringSubmatch(line[2], -1) {
+				assert.Contains(t, takes[line[1]], v[1], "%s: %s", name, line[0])
+				found++
+			}
+		}
+	}
+	assert.Greater(t, found, 100)
+}
+
 func TestPlantedLeaksAreFound(t *testing.T) {
 	_, tree := made(t)
 	root, err := repo.Root()

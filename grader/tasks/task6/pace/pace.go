@@ -83,7 +83,7 @@ func names() string {
 // advice tells what to do without a student's kernels.
 func advice(err error) error {
 	if errors.Is(err, attn.ErrNotImplemented) {
-		return fmt.Errorf("%w\nSOLUTION=1 measures the reference, KERNELS=given your layer on the course's kernels", err)
+		return fmt.Errorf("%w\nKERNELS=given measures your layer on the course's kernels", err)
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func TestWhatCannotBeMeasured(t *testing.T) {
 	var b bytes.Buffer
 	err := Main(&b, []string{"-size", "tiny", "-tokens", "4"}, stub)
 	assert.ErrorContains(t, err, "the attention of layer 0: not implemented")
-	assert.ErrorContains(t, err, "SOLUTION=1 measures the reference")
+	assert.ErrorContains(t, err, "KERNELS=given measures your layer")
 	assert.ErrorContains(t, Main(&b, []string{"-size", "giant"}, plain), "SIZE=giant: there are tiny, small, medium, large, full")
 	assert.ErrorContains(t, Main(&b, []string{"-size", "tiny", "-tokens", "25"}, plain), "TOKENS=25: want 1 to 24")
 }
