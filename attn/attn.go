@@ -69,9 +69,20 @@ func CheckOf[T device.Scalar](s Shape, out, q, k, v device.Buffer[T]) error {
 		device.Buffer[T]
 		want int
 	}{{out, s.QElements()}, {q, s.QElements()}, {k, s.KVElements()}, {v, s.KVElements()}} {
-		if b.Len() != b.want {
-			return fmt.Errorf("attention of %v: the buffer %q holds %d elements, want %d", s, b.Name(), b.Len(), b.want)
+		if err := holds(b.Buffer, b.want); err != nil {
+			return fmt.Errorf("attention of %v: %w", s, err)
 		}
+	}
+	return nil
+}
+
+// holds requires a buffer of so many elements.
+func holds[T device.Scalar](b device.Buffer[T], want int) error {
+	switch n := b.Len(); {
+	case n > want:
+		return fmt.Errorf("the buffer %q holds %d elements, want %d: a part of it, Slice(0, %d), is a buffer, too", b.Name(), n, want, want)
+	case n < want:
+		return fmt.Errorf("the buffer %q holds %d elements, want %d", b.Name(), n, want)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package attn
 
 import (
 	"fmt"
-	"slices"
 
 	"flashlab/device"
 )
@@ -125,9 +124,10 @@ type SplitDecoder interface {
 
 // sizes requires buffers of n elements.
 func sizes(what string, n int, buffers ...device.Buffer[float32]) error {
-	i := slices.IndexFunc(buffers, func(b device.Buffer[float32]) bool { return b.Len() != n })
-	if i < 0 {
-		return nil
+	for _, b := range buffers {
+		if err := holds(b, n); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
 	}
-	return fmt.Errorf("%s: the buffer %q holds %d elements, want %d", what, buffers[i].Name(), buffers[i].Len(), n)
+	return nil
 }

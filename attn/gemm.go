@@ -31,8 +31,8 @@ func (s GemmShape) Check(c, a, b device.Buffer[float32]) error {
 		device.Buffer[float32]
 		want int
 	}{{c, s.Batch * s.M * s.N}, {a, s.Batch * s.M * s.K}, {b, s.Batch * s.K * s.N}} {
-		if x.Len() != x.want {
-			return fmt.Errorf("product of %v: the buffer %q holds %d elements, want %d", s, x.Name(), x.Len(), x.want)
+		if err := holds(x.Buffer, x.want); err != nil {
+			return fmt.Errorf("product of %v: %w", s, err)
 		}
 	}
 	return nil

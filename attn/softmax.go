@@ -31,8 +31,8 @@ func (s SoftmaxShape) Check(buffers ...device.Buffer[float32]) error {
 		return fmt.Errorf("softmax of x [%d, %d, %d]: every dimension must be at least 1", s.Outer, s.Len, s.Inner)
 	}
 	for _, b := range buffers {
-		if b.Len() != s.Elements() {
-			return fmt.Errorf("softmax of %v: the buffer %q holds %d elements, want %d", s, b.Name(), b.Len(), s.Elements())
+		if err := holds(b, s.Elements()); err != nil {
+			return fmt.Errorf("softmax of %v: %w", s, err)
 		}
 	}
 	return nil

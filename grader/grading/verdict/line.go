@@ -39,7 +39,7 @@ func (l Line) Why(least uint64) string {
 	case l.Bytes/l.Requests <= alone && times >= 0.5:
 		why = fmt.Sprintf("a warp's request moves 32 bytes for the %d that it %ss: let all threads of the warp %s, each its own number", l.Bytes/l.Requests, do, do)
 	case times >= 1.5 && do == "read":
-		why = fmt.Sprintf("reads %s × the least bytes of the whole case, the same numbers again and again: keep them in shared memory or in registers", short(times))
+		why = fmt.Sprintf("reads %s × the least bytes of the whole case, the same numbers again and again: keep them in shared memory or in registers, more of them at a time", short(times))
 	case times >= 1.5:
 		why = fmt.Sprintf("%ss %s × the least bytes of the whole case: keep sums in registers until they are final", do, short(times))
 	default:
