@@ -156,15 +156,12 @@ func TestPagesNameWhatStudentsCanType(t *testing.T) {
 	for _, row := range regexp.MustCompile(`(?m)^takes\.(\w+) *:= (.*)$`).FindAllStringSubmatch(string(tree.Contents["Makefile"]), -1) {
 		takes[row[1]] = strings.Fields(row[2])
 	}
-	command := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s`+"`"+`]*)+)`)
+	command := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s` + "`" + `]*)+)`)
 	variable := regexp.MustCompile(`([A-Z_]+)=`)
 	found := 0
 	for name, text := range tree.Contents {
 		if path.Ext(name) != ".md" {
 			continue
-		}
-		for _, no := range []string{"SOLUTION=1`", "MUTANT="} {
-			assert.NotContains(t, string(text), no, name)
 		}
 		for _, line := range command.FindAllStringSubmatch(string(text), -1) {
 			for _, v := range variable.FindAllStringSubmatch(line[2], -1) {

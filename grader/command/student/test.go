@@ -63,7 +63,7 @@ func unbegun(root string, t *rubric.Task, begun map[registry.Name]bool) (string,
 		if err != nil {
 			return "", fmt.Errorf("test: %w", err)
 		}
-		if stubs, written := handin.Stubs(src); len(stubs) == 0 || len(written) > 0 {
+		if stubs, written := handin.Stubs(src, t.Optional); len(stubs) == 0 || len(written) > 0 {
 			return "", nil
 		}
 	}

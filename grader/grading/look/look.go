@@ -64,7 +64,7 @@ func At(ctx context.Context, z handin.Zip, root string, t *rubric.Task, devices 
 func stubs(z handin.Zip, t *rubric.Task) (left, written []string) {
 	for _, f := range t.Files {
 		if path.Ext(f) == ".go" {
-			stubs, others := handin.Stubs(z.Files[path.Join(t.Dir, f)])
+			stubs, others := handin.Stubs(z.Files[path.Join(t.Dir, f)], t.Optional)
 			left, written = append(left, stubs...), append(written, others...)
 		}
 	}

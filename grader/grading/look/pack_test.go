@@ -50,10 +50,12 @@ func New() error { return nil }
 func (a A) Softmax() error { if a.no { return attn.ErrNotImplemented }; return nil }
 func (a A) Gemm() error { return a.run() }
 func Read() Reads { return Reads{} }
-`))
+func NewPaged() (*Paged, error) { return &Paged{}, nil }
+func (p *Paged) Decode() error { return attn.ErrNotImplemented }
+`), []string{"Paged"})
 	assert.Equal(t, []string{"Softmax", "Read"}, stubs)
 	assert.Equal(t, []string{"Gemm"}, written)
-	stubs, written = handin.Stubs([]byte("package x\nfunc {"))
+	stubs, written = handin.Stubs([]byte("package x\nfunc {"), nil)
 	assert.Empty(t, stubs)
 	assert.Empty(t, written)
 }

@@ -24,6 +24,7 @@ type Task struct {
 	Points   float64
 	Device   string          // "none" for plain Go; "" is a GPU or the simulator
 	Files    []string        // a student's own; none where all are of the tasks it uses
+	Optional []string        // types that may stay stubs: nothing scored needs them
 	Provided []string        // other Go files that the package needs
 	PTX      bool            `toml:"ptx"` // its kernels may hold inline PTX
 	Uses     []registry.Name // earlier tasks whose files its worker holds too

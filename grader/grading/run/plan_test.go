@@ -80,5 +80,5 @@ func TestThePageIsOfTheFirstCaseThatRunsAKernel(t *testing.T) {
 		}
 	}
 	_, err := Show(t.Context(), Options{Task: &rubric.Task{Name: "3", Device: "none"}})
-	assert.ErrorContains(t, err, "task 3 has no kernels")
+	assert.ErrorContains(t, err, "task 3 has neither kernels nor tiles")
 }
