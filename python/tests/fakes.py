@@ -128,5 +128,14 @@ def plan() -> planner.Plan:
 
 def boxes(root: Path, task: str, source: str) -> dict[str, str]:
     """tree.overlay, with a task 2 that passes tensor maps."""
+    return _files(root, task, "boxes")
+
+
+def astray(root: Path, task: str, source: str) -> dict[str, str]:
+    """tree.overlay, with a task 2 whose softmax writes far outside of its buffers."""
+    return _files(root, task, "astray")
+
+
+def _files(root: Path, task: str, name: str) -> dict[str, str]:
     folder = Path(__file__).parent / "testdata"
-    return {str(root / task / name): str(folder / by) for name, by in (("attention.go", "boxes.go"), ("kernels.cu", "boxes.cu"))}
+    return {str(root / task / "attention.go"): str(folder / f"{name}.go"), str(root / task / "kernels.cu"): str(folder / f"{name}.cu")}

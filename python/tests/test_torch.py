@@ -1,7 +1,10 @@
 """The operators in PyTorch, in transformers, and on a GPU; each class is skipped where that is not there."""
 
+import subprocess
+import sys
 import unittest
 import unittest.mock
+from pathlib import Path
 
 import fakes
 
@@ -174,6 +177,12 @@ class Numbers(unittest.TestCase):
             flashlab.softmax(q.mT, **SOLUTION)
         with self.assertRaisesRegex(flashlab.ArgumentError, "no backward"):
             flashlab.softmax(q.requires_grad_(), **SOLUTION)
+
+    def test_a_kernel_astray(self) -> None:
+        """Whose fault it is comes with the next call, and what finds it."""
+        run = subprocess.run([sys.executable, Path(__file__).parent / "stray.py"], capture_output=True, text=True, timeout=300)
+        self.assertRegex(run.stdout, r"torch: .*illegal", run.stderr)
+        self.assertRegex(run.stdout, r"flashlab: .*CUDA_ERROR_ILLEGAL_ADDRESS.*`make grade`.*`make sanitize`", run.stderr)
 
 
 if __name__ == "__main__":
