@@ -130,7 +130,8 @@ template <int depth> void addProducts(const float *a, const float *b, float (&d)
         }
     if (most > largest) return addPlainly<depth>(a, b, d[0]);
     for (int i = 0; i < 16; i++)
-        for (int j = 0; j < 8; j++) d[i][j] = addOne<depth>(a + i * depth, b + j, d[i][j], top[i][j]);
+        for (int j = 0; j < 8; j++)
+            d[i][j] = addOne<depth>(a + i * depth, b + j, d[i][j], top[i][j]);
 }
 #endif
 
