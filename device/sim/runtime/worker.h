@@ -95,7 +95,7 @@ struct Warp {
 constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
 #if defined(__aarch64__)
-constexpr size_t guardSize = 64 << 10; // its largest page; and compilers expect a guard of that size
+constexpr size_t guardSize = 64 << 10; // the largest page; compilers expect as much
 #else
 constexpr size_t guardSize = 4096;
 #endif
