@@ -14,9 +14,9 @@ import (
 
 // forArm tells whether a compiler's target is AArch64; x86-64 is the other one that is known.
 func forArm(ctx context.Context, path string) (bool, error) {
-	out, err := exec.CommandContext(ctx, path, "-dumpmachine").Output()
+	out, err := exec.CommandContext(ctx, path, "-dumpmachine").CombinedOutput()
 	if err != nil {
-		return false, fmt.Errorf("-dumpmachine: %w", err)
+		return false, fmt.Errorf("-dumpmachine: %w\n%s", err, out)
 	}
 	target := strings.TrimSpace(string(out))
 	switch processor, _, _ := strings.Cut(target, "-"); processor {
