@@ -20,7 +20,7 @@ var sources embed.FS
 
 // What rewrites kernels on their way: part of every module's key.
 //
-//go:embed assembly.go touches.go symbolic.go follow.go unseen.go blocks.go watch.go inline.go strip.go kernels.go headerlines.go hostheaders.go hostside/*.go ptx/*.go
+//go:embed machines.go division.go assembly.go touches.go symbolic.go follow.go unseen.go blocks.go watch.go inline.go strip.go kernels.go headerlines.go hostheaders.go hostside/*.go ptx/*.go
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {
@@ -124,7 +124,8 @@ func compileAll(c *compiler, src, temp string, files []string) ([]string, error)
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out, err := c.run(temp, "-std=c++17", "-O2", "-pthread", "-c", filepath.Join(src, file), "-o", objects[i])
+			args := append(c.runtimeFlags(), "-c", filepath.Join(src, file), "-o", objects[i])
+			out, err := c.run(temp, args...)
 			if err != nil {
 				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)
 			}

@@ -24,6 +24,7 @@ type compiler struct {
 	path        string
 	version     string // its first line of --version: part of every cache key
 	clang       bool
+	arm         bool             // for AArch64, not x86-64
 	fillsLocals bool             // it understands fillLocals
 	jail        jail.CommandFunc // runs it on kernels; nil: as it is
 	reads       []string         // what it sees there besides the kernel
@@ -89,6 +90,9 @@ func newCompiler(path string) (*compiler, error) {
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
 	c := &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}
+	if c.arm, err = forArm(ctx, path); err != nil {
+		return nil, err
+	}
 	// g++ before 12 has no such thing.
 	c.fillsLocals = exec.CommandContext(ctx, path, fillLocals, "-fsyntax-only", "-x", "c++", os.DevNull).Run() == nil
 	return c, nil
@@ -101,17 +105,16 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 		"-std=c++17", "-O1", "-g", "-gdwarf-4", "-fPIC", "-w",
 		"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
 		// Distributions switch hardening on by default: calls that no GPU has.
-		"-fno-stack-protector", "-fcf-protection=none", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
+		"-fno-stack-protector", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=0",
 		// A large local array must meet the guard page below its thread's stack,
 		// not step over it into another thread's.
 		"-fstack-clash-protection",
-		// Hooks are put between instructions (unseen.go): nothing may lie below the stack.
-		"-mno-red-zone",
 		// So that only the kernel's own code can jump or call by an address.
 		"-fno-jump-tables", "-fno-optimize-sibling-calls",
 		// No contraction: a verdict must not depend on this machine's processor.
 		"-ffp-contract=off",
 	}
+	flags = append(flags, c.machineFlags()...)
 	if c.clang {
 		flags = append(flags, "-fno-caret-diagnostics", "-fno-color-diagnostics",
 			"-fdeclspec") // the indices' getters

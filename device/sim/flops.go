@@ -3,17 +3,7 @@ package sim
 import (
 	"strconv"
 	"strings"
-
-	"golang.org/x/arch/x86/x86asm"
 )
-
-// operations of instructions; maxima, comparisons and moves are none.
-var operations = map[x86asm.Op]uint64{
-	x86asm.ADDSS: 1, x86asm.SUBSS: 1, x86asm.MULSS: 1, x86asm.DIVSS: 1, x86asm.SQRTSS: 1,
-	x86asm.ADDSD: 1, x86asm.SUBSD: 1, x86asm.MULSD: 1, x86asm.DIVSD: 1, x86asm.SQRTSD: 1,
-	x86asm.ADDPS: 4, x86asm.SUBPS: 4, x86asm.MULPS: 4, x86asm.DIVPS: 4, x86asm.SQRTPS: 4,
-	x86asm.ADDPD: 2, x86asm.SUBPD: 2, x86asm.MULPD: 2, x86asm.DIVPD: 2, x86asm.SQRTPD: 2,
-}
 
 // flops adds up what the basic blocks of a kernel computed. A call to a
 // mathematical function counts as one operation, fma as two.

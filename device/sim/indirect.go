@@ -3,8 +3,6 @@ package sim
 import (
 	"debug/elf"
 	"strings"
-
-	"golang.org/x/arch/x86/x86asm"
 )
 
 // ByAddress names the files whose kernels call or jump to an address that they
@@ -45,11 +43,8 @@ func jumpsByAddress(path string) (found bool) {
 			continue
 		}
 		own := linkers(f)
-		(&section{s.Addr, bytes}).each(func(at uint64, inst x86asm.Inst) {
-			if inst.Op != x86asm.CALL && inst.Op != x86asm.JMP || own(at) {
-				return
-			}
-			if _, direct := inst.Args[0].(x86asm.Rel); !direct {
+		(&section{f.Machine == elf.EM_AARCH64, s.Addr, bytes}).each(func(i step) {
+			if (i.flow == calls || i.flow == jumps) && !i.direct && !own(i.at) {
 				found = true
 			}
 		})

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,14 +79,22 @@ func (v *view) remove() {
 	}
 }
 
-// command starts the simulator's process. It gets none of our environment, and the
+// process is the simulator's, ready to start. It gets none of our environment, and the
 // locale must not change what it prints.
-func command(binary string, o Options, v *view) (*exec.Cmd, error) {
+func (c *compiler) process(binary string, o Options, v *view) (*exec.Cmd, error) {
+	emulator, err := c.emulator()
+	if err != nil {
+		return nil, err
+	}
 	env := []string{"LC_ALL=C"}
 	if o.Jail == nil {
-		cmd := exec.Command(binary)
+		words := append(emulator, binary)
+		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Env = env
 		return cmd, nil
+	}
+	if len(emulator) > 0 {
+		return nil, fmt.Errorf("%s is for tests without a sandbox", emulatorVariable)
 	}
 	// Device memory, and several times that for what is known of each of its bytes.
 	return o.Jail(context.Background(), jail.Program{Path: binary, Env: env, Read: []string{binary, v.dir}, Memory: 16 * o.Memory})

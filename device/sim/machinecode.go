@@ -3,8 +3,6 @@ package sim
 import (
 	"debug/elf"
 	"strings"
-
-	"golang.org/x/arch/x86/x86asm"
 )
 
 // code is a module's machine code, cut into pieces at every jump, every place that is
@@ -18,6 +16,7 @@ type code struct {
 }
 
 type section struct {
+	arm     bool // AArch64's, not x86-64's
 	address uint64
 	bytes   []byte
 }
@@ -52,16 +51,19 @@ func readCode(path string) *code {
 			continue
 		}
 		if bytes, err := s.Data(); err == nil {
-			c.sections = append(c.sections, &section{s.Addr, bytes})
+			c.sections = append(c.sections, &section{f.Machine == elf.EM_AARCH64, s.Addr, bytes})
 		}
 	}
-	slots := importSlots(f)
+	slots, jumpSlot := importSlots(f), jumpSlotX86
+	if f.Machine == elf.EM_AARCH64 {
+		jumpSlot = jumpSlotArm
+	}
 	for _, s := range f.Sections {
 		if !strings.HasPrefix(s.Name, ".plt") {
 			continue
 		}
 		for at := s.Addr; at < s.Addr+s.Size; at += 8 {
-			if name, ok := slots[c.jumpSlot(at)]; ok {
+			if name, ok := slots[jumpSlot(at, c.at(at))]; ok {
 				c.calls[at] = name
 			}
 		}
@@ -98,26 +100,6 @@ func importSlots(f *elf.File) map[uint64]string {
 	return slots
 }
 
-// jumpSlot reads a PLT entry, jmp *[rip+…], and returns the slot's address.
-func (c *code) jumpSlot(at uint64) uint64 {
-	bytes := c.at(at)
-	if len(bytes) >= 4 && bytes[0] == 0xf3 && bytes[1] == 0x0f && bytes[2] == 0x1e { // endbr64
-		bytes, at = bytes[4:], at+4
-	}
-	if len(bytes) >= 1 && bytes[0] == 0xf2 { // bnd
-		bytes, at = bytes[1:], at+1
-	}
-	inst, err := x86asm.Decode(bytes, 64)
-	if err != nil || inst.Op != x86asm.JMP {
-		return 0
-	}
-	mem, ok := inst.Args[0].(x86asm.Mem)
-	if !ok || mem.Base != x86asm.RIP {
-		return 0
-	}
-	return at + uint64(inst.Len) + uint64(mem.Disp)
-}
-
 func (c *code) at(address uint64) []byte {
 	for _, s := range c.sections {
 		if address >= s.address && address < s.address+uint64(len(s.bytes)) {
@@ -127,84 +109,96 @@ func (c *code) at(address uint64) []byte {
 	return nil
 }
 
+// step is an instruction, as far as it matters here.
+type step struct {
+	at, behind uint64
+	flow       flow
+	direct     bool   // it says where it goes:
+	to         uint64 // there
+	operations uint64
+}
+
+// flow is how the code goes on behind an instruction.
+type flow int
+
+const (
+	straightOn flow = iota
+	calls
+	jumps    // always
+	branches // perhaps
+	returns
+)
+
 // cut splits a section. What cannot be decoded is the padding between functions.
 func (c *code) cut(s *section) {
 	starts, behindHook := map[uint64]bool{s.address: true}, map[uint64]bool{}
-	s.each(func(at uint64, inst x86asm.Inst) {
-		behind := at + uint64(inst.Len)
-		to, jumps := target(at, inst)
-		if jumps {
-			starts[to] = true
+	s.each(func(i step) {
+		leads := i.direct && i.flow != calls
+		if leads {
+			starts[i.to] = true
 		}
-		behindHook[behind] = c.called(at, inst) == hook
-		if jumps || inst.Op == x86asm.RET || inst.Op == x86asm.JMP || behindHook[behind] {
-			starts[behind] = true
+		behindHook[i.behind] = c.called(i) == hook
+		if leads || i.flow == returns || i.flow == jumps || behindHook[i.behind] {
+			starts[i.behind] = true
 		}
 	})
 	var now *piece
-	s.each(func(at uint64, inst x86asm.Inst) {
-		if starts[at] {
+	s.each(func(i step) {
+		if starts[i.at] {
 			if now != nil {
-				now.next = append(now.next, at)
+				now.next = append(now.next, i.at)
 			}
-			now = &piece{behindHook: behindHook[at]}
-			c.pieces[at] = now
+			now = &piece{behindHook: behindHook[i.at]}
+			c.pieces[i.at] = now
 		}
 		if now == nil {
 			return
 		}
-		behind := at + uint64(inst.Len)
-		to, jumps := target(at, inst)
-		switch name := c.called(at, inst); {
+		switch name := c.called(i); {
 		case name == hook:
 			now.hooked = true
 			if !now.behindHook {
-				c.before[behind] = now.operations
+				c.before[i.behind] = now.operations
 			}
 			now = nil
-		case inst.Op == x86asm.CALL:
+		case i.flow == calls:
 			now.operations += callCost(name)
-		case inst.Op == x86asm.RET, inst.Op == x86asm.JMP && !jumps:
+		case i.flow == returns, i.flow == jumps && !i.direct:
 			now = nil
-		case inst.Op == x86asm.JMP: // or a call whose result is the function's own
-			now.operations += callCost(c.calls[to])
-			now.next = []uint64{to}
+		case i.flow == jumps: // or a call whose result is the function's own
+			now.operations += callCost(c.calls[i.to])
+			now.next = []uint64{i.to}
 			now = nil
-		case jumps:
-			now.next = []uint64{to, behind}
+		case i.flow == branches:
+			now.next = []uint64{i.to, i.behind}
 			now = nil
 		default:
-			now.operations += operations[inst.Op]
+			now.operations += i.operations
 		}
 	})
 }
 
-func (s *section) each(visit func(at uint64, inst x86asm.Inst)) {
-	for i := 0; i < len(s.bytes); {
-		inst, err := x86asm.Decode(s.bytes[i:], 64)
-		if err != nil {
-			i++
+// each visits the instructions in turn.
+func (s *section) each(visit func(i step)) {
+	decode, unit := decodeX86, 1
+	if s.arm {
+		decode, unit = decodeArm, 4
+	}
+	for from := 0; from < len(s.bytes); {
+		i, ok := decode(s.address+uint64(from), s.bytes[from:])
+		if !ok {
+			from += unit
 			continue
 		}
-		visit(s.address+uint64(i), inst)
-		i += inst.Len
+		visit(i)
+		from = int(i.behind - s.address)
 	}
-}
-
-// target of a jump, conditional or not, that says where it goes.
-func target(at uint64, inst x86asm.Inst) (uint64, bool) {
-	rel, ok := inst.Args[0].(x86asm.Rel)
-	if !ok || inst.Op == x86asm.CALL {
-		return 0, false
-	}
-	return at + uint64(inst.Len) + uint64(int64(rel)), true
 }
 
 // called is the function outside the module that an instruction calls, or "".
-func (c *code) called(at uint64, inst x86asm.Inst) string {
-	rel, ok := inst.Args[0].(x86asm.Rel)
-	if !ok || inst.Op != x86asm.CALL {
+func (c *code) called(i step) string {
+	if i.flow != calls || !i.direct {
 		return ""
 	}
-	return c.calls[at+uint64(inst.Len)+uint64(int64(rel))]
+	return c.calls[i.to]
 }

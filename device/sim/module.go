@@ -153,7 +153,7 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 	if err != nil {
 		return err
 	}
-	watched, err := seeAll(string(assembly), include)
+	watched, err := c.watch(string(assembly), include)
 	if err != nil {
 		return oneError(s.name, 0, err.Error())
 	}

@@ -21,10 +21,10 @@ type process struct {
 	dead   error // why no further command is answered
 }
 
-func startProcess(binary string, o Options, v *view) (*process, error) {
+func startProcess(c *compiler, binary string, o Options, v *view) (*process, error) {
 	p := &process{}
 	var err error
-	if p.cmd, err = command(binary, o, v); err != nil {
+	if p.cmd, err = c.process(binary, o, v); err != nil {
 		return nil, err
 	}
 	p.cmd.Stderr = &p.errors

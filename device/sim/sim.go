@@ -112,7 +112,7 @@ func Start(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	p, err := startProcess(binary, o, v)
+	p, err := startProcess(c, binary, o, v)
 	if err != nil {
 		v.remove()
 		return nil, fmt.Errorf("simulator: %w", err)

@@ -16,9 +16,28 @@
 namespace simt {
 
 namespace {
+#if defined(__aarch64__)
+Addr programCounter(void *context) {
+    return ((ucontext_t *)context)->uc_mcontext.pc;
+}
+Addr stackPointer(void *context) {
+    return ((ucontext_t *)context)->uc_mcontext.sp;
+}
+// This processor divides by zero and goes on, so division.go puts `brk 7` before it.
+bool divides(int number, Addr pc) {
+    return number == SIGTRAP && *(const uint32_t *)pc == (0xd4200000 | 7 << 5);
+}
+#else
 Addr programCounter(void *context) {
     return (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 }
+Addr stackPointer(void *context) {
+    return (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+}
+bool divides(int number, Addr) {
+    return number == SIGFPE;
+}
+#endif
 
 bool inModule(Worker *w, Addr pc) {
     return pc >= w->module->base && pc < w->module->end;
@@ -30,7 +49,7 @@ constexpr int tooLate = SIGUSR1;
 // A fault inside a hook belongs to the line that called it: the nearest address
 // on the stack that is in the module. A stack that overflowed begins at its guard.
 Addr callerInModule(Worker *w, void *context) {
-    Addr sp = (Addr)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    Addr sp = stackPointer(context);
     Addr low = (Addr)w->current->stack, top = low + stackSize;
     if (sp < low - guardSize || sp >= top) return 0;
     for (Addr at = std::max(sp, low) & ~(Addr)7; at < top; at += sizeof(Addr))
@@ -58,7 +77,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
         if (number == tooLate) {
             f.check = "limits";
             f.kind = "time";
-        } else if (number == SIGFPE) {
+        } else if (divides(number, pc)) {
             f.kind = "division by zero";
         } else if (number == SIGSEGV && (Addr)w->current->stack - at - 1 < guardSize) {
             f.kind = "stack overflow";
@@ -112,7 +131,7 @@ void initSignals() {
     action.sa_sigaction = onSignal;
     // The handler leaves by switching stacks, so it must not keep the signal blocked.
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, tooLate})
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, tooLate})
         sigaction(number, &action, nullptr);
     std::thread(watchClock).detach();
 }

@@ -86,12 +86,26 @@ template <class T, class From> T half(const From *p) {
 
 namespace simt {
 struct FourFloats {
-    double upper, lower; // two floats each
+#if defined(__aarch64__)
+    float upper[2], lower[2]; // in a register each
+#else
+    double upper, lower; // two floats each, as in a register
+#endif
 };
 struct FourWords {
     uint64_t lower, upper; // two words each
 };
 } // namespace simt
+
+namespace {
+inline FourFloats fourFloats(const float *upper, const float *lower) {
+#if defined(__aarch64__)
+    return {{upper[0], upper[1]}, {lower[0], lower[1]}};
+#else
+    return {half<double>(upper), half<double>(lower)};
+#endif
+}
+} // namespace
 
 extern "C" {
 
@@ -107,7 +121,7 @@ extern "C" {
         x.b[g][t] = b0, x.b[g][t + 4] = b1;                                                        \
         upper[0] = d0, upper[1] = d1, lower[0] = d2, lower[1] = d3;                                \
         aligned(w, instruction, line);                                                             \
-        return {half<double>(upper), half<double>(lower)};                                         \
+        return fourFloats(upper, lower);                                                           \
     }
 PRODUCT(simt_multiply_64_half, halves)
 PRODUCT(simt_multiply_64_bfloat16, bfloat16s)

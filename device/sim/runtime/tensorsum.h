@@ -4,8 +4,11 @@
 // falls out more than two bits behind a float's last is cut off, and the rest is added as
 // integers. The result is cut off to a float. So nothing is rounded up, and long sums lose.
 #pragma once
+#if defined(__x86_64__)
 #include <emmintrin.h>
+#endif
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -16,6 +19,12 @@ namespace tensorsum {
 // largest, and with infinity or NaN, sums are plain ones.
 constexpr int least = -100, largest = 100, bitsKept = 23 + 2;
 
+template <int depth> void addPlainly(const float *a, const float *b, float *d) {
+    for (int i = 0; i < 16 * 8; i++)
+        for (int k = 0; k < depth; k++) d[i] += a[i / 8 * depth + k] * b[k * 8 + i % 8];
+}
+
+#if defined(__x86_64__)
 // The exponents of eight numbers' first bits; of zero and its neighbours, less than any other.
 inline __m128i exponents(const float *v) {
     __m128i biased = _mm_set1_epi32(0xff), low = _mm_castps_si128(_mm_loadu_ps(v)),
@@ -39,11 +48,6 @@ inline __m128 cutOff(__m128i first, __m128i second, __m128i e) {
     __m128d sum = _mm_add_pd(_mm_cvtepi32_pd(first), _mm_cvtepi32_pd(second));
     sum = _mm_mul_pd(sum, powerOfTwo(e));
     return _mm_cvtpd_ps(_mm_and_pd(sum, _mm_castsi128_pd(_mm_set1_epi64x(~0ull << 29))));
-}
-
-template <int depth> void addPlainly(const float *a, const float *b, float *d) {
-    for (int i = 0; i < 16 * 8; i++)
-        for (int k = 0; k < depth; k++) d[i] += a[i / 8 * depth + k] * b[k * 8 + i % 8];
 }
 
 // Four sums of a row, whose largest exponents are top.
@@ -86,6 +90,50 @@ template <int depth> void addProducts(const float *a, const float *b, float (&d)
         addFour<depth>(a + i * depth, b + 4, d[i] + 4, high);
     }
 }
+#else
+// One sum after the other, where there is no SSE2: the same bits.
+inline int exponent(float v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return (int)(bits >> 23 & 0xff) - 127;
+}
+
+inline double powerOfTwo(int e) {
+    uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+template <int depth> inline float addOne(const float *a, const float *b, float d, int top) {
+    int unit = top - bitsKept;
+    float shift = (float)powerOfTwo(-unit);
+    int64_t total = (int32_t)(d * shift);
+    for (int k = 0; k < depth; k++) total += (int32_t)(a[k] * b[8 * k] * shift); // the first exact
+    double sum = (double)total * powerOfTwo(unit);
+    uint64_t bits; // a double has room for all of them, a float for all but 29
+    memcpy(&bits, &sum, sizeof bits);
+    bits &= ~0ull << 29;
+    memcpy(&sum, &bits, sizeof bits);
+    return (float)sum;
+}
+
+template <int depth> void addProducts(const float *a, const float *b, float (&d)[16][8]) {
+    int top[16][8], most = least;
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 8; j++) {
+            top[i][j] = std::max(least, exponent(d[i][j]));
+            for (int k = 0; k < depth; k++)
+                top[i][j] =
+                    std::max(top[i][j], exponent(a[i * depth + k]) + exponent(b[8 * k + j]));
+            most = std::max(most, top[i][j]);
+        }
+    if (most > largest) return addPlainly<depth>(a, b, d[0]);
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 8; j++)
+            d[i][j] = addOne<depth>(a + i * depth, b + j, d[i][j], top[i][j]);
+}
+#endif
 
 } // namespace tensorsum
 using tensorsum::addProducts;

@@ -94,7 +94,11 @@ struct Warp {
 
 constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
+#if defined(__aarch64__)
+constexpr size_t guardSize = 64 << 10; // the largest page; compilers expect as much
+#else
 constexpr size_t guardSize = 4096;
+#endif
 constexpr size_t maxShared = 227 << 10;
 constexpr size_t maxStatic = 48 << 10; // of it, in arrays of a fixed size
 
