@@ -28,6 +28,7 @@ type grading struct {
 	seed                   uint64
 	out                    string
 	details                bool
+	few                    int // cases of each check, printed only where one is wrong; 0 for all
 }
 
 // Grade grades.
@@ -158,7 +159,7 @@ func (g grading) each(ctx context.Context, root string, tasks []*rubric.Task, de
 			return verdicts, err
 		}
 		progress := report.NewProgress(os.Stdout, printer.Terminal, fmt.Sprintf("task %s", t.Name))
-		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Report: g.mutant == "",
+		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Few: g.few, Report: g.mutant == "" && g.few == 0,
 			Output: filepath.Join(root, "out"), Progress: progress.Case})
 		progress.Stop()
 		if ctx.Err() != nil { // whatever else it broke on its way
@@ -168,7 +169,9 @@ func (g grading) each(ctx context.Context, root string, tasks []*rubric.Task, de
 			return verdicts, fmt.Errorf("task %s: %w", t.Name, err)
 		}
 		printer.Width = report.Width() // it may have been drawn wider or narrower meanwhile
-		printer.Verdict(v)
+		if g.few == 0 || v.Refused != "" || first(v) != "" {
+			printer.Verdict(v)
+		}
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil

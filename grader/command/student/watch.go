@@ -58,9 +58,15 @@ func (w *watching) run() (int, error) {
 		}
 		clearScreen(printer)
 		began := time.Now()
-		err = w.once(ctx, root, task, devices, printer)
-		if ctx.Err() != nil {
+		this, done := s.untilChanged(ctx, seen)
+		err = w.once(this, root, task, devices, printer)
+		overtaken := this.Err() != nil
+		done()
+		switch {
+		case ctx.Err() != nil:
 			return over(printer.W)
+		case overtaken:
+			continue
 		}
 		if err != nil { // a rubric or a machine that is broken, not the student's code
 			return command.Failed, err
@@ -72,28 +78,37 @@ func (w *watching) run() (int, error) {
 	}
 }
 
-// once grades what failed last. If that is right now, or nothing failed, it grades all that was asked for.
+// few cases of each check come first, the small ones, so that an answer is there within seconds.
+const few = 4
+
+// once grades what failed last, or a few cases of each check. If they are right, it grades all that was asked for.
 func (w *watching) once(ctx context.Context, root string, task *rubric.Task, devices run.Devices, printer report.Printer) error {
 	fmt.Fprintln(printer.W, headline([]*rubric.Task{task}, devices, w.seed))
-	grade := func(only string) (verdicts []verdict.Verdict, err error) {
+	began := time.Now()
+	grade := func(only string, few int) (verdicts []verdict.Verdict, err error) {
 		g := w.grading
-		g.only = only
+		g.only, g.few = only, few
 		if verdicts, err = g.each(ctx, root, []*rubric.Task{task}, devices, printer); err == nil {
 			w.failed = first(verdicts[0])
 		}
 		return verdicts, err
 	}
-	if w.failed != "" {
-		verdicts, err := grade(w.failed)
+	if begin := w.failed; begin != "" || w.only == "" {
+		rest, count := "This failed before, and still does. The other cases come when it is right.", 0
+		if begin == "" {
+			rest, count = "These are the first cases of each check. The others come when they are right.", few
+		}
+		verdicts, err := grade(begin, count)
 		if err != nil || verdicts[0].Refused != "" {
 			return err
 		}
 		if w.failed != "" {
-			fmt.Fprintln(printer.W, "\nThis failed before, and still does. The other cases come when it is right.")
+			fmt.Fprintln(printer.W, "\n"+rest)
 			return nil
 		}
+		fmt.Fprintf(printer.W, "Right so far, after %.1f s. Now all cases.\n", time.Since(began).Seconds())
 	}
-	verdicts, err := grade(w.only)
+	verdicts, err := grade(w.only, 0)
 	if err != nil || verdicts[0].Refused != "" {
 		return err
 	}
@@ -105,14 +120,14 @@ func first(v verdict.Verdict) string {
 	for _, c := range v.Checks {
 		for _, k := range c.Cases {
 			if !k.Passed && !k.Hidden {
-				return k.Name
+				return c.ID + "/" + k.Name
 			}
 		}
 	}
 	for _, c := range v.Checks {
 		for _, f := range c.Findings {
 			if f.Case != "" {
-				return f.Case
+				return c.ID + "/" + f.Case
 			}
 		}
 	}
@@ -190,6 +205,17 @@ func (s saves) settled(ctx context.Context) (seen string, err error) {
 			return now, nil
 		}
 	}
+}
+
+// untilChanged is a context that ends with the next save. done ends it, too.
+func (s saves) untilChanged(ctx context.Context, seen string) (one context.Context, done func()) {
+	one, done = context.WithCancel(ctx)
+	go func() {
+		if s.changed(one, seen) == nil {
+			done()
+		}
+	}()
+	return one, done
 }
 
 // patience is how many looks a file may be missing before that is told.

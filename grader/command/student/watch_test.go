@@ -78,14 +78,26 @@ func TestSavesInARowAreOne(t *testing.T) {
 }
 
 func TestWhatFailedFirst(t *testing.T) {
-	right, hidden := verdict.Outcome{Name: "softmax/1x1", Passed: true}, verdict.Outcome{Name: "softmax/h", Hidden: true}
-	wrong := verdict.Outcome{Name: "gemm/2x2"}
-	race := verdict.Found{Finding: trace.Finding{Check: "race"}, Case: "softmax/17x113"}
+	right, hidden := verdict.Outcome{Name: "1x1", Passed: true}, verdict.Outcome{Name: "h", Hidden: true}
+	wrong := verdict.Outcome{Name: "2x2"}
+	race := verdict.Found{Finding: trace.Finding{Check: "race"}, Case: "17x113"}
 	of := func(cases []verdict.Outcome, found ...verdict.Found) verdict.Verdict {
-		return verdict.Verdict{Checks: []verdict.Check{{Cases: cases, Findings: found}}}
+		return verdict.Verdict{Checks: []verdict.Check{{ID: "softmax", Cases: cases, Findings: found}}}
 	}
 	assert.Empty(t, first(of([]verdict.Outcome{right, hidden})), "a hidden case cannot be run alone")
-	assert.Equal(t, "gemm/2x2", first(of([]verdict.Outcome{right, hidden, wrong}, race)))
+	assert.Equal(t, "softmax/2x2", first(of([]verdict.Outcome{right, hidden, wrong}, race)))
 	assert.Equal(t, "softmax/17x113", first(of([]verdict.Outcome{right}, race)))
 	assert.Empty(t, first(verdict.Verdict{Refused: "kernels.cu:3: expected ;"}))
+}
+
+func TestASaveEndsWhatIsGraded(t *testing.T) {
+	s, a, _ := watched(t)
+	seen, err := s.settled(within(t))
+	require.NoError(t, err)
+	one, done := s.untilChanged(within(t), seen)
+	defer done()
+	require.NoError(t, one.Err())
+	require.NoError(t, os.WriteFile(a, []byte("another"), 0o644))
+	<-one.Done()
+	assert.ErrorIs(t, one.Err(), context.Canceled)
 }

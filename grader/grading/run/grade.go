@@ -67,7 +67,7 @@ func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
 func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	t := o.Task
 	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
-		Partly: o.Only, Shown: inWords(o.Devices.Show)}
+		Partly: o.part(), Shown: inWords(o.Devices.Show)}
 	ready, err := o.prepare()
 	var refused *gate.Error
 	if errors.As(err, &refused) {
@@ -91,6 +91,14 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 		return score.Refuse(v, t, broken.Error()), nil
 	}
 	return v, err
+}
+
+// part names what alone is graded; "" where it is the whole task.
+func (o Options) part() string {
+	if o.Only == "" && o.Few > 0 {
+		return "a few cases"
+	}
+	return o.Only
 }
 
 func (o Options) deviceName() string {
