@@ -46,7 +46,7 @@ takes.release  := VERSION COURSE
 #= VERSION=2_registers  with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
 #=                      of release: its name, such as 2027.1
 #= LADDER=flash         bench times all versions of one kind of kernel in one run, and draws them (softmax, product, flash,
-#=                      decode, rope, halves, codes, projection, fourbit, decode16, int4)
+#=                      decode, rope, halves, codes, projection, fourbit, decode16, kivi, int4)
 #= MUTANT=name          a known-wrong solution
 #= VARIANT=window       grade as in a year with this variant; SOLUTION=1 is then the variant's
 #= COURSE=course.toml   release what this class gets: the variant that it names

@@ -11,6 +11,7 @@ import (
 	"flashlab/grader/tasks/b4"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
+	"flashlab/grader/tasks/b7"
 	"flashlab/grader/tasks/b8"
 	"flashlab/grader/tasks/task2"
 	"flashlab/grader/tasks/task4"
@@ -94,6 +95,11 @@ func Ladders() []Ladder {
 			{Version: "5_split", Idea: "several blocks share the keys", Bound: "each thread waits for one key and value at a time"},
 			{Version: "6_flight", Idea: "cp.async, five turns ahead", Bound: "plain units: some 75 instructions a key"},
 			{Idea: "query heads as rows of products on tensor cores", Bound: "memory, and some µs to start, to load first and to merge"},
+		}},
+		{"kivi", b7.StepOf(4, 64, 4096), []Rung{
+			{Version: "1_plain", Idea: "a thread for each key, then for each number", Bound: "a byte a load, and four heads that make numbers of the same codes"},
+			{Version: "2_packed", Idea: "all query heads of a key head in a block, eight codes a load", Bound: "plain units: to unpack, and four dot products"},
+			{Idea: "codes become halves once, products on tensor cores", Bound: "instructions: 777 for 32 keys, of which the codes need 420"},
 		}},
 		{"int4", b8.ProductOf(1, 4096, 14336), []Rung{
 			{Version: "1_dequantise", Idea: "weights are written as halves, then multiplied", Bound: "four and a half times the bytes"},

@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/tasks/b4"
 	"flashlab/grader/tasks/b5"
 	"flashlab/grader/tasks/b6"
+	"flashlab/grader/tasks/b7"
 	"flashlab/grader/tasks/b8"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/task2"
@@ -53,7 +54,7 @@ func All() []race.Workload {
 		all = append(all, b5.ProjectOf("nf4", rows, 4096, 24, 4), b5.ProjectOf("nf4", rows, 4096, 96, 8), b5.ProjectOf("mxfp4", rows, 4096, 96, 8))
 	}
 	for _, of := range [][]int{{1, 4096}, {8, 4096}, {64, 4096}, {16, 1024}, {1, 65536}, {16, 32768}} {
-		all = append(all, b6.StepOf(of[0], of[1], "flash", "cudnn"))
+		all = append(all, b6.StepOf(of[0], of[1], "flash", "cudnn"), b7.StepOf(8, of[0], of[1]), b7.StepOf(4, of[0], of[1]))
 	}
 	for _, rows := range []int{1, 16, 64} {
 		all = append(all, b8.ProductOf(rows, 4096, 4096), b8.ProductOf(rows, 4096, 14336), b8.ProductOf(rows, 14336, 4096), b8.ProductOf(rows, 8192, 8192))
@@ -81,6 +82,8 @@ func VersionWorkloads(task registry.Name) []race.Workload {
 		return []race.Workload{b5.ProjectOf("nf4", 1, 4096, 96, 8), b5.ProjectOf("mxfp4", 1, 4096, 96, 8)}
 	case "b6":
 		return []race.Workload{b6.StepOf(1, 4096), b6.StepOf(64, 4096)}
+	case "b7":
+		return []race.Workload{b7.StepOf(8, 64, 4096), b7.StepOf(4, 64, 4096)}
 	case "b8":
 		return []race.Workload{b8.ProductOf(1, 4096, 14336), b8.ProductOf(16, 4096, 14336)}
 	case "5":

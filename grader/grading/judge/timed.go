@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,6 +31,8 @@ type Timed struct {
 	// Each is the number that each sequence has in a workload of a shape; nil for the fourth size: all
 	// slots of a cache are filled.
 	Each func(shape []int) int
+	// Dist is of the inputs that are in every case; "" is normal. Those that are given are normal.
+	Dist tensor.Dist
 	// Small is a shape for the simulator, which times nothing but checks everything.
 	Small []int
 	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
@@ -58,9 +61,12 @@ func Apart(got, want []float32) float64 {
 	return most / math.Sqrt(square/float64(len(want)))
 }
 
-// TimedSpec is the usual workload of a shape: normal numbers, the same for every sequence.
+// TimedSpec is the usual workload of a shape: the same for every sequence.
 func (o Op) TimedSpec(shape []int, causal bool) Spec {
 	s := Spec{Shape: shape, Dist: tensor.Normal, Causal: causal}
+	if o.Timed != nil {
+		s.Dist = cmp.Or(o.Timed.Dist, s.Dist)
+	}
 	if o.Each != "" && len(shape) > 3 {
 		each := shape[3]
 		if o.Timed != nil && o.Timed.Each != nil {

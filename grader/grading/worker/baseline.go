@@ -8,6 +8,7 @@ import (
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/grading/wire"
+	"flashlab/tensor"
 )
 
 // baseline makes what is compared with, for the buffers of one run: what it needs
@@ -56,6 +57,8 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.widened(func() (baseline, error) { return s.unfusedStep(s.Decode()) })
 	case "decode", "decode_window", "split": // all slots, whatever the window
 		return s.unfusedStep(s.Decode())
+	case "decode_int8", "decode_int4":
+		return s.onlyRead(2 * int64(tensor.Float16.Bytes(s.Decode().Elements())))
 	case "softmax":
 		return func(out, in Places) (func() error, error) {
 			s.now.out = nil
@@ -63,6 +66,21 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		}, nil
 	}
 	return nil, fmt.Errorf("the operation %q has no baseline", s.Op)
+}
+
+// onlyRead reads so many bytes, once: a cache of halves, of which no step of decoding can read less.
+func (s *timedCase) onlyRead(bytes int64) (baseline, error) {
+	halves, err := s.malloc("the baseline's cache", bytes)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Device.Set(halves, 0); err != nil { // as the kernel wants it
+		return nil, err
+	}
+	return func(_, _ Places) (func() error, error) {
+		s.now.out = nil // nothing is written there
+		return func() error { return s.gauge.read(halves) }, nil
+	}, nil
 }
 
 // unfused is attention in three steps: scores, softmax, sum.

@@ -43,6 +43,7 @@ func decodeOp(bits int) judge.Op {
 		Least:   func(c problem.Problem) uint64 { return least(bits, c) },
 		Against: "each token's codes and scales once",
 		Scratch: scratch,
+		Timed:   timed(bits),
 	}
 }
 

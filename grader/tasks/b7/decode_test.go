@@ -237,3 +237,27 @@ func TestMemory(t *testing.T) {
 		assert.Less(t, float64(scratch(c)), halves)
 	}
 }
+
+// The truth of a timed query is made of a part of the cache, and is that of the whole one.
+func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
+	for _, bits := range []int{8, 4} {
+		op := decodeOp(bits)
+		c, err := op.TimedCase(op.TimedSpec([]int{2, 4, 2, 64, 64}, false))
+		require.NoError(t, err)
+		assert.Equal(t, []int{63, 63}, c.Each)
+		c.Seed = 11
+		var in []*tensor.Tensor
+		for _, one := range c.Inputs { // as the device is filled with them
+			x, err := one.Random(c.Seed)
+			require.NoError(t, err)
+			in = append(in, x)
+		}
+		d := decoding{c, cacheOf(bits, c.Cache(), in[1:]), in[0].Data, c.Each}
+		whole := truth(d.read(reading{}))
+		for _, row := range []int{0, 3, 5, 7} {
+			one := op.Timed.Truth(c, row*64)
+			assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12)
+			assert.Equal(t, whole.Type, one.Type)
+		}
+	}
+}

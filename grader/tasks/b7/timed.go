@@ -1,0 +1,64 @@
+package b7
+
+import (
+	"fmt"
+
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/shared"
+	"flashlab/tensor"
+)
+
+// Baseline reads a cache of as many slots in halves, once, and computes nothing. No step of decoding from halves
+// can be faster, and the best are as fast, within some percent: so what is above 1 was gained by fewer bits. It is
+// the same whatever a student's task b6 is like, and every GPU reads at its own memory's rate.
+const Baseline = "a kernel that only reads the cache in halves"
+
+// timed is what timing needs. Codes, scales and lows are of any bits: nobody could quantise so many in time.
+func timed(bits int) *judge.Timed {
+	return &judge.Timed{
+		// Sequences of queries of many sizes: of small ones all keys have some weight, of large ones few.
+		Dist:  tensor.Uneven,
+		Small: []int{2, 4, 2, 64, 64},
+		// The last slot is free: a tile of 8 bits has 31 tokens, and so has the open group of 4 bits.
+		Each:              func(shape []int) int { return shape[3] - 1 },
+		SelfTest:          rubric.Rung{Op: fmt.Sprintf("decode_int%d", bits), Shape: []int{64, 32, 8, 4096, 128}},
+		Baseline:          Baseline,
+		BaselineElsewhere: true,
+		Held:              func(c problem.Problem) int64 { return 2 * int64(tensor.Float16.Bytes(c.Cache().Elements())) },
+		Piece:             func(c problem.Problem) int { return c.Decode().Dim },
+		FLOPS: func(c problem.Problem) float64 {
+			s, tokens := c.Decode(), 0
+			for _, n := range c.Each {
+				tokens += n
+			}
+			return 4 * float64(tokens) * float64(s.Heads) * float64(s.Dim)
+		},
+		// A piece is one query, which needs a single key head of its sequence: every array of a cache begins
+		// with sequences and their heads.
+		Truth: func(c problem.Problem, from int) judge.Truth {
+			s := c.Decode()
+			row, pairs := from/s.Dim, s.Batch*s.KVHeads
+			sequence, pair := row/s.Heads, row/(s.Heads/s.KVHeads)
+			one := s
+			one.Batch, one.Heads, one.KVHeads = 1, 1, 1
+			part := cache{bits: bits, s: one.CacheShape}
+			for i, to := range part.arrays() {
+				n := c.Inputs[1+i].Elements() / pairs
+				*to = judge.InputPart(c, 1+i, pair*n, n)
+			}
+			lengths := c.Each[sequence : sequence+1]
+			k, v := part.numbers(lengths, reading{})
+			return truth(shared.Decoding{S: one, Lengths: lengths, Q: judge.InputPart(c, 0, from, s.Dim), K: k, V: v})
+		},
+	}
+}
+
+// StepOf is the workload of 32 query heads × 128 over 8 key heads, with so many slots each, of which one is free.
+func StepOf(bits, batch, slots int) race.Workload {
+	return race.Workload{Name: fmt.Sprintf("decoding in INT%d, batch %d, 32 heads × 128, 8 key heads, context %d", bits, batch, slots),
+		ID: fmt.Sprintf("decode%d-%d-%d", bits, batch, slots), Task: "b7", Op: fmt.Sprintf("decode_int%d", bits), Traffic: true,
+		Shape: []int{batch, 32, 8, slots, 128}}
+}
