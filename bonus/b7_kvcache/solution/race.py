@@ -52,9 +52,9 @@ class Config(ctypes.Structure):
 
 
 class Cache:
-    """A cache of so many bits: 16, 8 or 4. Codes are random, or those of k and v [batch, kv, slots, dim]."""
+    """A cache of so many bits: 16, 8, or 4 as KIVI or by token. Codes are random, or those of k and v [batch, kv, slots, dim]."""
 
-    def __init__(self, bits, batch, kv, slots, dim, k=None, v=None, lengths=None):
+    def __init__(self, bits, batch, kv, slots, dim, k=None, v=None, lengths=None, by_token=False):
         self.bits, self.shape = bits, (batch, kv, slots, dim)
         tokens = (batch, kv, slots)
         if bits == 16:  # in b6's order
@@ -63,10 +63,13 @@ class Cache:
             width = dim * bits // 8
             code = [torch.randint(0, 256, (*tokens, width), device="cuda", dtype=torch.uint8) for _ in range(2)]
             small = lambda *s: (torch.rand(*s, device="cuda") * 4 / 2 ** bits + 0.001).half()
-            ks = (batch, kv, slots // 32, dim)
+            ks = tokens if by_token else (batch, kv, slots // 32, dim)
             self.all = code + ([small(*tokens), small(*tokens)] if bits == 8 else [small(*ks), small(*tokens), small(*ks) - 0.12, small(*tokens) - 0.12])
-            if bits == 4:
+            if bits == 4 and not by_token:
                 self.all += [torch.randn(batch, kv, 32, dim, device="cuda", dtype=torch.float16) for _ in range(2)]
+        elif by_token and bits == 4:
+            codes, scales, lows, self.read = zip(*(four(x) for x in (k, v)))
+            self.all = [packed(codes[0]), packed(codes[1]), *scales, *lows]
         elif bits == 8:
             codes, scales, self.read = zip(*(eight(x) for x in (k, v)))
             self.all = [*codes, *scales]
@@ -85,15 +88,13 @@ class Cache:
                     r[b, :, first:n] = x[b, :, first:n]
                 ks[b, :, n // 32:], kl[b, :, n // 32:], vs[b, :, first:], vl[b, :, first:] = (math.nan,) * 4
             self.all = [packed(kc), packed(vc), ks.contiguous(), vs, kl.contiguous(), vl, *opened]
-        if bits == 8 and k is not None:
+        if k is not None and (bits == 8 or by_token):
             for b, n in enumerate(lengths.tolist()):
                 for s in self.all[2:]:
                     s[b, :, n:] = math.nan
 
-    def arguments(self):
-        if self.bits == 8:
-            return self.all + [self.all[2]] * 4
-        return self.all
+    def arguments(self, count):
+        return self.all + [self.all[2]] * (count - len(self.all) if self.bits == 8 else 0)
 
     def bytes(self):
         return sum(x.numel() * x.element_size() for x in self.all)
@@ -135,7 +136,7 @@ class Kernel:
         self.text, self.folder = path.read_text(), path.parent
         self.set = dict(c.split("=") for c in changes.split(",") if c)
         self.macros = {n[1:]: self.set.pop(n) for n in list(self.set) if n[0] == "+"}
-        self.bits = int(self.macros.get("BITS", 16))
+        self.bits, self.by_token = int(self.macros.get("BITS", 16)), "by_token" in file
         self.many = int(self.set.pop("BLOCKS", 132))
         for name, value in self.set.items():
             self.text, n = re.subn(rf"\b{name} = [^,;]+", f"{name} = {value}", self.text, count=1)
@@ -146,6 +147,10 @@ class Kernel:
         found = re.search(r"\bSTAGES = (\d+)", self.text)
         self.stages = int(found[1]) if found else 0
         self.functions = {}
+
+    def kind(self):
+        """What of cache it reads: its bits, and whether those are by token."""
+        return self.bits, self.by_token and self.bits == 4
 
     def compile(self, dim):
         stem = WORK / f"{abs(hash(self.name))}_{dim}"
@@ -177,7 +182,7 @@ class Kernel:
         pairs = batch * kv * -(-(heads // kv) // self.heads)
         parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
         f = self.function(dim)
-        buffers = (q, *cache.arguments(), lengths, out, *[scratch] * self.splits)
+        buffers = (q, *cache.arguments(6 if self.by_token else 8), lengths, out, *[scratch] * self.splits)
         held = [*(ctypes.c_uint64(x.data_ptr()) for x in buffers),
                 *map(ctypes.c_int, (slots, heads, kv)), ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
         args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
@@ -255,7 +260,7 @@ def check(kernel, scratch):
                 cache.all = [x.half().transpose(1, 2).contiguous() for x in (k, v)]
                 read = (k, v)
             else:
-                cache = Cache(kernel.bits, batch, kv, slots, dim, k, v, lengths)
+                cache = Cache(kernel.bits, batch, kv, slots, dim, k, v, lengths, kernel.by_token)
                 read = cache.read
             want = truth(q, *read, lengths)
             out = torch.full_like(q, math.nan)
@@ -300,20 +305,21 @@ def main():
             q = torch.randn(batch, 32, 128, device="cuda", dtype=torch.float16)
             out, n = torch.empty_like(q), torch.full((batch,), lengths, device="cuda", dtype=torch.int32)
             rows, memory = [[] for _ in fit], {}
-            for bits in (16, 8, 4):
-                size = Cache(bits, batch, 8, tokens, 128)
-                memory[bits] = size.bytes()
-                caches = [size, *(Cache(bits, batch, 8, tokens, 128) for _ in range(min(24, int(3e8 / memory[bits]))))]
+            for kind in {(16, False), (8, False), (4, False), *(k.kind() for k in fit)}:
+                make = lambda: Cache(kind[0], batch, 8, tokens, 128, by_token=kind[1])
+                size = make()
+                memory[kind] = size.bytes()
+                caches = [size, *(make() for _ in range(min(24, int(3e8 / memory[kind]))))]
                 for _ in range(2):
                     for row, kernel in zip(rows, fit):
-                        if kernel.bits == bits:
+                        if kernel.kind() == kind:
                             row.append(graph_us([kernel.step(out, q, c, n, scratch) for c in caches]))
                 del caches, size
-            print(f"{batch} x {lengths}, memory {memory[8] / memory[16]:.3f} and {memory[4] / memory[16]:.3f}")
+            print(f"{batch} x {lengths}, memory {memory[8, False] / memory[16, False]:.3f} and {memory[4, False] / memory[16, False]:.3f}")
             base = sum(rows[0]) / 2
             for row, kernel in zip(rows, fit):
                 us = sum(row) / 2
-                print(f"   {row[0]:7.1f} {row[1]:7.1f} µs, {memory[kernel.bits] / us / 1e6:5.2f} TB/s, {base / us:5.2f} x halves: {kernel.name}", flush=True)
+                print(f"   {row[0]:7.1f} {row[1]:7.1f} µs, {memory[kernel.kind()] / us / 1e6:5.2f} TB/s, {base / us:5.2f} x halves: {kernel.name}", flush=True)
 
 
 main()

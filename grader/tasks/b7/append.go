@@ -184,6 +184,7 @@ func (a adding) reason(got, want []float32) string {
 		{way{swapped: true}, "nibbles are swapped: the first of two codes is in the byte's low half"},
 		{way{early: true}, "a group's scale is that of its first 31 tokens: it was taken before the group was full"},
 		{way{byToken: true}, "K is quantised by token, as V is: each channel of K has a scale of its own"},
+		{way{atOnce: true}, "K is quantised by token, as V is, and no group is ever open: each channel of K has a scale of its own, of a group's 32 tokens"},
 		{way{cut: true}, "codes are cut off: round to the nearest, of two to the even one"},
 		{way{nearest: true}, "scales are rounded to the nearest half: round towards zero, so that no number grows"},
 		{way{raw: true}, "codes are made with the scale in float32: divide by the half that the cache keeps"},

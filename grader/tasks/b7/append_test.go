@@ -115,7 +115,8 @@ func TestMistakesOfWritingAreRecognised(t *testing.T) {
 	}{
 		{way{swapped: true}, "nibbles are swapped", []int{4}},
 		{way{early: true}, "taken before the group was full", []int{4}},
-		{way{byToken: true}, "K is quantised by token", []int{4}},
+		{way{byToken: true}, "K is quantised by token, as V is: each", []int{4}},
+		{way{atOnce: true}, "K is quantised by token, as V is, and no group is ever open", []int{4}},
 		{way{cut: true}, "codes are cut off", []int{8, 4}},
 		{way{nearest: true}, "scales are rounded to the nearest half", []int{8, 4}},
 		{way{raw: true}, "codes are made with the scale in float32", []int{8, 4}},

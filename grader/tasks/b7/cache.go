@@ -75,6 +75,7 @@ type way struct {
 	swapped  bool // the first of two codes is in a byte's high half
 	early    bool // a group's scales were taken when its last token was not there yet
 	byToken  bool // k is by token, as v is
+	atOnce   bool // and no group is open: a token becomes codes as it comes
 	from0    bool // a low is not taken off
 	shift    int  // tokens are written so many slots too far
 	first    bool // all sequences are as long as the first
@@ -162,9 +163,9 @@ func (c cache) append(sequence, length int, k, v []float32, w way) {
 			pair = 0
 		}
 		a, b := k[head*dim:(head+1)*dim], v[head*dim:(head+1)*dim]
-		if c.bits == 8 {
-			c.token(c.k, c.kScales, nil, pair, length, a, w)
-			c.token(c.v, c.vScales, nil, pair, length, b, w)
+		if c.bits == 8 || w.atOnce {
+			c.token(c.k, c.kScales, c.kLows, pair, length, a, w)
+			c.token(c.v, c.vScales, c.vLows, pair, length, b, w)
 			continue
 		}
 		open := pair * group * dim

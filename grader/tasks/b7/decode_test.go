@@ -195,12 +195,23 @@ func TestTurns(t *testing.T) {
 		n := 1 + count(bits)
 		d := decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:n]).clone(), p.In[0].Data, p.C.Each}
 		stale := decoding{p.C, d.clone(), p.In[0].Data, p.C.Each}
-		d.fill(p.In[n].Data, p.In[n+1].Data)
+		d.fill(p.In[n].Data, p.In[n+1].Data, way{})
 		right := judgetest.Narrow(truth(d.read(reading{})).Want)
 		tensor.Float16.Round(right)
 		assert.True(t, p.Judge(t, right).Passed)
 		wrong := judgetest.Narrow(truth(stale.read(reading{})).Want)
 		assert.False(t, p.Judge(t, wrong).Passed, "the cache as it was before")
+		if bits == 4 {
+			other := decoding{p.C, stale.clone(), p.In[0].Data, p.C.Each}
+			other.fill(p.In[n].Data, p.In[n+1].Data, way{atOnce: true})
+			byToken := judgetest.Narrow(truth(other.read(reading{byToken: true})).Want)
+			tensor.Float16.Round(byToken)
+			r := p.Judge(t, byToken)
+			assert.False(t, r.Passed)
+			assert.Contains(t, r.Reason, "right for another format, INT4 by token")
+			byToken[5] += 0.1
+			assert.NotContains(t, p.Judge(t, byToken).Reason, "another format")
+		}
 		_, err := op.Case(judge.Spec{Shape: []int{1, 2, 1, 64, 64, 40}, Each: []int{41}, Dist: tensor.Normal}, 1, 1)
 		require.ErrorContains(t, err, "keeps 41 of 40 tokens")
 	}

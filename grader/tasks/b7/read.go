@@ -12,6 +12,7 @@ type reading struct {
 	noLow   bool                      // a number is code · scale, without the low
 	sign    bool                      // codes are taken for −8 … 7 (4 bits), or for 0 … 255 (8 bits)
 	coded   bool                      // the open group is read as if it was in codes, too
+	byToken bool                      // k is read by token, as v is, and no group is open
 	scale   func(slot, slots int) int // whose scale a token has; nil for its own
 	group   func(n, groups int) int   // whose scales a group of k has; nil for its own
 	channel func(x, dim int) int      // whose scale a channel has; nil for its own
@@ -36,7 +37,7 @@ func (c cache) numbers(lengths []int, r reading) (k, v []float32) {
 			continue
 		}
 		pair := sequence*s.KVHeads + head
-		if c.bits == 4 && slot >= lengths[sequence]/group*group && !r.coded {
+		if c.bits == 4 && slot >= lengths[sequence]/group*group && !r.coded && !r.byToken {
 			row := slot % group
 			if r.open != nil {
 				row = min(max(r.open(slot), 0), group-1)
@@ -53,9 +54,13 @@ func (c cache) numbers(lengths []int, r reading) (k, v []float32) {
 		if r.swapped {
 			code ^= 1
 		}
+		v[at] = fused(c.whole(c.v[code], r), c.vScales[token], c.vLows[token], r)
+		if r.byToken {
+			k[at] = fused(c.whole(c.k[code], r), c.kScales[token], c.kLows[token], r)
+			continue
+		}
 		channel := (pair*s.MaxSeq/group+of(r.group, slot/group, s.MaxSeq/group))*s.Dim + of(r.channel, x, s.Dim)
 		k[at] = fused(c.whole(c.k[code], r), c.kScales[channel], c.kLows[channel], r)
-		v[at] = fused(c.whole(c.v[code], r), c.vScales[token], c.vLows[token], r)
 	}
 	return k, v
 }

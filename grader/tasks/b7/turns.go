@@ -40,22 +40,29 @@ func turnsOp(bits int) judge.Op {
 		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			got := out.Tensors[0].Data
 			n := 1 + count(bits)
-			d := decoding{c, cacheOf(bits, c.Cache(), in[1:n]).clone(), in[0].Data, c.Each}
-			d.fill(in[n].Data, in[n+1].Data)
-			return d.judge(got)
+			filled := func(w way) decoding {
+				d := decoding{c, cacheOf(bits, c.Cache(), in[1:n]).clone(), in[0].Data, c.Each}
+				d.fill(in[n].Data, in[n+1].Data, w)
+				return d
+			}
+			r := filled(way{}).judge(got)
+			if !r.Passed && bits == 4 && truth(filled(way{atOnce: true}).read(reading{byToken: true})).Judge(got).Passed {
+				r.Reason = "right for another format, INT4 by token: K is to be quantised by channel, over groups of 32 tokens"
+			}
+			return r
 		},
 		Least:   func(c problem.Problem) uint64 { return judge.Bytes(c.Inputs) },
 		Scratch: scratch,
 	}
 }
 
-// fill appends the last tokens of each sequence, as if it had begun with these.
-func (d decoding) fill(k, v []float32) {
+// fill appends, in this way, the last tokens of each sequence, as if it had begun with these.
+func (d decoding) fill(k, v []float32, w way) {
 	size, all := d.Cache().Slot(), d.Sizes["count"]
 	for b, n := range d.lengths {
 		for i := range n {
 			at := ((all-n+i)*d.Cache().Batch + b) * size
-			d.append(b, i, k[at:at+size], v[at:at+size], way{})
+			d.append(b, i, k[at:at+size], v[at:at+size], w)
 		}
 	}
 }
