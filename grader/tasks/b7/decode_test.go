@@ -161,6 +161,13 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 			}
 		}
 		assert.Greater(t, known, 10)
+		if bits == 4 {
+			closed := []int{128, 128, 0}
+			y, _, _ := shared.Decode64(right.Q, right.K, right.V, right.S, shared.CacheRows(right.S, closed), shared.Deviation{})
+			out := judgetest.Narrow(y)
+			tensor.Float16.Round(out)
+			assert.Contains(t, e.Judge(t, out).Reason, "the open group is left out")
+		}
 		assert.Contains(t, e.Judge(t, make([]float32, len(want))).Reason, "every element is 0")
 		bad, _ := tensor.Float16.Unwritten()
 		unwritten := slices.Clone(want)
