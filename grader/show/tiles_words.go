@@ -23,7 +23,7 @@ func (t *tiling) advise(r Run, w walk) {
 	k := w.read[matrixK]
 	if most := slices.Max(k); most > 1 && len(t.Advice) == 0 {
 		t.Fine = true
-		t.say("k and v are read up to %s ×, once for each block of at most %d queries, and nothing else twice. Only larger blocks of queries would read them less often, and the SRAM limits those.", count(most), r.Tiled.Rows)
+		t.say("k and v are read up to %s ×, once for each block of queries, which is at most %d high, and nothing else twice. Only higher blocks would read them less often, and the SRAM limits those.", count(most), r.Tiled.Rows)
 	}
 	if len(t.Advice) == 0 {
 		t.Fine = true

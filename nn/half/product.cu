@@ -83,7 +83,7 @@ __device__ void multiply(const __half *x, const __half *w, __half *y, int rows, 
     for (int i = 0; i < STAGES - 1; i++) ask(i);
     for (int slice = 0; slice < slices; slice++) {
         __pipeline_wait_prior(STAGES - 2);
-        __syncthreads(); // the slice is there for all; and all are done with the one before
+        __syncthreads(); // the slice has arrived, and every warp is done with the one before
         ask(slice + STAGES - 1);
         const unsigned char *stage = shared + slice % STAGES * STAGE;
 #pragma unroll

@@ -155,7 +155,7 @@ __device__ __forceinline__ void attend(const __half *q, const __half *k, const _
     fetch<DIM, KEYS>(ks, k, token, key, len);
     for (; key >= 0; key -= KEYS) {
         arrived();
-        __syncthreads(); // k is there for all; and all are done with v
+        __syncthreads(); // k has arrived, and every warp is done with v
         fetch<DIM, KEYS>(vs, v, token, key, len);
 
         // 1. Scores: each fragment of k serves all tiles of the warp.
@@ -177,7 +177,7 @@ __device__ __forceinline__ void attend(const __half *q, const __half *k, const _
             }
         }
         arrived();
-        __syncthreads(); // v is there for all; and all are done with k
+        __syncthreads(); // v has arrived, and every warp is done with k
         if (key > 0) fetch<DIM, KEYS>(ks, k, token, key - KEYS, len);
 
         // 2. Softmax. Only tiles on the edge have keys that some row does not see.

@@ -239,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, FIT)
         r.scale[m][h] = factor * powerOfTwo(-shared.q.scale[(WARP * TALL + m) * 2 + h]);
         r.largest[m][h] = -INFINITY;
     }
-    // Query i sees the keys up to i + lead. Tiles behind the last query's last key are left out.
+    // Query i sees the keys up to i + lead. Tiles past the last query's last key are skipped.
     const int lead = causal ? seqK - seqQ : seqK;
     const int keys = min(seqK, block0 + BR + lead);
     if (keys > 0) fetch<BC>(shared.raw, k, 0, seqK, dim, wide);

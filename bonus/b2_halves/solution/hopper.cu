@@ -52,7 +52,7 @@ __device__ uint32_t at(const void *p) {
 
 // --- Barriers and copies
 
-// A phase ends when so many have arrived, and all bytes that were announced.
+// A phase ends when that many have arrived, and all the announced bytes.
 __device__ void prepare(uint64_t *barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
 }

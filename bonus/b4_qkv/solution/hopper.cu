@@ -58,7 +58,7 @@ __device__ void awaitInputs() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// A phase ends when so many have arrived, and all announced bytes.
+// A phase ends when that many have arrived, and all the announced bytes.
 __device__ void prepare(uint64_t *barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
 }

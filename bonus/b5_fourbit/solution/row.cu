@@ -148,7 +148,7 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
         for (int i = 0; i < 4; i++) b[i] = mine ? from[i] : uint4{0, 0, 0, 0};
     };
     hold(warp);
-    __syncthreads(); // the table is there for all
+    __syncthreads(); // every thread sees the whole table
 
     float sums[2] = {}; // of outputs g and g + 8
     int tile = blockIdx.x, group = warp, held = 0;

@@ -92,7 +92,7 @@ extern "C" __global__ void append4(const __half *k, const __half *v, const int *
     kOpen[place * DIM + channel] = k[pair * DIM + channel];
     vOpen[place * DIM + channel] = v[pair * DIM + channel];
     if (place < GROUP - 1) return;
-    __syncthreads(); // this token is there for all of the block
+    __syncthreads(); // the whole block sees this token
     const size_t token0 = (size_t)pair * slots + length - place;
     kCodes += token0 * (DIM / 2), vCodes += token0 * (DIM / 2);
 

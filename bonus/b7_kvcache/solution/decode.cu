@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     int stage = 0;
     for (; key < closed; key += step, stage = (stage + 1) % STAGES) {
         __pipeline_wait_prior(STAGES - 2);
-        __syncwarp(); // the tile is there for all lanes; and all are done with the one before it
+        __syncwarp(); // the tile has arrived, and all lanes are done with the one before it
         ask((stage + STAGES - 1) % STAGES, key + (STAGES - 1) * step);
         const unsigned char *tile = ring + stage * TILE;
         float s[4][4] = {};
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     const float sum = sumOf<4>(is.sum);
     if (lane % 4 == 0)
         *reinterpret_cast<float2 *>(mine + lane / 4 * WIDTH + DIM) = {is.largest, sum};
-    __syncthreads(); // all results are there
+    __syncthreads(); // all results are in place
 
     // 7. A warp merges a head. With all keys here that is the end of it.
     between += head0 * parts * WIDTH;

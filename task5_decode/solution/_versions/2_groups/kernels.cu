@@ -159,7 +159,7 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
             sumOf[h][group] = sum[h];
         }
     }
-    __syncthreads(); // all results are there
+    __syncthreads(); // all results are in place
 
     // 6. Merge them, each rescaled to the largest score of all. A thread has one
     //    number of a head.

@@ -169,7 +169,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int first = blockIdx.x * HEIGHT, firstRow = blockIdx.y * 8 * WIDE;
     fillPairs(pairs);
-    __syncthreads(); // the table is there for all
+    __syncthreads(); // every thread sees the whole table
 
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
 #pragma unroll

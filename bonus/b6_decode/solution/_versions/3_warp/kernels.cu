@@ -143,6 +143,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < 8; i++) rows[group][8 * lane + i] = acc.x[i];
     if (lane == 0) found[group] = {largest, sum};
-    __syncthreads(); // all results are there
+    __syncthreads(); // all results are in place
     if (threadIdx.x < DIM) out[threadIdx.x] = finished(merge(rows[0], found, GROUPS, threadIdx.x));
 }

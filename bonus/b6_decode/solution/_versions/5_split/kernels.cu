@@ -167,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int i = 0; i < 8; i++) rows[group][8 * lane + i] = acc[h].x[i];
         if (lane == 0) found[group] = {largest[h], sum[h]};
-        __syncthreads(); // all results are there
+        __syncthreads(); // all results are in place
         if (threadIdx.x < DIM) {
             const Found one = merge(rows[0], found, GROUPS, threadIdx.x);
             const size_t at = (head0 + h) * parts + part;

@@ -21,7 +21,7 @@ __device__ unsigned done[SHARED];
 
 // In a recorded graph these kernels begin before the one ahead of them has finished:
 // decode.go launches them early. Every block calls this, and only then touches
-// memory. The next kernel may begin when all blocks are there.
+// memory. The next kernel may begin once every block has.
 __device__ void waitForInputs() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -195,7 +195,7 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
         store<LANES>(row, lane, wide, acc[h]);
         if (lane == 0) row[EXTRA] = largest[h], row[EXTRA + 1] = sum[h];
     }
-    __syncthreads(); // all results are there
+    __syncthreads(); // all results are in place
 
     // 6. Merge them: a thread has one number of a head.
     for (int i = threadIdx.x; i < count * dim; i += THREADS) {

@@ -39,7 +39,7 @@ __device__ uint32_t place(uint32_t tile, int row, int piece) {
     return tile + (row * PIECES + (piece ^ row % 8)) * 16;
 }
 
-// Copies a piece while the thread goes on; zeros in its place if it is not there.
+// Copies a piece while the thread continues, or writes zeros for one that lies outside.
 __device__ void copy(uint32_t to, const Half *from, bool there) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
                  "r"(there ? 16 : 0)
@@ -192,7 +192,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(const Half *q
     fetch<KEYS>(ks, k, key, seqK);
     for (; key >= 0; key -= KEYS) {
         arrived();
-        __syncthreads(); // k is there for all; and all are done with v
+        __syncthreads(); // k has arrived, and every warp is done with v
         fetch<KEYS>(vs, v, key, seqK);
 
         // 1. Scores: each fragment of k serves all tiles of the warp.
@@ -213,7 +213,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(const Half *q
             }
         }
         arrived();
-        __syncthreads(); // v is there for all; and all are done with k
+        __syncthreads(); // v has arrived, and every warp is done with k
         if (key > 0) fetch<KEYS>(ks, k, key - KEYS, seqK);
 
         // 2. Softmax. Only tiles on the edge have keys that some row does not see.

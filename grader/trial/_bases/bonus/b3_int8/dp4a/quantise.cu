@@ -96,7 +96,7 @@ extern "C" __global__ void means(const __half *x, int len, float *mean) {
         for (int step = 16; step > 1; step /= 2) sum[e] += __shfl_xor_sync(EVERYONE, sum[e], step);
         if (lane < 2) sums[threadIdx.x / 32][lane * 8 + e] = sum[e];
     }
-    __syncthreads(); // the sums of all warps are there
+    __syncthreads(); // the sums of all warps are in place
     if (threadIdx.x >= COLUMNS) return;
     float all = 0;
     for (int w = 0; w < WARPS; w++) all += sums[w][threadIdx.x];
@@ -137,7 +137,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void blockCodes(const __half *x
     }
     largest = largestOf(largest);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = largest;
-    __syncthreads(); // the warps' maxima are there
+    __syncthreads(); // the warps' maxima are in place
     for (int w = 0; w < THREADS / 32; w++) largest = max(largest, warps[w]);
 
     // 2. Its codes. A block of zeros has a scale of 1: any is right, and 0 * -inf is NaN.

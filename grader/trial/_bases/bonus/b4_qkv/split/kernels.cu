@@ -181,7 +181,7 @@ __device__ void project(const Half *x, const Half *w, const Half *bias, Half *pr
     for (int i = 0; i < STAGES - 1; i++) ask(i);
     for (int slice = 0; slice < slices; slice++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads(); // the slice is there for all; and all are done with the one before
+        __syncthreads(); // the slice has arrived, and every warp is done with the one before
         ask(slice + STAGES - 1);
         const uint32_t stage = slice % STAGES * (XS + WS);
 #pragma unroll

@@ -104,7 +104,7 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
 constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
 constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
 
-// Asks for so many rows from first on, and numbers of the slice. What is not there is 0. There are
+// Asks for so many rows from first on, and numbers of the slice. What lies outside is 0. There are
 // fewer than 2^30 weights, so 32 bits count their bytes.
 template <int HEIGHT>
 __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scale *scales,
@@ -250,7 +250,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
     };
     int holds = hold(warp);
     fillPairs(memory); // while the first weights and numbers of x are on their way
-    __syncthreads();   // the table is there for all
+    __syncthreads();   // every thread sees the whole table
 
     int stage = 0, buffer = 0, turn = 0;
     for (int group = blockIdx.x; group < groups; group += gridDim.x) {
@@ -258,7 +258,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         for (int slice = warp; slice < slices; slice += WARPS) {
             if (FEW && slice != holds) holds = hold(slice);
             __pipeline_wait_prior(STAGES - 2);
-            __syncwarp(); // the stage is there for all lanes, and all are done with the one before
+            __syncwarp(); // the stage has arrived, and all lanes are done with the one before
             next();
             multiply(sums, stages + stage * HEIGHT * PITCH, memory, lane, [&](int wide, int word) {
                 return FEW ? held[word][wide] : eight(wide, slice * SLICE + word * 32);

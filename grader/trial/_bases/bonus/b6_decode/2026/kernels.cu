@@ -228,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const uint32_t vRow = place(TILE, lane % 16, lane / 16);
     for (int stage = 0; key < length; key += step, stage = (stage + 1) % STAGES) {
         arrived<STAGES - 2>();
-        __syncwarp(); // the tile is there for all lanes; and all are done with the one before it
+        __syncwarp(); // the tile has arrived, and all lanes are done with the one before it
         ask((stage + STAGES - 1) % STAGES, key + (STAGES - 1) * step);
         const uint32_t tile = ring + stage * 2 * TILE;
         // 4. Scores [heads x 16 keys].
@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             multiply(s[0], query[i][0], query[i][1], b[0], b[1]);
             multiply(s[1], query[i][0], query[i][1], b[2], b[3]);
         }
-        for (int i = 0; key + KEYS > length && i < 4; i++) // no scores: zeros behind the last key
+        for (int i = 0; key + KEYS > length && i < 4; i++) // no scores: zeros past the last key
             if (key + i / 2 * 8 + lane % 4 * 2 + i % 2 >= length) s[i / 2][i % 2] = -INFINITY;
 
         // 5. One step of the online softmax: four lanes share a head.
@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         *reinterpret_cast<float2 *>(mine + j * 8 + lane % 4 * 2) = make_float2(o[j][0], o[j][1]);
     sum = sumOf<4>(sum);
     if (lane % 4 == 0) *reinterpret_cast<float2 *>(mine + DIM) = {largest, sum};
-    __syncthreads(); // all results are there
+    __syncthreads(); // all results are in place
 
     // 8. A warp merges a head. With all keys here that is the end of it.
     between += head0 * parts * WIDTH;
