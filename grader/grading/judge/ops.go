@@ -38,6 +38,9 @@ type Op struct {
 	Replay func(c problem.Problem, in []*tensor.Tensor, a *problem.Answer) error
 	// Judge decides on an output, whose tensors have the right shapes.
 	Judge func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) Ruling
+	// Closer names the operation that runs a wrong case again, to tell whose mistake it is: its ruling's
+	// reason takes the place of ours. "" for none.
+	Closer string
 	// Least is how many bytes any kernel has to move.
 	Least func(c problem.Problem) uint64
 	// Copies is how often the worker itself copies the outputs to the host; 0 is once.

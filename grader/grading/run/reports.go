@@ -181,6 +181,9 @@ func brief(d time.Duration) string {
 	return d.String()
 }
 
+// simulatedTokens is how many tokens a report writes at most in the simulator, where each takes a second.
+const simulatedTokens = 12
+
 // modelReport runs a model on the code of several tasks, as `make e2e` and `make gpt2` do.
 func (o Options) modelReport(ctx context.Context, to *verdict.Report, r rubric.Report, ready *prepared, p pass, binary string) (err error) {
 	if r.Worker != "" {
@@ -194,7 +197,11 @@ func (o Options) modelReport(ctx context.Context, to *verdict.Report, r rubric.R
 	if err != nil {
 		return err
 	}
-	args := []string{"e2e", "-device", string(p.kind), "-tokens", fmt.Sprint(r.Tokens), "-json"}
+	tokens := r.Tokens
+	if p.kind == device.Sim {
+		tokens = min(tokens, simulatedTokens)
+	}
+	args := []string{"e2e", "-device", string(p.kind), "-tokens", fmt.Sprint(tokens), "-json"}
 	if r.Kind == rubric.TextReport {
 		args = append([]string{"gpt2", "-ref"}, args[1:]...)
 	}

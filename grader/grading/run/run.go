@@ -121,10 +121,39 @@ func (o Options) runCase(ctx context.Context, r *supervise.Runner, apart *replay
 		}
 	}
 	decide(&v, op, w, in, res)
+	if op.Closer != "" && !v.Passed && res.Output != nil {
+		if err := o.lookCloser(ctx, r, op.Closer, c, k, id, &v); err != nil {
+			return res, v, err
+		}
+	}
 	suspect(&v, op, w, res.Seen)
 	o.nameStub(&v)
 	o.keepPrints(&v, res)
 	return res, v, nil
+}
+
+// lookCloser runs a wrong case again by another operation, and takes its reason if it finds fault, too.
+func (o Options) lookCloser(ctx context.Context, r *supervise.Runner, name string, c rubric.Check, k rubric.Case, id int, v *verdict.Outcome) error {
+	op, err := o.Ops.Find(name)
+	if err != nil {
+		return err
+	}
+	w, err := o.WireCase(op, c, k, id)
+	if err != nil {
+		return err
+	}
+	in, err := op.Inputs(w)
+	if err != nil {
+		return err
+	}
+	res, err := r.Run(ctx, w, in)
+	if err != nil || res.Output == nil {
+		return err
+	}
+	if j := op.Judge(w, in, *res.Output); !j.Passed {
+		v.Reason, v.Details = j.Reason, j.Details
+	}
+	return nil
 }
 
 // nameStub says of a case that came to a stub where to start.

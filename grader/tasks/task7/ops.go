@@ -5,4 +5,4 @@ import (
 )
 
 // Ops are what task 7 is asked for.
-var Ops = judge.Ops{gpt2Logits, gpt2Text}
+var Ops = judge.Ops{gpt2Logits, gpt2Closer, gpt2Text}

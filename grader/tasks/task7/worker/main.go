@@ -27,7 +27,7 @@ func main() {
 		return
 	}
 	kit := worker.Once(newKit)
-	worker.Main(map[string]worker.Op{"gpt2": logits(kit), "gpt2_text": text(kit),
+	worker.Main(map[string]worker.Op{"gpt2": logits(kit), "gpt2_closer": logits(kit), "gpt2_text": text(kit),
 		"model": paced(kit), "flash": worker.Attention(worker.Once(flash.New))}) // timed; the second is for the machine's own test
 }
 

@@ -17,9 +17,9 @@ import (
 	"flashlab/tensor"
 )
 
-// logits runs a random model three times: on the student's layer and kernels; on
-// the layer with the course's kernels; and with only the decoding of these. Where
-// the first is wrong, the others tell whose mistake it is.
+// logits runs a random model on the student's layer and kernels; and, where the grader asks for
+// three outputs, on the layer with the course's kernels, and with only the decoding of these.
+// Where the first is wrong, the others tell whose mistake it is.
 func logits(m *worker.Made[kit]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
 		k, err := m.Get(j.Queue)
@@ -36,7 +36,7 @@ func logits(m *worker.Made[kit]) worker.Op {
 		mixed := k.plain
 		mixed.Prefill = k.own.Prefill
 		out := &problem.Answer{}
-		for i, kernels := range []attn.Kernels{k.own, k.plain, mixed} {
+		for i, kernels := range []attn.Kernels{k.own, k.plain, mixed}[:len(j.Outputs)] {
 			rows, err := forced(j, k, w, kernels, tokens)
 			if err != nil {
 				return nil, err
