@@ -57,6 +57,15 @@ extern "C" __global__ void hands_over_unasked(const float *x, float *y) {
     UNTIL(&full, 0);
     cluster.sync();
 }
+extern "C" __global__ void known_barrier(const float *x, float *y) {
+    __shared__ uint64_t full;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) INIT(&full, 64);
+    cluster.sync();
+    if (cluster.block_rank()) ARRIVE_AT(&full, 0);
+    cluster.sync();
+    y[blockIdx.x * 64 + threadIdx.x] = x[0];
+}
 extern "C" __global__ void unknown_barrier(const float *x, float *y) {
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
@@ -71,6 +80,16 @@ extern "C" __global__ void unknown_barrier(const float *x, float *y) {
     if (cluster.block_rank()) ARRIVE_AT(&full, 0); // want: race
     cluster.sync();
     y[blockIdx.x * 64 + threadIdx.x] = x[0];
+}
+extern "C" __global__ void waits_for_its_own(const float *x, float *y) {
+    __shared__ uint64_t full;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) INIT(&full, 64);
+    cluster.sync();
+    ARRIVE_AT(&full, cluster.block_rank() ^ 1);
+    UNTIL(&full, 0);
+    y[blockIdx.x * 64 + threadIdx.x] = x[0];
+    cluster.sync();
 }
 extern "C" __global__ void waits_for_anothers(const float *x, float *y) {
     __shared__ uint64_t full;
@@ -229,7 +248,7 @@ extern "C" __global__ void sends_to_neighbour(const float *x, float *y) {
     y[i] = theirs[threadIdx.x];
     cluster.sync();
 }
-extern "C" __global__ void sends_without_fence(const float *x, float *y) {
+extern "C" __global__ void sends_to_neighbour_without_fence(const float *x, float *y) {
     __shared__ __align__(128) float mine[64], theirs[64];
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
