@@ -68,7 +68,8 @@ func Bugs() ([]Bug, error) {
 		{"bugs/memory_wide.cu", wideMemoryBugs}, {"bugs/uninitialised.cu", uninitialised},
 		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
 		{"bugs/asynchronous.cu", asynchronous}, {"bugs/tensorcore.cu", tensorCoreBugs},
-		{"bugs/hopper_waits.cu", waits}, {"bugs/hopper_handing.cu", handing}, {"bugs/hopper_products.cu", products},
+		{"bugs/hopper_waits.cu", waits}, {"bugs/hopper_handing.cu", handing}, {"bugs/hopper_buffers.cu", buffers},
+		{"bugs/hopper_products.cu", products},
 		{"bugs/clusters.cu", clusters}, {"bugs/clusters_mbarriers.cu", clusterBarriers}, {"bugs/grids.cu", grids}, {"bugs/groups.cu", groups},
 	} {
 		text, err := Text(part.file)

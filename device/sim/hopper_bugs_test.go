@@ -20,7 +20,7 @@ func TestHoppersBugsAreFoundAtTheirLines(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: 1})
 		files := map[string]string{hoppersShared: readBugs(t, hoppersShared)}
-		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_products.cu"} {
+		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_buffers.cu", "hopper_products.cu"} {
 			findHoppersBugs(t, d, device.Source{Name: name, Text: readBugs(t, name), Files: files})
 		}
 	})
