@@ -198,7 +198,8 @@ extern "C" __global__ void refills_unasked(const float *x, float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     BOTH_READY(&full)
     for (int round = 0; round < 2; round++) {
-        if (threadIdx.x == 0 && cluster.block_rank() == 0) FETCH_FOR(mine, x, &full, 3);
+        if (threadIdx.x == 0 && cluster.block_rank() == 0)
+            FETCH_FOR(mine, x + 64 * round, &full, 3);
         UNTIL(&full, round);
         y[blockIdx.x * 64 + threadIdx.x] = mine[threadIdx.x]; // want: not waited for
         __syncthreads();
@@ -215,7 +216,7 @@ extern "C" __global__ void refills_when_told(const float *x, float *y) {
     for (int round = 0; round < 2; round++) {
         if (threadIdx.x == 0 && cluster.block_rank() == 0) {
             if (round) UNTIL(&empty, 0);
-            FETCH_FOR(mine, x, &full, 3);
+            FETCH_FOR(mine, x + 64 * round, &full, 3);
         }
         UNTIL(&full, round);
         y[blockIdx.x * 64 + threadIdx.x] = mine[threadIdx.x];

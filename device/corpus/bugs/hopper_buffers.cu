@@ -15,7 +15,7 @@ extern "C" __global__ void refills_after_multiplying(const __grid_constant__ CUt
     __syncthreads();
     if (threadIdx.x == 0) {
         ANNOUNCE(&full, TILE);
-        FETCH(tile, &map, 0, &full);
+        FETCH(tile, &map, 8, &full);
     }
     WAIT(&full, 1);
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
@@ -32,7 +32,7 @@ extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUt
     COMMIT;
     if (threadIdx.x == 0) {
         ANNOUNCE(&full, TILE);
-        FETCH(tile, &map, 0, &full);
+        FETCH(tile, &map, 8, &full);
     }
     FINISH;
     WAIT(&full, 1);
@@ -82,7 +82,7 @@ extern "C" __global__ void writes_after_multiplying(const __grid_constant__ CUte
         for (int i = 0; i < 3; i++) {                                                              \
             WAIT(&empty, refill);                                                                  \
             ANNOUNCE(&full, TILE);                                                                 \
-            FETCH(tile, &map, 0, &full);                                                           \
+            FETCH(tile, &map, 8 * i, &full);                                                       \
         }                                                                                          \
         return;                                                                                    \
     }                                                                                              \
@@ -118,7 +118,7 @@ extern "C" __global__ void one_copy_at_a_time(const __grid_constant__ CUtensorMa
     __syncthreads();
     if (threadIdx.x == 0) {
         ANNOUNCE(&full, TILE);
-        FETCH(tile, &map, 0, &full);
+        FETCH(tile, &map, 8, &full);
     }
     WAIT(&full, 1);
     y[threadIdx.x] = __half2float(tile[threadIdx.x]);
@@ -130,7 +130,7 @@ extern "C" __global__ void two_copies_at_once(const __grid_constant__ CUtensorMa
     FILLING(tile, full)
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 8192;" ::"r"(AT(&full)));
-        FETCH(tile, &map, 0, &full); // want: two copies
+        FETCH(tile, &map, 8, &full); // want: two copies
     }
     WAIT(&full, 0);
     y[threadIdx.x] = __half2float(tile[threadIdx.x]);

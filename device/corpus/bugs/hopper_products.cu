@@ -34,7 +34,7 @@ extern "C" __global__ void changes_sums_in_time(const __grid_constant__ CUtensor
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
-    d[1] = 0;
+    d[1] = 3;
     y[threadIdx.x] = d[1];
 }
 extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMap map,
@@ -43,7 +43,7 @@ extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMa
     BEGIN;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
-    d[1] = 0; // want: sums on their way
+    d[1] = 3; // want: sums on their way
     FINISH;
     y[threadIdx.x] = d[1];
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flashlab/device"
 	"flashlab/device/corpus"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
@@ -38,9 +40,12 @@ func hopper(w io.Writer, bugs []corpus.Bug, dir string) error {
 			if b.Class != class {
 				continue
 			}
-			found, _, err := corpus.Simulate(d, r, b, false)
+			found, launched, err := corpus.Simulate(d, r, b, false)
+			if launched != nil && !errors.Is(launched, device.ErrFault) {
+				err = launched
+			}
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", b.Name, err)
 			}
 			there, err := onGPU(b, dir)
 			if err != nil {
