@@ -124,9 +124,9 @@ var limits = []Bug{
 }
 
 var asynchronous = []Bug{
-	{Name: "copy_not_waited_for", launch: one(64), args: args(in(64), out[float32](64)), Blind: noPipeline},
-	{Name: "last_round_not_waited_for", launch: one(64), args: args(in(256), out[float32](64), number(4)), Blind: noPipeline},
-	{Name: "waits_alone", launch: one(64), args: args(in(64), out[float32](64))},
+	{Name: "copy_not_waited_for", Class: inGroups, launch: one(64), args: args(in(64), out[float32](64)), Blind: noPipeline},
+	{Name: "last_round_not_waited_for", Class: inGroups, launch: one(64), args: args(in(256), out[float32](64), number(4)), Blind: noPipeline},
+	{Name: "waits_alone", Class: inGroups, launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "matrix_too_low", launch: one(32), args: args(zeros[uint16](256), out[float32](32), number(16))},
 	{Name: "tile_not_staged", launch: one(64), args: args(zeros[uint16](256), out[float32](64))},
 	{Name: "warp_not_whole", launch: one(32), args: args(zeros[uint16](256), zeros[float32](32), number(20))},

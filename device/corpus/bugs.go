@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"flashlab/device"
 )
 
-// Bug is a kernel with one planted bug. Its twin, the same without the bug, is
-// called Name + "_ok", and takes the same launch and arguments.
+// Bug is a kernel with one planted bug. Its twin, the same without the bug, takes
+// the same launch and arguments.
 type Bug struct {
 	Name   string
 	File   string // "bugs/races.cu"
@@ -17,17 +18,24 @@ type Bug struct {
 	Kind   string // of the finding, in the simulator's words
 	Todo   bool   // the simulator cannot see it yet
 	Blind  string // why compute-sanitizer says nothing about it; "" if it should
+	Class  string // of the mistakes that Hopper made possible; "" of others
+	Apart  bool   // its twin computes something else, so that their results do not compare
+	right  string // its twin, if that is not Name + "_ok"
 	launch device.Launch
 	twin   device.Launch // where its launch is the bug
 	args   []argument
 }
 
-// Twin is the name of the kernel without the bug.
-func (b Bug) Twin() string { return b.Name + "_ok" }
+// Twin is the name of the kernel without the bug. Several bugs may have one twin.
+func (b Bug) Twin() string { return cmp.Or(b.right, b.Name+"_ok") }
 
 // Endless bugs keep a GPU busy until someone stops it.
 func (b Bug) Endless() bool {
-	return b.Kind == "steps" || b.Kind == "time" || b.Kind == "deadlock"
+	switch b.Kind {
+	case "steps", "time", "deadlock", "grid barrier not reached by all":
+		return true
+	}
+	return false
 }
 
 // Tool is the one of compute-sanitizer's that bugs of this kind belong to.
@@ -37,7 +45,8 @@ func (b Bug) Tool() string {
 		return "racecheck"
 	case "uninitialised", "never written", "not waited for":
 		return "initcheck"
-	case "barrier not reached by all", "divergent barrier", "deadlock", "wrong mask", "absent lane", "lane outside the mask", "divergent warp":
+	case "barrier not reached by all", "grid barrier not reached by all", "bad barrier", "bad mbarrier", "no mbarrier", "too many arrivals", "stale phase",
+		"divergent barrier", "deadlock", "wrong mask", "absent lane", "lane outside the mask", "divergent warp":
 		return "synccheck"
 	}
 	return "memcheck"
@@ -59,6 +68,9 @@ func Bugs() ([]Bug, error) {
 		{"bugs/memory_wide.cu", wideMemoryBugs}, {"bugs/uninitialised.cu", uninitialised},
 		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
 		{"bugs/asynchronous.cu", asynchronous}, {"bugs/tensorcore.cu", tensorCoreBugs},
+		{"bugs/hopper_waits.cu", waits}, {"bugs/hopper_handing.cu", handing}, {"bugs/hopper_buffers.cu", buffers},
+		{"bugs/hopper_products.cu", products},
+		{"bugs/clusters.cu", clusters}, {"bugs/clusters_mbarriers.cu", clusterBarriers}, {"bugs/grids.cu", grids}, {"bugs/groups.cu", groups},
 	} {
 		text, err := Text(part.file)
 		if err != nil {
@@ -126,13 +138,16 @@ type Runner struct{ load *loader }
 // NewRunner makes a runner.
 func NewRunner(d device.Device) *Runner { return &Runner{newLoader(d)} }
 
-// Compile builds every file of bugs, so that later runs find them in the cache.
-func (r *Runner) Compile() error {
+// Compile builds every file of bugs, or one, so that later runs find them in the cache.
+func (r *Runner) Compile(file string) error {
 	all, err := Bugs()
 	if err != nil {
 		return err
 	}
 	for _, b := range all {
+		if file != "" && b.File != file {
+			continue
+		}
 		if _, err := r.load.kernel(b.File, b.Name); err != nil {
 			return err
 		}
@@ -143,6 +158,12 @@ func (r *Runner) Compile() error {
 // Run launches a bug, or its twin, waits for it, and copies its results to the
 // host. Memory is not given back: a fault may have ended the device.
 func (r *Runner) Run(b Bug, twin bool) error {
+	_, err := r.Results(b, twin)
+	return err
+}
+
+// Results is Run, and gives the bytes of each result.
+func (r *Runner) Results(b Bug, twin bool) ([][]byte, error) {
 	name, launch := b.Name, b.launch
 	if twin {
 		name = b.Twin()
@@ -153,18 +174,18 @@ func (r *Runner) Run(b Bug, twin bool) error {
 	d := r.load.device
 	k, err := r.load.kernel(b.File, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	params := k.Signature().Params
 	if len(params) != len(b.args) {
-		return fmt.Errorf("%s takes %d arguments, its launch gives %d", name, len(params), len(b.args))
+		return nil, fmt.Errorf("%s takes %d arguments, its launch gives %d", name, len(params), len(b.args))
 	}
 	var args []any
 	var results []device.Memory
 	for i, p := range params {
 		arg, result, err := b.args[i](d, p.Name)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", name, p.Name, err)
+			return nil, fmt.Errorf("%s: %s: %w", name, p.Name, err)
 		}
 		args = append(args, arg)
 		if result.Bytes > 0 {
@@ -172,15 +193,18 @@ func (r *Runner) Run(b Bug, twin bool) error {
 		}
 	}
 	if err := d.Launch(k, launch, args...); err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.Sync(); err != nil {
-		return err
+		return nil, err
 	}
+	var values [][]byte
 	for _, m := range results {
-		if err := d.CopyOut(make([]byte, m.Bytes), m); err != nil {
-			return err
+		to := make([]byte, m.Bytes)
+		if err := d.CopyOut(to, m); err != nil {
+			return nil, err
 		}
+		values = append(values, to)
 	}
-	return nil
+	return values, nil
 }

@@ -8,11 +8,12 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"strings"
 
 	"flashlab/device"
 )
 
-//go:embed kernels/*.cu bugs/*.cu
+//go:embed kernels/*.cu bugs/*.cu bugs/*.cuh
 var files embed.FS
 
 // Text is a .cu file of the corpus: "kernels/gemm.cu", "bugs/races.cu".
@@ -30,10 +31,31 @@ func Files() []string {
 	for _, dir := range []string{"kernels", "bugs"} {
 		entries, _ := files.ReadDir(dir) // embedded: it is there
 		for _, e := range entries {
-			all = append(all, dir+"/"+e.Name())
+			if path.Ext(e.Name()) == ".cu" {
+				all = append(all, dir+"/"+e.Name())
+			}
 		}
 	}
 	return all
+}
+
+// header is what the files of Hopper's bugs include.
+const header = "hopper_bugs.cuh"
+
+// Source is a .cu file of the corpus, ready to be compiled.
+func Source(file string) (device.Source, error) {
+	text, err := Text(file)
+	if err != nil {
+		return device.Source{}, err
+	}
+	s := device.Source{Name: path.Base(file), Text: text}
+	if strings.Contains(text, header) {
+		if text, err = Text("bugs/" + header); err != nil {
+			return device.Source{}, err
+		}
+		s.Files = map[string]string{header: text}
+	}
+	return s, nil
 }
 
 // loader compiles each file once for a device.
@@ -49,11 +71,11 @@ func newLoader(d device.Device) *loader {
 func (l *loader) kernel(file, name string) (device.Kernel, error) {
 	m, ok := l.modules[file]
 	if !ok {
-		text, err := Text(file)
+		source, err := Source(file)
 		if err != nil {
 			return nil, err
 		}
-		if m, err = l.device.Compile(device.Source{Name: path.Base(file), Text: text}); err != nil {
+		if m, err = l.device.Compile(source); err != nil {
 			return nil, err
 		}
 		l.modules[file] = m

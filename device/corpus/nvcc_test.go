@@ -1,14 +1,12 @@
 package corpus
 
 import (
-	"path"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/device"
 	"flashlab/device/nvcc"
 )
 
@@ -24,9 +22,9 @@ func TestNvccTakesTheCorpus(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			text, err := Text(file)
+			source, err := Source(file)
 			require.NoError(t, err)
-			cubin, err := tk.Compile(device.Source{Name: path.Base(file), Text: text}, "sm_90")
+			cubin, err := tk.Compile(source, "sm_90a")
 			require.NoError(t, err)
 			assert.NotEmpty(t, cubin)
 		})

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"embed"
 	"testing"
 	"time"
 
@@ -11,22 +10,18 @@ import (
 	"flashlab/device"
 )
 
-//go:embed testdata/clusters.cu testdata/clusters_mbarriers.cu
-var clusterKernels embed.FS
-
 // clusterAnswers is y[0], y[100] and y[200] of the kernels that have no bug, for x[i] = i.
 var clusterAnswers = map[string][3]float32{
 	"swaps": {127, 27, 183}, "writes_to_it": {127, 27, 183}, "rounds": {4 * 64, 4 * (100 + 36), 4 * (136 + 200)}, "adds_up": {127 * 64, 0, 0},
 	"arrives_and_waits": {127, 27, 183}, "relaxed_behind_a_fence": {64, 36, 136}, "one_block_returns": {0, 0, 0}, "through_memory": {64, 36, 136},
-	"hands_over": {127, 27, 183}, "stores_asynchronously": {127, 27, 183}, "fetches_for_both": {0, 36, 8}, "refills_when_told": {0, 36, 8},
-	"sends_to_neighbour": {64, 36, 136},
+	"hands_over": {127, 27, 183}, "stores_asynchronously": {127, 27, 183}, "fetches_for_both": {0, 36, 8}, "refills_when_told": {64, 100, 72},
+	"sends_to_neighbour": {64, 36, 136}, "adds_atomically": {64, 0, 0}, "up_to_the_end": {0, 36, 8}, "all_arrive": {0, 36, 8},
+	"arrives_before_it_waits": {0, 0, 0}, "known_barrier": {0, 0, 0}, "waits_for_its_own": {0, 0, 0},
 }
 
 func TestBlocksOfAClusterMeet(t *testing.T) {
 	for _, name := range []string{"clusters.cu", "clusters_mbarriers.cu"} {
-		text, err := clusterKernels.ReadFile("testdata/" + name)
-		require.NoError(t, err)
-		t.Run(name, func(t *testing.T) { clustersMeet(t, device.Source{Name: name, Text: string(text)}) })
+		t.Run(name, func(t *testing.T) { clustersMeet(t, device.Source{Name: name, Text: readBugs(t, name)}) })
 	}
 }
 

@@ -215,6 +215,10 @@ func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {
 	}
 	f.Message = opWord(raw.Op) + " of what an asynchronous copy has yet to fill: " + what
 	f.reads = true
+	if raw.OtherLine > 0 {
+		f.otherLine = raw.OtherLine
+		f.Notes = append(f.Notes, fmt.Sprintf("thread %s asked for the copy at line %d", triple(raw.OtherThread), raw.OtherLine))
+	}
 	f.Notes = append(f.Notes, "first by "+who)
 	f.Hint = "__pipeline_wait_prior(n) waits for all but the last n committed groups, of the calling thread only: then a __syncthreads()"
 }

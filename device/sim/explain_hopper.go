@@ -51,6 +51,9 @@ func (d *Device) explainHopper(f *explained, raw rawFinding, m *module, what, wh
 		f.Notes = append(f.Notes, raw.Text, "the copy was asked for at "+there)
 	case raw.Kind == "two copies":
 		f.Message = "a second copy into memory that another one is still filling: " + what
+		if other > 0 {
+			f.Notes = append(f.Notes, "the first was asked for at "+there)
+		}
 	case raw.Kind == "changed on its way":
 		f.Message = "a bulk copy sends memory that is written before it has been read: " + what
 		f.Notes = append(f.Notes, fmt.Sprintf("thread %s wrote it at %s", triple(raw.OtherThread), there))

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	_ "embed"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,13 +10,10 @@ import (
 	"flashlab/device/trace"
 )
 
-//go:embed testdata/grids.cu
-var gridKernels string
-
 // grid launches a kernel of grids.cu, and returns y and what was found.
 func grid(t *testing.T, d *Device, kernel string, l device.Launch) ([]float32, *trace.Report, error) {
 	t.Helper()
-	m, err := d.Compile(device.Source{Name: "grids.cu", Text: gridKernels})
+	m, err := d.Compile(device.Source{Name: "grids.cu", Text: readBugs(t, "grids.cu")})
 	require.NoError(t, err)
 	k, err := m.Kernel(kernel)
 	require.NoError(t, err)
@@ -39,6 +35,7 @@ func grid(t *testing.T, d *Device, kernel string, l device.Launch) ([]float32, *
 
 func TestBlocksMeetAtBarriersOfTheGrid(t *testing.T) {
 	bothCompilers(t, func(t *testing.T, compiler string) {
+		gridKernels := readBugs(t, "grids.cu")
 		for _, workers := range []int{1, 2} {
 			const blocks = 5
 			l := device.Launch{Grid: device.D1(blocks), Block: device.D1(64), Cooperative: true}

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"embed"
+	"os"
 	"path"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,12 +15,20 @@ import (
 	"flashlab/device/trace"
 )
 
-//go:embed testdata/*.cu testdata/*.cuh
+//go:embed testdata/*.cu
 var testdata embed.FS
 
 func readTestdata(t *testing.T, name string) string {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// readBugs reads a file of planted bugs that the corpus shares.
+func readBugs(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "corpus", "bugs", name))
 	require.NoError(t, err)
 	return string(text)
 }

@@ -19,9 +19,9 @@ const hoppersShared = "hopper_bugs.cuh"
 func TestHoppersBugsAreFoundAtTheirLines(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: 1})
-		files := map[string]string{hoppersShared: readTestdata(t, hoppersShared)}
-		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_products.cu"} {
-			findHoppersBugs(t, d, device.Source{Name: name, Text: readTestdata(t, name), Files: files})
+		files := map[string]string{hoppersShared: readBugs(t, hoppersShared)}
+		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_buffers.cu", "hopper_products.cu"} {
+			findHoppersBugs(t, d, device.Source{Name: name, Text: readBugs(t, name), Files: files})
 		}
 	})
 }

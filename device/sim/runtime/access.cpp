@@ -29,12 +29,14 @@ COLD void stopAccess(Worker *w, const char *kind, Addr a, unsigned n, Op op, Add
 }
 
 COLD void reportUninitialised(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
-    const char *kind = "uninitialised";
+    bool pending = false;
     if (w->shared->holds(a))
         for (unsigned i = 0; i < n; i++)
-            if (w->shared->state[a - w->shared->lo + i] & PENDING) kind = "not waited for";
+            if (w->shared->state[a - w->shared->lo + i] & PENDING) pending = true;
+    const char *kind = pending ? "not waited for" : "uninitialised";
     if (seenBefore(w, kind, pc, 0)) return;
     Finding f = accessFinding("initcheck", kind, pc, op, n, describe(w, a));
+    if (pending) explainCopy(w, a, n, f);
     if (w->usesHopper) explainPending(w, a, f);
     report(w, f);
 }

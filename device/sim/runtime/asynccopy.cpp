@@ -42,6 +42,17 @@ void finish(Worker *w, const AsyncCopy &c) {
 
 namespace simt {
 
+void explainCopy(Worker *w, Addr a, unsigned n, Finding &f) {
+    for (int t = 0; t < w->threads; t++)
+        for (const AsyncCopy &c : w->fibers[t].copies) {
+            if (c.to >= a + n || a >= c.to + c.bytes) continue;
+            f.otherLine = c.line;
+            f.otherThread = t;
+            f.otherBlock = w->blockIndex;
+            return;
+        }
+}
+
 // A thread that returns with copies on their way has most likely counted its
 // groups wrong.
 void endCopies(Worker *w, Fiber *f) {

@@ -29,12 +29,21 @@ void checkGlobal(Addr a, uint64_t n, Op op, Addr pc) {
     }
 }
 
+// lineOfPending is where a copy was asked for that has yet to fill this memory; 0 for cp.async.
+int lineOfPending(const Worker *owner, Addr a) {
+    for (auto &[at, b] : owner->hopper->barriers)
+        for (const BulkCopy &c : b->copies)
+            if (a - c.to < c.bytes) return c.line;
+    return 0;
+}
+
 // checkTarget is for shared memory that a copy will fill, of a block of the cluster.
 void checkTarget(Worker *w, Worker *owner, const BulkCopy &c, Addr to) {
     for (Addr a = to; a < to + c.bytes; a += 16) {
         checkUncounted(a, 16, WRITE, c.pc);
         if (UNLIKELY(*stateAt(owner, a) & PENDING) && !seenBefore(w, "two copies", c.pc, 0)) {
             Finding f = accessFinding("racecheck", "two copies", c.pc, WRITE, 16, describe(w, a));
+            f.otherLine = lineOfPending(owner, a);
             report(w, f);
         }
         uint8_t *s = stateAt(owner, a);

@@ -23,6 +23,7 @@ void checkHandedOver(Worker *w, Addr a, unsigned n, Addr pc, const char *who) {
     for (Addr at = a; at < a + n; at += 16) {
         const Access &write = r->cells[(at - r->lo) >> 2].write;
         if (LIKELY(handedOver(w, w->current, write))) continue;
+        if (r->state[at - r->lo] & PENDING) continue; // the copy engine's: not waited for
         Addr other = w->codeBase + write.pc;
         if (seenBefore(w, "no proxy fence", pc, other)) return;
         Finding f = accessFinding("racecheck", "no proxy fence", pc, READ, 16, describe(w, at));

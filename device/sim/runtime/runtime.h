@@ -127,6 +127,8 @@ bool sameGathering(const Fiber *a, const Fiber *b);
 void gather(Worker *w, Fiber *const *lane);
 
 // ---- asynccopy.cpp ----------------------------------------------------------------
+// explainCopy says who asked for the copy that has yet to fill some of n bytes at a.
+void explainCopy(Worker *w, Addr a, unsigned n, Finding &f);
 void endCopies(Worker *w, Fiber *f);
 
 // ---- between.cpp ----------------------------------------------------------------

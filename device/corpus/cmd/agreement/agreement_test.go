@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,12 +86,14 @@ func TestPlanNamesEveryBugAndTwin(t *testing.T) {
 	plan(&b, bugs)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	for _, bug := range bugs {
-		assert.Contains(t, lines, fmt.Sprintf("%s %s %d", bug.Twin(), bug.Tool(), timeLimit))
-		limit := timeLimit
+		assert.Contains(t, lines, fmt.Sprintf("%s %s %d %s", bug.Twin(), bug.Tool(), limit(bug), bug.File))
+		seconds := limit(bug)
 		if bug.Endless() {
-			limit = endlessLimit
+			seconds = endlessLimit
 		}
-		assert.Contains(t, lines, fmt.Sprintf("%s %s %d", bug.Name, bug.Tool(), limit))
+		assert.Contains(t, lines, fmt.Sprintf("%s %s %d %s", bug.Name, bug.Tool(), seconds, bug.File))
+		alone := fmt.Sprintf("%s result %d %s", bug.Name, seconds, bug.File)
+		assert.Equal(t, bug.Class != "" && !bug.Apart, slices.Contains(lines, alone), alone)
 	}
 }
 

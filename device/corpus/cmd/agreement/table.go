@@ -90,10 +90,7 @@ func compare(d *sim.Device, r *corpus.Runner, b corpus.Bug, dir string) (row, er
 	}
 	var all []complaint
 	states := map[string]int{}
-	for _, tool := range tools {
-		if b.Endless() && tool != b.Tool() {
-			continue
-		}
+	for _, tool := range watched(b) {
 		v, err := readLog(dir, b.Name, tool)
 		if err != nil {
 			return row{}, err

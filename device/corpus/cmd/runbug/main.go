@@ -3,7 +3,8 @@
 //
 //	compute-sanitizer --tool racecheck runbug read_too_early
 //	compute-sanitizer --tool racecheck runbug read_too_early_ok
-//	runbug -compile          builds every kernel, so that later runs find them
+//	runbug -compile [FILE]   builds every kernel, or a file's, so that later runs find them
+//	runbug -result reads_early   runs a bug many times, and says how often its numbers are not its twin's
 //
 // In the simulator, writing what it found as JSON:
 //
@@ -27,11 +28,15 @@ func main() {
 	case len(args) == 2 && args[0] == "-json":
 		err = simulate(args[1], os.Stdout)
 	case len(args) == 1 && args[0] == "-compile":
-		err = compileAll()
+		err = compileAll("")
+	case len(args) == 2 && args[0] == "-compile":
+		err = compileAll(args[1])
+	case len(args) == 2 && args[0] == "-result":
+		err = compareResults(args[1])
 	case len(args) == 1 && !strings.HasPrefix(args[0], "-"):
 		err = runOnGPU(args[0])
 	default:
-		fmt.Fprintln(os.Stderr, "usage: runbug [-json] NAME | -compile")
+		fmt.Fprintln(os.Stderr, "usage: runbug [-json | -result] NAME | -compile [FILE]")
 		os.Exit(2)
 	}
 	if err != nil {
@@ -42,6 +47,14 @@ func main() {
 
 // find looks up a bug by its name or its twin's.
 func find(name string) (bug corpus.Bug, twin bool, err error) {
-	bug, err = corpus.FindBug(strings.TrimSuffix(name, "_ok"))
-	return bug, name == bug.Twin(), err
+	all, err := corpus.Bugs()
+	if err != nil {
+		return corpus.Bug{}, false, err
+	}
+	for _, b := range all {
+		if b.Name == name || b.Twin() == name {
+			return b, b.Twin() == name, nil
+		}
+	}
+	return corpus.Bug{}, false, fmt.Errorf("no planted bug, nor a twin, is called %q", name)
 }

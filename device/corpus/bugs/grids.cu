@@ -38,10 +38,27 @@ extern "C" __global__ void no_second_barrier(const float *x, float *y) {
     }
 }
 
+extern "C" __global__ void second_barrier(const float *x, float *y) {
+    for (int round = 0; round < 2; round++) {
+        if (threadIdx.x == 0) y[blockIdx.x] = x[blockIdx.x] + round;
+        cg::this_grid().sync();
+        float sum = 0;
+        for (int b = 0; b < gridDim.x; b++) sum += y[b];
+        cg::this_grid().sync();
+        if (sum < 0) return;
+    }
+}
+
 extern "C" __global__ void a_block_returns(const float *x, float *y) {
     if (blockIdx.x == 2) return;
     y[blockIdx.x] = x[0];
     cg::this_grid().sync(); // want: grid barrier not reached by all
+    y[blockIdx.x] = 2;
+}
+
+extern "C" __global__ void no_block_returns(const float *x, float *y) {
+    y[blockIdx.x] = x[0];
+    cg::this_grid().sync();
     y[blockIdx.x] = 2;
 }
 

@@ -1,4 +1,4 @@
-// hopper_handing.cu - Bugs in handing memory over: without a fence, or while it is in use.
+// hopper_handing.cu - Bugs in handing memory over: without a fence, an end or a right address.
 #include "hopper_bugs.cuh"
 
 // --- Handed over without a fence
@@ -41,6 +41,32 @@ extern "C" __global__ void multiplies_without_fence(const __grid_constant__ CUte
     FINISH;
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }
+extern "C" __global__ void fences_before_it_writes(const __grid_constant__ CUtensorMap map,
+                                                   const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    FENCE_ASYNC;
+    for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
+    __syncthreads();
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile)); // want: no proxy fence
+    COMMIT;
+    FINISH;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+extern "C" __global__ void one_fences_for_all(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
+    if (threadIdx.x == 0) FENCE_ASYNC;
+    __syncthreads();
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile)); // want: no proxy fence
+    COMMIT;
+    FINISH;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
 extern "C" __global__ void sends_what_it_wrote(const __grid_constant__ CUtensorMap map,
                                                const half *x, float *y) {
     __shared__ __align__(128) float row[256];
@@ -65,12 +91,20 @@ extern "C" __global__ void sends_without_fence(const __grid_constant__ CUtensorM
 extern "C" __global__ void sends_without_barrier(const __grid_constant__ CUtensorMap map,
                                                  const half *x, float *y) {
     __shared__ __align__(128) float row[256];
-    row[255 - threadIdx.x] = threadIdx.x;
+    row[threadIdx.x] = threadIdx.x;
     FENCE_ASYNC;
     if (threadIdx.x != 255) return;
     SEND(y, row, 1024); // want: race
     SEND_COMMIT;
     SEND_WAIT;
+}
+extern "C" __global__ void barrier_with_fence(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
 }
 extern "C" __global__ void barrier_without_fence(const __grid_constant__ CUtensorMap map,
                                                  const half *x, float *y) {
@@ -86,88 +120,8 @@ extern "C" __global__ void barrier_without_fence(const __grid_constant__ CUtenso
     y[threadIdx.x] = __half2float(tile[threadIdx.x]);
 }
 
-// --- Buffers in use
+// --- Sent without an end
 
-extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUtensorMap map,
-                                                     const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    WAIT(&full, 0);
-    float d[4] = {0, 0, 0, 0};
-    BEGIN;
-    MULTIPLY(d, described(tile), described(tile)); // want: race
-    COMMIT;
-    if (threadIdx.x == 0) {
-        ANNOUNCE(&full, TILE);
-        FETCH(tile, &map, 0, &full);
-    }
-    FINISH;
-    WAIT(&full, 1);
-    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
-}
-// The second warpgroup's first thread refills when the first warpgroup's warps have arrived.
-#define RING(before, after)                                                                        \
-    __shared__ __align__(1024) Tile tile;                                                          \
-    __shared__ uint64_t full, empty;                                                               \
-    if (threadIdx.x == 0) {                                                                        \
-        INIT(&full, 1);                                                                            \
-        INIT(&empty, 4);                                                                           \
-        FENCE_INIT;                                                                                \
-    }                                                                                              \
-    __syncthreads();                                                                               \
-    if (threadIdx.x >= 128) {                                                                      \
-        if (threadIdx.x > 128) return;                                                             \
-        for (int i = 0; i < 3; i++) {                                                              \
-            WAIT(&empty, (i & 1) ^ 1);                                                             \
-            ANNOUNCE(&full, TILE);                                                                 \
-            FETCH(tile, &map, 0, &full);                                                           \
-        }                                                                                          \
-        return;                                                                                    \
-    }                                                                                              \
-    float d[4] = {0, 0, 0, 0};                                                                     \
-    for (int i = 0; i < 3; i++) {                                                                  \
-        WAIT(&full, i & 1);                                                                        \
-        BEGIN;                                                                                     \
-        MULTIPLY(d, described(tile), described(tile));                                             \
-        COMMIT;                                                                                    \
-        before;                                                                                    \
-        FINISH;                                                                                    \
-        after;                                                                                     \
-    }                                                                                              \
-    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
-extern "C" __global__ void arrives_when_done(const __grid_constant__ CUtensorMap map, const half *x,
-                                             float *y) {
-    RING(, if (threadIdx.x % 32 == 0) ARRIVE(&empty))
-}
-extern "C" __global__ void arrives_too_soon(const __grid_constant__ CUtensorMap map, const half *x,
-                                            float *y) {
-    RING(if (threadIdx.x % 32 == 0) ARRIVE(&empty), ) // want: race
-}
-extern "C" __global__ void two_copies_at_once(const __grid_constant__ CUtensorMap map,
-                                              const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    if (threadIdx.x == 0) {
-        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 8192;" ::"r"(AT(&full)));
-        FETCH(tile, &map, 0, &full); // want: two copies
-    }
-    WAIT(&full, 0);
-    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
-}
-extern "C" __global__ void changes_what_it_sends(const __grid_constant__ CUtensorMap map,
-                                                 const half *x, float *y) {
-    __shared__ __align__(128) float row[256];
-    row[threadIdx.x] = threadIdx.x;
-    FENCE_ASYNC;
-    __syncthreads();
-    if (threadIdx.x) return;
-    SEND(y, row, 1024); // want: changed on its way
-    SEND_COMMIT;
-    row[0] = 7;
-    SEND_WAIT;
-}
 extern "C" __global__ void sends_and_leaves(const __grid_constant__ CUtensorMap map, const half *x,
                                             float *y) {
     __shared__ __align__(128) float row[256];
@@ -186,6 +140,17 @@ extern "C" __global__ void sends_in_no_group(const __grid_constant__ CUtensorMap
     __syncthreads();
     if (threadIdx.x) return;
     SEND(y, row, 1024); // want: not committed
+    SEND_WAIT;
+}
+extern "C" __global__ void sends_up_to_the_end(const __grid_constant__ CUtensorMap map,
+                                               const half *x, float *y) {
+    __shared__ __align__(128) float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    FENCE_ASYNC;
+    __syncthreads();
+    if (threadIdx.x) return;
+    SEND(y + 8192 - 256, row, 1024);
+    SEND_COMMIT;
     SEND_WAIT;
 }
 extern "C" __global__ void sends_past_the_end(const __grid_constant__ CUtensorMap map,

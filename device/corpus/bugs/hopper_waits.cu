@@ -70,6 +70,16 @@ extern "C" __global__ void multiplies_early(const __grid_constant__ CUtensorMap 
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
     WAIT(&full, 0);
 }
+extern "C" __global__ void waits_and_leaves(const __grid_constant__ CUtensorMap map, const half *x,
+                                            float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    READY(full)
+    if (threadIdx.x) return;
+    ANNOUNCE(&full, TILE);
+    FETCH(tile, &map, 0, &full);
+    WAIT(&full, 0);
+}
 extern "C" __global__ void never_waited_for(const __grid_constant__ CUtensorMap map, const half *x,
                                             float *y) {
     __shared__ __align__(1024) Tile tile;
@@ -87,7 +97,7 @@ extern "C" __global__ void never_waited_for(const __grid_constant__ CUtensorMap 
     for (int i = 0; i < 2; i++) {                                                                  \
         if (threadIdx.x == 0) {                                                                    \
             ANNOUNCE(&full, TILE);                                                                 \
-            FETCH(tile, &map, 0, &full);                                                           \
+            FETCH(tile, &map, 8 * i, &full);                                                       \
         }                                                                                          \
         WAIT(&full, i ? second : 0);
 extern "C" __global__ void flips_its_phase(const __grid_constant__ CUtensorMap map, const half *x,
@@ -174,7 +184,16 @@ extern "C" __global__ void announces_both(const __grid_constant__ CUtensorMap ma
         FETCH(tile[1], &map, 32, &full); // half of it is outside, and counts
     }
     WAIT(&full, 0);
-    y[threadIdx.x] = __half2float(tile[1][4096 - 256 + threadIdx.x]);
+    y[threadIdx.x] = __half2float(tile[0][threadIdx.x]);
+    y[256 + threadIdx.x] = __half2float(tile[1][4096 - 256 + threadIdx.x]);
+}
+extern "C" __global__ void as_many_arrive(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) INIT(&full, 2);
+    __syncthreads();
+    if (threadIdx.x == 0) ARRIVE_TIMES(&full, 2);
+    y[threadIdx.x] = 1;
 }
 extern "C" __global__ void too_many_arrive(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
@@ -182,6 +201,15 @@ extern "C" __global__ void too_many_arrive(const __grid_constant__ CUtensorMap m
     if (threadIdx.x == 0) INIT(&full, 2);
     __syncthreads();
     if (threadIdx.x == 0) ARRIVE_TIMES(&full, 3); // want: too many arrivals
+    y[threadIdx.x] = 1;
+}
+extern "C" __global__ void initialised_for_all(const __grid_constant__ CUtensorMap map,
+                                               const half *x, float *y) {
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) INIT(&full, 256);
+    __syncthreads();
+    ARRIVE(&full);
+    WAIT(&full, 0);
     y[threadIdx.x] = 1;
 }
 extern "C" __global__ void not_initialised(const __grid_constant__ CUtensorMap map, const half *x,

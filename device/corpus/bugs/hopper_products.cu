@@ -9,6 +9,15 @@
     FILLING(tile, full)                                                                            \
     WAIT(&full, 0);                                                                                \
     float d[4] = {0, 0, 0, 0};
+extern "C" __global__ void uses_sums_in_time(const __grid_constant__ CUtensorMap map, const half *x,
+                                             float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
 extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     PRODUCT
@@ -18,15 +27,51 @@ extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap m
     y[threadIdx.x] = d[1]; // want: sums on their way
     FINISH;
 }
+extern "C" __global__ void changes_sums_in_time(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    FINISH;
+    d[1] = 3;
+    y[threadIdx.x] = d[1];
+}
 extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMap map,
                                               const half *x, float *y) {
     PRODUCT
     BEGIN;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
-    d[1] = 0; // want: sums on their way
+    d[1] = 3; // want: sums on their way
     FINISH;
     y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void waits_for_the_first_only(const __grid_constant__ CUtensorMap map,
+                                                    const half *x, float *y) {
+    PRODUCT
+    float e[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    MULTIPLY(e, described(tile), described(tile));
+    COMMIT;
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    y[threadIdx.x] = e[1]; // want: sums on their way
+    FINISH;
+}
+extern "C" __global__ void waits_for_both(const __grid_constant__ CUtensorMap map, const half *x,
+                                          float *y) {
+    PRODUCT
+    float e[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    MULTIPLY(e, described(tile), described(tile));
+    COMMIT;
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    y[threadIdx.x] = e[1];
+    FINISH;
 }
 extern "C" __global__ void commits_nothing(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
@@ -49,6 +94,24 @@ extern "C" __global__ void another_swizzle(const __grid_constant__ CUtensorMap m
     PRODUCT
     BEGIN;
     MULTIPLY(d, described(tile, 2), described(tile, 2)); // want: wrong swizzle
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void no_swizzle(const __grid_constant__ CUtensorMap map, const half *x,
+                                      float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile, 0), described(tile, 0)); // want: wrong swizzle
+    COMMIT;
+    FINISH;
+    y[threadIdx.x] = d[1];
+}
+extern "C" __global__ void another_swizzle_of_b(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    PRODUCT
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile, 3)); // want: wrong swizzle
     COMMIT;
     FINISH;
     y[threadIdx.x] = d[1];
@@ -105,6 +168,11 @@ extern "C" __global__ void arrives_before_it_writes(const __grid_constant__ CUte
     NAMED(1, 256);
     y[threadIdx.x] = row[255 - threadIdx.x]; // want: race
 }
+extern "C" __global__ void all_of_a_block_wait(const __grid_constant__ CUtensorMap map,
+                                               const half *x, float *y) {
+    NAMED(1, 256);
+    y[threadIdx.x] = 1;
+}
 extern "C" __global__ void half_a_block_waits(const __grid_constant__ CUtensorMap map,
                                               const half *x, float *y) {
     if (threadIdx.x < 128) NAMED(1, 256); // want: deadlock
@@ -116,6 +184,13 @@ extern "C" __global__ void each_half_by_itself(const __grid_constant__ CUtensorM
     row[threadIdx.x] = threadIdx.x;
     NAMED(1 + threadIdx.x / 128, 128);
     y[threadIdx.x] = row[threadIdx.x ^ 127];
+}
+extern "C" __global__ void one_barrier_for_both(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    __shared__ float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    NAMED(1, 256);
+    y[threadIdx.x] = row[threadIdx.x ^ 128];
 }
 extern "C" __global__ void wrong_half(const __grid_constant__ CUtensorMap map, const half *x,
                                       float *y) {

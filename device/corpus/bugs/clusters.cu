@@ -109,6 +109,15 @@ extern "C" __global__ void adds_up(const float *x, float *y) {
     else
         y[blockIdx.x * 64 + threadIdx.x] = 0;
 }
+extern "C" __global__ void adds_atomically(const float *x, float *y) {
+    __shared__ float sum;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) sum = 0;
+    cluster.sync();
+    if (threadIdx.x == 0) atomicAdd(cluster.map_shared_rank(&sum, 0), x[blockIdx.x * 64]);
+    cluster.sync();
+    y[blockIdx.x * 64 + threadIdx.x] = sum;
+}
 extern "C" __global__ void adds_plainly(const float *x, float *y) {
     __shared__ float sum;
     cg::cluster_group cluster = cg::this_cluster();
@@ -117,6 +126,15 @@ extern "C" __global__ void adds_plainly(const float *x, float *y) {
     if (threadIdx.x == 0) *cluster.map_shared_rank(&sum, 0) += x[blockIdx.x * 64]; // want: race
     cluster.sync();
     y[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+extern "C" __global__ void up_to_the_end(const float *x, float *y) {
+    __shared__ float mine[64];
+    cg::cluster_group cluster = cg::this_cluster();
+    mine[threadIdx.x] = x[threadIdx.x];
+    cluster.sync();
+    float *theirs = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1);
+    y[blockIdx.x * 64 + threadIdx.x] = theirs[threadIdx.x];
+    cluster.sync();
 }
 extern "C" __global__ void one_past_the_end(const float *x, float *y) {
     __shared__ float mine[64];
@@ -190,10 +208,21 @@ extern "C" __global__ void relaxed_behind_a_fence(const float *x, float *y) {
     y[i] = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1)[threadIdx.x];
     cluster.sync();
 }
+extern "C" __global__ void arrives_before_it_waits(const float *x, float *y) {
+    cg::this_cluster().sync();
+    ARRIVE;
+    WAIT;
+    y[threadIdx.x] = x[threadIdx.x];
+}
 extern "C" __global__ void waits_without_arriving(const float *x, float *y) {
     cg::this_cluster().sync();
     WAIT; // want: bad barrier
     y[threadIdx.x] = x[threadIdx.x];
+}
+extern "C" __global__ void all_arrive(const float *x, float *y) {
+    cg::this_cluster().sync();
+    __syncthreads();
+    y[blockIdx.x * 64 + threadIdx.x] = x[threadIdx.x];
 }
 extern "C" __global__ void half_arrives(const float *x, float *y) {
     if (threadIdx.x < 32) cg::this_cluster().sync();

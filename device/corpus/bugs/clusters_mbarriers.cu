@@ -57,6 +57,15 @@ extern "C" __global__ void hands_over_unasked(const float *x, float *y) {
     UNTIL(&full, 0);
     cluster.sync();
 }
+extern "C" __global__ void known_barrier(const float *x, float *y) {
+    __shared__ uint64_t full;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) INIT(&full, 64);
+    cluster.sync();
+    if (cluster.block_rank()) ARRIVE_AT(&full, 0);
+    cluster.sync();
+    y[blockIdx.x * 64 + threadIdx.x] = x[0];
+}
 extern "C" __global__ void unknown_barrier(const float *x, float *y) {
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
@@ -71,6 +80,16 @@ extern "C" __global__ void unknown_barrier(const float *x, float *y) {
     if (cluster.block_rank()) ARRIVE_AT(&full, 0); // want: race
     cluster.sync();
     y[blockIdx.x * 64 + threadIdx.x] = x[0];
+}
+extern "C" __global__ void waits_for_its_own(const float *x, float *y) {
+    __shared__ uint64_t full;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) INIT(&full, 64);
+    cluster.sync();
+    ARRIVE_AT(&full, cluster.block_rank() ^ 1);
+    UNTIL(&full, 0);
+    y[blockIdx.x * 64 + threadIdx.x] = x[0];
+    cluster.sync();
 }
 extern "C" __global__ void waits_for_anothers(const float *x, float *y) {
     __shared__ uint64_t full;
@@ -179,7 +198,8 @@ extern "C" __global__ void refills_unasked(const float *x, float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     BOTH_READY(&full)
     for (int round = 0; round < 2; round++) {
-        if (threadIdx.x == 0 && cluster.block_rank() == 0) FETCH_FOR(mine, x, &full, 3);
+        if (threadIdx.x == 0 && cluster.block_rank() == 0)
+            FETCH_FOR(mine, x + 64 * round, &full, 3);
         UNTIL(&full, round);
         y[blockIdx.x * 64 + threadIdx.x] = mine[threadIdx.x]; // want: not waited for
         __syncthreads();
@@ -196,7 +216,7 @@ extern "C" __global__ void refills_when_told(const float *x, float *y) {
     for (int round = 0; round < 2; round++) {
         if (threadIdx.x == 0 && cluster.block_rank() == 0) {
             if (round) UNTIL(&empty, 0);
-            FETCH_FOR(mine, x, &full, 3);
+            FETCH_FOR(mine, x + 64 * round, &full, 3);
         }
         UNTIL(&full, round);
         y[blockIdx.x * 64 + threadIdx.x] = mine[threadIdx.x];
@@ -229,7 +249,7 @@ extern "C" __global__ void sends_to_neighbour(const float *x, float *y) {
     y[i] = theirs[threadIdx.x];
     cluster.sync();
 }
-extern "C" __global__ void sends_without_fence(const float *x, float *y) {
+extern "C" __global__ void sends_to_neighbour_without_fence(const float *x, float *y) {
     __shared__ __align__(128) float mine[64], theirs[64];
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();

@@ -1,0 +1,161 @@
+// hopper_buffers.cu - Bugs in using a buffer again: while wgmma or the copy engine still needs it.
+#include "hopper_bugs.cuh"
+
+extern "C" __global__ void refills_after_multiplying(const __grid_constant__ CUtensorMap map,
+                                                     const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    FINISH;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE);
+        FETCH(tile, &map, 8, &full);
+    }
+    WAIT(&full, 1);
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUtensorMap map,
+                                                     const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile)); // want: race
+    COMMIT;
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE);
+        FETCH(tile, &map, 8, &full);
+    }
+    FINISH;
+    WAIT(&full, 1);
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+extern "C" __global__ void writes_while_multiplying(const __grid_constant__ CUtensorMap map,
+                                                    const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile)); // want: race
+    COMMIT;
+    tile[threadIdx.x] = 0;
+    FINISH;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+extern "C" __global__ void writes_after_multiplying(const __grid_constant__ CUtensorMap map,
+                                                    const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    float d[4] = {0, 0, 0, 0};
+    BEGIN;
+    MULTIPLY(d, described(tile), described(tile));
+    COMMIT;
+    FINISH;
+    __syncthreads();
+    tile[threadIdx.x] = 0;
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+}
+// The second warpgroup's first thread refills when the first warpgroup's warps have arrived.
+#define RING(before, after, refill)                                                                \
+    __shared__ __align__(1024) Tile tile;                                                          \
+    __shared__ uint64_t full, empty;                                                               \
+    if (threadIdx.x == 0) {                                                                        \
+        INIT(&full, 1);                                                                            \
+        INIT(&empty, 4);                                                                           \
+        FENCE_INIT;                                                                                \
+    }                                                                                              \
+    __syncthreads();                                                                               \
+    if (threadIdx.x >= 128) {                                                                      \
+        if (threadIdx.x > 128) return;                                                             \
+        for (int i = 0; i < 3; i++) {                                                              \
+            WAIT(&empty, refill);                                                                  \
+            ANNOUNCE(&full, TILE);                                                                 \
+            FETCH(tile, &map, 8 * i, &full);                                                       \
+        }                                                                                          \
+        return;                                                                                    \
+    }                                                                                              \
+    float d[4] = {0, 0, 0, 0};                                                                     \
+    for (int i = 0; i < 3; i++) {                                                                  \
+        WAIT(&full, i & 1);                                                                        \
+        BEGIN;                                                                                     \
+        MULTIPLY(d, described(tile), described(tile));                                             \
+        COMMIT;                                                                                    \
+        before;                                                                                    \
+        FINISH;                                                                                    \
+        after;                                                                                     \
+    }                                                                                              \
+    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+extern "C" __global__ void arrives_when_done(const __grid_constant__ CUtensorMap map, const half *x,
+                                             float *y) {
+    RING(, if (threadIdx.x % 32 == 0) ARRIVE(&empty), (i & 1) ^ 1)
+}
+extern "C" __global__ void arrives_too_soon(const __grid_constant__ CUtensorMap map, const half *x,
+                                            float *y) {
+    RING(if (threadIdx.x % 32 == 0) ARRIVE(&empty), , (i & 1) ^ 1) // want: race
+}
+extern "C" __global__ void refills_by_an_old_phase(const __grid_constant__ CUtensorMap map,
+                                                   const half *x, float *y) {
+    RING(, if (threadIdx.x % 32 == 0) ARRIVE(&empty), 1) // want: deadlock
+}
+extern "C" __global__ void one_copy_at_a_time(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    WAIT(&full, 0);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ANNOUNCE(&full, TILE);
+        FETCH(tile, &map, 8, &full);
+    }
+    WAIT(&full, 1);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void two_copies_at_once(const __grid_constant__ CUtensorMap map,
+                                              const half *x, float *y) {
+    __shared__ __align__(1024) Tile tile;
+    __shared__ uint64_t full;
+    FILLING(tile, full)
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 8192;" ::"r"(AT(&full)));
+        FETCH(tile, &map, 8, &full); // want: two copies
+    }
+    WAIT(&full, 0);
+    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
+}
+extern "C" __global__ void changes_what_it_sent(const __grid_constant__ CUtensorMap map,
+                                                const half *x, float *y) {
+    __shared__ __align__(128) float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    FENCE_ASYNC;
+    __syncthreads();
+    if (threadIdx.x) return;
+    SEND(y, row, 1024);
+    SEND_COMMIT;
+    SEND_WAIT;
+    row[0] = 7;
+}
+extern "C" __global__ void changes_what_it_sends(const __grid_constant__ CUtensorMap map,
+                                                 const half *x, float *y) {
+    __shared__ __align__(128) float row[256];
+    row[threadIdx.x] = threadIdx.x;
+    FENCE_ASYNC;
+    __syncthreads();
+    if (threadIdx.x) return;
+    SEND(y, row, 1024); // want: changed on its way
+    SEND_COMMIT;
+    row[0] = 7;
+    SEND_WAIT;
+}
