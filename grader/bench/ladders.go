@@ -42,7 +42,9 @@ func Ladders() []Ladder {
 		{"softmax", task2.SoftmaxOf(1<<16, 4096, "softmax"), []Rung{
 			{Version: "1_naive", Idea: "a thread for each row", Bound: "a warp's 32 rows lie in 32 lines, and each element takes five accesses"},
 			{Version: "2_shared", Idea: "a block for each row", Bound: "nothing is asked for while a block waits in two trees of barriers"},
-			{Version: "3_registers", Idea: "rows in registers, sums by shuffles", Bound: "memory: a thread asks for 32 elements before it uses one"},
+			{Version: "3_registers", Idea: "maxima and sums by shuffles", Bound: "eight elements under way a thread, and none while a block waits at a barrier"},
+			{Version: "4_quads", Idea: "rows in registers, 32 loads before the first use", Bound: "memory, by 4 bytes a load"},
+			{Version: "5_halves", Idea: "four elements a load, which no cache keeps", Bound: "memory: a copy's rate"},
 		}},
 		{"product", task2.GemmOf(1, 2048, 2048, 2048, false, "matmul"), []Rung{
 			{Version: "1_naive", Idea: "a thread for each result", Bound: "two loads for each multiply-add"},
