@@ -43,7 +43,7 @@ takes.release  := VERSION COURSE
 #= DEVICE=sim           sim or cuda (a GPU where there is one, else the simulator)
 #= THREAD=3,0,0         with CASE: only this thread's printf; BLOCK=1,0,0 likewise
 #= SOLUTION=1           the reference solution in place of your files
-#= VERSION=2_registers  with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
+#= VERSION=4_quads      with SOLUTION=1, and of bench: an earlier version of it (solution/_versions);
 #=                      of release: its name, such as 2027.1
 #= LADDER=flash         bench times all versions of one kind of kernel in one run, and draws them (softmax, product, flash,
 #=                      decode, rope, halves, codes, projection, fourbit, decode16, kivi, int4)

@@ -42,7 +42,9 @@ func Ladders() []Ladder {
 		{"softmax", task2.SoftmaxOf(1<<16, 4096, "softmax"), []Rung{
 			{Version: "1_naive", Idea: "a thread for each row", Bound: "a warp's 32 rows lie in 32 lines, and each element takes five accesses"},
 			{Version: "2_shared", Idea: "a block for each row", Bound: "nothing is asked for while a block waits in two trees of barriers"},
-			{Version: "3_registers", Idea: "rows in registers, sums by shuffles", Bound: "memory: a thread asks for 32 elements before it uses one"},
+			{Version: "3_registers", Idea: "maxima and sums by shuffles", Bound: "eight elements under way a thread, and none while a block waits at a barrier"},
+			{Version: "4_quads", Idea: "rows in registers, 32 loads before the first use", Bound: "memory, by 4 bytes a load"},
+			{Version: "5_halves", Idea: "four elements a load, which no cache keeps", Bound: "memory: a copy's rate"},
 		}},
 		{"product", task2.GemmOf(1, 2048, 2048, 2048, false, "matmul"), []Rung{
 			{Version: "1_naive", Idea: "a thread for each result", Bound: "two loads for each multiply-add"},
@@ -54,12 +56,18 @@ func Ladders() []Ladder {
 		}},
 		{"flash", task4.AttentionOf(4, 2048, false, "sdpa"), []Rung{
 			{Version: "1_rows", Idea: "a warp for each query, key by key", Bound: "every query reads all keys and values itself"},
-			{Version: "2_registers", Idea: "tiles in shared memory, squares of scores in registers", Bound: "reads of shared memory, and the barriers around the softmax"},
-			{Idea: "tensor cores, each number split into two halves", Bound: "reads of shared memory: 60 % of what the tensor cores need"},
+			{Version: "2_shared", Idea: "tiles of keys and values in shared memory", Bound: "two reads of shared memory for each multiply-add of a score"},
+			{Version: "3_registers", Idea: "squares of scores and output in registers", Bound: "8 reads of shared memory for 16 multiply-adds, one number each"},
+			{Version: "4_quads", Idea: "shared memory is read by fours", Bound: "reads of shared memory, and the barriers around the softmax"},
+			{Version: "5_halves", Idea: "tensor cores, each number rounded to a half", Bound: "the staging of tiles, which nothing overlaps", Inexact: 2e-3},
+			{Version: "6_split", Idea: "each number split into two halves", Bound: "the same, three products in place of one, and the splitting"},
+			{Version: "7_async", Idea: "the next tile arrives while this one is multiplied", Bound: "reads of shared memory, twice the next rung's for a product"},
+			{Idea: "32 queries a warp, rows swizzled to make room", Bound: "reads of shared memory: 60 % of what the tensor cores need"},
 		}},
 		{"decode", task5.SplitOf(4096, 8, "sdpa"), []Rung{
 			{Version: "1_keys", Idea: "a thread for each key", Bound: "a warp's loads touch 32 lines"},
-			{Version: "2_groups", Idea: "16 or 32 lanes for each key, four keys in flight", Bound: "a second kernel that merges the parts, one after the other"},
+			{Version: "2_lanes", Idea: "16 or 32 lanes for each key, 16 bytes a load", Bound: "each thread waits for one key and value at a time"},
+			{Version: "3_flight", Idea: "four keys and values in flight", Bound: "a second kernel that merges the parts, one after the other"},
 			{Idea: "the block that finishes last merges", Bound: "memory, and 5 µs to start, to load first and to merge"},
 		}},
 		{"rope", b1.RopeOf(4, 1024, false), []Rung{

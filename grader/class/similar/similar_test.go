@@ -74,7 +74,7 @@ int float32 float64 string byte make len append copy min max goto map extern boo
 func others(t *testing.T) []Work {
 	return []Work{
 		work("plain", solution(t, "task4_flash", "solution/_versions/1_rows")),
-		work("registers", solution(t, "task4_flash", "solution/_versions/2_registers"), solution(t, "task3_tiled_go", "solution")),
+		work("registers", solution(t, "task4_flash", "solution/_versions/4_quads"), solution(t, "task3_tiled_go", "solution")),
 		work("best", solution(t, "task4_flash", "solution"), solution(t, "task5_decode", "solution")),
 	}
 }

@@ -10,25 +10,24 @@ import (
 
 // Sizes that kernels.cu is compiled for.
 const (
-	softmaxThreads = 512 // THREADS_SOFTMAX: of a softmax's block
-	kept           = 32  // MOST: elements of a row that a thread of softmax keeps
+	softmaxThreads = 512 // THREADS_SOFTMAX: of a softmax's block at most
 	tile           = 64  // TILE: a product's block computes tile × tile results
 	depth          = 16  // DEPTH: terms of the sums that are staged at a time
 	side           = 16  // SIDE: a product's block has side × side threads
 )
 
 const (
-	maxLen  = softmaxThreads * kept // of a row of softmax
-	maxGrid = 65535                 // blocks along y and z at most
+	minBlock = 32    // a warp of softmax: fewer threads would leave lanes idle
+	maxLen   = 16384 // a row is staged in shared memory: 64 KB
+	maxGrid  = 65535 // blocks along y and z at most
 )
 
 // Attention holds the compiled kernels, and the scratch between them.
 type Attention struct {
-	queue           device.Queue
-	mask            *Mask
-	fours, any      device.Kernel // of softmax
-	gemmNT, gemmNN  device.Kernel
-	scores, weights device.Buffer[float32] // as long as the longest yet
+	queue                   device.Queue
+	mask                    *Mask
+	softmax, gemmNT, gemmNN device.Kernel
+	scores, weights         device.Buffer[float32] // as long as the longest yet
 }
 
 var _ attn.Unfused = (*Attention)(nil)
@@ -45,7 +44,7 @@ func New(q device.Queue) (*Attention, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, kernel := range map[string]*device.Kernel{"softmax_fours": &a.fours, "softmax_any": &a.any, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN} {
+	for name, kernel := range map[string]*device.Kernel{"softmax": &a.softmax, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN} {
 		if *kernel, err = module.Kernel(name); err != nil {
 			return nil, err
 		}
@@ -62,24 +61,22 @@ func (a *Attention) Softmax(dst, src device.Buffer[float32], s attn.SoftmaxShape
 	if s.Len > maxLen {
 		return fmt.Errorf("softmax of %v: a row has at most %d elements", s, maxLen)
 	}
-	kernel := a.any
-	if s.Inner == 1 && s.Len%4 == 0 && dst.Memory().Addr%16 == 0 && src.Memory().Addr%16 == 0 {
-		kernel = a.fours
+	l := device.Launch{
+		Grid:   device.D1(s.Rows()),
+		Block:  device.D1(blockFor(s.Len)),
+		Shared: s.Len * 4, // the staged row
 	}
-	team := teamFor(s.Len)
-	perBlock := softmaxThreads / team
-	l := device.Launch{Grid: device.D1((s.Rows() + perBlock - 1) / perBlock), Block: device.D1(softmaxThreads)}
-	return a.queue.Launch(kernel, l, src, dst, s.Rows(), s.Len, s.Inner, team)
+	return a.queue.Launch(a.softmax, l, src, dst, s.Len, s.Inner)
 }
 
-// teamFor is how many threads share a row: a warp at least, and as many as can
-// keep all of it.
-func teamFor(length int) int {
-	team := 32
-	for team*kept < length {
-		team *= 2
+// blockFor picks the threads of a block: the smallest power of two that covers
+// the row, within the limits. Longer rows give each thread several elements.
+func blockFor(length int) int {
+	block := minBlock
+	for block < length && block < softmaxThreads {
+		block *= 2
 	}
-	return team
+	return block
 }
 
 // Gemm writes c = x · y, with y stored transposed if the shape says so.

@@ -1,20 +1,20 @@
 // Attention in separate kernels: a softmax and two matrix products.
 //
-// The host defines THREADS_SOFTMAX, the threads of a block of softmax, and for the products TILE,
-// the side of a block's square of results, DEPTH, how many terms of their sums are staged at a
-// time, and SIDE: a block has SIDE * SIDE threads.
+// The host defines THREADS_SOFTMAX, the most threads of a block of softmax, and for the products
+// TILE, the side of a block's square of results, DEPTH, how many terms of their sums are staged at
+// a time, and SIDE: a block has SIDE * SIDE threads.
 
 // ---- softmax -------------------------------------------------------------------
 //
-// Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
-// has its element i at x[(o * len + i) * inner + j].
+// Softmax of x [outer, len, inner] along the dimension len, written to y.
 //
-// Version 3 (_versions/ has the earlier ones). What is new: a row is kept in registers, not in
-// shared memory. A team of 32 to 512 threads shares a row, MOST elements each, and asks for all
-// of them before it uses the first: so enough reads are under way at any time to keep device
-// memory busy. Threads of a warp exchange maxima and sums by shuffles, which need no barrier.
+// Block b handles row b = o * inner + j; element i of row (o, j) lies at
+// x[(o * len + i) * inner + j]. A row is read from device memory once and written once: between the
+// two it is staged in shared memory, len floats of it.
+//
+// Version 3. What is new: threads of a warp exchange maxima and sums by shuffles, which need no
+// barrier. Only one value of each warp goes through shared memory.
 
-#define MOST 32 // elements of a row that a thread keeps
 #define EVERYONE 0xffffffffu
 
 struct Larger {
@@ -24,88 +24,52 @@ struct Plus {
     __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-// Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
-// across the warps of larger teams. All threads of the block take part.
+// Combines one value of each thread of the block: by shuffles in a warp, and through shared memory
+// across warps. All threads take part.
 template <typename Combine>
-__device__ float together(float value, int team, float *perWarp, Combine combine) {
+__device__ float together(float value, float *perWarp, Combine combine) {
     for (int lanes = 16; lanes > 0; lanes /= 2)
         value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
-    if (team == 32) return value;
     if (threadIdx.x % 32 == 0) perWarp[threadIdx.x / 32] = value;
     __syncthreads(); // every warp's value is in place before others read it
-    const int firstWarp = threadIdx.x / team * team / 32;
-    value = perWarp[firstWarp];
-    for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
+    value = perWarp[0];
+    for (int warp = 1; warp < blockDim.x / 32; warp++) value = combine(value, perWarp[warp]);
     return value;
 }
 
-// FOUR says that rows lie together (inner is 1) and start at multiples of 16 bytes.
-template <bool FOUR>
-__device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
-                            int inner, int team) {
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax(const float *__restrict__ x, float *__restrict__ y, int len, int inner) {
+    extern __shared__ float row[]; // the row: x, then exp(x - max)
     __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
-    const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
-    const int thread = threadIdx.x % team; // within the team
-    const size_t first = (size_t)(row / inner) * len * inner + row % inner;
-    const int mine = row < rows ? len : 0; // a team without a row goes along to the barriers
+    const int thread = threadIdx.x, threads = blockDim.x;
+    const int o = blockIdx.x / inner, j = blockIdx.x % inner;
+    const size_t first = (size_t)o * len * inner + j; // element 0 of this row
 
-    // 1. Read the row. Neighbours read neighbours; -infinity changes neither maximum nor sum.
-    float part[MOST];
-#pragma unroll
-    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
-        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
-        if (FOUR) {
-            float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-            if (i < mine)
-                four = __ldcs((const float4 *)(x + first + i)); // read once: not to be kept
-            part[k] = four.x, part[k + 1] = four.y, part[k + 2] = four.z, part[k + 3] = four.w;
-        } else {
-            part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
-        }
+    // 1. Stage the row. The threads stride over it, so that neighbours read
+    //    neighbours; each keeps the largest value it has seen.
+    float largest = -INFINITY;
+    for (int i = thread; i < len; i += threads) {
+        const float value = x[first + (size_t)i * inner];
+        row[i] = value;
+        largest = fmaxf(largest, value);
     }
 
     // 2. The row's maximum.
-    float largest = part[0];
-#pragma unroll
-    for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
-    largest = together(largest, team, maxima, Larger());
+    largest = together(largest, maxima, Larger());
 
     // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0. No
+    //    barrier guards row: a thread reads back only what it wrote itself.
     float sum = 0.0f;
-#pragma unroll
-    for (int k = 0; k < MOST; k++) {
-        part[k] = expf(part[k] - largest);
-        sum += part[k];
+    for (int i = thread; i < len; i += threads) {
+        const float term = expf(row[i] - largest);
+        row[i] = term;
+        sum += term;
     }
-    sum = together(sum, team, sums, Plus());
+    sum = together(sum, sums, Plus());
 
-    // 4. Normalise, and write the row.
-    const float inverse = 1.0f / sum;
-#pragma unroll
-    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
-        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
-        if (i >= mine) continue;
-        if (FOUR) {
-            __stcs((float4 *)(y + first + i),
-                   make_float4(part[k] * inverse, part[k + 1] * inverse, part[k + 2] * inverse,
-                               part[k + 3] * inverse));
-        } else {
-            y[first + (size_t)i * inner] = part[k] * inverse;
-        }
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
-    softmax_fours(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
-                  int team) {
-    softmaxRows<true>(x, y, rows, len, inner, team);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
-    softmax_any(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
-                int team) {
-    softmaxRows<false>(x, y, rows, len, inner, team);
+    // 4. Normalise, and write the row once.
+    for (int i = thread; i < len; i += threads) y[first + (size_t)i * inner] = row[i] / sum;
 }
 
 // ---- products ------------------------------------------------------------------

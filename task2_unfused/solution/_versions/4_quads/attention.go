@@ -24,11 +24,10 @@ const (
 
 // Attention holds the compiled kernels, and the scratch between them.
 type Attention struct {
-	queue           device.Queue
-	mask            *Mask
-	fours, any      device.Kernel // of softmax
-	gemmNT, gemmNN  device.Kernel
-	scores, weights device.Buffer[float32] // as long as the longest yet
+	queue                   device.Queue
+	mask                    *Mask
+	softmax, gemmNT, gemmNN device.Kernel
+	scores, weights         device.Buffer[float32] // as long as the longest yet
 }
 
 var _ attn.Unfused = (*Attention)(nil)
@@ -45,7 +44,7 @@ func New(q device.Queue) (*Attention, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, kernel := range map[string]*device.Kernel{"softmax_fours": &a.fours, "softmax_any": &a.any, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN} {
+	for name, kernel := range map[string]*device.Kernel{"softmax": &a.softmax, "gemm_nt": &a.gemmNT, "gemm_nn": &a.gemmNN} {
 		if *kernel, err = module.Kernel(name); err != nil {
 			return nil, err
 		}
@@ -62,14 +61,10 @@ func (a *Attention) Softmax(dst, src device.Buffer[float32], s attn.SoftmaxShape
 	if s.Len > maxLen {
 		return fmt.Errorf("softmax of %v: a row has at most %d elements", s, maxLen)
 	}
-	kernel := a.any
-	if s.Inner == 1 && s.Len%4 == 0 && dst.Memory().Addr%16 == 0 && src.Memory().Addr%16 == 0 {
-		kernel = a.fours
-	}
 	team := teamFor(s.Len)
 	perBlock := softmaxThreads / team
 	l := device.Launch{Grid: device.D1((s.Rows() + perBlock - 1) / perBlock), Block: device.D1(softmaxThreads)}
-	return a.queue.Launch(kernel, l, src, dst, s.Rows(), s.Len, s.Inner, team)
+	return a.queue.Launch(a.softmax, l, src, dst, s.Rows(), s.Len, s.Inner, team)
 }
 
 // teamFor is how many threads share a row: a warp at least, and as many as can

@@ -9,10 +9,9 @@
 // Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
 // has its element i at x[(o * len + i) * inner + j].
 //
-// Version 4 changes only the products, below. A row is kept in registers, not in shared memory. A
-// team of 32 to 512 threads shares a row, MOST elements each, and asks for all of them before it
-// uses the first: so enough reads are under way at any time to keep device memory busy. Threads of
-// a warp exchange maxima and sums by shuffles, which need no barrier.
+// Version 4. What is new: a row is kept in registers, not in shared memory. A team of 32 to 512
+// threads shares a row, MOST elements each, and asks for all of them before it uses the first: so
+// enough reads are under way at any time to keep device memory busy.
 
 #define MOST 32 // elements of a row that a thread keeps
 #define EVERYONE 0xffffffffu
@@ -39,10 +38,9 @@ __device__ float together(float value, int team, float *perWarp, Combine combine
     return value;
 }
 
-// FOUR says that rows lie together (inner is 1) and start at multiples of 16 bytes.
-template <bool FOUR>
-__device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
-                            int inner, int team) {
+extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
+    softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
+            int team) {
     __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
     const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
     const int thread = threadIdx.x % team; // within the team
@@ -52,16 +50,9 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
     // 1. Read the row. Neighbours read neighbours; -infinity changes neither maximum nor sum.
     float part[MOST];
 #pragma unroll
-    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
-        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
-        if (FOUR) {
-            float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-            if (i < mine)
-                four = __ldcs((const float4 *)(x + first + i)); // read once: not to be kept
-            part[k] = four.x, part[k + 1] = four.y, part[k + 2] = four.z, part[k + 3] = four.w;
-        } else {
-            part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
-        }
+    for (int k = 0; k < MOST; k++) {
+        const int i = k * team + thread;
+        part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
     }
 
     // 2. The row's maximum.
@@ -83,29 +74,10 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
     // 4. Normalise, and write the row.
     const float inverse = 1.0f / sum;
 #pragma unroll
-    for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
-        const int i = FOUR ? k * team + thread * 4 : k * team + thread;
-        if (i >= mine) continue;
-        if (FOUR) {
-            __stcs((float4 *)(y + first + i),
-                   make_float4(part[k] * inverse, part[k + 1] * inverse, part[k + 2] * inverse,
-                               part[k + 3] * inverse));
-        } else {
-            y[first + (size_t)i * inner] = part[k] * inverse;
-        }
+    for (int k = 0; k < MOST; k++) {
+        const int i = k * team + thread;
+        if (i < mine) y[first + (size_t)i * inner] = part[k] * inverse;
     }
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
-    softmax_fours(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
-                  int team) {
-    softmaxRows<true>(x, y, rows, len, inner, team);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
-    softmax_any(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
-                int team) {
-    softmaxRows<false>(x, y, rows, len, inner, team);
 }
 
 // ---- products ------------------------------------------------------------------

@@ -14,10 +14,10 @@
 // Softmax of x [outer, len, inner] along the dimension len, written to y. Row r = o * inner + j
 // has its element i at x[(o * len + i) * inner + j].
 //
-// Version 5 changes only the products, below. A row is kept in registers, not in shared memory. A
-// team of 32 to 512 threads shares a row, MOST elements each, and asks for all of them before it
-// uses the first: so enough reads are under way at any time to keep device memory busy. Threads of
-// a warp exchange maxima and sums by shuffles, which need no barrier.
+// Version 5. What is new: where rows lie together, a thread reads and writes four elements with one
+// instruction, and says that nothing else will want them (__ldcs, __stcs). A team of 32 to 512
+// threads shares a row, MOST elements each, and asks for all of them before it uses the first: so
+// enough reads are under way at any time to keep device memory busy.
 
 #define MOST 32 // elements of a row that a thread keeps
 #define EVERYONE 0xffffffffu

@@ -1,7 +1,8 @@
 // Attention in one kernel: out = softmax(q * k^T / sqrt(dim)) * v, float32.
 //
-// Version 2. What is new: tiles in shared memory, which many queries use; and squares of scores
-// and output in registers, so that each number read from shared memory serves several products.
+// Version 4. What is new: shared memory is read four numbers at a time, by a quarter of the
+// instructions; so is device memory, where rows allow it. Heads of up to 64 have a kernel of their
+// own.
 //
 // A block has BR queries of one head, and walks over that head's keys in tiles of
 // BC. Scores live in registers and shared memory only: an online softmax keeps,

@@ -1,4 +1,4 @@
-// Attention with a cache of keys and values, float32, one new query at a time: version 2.
+// Attention with a cache of keys and values, float32, one new query at a time: version 4.
 //
 // The cache is k and v, each [batch, slots, kvHeads * dim]: the next token's key of the
 // same head is kvHeads * dim numbers further on. heads / kvHeads query heads share it.
