@@ -15,15 +15,18 @@ import (
 var usesPTX = regexp.MustCompile(`\b(?:asm|__asm__|__asm)\b`)
 
 // writeModule writes what is compiled: the file as it is, or, if something of it is not for
-// this machine's compiler (inline PTX, the host's functions), what the preprocessor and
-// we have made of it. The arguments to compile that are returned.
-func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stripped, table string) ([]string, error) {
+// this machine's compiler (inline PTX, the host's functions, what shall be NaN), what the
+// preprocessor and we have made of it. The arguments to compile that are returned.
+func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stripped, table string, nan bool) ([]string, error) {
 	inline := s.usesPTX()
 	module := filepath.Join(dir, "module.cpp")
-	if !inline && !r.Any {
+	text := r.plain(ownParts(r.Text, s))
+	if nan {
+		text, nan = undefinedAsNaN(text, s)
+	}
+	if !inline && !r.Any && !nan {
 		return args, os.WriteFile(module, fmt.Appendf(nil, "#include %q\n%s", s.name, table), 0o644)
 	}
-	text := r.plain(ownParts(r.Text, s))
 	if inline {
 		var err error
 		if text, err = r.rewritePTX(text, s); err != nil {

@@ -128,11 +128,18 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 	if made.Entries, err = s.entries(r, made.Refused); err != nil {
 		return nil, err
 	}
-	if args, err = c.writeModule(dir, args, s, r, c.table(made.Entries)); err != nil {
-		return nil, err
+	compile := func(nan bool) error {
+		args, err := c.writeModule(dir, args, s, r, c.table(made.Entries), nan)
+		if err != nil {
+			return err
+		}
+		return r.nameUnknown(c.compile(dir, include, args, s))
 	}
-	if err := c.compile(dir, include, args, s); err != nil {
-		return nil, r.nameUnknown(err)
+	if err = compile(s.checks != (Checks{})); err != nil {
+		println(err.Error()); err = compile(false) // so that whatever is said is about the file as it is
+	}
+	if err != nil {
+		return nil, err
 	}
 	return checkObject(s, r.Host, filepath.Join(dir, "module.o"))
 }

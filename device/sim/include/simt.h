@@ -59,4 +59,6 @@
 
 #include "simt/textures.h"
 
+#include "simt/undefined.h"
+
 #include "simt/kernel.h"
