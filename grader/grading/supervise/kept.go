@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"flashlab/device"
@@ -16,6 +17,7 @@ type kept struct {
 	of      device.Device
 	fills   []fill // no two of them share a byte
 	changed string // what was first found changed
+	freed   string // the input that was first given back; "" for none
 }
 
 // fill is memory, and the values that it was given.
@@ -45,6 +47,25 @@ func (k *kept) give(m device.Memory, v remote.Values, n int) ([]float32, error) 
 		k.fills = append(k.fills, fill{m, v})
 	}
 	return x, nil
+}
+
+// free is release where m is given back for good. A worker does that once its case is over.
+func (k *kept) free(m device.Memory) {
+	for _, f := range k.fills {
+		if k.freed == "" && f.Input != remote.Random && f.meets(m) {
+			k.freed = f.Name
+		}
+	}
+	k.release(m)
+}
+
+// over is an error once an input has been given back: in its place there would be another, which
+// nobody compares.
+func (k *kept) over() error {
+	if k.freed == "" {
+		return nil
+	}
+	return fmt.Errorf("%s was freed, and is the grader's: what a call did not allocate it cannot free", k.freed)
 }
 
 // release compares what a piece of memory holds, and remembers it no longer.

@@ -23,6 +23,12 @@ func (b bytesAlone) CopyOut(dst []byte, src device.Memory) error {
 	return nil
 }
 
+func (b bytesAlone) Malloc(name string, n int64) (device.Memory, error) {
+	return device.Memory{Addr: 1500, Bytes: n, Name: name}, nil
+}
+
+func (b bytesAlone) Free(device.Memory) error { return nil }
+
 // filling is a case with x [2, 4] and y [4], the one in float32, the other in int8.
 type filling struct {
 	*testing.T
@@ -91,6 +97,31 @@ func TestInputsAreComparedWithTheirFill(t *testing.T) {
 	f.memory[100]++
 	assert.Empty(t, f.end(), "the task lets calls write to it")
 }
+
+// Who could free an input could have another in its place: nothing runs then, and nothing is allocated.
+func TestACaseIsOverWhenItsInputIsFreed(t *testing.T) {
+	f := newFilling(t, false)
+	m := meter(f.bytesAlone, f.kept)
+	f.fill(f.at(0, 32), remote.Of(0, 0))
+	f.fill(f.at(100, 12), remote.Values{Input: remote.Random, Scale: 1})
+	for _, own := range []device.Memory{f.at(32, 8), f.at(100, 12)} {
+		require.NoError(t, m.Free(own))
+		assert.NoError(t, f.over(), "scratch, and weights that a model gives back")
+	}
+	require.NoError(t, m.Free(f.at(0, 32)))
+	_, err := m.Malloc("another", 32)
+	assert.EqualError(t, err, "alloc another: x was freed, and is the grader's: what a call did not allocate it cannot free")
+	assert.ErrorContains(t, m.Launch(named{}, device.Launch{}), "launch softmax: x was freed")
+	assert.Empty(t, f.end(), "a worker that frees at the end of its case has changed nothing")
+	f.begin(f.inputs)
+	_, err = m.Malloc("of the next case", 32)
+	assert.NoError(t, err)
+}
+
+// named is a kernel.
+type named struct{}
+
+func (named) Signature() device.Signature { return device.Signature{Name: "softmax"} }
 
 func TestFillsAreBounded(t *testing.T) {
 	f := newFilling(t, false)

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"fmt"
 
 	"flashlab/device"
 	"flashlab/internal/jail"
@@ -15,7 +16,7 @@ type metered struct {
 	live, peak uint64
 	copied     uint64 // bytes, to the host
 	broken     error  // a sandbox that did not start
-	freeing    func(device.Memory)
+	kept       *kept
 }
 
 // Compile remembers a failure of our own, which a worker would report as its own.
@@ -28,13 +29,16 @@ func (m *metered) Compile(src device.Source) (device.Module, error) {
 	return module, err
 }
 
-// meter makes one; freeing is told what is about to be freed.
-func meter(d device.Device, freeing func(device.Memory)) *metered {
-	return &metered{Device: d, sizes: map[uint64]uint64{}, freeing: freeing}
+// meter makes one; k is told what is about to be freed.
+func meter(d device.Device, k *kept) *metered {
+	return &metered{Device: d, sizes: map[uint64]uint64{}, kept: k}
 }
 
 // Malloc counts what it hands out.
 func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
+	if err := m.kept.over(); err != nil {
+		return device.Memory{}, fmt.Errorf("alloc %s: %w", name, err)
+	}
 	mem, err := m.Device.Malloc(name, bytes)
 	if err == nil {
 		m.sizes[mem.Addr] = uint64(bytes)
@@ -46,13 +50,21 @@ func (m *metered) Malloc(name string, bytes int64) (device.Memory, error) {
 
 // Free counts what comes back.
 func (m *metered) Free(mem device.Memory) error {
-	m.freeing(mem)
+	m.kept.free(mem)
 	err := m.Device.Free(mem)
 	if err == nil {
 		m.live -= m.sizes[mem.Addr]
 		delete(m.sizes, mem.Addr)
 	}
 	return err
+}
+
+// Launch starts nothing once the case is over.
+func (m *metered) Launch(k device.Kernel, l device.Launch, args ...any) error {
+	if err := m.kept.over(); err != nil {
+		return fmt.Errorf("launch %s: %w", k.Signature().Name, err)
+	}
+	return m.Device.Launch(k, l, args...)
 }
 
 // CopyOut counts what goes to the host.

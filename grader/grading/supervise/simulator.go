@@ -75,7 +75,7 @@ func (s *Simulator) start() error {
 
 func newRunning(d *sim.Device) *running {
 	r := &running{device: d, last: &trace.Report{}, kept: kept{of: d}}
-	r.memory = meter(d, r.kept.release)
+	r.memory = meter(d, &r.kept)
 	return r
 }
 

@@ -90,7 +90,7 @@ func open(kind device.Kind, conn net.Conn) (device.Device, error) {
 func Loop(conn io.ReadWriter, d device.Device, ops map[string]Op) error {
 	var q device.Queue
 	if d != nil {
-		q = device.QueueOf(d)
+		q = lend(device.QueueOf(d))
 	}
 	for {
 		c, in, err := wire.ReadCase(conn)
