@@ -1,15 +1,39 @@
-// undefined.h - what a declaration leaves undefined is NaN. g++ would fill it with bytes of 0xfe: as
-// floats these are finite, and exp(-INFINITY) times one is the 0 that a right kernel would have had.
-// The build step writes the calls behind such declarations (undefined.go).
+// undefined.h - what a declaration leaves undefined is NaN. What compilers fill in may be finite,
+// and exp(-INFINITY) times that is the 0 that a right kernel would have had. The build step writes
+// calls behind such declarations (undefined.go).
 #pragma once
 
 namespace simt {
+// All bits set are NaN in every format. These are stores in a row, no memset and no loop: an array
+// whose address a call gets has a hook for each of its accesses from then on, and a loop has steps.
+typedef unsigned FourWords __attribute__((vector_size(16), aligned(1)));
+typedef uint64_t Word8 __attribute__((aligned(1)));
+typedef uint32_t Word4 __attribute__((aligned(1)));
+typedef uint16_t Word2 __attribute__((aligned(1)));
+SIMT_INLINE void setFour(char *x) {
+    *(FourWords *)x = FourWords{~0u, ~0u, ~0u, ~0u};
+}
+template <size_t BYTES, size_t... I> SIMT_INLINE void setAll(char *x, std::index_sequence<I...>) {
+    (setFour(x + 16 * I), ...);
+    if constexpr (BYTES & 8) *(Word8 *)(x + (BYTES & ~15)) = -1;
+    if constexpr (BYTES & 4) *(Word4 *)(x + (BYTES & ~7)) = -1;
+    if constexpr (BYTES & 2) *(Word2 *)(x + (BYTES & ~3)) = -1;
+    if constexpr (BYTES & 1) *(x + (BYTES & ~1)) = -1;
+}
+
 template <class T> SIMT_INLINE void undefined(T &x) {
     using Element = std::remove_all_extents_t<T>;
+    constexpr size_t bytes = sizeof x;
+    char *at = (char *)__builtin_addressof(x);
     if constexpr (std::is_floating_point_v<T>)
         x = __builtin_nan("");
-    else if constexpr (std::is_floating_point_v<Element> ||
-                       std::is_class_v<Element> && std::is_trivially_default_constructible_v<Element>)
-        __builtin_memset((void *)__builtin_addressof(x), 0xff, sizeof x); // NaN in every format
+    else if constexpr (!std::is_floating_point_v<Element> &&
+                       !(std::is_class_v<Element> &&
+                         std::is_trivially_default_constructible_v<Element>))
+        return; // a template's parameter that is none of these, or what its constructor has filled
+    else if constexpr (bytes <= 4096)
+        setAll<bytes>(at, std::make_index_sequence<bytes / 16>());
+    else
+        __builtin_memset(at, 0xff, bytes);
 }
 } // namespace simt
