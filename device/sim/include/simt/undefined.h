@@ -6,18 +6,18 @@
 namespace simt {
 // All bits set are NaN in every format. These are stores in a row, no memset and no loop: an array
 // whose address a call gets has a hook for each of its accesses from then on, and a loop has steps.
-typedef unsigned FourWords __attribute__((vector_size(16), aligned(1)));
-typedef uint64_t Word8 __attribute__((aligned(1)));
-typedef uint32_t Word4 __attribute__((aligned(1)));
-typedef uint16_t Word2 __attribute__((aligned(1)));
-SIMT_INLINE void setFour(char *x) {
-    *(FourWords *)x = FourWords{~0u, ~0u, ~0u, ~0u};
+typedef unsigned NaN16 __attribute__((vector_size(16), aligned(1)));
+typedef uint64_t NaN8 __attribute__((aligned(1)));
+typedef uint32_t NaN4 __attribute__((aligned(1)));
+typedef uint16_t NaN2 __attribute__((aligned(1)));
+SIMT_INLINE void setNaN(char *x) {
+    *(NaN16 *)x = NaN16{~0u, ~0u, ~0u, ~0u};
 }
-template <size_t BYTES, size_t... I> SIMT_INLINE void setAll(char *x, std::index_sequence<I...>) {
-    (setFour(x + 16 * I), ...);
-    if constexpr (BYTES & 8) *(Word8 *)(x + (BYTES & ~15)) = -1;
-    if constexpr (BYTES & 4) *(Word4 *)(x + (BYTES & ~7)) = -1;
-    if constexpr (BYTES & 2) *(Word2 *)(x + (BYTES & ~3)) = -1;
+template <size_t BYTES, size_t... I> SIMT_INLINE void allNaN(char *x, std::index_sequence<I...>) {
+    (setNaN(x + 16 * I), ...);
+    if constexpr (BYTES & 8) *(NaN8 *)(x + (BYTES & ~15)) = -1;
+    if constexpr (BYTES & 4) *(NaN4 *)(x + (BYTES & ~7)) = -1;
+    if constexpr (BYTES & 2) *(NaN2 *)(x + (BYTES & ~3)) = -1;
     if constexpr (BYTES & 1) *(x + (BYTES & ~1)) = -1;
 }
 
@@ -32,7 +32,7 @@ template <class T> SIMT_INLINE void undefined(T &x) {
                          std::is_trivially_default_constructible_v<Element>))
         return; // a template's parameter that is none of these, or what its constructor has filled
     else if constexpr (bytes <= 4096)
-        setAll<bytes>(at, std::make_index_sequence<bytes / 16>());
+        allNaN<bytes>(at, std::make_index_sequence<bytes / 16>());
     else
         __builtin_memset(at, 0xff, bytes);
 }
