@@ -136,7 +136,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 		return r.nameUnknown(c.compile(dir, include, args, s))
 	}
 	if err = compile(s.checks != (Checks{})); err != nil {
-		println(err.Error()); err = compile(false) // so that whatever is said is about the file as it is
+		err = compile(false) // so that whatever is said is about the file as it is
 	}
 	if err != nil {
 		return nil, err
