@@ -27,6 +27,8 @@ type Server struct {
 	// Values makes n numbers that the client has put to a place on the device without seeing
 	// them; nil where there are none.
 	Values func(to device.Memory, v Values, n int) ([]float32, error)
+	// Start, if given, may refuse to start a kernel.
+	Start func(kernel string) error
 	// Lock, if given, is held while the device works on a request: its owner
 	// may want it too.
 	Lock sync.Locker

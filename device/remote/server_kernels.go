@@ -111,6 +111,11 @@ func (c *session) launch(request protocol.Message) error {
 	if err != nil {
 		return err
 	}
+	if c.Start != nil {
+		if err := c.Start(sig.Name); err != nil {
+			return fmt.Errorf("launch %s: %w", sig.Name, err)
+		}
+	}
 	if direct, ok := k.(protocol.Starter); ok {
 		return direct.Start(request)
 	}

@@ -157,3 +157,14 @@ func TestPicturesAreOnThePage(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(text, "<script"))
 	assert.NotRegexp(t, regexp.MustCompile(`https?://|@import|url\(`), text)
 }
+
+func TestACaseThatWasStoppedIsNeitherRightNorWrong(t *testing.T) {
+	r := sampled()
+	r.Passed, r.Stopped, r.Least, r.Reason = false, true, 0, "Kernels have run for 12s."
+	text := written(t, r)
+	assert.Contains(t, text, `<span class="pill">stopped</span>`)
+	assert.Contains(t, text, "Kernels have run for 12s.")
+	assert.Contains(t, text, "The whole case's bytes are not known.")
+	assert.NotContains(t, text, `>right<`)
+	assert.NotContains(t, text, `>wrong<`)
+}

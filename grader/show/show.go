@@ -21,6 +21,7 @@ type Run struct {
 	Subject     string // "your files", …
 	Again       string // the command that makes this page again
 	Passed      bool
+	Stopped     bool   // before its end, so that nobody knows whether it is right
 	Reason      string // why it is wrong
 	Details     []string
 	Least       uint64 // bytes that any kernel has to move; 0 where nobody knows

@@ -95,7 +95,7 @@ func (s showing) run() (int, error) {
 // page is what the page tells of it.
 func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown *run.Shown) show.Run {
 	r := show.Run{Task: string(task.Name), Title: task.Title, Case: shown.Name, Subject: subject.Name, Again: s.again(shown.Name), Release: edition.Name(root),
-		Passed: shown.Case.Passed, Reason: shown.Case.Reason, Details: shown.Case.Details, Least: shown.Case.Least, Against: shown.Against, Moved: shown.Case.Moved,
+		Passed: shown.Case.Passed, Stopped: shown.Seen.Stopped, Reason: shown.Case.Reason, Details: shown.Case.Details, Least: shown.Case.Least, Against: shown.Against, Moved: shown.Case.Moved,
 		Counts: shown.Seen.Counts, Findings: shown.Seen.Findings}
 	for _, one := range shown.Sources {
 		r.Sources = append(r.Sources, show.Source(one))

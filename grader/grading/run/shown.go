@@ -123,6 +123,9 @@ func (o Options) show(ctx context.Context, r *supervise.Runner, c rubric.Check, 
 	}
 	decide(&s.Case, op, w, in, res)
 	o.nameStub(&s.Case)
+	if res.Seen.Stopped {
+		s.Case.Reason, s.Case.Least = fmt.Sprintf("Kernels have run for %v, which is enough to see what they do: what would have come after is left out.", supervise.Enough), 0
+	}
 	if op.Replay != nil {
 		if len(s.Record) == 0 {
 			return nil, fmt.Errorf("%s: no tile was made, so there is nothing to show: %s", s.Name, s.Case.Reason)

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,7 +102,7 @@ func TestInputsAreComparedWithTheirFill(t *testing.T) {
 // Who could free an input could have another in its place: nothing runs then, and nothing is allocated.
 func TestACaseIsOverWhenItsInputIsFreed(t *testing.T) {
 	f := newFilling(t, false)
-	m := meter(f.bytesAlone, f.kept)
+	m := meter(f.bytesAlone, f.kept, 0)
 	f.fill(f.at(0, 32), remote.Of(0, 0))
 	f.fill(f.at(100, 12), remote.Values{Input: remote.Random, Scale: 1})
 	for _, own := range []device.Memory{f.at(32, 8), f.at(100, 12)} {
@@ -111,17 +112,22 @@ func TestACaseIsOverWhenItsInputIsFreed(t *testing.T) {
 	require.NoError(t, m.Free(f.at(0, 32)))
 	_, err := m.Malloc("another", 32)
 	assert.EqualError(t, err, "alloc another: x was freed, and is the grader's: what a call did not allocate it cannot free")
-	assert.ErrorContains(t, m.Launch(named{}, device.Launch{}), "launch softmax: x was freed")
+	assert.ErrorContains(t, m.start("softmax"), "x was freed")
 	assert.Empty(t, f.end(), "a worker that frees at the end of its case has changed nothing")
 	f.begin(f.inputs)
 	_, err = m.Malloc("of the next case", 32)
 	assert.NoError(t, err)
 }
 
-// named is a kernel.
-type named struct{}
-
-func (named) Signature() device.Signature { return device.Signature{Name: "softmax"} }
+func TestNoKernelStartsWhenItsTimeIsOver(t *testing.T) {
+	f := newFilling(t, false)
+	m := meter(f.bytesAlone, f.kept, time.Second)
+	require.NoError(t, m.start("softmax"))
+	assert.False(t, m.stopped)
+	m.first = m.first.Add(-time.Second)
+	assert.EqualError(t, m.start("softmax"), "kernels have run for 1s, which is enough to see what they do")
+	assert.True(t, m.stopped)
+}
 
 func TestFillsAreBounded(t *testing.T) {
 	f := newFilling(t, false)

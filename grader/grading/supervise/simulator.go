@@ -69,13 +69,21 @@ func (s *Simulator) start() error {
 	if err != nil {
 		return err
 	}
-	s.running = newRunning(d)
+	s.running = s.newRunning(d)
 	return nil
 }
 
-func newRunning(d *sim.Device) *running {
+// Enough is how long a case's kernels may run where all of their lines are told: a page about them has
+// to be there soon.
+const Enough = 12 * time.Second
+
+func (s *Simulator) newRunning(d *sim.Device) *running {
 	r := &running{device: d, last: &trace.Report{}, kept: kept{of: d}}
-	r.memory = meter(d, &r.kept)
+	limit := time.Duration(0)
+	if s.options.Lines {
+		limit = Enough
+	}
+	r.memory = meter(d, &r.kept, limit)
 	return r
 }
 
@@ -89,7 +97,7 @@ func (s *Simulator) Info() device.Info { return s.device.Info() }
 func (s *Simulator) Serve(conn net.Conn) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.kept.give, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.kept.give, Start: r.memory.start, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }
@@ -110,7 +118,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
-	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end()}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
 	s.last = r
 	return o, nil
 }
@@ -124,7 +132,7 @@ func (s *Simulator) Renew() error {
 	select {
 	case <-idle:
 		if old.device.Reset() == nil {
-			s.running = newRunning(old.device)
+			s.running = s.newRunning(old.device)
 			return nil
 		}
 	case <-time.After(time.Second):
