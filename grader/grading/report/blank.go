@@ -15,7 +15,7 @@ const ResultsName = "Results.md"
 
 const preamble = `# Results
 
-` + "`make grade`" + ` fills in what stands between two markers (they show in the file's text only). Everything else is yours:
+` + "`make grade`" + ` fills in what is between two markers (they show in the file's text only). Everything else is yours:
 write your answers below the questions.
 
 `
