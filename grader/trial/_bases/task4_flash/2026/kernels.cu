@@ -1,5 +1,5 @@
 // Attention in one kernel: out = softmax(q * k^T / sqrt(dim)) * v, float32, on tensor cores.
-// Version 3 (_versions/ has the earlier ones). Tensor cores multiply halves, of 11 bits. float32
+// Version 8 (_versions/ has the earlier ones). Tensor cores multiply halves, of 11 bits. float32
 // has 24, so a number is cut into two, x = high + low, of 22 bits, and a product takes three:
 //     a * b = aHigh * bHigh + aHigh * bLow + aLow * bHigh      (aLow * bLow is 2^-22 of it)
 // Halves have few exponents, too. So eight rows of a matrix (a group) share a scale, a power of two
