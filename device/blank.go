@@ -5,7 +5,7 @@ import "strings"
 // BlankNonCode keeps only the C++ code of a .cu file. Comments, the insides of strings
 // and preprocessor lines are replaced by spaces, so that offsets and lines stay as
 // they were.
-func BlankNonCode(text string) string { return blankDirectives(BlankComments(text)) }
+func BlankNonCode(text string) string { return blankDirectives(BlankComments(text), nil) }
 
 // BlankComments replaces comments and the insides of strings and characters by spaces, so
 // that offsets and lines stay as they were. It takes words and numbers whole, as a compiler
@@ -39,47 +39,73 @@ func BlankComments(text string) string {
 	return string(out)
 }
 
-// blankDirectives does the same to preprocessor lines, and to everything between
-// #if 0 and its #else or #endif. Comments are already gone.
-func blankDirectives(code string) string {
+// blankDirectives does the same to preprocessor lines, and to what is known not to be compiled:
+// between #if 0 and its #else or #endif, and the branches that defined rules out. Comments are already
+// gone. defined tells whether a macro is, as far as that is known; nil: nothing is.
+func blankDirectives(code string, defined func(macro string) (is, known bool)) string {
 	out := []byte(code)
-	depth, dead := 0, 0 // open #ifs; the depth of the #if 0 we are in, or 0
+	c := conditionals{defined: defined}
 	for i := 0; i < len(code); {
 		line := code[i : i+lineEnd(code[i:])] // with its continuation lines
 		directive := strings.TrimSpace(line)
-		if dead > 0 || strings.HasPrefix(directive, "#") {
+		if c.dead > 0 || strings.HasPrefix(directive, "#") {
 			blank(out[i : i+len(line)])
 		}
 		if strings.HasPrefix(directive, "#") {
-			depth, dead = conditional(strings.Fields(directive[1:]), depth, dead)
+			c.follow(strings.Fields(directive[1:]))
 		}
 		i += len(line) + 1
 	}
 	return string(out)
 }
 
-// conditional follows one directive through the nesting of #if and #endif.
-func conditional(words []string, depth, dead int) (int, int) {
+// conditionals is where a line is in the nesting of #if and #endif.
+type conditionals struct {
+	defined func(macro string) (is, known bool)
+	taken   []bool // of those that are open: a branch is known to have been compiled
+	dead    int    // the depth of the one whose branch is not compiled; 0 for none
+}
+
+// follow goes through one directive.
+func (c *conditionals) follow(words []string) {
 	if len(words) == 0 {
-		return depth, dead
+		return
 	}
+	depth := len(c.taken)
 	switch words[0] {
 	case "if", "ifdef", "ifndef":
-		depth++
-		if dead == 0 && words[0] == "if" && len(words) == 2 && words[1] == "0" {
-			dead = depth
+		holds, known := c.holds(words)
+		c.taken = append(c.taken, holds && known)
+		if c.dead == 0 && known && !holds {
+			c.dead = depth + 1
 		}
 	case "else", "elif":
-		if dead == depth {
-			dead = 0
+		switch {
+		case depth > 0 && c.dead == 0 && c.taken[depth-1]:
+			c.dead = depth
+		case depth > 0 && c.dead == depth && !c.taken[depth-1]:
+			c.dead = 0
 		}
 	case "endif":
-		if dead == depth {
-			dead = 0
+		if c.dead == depth {
+			c.dead = 0
 		}
-		depth = max(depth-1, 0)
+		c.taken = c.taken[:max(depth-1, 0)]
 	}
-	return depth, dead
+}
+
+// holds tells whether an #if's condition does, as far as that is known.
+func (c *conditionals) holds(words []string) (holds, known bool) {
+	switch {
+	case len(words) != 2:
+		return false, false
+	case words[0] == "if":
+		return false, words[1] == "0"
+	case c.defined == nil:
+		return false, false
+	}
+	is, known := c.defined(words[1])
+	return is == (words[0] == "ifdef"), known
 }
 
 // blank overwrites everything but newlines.

@@ -3,6 +3,7 @@ package device
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,9 +13,11 @@ import (
 // defines, so that arguments can be checked before a launch in the same way on every
 // device. Those that a macro of the file writes are among them; templates and mere
 // declarations are not.
-func ScanKernels(text string) []Signature {
+func ScanKernels(text string) []Signature { return scanKernels(text, nil) }
+
+func scanKernels(text string, defined func(macro string) (is, known bool)) []Signature {
 	code := BlankComments(text)
-	code = expandKernels(blankDirectives(code), kernelMacros(code))
+	code = expandKernels(blankDirectives(code, defined), kernelMacros(code))
 	blocks := externBlocks(code)
 	var found []Signature
 	line, counted := 1, 0
@@ -44,16 +47,39 @@ func ScanKernels(text string) []Signature {
 }
 
 // Scan finds the kernels of a source: its text's, and those of the files that it includes, whose lines
-// are not the text's and left out.
+// are not the text's and left out. Where an #ifdef decides, the definition that its macros leave comes
+// first.
 func (s Source) Scan() []Signature {
-	all := ScanKernels(s.Text)
-	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
-		for _, sig := range ScanKernels(s.Files[name]) {
-			sig.Line = 0
-			all = append(all, sig)
+	var all []Signature
+	for _, defined := range []func(string) (bool, bool){s.defined, nil} {
+		found := scanKernels(s.Text, defined)
+		for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+			for _, sig := range scanKernels(s.Files[name], defined) {
+				sig.Line = 0
+				found = append(found, sig)
+			}
+		}
+		for _, sig := range found {
+			if !slices.ContainsFunc(all, func(one Signature) bool { return reflect.DeepEqual(one, sig) }) {
+				all = append(all, sig)
+			}
 		}
 	}
 	return all
+}
+
+// defined tells whether a macro is. Those that begin with an underscore are the compiler's.
+func (s Source) defined(macro string) (is, known bool) {
+	if _, given := s.Defines[macro]; given {
+		return true, true
+	}
+	written := regexp.MustCompile(`#[ \t]*define[ \t]+` + regexp.QuoteMeta(macro) + `\b`)
+	for _, text := range append(slices.Collect(maps.Values(s.Files)), s.Text) {
+		if written.MatchString(text) {
+			return false, false
+		}
+	}
+	return false, !strings.HasPrefix(macro, "_")
 }
 
 // FindKernel looks up a signature by name; the error lists those that exist.

@@ -182,7 +182,7 @@ func TestBlankingKeepsOffsetsAndLines(t *testing.T) {
 		assert.Equal(t, want, got, text)
 		assert.Len(t, got, len(text), text)
 	}
-	assert.Equal(t, "            \nint n;", blankDirectives("#define A 1 \nint n;"))
+	assert.Equal(t, "            \nint n;", blankDirectives("#define A 1 \nint n;", nil))
 }
 
 func TestFindKernelListsWhatThereIs(t *testing.T) {
@@ -201,7 +201,7 @@ func FuzzScanKernels(f *testing.F) {
 	f.Add("#if 0\n'\\\"//\\\n")
 	f.Add("#define K(a, b) a##b __global__ void a(\nK(x,\ny) K K( K(1,2,3)\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		code := blankDirectives(BlankComments(text)) // no panic
+		code := blankDirectives(BlankComments(text), nil) // no panic
 		assert.Len(t, code, len(text))
 		assert.Equal(t, strings.Count(text, "\n"), strings.Count(code, "\n"))
 		ScanKernels(text)
@@ -216,4 +216,27 @@ func TestScanIsQuickOnAnyFile(t *testing.T) {
 		ScanKernels(strings.Repeat(text, 1<<18/len(text)))
 		assert.Less(t, time.Since(start), 5*time.Second, text)
 	}
+}
+
+// A parameter that a macro of the host's brings is there with it, and not without.
+func TestParametersUnderAnIfdef(t *testing.T) {
+	text := "extern \"C\" __global__ void k(const float *x,\n#ifdef PAGED\n const int *table,\n#else\n float other,\n#endif\n int n) {}\n" +
+		"#ifndef SMALL\nextern \"C\" __global__ void large(int n) {}\n#else\nextern \"C\" __global__ void small(int n) {}\n#endif\n"
+	for defines, want := range map[string][]string{
+		"":      {"k(const float * x, float other, int n)", "large(int n)"},
+		"PAGED": {"k(const float * x, const int * table, int n)", "large(int n)"},
+		"SMALL": {"k(const float * x, float other, int n)", "small(int n)"},
+	} {
+		s := Source{Name: "k.cu", Text: text}
+		if defines != "" {
+			s.Defines = map[string]string{defines: "1"}
+		}
+		var got []string
+		for _, sig := range s.Scan()[:2] {
+			got = append(got, sig.String())
+		}
+		assert.Equal(t, want, got, defines)
+	}
+	unknown := Source{Name: "k.cu", Text: "#define PAGED\n" + text}
+	assert.Len(t, unknown.Scan()[0].Params, 4, "the text decides, and is not read so far")
 }
