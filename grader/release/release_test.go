@@ -142,11 +142,6 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 		assert.NotContains(t, string(tree.Contents["Makefile"]), no)
 		assert.NotContains(t, string(tree.Contents["README.md"]), no)
 	}
-	for name, text := range tree.Contents {
-		if path.Ext(name) == ".md" {
-			assert.NotRegexp(t, `\b(?:MUTANT|SOLUTION|VERSION)=`, string(text), "%s: a command that students cannot run", name)
-		}
-	}
 }
 
 // Whatever a student reads may be typed: no page of a release names a command or a variable that its make refuses.
@@ -163,6 +158,7 @@ func TestPagesNameWhatStudentsCanType(t *testing.T) {
 		if path.Ext(name) != ".md" {
 			continue
 		}
+		assert.NotRegexp(t, `\b(?:MUTANT|SOLUTION|VERSION)=`, string(text), "%s: a command that students cannot run", name)
 		for _, line := range command.FindAllStringSubmatch(string(text), -1) {
 			for _, v := range variable.FindAllStringSubmatch(line[2], -1) {
 				assert.Contains(t, takes[line[1]], v[1], "%s: %s", name, line[0])
