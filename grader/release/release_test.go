@@ -151,8 +151,7 @@ func TestPagesNameWhatStudentsCanType(t *testing.T) {
 	for _, row := range regexp.MustCompile(`(?m)^takes\.(\w+) *:= (.*)$`).FindAllStringSubmatch(string(tree.Contents["Makefile"]), -1) {
 		takes[row[1]] = strings.Fields(row[2])
 	}
-	command := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s` + "`" + `]*)+)`)
-	variable := regexp.MustCompile(`([A-Z_]+)=`)
+	command, variable := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s`+"`"+`]*)+)`), regexp.MustCompile(`([A-Z_]+)=`)
 	found := 0
 	for name, text := range tree.Contents {
 		if path.Ext(name) != ".md" {
