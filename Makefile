@@ -27,7 +27,7 @@ takes.build    := TASK DEVICE SOLUTION MUTANT
 takes.watch    := TASK CASE SEED DEVICE
 takes.bench    := TASK SUBMISSION VERSION LADDER RUNS WORKLOAD DEVICE SEED DOCS MISTAKES AGAIN
 takes.show     := TASK CASE SEED SOLUTION VERSION MUTANT
-takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT
+takes.profile  := TASK CASE SEED SOLUTION VERSION MUTANT WORKLOAD
 takes.sanitize := TASK CASE SEED SOLUTION VERSION MUTANT
 takes.gpu      := TASK CASE DEVICE SOLUTION DO
 takes.plot     := TASK DEVICE SOLUTION
@@ -156,7 +156,7 @@ show: grader ## write out/show.html: what the kernels of one CASE of TASK=2 do, 
 	@$(GRADER) show $(WATCH_FLAGS)
 
 profile: grader ## what Nsight Compute counts of TASK=4's kernels, in words (needs a GPU)
-	@$(GRADER) profile $(WATCH_FLAGS)
+	@$(GRADER) profile $(WATCH_FLAGS) $(if $(WORKLOAD),-workload '$(WORKLOAD)')
 
 sanitize: grader ## TASK=4 under compute-sanitizer's four tools (needs a GPU)
 	@$(GRADER) sanitize $(WATCH_FLAGS)

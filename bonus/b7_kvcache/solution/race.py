@@ -94,7 +94,7 @@ class Cache:
                     s[b, :, n:] = math.nan
 
     def arguments(self, count):
-        return self.all + [self.all[2]] * (count - len(self.all) if self.bits == 8 else 0)
+        return self.all + (self.all[2:3] * (count - len(self.all)) if self.bits == 8 else [])
 
     def bytes(self):
         return sum(x.numel() * x.element_size() for x in self.all)

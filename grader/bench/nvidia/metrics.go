@@ -74,11 +74,26 @@ func Metrics() []string {
 	return names
 }
 
-// ProfilerArgs are ncu's arguments. The GPU keeps its own clocks: fixed ones would
-// give another time than make grade measures.
-func ProfilerArgs(metrics []string, log string, launches int) []string {
-	return []string{"--csv", "--print-units", "base", "--clock-control", "none", "--target-processes", "application-only",
+// sections are those of ncu's own report that its window shows.
+var sections = []string{"SpeedOfLight", "MemoryWorkloadAnalysis", "WarpStateStats", "Occupancy", "LaunchStats", "SourceCounters"}
+
+// ProfilerArgs are ncu's arguments for keeping a report. The GPU keeps its own clocks: fixed ones
+// would give another time than make grade measures. Without kernels, all that are launched count.
+func ProfilerArgs(metrics, kernels []string, report, log string, launches int) []string {
+	args := []string{"--export", report, "--force-overwrite", "--clock-control", "none", "--target-processes", "application-only",
 		"--launch-count", strconv.Itoa(launches), "--metrics", strings.Join(metrics, ","), "--log-file", log}
+	if len(kernels) > 0 {
+		args = append(args, "--kernel-name", "regex:^("+strings.Join(kernels, "|")+")$")
+	}
+	for _, s := range sections {
+		args = append(args, "--section", s)
+	}
+	return args
+}
+
+// TableArgs are ncu's arguments for printing a report's table.
+func TableArgs(report string) []string {
+	return []string{"--import", report, "--csv", "--print-units", "base", "--page", "details"}
 }
 
 // unknown is how ncu names a counter that the GPU does not have.
@@ -111,7 +126,9 @@ func Launches(log string) ([]Launch, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("ncu counted nothing: %s", trouble(log))
 	}
-	table, err := csv.NewReader(strings.NewReader(strings.Join(rows, ""))).ReadAll()
+	reader := csv.NewReader(strings.NewReader(strings.Join(rows, "")))
+	reader.FieldsPerRecord = -1 // only ncu's own advice fills the last columns
+	table, err := reader.ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("ncu's table: %w", err)
 	}
@@ -127,6 +144,9 @@ func Launches(log string) ([]Launch, error) {
 	var launches []Launch
 	byID := map[string]int{}
 	for _, row := range table[1:] {
+		if len(row) <= at["Metric Value"] {
+			return nil, fmt.Errorf("ncu's table has a row that ends early: %q", row)
+		}
 		id := row[at["ID"]]
 		if _, ok := byID[id]; !ok {
 			name, _, _ := strings.Cut(row[at["Kernel Name"]], "(")

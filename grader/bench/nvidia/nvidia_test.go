@@ -137,6 +137,19 @@ func TestProfile(t *testing.T) {
 	assert.Contains(t, strings.Join(all[2].Words(), " "), "the warps wait", "more blocks would not help")
 }
 
+// A report's table has further columns, which only ncu's advice fills.
+func TestATableWithAdvice(t *testing.T) {
+	launches, err := Launches(`"ID","Kernel Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type"
+"0","softmax","gpu__time_duration.sum","ns","556,672"
+"0","softmax","","","","SOLBottleneck","INF"
+`)
+	require.NoError(t, err)
+	require.Len(t, launches, 1)
+	assert.Equal(t, 556672.0, launches[0].Values[elapsed])
+	_, err = Launches("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n\"0\",\"softmax\"\n")
+	assert.ErrorContains(t, err, "ends early")
+}
+
 func TestWhatNcuRefuses(t *testing.T) {
 	_, err := Launches("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n")
 	assert.ErrorContains(t, err, "administrators")

@@ -53,7 +53,7 @@ func (p Profile) Rows() []Row {
 		{"arithmetic", fmt.Sprintf("%s float32 operations", scaled(flops, "")), per(flops, seconds, "FLOP/s")},
 		{"multiprocessors", fmt.Sprintf("%.0f %% of their peak", v[smShare]), "the busiest of their units"},
 	}
-	if v[tensorShare] > 0 {
+	if v[tensorShare] >= 0.5 {
 		rows = append(rows, Row{"tensor cores", fmt.Sprintf("busy %.0f %% of the time", v[tensorShare]), "their operations are not among the float32 ones"})
 	}
 	rows = append(rows,

@@ -18,7 +18,7 @@ import (
 func tool(t *testing.T, script string) (path, dir string, it *run.Watched) {
 	dir = t.TempDir()
 	path = filepath.Join(dir, "tool")
-	head := "#!/bin/bash\nwhile [ $# -gt 0 ]; do case $1 in --log-file) log=$2 ;; --metrics) metrics=$2 ;; esac; shift; done\n"
+	head := "#!/bin/bash\nwhile [ $# -gt 0 ]; do case $1 in --log-file) log=$2 ;; --metrics) metrics=$2 ;; --export) report=$2 ;; --import) import=$2 ;; --kernel-name) only=$2 ;; esac; shift; done\n"
 	require.NoError(t, os.WriteFile(path, []byte(head+script), 0o755))
 	return path, dir, &run.Watched{Dir: dir, Command: []string{"worker"}, Env: os.Environ(), Names: []string{"softmax/17x113"},
 		Files: map[string][]byte{"kernels.cu": []byte("one\ntwo\n")}}
@@ -46,11 +46,20 @@ func TestProfileLeavesOutWhatTheGPUDoesNotCount(t *testing.T) {
 	path, dir, it := tool(t, `case $metrics in
 *gmma*) echo '==ERROR== Failed to find metric smsp__warp_issue_stalled_gmma_per_warp_active.pct' >$log; exit 1 ;;
 esac
-printf '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","k(int)","gpu__time_duration.sum","ns","1,234"\n' >$log`)
+[ -n "$import" ] || { echo "$only" >$report; exit; }
+printf '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","k(int)","gpu__time_duration.sum","ns","1,234"\n'`)
+	it.Kernels = []string{"flash", "combine"}
 	launches, err := Count(context.Background(), path, dir, it)
 	require.NoError(t, err)
 	require.Len(t, launches, 1)
 	assert.Equal(t, 1234.0, launches[0].Values["gpu__time_duration.sum"])
+	report, err := os.ReadFile(filepath.Join(dir, Report))
+	require.NoError(t, err)
+	assert.Equal(t, "regex:^(flash|combine)$\n", string(report), "the report is kept, and only these kernels are counted")
+
+	path, dir, it = tool(t, `[ -n "$import" ] && { echo 'no such version' >&2; exit 1; }; touch $report`)
+	_, err = Count(context.Background(), path, dir, it)
+	assert.ErrorContains(t, err, "cannot read its own report")
 }
 
 func TestCasesForTheTools(t *testing.T) {

@@ -1,28 +1,44 @@
 package student
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"flashlab/grader/bench"
 	"flashlab/grader/bench/nvidia"
 	"flashlab/grader/command"
+	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
 )
 
 // Profile counts what a task's kernels do, with Nsight Compute.
 func Profile(course *Course) command.Command {
-	return underCUDACommand("profile", "what ncu counts of a task's kernels", course, func(_ *flag.FlagSet, u *underCUDA) command.Run {
-		return func([]string) (int, error) { return u.profile() }
+	return underCUDACommand("profile", "what ncu counts of a task's kernels", course, func(f *flag.FlagSet, u *underCUDA) command.Run {
+		workload := f.String("workload", "", "one run of a benchmark's `workload`, in place of a check's case: flash-4-2048-full")
+		return func([]string) (int, error) { return u.profile(*workload) }
 	})
 }
 
-func (u *underCUDA) profile() (int, error) {
+func (u *underCUDA) profile(workload string) (int, error) {
 	ctx, stop := command.Interruptible()
 	defer stop()
-	it, devices, err := u.worker(ctx, nvidia.Largest)
+	start, what := picked(nvidia.Largest), "the largest case of each check; CASE= picks another, WORKLOAD= one of the benchmark's"
+	if workload != "" {
+		w, err := u.workload(workload)
+		if err != nil {
+			return command.Failed, err
+		}
+		start, what = timed(w), w.Name
+	}
+	it, devices, err := u.worker(ctx, start)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -31,7 +47,7 @@ func (u *underCUDA) profile() (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	fmt.Printf("counting under ncu: %v (the largest case of each check; CASE= picks another)\n", it.Names)
+	fmt.Printf("counting under ncu: %v (%s)\n", it.Names, what)
 	launches, err := nvidia.Count(ctx, path, u.keep, it)
 	if ctx.Err() != nil {
 		return command.Failed, errors.New("interrupted")
@@ -43,11 +59,47 @@ func (u *underCUDA) profile() (int, error) {
 	if len(launches) == nvidia.MaxLaunches {
 		fmt.Printf("\nOnly the first %d launches were counted.\n", nvidia.MaxLaunches)
 	}
-	fmt.Printf("\nncu's own table: %s; what each line means: docs/gpu.md\n", filepath.Join(u.keep, "ncu.csv"))
+	fmt.Printf("\nncu's own table: %s; its report, for ncu-ui: %s; what each line means: docs/gpu.md\n",
+		filepath.Join(u.keep, "ncu.csv"), filepath.Join(u.keep, nvidia.Report))
 	if failed(nvidia.Failures(it)) {
 		return command.Less, nil
 	}
 	return command.Full, nil
+}
+
+// workload finds one of the task's by its id.
+func (u *underCUDA) workload(id string) (race.Workload, error) {
+	if u.only != "" {
+		return race.Workload{}, errors.New("profile: -case picks a check's case, and -workload one of the benchmark's: give one of them")
+	}
+	var there []string
+	for _, w := range append(bench.All(), bench.VersionWorkloads(registry.Name(u.task))...) {
+		if string(w.Task) != u.task {
+			continue
+		}
+		if w.ID == id {
+			return w, nil
+		}
+		if !slices.Contains(there, w.ID) {
+			there = append(there, w.ID)
+		}
+	}
+	if len(there) == 0 {
+		return race.Workload{}, fmt.Errorf("profile: no workload is timed for task %q", u.task)
+	}
+	slices.Sort(there)
+	return race.Workload{}, fmt.Errorf("profile: task %s has no workload %q; there are %s", u.task, id, strings.Join(there, ", "))
+}
+
+// timed is one run of a workload.
+func timed(w race.Workload) starter {
+	return func(ctx context.Context, o run.Options) (*run.Watched, error) {
+		_, c, err := w.Case(o.Ops, false)
+		if err != nil {
+			return nil, err
+		}
+		return run.WatchTimed(ctx, o, w.ID, c)
+	}
 }
 
 // failed prints the cases that did not return, and tells whether there are any.

@@ -27,7 +27,7 @@ func Sanitize(course *Course) command.Command {
 func (u *underCUDA) sanitize(tools []string) (int, error) {
 	ctx, stop := command.Interruptible()
 	defer stop()
-	it, devices, err := u.worker(ctx, nvidia.Small)
+	it, devices, err := u.worker(ctx, picked(nvidia.Small))
 	if err != nil {
 		return command.Failed, err
 	}

@@ -46,8 +46,15 @@ func underCUDACommand(name, summary string, course *Course, define func(f *flag.
 	}}
 }
 
-// worker builds the worker with the cases that pick takes.
-func (u *underCUDA) worker(ctx context.Context, pick func([]rubric.Case) []rubric.Case) (*run.Watched, run.Devices, error) {
+// picked are the cases that pick takes of each check.
+func picked(pick func([]rubric.Case) []rubric.Case) starter {
+	return func(ctx context.Context, o run.Options) (*run.Watched, error) { return run.Watch(ctx, o, pick) }
+}
+
+// starter builds the worker with what a tool is to look at.
+type starter func(ctx context.Context, o run.Options) (*run.Watched, error)
+
+func (u *underCUDA) worker(ctx context.Context, start starter) (*run.Watched, run.Devices, error) {
 	root, task, err := findOne(u.what, u.task, "TASK=4")
 	if err != nil {
 		return nil, run.Devices{}, err
@@ -74,7 +81,7 @@ func (u *underCUDA) worker(ctx context.Context, pick func([]rubric.Case) []rubri
 		return nil, devices, err
 	}
 	fmt.Printf("%s on %s\n", subject.Name, devices.GPU)
-	it, err := run.Watch(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: u.seed, Only: u.only,
-		Output: filepath.Join(root, "out")}, pick)
+	it, err := start(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: u.seed, Only: u.only,
+		Output: filepath.Join(root, "out")})
 	return it, devices, err
 }

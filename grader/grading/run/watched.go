@@ -23,11 +23,37 @@ type Watched struct {
 	Env     []string
 	Files   map[string][]byte // the kernel files by name, for source lines
 	Names   []string          // of the cases, in order: "softmax/17x113"
+	Kernels []string          // those that count; all that are launched without it
 	cases   []problem.Problem
 }
 
 // Watch builds the worker and writes the cases that pick takes of each check.
 func Watch(ctx context.Context, o Options, pick func([]rubric.Case) []rubric.Case) (*Watched, error) {
+	return watch(ctx, o, func(w *Watched, file io.Writer) error { return w.write(file, o, pick) })
+}
+
+// WatchTimed builds the worker, and writes one run of a workload as it is timed. Kernels that
+// fill its inputs and the cache run as well, so the submission's own are named.
+func WatchTimed(ctx context.Context, o Options, name string, c problem.Problem) (*Watched, error) {
+	w, err := watch(ctx, o, func(w *Watched, file io.Writer) error {
+		c.ID, c.Timed = 1, true
+		w.cases, w.Names = []problem.Problem{c}, []string{name}
+		return errors.Join(frame.Write(file, c, nil), frame.Write(file, wire.Turn{Who: wire.Ours, Seed: o.Seed}, nil),
+			frame.Write(file, wire.Turn{End: true}, nil))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range w.Files {
+		for _, k := range device.ScanKernels(string(text)) {
+			w.Kernels = append(w.Kernels, k.Name)
+		}
+	}
+	slices.Sort(w.Kernels)
+	return w, nil
+}
+
+func watch(ctx context.Context, o Options, write func(*Watched, io.Writer) error) (*Watched, error) {
 	if o.Devices.Kind != device.CUDA {
 		return nil, errors.New("this needs a GPU and nvcc")
 	}
@@ -38,7 +64,7 @@ func Watch(ctx context.Context, o Options, pick func([]rubric.Case) []rubric.Cas
 	w := &Watched{Dir: s.dir, Files: map[string][]byte{}}
 	built, err := s.build(ctx, o.Devices.passes()[0])
 	if err == nil {
-		err = w.write(o, pick)
+		err = w.file(write)
 	}
 	if err != nil {
 		w.Close()
@@ -59,17 +85,25 @@ func (w *Watched) path(name string) string { return filepath.Join(w.Dir, name) }
 // Close removes what was built.
 func (w *Watched) Close() { _ = os.RemoveAll(w.Dir) }
 
-func (w *Watched) write(o Options, pick func([]rubric.Case) []rubric.Case) error {
-	s, err := o.Plan()
-	if err != nil {
-		return err
-	}
+// file is where the worker reads its cases.
+func (w *Watched) file(write func(*Watched, io.Writer) error) error {
 	file, err := os.Create(w.path("cases"))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	if err := frame.Write(file, wire.Hello{Device: device.CUDA}, nil); err != nil {
+		return err
+	}
+	if err := write(w, file); err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func (w *Watched) write(file io.Writer, o Options, pick func([]rubric.Case) []rubric.Case) error {
+	s, err := o.Plan()
+	if err != nil {
 		return err
 	}
 	for _, c := range s.Checks {
@@ -96,7 +130,7 @@ func (w *Watched) write(o Options, pick func([]rubric.Case) []rubric.Case) error
 	if len(w.cases) == 0 {
 		return errors.New("there is no case to run")
 	}
-	return file.Close()
+	return nil
 }
 
 // Errors tells what came of the cases, by name: nil of one that returned. Those
@@ -112,7 +146,7 @@ func (w *Watched) Errors() (map[string]*wire.Error, error) {
 	defer file.Close()
 	came := map[string]*wire.Error{}
 	for i, c := range w.cases {
-		reply, _, err := wire.ReadReply(file, c)
+		reply, err := readReply(file, c)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
@@ -122,6 +156,21 @@ func (w *Watched) Errors() (map[string]*wire.Error, error) {
 		came[w.Names[i]] = reply.Error
 	}
 	return came, nil
+}
+
+// readReply reads what the worker said of a case; of one that is timed, of its only run.
+func readReply(file io.Reader, c problem.Problem) (wire.Reply, error) {
+	if !c.Timed {
+		reply, _, err := wire.ReadReply(file, c)
+		return reply, err
+	}
+	var ready wire.Ready
+	if _, err := frame.Read(file, &ready); err != nil || ready.Error != nil {
+		return wire.Reply{Error: ready.Error}, err
+	}
+	var took wire.Took
+	_, err := frame.Read(file, &took)
+	return wire.Reply{Error: took.Error}, err
 }
 
 // Elements is how many numbers a case's shape has room for, to tell large cases from
