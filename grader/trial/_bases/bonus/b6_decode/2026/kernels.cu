@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     int key = (part * WARPS + warp) * KEYS; // the first of its tile
 #ifdef PAGED
     const int *pages = table + sequence * ((slots + KEYS - 1) / KEYS);
-    int page = key < length ? pages[key / KEYS] : 0; // which is the tile asked for next
+    int page = key < slots ? pages[key / KEYS] : 0; // of the tile asked for next; needs no length
     const size_t cache = kvHead * DIM;
     const auto at = [&](int) { return page * KEYS; };
 #else
