@@ -41,8 +41,8 @@ func Ladders() []Ladder {
 	return []Ladder{
 		{"softmax", task2.SoftmaxOf(1<<16, 4096, "softmax"), []Rung{
 			{Version: "1_naive", Idea: "a thread for each row", Bound: "a warp's 32 rows lie in 32 lines, and each element takes five accesses"},
-			{Version: "2_shared", Idea: "a block for each row", Bound: "nothing is asked for while a block waits in two trees of barriers"},
-			{Version: "3_registers", Idea: "maxima and sums by shuffles", Bound: "eight elements under way a thread, and none while a block waits at a barrier"},
+			{Version: "2_shared", Idea: "a block for each row", Bound: "instructions: the multiprocessors are 83 % busy"},
+			{Version: "3_registers", Idea: "maxima and sums by shuffles", Bound: "instructions still, 79 % busy, one element at a time"},
 			{Version: "4_quads", Idea: "rows in registers, 32 loads before the first use", Bound: "memory, by 4 bytes a load"},
 			{Version: "5_halves", Idea: "four elements a load, which no cache keeps", Bound: "memory: a copy's rate"},
 		}},
@@ -60,7 +60,7 @@ func Ladders() []Ladder {
 			{Version: "3_registers", Idea: "squares of scores and output in registers", Bound: "8 reads of shared memory for 16 multiply-adds, one number each"},
 			{Version: "4_quads", Idea: "shared memory is read by fours", Bound: "reads of shared memory, and the barriers around the softmax"},
 			{Version: "5_halves", Idea: "tensor cores, each number rounded to a half", Bound: "the staging of tiles, which nothing overlaps", Inexact: 2e-3},
-			{Version: "6_split", Idea: "each number split into two halves", Bound: "the same, three products in place of one, and the splitting"},
+			{Version: "6_split", Idea: "each number split into two halves", Bound: "three products in place of one, and the splitting: tensor cores 36 % busy"},
 			{Version: "7_async", Idea: "the next tile arrives while this one is multiplied", Bound: "reads of shared memory, twice the next rung's for a product"},
 			{Idea: "32 queries a warp, rows swizzled to make room", Bound: "reads of shared memory: 60 % of what the tensor cores need"},
 		}},
