@@ -51,7 +51,8 @@ takes.release  := VERSION COURSE
 #= VARIANT=window       grade as in a year with this variant; SOLUTION=1 is then the variant's
 #= COURSE=course.toml   release what this class gets: the variant that it names
 #= SUBMISSION=folder    bench times the files in it, the reference beside them
-#= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name begins so
+#= RUNS=5               how many runs of each bench times; WORKLOAD=flash-4 those whose name
+#=                      begins so; of profile, the one of that name
 #= DOCS=1               bench also writes docs/reference.md and its pictures
 #= AGAIN=file.json      compares the ratios with an earlier run's, such as docs/reference.json
 #= MISTAKES=1           measures wrongly on purpose (docs/measuring.md; with DOCS=1 its table)

@@ -23,10 +23,11 @@ func TestCopiesAreTheSame(t *testing.T) {
 		{"finish", function, []string{"gemm.cu", "product.cu", "hopper.cu"}},
 		{"tileOf", function, []string{"product.cu", "hopper.cu"}},
 		// A float32 as two halves:
-		{"powerOfTwo", function, []string{"pieces.cu", task2, task4}},
-		{"scaleFor", function, []string{"pieces.cu", task2, task4}},
-		{"cut", function, []string{"pieces.cu", task2, task4}},
+		{"powerOfTwo", function, []string{"pieces.cu", "flash.cu", task2, task4}},
+		{"scaleFor", function, []string{"pieces.cu", "flash.cu", task2, task4}},
+		{"cut", function, []string{"pieces.cu", "flash.cu", task2, task4}},
 		{"Fragment", structure, []string{"product.cu", task2, task4}},
+		{"Gate", structure, []string{"hopper.cu", "flash.cu"}},
 		{"EACH", macro, []string{"product.cu", task2, task4}},
 	} {
 		body := regexp.MustCompile(strings.ReplaceAll(copied.kind, "NAME", copied.name))

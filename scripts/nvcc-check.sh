@@ -25,6 +25,7 @@ macros() {
     ./nn/gemm.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2' ;;
     ./nn/product.cu) echo '-DBLOCK=128 -DSLAB=32 -DGELU=1 -DADD=2' ;;
     ./nn/hopper.cu) echo '-DSLAB=32 -DCOLUMNS=128 -DGELU=1 -DADD=2' ;;
+    ./nn/flash.cu) echo '-DBLOCK=256 -DDIM=128' ;;
     ./nn/pieces.cu) echo '-DBLOCK=256 -DSLAB=32' ;;
     ./nn/norm.cu) echo '-DBLOCK=1024 -DHELD=4' ;;
     ./nn/argmax.cu) echo '-DBLOCK=256' ;;
