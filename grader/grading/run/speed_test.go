@@ -83,6 +83,9 @@ func TestSpeedIsScored(t *testing.T) {
 }
 
 func TestTask6IsTimedWithTheKernelsOfTasks4And5(t *testing.T) {
+	if os.Getenv("FLASHLAB_ALL") == "" {
+		t.Skip("make test-all runs it: a model and its baseline; what was handed in is timed below")
+	}
 	t.Parallel()
 	m := &madeUp{ratio: 40}
 	p := timedPart(t, "task6_e2e", "model", Solution, m)
