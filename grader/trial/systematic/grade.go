@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,7 +107,8 @@ func (w work) grade(t *rubric.Task, all []change, again bool) error {
 	// Large sizes' way may waste on small ones: then what it gets is full marks.
 	most, _ := v.Points()
 	if !v.Full() && (w.old == "" || slices.ContainsFunc(v.Checks, flawed)) {
-		return fmt.Errorf("the solution of task %s has not got full marks itself (make grade TASK=%s SOLUTION=1): with the limits here, nothing could be told from its mutants", t.Name, t.Name)
+		what, where := came(v, math.Inf(1))
+		return fmt.Errorf("the solution of task %s has not got full marks itself (%s, %s; make grade TASK=%s SOLUTION=1): with the limits here, nothing could be told from its mutants", t.Name, what, where, t.Name)
 	}
 	for i, c := range all {
 		if j := find(before, c); j >= 0 && (!again || before[j].Came != alive) {
