@@ -6,7 +6,7 @@
 #include <cuda_fp16.h>
 
 // In the order of tensor.Dists.
-enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns };
+enum { Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns, Groups };
 
 __device__ unsigned mix(unsigned x) {
     x ^= x >> 16;
@@ -49,6 +49,8 @@ __device__ float number(int dist, Key key, unsigned long long i) {
         break;
     case Uneven:
         return normal(key, i) * ldexpf(1.0f, (int)(i / 256 % 12) - 11);
+    case Groups:
+        return normal(key, i) * ldexpf(1.0f, (int)(i / 128 * 7 % 12) - 11);
     case Columns:
         return normal(key, i) + (i % 8 == 5 ? 16.0f * normal(key, i % 64) : 0.0f);
     }

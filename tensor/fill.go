@@ -20,10 +20,11 @@ const (
 	Masked  Dist = "masked"  // Normal, but about half are -Inf, never the first of 64
 	Uneven  Dist = "uneven"  // Normal, but small to begin with: every 256 elements are twice as large as those before, twelve times over, and then it starts again
 	Columns Dist = "columns" // Normal, but one column of 8 has a mean of its own, by 64 columns: in the tens
+	Groups  Dist = "groups"  // as Uneven, every 128 elements; but of any 512 that begin at a multiple, some are small and some large
 )
 
 // Dists lists them all.
-var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns}
+var Dists = []Dist{Normal, Uniform, Large, OneHot, Equal, Masked, Uneven, Columns, Groups}
 
 // Known tells whether a distribution exists.
 func (d Dist) Known() bool {
@@ -96,6 +97,8 @@ func value(d Dist, key [2]uint32, i uint64) float32 {
 		}
 	case Uneven:
 		return normal(key, i) * float32(math.Ldexp(1, int(i/256%12)-11))
+	case Groups: // sizes 0 7 2 9, 4 11 6 1, 8 3 10 5
+		return normal(key, i) * float32(math.Ldexp(1, int(i/128*7%12)-11))
 	case Columns:
 		if i%8 == 5 {
 			return normal(key, i) + 16*normal(key, i%64)

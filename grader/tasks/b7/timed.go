@@ -19,8 +19,9 @@ const Baseline = "only reading halves"
 // timed is what timing needs. Codes, scales and lows are of any bits: nobody could quantise so many in time.
 func timed(bits int) *judge.Timed {
 	return &judge.Timed{
-		// Sequences of queries of many sizes: of small ones all keys have some weight, of large ones few.
-		Dist:  tensor.Uneven,
+		// Queries of many sizes: of small ones all keys have some weight, of large ones few. The four query
+		// heads of a key head always have a small one among them: so no value may be left unread.
+		Dist:  tensor.Groups,
 		Small: []int{2, 4, 2, 64, 64},
 		// The last slot is free: a tile of 8 bits has 31 tokens, and so has the open group of 4 bits.
 		Each:              func(shape []int) int { return shape[3] - 1 },

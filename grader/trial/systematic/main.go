@@ -11,10 +11,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"flashlab/device"
@@ -41,7 +43,9 @@ func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("systematic", flag.ExitOnError)
 	name := flags.String("task", "", "the task whose solution is changed; all without it")
 	file := flags.String("file", "", "only this file of it")
-	line := flags.Int("line", 0, "only this line")
+	lines := flags.String("lines", "", "only these lines, 12 or 12-40")
+	every := flags.Int("every", 1, "only every so many changes of these: a sample")
+	with := flags.String("with", "", "an edit that each mutant has as well, 'old => new': say one that sends small sizes where large ones go")
 	some := flags.String("kinds", strings.Join(kinds, ","), "only these kinds of changes")
 	list := flags.Bool("list", false, "list the changes, and grade none")
 	onlyTable := flags.Bool("table", false, "print the table of what is done, and grade none")
@@ -65,6 +69,16 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	w := work{root: root, folder: *into, ctx: ctx}
+	if *with != "" {
+		var is bool
+		if w.old, w.new, is = strings.Cut(*with, " => "); !is {
+			return fmt.Errorf("-with %q: expected 'old => new'", *with)
+		}
+	}
+	from, to, err := span(*lines)
+	if err != nil {
+		return err
+	}
 	for _, t := range tasks {
 		these, err := of(root, t)
 		if err != nil {
@@ -72,10 +86,11 @@ func command(ctx context.Context, args []string) error {
 		}
 		var picked []change
 		for _, c := range these {
-			if slices.Contains(strings.Split(*some, ","), c.Kind) && (*file == "" || filepath.Base(c.File) == *file) && (*line == 0 || c.Line == *line) {
+			if slices.Contains(strings.Split(*some, ","), c.Kind) && (*file == "" || filepath.Base(c.File) == *file) && from <= c.Line && c.Line <= to {
 				picked = append(picked, c)
 			}
 		}
+		picked = sample(picked, *every)
 		switch {
 		case *list:
 			for _, c := range picked {
@@ -91,6 +106,32 @@ func command(ctx context.Context, args []string) error {
 		return nil
 	}
 	return w.table(os.Stdout, tasks, why)
+}
+
+// span reads -lines; all lines without it.
+func span(lines string) (from, to int, err error) {
+	if lines == "" {
+		return 0, math.MaxInt, nil
+	}
+	first, last, is := strings.Cut(lines, "-")
+	if !is {
+		last = first
+	}
+	if from, err = strconv.Atoi(first); err == nil {
+		to, err = strconv.Atoi(last)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("-lines %q: expected a number, or two with a - between", lines)
+	}
+	return from, to, nil
+}
+
+// sample are every so many: the first of each so many.
+func sample(all []change, every int) (some []change) {
+	for i := 0; i < len(all); i += max(every, 1) {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // of are the changes of a task's own files.

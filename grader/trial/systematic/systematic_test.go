@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 	"flashlab/internal/repo"
@@ -116,7 +117,43 @@ func TestWhatCameOfIt(t *testing.T) {
 		alive:   {Checks: []verdict.Check{{ID: "x", Cases: []verdict.Outcome{right}, Parts: part}}},
 		asking:  {Checks: []verdict.Check{{ID: "x", Cases: []verdict.Outcome{right}, Parts: part}}, Held: []verdict.Held{{Check: "x"}}},
 	} {
-		got, _ := came(v)
+		got, _ := came(v, 1)
 		assert.Equal(t, want, got)
 	}
+	// Where the solution itself has half of the points, half is enough; it must be right all the same.
+	half := verdict.Check{ID: "x", Cases: []verdict.Outcome{right}, Parts: []verdict.Part{{Score: 0.5, Max: 1}}}
+	got, _ := came(verdict.Verdict{Checks: []verdict.Check{half}}, 0.5)
+	assert.Equal(t, alive, got)
+	assert.False(t, flawed(half))
+	assert.True(t, flawed(verdict.Check{Cases: []verdict.Outcome{{Name: "b"}}}))
+	assert.True(t, flawed(verdict.Check{Findings: []verdict.Found{{Case: "a"}}}))
+}
+
+func TestWhatIsPicked(t *testing.T) {
+	from, to, err := span("12")
+	require.NoError(t, err)
+	assert.Equal(t, []int{12, 12}, []int{from, to})
+	from, to, err = span("12-40")
+	require.NoError(t, err)
+	assert.Equal(t, []int{12, 40}, []int{from, to})
+	_, _, err = span("12-")
+	assert.ErrorContains(t, err, "expected a number")
+	all := []change{{Line: 1}, {Line: 2}, {Line: 3}, {Line: 4}, {Line: 5}}
+	assert.Equal(t, []change{{Line: 1}, {Line: 3}, {Line: 5}}, sample(all, 2))
+	assert.Equal(t, all, sample(all, 1))
+}
+
+// The edit that all mutants have: none is graded where its text is gone.
+func TestEveryMutantHasTheEdit(t *testing.T) {
+	files := func() []gate.File { return []gate.File{{Task: "t", Name: "a.go", Data: []byte("n = 9; i < n")}} }
+	c := change{File: "t/a.go", Old: "<", New: "<=", from: 9, to: 10}
+	w := work{old: "n = 9", new: "n = 0"}
+	got, err := w.edit(c)(nil, files())
+	require.NoError(t, err)
+	assert.Equal(t, "n = 0; i <= n", string(got[0].Data))
+	got, err = work{}.edit(c)(nil, files())
+	require.NoError(t, err)
+	assert.Equal(t, "n = 9; i <= n", string(got[0].Data))
+	_, err = work{old: "m = 9"}.edit(c)(nil, files())
+	assert.ErrorContains(t, err, "in no file")
 }
