@@ -65,7 +65,7 @@ func isSound(t *testing.T, tasks []*rubric.Task) {
 				if !task.OnDevice() || k.GPU {
 					continue
 				}
-				assert.Less(t, judge.Bytes(w.Inputs, w.Outputs), uint64(1_000_000), "%s, %s/%s: too much for the simulator", task.Dir, c.ID, k.Name)
+				assert.Less(t, judge.Bytes(w.Inputs, w.Outputs), uint64(1_200_000), "%s, %s/%s: too much for the simulator", task.Dir, c.ID, k.Name)
 			}
 		}
 	}
