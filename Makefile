@@ -34,7 +34,7 @@ takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
 takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE HEAD DEVICE SOLUTION
-takes.five     := SHAPE MODEL BATCH PROMPT_TOKENS TOKENS WAYS SEED DEVICE
+takes.five     := SHAPE MODEL BATCH PROMPT PERPLEXITY PROMPT_TOKENS TOKENS WAYS SEED DEVICE
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but task 0 and the bonus tasks without it; TASK=bonus is all of these)
 #= CASE=softmax/17x113  one case of it; or one check, or a part of a name: CASE=gemm
@@ -64,11 +64,11 @@ takes.release  := VERSION COURSE
 #= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it; of five, a Llama
 #= SHAPE=8B             five's model with random weights: tiny, 1B, 3B, 8B, 70B (without it 8B, in the simulator tiny);
 #=                      BATCH=16 sequences; WAYS=1,2 these of the ways
-#= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones
+#= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones (of five with PERPLEXITY=file, of that)
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
 #= PERPLEXITY=file      measured on a text; CACHE=kivi (halves, int8, int4, all) with a cache of so many bits, in plain Go;
-#=                      HEAD=folder one head compared with PyTorch
+#=                      HEAD=folder one head compared with PyTorch; of five with a MODEL=folder, in each of its ways
 
 THIS := $(firstword $(MAKEFILE_LIST))
 include scripts/variables.mk
@@ -186,6 +186,7 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 
 five: grader ## a whole Llama in halves, with our attention, a cache and weights of 4 bits, and all of it: what each brings
 	@$(GRADER) five $(if $(DEVICE),-device '$(DEVICE)') -- $(if $(SHAPE),-shape '$(SHAPE)') $(if $(MODEL),-model '$(MODEL)') $(if $(BATCH),-batch '$(BATCH)') \
+		$(if $(findstring command,$(origin PROMPT)),-text "$$PROMPT") $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') \
 		$(if $(PROMPT_TOKENS),-prompt '$(PROMPT_TOKENS)') $(if $(TOKENS),-tokens '$(TOKENS)') $(if $(WAYS),-ways '$(WAYS)') $(if $(SEED),-seed '$(SEED)')
 
 release: grader ## write the students' tree, without solutions, to out/release (VERSION=2027.1)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"text/tabwriter"
 
 	"flashlab/device"
@@ -22,15 +23,23 @@ type Report struct {
 func NewReport(d device.Device, w Workload) Report {
 	about := fmt.Sprintf("random, from the seed %d: perplexities and tokens say nothing about a trained model", w.Seed)
 	if w.Weights != nil {
-		about = w.Weights.About()
+		about = fmt.Sprintf("%s of %s", w.Weights.About(), w.Shape)
 	}
 	return Report{w, d.Info().Name, about, nil}
 }
 
 // Head says what is run.
 func (r Report) Head(to io.Writer) {
-	fmt.Fprintf(to, "%s: %v\nbatch of %d, a prompt of %d tokens each, %d new ones; no token ends a sequence\nweights: %s\non: %s\n\n",
-		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.Weights, r.Device)
+	fmt.Fprintf(to, "%s: %v\nbatch of %d, a prompt of %d tokens each, %d new ones; no token ends a sequence\nprompts: %s\nweights: %s\non: %s\n\n",
+		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.prompted(), r.Weights, r.Device)
+}
+
+// prompted says what the prompts are.
+func (r Report) prompted() string {
+	if r.Text == nil {
+		return "random tokens"
+	}
+	return r.Text.About
 }
 
 // Table writes the results.
@@ -53,7 +62,11 @@ func (r Report) Table(to io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(to, "\nperplexity: of each way on the first way's %d tokens, and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
+	on := "the first way's %d tokens"
+	if r.Text != nil && r.Text.Next != nil {
+		on = "the text's own %d tokens after the prompts"
+	}
+	fmt.Fprintf(to, "\nperplexity: of each way on "+on+", and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
 	return nil
 }
 
@@ -76,7 +89,7 @@ func (r Report) WriteJSON(name string) error {
 // Figure is the picture: how many times the first way each way is, in speed, in time to the first token and
 // in memory. It is empty without a clock.
 func (r Report) Figure() figure.Figure {
-	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, batch of %d (%s)", r.Shape, r.Batch, r.Device),
+	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, batch of %d (%s)", filepath.Base(r.Shape), r.Batch, r.Device),
 		X: fmt.Sprintf("times %s: above 1 is faster, or smaller", r.Results[0].Way.Name)}
 	base := r.Results[0]
 	for _, x := range r.Results {

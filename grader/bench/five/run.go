@@ -66,7 +66,8 @@ func Run(d device.Device, w Workload, ways []Way, done func(Result)) error {
 	return nil
 }
 
-// one runs one way. The first way is measured on its own tokens.
+// one runs one way. Perplexity is measured on what follows in the text; where nothing is known of that, on
+// the first way's tokens.
 func one(c *counting, p *parts, w Workload, way Way, first [][]int32) (r Result, err error) {
 	a := &arena{c, map[uint64]device.Memory{}}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -85,12 +86,19 @@ func one(c *counting, p *parts, w Workload, way Way, first [][]int32) (r Result,
 		first = r.Tokens
 	}
 	r.Same = share(r.Tokens, first)
-	r.Perplexity, err = perplexity(a, p, m, w, first)
+	known := first
+	if w.Text != nil && w.Text.Next != nil {
+		known = w.Text.Next
+	}
+	r.Perplexity, err = perplexity(a, p, m, w, known)
 	return r, err
 }
 
-// prompts are of random tokens.
+// prompts are those of a text, or of random tokens.
 func (w Workload) prompts() [][]int32 {
+	if w.Text != nil {
+		return w.Text.Prompts
+	}
 	all := make([][]int32, w.Batch)
 	for b := range all {
 		for i := range w.Prompt {

@@ -34,6 +34,7 @@ type Workload struct {
 	decoder.Config `json:"-"`
 	Llama          llama3.Config  `json:"-"`
 	Weights        llama3.Weights `json:"-"` // nil: random ones, made on the device
+	Text           *Text          `json:"-"` // nil: random tokens
 	Shape          string         // a name, or a folder
 	Batch          int
 	Prompt, Tokens int

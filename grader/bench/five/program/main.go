@@ -16,6 +16,7 @@ import (
 	"flashlab/device/open"
 	"flashlab/device/sim"
 	"flashlab/grader/bench/five"
+	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/half/decoder"
 	"flashlab/nn/llama3"
 )
@@ -34,11 +35,16 @@ func run(args []string) error {
 	batch := f.Int("batch", 1, "`sequences` that step together")
 	prompt := f.Int("prompt", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
 	tokens := f.Int("tokens", 0, "new `tokens` of each; without it 512, or 4 in the simulator")
+	text := f.String("text", "", "the `text` that every prompt is; with -model")
+	held := f.String("perplexity", "", "`file` of text: prompts are its stretches, and perplexity is on what follows them; with -model")
 	seed := f.Uint64("seed", 1, "of the weights")
 	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all of them without it")
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for five.json and five.figure.json")
 	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if err := texts(*model, *text, *held, *prompt); err != nil {
 		return err
 	}
 	chosen, err := choose(*ways)
@@ -68,6 +74,10 @@ func run(args []string) error {
 	if err := find(&w, *model); err != nil {
 		return err
 	}
+	tokenizer, err := read(&w, *model, *text, *held)
+	if err != nil {
+		return err
+	}
 	r := five.NewReport(d, w)
 	r.Head(os.Stdout)
 	if err := five.Run(d, w, chosen, func(one five.Result) {
@@ -79,6 +89,11 @@ func run(args []string) error {
 	fmt.Println()
 	if err := r.Table(os.Stdout); err != nil {
 		return err
+	}
+	if tokenizer != nil {
+		if err := r.Written(os.Stdout, tokenizer); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
@@ -101,7 +116,7 @@ func find(w *five.Workload, folder string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
-		w.Shape, w.Llama, w.Weights = filepath.Base(folder), files.Config(), files
+		w.Shape, w.Llama, w.Weights = folder, files.Config(), files
 	} else if w.Shape == "tiny" {
 		w.Llama = five.Tiny
 	} else if c, ok := llama3.Sizes[w.Shape]; ok {
@@ -111,6 +126,40 @@ func find(w *five.Workload, folder string) (err error) {
 	}
 	w.Config, err = decoder.Of(w.Llama)
 	return err
+}
+
+// texts tells what is wrong with the flags about text.
+func texts(model, text, held string, prompt int) error {
+	switch {
+	case text == "" && held == "":
+		return nil
+	case model == "":
+		return errors.New("-text and -perplexity go with -model: random weights know no words")
+	case text != "" && held != "":
+		return errors.New("-text and -perplexity each say what the prompts are: want one of them")
+	case text != "" && prompt != 0:
+		return errors.New("-text has as many tokens as it has: -prompt is for prompts of random tokens, or from the file of -perplexity")
+	}
+	return nil
+}
+
+// read makes the prompts of a text, if there is to be one, and gives the tokenizer that did.
+func read(w *five.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
+	if text == "" && held == "" {
+		return nil, nil
+	}
+	t, err := five.Tokenizer(os.DirFS(folder), w.Llama)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	if text != "" {
+		return t, w.Continue(t, text)
+	}
+	data, err := os.ReadFile(held)
+	if err != nil {
+		return nil, err
+	}
+	return t, w.Follow(t, held, string(data))
 }
 
 func shapes() []string {
