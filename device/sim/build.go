@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,9 +115,26 @@ func linkRuntime(c *compiler, cacheDir, binary string) error {
 	return os.Rename(filepath.Join(temp, "flashsim"), binary)
 }
 
+// readLibrary has the compiler read the C++ library once, and gives the flags to compile with what it
+// has read; none if that does not work, for then each file reads it for itself.
+func (c *compiler) readLibrary(src, temp string) []string {
+	header, read := filepath.Join(src, "runtime", "std.h"), filepath.Join(temp, "std.h.gch")
+	if _, err := c.run(temp, slices.Concat(c.runtimeFlags(), []string{"-x", "c++-header", header, "-o", read})...); err != nil {
+		return nil
+	}
+	if c.clang {
+		return []string{"-include-pch", read}
+	}
+	if err := os.WriteFile(filepath.Join(temp, "std.h"), []byte("#include \""+header+"\"\n"), 0o644); err != nil {
+		return nil
+	}
+	return []string{"-include", filepath.Join(temp, "std.h")} // g++ finds the other beside it
+}
+
 func compileAll(c *compiler, src, temp string, files []string) ([]string, error) {
 	objects := make([]string, len(files))
 	errs := make([]error, len(files))
+	library := c.readLibrary(src, temp)
 	slots := make(chan struct{}, runtime.NumCPU())
 	var wg sync.WaitGroup
 	for i, file := range files {
@@ -124,7 +142,7 @@ func compileAll(c *compiler, src, temp string, files []string) ([]string, error)
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			args := append(c.runtimeFlags(), "-c", filepath.Join(src, file), "-o", objects[i])
+			args := slices.Concat(c.runtimeFlags(), library, []string{"-c", filepath.Join(src, file), "-o", objects[i]})
 			out, err := c.run(temp, args...)
 			if err != nil {
 				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)
