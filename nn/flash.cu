@@ -182,6 +182,11 @@ template <int N> __device__ void finish(float (&sum)[N]) {
 #pragma unroll
     for (int i = 0; i < N; i++) asm volatile("" : "+f"(sum[i])::"memory");
 }
+template <int M, int N> __device__ void finish(float (&sums)[M][N]) {
+    finish(sums[0]);
+#pragma unroll
+    for (int i = 0; i < (M - 1) * N; i++) asm volatile("" : "+f"(sums[1 + i / N][i % N])::"memory");
+}
 
 // --- Attention
 
@@ -268,26 +273,27 @@ __device__ void cutAll(const float (&p)[KEYS / 2], unsigned (&high)[KEYS / 4],
     }
 }
 
-// out = out * rescale + probabilities * v, 64 columns at a time. A tile's sum starts from zero, and
-// meets the output only once, by an addition that rounds.
+// out = out * rescale + probabilities * v, 64 columns at a time. A sum is that of 64 keys: it starts
+// from zero, so that few additions cut off, and meets the output once, by one that rounds.
 __device__ void weigh(Rows &r, const unsigned (&high)[KEYS / 4], const unsigned (&low)[KEYS / 4],
                       const unsigned char *v) {
     constexpr int LOW = DIM / 64 * BOX;
 #pragma unroll
     for (int box = 0; box < DIM / 64; box++) {
-        float part[32];
+        float part[KEYS / 64][32];
         begin();
 #pragma unroll
         for (int pass = 0; pass < 3; pass++)
 #pragma unroll
             for (int j = 0; j < KEYS / 16; j++) // 16 keys are 2048 bytes
-                mma(part, (pass == 0 ? low : high) + 4 * j,
-                    operand(v + (pass == 1 ? LOW : 0) + box * BOX) + j * 2048 / 16, pass + j > 0);
+                mma(part[j / 4], (pass == 0 ? low : high) + 4 * j,
+                    operand(v + (pass == 1 ? LOW : 0) + box * BOX) + j * 2048 / 16,
+                    pass + j % 4 > 0);
         finish(part);
 #pragma unroll
         for (int i = 0; i < 32; i++) {
             float &sum = r.out[box * 32 + i];
-            sum = fmaf(sum, r.rescale[i / 2 % 2], part[i]);
+            sum = fmaf(sum, r.rescale[i / 2 % 2], part[0][i]) + part[1][i];
         }
     }
 }

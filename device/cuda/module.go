@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorgonia.org/cu"
 
@@ -123,6 +124,10 @@ func (g *gpu) Attributes(k device.Kernel) (device.Attributes, error) {
 func (m *module) compiled(first device.Signature, sizes []int) (device.Signature, error) {
 	for _, sig := range m.sigs {
 		if sig.Name == first.Name && agree(sig, sizes) == nil {
+			sig.Params = slices.Clone(sig.Params)
+			for i, size := range sizes { // of a struct, or of an alias, the source does not tell
+				sig.Params[i].Size = size
+			}
 			return sig, nil
 		}
 	}

@@ -64,6 +64,17 @@ extern "C" __global__ void passOn(bool flag, double d, short s, long long ll, fl
     ints[5] = i;
 }
 
+// passStruct: a struct by value, and a pointer by another name: only the compiler knows their sizes.
+struct Straight {
+    short from;
+    float slope;
+};
+using Numbers = float *;
+
+extern "C" __global__ void passStruct(Straight line, Numbers y) {
+    y[threadIdx.x] = line.from + line.slope * threadIdx.x;
+}
+
 // step: its result depends on the order of the launches.
 extern "C" __global__ void step(unsigned int *x, unsigned int k) {
     *x = *x * 3 + k;

@@ -109,6 +109,19 @@ func passesArguments(t *testing.T, b bench) {
 	assert.Equal(t, []int64{1, -12345, math.MinInt64 + 1, 4_000_000_000, -3, -2_000_000_000}, download(t, b, ints))
 }
 
+func passesStructs(t *testing.T, b bench) {
+	type straight struct {
+		From  int16
+		Slope float32
+	}
+	y := alloc[float32](t, b, "y", 3)
+	three := device.Launch{Grid: device.D1(1), Block: device.D1(3)}
+	b.launch(t, "passStruct", three, straight{-7, 0.5}, y)
+	assert.Equal(t, []float32{-7, -6.5, -6}, download(t, b, y))
+	assert.ErrorContains(t, b.Launch(b.kernel(t, "passStruct"), three, float32(1), y),
+		"argument 1 (Straight line): got a float32 of 4 bytes, and the kernel's Straight has 8")
+}
+
 func keepsOrder(t *testing.T, b bench) {
 	x := upload(t, b, "x", []uint32{7})
 	step := b.kernel(t, "step")

@@ -75,6 +75,7 @@ func works(t *testing.T, b bench) {
 		{"DynamicShared", reverses},
 		{"ConstantAndHelper", looksUp},
 		{"Arguments", passesArguments},
+		{"Structs", passesStructs},
 		{"InOrder", keepsOrder},
 		{"Defines", defines},
 		{"MacrosWriteKernels", macrosWriteKernels},
