@@ -273,8 +273,8 @@ __device__ void cutAll(const float (&p)[KEYS / 2], unsigned (&high)[KEYS / 4],
     }
 }
 
-// out = out * rescale + probabilities * v, 64 columns at a time. A sum is that of 64 keys: it starts
-// from zero, so that few additions cut off, and meets the output once, by one that rounds.
+// out = out * rescale + probabilities * v, 64 columns at a time. A sum is that of 64 keys: it
+// starts from zero, so that few additions cut off, and meets the output once, by one that rounds.
 __device__ void weigh(Rows &r, const unsigned (&high)[KEYS / 4], const unsigned (&low)[KEYS / 4],
                       const unsigned char *v) {
     constexpr int LOW = DIM / 64 * BOX;

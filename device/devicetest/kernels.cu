@@ -64,7 +64,7 @@ extern "C" __global__ void passOn(bool flag, double d, short s, long long ll, fl
     ints[5] = i;
 }
 
-// passStruct: a struct by value, and a pointer by another name: only the compiler knows their sizes.
+// passStruct: a struct by value, and a pointer by another name. Only compilers know their sizes.
 struct Straight {
     short from;
     float slope;
