@@ -97,6 +97,8 @@ func family(op string) string {
 		return "four-bit weights (b5)"
 	case "decode_float16", "decode_bfloat16":
 		return "decoding in halves (b6)"
+	case "decode_int8", "decode_int4":
+		return "compressed caches (b7)"
 	case "row", "rows":
 		return "INT4 weights (b8)"
 	}

@@ -258,3 +258,12 @@ func TestTheSameBenchTwice(t *testing.T) {
 	assert.Empty(t, d.Compare(Part{Task: "9"}))
 	assert.Empty(t, d.Compare(Part{Task: "4"}), "nothing was measured")
 }
+
+func TestPicturesHaveANameForEachOperation(t *testing.T) {
+	d, err := Load("../../../docs")
+	require.NoError(t, err)
+	require.NotEmpty(t, d.Parts)
+	d.rows(func(r race.Row, _ race.SelfTest) {
+		assert.NotEqual(t, r.Op, family(r.Op), "of %s", r.ID)
+	})
+}
