@@ -1,6 +1,6 @@
 """Checks and times the kernels beside cuBLAS in halves and PyTorch's int4pack, on one GPU in one run.
 
-    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES,AHEAD …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …]
+    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES,AHEAD …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …] [hopper:STAGES …]
 
 Needs nvcc and PyTorch. Without arguments it takes the kernels as they are; with them, others beside. Every
 kernel is held against float64 on odd shapes first: what is wrong is not timed. Times are those of
@@ -24,7 +24,7 @@ import torch.nn.functional as F
 HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
-TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu")]}
+TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu"), ("hopper", "hopper.cu")]}
 START = time.time()
 CHECKED = [(1, 1, 128), (1, 113, 512), (1, 1000, 4096), (1, 16, 14336), (2, 40, 128), (3, 200, 1280), (9, 144, 2176),
            (16, 272, 1152), (17, 16, 256), (33, 100, 640), (64, 528, 4096)]  # rows, n, k
@@ -61,7 +61,10 @@ class Kernel:
         self.kind, _, numbers = spec.partition(":")
         self.how = tuple(int(n) for n in numbers.split(",")) if self.kind != "lay" else ()
         text = re.sub(r"^ROWS?\(.*$", "", TEXTS[self.kind], flags=re.M)
-        self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
+        if self.kind == "hopper":
+            self.text = re.sub(r"STAGES = \d+", f"STAGES = {self.how[0]}", text)
+        else:
+            self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
         self.function = None
 
     def compile(self):
@@ -75,12 +78,14 @@ class Kernel:
     def load(self):
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(module), self.cubin.read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(self.function), module, self.kind.encode())
+        call("cuModuleGetFunction", ctypes.byref(self.function), module, b"rows_hopper" if self.kind == "hopper" else self.kind.encode())
         if self.shared():
             call("cuFuncSetAttribute", self.function, 8, self.shared())
 
     def shared(self):
         """As in w4a16.go."""
+        if self.kind == "hopper":
+            return self.how[0] * 64 * 256 + 1024
         if self.kind != "rows":
             return 0
         nw, kw, tiles, wide, stages, _ = self.how
@@ -103,17 +108,22 @@ class Kernel:
         if self.kind == "row":
             warps, tiles, _ = self.how
             return self.launch((-(-n // (16 * tiles)), 1), 32 * warps, [x, *weights, y], [k, n], early)
+        if self.kind == "hopper":  # a block for each processor
+            blocks = -(-n // 128)
+            parts = max(1, min(PROCESSORS // blocks, k // 512))
+            return self.launch((blocks, parts), 384, [x, *laid, y, BETWEEN], [rows, k, n], early)
         nw, kw, tiles, *_ = self.how
         blocks = -(-n // (16 * nw * tiles))
         parts = max(1, min(BLOCKS // blocks, k // 1024))
         return self.launch((blocks, parts), 32 * nw * kw, [x, *laid, y, BETWEEN], [rows, k, n], early)
 
     def serves(self, rows, exactly=False):
-        most = 1 if self.kind == "row" else 8 * self.how[3]
+        most = {"row": 1, "hopper": 64}.get(self.kind) or 8 * self.how[3]
         return rows == most if exactly else rows <= most
 
 
 BETWEEN = torch.empty(1 << 22, device="cuda")
+PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
 
 
 def weights(n, k):
@@ -189,7 +199,7 @@ def own():
 
 
 def main():
-    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), *sys.argv[1:]])]
+    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "hopper:4", *sys.argv[1:]])]
     with ThreadPoolExecutor() as pool:
         list(pool.map(Kernel.compile, kernels))
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, f"compiled after {time.time() - START:.0f} s; ours:", *own())

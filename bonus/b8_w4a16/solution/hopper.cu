@@ -1,0 +1,253 @@
+// Products of up to 64 rows by laid weights of four bits, as Hopper wants them. kernels.cu tells
+// what the arrays are, how weights are laid, and how codes become halves.
+//
+// wgmma multiplies 64 outputs by all rows of x at once. Weights are its first operand, and come
+// from the registers in which they were decoded. x is its second, which the tensor cores read from
+// shared memory by themselves: in kernels.cu each warp loads all of it into registers, for 16
+// outputs.
+//
+// Two warpgroups have 64 outputs each and multiply. A third brings x, and changes the order of its
+// numbers on the way: those of a fragment of weights are not in a row. Barriers in shared memory
+// (mbarrier) tell each side when the other is done with a stage, which is a group of x.
+
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+constexpr int GROUP = 128, TALL = 16; // numbers of a group along k, outputs of a tile
+constexpr int ROWS = 64, STAGES = 4;
+constexpr int WARPS = 8, THREADS = 32 * WARPS + 128; // that multiply, and a warpgroup more
+constexpr int BOX = ROWS * 128, STAGE = 2 * BOX;     // bytes: 64 numbers of each row, a group
+
+__device__ __half2 halvesOf(unsigned bits) {
+    return *reinterpret_cast<__half2 *>(&bits);
+}
+__device__ unsigned bitsOf(__half2 x) {
+    return *reinterpret_cast<unsigned *>(&x);
+}
+// As in kernels.cu: two codes less their zero.
+struct Zero {
+    unsigned ofLow, ofHigh;
+    __device__ Zero(unsigned zero) {
+        const unsigned twice = (zero & 15) * 0x10001;
+        ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
+    }
+};
+__device__ unsigned low(unsigned word, Zero zero) {
+    return bitsOf(__hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zero.ofLow)));
+}
+__device__ unsigned high(unsigned word, Zero zero) {
+    return bitsOf(__hfma2(halvesOf(word & 0x00f000f0 | 0x64006400), __float2half2_rn(0.0625f),
+                          halvesOf(zero.ofHigh)));
+}
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+// --- Barriers
+
+__device__ uint32_t at(const void *p) {
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+// A phase ends when that many have arrived.
+__device__ void prepare(uint64_t *barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
+}
+__device__ void arrive(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
+}
+// Waits for the end of a phase. Before the first one, the phase before it counts as over.
+__device__ void await(uint64_t *barrier, int phase) {
+    uint32_t over = 0;
+    while (!over) {
+        asm volatile("{ .reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(at(barrier)), "r"(phase)
+                     : "memory");
+    }
+}
+
+// Waits for all warps that multiply.
+__device__ void meet() {
+    asm volatile("bar.sync 1, %0;" ::"n"(32 * WARPS) : "memory");
+}
+
+// --- Products
+
+// Rows of 64 numbers in shared memory, for wgmma: where they begin, in units of 16 bytes; 1024
+// bytes to the next eight rows; and 1 for the order of pieces within a row, that of 128 bytes.
+__device__ uint64_t matrix(uint32_t start) {
+    return (start & 0x3ffff) / 16 | (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
+}
+#define REGISTERS(d, i)                                                                            \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
+        "+f"(d[i + 6]), "+f"(d[i + 7])
+// d [64 outputs x 64 rows] = a [64 x 16] * b [64 x 16]^T, plus d if add; a is in registers.
+__device__ void multiply(float (&d)[32], const unsigned (&a)[4], uint64_t b, int add) {
+    asm volatile("{ .reg .pred p;\n"
+                 "setp.ne.b32 p, %37, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,"
+                 "%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, "
+                 "{%32,%33,%34,%35}, %36, p, 1, 1, 0; }"
+                 : REGISTERS(d, 0), REGISTERS(d, 8), REGISTERS(d, 16), REGISTERS(d, 24)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+// Registers that were written before are seen by the products that follow.
+__device__ void begin() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+// Waits for all products. The empty assembly keeps reads of the sums behind it.
+__device__ void finish(float (&d)[32]) {
+    asm volatile("wgmma.commit_group.sync.aligned;\n"
+                 "wgmma.wait_group.sync.aligned 0;" ::
+                     : "memory");
+#pragma unroll
+    for (int i = 0; i < 32; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// --- x
+
+// Brings groups first to last - 1 of x. Rows behind the last are zeros. A warp has 32 numbers of
+// each row: lane 4g + t eight from 8t on, of rows g, g + 8 and so on. Its word j is a fragment's
+// columns 2t and 2t + 1 of eight, so it becomes the t-th of piece j, of 16 bytes. Of row g in a box
+// the tensor cores expect piece p where p ^ g % 8 would be.
+__device__ void bring(const __half *x, unsigned char *stages, uint64_t *full, uint64_t *empty,
+                      int rows, int k, int first, int last) {
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, q = threadIdx.x / 32 % 4;
+    uint4 held[ROWS / 8]; // of the next group, on their way
+    const auto ask = [&](int group) {
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++) {
+            const int row = 8 * i + g;
+            held[i] = row < rows && group < last
+                          ? *reinterpret_cast<const uint4 *>(x + (size_t)row * k + group * GROUP +
+                                                             32 * q + 8 * t)
+                          : uint4{0, 0, 0, 0};
+        }
+    };
+    ask(first);
+    int stage = 0, phase = 1;
+    for (int group = first; group < last; group++) {
+        await(&empty[stage], phase);
+        unsigned char *to = stages + stage * STAGE + q / 2 * BOX + g * 128 + 4 * t;
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const int piece = (q % 2 * 4 + j) ^ g;
+                *reinterpret_cast<unsigned *>(to + i * 1024 + piece * 16) = wordOf(held[i], j);
+            }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // wgmma sees what was stored
+        arrive(&full[stage]);
+        ask(group + 1);
+        if (++stage == STAGES) stage = 0, phase ^= 1;
+    }
+}
+
+constexpr int MANY = 264; // blocks that share k, at most
+__device__ unsigned done[MANY];
+
+// Blocks (., part) share k. between has room for what all of them find.
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    rows_hopper(const __half *x, const uint4 *codes, const __half2 *scales, const uchar2 *zeros,
+                __half *y, float *between, int rows, int k, int n) {
+    extern __shared__ unsigned char memory[]; // stages begin at multiples of 1024
+    unsigned char *stages = (unsigned char *)(((uintptr_t)memory + 1023) / 1024 * 1024);
+    __shared__ uint64_t full[STAGES], empty[STAGES];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
+    const int first = groups * blockIdx.y / parts, last = groups * (blockIdx.y + 1) / parts;
+    if (threadIdx.x == 0)
+        for (int i = 0; i < STAGES; i++) prepare(&full[i], 128), prepare(&empty[i], WARPS);
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    __syncthreads();
+    if (warp >= WARPS) { // gives up registers, which the others take
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
+#if __CUDA_ARCH__ >= 900
+        cudaGridDependencySynchronize(); // x may be what the kernel before writes
+#endif
+        bring(x, stages, full, empty, rows, k, first, last);
+        return;
+    }
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
+
+    // A weight is of use to one warp only: it goes straight to a register, a group early.
+    const int tile = blockIdx.x * WARPS + warp;
+    const unsigned start = min(tile, tiles - 1) * groups;
+    uint4 pieces[2];
+    __half2 scaleOf;
+    uchar2 zeroOf;
+    const auto ask = [&](int group) {
+        const unsigned from = start + min(group, last - 1);
+        pieces[0] = __ldcs(codes + from * 64 + lane);
+        pieces[1] = __ldcs(codes + from * 64 + 32 + lane);
+        scaleOf = scales[from * 8 + g], zeroOf = zeros[from * 8 + g];
+    };
+    ask(first);
+    // Sum 4j + 2h + c is that of output g + 8h and row 8j + 2t + c.
+    float sums[ROWS / 2] = {};
+    int stage = 0, phase = 0;
+    for (int group = first; group < last; group++) {
+        unsigned w[8][4];
+        const Zero zero(zeroOf.x), zero8(zeroOf.y);
+        const float2 scale = __half22float2(scaleOf);
+#pragma unroll
+        for (int v = 0; v < 8; v++) {
+            const unsigned word = wordOf(pieces[v / 4], v % 4);
+            w[v][0] = low(word, zero), w[v][1] = high(word, zero8);
+            w[v][2] = low(word >> 8, zero), w[v][3] = high(word >> 8, zero8);
+        }
+        ask(group + 1);
+        float part[ROWS / 2]; // the group's sums
+        const uint64_t b = matrix(at(stages) + stage * STAGE);
+        await(&full[stage], phase);
+        begin();
+#pragma unroll
+        for (int v = 0; v < 8; v++) // 16 numbers are 32 bytes
+            multiply(part, w[v], b + (v / 4 * BOX + v % 4 * 32) / 16, v > 0);
+        finish(part);
+        if (lane == 0) arrive(&empty[stage]);
+#pragma unroll
+        for (int i = 0; i < ROWS / 2; i++)
+            sums[i] = fmaf(i / 2 % 2 == 0 ? scale.x : scale.y, part[i], sums[i]);
+        if (++stage == STAGES) stage = 0, phase ^= 1;
+    }
+
+    const auto put = [&](int i, float v) {
+        const int output = tile * TALL + g + i / 2 % 2 * 8, row = i / 4 * 8 + 2 * t + i % 2;
+        if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(v);
+    };
+#pragma unroll
+    for (int i = 0; parts == 1 && i < ROWS / 2; i++) put(i, sums[i]);
+    if (parts == 1) return;
+
+    // The last of the blocks that share k adds: the others' fences came before their counting,
+    // which ends at 0 again.
+    constexpr int FOURS = ROWS / 8;
+    const int share = gridDim.x * WARPS * FOURS * 32; // what all blocks find in one part of k
+    float4 *found = reinterpret_cast<float4 *>(between) + (size_t)tile * FOURS * 32 + lane;
+#pragma unroll
+    for (int i = 0; i < FOURS; i++)
+        found[blockIdx.y * share + i * 32] =
+            make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+    __shared__ bool isLast;
+    __threadfence();
+    meet(); // all of this block's is written, each before its fence
+    if (threadIdx.x == 0) isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+    meet(); // everyone knows whether this block is the last
+    if (!isLast) return;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < FOURS; i++) {
+        float4 all = {0, 0, 0, 0};
+        for (int p = 0; p < parts; p++) {
+            const float4 one = found[p * share + i * 32];
+            all.x += one.x, all.y += one.y, all.z += one.z, all.w += one.w;
+        }
+        put(4 * i, all.x), put(4 * i + 1, all.y), put(4 * i + 2, all.z), put(4 * i + 3, all.w);
+    }
+}
