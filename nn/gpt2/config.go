@@ -80,6 +80,13 @@ func ParseConfig(data []byte) (Config, error) {
 		return Config{}, err
 	}
 	c := file.Config
+	if file.Type != nil && *file.Type != "gpt2" { // before sizes that another model does not name
+		hint := ""
+		if *file.Type == "llama" {
+			hint = "; a Llama runs by make five MODEL=…, which the teachers' tree has"
+		}
+		return c, fmt.Errorf("model_type = %q: want \"gpt2\"%s", *file.Type, hint)
+	}
 	if c.Inner == 0 {
 		c.Inner = 4 * c.Width
 	}
@@ -99,9 +106,6 @@ func ParseConfig(data []byte) (Config, error) {
 		if err != nil {
 			return c, err
 		}
-	}
-	if file.Type != nil && *file.Type != "gpt2" {
-		return c, fmt.Errorf("model_type = %q: want \"gpt2\"", *file.Type)
 	}
 	if a := file.Activation; a != nil && *a != "gelu_new" && *a != "gelu_pytorch_tanh" {
 		return c, fmt.Errorf("activation_function = %q: want \"gelu_new\"", *a)
