@@ -180,12 +180,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const unsigned start = min(tile, tiles - 1) * groups;
     uint4 pieces[2];
     __half2 scaleOf;
-    uchar2 zeroOf;
+    uint16_t zeroOf; // two bytes: to tell them apart waits for the load
     const auto ask = [&](int group) {
         const unsigned from = start + min(group, last - 1);
         pieces[0] = __ldcs(codes + from * 64 + lane);
         pieces[1] = __ldcs(codes + from * 64 + 32 + lane);
-        scaleOf = scales[from * 8 + g], zeroOf = zeros[from * 8 + g];
+        scaleOf = scales[from * 8 + g];
+        zeroOf = reinterpret_cast<const uint16_t *>(zeros)[from * 8 + g];
     };
     ask(first);
     // Sum 4j + 2h + c is that of output g + 8h and row 8j + 2t + c.
@@ -193,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int stage = 0, phase = 0;
     for (int group = first; group < last; group++) {
         unsigned w[8][4];
-        const Zero zero(zeroOf.x), zero8(zeroOf.y);
+        const Zero zero(zeroOf), zero8(zeroOf >> 8);
         const float2 scale = __half22float2(scaleOf);
 #pragma unroll
         for (int v = 0; v < 8; v++) {

@@ -10,6 +10,7 @@
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
+#include <stdint.h>
 #include <tensorcore.h>
 
 constexpr int GROUP = 128, TALL = 16; // numbers of a group along k, outputs of a tile
@@ -127,7 +128,7 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
     for (int i = 0; i < TILES; i++) start[i] = min(tile0 + i, tiles - 1) * groups;
     uint4 codesOf[AHEAD][TILES][2];
     __half2 scaleOf[AHEAD][TILES];
-    uchar2 zeroOf[AHEAD][TILES];
+    uint16_t zeroOf[AHEAD][TILES]; // two bytes: to tell them apart waits for the load
     const auto askWeights = [&](int a, int step) {
         const int group = step * KW + share;
         const bool there = step < last && group < groups;
@@ -137,7 +138,7 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
             codesOf[a][i][0] = __ldcs(codes + at * 64 + lane);
             codesOf[a][i][1] = __ldcs(codes + at * 64 + 32 + lane);
             scaleOf[a][i] = there ? scales[at * 8 + g] : __float2half2_rn(0);
-            zeroOf[a][i] = zeros[at * 8 + g];
+            zeroOf[a][i] = reinterpret_cast<const uint16_t *>(zeros)[at * 8 + g];
         }
     };
     // 2. Rows of x; behind the last one zeros. In every other row chunks of 64 bytes change places:
@@ -176,7 +177,7 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
             float2 scale[TILES];
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
-                const Zero zero(zeroOf[ahead][i].x), zero8(zeroOf[ahead][i].y);
+                const Zero zero(zeroOf[ahead][i]), zero8(zeroOf[ahead][i] >> 8);
                 scale[i] = __half22float2(scaleOf[ahead][i]);
 #pragma unroll
                 for (int v = 0; v < 8; v++) {
