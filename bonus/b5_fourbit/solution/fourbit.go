@@ -7,7 +7,7 @@ import (
 const (
 	threads    = 256                     // of a block of dequantise, each for four numbers
 	oneThreads = 1024                    // of a block of row.cu
-	oneShared  = 256*256 + 4*16*(32+1)*4 // the table of pairs, and shares of 4 tiles of 16 outputs from 32 warps
+	oneShared  = 256*256 + 8*16*(32+1)*4 // the table of pairs, and shares of 8 tiles of 16 outputs from 32 warps
 )
 
 // way is one of the kernels for several rows, as kernels.cu makes it: warps of a block, stages of weights

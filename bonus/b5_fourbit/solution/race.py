@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 FILES = [HERE / os.environ.get("KERNELS", "kernels.cu"), HERE / os.environ.get("ROW", "row.cu")]
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
-ONE = (1024, 256 * 256 + 4 * 16 * 33 * 4)  # threads and shared memory of project1, as in fourbit.go
+ONE = (1024, 256 * 256 + 8 * 16 * 33 * 4)  # threads and shared memory of project1, as in fourbit.go
 FORMATS = ("NF4", "MXFP4")
 CHECKED = [  # rows, hidden, heads, heads of k and v, dim
     (1, 128, 1, 1, 8), (1, 4480, 96, 8, 128), (1, 14336, 24, 4, 120), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),

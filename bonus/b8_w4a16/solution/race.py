@@ -1,6 +1,6 @@
 """Checks and times the kernels beside cuBLAS in halves and PyTorch's int4pack, on one GPU in one run.
 
-    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES,AHEAD …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …] [hopper:STAGES …]
+    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …] [hopper:STAGES …]
 
 Needs nvcc and PyTorch. Without arguments it takes the kernels as they are; with them, others beside. Every
 kernel is held against float64 on odd shapes first: what is wrong is not timed. Times are those of
@@ -106,7 +106,7 @@ class Kernel:
         """A function that launches the product of x [rows, k]."""
         (rows, k), n = x.shape, y.shape[1]
         if self.kind == "row":
-            warps, tiles, _ = self.how
+            warps, tiles = self.how
             return self.launch((-(-n // (16 * tiles)), 1), 32 * warps, [x, *weights, y], [k, n], early)
         if self.kind == "hopper":  # a block for each processor
             blocks = -(-n // 128)

@@ -108,13 +108,13 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
 
 constexpr int GROUP = 128;            // numbers of a row that a warp takes at a time
 constexpr int BLOCKS = GROUP / BLOCK; // blocks of a group: two, or four
-constexpr int HELD = 4;               // tiles whose sums are added together
+constexpr int HELD = 8;               // tiles whose sums are added together
 
 // A block goes over tiles of 16 outputs. Its warps take groups of 128 numbers in turn, straight
-// into registers, each as soon as the one before it is used up. Lane 4g + t has the 32 numbers from
-// 32t on, of outputs g and g + 8. A product has eight columns, and x is one row: so column 2j has x
-// where block j of the group is, and 0 elsewhere. A block's sum comes out by itself, in lanes
-// 4g + j.
+// into registers: each is asked for when the one before it has arrived. Earlier would not help, for
+// whoever waits for one load of a loop waits for all. Lane 4g + t has the 32 numbers from 32t on,
+// of outputs g and g + 8. A product has eight columns, and x is one row: so column 2j has x where
+// block j of the group is, and 0 elsewhere. A block's sum comes out by itself, in lanes 4g + j.
 template <int WARPS>
 __device__ void projectOne(const __half *x, const unsigned char *codes, const Scale *scales,
                            const __half *bias, const Places &places, int hidden, int outputs) {
@@ -123,21 +123,23 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int groups = hidden / GROUP, tiles = (outputs + 15) / 16;
 
-    uint4 codesOf[2];
-    Scale scale[2]; // of the lane's column and block
+    struct Weights {
+        uint4 codes[2]; // of outputs g and g + 8
+        Scale scale[2]; // of the lane's column and block
+    } one, other;
     int askTile = blockIdx.x, askGroup = warp;
-    const auto ask = [&]() {
+    const auto ask = [&](Weights &to) {
 #pragma unroll
         for (int i = 0; askTile < tiles && askGroup < groups && i < 2; i++) {
             const unsigned at = min(askTile * 16 + g + 8 * i, outputs - 1) * groups + askGroup;
-            codesOf[i] = __ldcs(reinterpret_cast<const uint4 *>(codes) + at * 4 + t);
-            scale[i] = scales[at * BLOCKS + t % BLOCKS];
+            to.codes[i] = __ldcs(reinterpret_cast<const uint4 *>(codes) + at * 4 + t);
+            to.scale[i] = scales[at * BLOCKS + t % BLOCKS];
         }
         askGroup += WARPS;
         if (askGroup >= groups) askGroup = warp, askTile += gridDim.x;
     };
     letTheNextBegin();
-    ask();
+    ask(one);
     fillPairs(memory); // while they are on their way
     waitForInputs();
     uint4 b[4]; // column g
@@ -152,15 +154,16 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
 
     float sums[2] = {}; // of outputs g and g + 8
     int tile = blockIdx.x, group = warp, held = 0;
-    while (tile < tiles) {
+    const auto step = [&](const Weights &now, Weights &next) {
         if (group < groups) {
             if (groups > WARPS) hold(group);
             float sum[2][4] = {}; // two, so that products need not wait for each other
 #pragma unroll
             for (int i = 0; i < 8; i++) {
+                if (i == 1) ask(next); // the first product has waited for what is there now
                 const int byte = i % 2 * 2;
-                const unsigned word = wordOf(codesOf[0], i / 2);
-                const unsigned word8 = wordOf(codesOf[1], i / 2);
+                const unsigned word = wordOf(now.codes[0], i / 2);
+                const unsigned word8 = wordOf(now.codes[1], i / 2);
                 const unsigned w[4] = {
                     pairOf(memory, word, byte, lane), pairOf(memory, word8, byte, lane),
                     pairOf(memory, word, byte + 1, lane), pairOf(memory, word8, byte + 1, lane)};
@@ -168,11 +171,10 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
             }
 #pragma unroll
             for (int i = 0; i < 2; i++)
-                sums[i] += scaleOf(scale[i]) * (sum[0][2 * i] + sum[1][2 * i]);
-            ask();
+                sums[i] += scaleOf(now.scale[i]) * (sum[0][2 * i] + sum[1][2 * i]);
         }
         group += WARPS;
-        if (group < groups) continue;
+        if (group < groups) return;
 
         // The tile is done. After one barrier for some tiles, eight lanes each add sums.
         group = warp;
@@ -184,7 +186,7 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
             sums[i] = 0;
         }
         held++, tile += gridDim.x;
-        if (held < HELD && tile < tiles) continue;
+        if (held < HELD && tile < tiles) return;
         __syncthreads(); // every warp's share is there
         for (int i = threadIdx.x / 8; i < held * 16; i += WARPS * 4) {
             float sum = 0;
@@ -196,6 +198,10 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
         }
         held = 0;
         __syncthreads(); // the shares have been read
+    };
+    while (tile < tiles) {
+        step(one, other);
+        if (tile < tiles) step(other, one);
     }
 }
 

@@ -57,11 +57,12 @@ __device__ void waitForInputs() {
 
 // ---- one row --------------------------------------------------------------------------------
 
-// A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn, and ask
-// AHEAD of them early. Lane 4g + t has the 32 numbers from 32t on, of outputs g and g + 8 of each
-// tile: 16 bytes each. The eight columns of the product are all the same. There are fewer than 2^30
-// weights, so 32 bits count them.
-template <int WARPS, int TILES, int AHEAD>
+// A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn. Each is
+// asked for when the one before it has arrived. Earlier would not help, for whoever waits for one
+// load of a loop waits for all. Lane 4g + t has the 32 numbers from 32t on, of outputs g and g + 8
+// of each tile: 16 bytes each. The eight columns of the product are all the same. There are fewer
+// than 2^30 weights, so 32 bits count them.
+template <int WARPS, int TILES>
 __device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
                                             const __half *scales, const unsigned char *zeros,
                                             __half *y, int k, int n) {
@@ -71,55 +72,62 @@ __device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
     unsigned start[2 * TILES]; // of outputs g, g + 8, g + 16 ...: their first groups
 #pragma unroll
     for (int i = 0; i < 2 * TILES; i++) start[i] = min(first + g + 8 * i, n - 1) * groups;
-    uint4 codesOf[AHEAD][2 * TILES];
-    __half scaleOf[AHEAD][2 * TILES];
-    unsigned char zeroOf[AHEAD][2 * TILES];
-    const auto ask = [&](int a, int group) {
+    struct Group {
+        uint4 x[4], codes[2 * TILES];
+        __half scale[2 * TILES];
+        unsigned char zero[2 * TILES];
+    } one, other;
+    const auto askWeights = [&](Group &to, int group) {
 #pragma unroll
         for (int i = 0; group < groups && i < 2 * TILES; i++) {
             const unsigned at = start[i] + group;
-            codesOf[a][i] = __ldcs(codes + at * (GROUP / 32) + t);
-            scaleOf[a][i] = scales[at], zeroOf[a][i] = zeros[at];
+            to.codes[i] = __ldcs(codes + at * (GROUP / 32) + t);
+            to.scale[i] = scales[at], to.zero[i] = zeros[at];
         }
     };
-    letTheNextBegin();
+    const auto askX = [&](Group &to, int group) {
 #pragma unroll
-    for (int a = 0; a < AHEAD; a++) ask(a, warp + a * WARPS);
+        for (int i = 0; group < groups && i < 4; i++)
+            to.x[i] = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32)[i];
+    };
+    letTheNextBegin();
+    askWeights(one, warp);
     waitForInputs();
+    askX(one, warp);
 
     float sums[2 * TILES] = {};
-    for (int turn = warp; turn < groups; turn += AHEAD * WARPS) {
+    const auto step = [&](const Group &now, Group &next, int group) {
+        // Codes that are 16 bits apart are numbers 0 and 4 of a word's eight, 1 and 5, 2 and 6,
+        // 3 and 7. So are the numbers of x in a register.
+        unsigned b[4][4];
 #pragma unroll
-        for (int a = 0; a < AHEAD; a++) {
-            const int group = turn + a * WARPS;
-            if (group >= groups) break; // the whole warp
-            // Codes that are 16 bits apart are numbers 0 and 4 of a word's eight, 1 and 5, 2 and 6,
-            // 3 and 7. So are the numbers of x in a register.
-            unsigned b[4][4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const uint4 v = reinterpret_cast<const uint4 *>(x + group * GROUP + t * 32)[i];
-                b[i][0] = __byte_perm(v.x, v.z, 0x5410), b[i][1] = __byte_perm(v.x, v.z, 0x7632);
-                b[i][2] = __byte_perm(v.y, v.w, 0x5410), b[i][3] = __byte_perm(v.y, v.w, 0x7632);
-            }
-#pragma unroll
-            for (int tile = 0; tile < TILES; tile++) {
-                const int o = 2 * tile; // and o + 1 is that of output g + 8
-                const Zero zero(zeroOf[a][o]), zero8(zeroOf[a][o + 1]);
-                float sum[4] = {};
-#pragma unroll
-                for (int i = 0; i < 8; i++) { // half words: numbers 0, 4, 1, 5 and 2, 6, 3, 7
-                    const unsigned word = wordOf(codesOf[a][o], i / 2) >> i % 2 * 8;
-                    const unsigned word8 = wordOf(codesOf[a][o + 1], i / 2) >> i % 2 * 8;
-                    const unsigned w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
-                                           high(word8, zero8)};
-                    mma_f16(sum, w, b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
-                }
-                sums[o] += __half2float(scaleOf[a][o]) * sum[0];
-                sums[o + 1] += __half2float(scaleOf[a][o + 1]) * sum[2];
-            }
-            ask(a, group + AHEAD * WARPS);
+        for (int i = 0; i < 4; i++) {
+            const uint4 v = now.x[i];
+            b[i][0] = __byte_perm(v.x, v.z, 0x5410), b[i][1] = __byte_perm(v.x, v.z, 0x7632);
+            b[i][2] = __byte_perm(v.y, v.w, 0x5410), b[i][3] = __byte_perm(v.y, v.w, 0x7632);
         }
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++) {
+            const int o = 2 * tile; // and o + 1 is that of output g + 8
+            const Zero zero(now.zero[o]), zero8(now.zero[o + 1]);
+            float sum[4] = {};
+#pragma unroll
+            for (int i = 0; i < 8; i++) { // half words: numbers 0, 4, 1, 5 and 2, 6, 3, 7
+                const unsigned word = wordOf(now.codes[o], i / 2) >> i % 2 * 8;
+                const unsigned word8 = wordOf(now.codes[o + 1], i / 2) >> i % 2 * 8;
+                const unsigned w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                       high(word8, zero8)};
+                mma_f16(sum, w, b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
+                if (tile == 0 && i == 0) // this product has waited for all that is there now
+                    askX(next, group + WARPS), askWeights(next, group + WARPS);
+            }
+            sums[o] += __half2float(now.scale[o]) * sum[0];
+            sums[o + 1] += __half2float(now.scale[o + 1]) * sum[2];
+        }
+    };
+    for (int group = warp; group < groups; group += 2 * WARPS) {
+        step(one, other, group);
+        if (group + WARPS < groups) step(other, one, group + WARPS);
     }
 #pragma unroll
     for (int i = 0; t == 0 && i < 2 * TILES; i++) shares[warp][g + 8 * i] = sums[i];
@@ -130,11 +138,11 @@ __device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
     y[first + threadIdx.x] = __float2half_rn(sum);
 }
 
-#define ROW(NAME, WARPS, TILES, AHEAD)                                                             \
+#define ROW(NAME, WARPS, TILES)                                                                    \
     extern "C" __global__ __launch_bounds__(WARPS * 32) void NAME(                                 \
         const __half *x, const uint4 *codes, const __half *scales, const unsigned char *zeros,     \
         __half *y, int k, int n) {                                                                 \
-        multiplyOne<WARPS, TILES, AHEAD>(x, codes, scales, zeros, y, k, n);                        \
+        multiplyOne<WARPS, TILES>(x, codes, scales, zeros, y, k, n);                               \
     }
-ROW(row1, 16, 1, 2) // for few outputs
-ROW(row2, 16, 2, 1)
+ROW(row_few, 16, 2) // for few outputs: a block for each processor
+ROW(row_many, 8, 2)

@@ -8,7 +8,7 @@ import (
 
 const (
 	threads = 256     // of a block of lay
-	warps   = 16      // of a block of row1 and row2
+	pair    = 2       // tiles of a block of row.cu
 	many    = 264     // blocks of rows that share k at most
 	few     = 1 << 17 // weights for each processor: every block has but a step or two
 )
@@ -30,10 +30,10 @@ func (w way) shared() int {
 
 // W4A16 holds the kernels, and room for what blocks find that share k.
 type W4A16 struct {
-	queue           device.Queue
-	lay, row1, row2 device.Kernel
-	rows            []device.Kernel // one for each way
-	between         device.Buffer[float32]
+	queue                device.Queue
+	lay, rowFew, rowMany device.Kernel
+	rows                 []device.Kernel // one for each way
+	between              device.Buffer[float32]
 }
 
 // New compiles the kernels for one device.
@@ -51,7 +51,7 @@ func New(q device.Queue) (*W4A16, error) {
 	if err := compile(q, Source, names); err != nil {
 		return nil, err
 	}
-	if err := compile(q, RowSource, map[string]*device.Kernel{"row1": &t.row1, "row2": &t.row2}); err != nil {
+	if err := compile(q, RowSource, map[string]*device.Kernel{"row_few": &t.rowFew, "row_many": &t.rowMany}); err != nil {
 		return nil, err
 	}
 	var err error
@@ -83,14 +83,14 @@ func (t *W4A16) Lay(to Laid, w Weights, s Shape) error {
 	return t.queue.Launch(t.lay, l, w.Codes, w.Scales, w.Zeros, to.Codes, to.Scales, to.Zeros, s.K, s.N)
 }
 
-// Row multiplies one row. Two tiles a block share what they read of x, where enough blocks remain.
+// Row multiplies one row. A block for each processor has 16 warps; of more blocks, with 8, two fit.
 func (t *W4A16) Row(y, x Halves, w Weights, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
-	kernel, blocks := t.row1, s.Tiles()
-	if blocks > 3*t.queue.Info().Processors {
-		kernel, blocks = t.row2, over(blocks, 2)
+	kernel, warps, blocks := t.rowFew, 16, over(s.Tiles(), pair)
+	if blocks > t.queue.Info().Processors {
+		kernel, warps = t.rowMany, 8
 	}
 	l := device.Launch{Grid: device.D1(blocks), Block: device.D1(32 * warps), Early: true}
 	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, w.Zeros, y, s.K, s.N)
