@@ -31,13 +31,17 @@ func (l *Layers) Linear(y, x, w Halves, rows, in, width int) error {
 		return err
 	}
 	if rows <= fewRows {
-		// Two tiles a block share what they read of x, where enough blocks remain.
+		// Of 16 rows, two tiles a block share what they read of x, where there are more blocks than run at once.
 		kernel, wide, tiles := "linear_8", 1, 1
+		many := over(width, tall) > 2*l.processors
 		if rows > 8 {
 			kernel, wide = "linear_16", 2
+			if many {
+				tiles = 2
+			}
 		}
-		if over(width, tall) > 8*l.processors {
-			kernel, tiles = kernel+"_many", 2
+		if many {
+			kernel += "_many"
 		}
 		return l.launch(kernel, device.D2(over(width, tall*tiles), over(rows, 8*wide)), threads, 0, x, w, y, rows, in, width)
 	}
