@@ -48,9 +48,8 @@ __device__ __forceinline__ void multiply(const __half *x, const __half *w, Out *
     const int first = blockIdx.x * OUTPUTS, row0 = blockIdx.y * ROWS;
     const int pieces = (in + PIECE - 1) / PIECE;
 
-    // 1. The first weights; behind a line's end are zeros, and so are x's. Outputs and rows behind
-    // the last one
-    //    repeat it, and are not written.
+    // 1. The first weights. Behind a line's end are zeros, of w and of x. Outputs and rows behind
+    //    the last one repeat it, and are not written.
     const __half *lines[2 * TILES];
 #pragma unroll
     for (int i = 0; i < 2 * TILES; i++)
