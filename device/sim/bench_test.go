@@ -17,10 +17,12 @@ var benchKernels string
 var benchModes = []struct {
 	name   string
 	checks Checks
+	unroll bool
 }{
-	{"none", Checks{}},
-	{"memcheck", Checks{Mem: true}},
-	{"all", AllChecks()},
+	{"none", Checks{}, false},
+	{"memcheck", Checks{Mem: true}, false},
+	{"all", AllChecks(), false},
+	{"unrolled", AllChecks(), true},
 }
 
 // processorTime is what the simulator's process has used so far, in ns: other
@@ -36,7 +38,7 @@ func processorTime(b testing.TB, d *Device) int64 {
 // load or store that the hooks saw.
 func BenchmarkKernels(b *testing.B) {
 	for _, mode := range benchModes {
-		d, err := Start(Options{Checks: mode.checks, Workers: 1}) // figures for one core
+		d, err := Start(Options{Checks: mode.checks, Unroll: mode.unroll, Workers: 1}) // figures for one core
 		require.NoError(b, err)
 		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: benchKernels})
 		require.NoError(b, err)
@@ -87,7 +89,7 @@ var tensorCoreKernels string
 func BenchmarkTensorCore(b *testing.B) {
 	const rounds, perRound, warps = 1000, 16, 4
 	for _, mode := range benchModes {
-		d, err := Start(Options{Checks: mode.checks, Workers: 1})
+		d, err := Start(Options{Checks: mode.checks, Unroll: mode.unroll, Workers: 1})
 		require.NoError(b, err)
 		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: tensorCoreKernels})
 		require.NoError(b, err)

@@ -85,34 +85,36 @@ func wants(text string) map[string]trace.Finding {
 }
 
 func TestPlantedBugsAreFoundAtTheirLines(t *testing.T) {
-	forEachCompiler(t, func(t *testing.T, compiler string) {
-		d := start(t, Options{Checks: AllChecks(), MaxSteps: 200_000, Timeout: 500 * time.Millisecond, Compiler: compiler})
-		want := wants(bugs)
-		require.Len(t, want, len(device.ScanKernels(bugs)), "every kernel of bugs.cu has one planted bug")
-		for name, w := range want {
-			blocks := 5 // 320 threads: more than the 256 elements
-			if w.Kind == "race" || w.Kind == "uninitialised" {
-				blocks = 2
-				if strings.Contains(name, "barrier") || name == "warp_race" || strings.Contains(name, "unwritten") {
-					blocks = 1
-				}
-			}
-			r, err := run(t, d, bugs, name, blocks)
-			var kinds []string
-			found := false
-			for _, f := range r.Findings {
-				kinds = append(kinds, f.Headline())
-				if f.Kind == w.Kind && (f.Line == w.Line || nearby(f, w, compiler)) {
-					found = true
-					assert.Equal(t, f.Fatal, err != nil, "%s: a fatal finding is an error of Launch: %v", name, err)
-				}
-			}
-			assert.True(t, found, "%s: want %q at line %d, got %v", name, w.Kind, w.Line, kinds)
-			if err != nil {
-				assert.ErrorIs(t, err, device.ErrFault, name)
+	forEachCompiler(t, func(t *testing.T, compiler string) { findPlantedBugs(t, compiler, false) })
+}
+
+func findPlantedBugs(t *testing.T, compiler string, unroll bool) {
+	d := start(t, Options{Checks: AllChecks(), MaxSteps: 200_000, Timeout: 500 * time.Millisecond, Compiler: compiler, Unroll: unroll})
+	want := wants(bugs)
+	require.Len(t, want, len(device.ScanKernels(bugs)), "every kernel of bugs.cu has one planted bug")
+	for name, w := range want {
+		blocks := 5 // 320 threads: more than the 256 elements
+		if w.Kind == "race" || w.Kind == "uninitialised" {
+			blocks = 2
+			if strings.Contains(name, "barrier") || name == "warp_race" || strings.Contains(name, "unwritten") {
+				blocks = 1
 			}
 		}
-	})
+		r, err := run(t, d, bugs, name, blocks)
+		var kinds []string
+		found := false
+		for _, f := range r.Findings {
+			kinds = append(kinds, f.Headline())
+			if f.Kind == w.Kind && (f.Line == w.Line || nearby(f, w, compiler)) {
+				found = true
+				assert.Equal(t, f.Fatal, err != nil, "%s: a fatal finding is an error of Launch: %v", name, err)
+			}
+		}
+		assert.True(t, found, "%s: want %q at line %d, got %v", name, w.Kind, w.Line, kinds)
+		if err != nil {
+			assert.ErrorIs(t, err, device.ErrFault, name)
+		}
+	}
 }
 
 // nearby: clang gives the hook of an empty loop the line before it.

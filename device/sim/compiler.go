@@ -28,6 +28,7 @@ type compiler struct {
 	fillsLocals bool             // it understands fillLocals
 	jail        jail.CommandFunc // runs it on kernels; nil: as it is
 	reads       []string         // what it sees there besides the kernel
+	unrolls     bool             // loops, as nvcc does: see unroll.go
 }
 
 // fillLocals fills variables that their declaration leaves undefined with large
@@ -136,7 +137,7 @@ func (c *compiler) kernelFlags(checks Checks) []string {
 	if c.fillsLocals {
 		flags = append(flags, fillLocals)
 	}
-	return append(flags, c.checkFlags()...)
+	return append(append(flags, c.checkFlags()...), c.unrollFlags()...)
 }
 
 // countFlags make it call a hook at the start of every basic block, for counting

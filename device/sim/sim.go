@@ -56,6 +56,7 @@ type Options struct {
 	Cache    string                   // directory; default: cache.Dir
 	Own      *modules.Own             // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                   // default: the first that builds a probe kernel
+	Unroll   bool                     // loops of known length are unrolled, as by nvcc: for kernels that run for long, see unroll.go
 	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
 	Lines    bool                     // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`
 	Show     trace.Show               // whose printf is kept; default: every thread's
@@ -105,7 +106,7 @@ func Start(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	if c, err = c.jailed(o); err != nil {
+	if c, err = c.unrolling(o.Unroll).jailed(o); err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	v, err := newView(o)

@@ -65,9 +65,11 @@ void joinClocks(Warp *wp, Fiber *const *lane) {
 // tryWarp runs a collective once all its lanes have arrived.
 bool tryWarp(Worker *w, Fiber *f) {
     Warp *wp = &w->warps[f->warp];
+    uint32_t need = f->mask & wp->alive;
+    // The last lane mostly comes last, and then no other needs a look before.
+    if (need && w->fibers[f->warp * 32 + 31 - __builtin_clz(need)].wait != Wait::Warp) return false;
     Fiber *lane[32] = {};
-    // From the last lane down: it mostly comes last, and then no other needs a look before.
-    for (uint32_t need = f->mask & wp->alive; need;) {
+    while (need) {
         int l = 31 - __builtin_clz(need);
         need &= ~(1u << l);
         Fiber *o = &w->fibers[f->warp * 32 + l];

@@ -66,7 +66,7 @@ extern "C" __global__ void exchange(int rounds, int apart) {
 }
 
 // SGEMM with tiles of registers: each of a block's 64 threads has 8×8 sums. The loops are a
-// compiler's to unroll; g++ does not, so the sums are an array in the thread's local memory.
+// compiler's to unroll. Without Options.Unroll the sums are an array in the thread's local memory.
 #define SIDE 64
 #define DEPTH 16
 #define EACH 8
