@@ -151,6 +151,6 @@ func TestPerplexityOfINT4(t *testing.T) {
 		_, gptq, err := Lost(files, as("gptq"), tokens)
 		require.NoError(t, err)
 		t.Logf("products: %.4f to the nearest, %.4f by GPTQ", nearest, gptq)
-		assert.Less(t, gptq, 0.95*nearest)
+		assert.Less(t, gptq, 0.98*nearest)
 	}
 }
