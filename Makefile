@@ -33,7 +33,7 @@ takes.gpu      := TASK CASE DEVICE SOLUTION DO
 takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
-takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE HEAD DEVICE SOLUTION
+takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE WEIGHTS CALIBRATION HEAD DEVICE SOLUTION
 takes.five     := SHAPE MODEL BATCH PROMPT PERPLEXITY PROMPT_TOKENS TOKENS WAYS SEED DEVICE
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but task 0 and the bonus tasks without it; TASK=bonus is all of these)
@@ -68,6 +68,8 @@ takes.release  := VERSION COURSE
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
 #= PERPLEXITY=file      measured on a text; CACHE=kivi (halves, int8, int4, all) with a cache of so many bits, in plain Go;
+#=                      WEIGHTS=gptq (full, int4, int4-zeros, gptq-zeros, all) with rounded matrices, in plain Go: GPTQ for
+#=                      CALIBRATION=file (Newton's Opticks without it), less what PERPLEXITY's has of it;
 #=                      HEAD=folder one head compared with PyTorch; of five with a MODEL=folder, in each of its ways
 
 THIS := $(firstword $(MAKEFILE_LIST))
@@ -182,7 +184,9 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(MODEL),-model '$(MODEL)') $(if $(findstring command,$(origin PROMPT)),-prompt "$$PROMPT") $(if $(KERNELS),-kernels '$(KERNELS)') \
 		$(if $(TOKENS),-tokens '$(TOKENS)') $(if $(PROMPT_TOKENS),-prompt-tokens '$(PROMPT_TOKENS)') $(if $(REF),-ref) \
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
-		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(CACHE),-cache '$(CACHE)') $(if $(HEAD),-head '$(HEAD)')
+		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(CACHE),-cache '$(CACHE)') \
+		$(if $(WEIGHTS)$(CALIBRATION),-weights '$(WEIGHTS)' -calibration $(if $(CALIBRATION),'$(CALIBRATION)',"$$(go env GOROOT)/src/testdata/Isaac.Newton-Opticks.txt")) \
+		$(if $(HEAD),-head '$(HEAD)')
 
 five: grader ## a whole Llama in halves, with our attention, a cache and weights of 4 bits, and all of it: what each brings
 	@$(GRADER) five $(if $(DEVICE),-device '$(DEVICE)') -- $(if $(SHAPE),-shape '$(SHAPE)') $(if $(MODEL),-model '$(MODEL)') $(if $(BATCH),-batch '$(BATCH)') \

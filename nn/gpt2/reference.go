@@ -23,6 +23,9 @@ type Reference struct {
 	keys    [][]float32 // by layer, [tokens so far, Width]
 	values  [][]float32
 	logits  []float32
+	// before, unless nil, is told the inputs x [rows, in] of each product with a layer's matrix, by its whole
+	// name. It may put another matrix into weights: the product is of that.
+	before func(name string, x []float32) error
 }
 
 // NewReference reads all weights. Without an Attend it brings its own.
@@ -89,14 +92,7 @@ func (r *Reference) feed(tokens []int32, f func(int, []float32) error) error {
 	if err := c.checkText(tokens); err != nil {
 		return err
 	}
-	before := c.Positions - r.Room()
-	x := make([]float32, len(tokens)*c.Width)
-	table, positions := r.weights[TokenTable], r.weights[PositionTable]
-	for i, token := range tokens {
-		for j := range c.Width {
-			x[i*c.Width+j] = table[int(token)*c.Width+j] + positions[(before+i)*c.Width+j]
-		}
-	}
+	x, table := r.embed(tokens, c.Positions-r.Room()), r.weights[TokenTable]
 	for layer := range c.Layers {
 		if err := r.layer(layer, x); err != nil {
 			return fmt.Errorf("layer %d: %w", layer, err)
@@ -118,11 +114,35 @@ func (r *Reference) feed(tokens []int32, f func(int, []float32) error) error {
 	return nil
 }
 
+// embed is [tokens, Width]: each token's row and its position's, the first of which is given. A text that is longer
+// than the model has positions begins anew.
+func (r *Reference) embed(tokens []int32, first int) []float32 {
+	c := r.config
+	x := make([]float32, len(tokens)*c.Width)
+	table, positions := r.weights[TokenTable], r.weights[PositionTable]
+	for i, token := range tokens {
+		at := (first + i) % c.Positions
+		for j := range c.Width {
+			x[i*c.Width+j] = table[int(token)*c.Width+j] + positions[at*c.Width+j]
+		}
+	}
+	return x
+}
+
 // layer adds the layer's attention, then its MLP, to x [rows, Width].
 func (r *Reference) layer(i int, x []float32) error {
 	c := r.config
 	in := func(name string) []float32 { return r.weights[InLayer(i, name)] }
+	told := func(name string, x []float32) error {
+		if r.before == nil {
+			return nil
+		}
+		return r.before(InLayer(i, name), x)
+	}
 	y := r.norm(x, InLayer(i, Gain1), InLayer(i, Bias1))
+	if err := told(QKVWeight, y); err != nil {
+		return err
+	}
 	var parts [3][]float32 // q, k, v
 	for n := range parts {
 		w, b := in(QKVWeight)[n*c.Width*c.Width:], in(QKVBias)[n*c.Width:]
@@ -134,10 +154,20 @@ func (r *Reference) layer(i int, x []float32) error {
 	if err != nil {
 		return err
 	}
+	if err := told(OutWeight, mixed.Data); err != nil {
+		return err
+	}
 	add(x, linear(mixed.Data, in(OutWeight), in(OutBias), c.Width, c.Width))
-	y = linear(r.norm(x, InLayer(i, Gain2), InLayer(i, Bias2)), in(UpWeight), in(UpBias), c.Width, c.Inner)
+	y = r.norm(x, InLayer(i, Gain2), InLayer(i, Bias2))
+	if err := told(UpWeight, y); err != nil {
+		return err
+	}
+	y = linear(y, in(UpWeight), in(UpBias), c.Width, c.Inner)
 	for j, v := range y {
 		y[j] = gelu(v)
+	}
+	if err := told(DownWeight, y); err != nil {
+		return err
 	}
 	add(x, linear(y, in(DownWeight), in(DownBias), c.Inner, c.Width))
 	return nil

@@ -32,20 +32,37 @@ func ToINT4(x []float32, row int, asymmetric bool) (INT4, error) {
 	if err := finite(x); err != nil {
 		return INT4{}, err
 	}
-	groups := Blocks(len(x), row, INT4Group)
-	m := INT4{Count: len(x), Row: row, Codes: make([]byte, bytesOf(len(x))), Scales: make([]float32, groups), Zeros: make([]byte, groups)}
-	var tooLarge error
+	m := emptyINT4(len(x), row)
 	blocks(len(x), row, INT4Group, func(b, from, to int) {
-		scale, zero := span(x[from:to], asymmetric)
-		m.Scales[b], m.Zeros[b] = scale, byte(zero)
-		if math.IsInf(float64(scale), 0) && tooLarge == nil {
-			tooLarge = fmt.Errorf("elements %d to %d: their scale does not fit in a half", from, to-1)
-		}
+		scale, zero := m.begin(b, x[from:to], asymmetric)
 		for i := from; i < to; i++ {
 			lowFirst.put(m.Codes, i, nearestCode(x[i], scale, zero))
 		}
 	})
-	return m, tooLarge
+	return m, m.check()
+}
+
+// emptyINT4 has room for so many elements.
+func emptyINT4(count, row int) INT4 {
+	groups := Blocks(count, row, INT4Group)
+	return INT4{Count: count, Row: row, Codes: make([]byte, bytesOf(count)), Scales: make([]float32, groups), Zeros: make([]byte, groups)}
+}
+
+// begin fixes the scale and the zero of group b, whose elements are x.
+func (m INT4) begin(b int, x []float32, asymmetric bool) (scale float32, zero int) {
+	scale, zero = span(x, asymmetric)
+	m.Scales[b], m.Zeros[b] = scale, byte(zero)
+	return scale, zero
+}
+
+// check finds the first scale that is too large.
+func (m INT4) check() (err error) {
+	blocks(m.Count, m.Row, INT4Group, func(b, from, to int) {
+		if math.IsInf(float64(m.Scales[b]), 0) && err == nil {
+			err = fmt.Errorf("elements %d to %d: their scale does not fit in a half", from, to-1)
+		}
+	})
+	return err
 }
 
 // span is the scale and the zero of a group.

@@ -7,7 +7,8 @@
 //	NVFP4   16, of a row       E2M1                 E4M3, times one float32 of the tensor
 //	INT4    128, of a row      0 … 15, less a zero  a half, and the zero
 //
-// A row is what a product sums over. Its last block may be short; so may the last of all.
+// A row is what a product sums over. Its last block may be short; so may the last of all. INT4 is rounded to
+// the nearest, or by GPTQ, for inputs that it is shown.
 //
 // What a cache of keys and values is kept in is here as well: 8 bits, and 4 bits with a low.
 package quant

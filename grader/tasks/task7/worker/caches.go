@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"flashlab/nn/gpt2"
@@ -14,18 +12,14 @@ import (
 // caches measures the perplexity on a file with keys and values that are kept in fewer bits: the model
 // in plain Go, whose attention reads what the cache reads back.
 func (c choices) caches(w gpt2.Weights, t *bpe.Tokenizer) error {
-	text, err := os.ReadFile(c.perplexity)
+	_, tokens, err := c.held(t)
 	if err != nil {
 		return err
-	}
-	if t == nil {
-		return errors.New("a perplexity on text needs the model's vocabulary (vocab.json and merges.txt)")
 	}
 	names := []string{c.cache}
 	if c.cache == "all" {
 		names = gpt2.Caches
 	}
-	tokens := t.Encode(string(text))
 	fmt.Printf("%s\n%v\nin plain Go, %d tokens of %s\n\ncache    perplexity\n", w.About(), w.Config(), len(tokens), c.perplexity)
 	for _, name := range names {
 		attend, err := gpt2.CachedAttend(name)

@@ -22,6 +22,7 @@ import (
 type choices struct {
 	model, prompt, kernels, device string
 	head, perplexity, cache        string
+	weights, calibration           string
 	tokens, promptTokens           int
 	reference, json                bool
 	sampler                        nn.Sampler
@@ -38,6 +39,8 @@ func write(args []string) error {
 	f.StringVar(&c.head, "head", "", "`folder` with one head (export_gpt2.py --layer --head): compare it with PyTorch, and stop")
 	f.StringVar(&c.perplexity, "perplexity", "", "`file` of text: measure the perplexity on it, and stop")
 	f.StringVar(&c.cache, "cache", "", "with -perplexity: keys and values are kept in halves, int8, int4 or kivi, or all of them in turn; in plain Go")
+	f.StringVar(&c.weights, "weights", "", "with -perplexity: the layers' matrices in full, int4, int4-zeros, gptq or gptq-zeros, or all of them in turn; in plain Go")
+	f.StringVar(&c.calibration, "calibration", "", "`file` of text that gptq rounds for, less its paragraphs that are in -perplexity's text, too")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
 	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
@@ -58,6 +61,12 @@ func write(args []string) error {
 	if c.cache != "" && c.perplexity == "" {
 		return errors.New("-cache goes with -perplexity: it tells what a compressed cache costs on a text")
 	}
+	if c.weights != "" && (c.perplexity == "" || c.cache != "") {
+		return errors.New("-weights goes with -perplexity, and without -cache: it tells what rounded weights cost on a text")
+	}
+	if c.calibration != "" && c.weights == "" {
+		return errors.New("-calibration goes with -weights: it is the text that gptq rounds for")
+	}
 	if c.head != "" {
 		return c.compareHead()
 	}
@@ -67,6 +76,9 @@ func write(args []string) error {
 	}
 	if c.cache != "" {
 		return c.caches(w, t)
+	}
+	if c.weights != "" {
+		return c.roundings(w, t)
 	}
 	if c.reference {
 		fmt.Printf("%s\n%v\n\n", w.About(), w.Config())
@@ -226,16 +238,24 @@ func times(r *runner, prompt []int32, t lm.Timing, written [][]int32) error {
 	return all.Write(os.Stdout)
 }
 
+// held is the text that a perplexity is measured on, and its tokens.
+func (c choices) held(t *bpe.Tokenizer) (string, []int32, error) {
+	text, err := os.ReadFile(c.perplexity)
+	if err != nil {
+		return "", nil, err
+	}
+	if t == nil {
+		return "", nil, errors.New("a perplexity on text needs the model's vocabulary (vocab.json and merges.txt)")
+	}
+	return string(text), t.Encode(string(text)), nil
+}
+
 // measure is the perplexity on a file.
 func (c choices) measure(r *runner, t *bpe.Tokenizer) error {
-	text, err := os.ReadFile(c.perplexity)
+	_, tokens, err := c.held(t)
 	if err != nil {
 		return err
 	}
-	if t == nil {
-		return errors.New("a perplexity on text needs the model's vocabulary (vocab.json and merges.txt)")
-	}
-	tokens := t.Encode(string(text))
 	p, err := lm.Perplexity(r, tokens)
 	if err != nil {
 		return err
