@@ -4,17 +4,19 @@
 // type is aligned to, so most of them ask for no alignment.
 //
 // saw: no hook can have been told. may: some hooks before this access (the `told` ones) may have
-// been, but their address was computed in another way; they are asked first.
-#if defined(__x86_64__) // as unseen.go is
+// been, but their address was computed in another way; they are asked first. sawarm.cpp has the
+// assembly of AArch64.
 #include "access.h"
 
 using namespace simt;
 
+#if defined(__x86_64__)
 static_assert(offsetof(Worker, stackLo) == 0 && stackSize == 262144 &&
                   offsetof(Worker, current) == 32 && offsetof(Worker, epoch) == 64 &&
                   offsetof(Worker, told) == 280 && offsetof(Fiber, id) == 0 &&
                   sizeof(Told) * toldKept == 128,
               "the assembly below");
+#endif
 
 namespace {
 constexpr uint32_t coded(size_t n, Op op) {
@@ -77,6 +79,7 @@ bool told(Addr a, size_t n, Op op) {
 SAW_BOTH(READ, read)
 SAW_BOTH(WRITE, write)
 
+#if defined(__x86_64__)
 // rdi is the address, rsi the size of a range.
 asm(R"(
 .text
