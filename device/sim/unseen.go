@@ -23,6 +23,7 @@ type unseen struct {
 	own      []bool          // by line: in a function of the simulator that no check sees
 	order    []int           // of the blocks: what comes before first, but for loops
 	telling  map[int]bool    // lines of hooks that shall remember what they are told
+	covered  map[int]bool    // lines of accesses that a hook before another one tells of
 }
 
 // processor is what differs between the assemblies of processors: how they are read and
@@ -41,7 +42,7 @@ type processor struct {
 
 // seeAll returns the assembly with hooks for what has none.
 func seeAll(assembly, include string, p *processor) (string, error) {
-	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{},
+	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{}, covered: map[int]bool{},
 		unknowns: &unknowns{byName: map[origin]int{}, left: map[int][]int{}, arrive: map[int][]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}, processor: p}}
 	all := forms{}
 	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)

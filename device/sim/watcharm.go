@@ -17,7 +17,14 @@ func (u *unseen) watchArm(out *strings.Builder, s *state, line int) error {
 	} else if a == nil || a.each == 0 {
 		return fmt.Errorf("the compiler uses an instruction that the simulator cannot watch: %s", strings.TrimSpace(l.text))
 	}
-	for _, m := range u.lacking(s, l) {
+	if u.covered[line] {
+		return nil
+	}
+	parts := u.lacking(s, l)
+	if len(parts) == 1 && parts[0].bytes == int64(l.access.bytes()) {
+		parts[0].bytes = u.joined(s, line)
+	}
+	for _, m := range parts {
 		u.insertArm(out, u.kind(s, l.access.touch(int(m.bytes))), l.access, m)
 	}
 	return nil
