@@ -14,12 +14,15 @@ type statement struct {
 	file    bool     // .file or .loc
 	locked  bool
 	repeats bool
+	jump    string // where it may go on: a label; "*" and more is an address
+	ends    bool   // it never goes on with the next line
 	// Read once, because a line is followed many times:
 	operands []operand
 	form     *form
 	vector   bool // on an xmm register
 	stores   touch
-	listed   bool // stores is known
+	listed   bool       // stores is known
+	access   *armAccess // AArch64's, in place of operands in memory
 }
 
 // form is what an instruction's name says.
@@ -80,6 +83,10 @@ func parseStatement(text string, all forms) statement {
 		s.operands = append(s.operands, readOperand(a))
 	}
 	s.form, s.vector = all.of(op), xmm(s.args)
+	if strings.HasPrefix(op, "j") && len(s.args) == 1 {
+		s.jump = s.args[0]
+	}
+	s.ends = op == "jmp" || strings.HasPrefix(op, "ret") || op == "ud2"
 	if last := len(s.args) - 1; last >= 0 && s.operands[last].isMem {
 		s.stores, s.listed = touches(s, last)
 	}

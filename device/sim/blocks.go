@@ -17,8 +17,8 @@ type block struct {
 func (u *unseen) cut() {
 	targets := map[string]bool{}
 	for _, l := range u.lines {
-		if strings.HasPrefix(l.op, "j") && len(l.args) == 1 {
-			targets[l.args[0]] = true
+		if l.jump != "" {
+			targets[l.jump] = true
 		}
 	}
 	start := 0
@@ -33,12 +33,12 @@ func (u *unseen) cut() {
 		if function || targets[l.label] && l.label != "" {
 			end(i)
 		}
-		if strings.HasPrefix(l.op, "j") || strings.HasPrefix(l.op, "ret") || l.op == "ud2" {
+		if l.jump != "" || l.ends {
 			end(i + 1)
 		}
 	}
 	end(len(u.lines))
-	anywhere := slices.ContainsFunc(u.lines, func(l statement) bool { return l.op == "jmp" && strings.HasPrefix(l.args[0], "*") })
+	anywhere := slices.ContainsFunc(u.lines, func(l statement) bool { return strings.HasPrefix(l.jump, "*") })
 	for i, b := range u.blocks {
 		l := u.lines[b.from]
 		if l.label != "" {
@@ -48,12 +48,12 @@ func (u *unseen) cut() {
 	}
 	for i, b := range u.blocks {
 		last := u.lines[b.to-1]
-		if strings.HasPrefix(last.op, "j") && len(last.args) == 1 {
-			if to, ok := u.byLabel[last.args[0]]; ok {
+		if last.jump != "" {
+			if to, ok := u.byLabel[last.jump]; ok {
 				u.blocks[to].before = append(u.blocks[to].before, i)
 			}
 		}
-		if i+1 < len(u.blocks) && last.op != "jmp" && !strings.HasPrefix(last.op, "ret") && last.op != "ud2" {
+		if i+1 < len(u.blocks) && !last.ends {
 			u.blocks[i+1].before = append(u.blocks[i+1].before, i)
 		}
 	}
@@ -138,7 +138,7 @@ func (u *unseen) walk(n int, visit func(s *state, line int)) bool {
 			visit(s, i)
 		}
 		if u.lines[i].op != "" {
-			s.follow(&u.lines[i])
+			u.processor.follow(s, &u.lines[i])
 		}
 	}
 	changed := b.after == nil || !b.after.equal(s)
@@ -161,14 +161,15 @@ func (u *unseen) start(n int) *state {
 	if len(from) == 1 && len(b.before) == 1 {
 		return from[0].clone()
 	}
-	s := &state{unknowns: u.unknowns, slots: map[slotKey]slot{}, line: b.from}
+	s := &state{unknowns: u.unknowns, registers: make([]value, u.processor.registers), slots: map[slotKey]slot{}, line: b.from}
 	for r := range s.registers {
 		s.registers[r], _ = u.meet(u.arriving(n, r), from, func(p *state) (value, bool) { return p.registers[r], true })
 	}
-	if !s.local(s.registers[rsp]) {
-		s.registers[rsp] = u.named(origin{what: "stack", at: n})
+	stack := u.processor.stack
+	if !s.local(s.registers[stack]) {
+		s.registers[stack] = u.named(origin{what: "stack", at: n})
 	}
-	s.stackPointer(s.registers[rsp])
+	s.stackPointer(s.registers[stack])
 	if len(from) == 0 {
 		return s
 	}

@@ -10,7 +10,7 @@ import (
 // operationsArm of instructions. What rounds to an integer is a call of floorf and its like
 // on x86-64, and counts as one.
 var operationsArm = map[arm64asm.Op]uint64{
-	arm64asm.FADD: 1, arm64asm.FSUB: 1, arm64asm.FMUL: 1, arm64asm.FNMUL: 1, arm64asm.FDIV: 1, arm64asm.FSQRT: 1,
+	arm64asm.FADD: 1, arm64asm.FSUB: 1, arm64asm.FABD: 1, arm64asm.FMUL: 1, arm64asm.FNMUL: 1, arm64asm.FDIV: 1, arm64asm.FSQRT: 1,
 	arm64asm.FMADD: 2, arm64asm.FMSUB: 2, arm64asm.FNMADD: 2, arm64asm.FNMSUB: 2, arm64asm.FMLA: 2, arm64asm.FMLS: 2,
 	arm64asm.FRINTA: 1, arm64asm.FRINTI: 1, arm64asm.FRINTM: 1, arm64asm.FRINTN: 1, arm64asm.FRINTP: 1, arm64asm.FRINTX: 1, arm64asm.FRINTZ: 1,
 }

@@ -218,15 +218,25 @@ func (s *state) store(i *statement, o memoryOperand) {
 	if strings.HasPrefix(i.op, "pop") {
 		s.registers[rsp].plus += 8
 	}
-	if !ok || !s.local(at) || len(at.terms) != 1 {
+	if !s.overwritten(at, t.bytes, ok) || !strings.HasPrefix(i.op, "mov") || i.vector {
+		return
+	}
+	if from := &i.operands[0]; from.isRegister {
+		s.put(at, from.bytes, s.narrowed(s.registers[from.register], from.bytes))
+	}
+}
+
+// overwritten forgets what a store may have changed. It says whether that is one place of the stack.
+func (s *state) overwritten(at value, bytes int, known bool) bool {
+	if !known || !s.local(at) || len(at.terms) != 1 {
 		s.forget()
 		if s.local(at) { // some element of an array
 			s.slots = map[slotKey]slot{}
 		}
-		return
+		return false
 	}
 	near := s.slotKey(at, 0)
-	for n := -15; n < t.bytes; n++ { // slots that overlap
+	for n := -15; n < bytes; n++ { // slots that overlap
 		near.at.plus = at.plus + int64(n)
 		for _, near.bytes = range []int{1, 2, 4, 8, 16} {
 			if n+near.bytes > 0 {
@@ -234,12 +244,7 @@ func (s *state) store(i *statement, o memoryOperand) {
 			}
 		}
 	}
-	if !strings.HasPrefix(i.op, "mov") || i.vector {
-		return
-	}
-	if from := &i.operands[0]; from.isRegister {
-		s.put(at, from.bytes, s.narrowed(s.registers[from.register], from.bytes))
-	}
+	return true
 }
 
 // implicit are instructions without operands.

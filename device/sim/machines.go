@@ -38,7 +38,8 @@ func (c *compiler) machineFlags() []string {
 	// A char has a sign in CUDA. Outlined atomics are calls of libgcc's.
 	flags := []string{"-fsigned-char", "-mno-outline-atomics", "-mbranch-protection=none"}
 	if !c.clang {
-		flags = append(flags, "-mtls-dialect=trad") // by __tls_get_addr, as on x86-64
+		// By __tls_get_addr, as on x86-64; and variables by their own names.
+		flags = append(flags, "-mtls-dialect=trad", "-fno-section-anchors")
 	}
 	return flags
 }
@@ -52,13 +53,14 @@ func (c *compiler) runtimeFlags() []string {
 	return flags
 }
 
-// watch puts into the assembly what the compiler's own hooks leave out. On AArch64 that is the
-// check of divisors alone: unseen.go reads x86-64.
+// watch puts into the assembly what the compiler's own hooks leave out; on AArch64 the check of
+// divisors, too.
 func (c *compiler) watch(assembly, include string) (string, error) {
 	if c.arm {
-		return stopDivisions(assembly), nil
+		watched, err := seeAll(assembly, include, aarch64)
+		return stopDivisions(watched), err
 	}
-	return seeAll(assembly, include)
+	return seeAll(assembly, include, x86)
 }
 
 // emulatorVariable names a program, with its arguments, that runs what a cross compiler made:

@@ -3,6 +3,7 @@ package sim
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -76,4 +77,46 @@ func TestOperationsAreReadFromAarch64(t *testing.T) {
 func TestDivisorsAreChecked(t *testing.T) {
 	assert.Equal(t, "\tcbnz\tw2, 77f\n\tbrk\t7\n77:\n\tsdiv\tw0, w1, w2\n\tfdiv\ts0, s1, s2\n",
 		stopDivisions("\tsdiv\tw0, w1, w2\n\tfdiv\ts0, s1, s2\n"))
+}
+
+func TestWhatAarch64sCompilerLeftOutGetsAHook(t *testing.T) {
+	see := func(lines ...string) (string, error) {
+		return seeAll("k:\n\t"+strings.Join(lines, "\n\t")+"\n", "", aarch64)
+	}
+	for _, seen := range [][]string{
+		{"add\tx0, x19, x20, lsl 2", "bl\t__tsan_write4", "str\tw2, [x19, x20, lsl 2]"},
+		{"sxtw\tx20, w1", "add\tx0, x19, w1, sxtw 2", "bl\t__tsan_read4", "ldr\tw2, [x19, x20, lsl 2]"},
+		{"stp\tx29, x30, [sp, -32]!", "add\tx1, sp, 16", "str\tw0, [x1]"},
+		{"adrp\tx0, :got:x", "ldr\tx0, [x0, #:got_lo12:x]", "prfm\tpldl1keep, [x0]"},
+	} {
+		watched, err := see(seen...)
+		assert.NoError(t, err)
+		assert.NotContains(t, watched, "simt_saw", seen)
+		assert.NotContains(t, watched, "simt_may", seen)
+	}
+	for _, c := range []struct {
+		hooks []string
+		lines []string
+	}{
+		{[]string{"saw_write4"}, []string{"str\ts0, [x1], 4"}},
+		{[]string{"saw_read8"}, []string{"ldr\ts0, [x1]", "ldr\ts1, [x1, 4]"}},
+		{[]string{"saw_write2", "saw_write1"}, []string{"strb\tw0, [x1]", "strb\tw0, [x1, 1]", "strb\tw0, [x1, 2]"}},
+		{[]string{"saw_read16", "saw_read16"}, []string{"ldp\tq0, q1, [x1, 32]"}},
+		{[]string{"may_write4"}, []string{"mov\tx0, x1", "bl\t__tsan_write4", "str\tw2, [x20]"}},
+		{[]string{"may_write4"}, []string{"mov\tx0, x19", "bl\t__tsan_write4", "stp\tw2, w3, [x19]"}},
+	} {
+		watched, err := see(c.lines...)
+		assert.NoError(t, err)
+		var hooks []string
+		for line := range strings.Lines(watched) {
+			if _, name, ok := strings.Cut(strings.TrimSpace(line), "bl\tsimt_"); ok && !strings.HasPrefix(name, "told") {
+				hooks = append(hooks, name)
+			}
+		}
+		assert.Equal(t, c.hooks, hooks, c.lines)
+	}
+	for _, unknown := range []string{"ldxr\tw0, [x1]", "swp\tw0, w1, [x2]", "ldr\tx0, =place", "dc\tzva, x0"} {
+		_, err := see(unknown)
+		assert.ErrorContains(t, err, "cannot watch", unknown)
+	}
 }

@@ -45,6 +45,8 @@ type unknowns struct {
 	// they are from: below, nobody can change what the code itself does not name.
 	exposed map[int]int64
 	changed bool // an address was taken further down than any before
+
+	processor *processor
 }
 
 // slot is a place on the stack, and what it holds.
@@ -174,29 +176,18 @@ func (u *unknowns) id(v value) id {
 
 func (v value) equal(w value) bool { return v.plus == w.plus && slices.Equal(v.terms, w.terms) }
 
-// seen is memory that a hook has reported, and that the next instructions may access.
-type seen struct {
-	at    value
-	bytes int64
-	op    touch
-	line  int // of the hook
-}
-
-func (h seen) equal(o seen) bool {
-	return h.bytes == o.bytes && h.op == o.op && h.at.equal(o.at)
-}
-
 // state is what is known at one place of the code.
 type state struct {
 	*unknowns
 	line, made int // where it is, and how many unknowns it has named there
-	registers  [16]value
+	registers  []value
 	slots      map[slotKey]slot // of the stack, by address and width
 	hooked     []seen
 }
 
 func (s *state) clone() *state {
 	c := *s
+	c.registers = slices.Clone(s.registers)
 	c.slots = make(map[slotKey]slot, len(s.slots))
 	for k, v := range s.slots {
 		c.slots[k] = v
@@ -242,53 +233,10 @@ func (s *state) address(o memoryOperand) value {
 }
 
 func (s *state) set(register int, v value) {
-	if register == rsp && !s.local(v) { // aligned, or come back to
+	if register == s.processor.stack && !s.local(v) { // aligned, or come back to
 		v = s.stackPointer(s.named(origin{what: "stack of", of: [3]id{s.id(v)}}))
 	}
 	s.registers[register] = v
-}
-
-// plainHook is what a hook is told, without the circumstances: read4, write_range.
-func plainHook(name string) string {
-	name = strings.TrimPrefix(name, "__tsan_")
-	return strings.TrimPrefix(strings.TrimPrefix(name, "unaligned_"), "volatile_")
-}
-
-// hook notes what is told by a hook whose address is in rdi.
-func (s *state) hook(name string) {
-	name = plainHook(name)
-	h := seen{at: s.registers[rdi], line: s.line}
-	switch {
-	case strings.HasPrefix(name, "read_write"):
-		h.op, name = touch{read: true, write: true}, name[len("read_write"):]
-	case strings.HasPrefix(name, "read"):
-		h.op, name = touch{read: true}, name[len("read"):]
-	case strings.HasPrefix(name, "write"):
-		h.op, name = touch{write: true}, name[len("write"):]
-	default:
-		return
-	}
-	if name == "_range" {
-		if size := s.registers[rsi]; len(size.terms) == 0 {
-			h.bytes = size.plus
-		}
-	} else if n, ok := immediate(name); ok {
-		h.bytes = n
-	}
-	s.hooked = append(s.hooked, h)
-}
-
-// told reports whether hooks have already covered an access.
-func (s *state) told(at value, t touch) bool {
-	read, write := !t.read, !t.write
-	for _, h := range s.hooked {
-		apart := at.add(h.at, -1)
-		if len(apart.terms) > 0 || apart.plus < 0 || apart.plus+int64(t.bytes) > h.bytes {
-			continue
-		}
-		read, write = read || h.op.read, write || h.op.write
-	}
-	return read && write
 }
 
 // forget all places of the stack that somebody else may have written.
@@ -305,7 +253,7 @@ func (s *state) call(name string) {
 	result := s.fresh(false)
 	switch {
 	case name == "__tls_get_addr":
-		result = s.named(origin{what: "shared", of: [3]id{s.id(s.registers[rdi])}})
+		result = s.named(origin{what: "shared", of: [3]id{s.id(s.registers[s.processor.arguments[0]])}})
 	case strings.HasPrefix(name, "__tsan_"):
 		s.hook(name)
 	case name == hook || strings.HasPrefix(name, "__ubsan_"):
@@ -313,8 +261,8 @@ func (s *state) call(name string) {
 		s.hooked = nil
 		s.forget()
 	}
-	for _, r := range callerSaved {
+	for _, r := range s.processor.callerSaved {
 		s.registers[r] = s.fresh(false)
 	}
-	s.registers[rax] = result
+	s.registers[s.processor.result] = result
 }

@@ -23,16 +23,31 @@ type unseen struct {
 	own      []bool          // by line: in a function of the simulator that no check sees
 	order    []int           // of the blocks: what comes before first, but for loops
 	telling  map[int]bool    // lines of hooks that shall remember what they are told
+	covered  map[int]bool    // lines of accesses that a hook before another one tells of
+}
+
+// processor is what differs between the assemblies of processors: how they are read and
+// followed, and how functions call each other.
+type processor struct {
+	parse  func(text string, all forms) statement
+	follow func(s *state, i *statement)
+	// watch writes the hooks that an instruction lacks, and rewritten what becomes of it.
+	watch     func(u *unseen, out *strings.Builder, s *state, line int) error
+	rewritten func(l *statement, tells bool) string
+	// Numbers of registers.
+	registers, stack, result int
+	arguments                [2]int
+	callerSaved              []int
 }
 
 // seeAll returns the assembly with hooks for what has none.
-func seeAll(assembly, include string) (string, error) {
-	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{},
-		unknowns: &unknowns{byName: map[origin]int{}, left: map[int][]int{}, arrive: map[int][]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}}}
+func seeAll(assembly, include string, p *processor) (string, error) {
+	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{}, covered: map[int]bool{},
+		unknowns: &unknowns{byName: map[origin]int{}, left: map[int][]int{}, arrive: map[int][]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}, processor: p}}
 	all := forms{}
 	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)
 	for text := range strings.Lines(assembly) {
-		u.lines = append(u.lines, parseStatement(strings.TrimRight(text, "\n"), all))
+		u.lines = append(u.lines, p.parse(strings.TrimRight(text, "\n"), all))
 	}
 	u.survey()
 	u.cut()
@@ -55,17 +70,10 @@ func (u *unseen) write() (string, error) {
 			out.WriteString(u.lines[at].text + "\n")
 		}
 		u.walk(i, func(s *state, line int) {
-			if err := u.watch(&out, s, line); err != nil && failed == nil {
+			if err := u.processor.watch(u, &out, s, line); err != nil && failed == nil {
 				failed = err
 			}
-			switch l := u.lines[line]; {
-			case u.telling[line]:
-				out.WriteString(tells(l) + "\n")
-			case plainAccess(l):
-				out.WriteString(unlessOwn(l.text))
-			default:
-				out.WriteString(l.text + "\n")
-			}
+			out.WriteString(u.processor.rewritten(&u.lines[line], u.telling[line]))
 		})
 		if !u.reached(b) {
 			b.after = nil
@@ -93,15 +101,15 @@ func (u *unseen) survey() {
 		if l.label == "" && l.op == "" {
 			fields = strings.Fields(l.text)
 		}
+		if constant && l.label != "" {
+			u.readOnly[l.label] = true
+		}
 		switch {
 		case l.label != "" && !strings.HasPrefix(l.label, ".L"):
 			if function = ""; slices.ContainsFunc(ownFunctions, func(p string) bool { return strings.HasPrefix(l.label, p) }) {
 				function = l.label
 			}
 			ours = false
-			if constant {
-				u.readOnly[l.label] = true
-			}
 		case len(fields) == 0:
 		case fields[0] == ".section":
 			constant = strings.HasPrefix(fields[1], ".rodata") || strings.HasPrefix(fields[1], ".data.rel.ro")

@@ -17,11 +17,15 @@ import (
 //go:embed testdata/unseen.cu
 var unseenKernels string
 
-// bothCompilers runs a test with g++ and with clang++, where they are; with one of them where time
-// matters, for each compiles the whole simulator.
+// bothCompilers runs a test with g++ and with clang++, where they are, or with the one that CXX names;
+// with one of them where time matters, for each compiles the whole simulator.
 func bothCompilers(t *testing.T, test func(t *testing.T, compiler string)) {
 	ran := false
-	for _, names := range [][]string{{"g++", "g++-12"}, {"clang++", "clang++-18", "clang++-16"}} {
+	compilers := [][]string{{"g++", "g++-12"}, {"clang++", "clang++-18", "clang++-16"}}
+	if named := os.Getenv("CXX"); named != "" {
+		compilers = [][]string{{named}}
+	}
+	for _, names := range compilers {
 		if ran && os.Getenv("FLASHLAB_ALL") == "" {
 			break
 		}

@@ -6,6 +6,23 @@ import (
 	"strings"
 )
 
+// x86 is the processor whose assembly this file, assembly.go, follow.go and touches.go read.
+var x86 = &processor{
+	parse: parseStatement, follow: (*state).follow, watch: (*unseen).watch, rewritten: rewritten,
+	registers: 16, stack: rsp, result: rax, arguments: [2]int{rdi, rsi}, callerSaved: callerSaved,
+}
+
+// rewritten is what becomes of an instruction.
+func rewritten(l *statement, asked bool) string {
+	switch {
+	case asked:
+		return tells(l) + "\n"
+	case plainAccess(l):
+		return unlessOwn(l.text)
+	}
+	return l.text + "\n"
+}
+
 // watch writes the hooks that an instruction lacks.
 func (u *unseen) watch(out *strings.Builder, s *state, line int) error {
 	l := &u.lines[line]
@@ -98,7 +115,7 @@ func (u *unseen) insert(out *strings.Builder, op string, bytes int, arg string, 
 }
 
 // tells rewrites the call of a hook that others ask.
-func tells(l statement) string {
+func tells(l *statement) string {
 	name, _, _ := strings.Cut(l.args[0], "@")
 	return "\tcall simt_told_" + plainHook(name) + "@PLT"
 }
@@ -106,7 +123,7 @@ func tells(l statement) string {
 var plainAccesses = regexp.MustCompile(`^__tsan_(unaligned_)?(read|write)(1|2|4|8|16)(@PLT)?$`)
 
 // plainAccess is the compiler's call of a hook that has nothing to do for the thread's own stack.
-func plainAccess(l statement) bool {
+func plainAccess(l *statement) bool {
 	return strings.HasPrefix(l.op, "call") && len(l.args) == 1 && plainAccesses.MatchString(l.args[0])
 }
 

@@ -4,17 +4,21 @@
 // type is aligned to, so most of them ask for no alignment.
 //
 // saw: no hook can have been told. may: some hooks before this access (the `told` ones) may have
-// been, but their address was computed in another way; they are asked first.
-#if defined(__x86_64__) // as unseen.go is
+// been, but their address was computed in another way; they are asked first. sawarm.cpp has the
+// assembly of AArch64.
 #include "access.h"
 
 using namespace simt;
 
+extern __thread Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
+
+#if defined(__x86_64__)
 static_assert(offsetof(Worker, stackLo) == 0 && stackSize == 262144 &&
                   offsetof(Worker, current) == 32 && offsetof(Worker, epoch) == 64 &&
                   offsetof(Worker, told) == 280 && offsetof(Fiber, id) == 0 &&
                   sizeof(Told) * toldKept == 128,
               "the assembly below");
+#endif
 
 namespace {
 constexpr uint32_t coded(size_t n, Op op) {
@@ -38,15 +42,29 @@ bool told(Addr a, size_t n, Op op) {
             return true;
     return false;
 }
+
+// The indices are no memory that threads share. On AArch64 their addresses are computed ahead, and
+// kept where unseen.go does not follow them.
+#if defined(__aarch64__)
+bool index(Addr a) {
+    for (const Index3 *own : {&simt_threadIdx, &simt_blockIdx, &simt_blockDim, &simt_gridDim})
+        if (a - (Addr)own < sizeof *own) return true;
+    return false;
+}
+#else
+constexpr bool index(Addr) {
+    return false;
+}
+#endif
 } // namespace
 
 #define CALLER ((Addr)__builtin_return_address(0))
 #define SAW(n, OP, op)                                                                             \
     extern "C" void simt_look_##op##n(Addr a, Addr pc) {                                           \
-        access<n, OP, true>(a, pc);                                                                \
+        if (OP == WRITE || !index(a)) access<n, OP, true>(a, pc);                                  \
     }                                                                                              \
     extern "C" void simt_ask_##op##n(Addr a, Addr pc) {                                            \
-        if (!told(a, n, OP)) access<n, OP, true>(a, pc);                                           \
+        if (!told(a, n, OP) && (OP == WRITE || !index(a))) access<n, OP, true>(a, pc);             \
     }                                                                                              \
     extern "C" void simt_told_##op##n(Addr a) {                                                    \
         access<n, OP>(a, CALLER);                                                                  \
@@ -77,6 +95,7 @@ bool told(Addr a, size_t n, Op op) {
 SAW_BOTH(READ, read)
 SAW_BOTH(WRITE, write)
 
+#if defined(__x86_64__)
 // rdi is the address, rsi the size of a range.
 asm(R"(
 .text

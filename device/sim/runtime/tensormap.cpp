@@ -9,12 +9,19 @@
 using namespace simt;
 
 namespace {
+// A parameter is on the thread's stack, where AArch64's compilers align a copy to 16 bytes at most.
+#if defined(__aarch64__)
+constexpr Addr parameterAlignment = 16;
+#else
+constexpr Addr parameterAlignment = 64;
+#endif
+
 const TensorMap &mapAt(Worker *w, const void *p, int rank, int line) {
     Addr a = (Addr)p;
-    bool readable = a - (Addr)w->current->stack <= stackSize - sizeof(TensorMap) ||
-                    arena.holds(a) || w->module->data.holds(a);
+    bool parameter = a - (Addr)w->current->stack <= stackSize - sizeof(TensorMap);
+    bool readable = parameter || arena.holds(a) || w->module->data.holds(a);
     const TensorMap *m = (const TensorMap *)p;
-    if (!readable || a % 64 || m->mark != TensorMap::right)
+    if (!readable || a % (parameter ? parameterAlignment : 64) || m->mark != TensorMap::right)
         refuseHopper(w, "no tensor map", line,
                      "cp.async.bulk.tensor: the map is not one: pass a device.TensorMap for a "
                      "parameter 'const __grid_constant__ CUtensorMap', and its address here");

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -113,14 +112,6 @@ func (d Devices) Name() string {
 		return d.GPU + ", safety and traffic in the simulator"
 	case d.Kind == device.CUDA:
 		return d.GPU
-	}
-	return simulatorOn(runtime.GOARCH)
-}
-
-// simulatorOn says so where it sees less (device/sim/README.md).
-func simulatorOn(processor string) string {
-	if processor == "arm64" {
-		return "the simulator on arm64, where it sees less than on x86-64"
 	}
 	return "the simulator"
 }
