@@ -78,7 +78,7 @@ func parseStatement(text string, all forms) statement {
 		code = code[len(m[0]):]
 	}
 	op, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(code, "\t", " ")), " ")
-	s.op, s.args = op, splitOperands(rest)
+	s.op, s.args = op, splitOperands(rest, "(", ")")
 	for _, a := range s.args {
 		s.operands = append(s.operands, readOperand(a))
 	}
@@ -93,15 +93,15 @@ func parseStatement(text string, all forms) statement {
 	return s
 }
 
-// splitOperands cuts at the commas that are outside parentheses.
-func splitOperands(text string) []string {
+// splitOperands cuts at the commas that are outside brackets of these kinds.
+func splitOperands(text, opening, closing string) []string {
 	var args []string
 	depth, from := 0, 0
 	for i, c := range text {
 		switch {
-		case c == '(':
+		case strings.ContainsRune(opening, c):
 			depth++
-		case c == ')':
+		case strings.ContainsRune(closing, c):
 			depth--
 		case c == ',' && depth == 0:
 			args = append(args, strings.TrimSpace(text[from:i]))

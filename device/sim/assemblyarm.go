@@ -32,7 +32,7 @@ func parseArm(text string, all forms) statement {
 	code, _, _ = strings.Cut(code, "//")
 	op, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(code, "\t", " ")), " ")
 	s.op, s.form = op, all.of(op)
-	s.args = splitArm(rest)
+	s.args = splitOperands(rest, "[{", "]}")
 	switch {
 	case op == "b" || strings.HasPrefix(op, "b.") || armConditions[strings.TrimPrefix(op, "b")] && op[0] == 'b':
 		s.jump, s.ends = s.args[0], op == "b"
@@ -51,27 +51,6 @@ func parseArm(text string, all forms) statement {
 
 var armConditions = map[string]bool{"eq": true, "ne": true, "cs": true, "hs": true, "cc": true, "lo": true, "mi": true, "pl": true,
 	"vs": true, "vc": true, "hi": true, "ls": true, "ge": true, "lt": true, "gt": true, "le": true, "al": true}
-
-// splitArm cuts operands at the commas that are outside brackets.
-func splitArm(text string) []string {
-	var args []string
-	depth, from := 0, 0
-	for i, c := range text {
-		switch {
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' && depth == 0:
-			args = append(args, strings.TrimSpace(text[from:i]))
-			from = i + 1
-		}
-	}
-	if last := strings.TrimSpace(text[from:]); last != "" {
-		args = append(args, last)
-	}
-	return args
-}
 
 // armRegister reads a general register: its number, and how many bytes of it.
 func armRegister(name string) (number, bytes int, ok bool) {

@@ -73,8 +73,7 @@ func in(t *testing.T, dir string, args ...string) (string, int) {
 	cmd := exec.Command(args[0], args[1:]...)
 	shared, err := cache.Dir() // the simulator and the compiled packages are those of this tree
 	require.NoError(t, err)
-	// Without this folder's name in them, compiled packages serve whatever is built here, and the next copy.
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath", "NO_COLOR=1", "FLASHLAB_CACHE="+shared)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "NO_COLOR=1", "FLASHLAB_CACHE="+shared)
 	out, err := cmd.CombinedOutput()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
@@ -108,7 +107,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 	made, err := New(root, "b99_demo", "A demonstration")
 	require.NoError(t, err)
 	assert.Len(t, made, 15)
-	said, code := in(t, root, "go", "build", "-o", "out/bin/grader", "./grader")
+	said, code := in(t, root, "go", "build", "-trimpath", "-o", "out/bin/grader", "./grader") // compiled packages serve the next copy, too
 	require.Zero(t, code, said)
 	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b99/...")
 	require.Zero(t, code, said)
@@ -146,7 +145,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 	require.NoError(t, err)
 	said, code = in(t, root, "go", "vet", "./task4_flash/...", "./grader/tasks/task4/...")
 	require.Zero(t, code, said)
-	said, code = in(t, root, "go", "run", "./grader", "grade", "-task", "4", "-device", "sim", "-case", "negated")
+	said, code = in(t, root, "go", "run", "-trimpath", "./grader", "grade", "-task", "4", "-device", "sim", "-case", "negated")
 	assert.Equal(t, 1, code, said)
 	assert.Contains(t, said, "Negated is still the stub: task4_flash/README.md says where to start")
 }
