@@ -45,50 +45,68 @@ func laidWeights(r *rand.Rand, n, k int) (codes []byte, scales []uint16, zeros [
 	return codes, scales, zeros, w
 }
 
+// fourBits is a shape of x [rows, k] by weights [n, k], and how many blocks share out its outputs, and its k.
+type fourBits struct{ rows, n, k, blocks, parts int }
+
 // TestHoppersFourBits runs bonus task b8's kernel that multiplies weights of four bits by wgmma, with all checks,
 // against float64; with several blocks that share k, too.
 func TestHoppersFourBits(t *testing.T) {
-	text, err := os.ReadFile("../../bonus/b8_w4a16/solution/hopper.cu")
-	require.NoError(t, err)
-	for _, s := range []struct{ rows, n, k, parts int }{{1, 1, 128, 1}, {64, 128, 256, 1}, {17, 40, 768, 1}, {33, 150, 1152, 3}} {
-		t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {
-			d := start(t, Options{Checks: AllChecks(), Workers: 1})
-			m, err := d.Compile(device.Source{Name: "hopper.cu", Text: string(text)})
-			require.NoError(t, err)
-			kernel, err := m.Kernel("rows_hopper")
-			require.NoError(t, err)
-			b, r := bench{t, d, m}, rand.New(rand.NewPCG(4, 16))
-			codes, scales, zeros, w := laidWeights(r, s.n, s.k)
-			x := matrix{rows: s.rows, columns: s.k, values: make([]float64, s.rows*s.k)}
-			for i := range x.values {
-				x.values[i] = float64(r.IntN(257)-128) / 64
-			}
-			blocks := (s.n + 127) / 128
-			between, y := alloc[float32](b, "between", s.parts*blocks*128*64), alloc[uint16](b, "y", s.rows*s.n)
-			args := []any{upload(b, "x", x.codes(half16)), upload(b, "codes", codes), upload(b, "scales", scales), upload(b, "zeros", zeros), y, between, s.rows, s.k, s.n}
-			l := device.Launch{Grid: device.D2(blocks, s.parts), Block: device.D1(384), Shared: 4*64*256 + 1024}
-			for range 2 { // the second launch finds what the first one left: a count of 0
-				err = d.Launch(kernel, l, args...)
-				report, _ := d.Report()
-				for i, f := range report.Findings {
-					if i < 8 {
-						assert.Fail(t, "a finding on a right kernel", "%v", f)
-					}
-				}
-				require.NoError(t, err)
-			}
-			for i, code := range download(b, y) {
-				want, size := 0.0, 0.0
-				for j := range s.k {
-					term := x.values[i/s.n*s.k+j] * w.values[i%s.n*s.k+j]
-					want, size = want+term, size+term*term
-				}
-				// The output's rounding, and float32's of sums of that size.
-				limit := math.Abs(want)*0x1p-11 + math.Sqrt(size)*1e-5
-				if diff := math.Abs(half16.value(code) - want); !(diff <= limit) {
-					require.Fail(t, "wrong", "y[%d] = %v, want %v within %.2g", i, half16.value(code), want, limit)
-				}
-			}
-		})
+	for _, s := range []fourBits{{1, 1, 128, 1, 1}, {64, 128, 256, 1, 1}, {17, 40, 768, 1, 1}, {33, 150, 1152, 2, 3}} {
+		multiplyFourBits(t, "hopper.cu", "rows_hopper", s, device.Launch{Block: device.D1(384), Shared: 4*64*256 + 1024}, true)
 	}
+}
+
+// TestStreamedFourBits runs the one for up to 16 rows, past which weights stream: more tiles than a block has room
+// for, and groups that are no multiple of its warps.
+func TestStreamedFourBits(t *testing.T) {
+	for _, s := range []fourBits{{1, 1, 128, 1, 1}, {16, 16, 4096, 1, 1}, {9, 150, 640, 2, 1}, {16, 40, 2176, 3, 1}} {
+		multiplyFourBits(t, "stream.cu", "stream16", s, device.Launch{Block: device.D1(512), Shared: 3*32*1072 + 2*16*1024}, false)
+	}
+}
+
+// multiplyFourBits runs one of the task's kernels. Some want room for what blocks find that share k.
+func multiplyFourBits(t *testing.T, file, name string, s fourBits, l device.Launch, room bool) {
+	text, err := os.ReadFile("../../bonus/b8_w4a16/solution/" + file)
+	require.NoError(t, err)
+	t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {
+		d := start(t, Options{Checks: AllChecks(), Workers: 1})
+		m, err := d.Compile(device.Source{Name: file, Text: string(text)})
+		require.NoError(t, err)
+		kernel, err := m.Kernel(name)
+		require.NoError(t, err)
+		b, r := bench{t, d, m}, rand.New(rand.NewPCG(4, 16))
+		codes, scales, zeros, w := laidWeights(r, s.n, s.k)
+		x := matrix{rows: s.rows, columns: s.k, values: make([]float64, s.rows*s.k)}
+		for i := range x.values {
+			x.values[i] = float64(r.IntN(257)-128) / 64
+		}
+		y := alloc[uint16](b, "y", s.rows*s.n)
+		args := []any{upload(b, "x", x.codes(half16)), upload(b, "codes", codes), upload(b, "scales", scales), upload(b, "zeros", zeros), y}
+		if room {
+			args = append(args, alloc[float32](b, "between", s.parts*s.blocks*128*64))
+		}
+		l.Grid = device.D2(s.blocks, s.parts)
+		for range 2 { // the second launch finds what the first one left: a count of 0
+			err = d.Launch(kernel, l, append(args, s.rows, s.k, s.n)...)
+			report, _ := d.Report()
+			for i, f := range report.Findings {
+				if i < 8 {
+					assert.Fail(t, "a finding on a right kernel", "%v", f)
+				}
+			}
+			require.NoError(t, err)
+		}
+		for i, code := range download(b, y) {
+			want, size := 0.0, 0.0
+			for j := range s.k {
+				term := x.values[i/s.n*s.k+j] * w.values[i%s.n*s.k+j]
+				want, size = want+term, size+term*term
+			}
+			// The output's rounding, and float32's of sums of that size.
+			limit := math.Abs(want)*0x1p-11 + math.Sqrt(size)*1e-5
+			if diff := math.Abs(half16.value(code) - want); !(diff <= limit) {
+				require.Fail(t, "wrong", "y[%d] = %v, want %v within %.2g", i, half16.value(code), want, limit)
+			}
+		}
+	})
 }

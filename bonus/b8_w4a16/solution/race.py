@@ -1,6 +1,6 @@
 """Checks and times the kernels beside cuBLAS in halves and PyTorch's int4pack, on one GPU in one run.
 
-    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …] [hopper:STAGES …]
+    python3 bonus/b8_w4a16/solution/race.py [row:WARPS,TILES …] [rows:NW,KW,TILES,WIDE,STAGES,AHEAD …] [stream:SLOTS,EARLY …] [hopper:STAGES …]
 
 Needs nvcc and PyTorch. Without arguments it takes the kernels as they are; with them, others beside. Every
 kernel is held against float64 on odd shapes first: what is wrong is not timed. Times are those of
@@ -24,10 +24,10 @@ import torch.nn.functional as F
 HERE = pathlib.Path(__file__).parent
 INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
 WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
-TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu"), ("hopper", "hopper.cu")]}
+TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu"), ("stream", "stream.cu"), ("hopper", "hopper.cu")]}
 START = time.time()
 CHECKED = [(1, 1, 128), (1, 113, 512), (1, 1000, 4096), (1, 16, 14336), (2, 40, 128), (3, 200, 1280), (9, 144, 2176),
-           (16, 272, 1152), (17, 16, 256), (33, 100, 640), (64, 528, 4096)]  # rows, n, k
+           (16, 272, 1152), (16, 9000, 3968), (17, 16, 256), (33, 100, 640), (64, 528, 4096)]  # rows, n, k
 RACES = [(4096, 4096), (4096, 14336), (14336, 4096), (8192, 8192)]  # k, n
 ROWS = [1, 16, 64]
 BLOCKS = 264  # that share k, at most
@@ -63,6 +63,8 @@ class Kernel:
         text = re.sub(r"^ROWS?\(.*$", "", TEXTS[self.kind], flags=re.M)
         if self.kind == "hopper":
             self.text = re.sub(r"STAGES = \d+", f"STAGES = {self.how[0]}", text)
+        elif self.kind == "stream":
+            self.text = re.sub(r"SLOTS = \d+, EARLY = \d+", "SLOTS = {}, EARLY = {}".format(*self.how), text)
         else:
             self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
         self.function = None
@@ -78,16 +80,18 @@ class Kernel:
     def load(self):
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(module), self.cubin.read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(self.function), module, b"rows_hopper" if self.kind == "hopper" else self.kind.encode())
+        call("cuModuleGetFunction", ctypes.byref(self.function), module, {"hopper": b"rows_hopper", "stream": b"stream16"}.get(self.kind) or self.kind.encode())
         if self.shared():
             call("cuFuncSetAttribute", self.function, 8, self.shared())
 
     def shared(self):
-        """As in w4a16.go."""
+        """As in w4a16.go, for its kernels."""
         if self.kind == "hopper":
             return self.how[0] * 64 * 256 + 1024
-        if self.kind != "rows":
+        if self.kind in ("lay", "row"):
             return 0
+        if self.kind == "stream":
+            return self.how[0] * 32 * 1072 + 2 * 16 * 1024
         nw, kw, tiles, wide, stages, _ = self.how
         return max(stages * wide * kw * 2048, (kw - 1) * nw * tiles * wide * 512)
 
@@ -112,13 +116,17 @@ class Kernel:
             blocks = -(-n // 128)
             parts = max(1, min(PROCESSORS // blocks, k // 512))
             return self.launch((blocks, parts), 384, [x, *laid, y, BETWEEN], [rows, k, n], early)
+        if self.kind == "stream":
+            return self.launch((min(-(-n // 16), PROCESSORS), 1), 512, [x, *laid, y], [rows, k, n], early)
         nw, kw, tiles, *_ = self.how
         blocks = -(-n // (16 * nw * tiles))
         parts = max(1, min(BLOCKS // blocks, k // 1024))
         return self.launch((blocks, parts), 32 * nw * kw, [x, *laid, y, BETWEEN], [rows, k, n], early)
 
-    def serves(self, rows, exactly=False):
-        most = {"row": 1, "hopper": 64}.get(self.kind) or 8 * self.how[3]
+    def serves(self, rows, k, exactly=False):
+        if self.kind == "stream" and k > 4096:
+            return False
+        most = {"row": 1, "stream": 16, "hopper": 64}.get(self.kind) or 8 * self.how[3]
         return rows == most if exactly else rows <= most
 
 
@@ -161,7 +169,7 @@ def check(kernel, layer, early):
     """The worst ratio of the kernel's error to that of the plain mixed way: float32, rounded once."""
     worst = 0
     for rows, n, k in CHECKED:
-        if not kernel.serves(rows):
+        if not kernel.serves(rows, k):
             continue
         w = weights(n, k)
         x = torch.randn(rows, k, device="cuda").half()
@@ -199,7 +207,7 @@ def own():
 
 
 def main():
-    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "hopper:4", *sys.argv[1:]])]
+    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "stream:3,1", "hopper:4", *sys.argv[1:]])]
     with ThreadPoolExecutor() as pool:
         list(pool.map(Kernel.compile, kernels))
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, f"compiled after {time.time() - START:.0f} s; ours:", *own())
@@ -235,7 +243,7 @@ def main():
             ways = [("cuBLAS, halves", [lambda w=w: F.linear(x, w) for w in wide]),
                     ("int4pack", [lambda w=w: torch.ops.aten._weight_int4pack_mm(xb, w[0], 128, w[1]) for w in theirs])]
             for kernel, early in fit:
-                if kernel.serves(rows, exactly=True):
+                if kernel.serves(rows, k, exactly=True):
                     ways.append((kernel.spec + " early" * early, [kernel.product(x, p, l, y, early) for p, l in zip(packs, laid)]))
             took = [[] for _ in ways]
             for _ in range(2):

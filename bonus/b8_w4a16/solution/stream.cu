@@ -1,0 +1,194 @@
+// Products of up to 16 rows by laid weights of four bits, as Hopper wants them, for k up to 4096.
+// kernels.cu tells what the arrays are, and how weights are laid.
+//
+// There weights stay, a tile of outputs to a warp, and x comes by: in stages, with a barrier for
+// each. Here x stays. A warp holds two groups of all rows, as operands of tensor cores, and weights
+// come by: one thread asks for those of a whole tile by bulk copies, some turns early, and a
+// barrier in shared memory (mbarrier) tells when they have arrived. No register waits for them.
+//
+// A code masked out of its word is a half already: code / 2^24, a subnormal, which tensor cores
+// multiply exactly; four bits higher it counts 16 times as much. Its zero is missing. But the sum
+// of (code - zero) * x is the sum of code * x, less zero times the sum of x; and sums of x are the
+// same for all outputs. So two instructions unpack what takes four in kernels.cu.
+
+#include <cuda_fp16.h>
+#include <stdint.h>
+#include <tensorcore.h>
+
+constexpr int GROUP = 128, TALL = 16;       // numbers of a group along k, outputs of a tile
+constexpr int WARPS = 16, HELD = 2;         // groups of x that a warp holds
+constexpr int SPAN = WARPS * HELD;          // groups at most
+constexpr int CODES = TALL * GROUP / 2;     // bytes of a tile and group: of codes,
+constexpr int SCALES = TALL * 2;            // scales,
+constexpr int ZEROS = TALL;                 // zeros,
+constexpr int ALL = CODES + SCALES + ZEROS; // and all
+constexpr int SUMS = 256;                   // of a tile: 16 outputs by 16 rows
+constexpr int SLOTS = 3,
+              EARLY = 1; // of weights, a tile each: there is room for, asked for before x
+
+__device__ unsigned wordOf(const uint4 &four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+// --- Copies
+
+__device__ uint32_t at(const void *p) {
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+// The one arrival that the barrier's phase needs, and the bytes that it waits for besides.
+__device__ void expect(uint64_t *barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
+                 "r"(bytes)
+                 : "memory");
+}
+__device__ void bring(void *to, const void *from, int bytes, uint64_t *barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(at(to)),
+                 "l"(from), "r"(bytes), "r"(at(barrier))
+                 : "memory");
+}
+// Waits for the end of a phase.
+__device__ void await(uint64_t *barrier, int phase) {
+    uint32_t over = 0;
+    while (!over) {
+        asm volatile("{ .reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(at(barrier)), "r"(phase)
+                     : "memory");
+    }
+}
+
+// --- The product
+
+// A block goes over some tiles, one a turn. Its warps share out the groups.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
+    stream16(const __half *x, const unsigned char *codes, const unsigned char *scales,
+             const unsigned char *zeros, __half *y, int rows, int k, int n) {
+    extern __shared__ __align__(128) unsigned char memory[]; // [SLOTS][SPAN * ALL], and shares
+    float *shares = reinterpret_cast<float *>(memory + SLOTS * SPAN * ALL); // [2][WARPS][SUMS]
+    __shared__ uint64_t full[SLOTS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
+    const int groups = k / GROUP, tiles = (n + TALL - 1) / TALL;
+    const int first = tiles * blockIdx.x / gridDim.x, last = tiles * (blockIdx.x + 1) / gridDim.x;
+
+    // 1. Weights. Those of a tile lie in a row, group by group.
+    const auto ask = [&](int tile, int slot) {
+        unsigned char *to = memory + slot * SPAN * ALL;
+        const size_t from = (size_t)tile * groups;
+        expect(&full[slot], groups * ALL);
+        bring(to, codes + from * CODES, groups * CODES, &full[slot]);
+        bring(to + SPAN * CODES, scales + from * SCALES, groups * SCALES, &full[slot]);
+        bring(to + SPAN * (CODES + SCALES), zeros + from * ZEROS, groups * ZEROS, &full[slot]);
+    };
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < SLOTS; i++)
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full[i])));
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for the copies that follow
+        for (int i = 0; i < EARLY && first + i < last; i++) ask(first + i, i);
+    }
+    __syncthreads(); // the barriers are there
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize(); // x may be what the kernel before writes
+#endif
+
+    // 2. x, and its sums. Word 2q + s of a lane's eight for a group are four numbers from
+    //    32q + 8t + 4s on, of row 8j + g; sum c is of row 8j + 2t + c.
+    uint4 held[HELD][4][2];
+    float total[HELD][2][2];
+#pragma unroll
+    for (int i = 0; i < HELD * 8; i++) {
+        const int p = i / 8, q = i / 2 % 4, j = i % 2;
+        const int row = 8 * j + g, group = p * WARPS + warp;
+        held[p][q][j] =
+            row < rows && group < groups
+                ? *reinterpret_cast<const uint4 *>(x + row * k + group * GROUP + 32 * q + 8 * t)
+                : uint4{0, 0, 0, 0};
+    }
+#pragma unroll
+    for (int i = 0; i < HELD * 2; i++) {
+        const unsigned ones[4] = {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00}; // halves
+        float sum[4] = {};
+#pragma unroll
+        for (int v = 0; v < 8; v++) {
+            const uint4 &four = held[i / 2][v / 2][i % 2];
+            mma_f16(sum, ones, wordOf(four, v % 2 * 2), wordOf(four, v % 2 * 2 + 1));
+        }
+        total[i / 2][i % 2][0] = sum[0], total[i / 2][i % 2][1] = sum[1];
+    }
+    // More weights only now: they would be in x's way.
+    for (int i = EARLY; threadIdx.x == 0 && i < SLOTS && first + i < last; i++) ask(first + i, i);
+    __syncwarp();
+
+    int slot = 0, phase = 0, turn = 0; // turn: even or odd
+    for (int tile = first; tile < last; tile++) {
+        await(&full[slot], phase);
+
+        // 3. A warp's share. Behind the last group is that one again, with scales of 0.
+        const unsigned char *mine = memory + slot * SPAN * ALL;
+        uint4 pieces[HELD][2];
+        float2 scale[HELD];
+        unsigned zero[HELD];
+#pragma unroll
+        for (int p = 0; p < HELD; p++) {
+            const int group = p * WARPS + warp, there = min(group, groups - 1);
+            const uint4 *from = reinterpret_cast<const uint4 *>(mine + there * CODES) + lane;
+            pieces[p][0] = from[0], pieces[p][1] = from[32];
+            const __half2 two =
+                reinterpret_cast<const __half2 *>(mine + SPAN * CODES + there * SCALES)[g];
+            zero[p] = reinterpret_cast<const uint16_t *>(mine + SPAN * (CODES + SCALES) +
+                                                         there * ZEROS)[g];
+            scale[p] = group < groups ? __half22float2(two) : make_float2(0, 0);
+        }
+        float part[HELD][2][4] = {};
+#pragma unroll
+        for (int i = 0; i < 8 * HELD; i++) { // products of one group need not wait for the other's
+            const int v = i / HELD, p = i % HELD;
+            const unsigned word = wordOf(pieces[p][v / 4], v % 4), next = word >> 8;
+            const unsigned w[4] = {word & 0x000f000f, word & 0x00f000f0, next & 0x000f000f,
+                                   next & 0x00f000f0};
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                mma_f16(part[p][j], w, wordOf(held[p][v / 2][j], v % 2 * 2),
+                        wordOf(held[p][v / 2][j], v % 2 * 2 + 1));
+        }
+        // Number 4j + c is of row 8j + 2t + c % 2, and of output g, or, with c from 2 on, g + 8.
+        float sums[8] = {};
+#pragma unroll
+        for (int p = 0; p < HELD; p++) {
+            const float s = scale[p].x, s8 = scale[p].y;
+            const float of = s * 0x1p24f, of8 = s8 * 0x1p20f;
+            const float less = -s * (zero[p] & 15), less8 = -s8 * (zero[p] >> 8 & 15);
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                const int j = i / 4, c = i % 4;
+                sums[i] = fmaf(c < 2 ? less : less8, total[p][j][c % 2], sums[i]);
+                sums[i] = fmaf(c < 2 ? of : of8, part[p][j][c], sums[i]);
+            }
+        }
+        float4 *to = reinterpret_cast<float4 *>(shares + (turn * WARPS + warp) * SUMS) + lane;
+        to[0] = make_float4(sums[0], sums[1], sums[2], sums[3]);
+        to[32] = make_float4(sums[4], sums[5], sums[6], sums[7]);
+        __syncthreads(); // every share is there, and nobody reads this slot any more
+        if (threadIdx.x == 0 && tile + SLOTS < last) ask(tile + SLOTS, slot);
+
+        // 4. Half of the warps add, by turns. Nobody waits for them: there are two buffers, and who
+        //    writes the first again has met those who read it at the second's barrier.
+        if (threadIdx.x / SUMS == turn) {
+            const int i = threadIdx.x % SUMS;
+            float sum = 0;
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) sum += shares[(turn * WARPS + w) * SUMS + i];
+            const int owner = i / 4 % 32, c = i % 4; // the lane that had it
+            const int row = i / 128 * 8 + owner % 4 * 2 + c % 2;
+            const int output = tile * TALL + owner / 4 + c / 2 * 8;
+            if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(sum);
+        }
+        turn ^= 1;
+        if (++slot == SLOTS) slot = 0, phase ^= 1;
+    }
+}
