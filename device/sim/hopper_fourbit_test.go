@@ -60,7 +60,7 @@ func TestHoppersFourBits(t *testing.T) {
 // for, and groups that are no multiple of its warps.
 func TestStreamedFourBits(t *testing.T) {
 	for _, s := range []fourBits{{1, 1, 128, 1, 1}, {16, 16, 4096, 1, 1}, {9, 150, 640, 2, 1}, {16, 40, 2176, 3, 1}} {
-		multiplyFourBits(t, "stream.cu", "stream16", s, device.Launch{Block: device.D1(512), Shared: 3*32*1072 + 2*16*1024}, false)
+		multiplyFourBits(t, "stream.cu", "stream16", s, device.Launch{Block: device.D1(512), Shared: 2*32*1072 + 2*16*1024}, false)
 	}
 }
 

@@ -64,7 +64,7 @@ class Kernel:
         if self.kind == "hopper":
             self.text = re.sub(r"STAGES = \d+", f"STAGES = {self.how[0]}", text)
         elif self.kind == "stream":
-            self.text = re.sub(r"SLOTS = \d+, EARLY = \d+", "SLOTS = {}, EARLY = {}".format(*self.how), text)
+            self.text = re.sub(r"(SLOTS|EARLY) = \d+", lambda m: f"{m[1]} = {self.how[m[1] == 'EARLY']}", text)
         else:
             self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
         self.function = None
@@ -207,7 +207,7 @@ def own():
 
 
 def main():
-    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "stream:3,1", "hopper:4", *sys.argv[1:]])]
+    kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "stream:2,1", "hopper:4", *sys.argv[1:]])]
     with ThreadPoolExecutor() as pool:
         list(pool.map(Kernel.compile, kernels))
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, f"compiled after {time.time() - START:.0f} s; ours:", *own())

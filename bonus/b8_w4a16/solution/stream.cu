@@ -23,8 +23,8 @@ constexpr int SCALES = TALL * 2;            // scales,
 constexpr int ZEROS = TALL;                 // zeros,
 constexpr int ALL = CODES + SCALES + ZEROS; // and all
 constexpr int SUMS = 256;                   // of a tile: 16 outputs by 16 rows
-constexpr int SLOTS = 3,
-              EARLY = 1; // of weights, a tile each: there is room for, asked for before x
+constexpr int SLOTS = 2;                    // tiles of weights that there is room for
+constexpr int EARLY = 1;                    // of them asked for before x
 
 __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
