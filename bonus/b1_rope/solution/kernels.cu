@@ -192,6 +192,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
         fetch(raw, q, block0 + line, seqQ, dim, half);
         split<true>(qs, line, raw, turns, neighbours, from + block0 + line);
     }
+    __syncthreads(); // q is complete, for a warp's rows may have been cut by another
 
     float top[LINES], sum[LINES] = {}, acc[TALL][DIM / 8][4] = {}; // acc is in units of 2^unit
     int unit = -126;
@@ -206,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
         // 3. Turn the keys and cut them in two, and let the values come meanwhile.
         split<true>(ks, 0, raw, turns, neighbours, key0);
         fetch(raw, v, key0, seqK, dim, DIM / 2);
-        __syncthreads(); // k is complete, and q at first; all are done with the last tile's v
+        __syncthreads(); // k is complete; and all are done with the last tile's v
 
         // 4. Scores, unless the mask hides the whole tile from this warp.
         const bool sees = key0 < query0 + TALL * 16 + lead;
