@@ -125,7 +125,7 @@ func friendlier(text string) string {
 		return m[1]
 	}
 	if m := missingHeader.FindStringSubmatch(text); m != nil {
-		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp4.h, mma.h, cuComplex.h, curand_kernel.h, cuda_pipeline.h, " +
+		return "the simulator has no header " + m[1] + "; of CUDA's it has cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp6.h, cuda_fp4.h, mma.h, cuComplex.h, curand_kernel.h, cuda_pipeline.h, " +
 			"cooperative_groups.h with its reduce.h, scan.h and memcpy_async.h, cuda/barrier, cuda/pipeline, cuda/atomic, and math_constants.h"
 	}
 	return text

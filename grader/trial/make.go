@@ -19,10 +19,15 @@ const Whole = "2026"
 // Bases is the folder of a task's frozen solutions. The underscore keeps go build away.
 func Bases(root, dir string) string { return filepath.Join(root, "grader", "trial", "_bases", dir) }
 
-// bases are the folders of the base's files: the task's own, and those of each task that it uses.
+// bases are the folders of the base's files: the task's own, and those of each task that it uses. A used
+// one without a base of this name, for it has not changed since, gives its whole one.
 func (s Specimen) bases(root string) (dirs []string) {
 	for _, one := range s.Task.All() {
-		dirs = append(dirs, filepath.Join(Bases(root, one.Dir), s.Base))
+		dir := filepath.Join(Bases(root, one.Dir), s.Base)
+		if _, err := os.Stat(dir); err != nil && one.Dir != s.Task.Dir {
+			dir = filepath.Join(Bases(root, one.Dir), Whole)
+		}
+		dirs = append(dirs, dir)
 	}
 	return dirs
 }

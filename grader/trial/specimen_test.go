@@ -130,6 +130,17 @@ func TestWhatIsWrongInASpecimenIsNamed(t *testing.T) {
 	assert.ErrorContains(t, err, `task 9 has no mutant "../../x"; it has a`)
 }
 
+// A base of one task's own takes the whole one of those that it uses.
+func TestBasesOfTheTasksThatAreUsed(t *testing.T) {
+	root := t.TempDir()
+	task := &rubric.Task{Dir: "task9_x", Used: []*rubric.Task{{Dir: "task2_x"}, {Dir: "task4_x"}}}
+	for _, dir := range []string{Whole, "plain"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(Bases(root, "task4_x"), dir), 0o755))
+	}
+	assert.Equal(t, []string{Bases(root, "task9_x") + "/plain", Bases(root, "task2_x") + "/" + Whole, Bases(root, "task4_x") + "/plain"},
+		Specimen{Task: task, Base: "plain"}.bases(root))
+}
+
 func TestSubmissionHoldsTheTasksThatAreUsed(t *testing.T) {
 	root := t.TempDir()
 	used := &rubric.Task{Dir: "task2_x", Files: []string{"a.go"}}

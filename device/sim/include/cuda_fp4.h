@@ -12,11 +12,8 @@ namespace simt {
 SIMT_INLINE unsigned char toFloat4(double x, cudaRoundMode mode = cudaRoundNearest) {
     if (isNaN(x)) return 7;
     unsigned sign = isNegative(x) ? 8 : 0;
-    Rounding r = mode == cudaRoundNearest                             ? Nearest
-                 : mode == (sign ? cudaRoundMinInf : cudaRoundPosInf) ? Upward
-                                                                      : TowardZero;
     double size = sizeOf(x);
-    unsigned code = size > 6 ? 7 : (unsigned)roundTiny(size, 1, 0, r);
+    unsigned code = size > 6 ? 7 : (unsigned)roundTiny(size, 1, 0, sizeRounding(mode, sign));
     return (unsigned char)(sign | (code > 7 ? 7 : code));
 }
 SIMT_INLINE float fromFloat4(unsigned code) {

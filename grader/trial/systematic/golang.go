@@ -4,6 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"path"
+	"strconv"
 )
 
 // ofGo finds the changes in Go's own syntax tree.
@@ -22,7 +25,7 @@ func ofGo(text string) (all []change, err error) {
 			put(kind, at(e.Pos()), at(e.End()), by+"("+text[at(e.Pos()):at(e.End())]+")")
 		}
 	}
-	bounds := map[ast.Node]bool{}
+	bounds, named := map[ast.Node]bool{}, typesOf(f)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt:
@@ -46,7 +49,7 @@ func ofGo(text string) (all []change, err error) {
 				put(sign, from, from+1, by)
 			}
 		case *ast.IndexExpr:
-			if name, is := n.Index.(*ast.Ident); !is || name.Name != "float32" { // a type's
+			if !named.noNumber(n.Index) { // as the T of device.Buffer[T]
 				more(offset, n.Index, "1+")
 			}
 		case *ast.SliceExpr:
@@ -60,4 +63,60 @@ func ofGo(text string) (all []change, err error) {
 		return true
 	})
 	return all, nil
+}
+
+// typeNames are the names by which a file's syntax tells a type from a number: its own types and type
+// parameters, and the packages that it imports, by which no solution indexes.
+type typeNames struct{ types, packages map[string]bool }
+
+func typesOf(f *ast.File) typeNames {
+	t := typeNames{map[string]bool{}, map[string]bool{}}
+	parameters := func(list *ast.FieldList) {
+		if list != nil {
+			for _, field := range list.List {
+				for _, name := range field.Names {
+					t.types[name.Name] = true
+				}
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			if whole, err := strconv.Unquote(n.Path.Value); err == nil {
+				t.packages[path.Base(whole)] = true
+			}
+			if n.Name != nil {
+				t.packages[n.Name.Name] = true
+			}
+		case *ast.TypeSpec:
+			t.types[n.Name.Name] = true
+			parameters(n.TypeParams)
+		case *ast.FuncType:
+			parameters(n.TypeParams)
+		}
+		return true
+	})
+	return t
+}
+
+// noNumber tells whether what stands between brackets is a type argument, or a map's key in words.
+func (t typeNames) noNumber(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.Ident:
+		_, predeclared := types.Universe.Lookup(e.Name).(*types.TypeName)
+		return predeclared || t.types[e.Name]
+	case *ast.SelectorExpr:
+		name, is := e.X.(*ast.Ident)
+		return is && t.packages[name.Name]
+	case *ast.StarExpr:
+		return t.noNumber(e.X)
+	case *ast.IndexExpr: // Buffer[Pair[T]]
+		return t.noNumber(e.Index)
+	case *ast.ArrayType, *ast.MapType, *ast.FuncType, *ast.StructType, *ast.IndexListExpr:
+		return true
+	}
+	return false
 }

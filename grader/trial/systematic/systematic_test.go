@@ -60,6 +60,18 @@ func TestGoIsChangedPlaceByPlace(t *testing.T) {
 	assert.Equal(t, []string{"loop bound: for range -1+(n) {", "loop bound: for range 1+(n) {"}, listed(t, "a.go", head+"	for range n {\n	}\n	return 0\n}\n"))
 }
 
+// Brackets hold an index, a type or a key: only the first can be one too large.
+func TestTypeArgumentsAreNoPlaces(t *testing.T) {
+	head := "package p\n\nimport \"a/device\"\n\ntype own[E any] struct{}\n\nfunc f[T any](x, y []int, s struct{ Dim int }, n int) {\n"
+	for _, nothing := range []string{"device.Alloc[T](n)", "device.Alloc[int32](n)", "g[device.Float16](n)", "var b device.Buffer[own[T]]", "g[own[int]](n)",
+		"g[[]int](n)", "g[map[string]int](n)", "g[*device.Half](n)", "g[T, int](n)", "m[\"DIM\"] = n"} {
+		assert.Empty(t, listed(t, "a.go", head+nothing+"\n}\n"), nothing)
+	}
+	for index, by := range map[string]string{"n": "1+(n)", "s.Dim": "1+(s.Dim)", "x[n]": "1+(x[n])", "2": "1+(2)"} {
+		assert.Contains(t, listed(t, "a.go", head+"y["+index+"] = 0\n}\n"), "index offset: y["+by+"] = 0", index)
+	}
+}
+
 // Every change of every solution is another text; no two are one.
 func TestChangesOfTheSolutions(t *testing.T) {
 	root, err := repo.Root()

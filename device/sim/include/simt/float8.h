@@ -46,4 +46,11 @@ constexpr bool isNegative(double x) {
 constexpr bool isNaN(double x) {
     return x != x;
 }
+
+// sizeRounding is what CUDA's directions mean for a size without its sign.
+constexpr Rounding sizeRounding(cudaRoundMode mode, bool negative) {
+    if (mode == cudaRoundPosInf) return negative ? TowardZero : Upward;
+    if (mode == cudaRoundMinInf) return negative ? Upward : TowardZero;
+    return mode == cudaRoundZero ? TowardZero : Nearest;
+}
 } // namespace simt
