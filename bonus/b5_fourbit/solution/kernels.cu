@@ -98,11 +98,11 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
 // ---- multiplying ----------------------------------------------------------------------------
 
 // Weights arrive by cp.async in stages, several of which are under way. A stage is 256 numbers of
-// each row, 128 bytes: a line of memory. Behind them lie the row's scales. So rows begin 144 or 160
-// bytes apart, four or eight banks: lane 4g + t reads its words of row g, one or two, and all lanes
-// are in different ones.
+// each row, 128 bytes: a line of memory. Behind them lie the row's scales. So rows begin 144 bytes
+// apart, which is four banks: lane 4g + t reads word t of row g, and all lanes are in different
+// ones.
+constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
 constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
-constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16 * WORDS;
 
 // Asks for so many rows from first on, and numbers of the slice. What lies outside is 0. There are
 // fewer than 2^30 weights, so 32 bits count their bytes.
@@ -159,10 +159,6 @@ __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, 
     return *reinterpret_cast<const unsigned *>(pairs + at);
 }
 
-struct alignas(4 * WORDS) Words {
-    unsigned of[WORDS];
-};
-
 // sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
 // of x: of the lane's word, one of eight. Loops over fragments have constant bounds: but for
 // the long ones, the compiler unrolls them without being told.
@@ -176,11 +172,12 @@ __device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stag
 #pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
     for (int block = 0; block < SLICE / BLOCK; block++) {
         unsigned a[TALL][2 * WORDS][4];
-        for (int i = 0; i < 2 * TALL; i++) {
-            const Words words = *reinterpret_cast<const Words *>(
-                mine + 8 * i * PITCH + (4 * block + lane % 4) * sizeof(Words));
-            for (int j = 0; j < 4 * WORDS; j++) // bytes: two each of a register
-                a[i / 2][j / 2][j % 2 * 2 + i % 2] = pairOf(pairs, words.of[j / 4], j % 4, lane);
+        for (int i = 0; i < 2 * TALL * WORDS; i++) {
+            const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
+            const unsigned word = *reinterpret_cast<const unsigned *>(
+                mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
+            for (int byte = 0; byte < 4; byte++)
+                a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
         }
 #pragma unroll
         for (int wide = 0; wide < WIDE; wide++) {
@@ -253,17 +250,15 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
 
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
     for (int i = 0; i < WIDE; i++)
-        from[i] =
-            x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8 * WORDS;
-    const auto eight = [&](int wide, int slice, int word) {
-        const int at = slice * SLICE + word / WORDS * BLOCK + word % WORDS * 8;
+        from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
+    const auto eight = [&](int wide, int at) {
         return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at) : uint4{0, 0, 0, 0};
     };
     uint4 held[SLICE / 32][FEW ? WIDE : 1]; // a warp's part of a few rows of x stays in registers
     const auto hold = [&](int slice) {
 #pragma unroll
         for (int i = 0; FEW && i < SLICE / 32 * WIDE; i++)
-            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice, i / WIDE);
+            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
         return slice;
     };
     int holds = hold(warp);
@@ -279,7 +274,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             __syncwarp(); // the stage has arrived, and all lanes are done with the one before
             next();
             multiply(sums, stages + stage * HEIGHT * PITCH, memory, lane, [&](int wide, int word) {
-                return FEW ? held[word][wide] : eight(wide, slice, word);
+                return FEW ? held[word][wide] : eight(wide, slice * SLICE + word * 32);
             });
             stage = stage + 1 == STAGES ? 0 : stage + 1;
         }

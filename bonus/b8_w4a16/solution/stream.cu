@@ -9,7 +9,7 @@
 // A code masked out of its word is a half already: code / 2^24, a subnormal, which tensor cores
 // multiply exactly; four bits higher it counts 16 times as much. Its zero is missing. But the sum
 // of (code - zero) * x is the sum of code * x, less zero times the sum of x; and sums of x are the
-// same for all outputs. So two instructions unpack what takes four in kernels.cu.
+// same for all outputs. So one instruction unpacks two codes, where kernels.cu needs two.
 
 #include <cuda_fp16.h>
 #include <stdint.h>
