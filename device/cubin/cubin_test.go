@@ -2,6 +2,8 @@ package cubin_test
 
 import (
 	"bytes"
+	"debug/elf"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,4 +82,26 @@ func TestBrokenCode(t *testing.T) {
 		_, err := cubin.Kernels(changed)
 		assert.ErrorContains(t, err, c.want)
 	}
+}
+
+// What is no kernel of the machine code's has no name in it.
+func TestOnlyKernelsHaveNames(t *testing.T) {
+	whole := code(t)
+	f, err := elf.NewFile(bytes.NewReader(whole))
+	require.NoError(t, err)
+	symbols, err := f.Symbols()
+	require.NoError(t, err)
+	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "_Z5plainPf" })
+	require.GreaterOrEqual(t, at, 0)
+	const size, other = elf.Sym64Size, 5
+	whole[int(f.SectionByType(elf.SHT_SYMTAB).Offset)+(at+1)*size+other] = 0
+	found, err := cubin.Kernels(whole)
+	require.NoError(t, err)
+	names := map[string]string{}
+	for _, k := range found {
+		names[k.Signature.Name] = k.Symbol
+	}
+	assert.Len(t, names, 3)
+	assert.Empty(t, names["plain"])
+	assert.Equal(t, "_Z5scaleIfLi3EEvPT_PKS0_i", names["scale<float, 3>"])
 }

@@ -133,6 +133,11 @@ func TestTheTemplateThatFits(t *testing.T) {
 	assert.Equal(t, "k<float>(pointer)", all["k<float>"].Signature.String())
 	assert.Equal(t, "_Z1kILi3EEvid", all["k<3>"].Symbol)
 	assert.Equal(t, "k<3>(integer, float)", all["k<3>"].Signature.String())
+
+	// The same text, out of the same cache.
+	all = compileNamed(t, tk, device.Source{Name: "k.cu", Text: text, Kernels: []string{"k<4>"}})
+	assert.Len(t, all, 1)
+	assert.Equal(t, "_Z1kILi4EEvid", all["k<4>"].Symbol)
 }
 
 func TestWhatNamesNoKernel(t *testing.T) {
