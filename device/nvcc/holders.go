@@ -37,8 +37,8 @@ type reading struct {
 	kernels []hostside.Kernel
 }
 
-// cudaWord is how the toolkit's headers write CUDA's own words.
-var cudaWord = regexp.MustCompile(`__attribute__\s*\(\(\s*(global|device|host|constant|managed|grid_constant)\s*\)\)`)
+// cudaWord is how the toolkit's headers write those of CUDA's words that make a kernel, or are its parameter's.
+var cudaWord = regexp.MustCompile(`__attribute__\s*\(\(\s*(global|grid_constant)\s*\)\)`)
 
 func readKernels(p preprocess.Text) reading {
 	r := reading{lines: p.Lines}

@@ -124,6 +124,34 @@ func TestParametersOfNamedKernels(t *testing.T) {
 	assert.Empty(t, k)
 }
 
+// A pack's parameters are in no text, so that all of it is the compiler's word.
+func TestKindsOfParameters(t *testing.T) {
+	tk := toolkit(t)
+	types := []struct{ name, kind string }{
+		{"bool", "u1"}, {"signed char", "i1"}, {"unsigned char", "u1"}, {"short", "i2"}, {"unsigned short", "u2"},
+		{"int", "i4"}, {"unsigned", "u4"}, {"long", "i8"}, {"unsigned long", "u8"}, {"long long", "i8"}, {"unsigned long long", "u8"},
+		{"float", "f4"}, {"double", "f8"}, {"Mode", "i4"}, {"Narrow", "i1"}, {"Shape", "o12"}, {"const float *", "p8"}, {"Shape **", "p8"},
+	}
+	const text = "enum Mode { SLOW };\nenum class Narrow : unsigned char { A };\nstruct Shape { int n[3]; };\ntemplate <class... T> __global__ void k(T... x) {}\n"
+	var names, kinds []string
+	for _, one := range types {
+		names, kinds = append(names, one.name), append(kinds, one.kind)
+	}
+	asked := "k<" + strings.Join(names, ", ") + ">"
+	all := compileNamed(t, tk, device.Source{Name: "k.cu", Text: text, Kernels: []string{asked}})
+	assert.Equal(t, device.Signature{}.Compiled(strings.Join(kinds, " ")).Params, all[asked].Signature.Params)
+}
+
+func TestAParametersOwnWords(t *testing.T) {
+	tk := toolkit(t)
+	const text = "struct M { int all[32]; };\n__global__ void k(const __grid_constant__ M m, float *__restrict__ x) { x[0] = m.all[3]; }\n"
+	k := compileNamed(t, tk, device.Source{Name: "k.cu", Text: text})["k"].Signature
+	require.Len(t, k.Params, 2)
+	assert.Equal(t, "const __grid_constant__ M", k.Params[0].Type)
+	assert.Equal(t, 128, k.Params[0].Size)
+	assert.Equal(t, "float", k.Params[1].Elem)
+}
+
 // Of two templates of one name the compiler takes the one that fits.
 func TestTheTemplateThatFits(t *testing.T) {
 	tk := toolkit(t)

@@ -5,11 +5,11 @@
 
 namespace flashlab_kernels {
 
+// Kind is a parameter's: p, i, u, f as in device.Signature.Compiled, o for all else. A parameter's
+// own const is no part of a function's type.
 template <class T> struct Kind {
     static constexpr char letter = __is_enum(T) ? 'i' : 'o';
 };
-template <class T> struct Kind<const T> : Kind<T> {};
-template <class T> struct Kind<volatile T> : Kind<T> {};
 template <class T> struct Kind<T *> {
     static constexpr char letter = 'p';
 };
