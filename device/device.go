@@ -53,7 +53,8 @@ type Source struct {
 	// Files are what the text may include: "common.h", "util/reduce.cuh" → their text.
 	Files map[string]string
 	// Kernels are expressions for kernels that are templates, as NVRTC takes them:
-	// "softmax<float, 128>". Kernel finds each by the same words.
+	// "softmax<float, 128>". Kernel finds each by the same words, on every device. Other
+	// kernels need no listing.
 	Kernels []string
 }
 

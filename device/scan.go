@@ -91,10 +91,14 @@ func FindKernel(file string, sigs []Signature, name string) (Signature, error) {
 		}
 		names = append(names, s.Name)
 	}
-	if len(names) == 0 {
-		return Signature{}, fmt.Errorf("%s has no kernel %q: it has none at all that reads extern \"C\" __global__ void name(...)", file, name)
+	about := ""
+	if strings.Contains(name, "<") {
+		about = ". Of templates it has those that Source.Kernels asks for, by the same words"
 	}
-	return Signature{}, fmt.Errorf("%s has no kernel %q; it has %s", file, name, strings.Join(names, ", "))
+	if len(names) == 0 {
+		return Signature{}, fmt.Errorf("%s has no kernel %q: it has none at all that reads extern \"C\" __global__ void name(...)%s", file, name, about)
+	}
+	return Signature{}, fmt.Errorf("%s has no kernel %q; it has %s%s", file, name, strings.Join(names, ", "), about)
 }
 
 // longest is how far a kernel's declaration may reach to either side of

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/cu"
 
 	"flashlab/device"
+	"flashlab/device/cubin"
 )
 
 // module is a cubin on the GPU.
@@ -17,7 +18,7 @@ type module struct {
 	gpu     *gpu
 	file    string
 	handle  cu.Module
-	sigs    []device.Signature
+	table   cubin.Table
 	kernels map[string]*kernel // those asked for; guarded by the gpu's lock
 }
 
@@ -39,14 +40,18 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 	if err := g.now("compile "+src.Name, func() error { return nil }); err != nil {
 		return nil, err // before nvcc takes its time
 	}
-	cubin, err := g.compile(src, g.info.Arch)
+	code, err := g.compile(src, g.info.Arch)
 	if err != nil {
 		return nil, err
 	}
-	m := &module{gpu: g, file: src.Name, sigs: src.Scan(), kernels: map[string]*kernel{}}
+	table, err := cubin.NewTable(src, code)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", src.Name, err)
+	}
+	m := &module{gpu: g, file: src.Name, table: table, kernels: map[string]*kernel{}}
 	err = g.now("load "+src.Name, func() error {
-		if m.handle, err = cu.LoadData(string(cubin)); err != nil {
-			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(cubin), g.info.Arch), err)
+		if m.handle, err = cu.LoadData(string(code)); err != nil {
+			return g.failed(fmt.Sprintf("load %s: cuModuleLoadData(%d bytes for %s)", src.Name, len(code), g.info.Arch), err)
 		}
 		return nil
 	})
@@ -56,16 +61,16 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 	return m, nil
 }
 
-// Kernel finds a kernel by name.
+// Kernel finds a kernel by name, or by the expression for it.
 func (m *module) Kernel(name string) (device.Kernel, error) {
-	sig, err := device.FindKernel(m.file, m.sigs, name)
+	sig, symbol, told, err := m.table.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	var k *kernel
 	err = m.gpu.do(func() error {
 		if k = m.kernels[name]; k == nil {
-			if k, err = m.load(sig); err != nil {
+			if k, err = m.load(sig, symbol, told); err != nil {
 				return err
 			}
 			m.kernels[name] = k
@@ -78,14 +83,18 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	return k, nil
 }
 
-func (m *module) load(sig device.Signature) (*kernel, error) {
+// load gets a kernel from the driver; told: the compiler has told its parameters.
+func (m *module) load(sig device.Signature, symbol string, told bool) (*kernel, error) {
 	k := &kernel{gpu: m.gpu, sig: sig}
 	var err error
-	if k.fn, err = m.handle.Function(sig.Name); errors.Is(err, cu.NotFound) {
-		return nil, fmt.Errorf("%s: the compiled code has no kernel %q: is its definition inside an #if?", m.file, sig.Name)
+	if k.fn, err = m.handle.Function(symbol); told && errors.Is(err, cu.NotFound) {
+		return nil, fmt.Errorf("%s: the driver does not find the kernel %s, which the compiled code has as %s: if it is static or in a namespace without a name, take that away", m.file, sig.Name, symbol)
+	}
+	if errors.Is(err, cu.NotFound) {
+		return nil, fmt.Errorf("%s: the compiled code has no kernel %q: is its definition inside an #if?", m.file, symbol)
 	}
 	if err != nil {
-		return nil, m.gpu.failed(fmt.Sprintf("cuModuleGetFunction(%s)", sig.Name), err)
+		return nil, m.gpu.failed(fmt.Sprintf("cuModuleGetFunction(%s)", symbol), err)
 	}
 	if k.static, err = k.fn.Attribute(cu.SharedSizeBytes); err != nil {
 		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, SHARED_SIZE_BYTES)", sig.Name), err)
@@ -93,7 +102,7 @@ func (m *module) load(sig device.Signature) (*kernel, error) {
 	if k.maxThreads, err = k.fn.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
 		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, MAX_THREADS_PER_BLOCK)", sig.Name), err)
 	}
-	if sizes, ok := paramSizes(k.fn); ok {
+	if sizes, ok := paramSizes(k.fn); ok && !told {
 		if k.sig, err = m.compiled(sig, sizes); err != nil {
 			return nil, err
 		}
@@ -122,8 +131,8 @@ func (g *gpu) Attributes(k device.Kernel) (device.Attributes, error) {
 
 // compiled is the definition that the code comes from: a file may have several of one name, under #if.
 func (m *module) compiled(first device.Signature, sizes []int) (device.Signature, error) {
-	for _, sig := range m.sigs {
-		if sig.Name == first.Name && agree(sig, sizes) == nil {
+	for _, sig := range m.table.Texts(first.Name) {
+		if agree(sig, sizes) == nil {
 			sig.Params = slices.Clone(sig.Params)
 			for i, size := range sizes { // of a struct, or of an alias, the source does not tell
 				sig.Params[i].Size = size

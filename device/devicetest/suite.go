@@ -80,6 +80,8 @@ func works(t *testing.T, b bench) {
 		{"Defines", defines},
 		{"MacrosWriteKernels", macrosWriteKernels},
 		{"OneOfTwo", picksADefinition},
+		{"Named", namedKernelsRun},
+		{"NamedRefusals", refusesNames},
 		{"CompileError", reportsCompileErrors},
 		{"UnknownKernel", reportsUnknownKernels},
 		{"LaunchChecks", refusesLaunches},

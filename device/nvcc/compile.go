@@ -46,9 +46,6 @@ func (tk *Toolkit) Compile(src device.Source, arch string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(src.Kernels) > 0 {
-		return nil, fmt.Errorf("compile %s: kernels that are templates (%s) are launched in the simulator only: write out one for each type", src.Name, src.Kernels[0])
-	}
 	job := job{tk, src, defines, []string{"-cubin", target, "-std=c++17", "-O3", "-lineinfo"}}
 	dir, err := tk.Own.Place(src, Everybodys())
 	if err != nil {
@@ -105,9 +102,13 @@ type job struct {
 
 // key names all that the result depends on.
 func (j job) key() string {
-	return cache.Key("cubin 1", fmt.Sprint(j.tk.Vet != nil), j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
+	parts := []string{"cubin 1", fmt.Sprint(j.tk.Vet != nil), j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
-		j.src.Name, j.src.Text, j.defines, tensorcore, fmt.Sprint(j.src.Files)) // maps print in order
+		j.src.Name, j.src.Text, j.defines, tensorcore, fmt.Sprint(j.src.Files)} // maps print in order
+	if j.src.HasMangled() {
+		parts = append(parts, "holders 1", kernelsHeader, fmt.Sprintf("%q", j.src.Kernels))
+	}
+	return cache.Key(parts...)
 }
 
 // run compiles in a separate folder, where the file has its plain name, because that
@@ -133,36 +134,49 @@ func (j job) run() ([]byte, error) {
 		}
 	}
 	flags := append(slices.Clone(j.flags), "-I.", "-include", definesName, "-x", "cu", j.src.Name)
-	if err := j.vet(dir, flags); err != nil {
+	mangled := j.src.HasMangled()
+	if j.tk.Vet == nil && !mangled {
+		return j.translate(dir, flags)
+	}
+	p, err := j.preprocess(dir, flags)
+	if err != nil {
 		return nil, err
 	}
-	// -keep leaves the PTX for messages that name its lines.
-	args := append([]string{"-keep", "-o", "kernels.cubin"}, flags...)
-	output, failure := j.tk.call(dir, args)
+	if j.tk.Vet != nil {
+		if err := j.tk.Vet(p); err != nil {
+			return nil, err
+		}
+	}
+	if mangled {
+		return j.translateNamed(dir, flags, readKernels(p))
+	}
+	return j.translate(dir, flags)
+}
+
+// translate runs the compiler. -keep leaves the PTX for messages that name its lines.
+func (j job) translate(dir string, flags []string) ([]byte, error) {
+	output, failure := j.tk.call(dir, append([]string{"-keep", "-o", "kernels.cubin"}, flags...))
 	if failure != nil {
 		return nil, j.explain(dir, output, failure)
 	}
 	return os.ReadFile(filepath.Join(dir, "kernels.cubin"))
 }
 
-// vet shows what the file comes to: the preprocessor runs by itself, with the flags of the compilation.
-func (j job) vet(dir string, flags []string) error {
-	if j.tk.Vet == nil {
-		return nil
-	}
+// preprocess shows what the file comes to: the preprocessor runs by itself, with the flags of the compilation.
+func (j job) preprocess(dir string, flags []string) (preprocess.Text, error) {
 	const name = "preprocessed.ii"
 	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "-cubin" })
 	if output, failure := j.tk.call(dir, append([]string{"-E", "-o", name}, flags...)); failure != nil {
-		return j.explain(dir, output, failure)
+		return preprocess.Text{}, j.explain(dir, output, failure)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
-		return fmt.Errorf("nvcc: %w", err)
+		return preprocess.Text{}, fmt.Errorf("nvcc: %w", err)
 	}
 	p := preprocess.Main(string(text), j.src.Name, definesName, slices.Collect(maps.Keys(j.src.Files))...)
 	p.Headers = "."     // tensorcore.h lies beside the file
 	p.Translated = true // only device code is compiled
-	return j.tk.Vet(p)
+	return p, nil
 }
 
 // definesName is the header with the macros.

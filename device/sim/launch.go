@@ -35,7 +35,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	if err := m.device.ask(protocol.New(protocol.OpKernel, m.id, name), nil, &id, &kinds); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	return &kernel{m, id, compiled(sig, kinds)}, nil
+	return &kernel{m, id, sig.Compiled(kinds)}, nil
 }
 
 type kernel struct {

@@ -133,7 +133,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 		if err != nil {
 			return err
 		}
-		return r.nameUnknown(c.compile(dir, include, args, s))
+		return s.blameAsked(r.nameUnknown(c.compile(dir, include, args, s)), r, made.Entries)
 	}
 	if err = compile(s.checks != (Checks{})); err != nil {
 		err = compile(false) // so that whatever is said is about the file as it is

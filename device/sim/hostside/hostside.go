@@ -13,6 +13,7 @@ import (
 type Kernel struct {
 	Name     string // with its namespaces: layers::softmax
 	Template bool   // it needs arguments: softmax<float>
+	Takes    string // a template's parameters: typename T, int N
 	Params   string // as written, macros expanded
 	C        bool   // it has C linkage, so it is its name's only one
 	At       int    // where in the text
@@ -83,6 +84,9 @@ func (p *parser) kernel(d *declaration, text string) (Kernel, bool) {
 	k := Kernel{Name: p.fullName(d), Template: d.template != [2]int{}, C: d.c, At: p.all[d.params[0]-1].at,
 		Range: [2]int{p.all[d.first].at, p.all[d.last].end()}}
 	k.Bounds, k.Cluster = p.attribute(d, "__launch_bounds__", text), p.attribute(d, "__cluster_dims__", text)
+	if k.Template {
+		k.Takes = text[p.all[d.template[0]].at:p.all[d.template[1]-1].end()]
+	}
 	for i := d.params[0]; i < d.params[1]; i++ {
 		k.Params += text[p.all[i].at:p.all[i].end()] + " "
 	}
