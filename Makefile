@@ -117,14 +117,16 @@ demo: grader ## grade two reference solutions, show how a bug is reported, let G
 # No vet in either: make lint, which goes with them, runs all of it and not the few checks that go test would.
 # One package more at a time than there are processors: some do little but wait for Slurm or for a deadline.
 at_once = $$(($$(nproc) + 1))
+# The longest begin first: by their names some would begin when all others are done, and end on one processor.
+longest := ./grader/trial ./device/sim ./grader/tasks/skeleton ./grader/grading/build
 
 test: grader ## run every test, the tasks with their solutions in place of the stubs
 	@$(GRADER) overlay -o out/solutions.json
-	@go test -vet=off -p $(at_once) -overlay=out/solutions.json ./...
+	@go test -vet=off -p $(at_once) -overlay=out/solutions.json $(longest) ./...
 
 test-all: grader ## the same with every mutant (known-wrong solutions); some minutes
 	@$(GRADER) overlay -o out/solutions.json
-	@FLASHLAB_ALL=1 go test -vet=off -p $(at_once) -timeout 45m -overlay=out/solutions.json ./...
+	@FLASHLAB_ALL=1 go test -vet=off -p $(at_once) -timeout 45m -overlay=out/solutions.json $(longest) ./...
 
 test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 	@$(GRADER) overlay -o out/solutions.json

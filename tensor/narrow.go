@@ -4,7 +4,7 @@ import "math"
 
 // floating is a float of 1 bit of sign, exponent bits and fraction bits, as IEEE 754 has them:
 // the largest exponent is for infinity and NaN, the smallest for zero and subnormal numbers.
-func floating(exponent, fraction int, tag string, npy ...string) layout {
+func floating(exponent, fraction int, tag string) layout {
 	var (
 		bias      = 1<<(exponent-1) - 1
 		infinity  = uint32(1<<exponent-1) << fraction
@@ -47,11 +47,11 @@ func floating(exponent, fraction int, tag string, npy ...string) layout {
 		}
 		return math.Float32frombits(sign | uint32(e-bias+127)<<23 | f<<drop)
 	}
-	return layout{signShift + 1, tag, npy, 2, 1, encode, decode}
+	return layout{signShift + 1, tag, 1, encode, decode}
 }
 
 // whole is an integer, in two's complement.
-func whole(bits int, tag string, npy ...string) layout {
+func whole(bits int, tag string) layout {
 	most := float64(int(1)<<(bits-1) - 1)
 	encode := func(x float32) uint32 {
 		if x != x {
@@ -61,7 +61,7 @@ func whole(bits int, tag string, npy ...string) layout {
 		return uint32(int32(max(-most-1, min(n, most)))) & (1<<bits - 1)
 	}
 	decode := func(code uint32) float32 { return float32(int32(code<<(32-bits)) >> (32 - bits)) }
-	return layout{bits, tag, npy, 1, float32(most+1) / 4, encode, decode}
+	return layout{bits, tag, float32(most+1) / 4, encode, decode}
 }
 
 // E8M0's codes are a float32's exponents, but for the smallest and the largest: 0 is 2^−127,

@@ -1,5 +1,5 @@
 // Package tensor holds dense row-major tensors: types of elements, seeded filling,
-// comparing, and reading .npy files.
+// and comparing.
 package tensor
 
 import (

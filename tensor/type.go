@@ -26,10 +26,8 @@ var Types = []Type{Float32, Float16, BFloat16, Int8, Int4, E8M0}
 
 // layout is all there is to know about a type.
 type layout struct {
-	bits   int
-	tag    string   // of an array in a message: 3 bytes
-	npy    []string // what NumPy calls it; '<V2' and '<V1' are ml_dtypes' names
-	stride int      // bytes of an element in NumPy's files, which pack nothing
+	bits int
+	tag  string // of an array in a message: 3 bytes
 	// unit is what 1 of a distribution becomes: normal numbers are below 4, and fill an integer's range.
 	unit   float32
 	encode func(float32) uint32
@@ -37,12 +35,12 @@ type layout struct {
 }
 
 var layouts = map[Type]layout{
-	Float32:  {32, "<f4", []string{"<f4"}, 4, 1, math.Float32bits, math.Float32frombits},
-	Float16:  floating(5, 10, "<f2", "<f2"),
-	BFloat16: floating(8, 7, "<b2", "<V2", "|V2"),
-	Int8:     whole(8, "|i1", "|i1"),
-	Int4:     whole(4, "|i4", "<V1", "|V1"),
-	E8M0:     {8, "|e8", []string{"<V1", "|V1"}, 1, 1, encodeE8M0, decodeE8M0},
+	Float32:  {32, "<f4", 1, math.Float32bits, math.Float32frombits},
+	Float16:  floating(5, 10, "<f2"),
+	BFloat16: floating(8, 7, "<b2"),
+	Int8:     whole(8, "|i1"),
+	Int4:     whole(4, "|i4"),
+	E8M0:     {8, "|e8", 1, encodeE8M0, decodeE8M0},
 }
 
 func (t Type) String() string {

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"flashlab/tensor/npytest"
 )
 
 var inf = float32(math.Inf(1))
@@ -130,29 +128,4 @@ func TestIntegersFillTheirRange(t *testing.T) {
 		}
 		assert.Greater(t, len(seen), int(1.7*most))
 	}
-}
-
-func TestNPYOfEveryType(t *testing.T) {
-	x := []float32{1, -2, 3}
-	for ty, file := range map[Type][]byte{ // the bytes as NumPy 2 and ml_dtypes write them
-		Float16:  npytest.Raw("<f2", []byte("\x00<\x00\xc0\x00B"), 3),
-		BFloat16: npytest.Raw("<V2", []byte("\x80?\x00\xc0@@"), 3),
-		Int8:     npytest.Raw("|i1", []byte("\x01\xfe\x03"), 3),
-		Int4:     npytest.Raw("<V1", []byte("\x01\x0e\x03"), 3),
-		E8M0:     npytest.Raw("|V1", []byte{127, 126, 254}, 3),
-	} {
-		x := x
-		if ty == E8M0 {
-			x = []float32{1, 0.5, 0x1p127}
-		}
-		got, err := ReadNPYOf(ty, bytes.NewReader(file), 3)
-		require.NoError(t, err, ty)
-		assert.Equal(t, &Tensor{Shape: []int{3}, Data: x, Type: ty}, got)
-		_, err = ReadNPY(bytes.NewReader(file), 3)
-		assert.ErrorContains(t, err, "want '<f4' (float32)")
-		_, err = ReadNPYOf(ty, bytes.NewReader(file[:len(file)-1]), 3)
-		assert.ErrorContains(t, err, "promised")
-	}
-	_, err := ReadNPYOf("int3", bytes.NewReader(nil), 3)
-	assert.ErrorContains(t, err, "unknown type")
 }

@@ -12,6 +12,7 @@ import (
 
 	"flashlab/nn/safetensors"
 	"flashlab/tensor"
+	"flashlab/tensor/npy"
 )
 
 // metadata is the file of that name, as export_gpt2.py writes it.
@@ -111,7 +112,7 @@ func (e exported) read(name string) ([]float32, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t, err := tensor.ReadNPY(f, tensor.Elements(e.shapes[name]))
+	t, err := npy.Read(f, tensor.Elements(e.shapes[name]))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/lm"
 	"flashlab/tensor"
+	"flashlab/tensor/npy"
 )
 
 // task is the folder of task 7, with the course's own model and what transformers
@@ -39,7 +40,7 @@ func goldens(t *testing.T, name string) (all []golden) {
 		require.NoError(t, err)
 		defer file.Close()
 		g := golden{prompt: integers(t, filepath.Join(dir, fmt.Sprintf("prompt%d.npy", n))), greedy: integers(t, filepath.Join(dir, fmt.Sprintf("greedy%d.npy", n)))}
-		g.logits, err = tensor.ReadNPY(file, tensor.MaxElements)
+		g.logits, err = npy.Read(file, tensor.MaxElements)
 		require.NoError(t, err)
 		all = append(all, g)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"flashlab/nn/lm"
 	"flashlab/tensor"
+	"flashlab/tensor/npy"
 )
 
 // bound is four times the largest error of these goldens as measured, relative to the logits'
@@ -57,7 +58,7 @@ func difference(t *testing.T, r *Reference, prompt []int32, logits string) tenso
 	f, err := os.Open(logits)
 	require.NoError(t, err)
 	defer f.Close()
-	last, err := tensor.ReadNPY(f, tensor.MaxElements)
+	last, err := npy.Read(f, tensor.MaxElements)
 	require.NoError(t, err)
 	rows := last.Shape[0]
 	require.Equal(t, []int{min(len(prompt), 4), r.Config().Vocabulary}, last.Shape)

@@ -115,12 +115,13 @@ func ours(text string, buildsWithout func() bool) bool {
 	return strings.HasPrefix(text, "go: ") || !buildsWithout()
 }
 
+// tagsOf are a worker's tags. noasm takes gonum's assembly out: its loops check no bounds but by sums
+// that overflow, so a submission could read and write all of its process through them.
+func tagsOf(tags string) string { return strings.TrimPrefix(tags+",noasm", ",") }
+
 // buildArgs are the go command's.
-//
-// noasm takes gonum's assembly out: its loops check no bounds but by sums that overflow,
-// so a submission could read and write all of its process through them.
 func buildArgs(overlay, tags, binary, worker string) []string {
-	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-tags", strings.TrimPrefix(tags+",noasm", ","), "-o", binary}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-tags", tagsOf(tags), "-o", binary}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}

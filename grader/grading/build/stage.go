@@ -34,7 +34,7 @@ type Stage struct {
 }
 
 // toolchain is what `go env` says of the go command.
-type toolchain struct{ GOROOT, GOVERSION string }
+type toolchain struct{ GOROOT, GOVERSION, GOCACHE string }
 
 // stages are those that this process has already seen: its tree does not change.
 var stages sync.Map
@@ -56,7 +56,7 @@ func stageOf(ctx context.Context, root, tags string, env []string) (*Stage, erro
 // added to the environment, as for Worker.
 func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, error) {
 	var tc toolchain
-	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION")
+	out, err := goOutput(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION", "GOCACHE")
 	if err == nil {
 		err = json.Unmarshal(out, &tc)
 	}
@@ -100,7 +100,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 		if out, err := goOutput(ctx, root, []string{"CGO_ENABLED=0"}, "build", "-o", s.layer, "./grader/grading/build/layers"); err != nil {
 			return fmt.Errorf("the build cache's program: %w%s", err, out)
 		}
-		if err := s.warm(ctx); err != nil {
+		if err := s.warm(ctx, tc.GOCACHE); err != nil {
 			return err
 		}
 		return cache.WriteFile(warm, nil, 0o644)
@@ -206,22 +206,25 @@ func copyWhole(ctx context.Context, root string, files []string, to string) erro
 
 var toolLine = regexp.MustCompile(`(?m)^tool .*$`)
 
-// warm fills the build cache with the course's own code. A worker that does not
-// build does not matter here: a submission will replace what is wrong.
-func (s *Stage) warm(ctx context.Context) error {
+// warm fills the build cache with the course's own code, and with what the go command's own cache has
+// of it: Go's library. A worker that does not build does not matter here: a submission will replace
+// what is wrong.
+func (s *Stage) warm(ctx context.Context, own string) error {
 	if err := os.MkdirAll(s.cache, 0o755); err != nil {
 		return err
 	}
+	args := []string{"list", "-e", "-export", "-deps", "-f", "", "-tags", tagsOf(s.tags)} // compiles, and links nothing
 	for _, t := range registry.All {
 		w := t.Worker()
 		if _, err := os.Stat(filepath.Join(s.Root, w)); err != nil {
 			return fmt.Errorf("the worker of task %s is not in the copy: %w", t.Name, err)
 		}
-		cmd := exec.CommandContext(ctx, "go", buildArgs("", s.tags, os.DevNull, w)...)
-		cmd.Dir = s.Root
-		cmd.Env = s.environment()
-		_ = cmd.Run() // stubs need not build
+		args = append(args, w)
 	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = s.Root
+	cmd.Env = append(s.environment(), cacheProgram(s.layer, "-from", own, s.cache))
+	_ = cmd.Run() // stubs need not build
 	return ctx.Err()
 }
 
@@ -254,6 +257,9 @@ const buildMemory = 4 << 30
 // environment is a go command's. Its build cache is the warm one and own, which gets
 // what is new; without own that is the warm one itself.
 func (s *Stage) environment(own ...string) []string {
-	layers := `"` + strings.Join(append([]string{s.layer, s.cache}, own...), `" "`) + `"` // a folder's name may have spaces
-	return append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache, "GOCACHEPROG="+layers)
+	return append(slices.Concat(s.env, cgoFor(s.tags)), "GOCACHE="+s.cache, cacheProgram(append([]string{s.layer, s.cache}, own...)...))
 }
+
+// cacheProgram is the go command's setting: a program with its arguments, in quotes, for a folder's
+// name may have spaces.
+func cacheProgram(words ...string) string { return `GOCACHEPROG="` + strings.Join(words, `" "`) + `"` }

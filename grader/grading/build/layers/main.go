@@ -3,6 +3,11 @@
 // that it cannot change, and nothing of that cache has to be copied or linked.
 //
 //	GOCACHEPROG="layers WARM OWN" go build
+//
+// Where the warm cache is filled, -from names go's own build cache on this machine: what that has is
+// copied, not compiled again.
+//
+//	GOCACHEPROG="layers -from GOCACHE WARM" go build
 package main
 
 import (
@@ -10,6 +15,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -40,18 +46,23 @@ type response struct {
 }
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "layers FOLDER...: a build cache; the go command starts it")
+	from := flag.String("from", "", "go's own build `cache`: what only that has is copied to the last folder")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "layers [-from CACHE] FOLDER...: a build cache; the go command starts it")
 		os.Exit(2)
 	}
-	if err := layers(os.Args[1:]).serve(os.Stdin, os.Stdout); err != nil {
+	if err := (layers{flag.Args(), *from}).serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "build cache:", err)
 		os.Exit(1)
 	}
 }
 
-// layers are folders; the last one is written to.
-type layers []string
+// layers are folders, the last of which is written to, and go's own cache or "".
+type layers struct {
+	dirs []string
+	own  string
+}
 
 func (l layers) serve(in io.Reader, out io.Writer) error {
 	from, to := json.NewDecoder(bufio.NewReader(in)), json.NewEncoder(out)
@@ -97,7 +108,7 @@ type entry struct {
 }
 
 func (l layers) get(r request, a *response) {
-	for _, dir := range l {
+	for _, dir := range l.dirs {
 		text, err := os.ReadFile(entryPath(dir, r.ActionID))
 		var e entry
 		if err != nil || json.Unmarshal(text, &e) != nil {
@@ -109,14 +120,19 @@ func (l layers) get(r request, a *response) {
 			return
 		}
 	}
-	a.Miss = true
+	if body, output, ok := fromGo(l.own, r.ActionID); ok && l.put(request{ActionID: r.ActionID, OutputID: output, BodySize: int64(len(body))}, body, a) == nil {
+		now := time.Now()
+		a.OutputID, a.Size, a.Time = output, int64(len(body)), &now
+		return
+	}
+	a.DiskPath, a.Miss = "", true
 }
 
 func (l layers) put(r request, body []byte, a *response) error {
 	if int64(len(body)) != r.BodySize {
 		return fmt.Errorf("%d bytes came, %d were announced", len(body), r.BodySize)
 	}
-	dir := l[len(l)-1]
+	dir := l.dirs[len(l.dirs)-1]
 	text, err := json.Marshal(entry{r.OutputID, r.BodySize, time.Now()})
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
-package tensor
+// Package npy reads NumPy's .npy format. It is apart from package tensor so that workers, which are
+// built for every submission, go without what npyio brings along: a library of linear algebra.
+package npy
 
 import (
 	"bytes"
@@ -8,21 +10,33 @@ import (
 	"slices"
 
 	"github.com/sbinet/npyio"
+
+	"flashlab/tensor"
 )
 
-// maxNPYHeader bounds the header that ReadNPY accepts.
-const maxNPYHeader = 64 << 10
+// maxHeader bounds the header that Read accepts.
+const maxHeader = 64 << 10
 
-// ReadNPY reads NumPy's .npy format: float32, at most that many elements.
-func ReadNPY(r io.Reader, most int) (*Tensor, error) { return ReadNPYOf(Float32, r, most) }
+// names are what NumPy calls the types; '<V2' and '<V1' are ml_dtypes' names.
+var names = map[tensor.Type][]string{
+	tensor.Float32:  {"<f4"},
+	tensor.Float16:  {"<f2"},
+	tensor.BFloat16: {"<V2", "|V2"},
+	tensor.Int8:     {"|i1"},
+	tensor.Int4:     {"<V1", "|V1"},
+	tensor.E8M0:     {"<V1", "|V1"},
+}
 
-// ReadNPYOf is ReadNPY for elements of a type. NumPy has no bfloat16 or int4 of its own; the
+// Read reads float32, at most that many elements.
+func Read(r io.Reader, most int) (*tensor.Tensor, error) { return ReadOf(tensor.Float32, r, most) }
+
+// ReadOf is Read for elements of a type. NumPy has no bfloat16 or int4 of its own; the
 // names are those of Python's ml_dtypes, which gives each int4 a byte.
-func ReadNPYOf(want Type, r io.Reader, most int) (t *Tensor, err error) {
+func ReadOf(want tensor.Type, r io.Reader, most int) (t *tensor.Tensor, err error) {
 	if err := want.Check(); err != nil {
 		return nil, err
 	}
-	header, err := npyHeader(r)
+	head, err := header(r)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
@@ -32,31 +46,30 @@ func ReadNPYOf(want Type, r io.Reader, most int) (t *Tensor, err error) {
 			t, err = nil, fmt.Errorf("npy: malformed header: %v", p)
 		}
 	}()
-	reader, err := npyio.NewReader(io.MultiReader(bytes.NewReader(header), r))
+	reader, err := npyio.NewReader(io.MultiReader(bytes.NewReader(head), r))
 	if err != nil {
 		return nil, fmt.Errorf("npy: %w", err)
 	}
 	d := reader.Header.Descr
-	l := layouts[want]
-	if !slices.Contains(l.npy, d.Type) || d.Fortran {
-		return nil, fmt.Errorf("npy: elements are %q (Fortran order: %v), want '%s' (%v), row-major", d.Type, d.Fortran, l.npy[0], want)
+	if !slices.Contains(names[want], d.Type) || d.Fortran {
+		return nil, fmt.Errorf("npy: elements are %q (Fortran order: %v), want '%s' (%v), row-major", d.Type, d.Fortran, names[want][0], want)
 	}
 	n := 1
 	for _, dim := range d.Shape {
 		if dim < 0 || (dim > 0 && n > most/dim) {
-			return nil, fmt.Errorf("npy: shape %s: want at most %d elements", ShapeString(d.Shape), most)
+			return nil, fmt.Errorf("npy: shape %s: want at most %d elements", tensor.ShapeString(d.Shape), most)
 		}
 		n *= dim
 	}
-	raw := make([]byte, l.stride*n)
+	raw := make([]byte, want.Bytes(1)*n) // NumPy packs nothing
 	if _, err := io.ReadFull(r, raw); err != nil {
 		return nil, fmt.Errorf("npy: %d bytes of data promised: %w", len(raw), err)
 	}
-	if want == Int4 {
+	if want == tensor.Int4 {
 		pack(raw)
 		raw = raw[:want.Bytes(n)]
 	}
-	return &Tensor{Shape: d.Shape, Data: want.Decode(raw)[:n], Type: want}, nil
+	return &tensor.Tensor{Shape: d.Shape, Data: want.Decode(raw)[:n], Type: want}, nil
 }
 
 // pack puts the low halves of pairs of bytes into one, from the front.
@@ -70,8 +83,8 @@ func pack(b []byte) {
 	}
 }
 
-// npyHeader reads the header's bytes, after checking that its length is sane.
-func npyHeader(r io.Reader) ([]byte, error) {
+// header reads the header's bytes, after checking that its length is sane.
+func header(r io.Reader) ([]byte, error) {
 	head := make([]byte, 10)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, fmt.Errorf("no .npy file: %w", err)
@@ -88,7 +101,7 @@ func npyHeader(r io.Reader) ([]byte, error) {
 		head = append(head, more...)
 		length = int(binary.LittleEndian.Uint32(head[8:]))
 	}
-	if length > maxNPYHeader {
+	if length > maxHeader {
 		return nil, fmt.Errorf("a header of %d bytes is too long", length)
 	}
 	text := make([]byte, length)
