@@ -104,40 +104,28 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
 constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
 constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
 
-// Asks for so many rows from first on, and numbers of the slice. What lies outside is 0. There are
-// fewer than 2^30 weights, so 32 bits count their bytes.
+// Asks for so many rows from first on, and numbers of the slice. Behind a row's end its last ones
+// come again, for which x is 0. There are fewer than 2^30 weights, so 32 bits count their bytes.
 template <int HEIGHT>
 __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scale *scales,
                     int first, int outputs, int hidden, int slice, int lane) {
+    const int bytes = hidden / 2, at = min(slice * LINE + lane % 8 * 16, bytes - 16);
+    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + lane % 8;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
+        const unsigned row = min(first + lane / 8 + i, outputs - 1);
+        __pipeline_memcpy_async(to, codes + (row * bytes + at), 16);
+    }
     constexpr int EACH = SLICE / BLOCK * (int)sizeof(Scale) / 4; // words of a row's scales
-    const int piece = lane % 8, word = lane % EACH;              // a piece is 32 numbers
-    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + piece;
-    unsigned *scale = reinterpret_cast<unsigned *>(stage + lane / EACH * PITCH + LINE) + word;
-    const auto rows = [&](bool codesThere, bool scalesThere) {
+    const int words = hidden / BLOCK * (int)sizeof(Scale) / 4;
+    const int word = min(slice * EACH + lane % EACH, words - 1);
+    auto *scale = reinterpret_cast<unsigned *>(stage + lane / EACH * PITCH + LINE) + lane % EACH;
 #pragma unroll
-        for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
-            const unsigned row = min(first + lane / 8 + i, outputs - 1);
-            if (codesThere)
-                __pipeline_memcpy_async(
-                    to, codes + (row * (hidden / 2) + slice * LINE + piece * 16), 16);
-            else
-                *to = make_uint4(0, 0, 0, 0);
-        }
-#pragma unroll
-        for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
-            const unsigned row = min(first + lane / EACH + i, outputs - 1);
-            const Scale *from = scales + (row * (hidden / BLOCK) + slice * (SLICE / BLOCK));
-            if (scalesThere)
-                __pipeline_memcpy_async(scale, reinterpret_cast<const unsigned *>(from) + word, 4);
-            else
-                *scale = 0;
-        }
-    };
-    const int here = hidden - slice * SLICE;
-    if (here >= SLICE)
-        rows(true, true); // by itself, as it takes half the instructions
-    else
-        rows(piece * 32 < here, word * (SLICE / EACH) < here);
+    for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
+        const unsigned row = min(first + lane / EACH + i, outputs - 1);
+        __pipeline_memcpy_async(
+            scale, reinterpret_cast<const unsigned *>(scales) + (row * words + word), 4);
+    }
 }
 
 // The table: for every byte its two numbers as halves, once for each lane, so that lanes
@@ -239,8 +227,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         askSlice += WARPS, to = to + 1 == STAGES ? 0 : to + 1;
         if (askSlice >= slices) askSlice = warp, askGroup += gridDim.x;
     };
-    // In a recorded graph this kernel may begin while the one before it runs, which may write x.
-    // More weights are asked for behind x: they would be in its way.
+    // The kernel ahead may still run, and write x. More weights would be in the way of x.
     next();
     fillPairs(memory);
 #if __CUDA_ARCH__ >= 900
@@ -308,6 +295,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         project<WARPS, STAGES, TALL, WIDE>(                                                        \
             x, codes, scales, bias, {q, k, v, seq, heads, kvHeads, dim}, rows, hidden, outputs);   \
     }
-PROJECT(project8, 16, 3, 1, 1)
+PROJECT(project8, 16, 4, 1, 1)
 PROJECT(project16, 16, 3, 1, 2)
 PROJECT(project64, 8, 2, 2, 8)
