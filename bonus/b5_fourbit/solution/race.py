@@ -36,7 +36,7 @@ CHECKED = [  # rows, hidden, heads, heads of k and v, dim
     (1, 128, 1, 1, 8), (1, 4480, 96, 8, 128), (1, 14336, 24, 4, 120), (2, 256, 2, 1, 16), (7, 768, 12, 12, 64), (8, 384, 3, 1, 40), (9, 4096, 8, 2, 128),
     (16, 640, 4, 2, 64), (17, 768, 12, 12, 64), (64, 128, 1, 1, 8), (113, 1152, 5, 1, 72), (300, 4096, 32, 8, 128),
 ]
-WAYS = [("project8", 16, 4, 1, 1), ("project16", 16, 3, 1, 2), ("project64", 8, 2, 2, 8)]  # fourbit.go has them
+WAYS = [("project8", 16, 3, 1, 1), ("project16", 16, 3, 1, 2), ("project64", 8, 2, 2, 8)]  # fourbit.go has them
 RACES = [(4096, 24, 4, 128), (4096, 96, 8, 128), (14336, 24, 4, 128), (768, 12, 12, 64)]
 ROWS = [1, 8, 16, 64, 128, 2048]
 TABLE = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
@@ -80,7 +80,7 @@ def load(cubins):
 
 def shared_of(warps, stages, tall, wide):
     """As in fourbit.go."""
-    return 256 * 256 + warps * ((2 if wide <= 2 else 1) * 512 * tall * wide + stages * 16 * tall * 144)
+    return 256 * 256 + warps * ((2 if wide <= 2 else 1) * 512 * tall * wide + stages * 16 * tall * 160)
 
 
 PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
