@@ -17,16 +17,16 @@ type way struct {
 	warps, stages, tall, wide int
 }
 
-var ways = []way{{"project8", 16, 4, 1, 1}, {"project16", 16, 3, 1, 2}, {"project64", 8, 2, 2, 8}}
+var ways = []way{{"project8", 16, 3, 1, 1}, {"project16", 16, 3, 1, 2}, {"project64", 8, 2, 2, 8}}
 
 // shared is the bytes of shared memory that kernels.cu lays out: the table of pairs, the warps'
-// shares of the sums, in two buffers for a few rows of x, and stages of 144 bytes for each output.
+// shares of the sums, in two buffers for a few rows of x, and stages of up to 160 bytes for each output.
 func (w way) shared() int {
 	buffers := 1
 	if w.wide <= 2 {
 		buffers = 2
 	}
-	return 256*256 + w.warps*(buffers*512*w.tall*w.wide+w.stages*16*w.tall*144)
+	return 256*256 + w.warps*(buffers*512*w.tall*w.wide+w.stages*16*w.tall*160)
 }
 
 // Fourbit holds the kernels of both formats.
@@ -147,5 +147,5 @@ func (k kernelsOf) of(p Projection, processors int) (device.Kernel, device.Launc
 	}
 	w := ways[i]
 	groups := over(p.Outputs(), 16*w.tall)
-	return k.project[i], device.Launch{Grid: device.D2(min(groups, processors), over(p.Rows(), 8*w.wide)), Block: device.D1(32 * w.warps), Shared: w.shared()}
+	return k.project[i], device.Launch{Grid: device.D2(min(groups, processors), over(p.Rows(), 8*w.wide)), Block: device.D1(32 * w.warps), Shared: w.shared(), Early: true}
 }

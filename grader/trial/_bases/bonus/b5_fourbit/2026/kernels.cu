@@ -6,7 +6,6 @@
 //
 // A weight's number is, but for its block's scale, one of sixteen. Halves hold these, so tensor
 // cores multiply them, and a block's sum of products, in float32, is multiplied by its scale.
-//
 // The host defines MXFP4, or nothing for NF4. One row of x has a kernel of its own, in row.cu.
 
 #include <cuda_fp16.h>
@@ -18,14 +17,9 @@ constexpr int BLOCK = 32; // numbers of a row that share a scale
 constexpr int FIRST = 0;  // the bit at which a byte's first code begins
 typedef unsigned char Scale;
 typedef uint2 Scales; // of a row in a stage, see below
-
 // E2M1: a sign, two bits of exponent, one of fraction.
-__device__ float number(int code) {
-    const int e = code >> 1 & 3, f = code & 1;
-    const float size = e > 0 ? (2 + f) * (1 << e) * 0.25f : 0.5f * f;
-    return code & 8 ? -size : size;
-}
-
+__constant__ float numbers[16] = {0,     0.5f,  1,  1.5f,  2,  3,  4,  6,
+                                  -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
 // E8M0 is the exponent of a float32, where 0 would be a float32's 0, and 255 its infinity.
 __device__ float scaleOf(Scale e) {
     return e == 255 ? NAN : e == 0 ? 0x1p-127f : __uint_as_float((unsigned)e << 23);
@@ -39,19 +33,14 @@ __device__ float scaleOf(Scales s, int block) {
 constexpr int BLOCK = 64, FIRST = 4;
 typedef float Scale;
 typedef uint4 Scales;
-
 // clang-format off
-__constant__ float quantiles[16] = {
+__constant__ float numbers[16] = {
     -1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f,
     -0.28444138169288635f, -0.18477343022823334f, -0.09105003625154495f, 0.0f,
     0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
     0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f,
 };
 // clang-format on
-
-__device__ float number(int code) {
-    return quantiles[code];
-}
 __device__ float scaleOf(float s) {
     return s;
 }
@@ -61,19 +50,16 @@ __device__ float scaleOf(Scales s, int block) {
 #endif
 
 constexpr unsigned EVERYONE = 0xffffffff;
-
 // The code of number i of a byte, 0 or 1.
 __device__ int codeOf(int byte, int i) {
     return byte >> (i == 0 ? FIRST : 4 - FIRST) & 15;
 }
 
-// ---- reading --------------------------------------------------------------------------------
-
 // out[i] = number * scale, for count numbers in rows; a row's first number begins a block. A thread
 // has four. Each lane keeps one number of the sixteen, and all ask each other for them.
 extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *scales, float *out,
                                       int count, int row) {
-    const float mine = number(threadIdx.x % 16);
+    const float mine = numbers[threadIdx.x % 16];
     const int first = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     const int blocks = (row + BLOCK - 1) / BLOCK; // of a row; the last one may be short
     unsigned bytes = 0;                           // behind the end all lanes still take part
@@ -95,54 +81,61 @@ extern "C" __global__ void dequantise(const unsigned char *codes, const Scale *s
         for (int j = 0; first + j < count; j++) out[first + j] = x[j];
 }
 
-// ---- multiplying ----------------------------------------------------------------------------
-
 // Weights arrive by cp.async in stages, several of which are under way. A stage is 256 numbers of
-// each row, 128 bytes: a line of memory. Behind them lie the row's scales. So rows begin 144 bytes
-// apart, which is four banks: lane 4g + t reads word t of row g, and all lanes are in different
-// ones.
-constexpr int SLICE = 256, LINE = SLICE / 2, PITCH = LINE + 16;
-constexpr int WORDS = BLOCK / 32; // of eight numbers each, that a lane has of a block
-
+// each row, 128 bytes, and behind them the row's scales. A lane has WORDS words of a block, of
+// eight numbers each; with few rows of x they are N in a row, read at once. Rows begin 144 or 160
+// bytes apart: what lanes 4g + t read of rows g is in different banks.
+constexpr int SLICE = 256, LINE = SLICE / 2, WORDS = BLOCK / 32;
+template <int N> struct alignas(4 * N) Words {
+    unsigned of[N];
+};
+// The number in the slice with which a word of lane 0 begins.
+template <int N> __device__ constexpr int place(int word) {
+    return word / N * N * 32 + word % N * 8;
+}
 // Asks for so many rows from first on, and numbers of the slice. What lies outside is 0. There are
 // fewer than 2^30 weights, so 32 bits count their bytes.
-template <int HEIGHT>
+template <int HEIGHT, int PITCH>
 __device__ void ask(unsigned char *stage, const unsigned char *codes, const Scale *scales,
                     int first, int outputs, int hidden, int slice, int lane) {
-    const int here = hidden - slice * SLICE, piece = lane % 8; // of 32 numbers
-    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + piece;
-#pragma unroll
-    for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
-        const unsigned row = min(first + lane / 8 + i, outputs - 1);
-        if (piece * 32 < here)
-            __pipeline_memcpy_async(to, codes + (row * (hidden / 2) + slice * LINE + piece * 16),
-                                    16);
-        else
-            *to = make_uint4(0, 0, 0, 0);
-    }
     constexpr int EACH = SLICE / BLOCK * (int)sizeof(Scale) / 4; // words of a row's scales
-    const int word = lane % EACH;
+    const int piece = lane % 8, word = lane % EACH;              // a piece is 32 numbers
+    uint4 *to = reinterpret_cast<uint4 *>(stage + lane / 8 * PITCH) + piece;
     unsigned *scale = reinterpret_cast<unsigned *>(stage + lane / EACH * PITCH + LINE) + word;
+    const auto rows = [&](bool codesThere, bool scalesThere) {
 #pragma unroll
-    for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
-        const unsigned row = min(first + lane / EACH + i, outputs - 1);
-        const Scale *from = scales + (row * (hidden / BLOCK) + slice * (SLICE / BLOCK));
-        if (word * (SLICE / EACH) < here)
-            __pipeline_memcpy_async(scale, reinterpret_cast<const unsigned *>(from) + word, 4);
-        else
-            *scale = 0;
-    }
+        for (int i = 0; i < HEIGHT; i += 4, to += 4 * PITCH / 16) {
+            const unsigned row = min(first + lane / 8 + i, outputs - 1);
+            if (codesThere)
+                __pipeline_memcpy_async(
+                    to, codes + (row * (hidden / 2) + slice * LINE + piece * 16), 16);
+            else
+                *to = make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < HEIGHT; i += 32 / EACH, scale += 32 / EACH * PITCH / 4) {
+            const unsigned row = min(first + lane / EACH + i, outputs - 1);
+            const Scale *from = scales + (row * (hidden / BLOCK) + slice * (SLICE / BLOCK));
+            if (scalesThere)
+                __pipeline_memcpy_async(scale, reinterpret_cast<const unsigned *>(from) + word, 4);
+            else
+                *scale = 0;
+        }
+    };
+    const int here = hidden - slice * SLICE;
+    if (here >= SLICE) // by itself, as it takes half the instructions
+        rows(true, true);
+    else
+        rows(piece * 32 < here, word * (SLICE / EACH) < here);
 }
 
 // The table: for every byte its two numbers as halves, once for each lane, so that lanes
 // with different bytes never meet in a bank. Entries are 256 bytes apart: then one instruction
-// makes an address, of a byte of the word and the four times lane below it.
+// makes an address, of a byte of the word and four times the lane. Four threads fill an entry.
 constexpr int TABLE = 256 * 256;
-
-// Four threads share the 32 copies of an entry.
 __device__ void fillPairs(unsigned char *pairs) {
     for (int i = threadIdx.x; i < 256 * 4; i += blockDim.x) {
-        const __half2 two = __floats2half2_rn(number(codeOf(i / 4, 0)), number(codeOf(i / 4, 1)));
+        const __half2 two = __floats2half2_rn(numbers[codeOf(i / 4, 0)], numbers[codeOf(i / 4, 1)]);
         const unsigned word = *reinterpret_cast<const unsigned *>(&two);
         uint4 *to = reinterpret_cast<uint4 *>(pairs + i / 4 * 256) + i % 4;
         to[0] = to[4] = make_uint4(word, word, word, word);
@@ -153,12 +146,12 @@ __device__ unsigned pairOf(const unsigned char *pairs, unsigned word, int byte, 
     return *reinterpret_cast<const unsigned *>(pairs + at);
 }
 
-// sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives eight halves of a row
-// of x: of the lane's word, one of eight. Loops over fragments have constant bounds: but for
-// the long ones, the compiler unrolls them without being told.
+// sums [16 * TALL, 8 * WIDE] += scales * (numbers * x), for a stage. x gives the eight halves of a
+// row of x for a word. Loops have constant bounds: but for long ones, the compiler unrolls them.
 template <int TALL, int WIDE, class X>
 __device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stage,
                          const unsigned char *pairs, int lane, X x) {
+    constexpr int N = WIDE <= 2 ? WORDS : 1, PITCH = LINE + 16 * N;
     const unsigned char *mine = stage + lane / 4 * PITCH;
     Scales scales[TALL][2];
     for (int i = 0; i < 2 * TALL; i++) // rows g and g + 8 of each tile
@@ -166,12 +159,13 @@ __device__ void multiply(float (&sums)[TALL][WIDE][4], const unsigned char *stag
 #pragma unroll(WIDE <= 2 ? SLICE / BLOCK : 1)
     for (int block = 0; block < SLICE / BLOCK; block++) {
         unsigned a[TALL][2 * WORDS][4];
-        for (int i = 0; i < 2 * TALL * WORDS; i++) {
-            const int tall = i / 2 / WORDS, half = i / WORDS % 2, w = i % WORDS;
-            const unsigned word = *reinterpret_cast<const unsigned *>(
-                mine + (16 * tall + 8 * half) * PITCH + (block * WORDS + w) * 16 + lane % 4 * 4);
-            for (int byte = 0; byte < 4; byte++)
-                a[tall][2 * w + byte / 2][byte % 2 * 2 + half] = pairOf(pairs, word, byte, lane);
+        for (int i = 0; i < 2 * TALL * WORDS / N; i++) {
+            const int row = i * N / WORDS, w = i * N % WORDS; // rows are 8 apart
+            const auto words = *reinterpret_cast<const Words<N> *>(
+                mine + 8 * row * PITCH + place<N>(block * WORDS + w) / 2 + lane % 4 * 4 * N);
+            for (int j = 0; j < 4 * N; j++) // bytes
+                a[row / 2][2 * w + j / 2][j % 2 * 2 + row % 2] =
+                    pairOf(pairs, words.of[j / 4], j % 4, lane);
         }
 #pragma unroll
         for (int wide = 0; wide < WIDE; wide++) {
@@ -216,10 +210,11 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
                         int outputs) {
     constexpr int HEIGHT = 16 * TALL, SHARE = 32 * TALL * WIDE; // of a warp's sums, by fours
     constexpr bool FEW = WIDE <= 2;
+    constexpr int N = FEW ? WORDS : 1, PITCH = LINE + 16 * N;
     constexpr int BUFFERS = FEW ? 2 : 1; // for the sums: with two, nobody waits for who adds them
     extern __shared__ __align__(16) unsigned char memory[];
     float4 *shares = reinterpret_cast<float4 *>(memory + TABLE);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, firstRow = blockIdx.y * 8 * WIDE;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row0 = blockIdx.y * 8 * WIDE;
     unsigned char *stages =
         memory + TABLE + BUFFERS * WARPS * SHARE * 16 + warp * STAGES * HEIGHT * PITCH;
     const int groups = (outputs + HEIGHT - 1) / HEIGHT, slices = (hidden + SLICE - 1) / SLICE;
@@ -227,30 +222,36 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
     int askGroup = blockIdx.x, askSlice = warp, to = 0; // what is asked for next, and its stage
     const auto next = [&]() {
         if (askGroup < groups && askSlice < slices)
-            ask<HEIGHT>(stages + to * HEIGHT * PITCH, codes, scales, askGroup * HEIGHT, outputs,
-                        hidden, askSlice, lane);
+            ask<HEIGHT, PITCH>(stages + to * HEIGHT * PITCH, codes, scales, askGroup * HEIGHT,
+                               outputs, hidden, askSlice, lane);
         __pipeline_commit();
         askSlice += WARPS, to = to + 1 == STAGES ? 0 : to + 1;
         if (askSlice >= slices) askSlice = warp, askGroup += gridDim.x;
     };
-    for (int i = 0; i < STAGES - 1; i++) next();
-
+    // The kernel ahead may still run, and write x. More weights would be in the way of x.
+    next();
+    fillPairs(memory);
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
     const __half *from[WIDE]; // rows of x; those that are not there are read as the last one
     for (int i = 0; i < WIDE; i++)
-        from[i] = x + (size_t)min(firstRow + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8;
-    const auto eight = [&](int wide, int at) {
+        from[i] = x + (size_t)min(row0 + 8 * i + lane / 4, rows - 1) * hidden + lane % 4 * 8 * N;
+    const auto eight = [&](int wide, int slice, int word) {
+        const int at = slice * SLICE + place<N>(word);
         return at < hidden ? *reinterpret_cast<const uint4 *>(from[wide] + at) : uint4{0, 0, 0, 0};
     };
     uint4 held[SLICE / 32][FEW ? WIDE : 1]; // a warp's part of a few rows of x stays in registers
     const auto hold = [&](int slice) {
 #pragma unroll
         for (int i = 0; FEW && i < SLICE / 32 * WIDE; i++)
-            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice * SLICE + i / WIDE * 32);
+            held[i / WIDE][i % WIDE] = eight(i % WIDE, slice, i / WIDE);
         return slice;
     };
     int holds = hold(warp);
-    fillPairs(memory); // while the first weights and numbers of x are on their way
-    __syncthreads();   // every thread sees the whole table
+    for (int i = 1; i < STAGES - 1; i++) next();
+    __syncthreads(); // every thread sees the whole table
 
     int stage = 0, buffer = 0, turn = 0;
     for (int group = blockIdx.x; group < groups; group += gridDim.x) {
@@ -261,11 +262,10 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
             __syncwarp(); // the stage has arrived, and all lanes are done with the one before
             next();
             multiply(sums, stages + stage * HEIGHT * PITCH, memory, lane, [&](int wide, int word) {
-                return FEW ? held[word][wide] : eight(wide, slice * SLICE + word * 32);
+                return FEW ? held[word][wide] : eight(wide, slice, word);
             });
             stage = stage + 1 == STAGES ? 0 : stage + 1;
         }
-
         float4 *to = shares + buffer * WARPS * SHARE;
         for (int i = 0; i < TALL * WIDE; i++) {
             const float(&s)[4] = sums[i / WIDE][i % WIDE];
@@ -276,7 +276,7 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         for (int i = (threadIdx.x + turn) % (WARPS * 32); i < 4 * SHARE; i += WARPS * 32) {
             const int tile = i / 128, owner = i / 4 % 32, c = i % 4; // as the lane had it
             const int output = group * HEIGHT + tile / WIDE * 16 + owner / 4 + c / 2 * 8;
-            const int row = firstRow + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
+            const int row = row0 + tile % WIDE * 8 + owner % 4 * 2 + c % 2;
             if (row >= rows || output >= outputs) continue;
             float sum = __half2float(bias[output]);
             for (int w = 0; w < WARPS; w++) sum += reinterpret_cast<float *>(to + w * SHARE)[i];
@@ -295,6 +295,6 @@ __device__ void project(const __half *x, const unsigned char *codes, const Scale
         project<WARPS, STAGES, TALL, WIDE>(                                                        \
             x, codes, scales, bias, {q, k, v, seq, heads, kvHeads, dim}, rows, hidden, outputs);   \
     }
-PROJECT(project8, 16, 4, 1, 1)
+PROJECT(project8, 16, 3, 1, 1)
 PROJECT(project16, 16, 3, 1, 2)
 PROJECT(project64, 8, 2, 2, 8)

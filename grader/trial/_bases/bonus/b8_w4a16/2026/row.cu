@@ -31,12 +31,19 @@ struct Zero {
         ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
     }
 };
+// Bits of a word beside those of the half 1024, of which the last counts 1. In C++ these are two
+// instructions, as one of them takes one constant.
+template <unsigned MASK> __device__ __half2 above1024(unsigned word) {
+    unsigned x;
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(x) : "r"(word), "n"(MASK), "r"(0x64006400));
+    return halvesOf(x);
+}
 __device__ unsigned low(unsigned word, Zero zero) { // codes at bits 0 and 16
-    return bitsOf(__hsub2(halvesOf(word & 0x000f000f | 0x64006400), halvesOf(zero.ofLow)));
+    return bitsOf(__hsub2(above1024<0x000f000f>(word), halvesOf(zero.ofLow)));
 }
 __device__ unsigned high(unsigned word, Zero zero) { // codes at bits 4 and 20
-    return bitsOf(__hfma2(halvesOf(word & 0x00f000f0 | 0x64006400), __float2half2_rn(0.0625f),
-                          halvesOf(zero.ofHigh)));
+    return bitsOf(
+        __hfma2(above1024<0x00f000f0>(word), __float2half2_rn(0.0625f), halvesOf(zero.ofHigh)));
 }
 __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
