@@ -44,7 +44,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 				return s.bench.Multiply(out[0], in[0], in[1], p)
 			}, nil
 		}, nil
-	case "attention", "flash", "flash_window": // all scores, whatever the mask
+	case "attention", "flash", "flash_window": // all scores are computed, whatever the mask
 		return s.unfused(s.Attention())
 	case "halves_float16", "halves_bfloat16", "int8_tensor", "int8_block":
 		return s.widened(func() (baseline, error) { return s.unfused(s.Attention()) })
@@ -55,7 +55,7 @@ func (s *timedCase) findBaseline() (baseline, error) {
 		return s.unpacked(s.Sizes["rows"], s.Sizes["k"], s.Sizes["n"])
 	case "decode_float16", "decode_bfloat16":
 		return s.widened(func() (baseline, error) { return s.unfusedStep(s.Decode()) })
-	case "decode", "decode_window", "split": // all slots, whatever the window
+	case "decode", "decode_window", "split": // all slots are read, whatever the window
 		return s.unfusedStep(s.Decode())
 	case "decode_int8", "decode_int4":
 		return s.onlyRead(2 * int64(tensor.Float16.Bytes(s.Decode().Elements())))
@@ -111,7 +111,7 @@ func (s *timedCase) unfused(a attn.Shape) (baseline, error) {
 				device.Dense(n, a.SeqQ, a.SeqK, a.Dim, true, scale)); err != nil {
 				return err
 			}
-			if err := s.gauge.softmaxRows(part, n*a.SeqQ, a.SeqQ, a.SeqK, a.Causal); err != nil {
+			if err := s.gauge.softmaxRows(part, n*a.SeqQ, a.SeqQ, a.SeqK, a.Causal, a.Window); err != nil {
 				return err
 			}
 			if err := s.bench.Multiply(one(out[0], queries, head, n), part, one(in[2], keys, head, n),
@@ -126,13 +126,13 @@ func (s *timedCase) unfused(a attn.Shape) (baseline, error) {
 	}, nil
 }
 
-// softmaxRows normalises rows of scores in place.
-func (g *gauge) softmaxRows(scores device.Memory, rows, queries, keys int, causal bool) error {
+// softmaxRows normalises rows of scores in place; a window of 0 is none.
+func (g *gauge) softmaxRows(scores device.Memory, rows, queries, keys int, causal bool, window int) error {
 	b, err := device.BufferOf[float32](scores)
 	if err != nil {
 		return err
 	}
-	return g.d.Launch(g.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(gaugeBlock)}, b, 0, queries, keys, causal)
+	return g.d.Launch(g.softmax, device.Launch{Grid: device.D1(rows), Block: device.D1(gaugeBlock)}, b, 0, queries, keys, causal, window)
 }
 
 // unfusedStep is the same for one query of each sequence against a full cache. The
@@ -173,7 +173,7 @@ func (s *timedCase) unfusedStep(d attn.DecodeShape) (baseline, error) {
 			if err := s.bench.MultiplyAt(at[0], first); err != nil {
 				return err
 			}
-			if err := s.gauge.softmaxRows(scores, n*group, 1, d.MaxSeq, false); err != nil {
+			if err := s.gauge.softmaxRows(scores, n*group, 1, d.MaxSeq, false, d.Window); err != nil {
 				return err
 			}
 			return s.bench.MultiplyAt(at[1], second)

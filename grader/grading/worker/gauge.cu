@@ -82,24 +82,25 @@ __device__ float warp_sum(float x) {
 
 // Softmax of one row of scores [rows, keys] a block, in place. A row belongs to query
 // (first + row) % queries of its head; a causal one sees the keys up to its own place,
-// counted from the end, and the rest become 0.
+// counted from the end; with a window, of these only the last so many. The rest become 0.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    softmax_rows(float *scores, long long first, int queries, int keys, int causal) {
+    softmax_rows(float *scores, long long first, int queries, int keys, int causal, int window) {
     __shared__ float shared[2 * WARPS];
     float *row = scores + (long long)blockIdx.x * keys;
     const int query = (int)((first + blockIdx.x) % queries);
-    const int seen = causal ? min(keys, query + 1 + keys - queries) : keys;
+    const int end = causal ? min(keys, query + 1 + keys - queries) : keys;
+    const int begin = window ? max(0, end - window) : 0;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
     float largest = -INFINITY;
-    for (int j = threadIdx.x; j < seen; j += blockDim.x) largest = fmaxf(largest, row[j]);
+    for (int j = begin + threadIdx.x; j < end; j += blockDim.x) largest = fmaxf(largest, row[j]);
     largest = warp_max(largest);
     if (lane == 0) shared[warp] = largest;
     __syncthreads(); // all warps' maxima are there
     for (int w = 0; w < WARPS; w++) largest = fmaxf(largest, shared[w]);
 
     float sum = 0;
-    for (int j = threadIdx.x; j < seen; j += blockDim.x) sum += __expf(row[j] - largest);
+    for (int j = begin + threadIdx.x; j < end; j += blockDim.x) sum += __expf(row[j] - largest);
     sum = warp_sum(sum);
     if (lane == 0) shared[WARPS + warp] = sum;
     __syncthreads(); // all warps' sums are there
@@ -108,5 +109,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
     const float share = 1.0f / sum;
     for (int j = threadIdx.x; j < keys; j += blockDim.x)
-        row[j] = j < seen ? __expf(row[j] - largest) * share : 0.0f;
+        row[j] = begin <= j && j < end ? __expf(row[j] - largest) * share : 0.0f;
 }
