@@ -8,10 +8,9 @@
 // tensor cores (wgmma) take them from where they lie. One warpgroup asks, two multiply. A block
 // goes on to its next tile: while it writes one, the next one's numbers already arrive.
 //
-// The host defines COLUMNS of a tile (128 or 160), TALL (a warpgroup has 64 * TALL rows),
-// STAGES, GROUP, PARTS, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all
-// of a tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes. For few rows PARTS
-// blocks, a cluster, share out the sums over hidden.
+// The host defines COLUMNS of a tile (64, 128 or 160), TALL (a warpgroup has 64 * TALL rows),
+// STAGES, GROUP, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all of a
+// tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes.
 
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -47,7 +46,7 @@ __device__ uint32_t at(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-// --- Barriers, copies and clusters
+// --- Barriers and copies
 
 // In a graph a kernel may begin before the one ahead has ended. It reads weights at once; x, and
 // where it writes, are ready after the second call.
@@ -90,27 +89,6 @@ __device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int c
                  : "memory");
 }
 
-#if PARTS > 1
-// This address of a block of the cluster.
-__device__ uint32_t of(uint32_t block, const void *p) {
-    uint32_t there;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at(p)), "r"(block));
-    return there;
-}
-__device__ float4 read(uint32_t there) {
-    float4 x;
-    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
-                 : "r"(there)
-                 : "memory");
-    return x;
-}
-__device__ void meetCluster() {
-    asm volatile("barrier.cluster.arrive;" ::: "memory");
-    asm volatile("barrier.cluster.wait;" ::: "memory");
-}
-#endif
-
 // --- Products
 
 // A matrix in shared memory as wgmma takes it, in units of 16 bytes: where it begins; how far the
@@ -129,7 +107,13 @@ __device__ uint64_t matrix(const void *p, int nextColumns) {
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
         "+f"(d[i + 6]), "+f"(d[i + 7])
 #define IN32(i) IN8(i), IN8(i + 8), IN8(i + 16), IN8(i + 24)
-#if COLUMNS == 128
+#if COLUMNS == 64
+#define SHAPE "m64n64k16"
+#define NAMES TEN() ", " TEN(1) ", " TEN(2) ", %30, %31"
+#define REGISTERS IN32(0)
+#define OPERANDS "%32, %33"
+#define ADD "%34"
+#elif COLUMNS == 128
 #define SHAPE "m64n128k16"
 #define NAMES SIXTY "%60, %61, %62, %63"
 #define REGISTERS IN32(0), IN32(32)
@@ -247,8 +231,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     Memory &memory = *reinterpret_cast<Memory *>(((uintptr_t)bytes + 1023) / 1024 * 1024);
 
     const int high = (rows + ROWS - 1) / ROWS, wide = (outputs + COLUMNS - 1) / COLUMNS; // tiles
-    const int slices = (hidden + SLICE - 1) / SLICE, part = blockIdx.y;
-    const int firstSlice = slices * part / PARTS, endSlice = slices * (part + 1) / PARTS;
+    const int slices = (hidden + SLICE - 1) / SLICE;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++)
@@ -261,11 +244,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
     if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
         asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (threadIdx.x % 128 == 0) {
-            Walk w = {(int)blockIdx.x, firstSlice, 0, 1, tileOf(blockIdx.x, high, wide)}, x = w;
+            Walk w = {(int)blockIdx.x, 0, 0, 1, tileOf(blockIdx.x, high, wide)}, x = w;
             const auto next = [&](Walk &at) {
                 if (++at.stage == STAGES) at.stage = 0, at.phase ^= 1;
-                if (++at.slice < endSlice) return;
-                at.index += gridDim.x, at.slice = firstSlice;
+                if (++at.slice < slices) return;
+                at.index += gridDim.x, at.slice = 0;
                 if (at.index < high * wide) at.tile = tileOf(at.index, high, wide);
             };
             const auto askW = [&]() {
@@ -304,7 +287,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
         for (int index = blockIdx.x; index < high * wide; index += gridDim.x) {
             const Tile tile = tileOf(index, high, wide);
             int last = -1; // the stage whose products may still run
-            for (int slice = firstSlice; slice < endSlice; slice++) {
+            for (int slice = 0; slice < slices; slice++) {
                 await(&memory.full[stage], phase);
                 const Stage &s = memory.stages[stage];
                 const uint64_t w = matrix(s.w, sizeof s.w[0]);
@@ -315,7 +298,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                     for (int m = 0; m < TALL; m++) {
                         const uint64_t x = matrix(s.x[(warpgroup * TALL + m) * 64], 0);
                         multiply(sums[m], x + j * 32 / 16, w + j * 16 * 128 / 16,
-                                 slice > firstSlice || j > 0);
+                                 slice > 0 || j > 0);
                     }
                 }
                 commit();
@@ -340,19 +323,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                 for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[m][i])::"memory");
             release(last);
 
-#if PARTS > 1
-            // Each part has its sums in shared memory. All add up some columns of each.
-            constexpr int PITCH = 128 * CONSUMERS;
-            float4 *shares = reinterpret_cast<float4 *>(memory.stages) + threadIdx.x;
-            asm volatile("bar.sync 1, %0;" ::"n"(PITCH) : "memory"); // nobody multiplies
-#pragma unroll
-            for (int i = 0; i < TALL * SUMS / 4; i++) {
-                const float *d = &sums[i / (SUMS / 4)][i % (SUMS / 4) * 4];
-                shares[i * PITCH] = make_float4(d[0], d[1], d[2], d[3]);
-            }
-            meetCluster();
-#endif
-
             awaitInputs(); // whoever reads what is written here has ended
             const int row = tile.row + warpgroup * TALL * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4;
             const int firstColumn = tile.column + lane % 4 * 8;
@@ -366,24 +336,13 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
 #pragma unroll
                     for (int i = 0; i < 4; i++) {
                         const int j = 4 * g + i;
-                        const float *d = &sums[m][4 * j];
-                        float4 sum = make_float4(d[0], d[1], d[2], d[3]);
-#if PARTS > 1
-                        if (g % PARTS != part) continue;
-                        sum = make_float4(0, 0, 0, 0);
-#pragma unroll
-                        for (int from = 0; from < PARTS; from++) {
-                            const float4 x = read(of(from, shares + (m * SUMS / 4 + j) * PITCH));
-                            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
-                        }
-#endif
+                        const float *sum = &sums[m][4 * j];
                         const float2 more = unpack(b[j]);
-                        p[0][i] = pack(sum.x + more.x, sum.y + more.y);
-                        p[1][i] = pack(sum.z + more.x, sum.w + more.y);
+                        p[0][i] = pack(sum[0] + more.x, sum[1] + more.y);
+                        p[1][i] = pack(sum[2] + more.x, sum[3] + more.y);
                     }
 #pragma unroll
                     for (int h = 0; h < 2; h++) {
-                        if (g % PARTS != part) continue;
                         gather(p[h], lane);
                         if (row + m * 64 + 8 * h < rows && firstColumn + 32 * g < outputs)
                             *reinterpret_cast<uint4 *>(places.of(lines[h], head, offset)) =
@@ -394,7 +353,4 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
             }
         }
     }
-#if PARTS > 1
-    meetCluster(); // nobody leaves while another reads its memory
-#endif
 }
