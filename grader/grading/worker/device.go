@@ -50,38 +50,44 @@ func OnDevice[T any, B Places | Buffers](m *Made[T], on func(it T, c problem.Pro
 		if err != nil {
 			return nil, err
 		}
-		m.guard.set(false)
-		defer m.guard.set(true)
-		in, free, err := upload(j)
-		defer free()
-		if err != nil {
-			return nil, err
-		}
-		out, free, err := outputs(j, in)
-		defer free()
-		if err != nil {
-			return nil, err
-		}
-		err = j.answered(call(it, j.Problem, out, in))
-		m.guard.set(true)
-		if err != nil {
-			return nil, err
-		}
-		if err := j.Device.Sync(); err != nil {
-			return nil, err
-		}
-		if what := m.guard.noted(); what != "" {
-			return nil, fmt.Errorf("%s: %w", what, errOutside)
-		}
-		for i, place := range in {
-			if !j.MayChange(i) {
-				if err := j.Kept(place, j.input(i)); err != nil {
-					return nil, err
-				}
+		return j.untimed(m.guard, func(out, in Places) error { return call(it, j.Problem, out, in) })
+	}
+}
+
+// untimed is all of OnDevice that does not depend on a submission's types: it is compiled once, and not
+// for each of a worker's operations whenever a worker is built.
+func (j *Job) untimed(guard *guarded, call func(out, in Places) error) (*problem.Answer, error) {
+	guard.set(false)
+	defer guard.set(true)
+	in, free, err := upload(j)
+	defer free()
+	if err != nil {
+		return nil, err
+	}
+	out, free, err := outputs(j, in)
+	defer free()
+	if err != nil {
+		return nil, err
+	}
+	err = j.answered(call(out, in))
+	guard.set(true)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.Device.Sync(); err != nil {
+		return nil, err
+	}
+	if what := guard.noted(); what != "" {
+		return nil, fmt.Errorf("%s: %w", what, errOutside)
+	}
+	for i, place := range in {
+		if !j.MayChange(i) {
+			if err := j.Kept(place, j.input(i)); err != nil {
+				return nil, err
 			}
 		}
-		return download(j, out)
 	}
+	return download(j, out)
 }
 
 // timed is OnDevice for a case that is timed: what is made, is made by the first run
