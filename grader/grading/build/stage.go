@@ -71,7 +71,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 	if err != nil {
 		return nil, err
 	}
-	key := []string{"stage 4", tc.GOVERSION, tags, strings.Join(env, "\n")}
+	key := []string{"stage 5", tc.GOVERSION}
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if err != nil {
@@ -79,6 +79,8 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 		}
 		key = append(key, f, string(text))
 	}
+	// The copy's name is part of what the go command keeps of its packages: the same files have the same
+	// copy, whatever they are built with.
 	name := cache.Key(key...)
 	// One cache for all stages: the standard library is the same in most of them, and the go command
 	// keeps track of the tags and flags that a package was compiled with.
@@ -93,7 +95,7 @@ func NewStage(ctx context.Context, root, tags string, env []string) (*Stage, err
 				return fmt.Errorf("copy of the tree for builds: %w", err)
 			}
 		}
-		warm := filepath.Join(base, "warm-"+name)
+		warm := filepath.Join(base, "warm-"+cache.Key(name, tags, strings.Join(env, "\n")))
 		if _, err := os.Stat(warm); err == nil {
 			return nil
 		}
