@@ -51,7 +51,7 @@ func ready(t *testing.T) (root string) {
 func gradeOn(t *testing.T, root string, task *rubric.Task, s run.Subject, only string) verdict.Verdict {
 	t.Helper()
 	v, err := run.Task(context.Background(), run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: s, Devices: run.Devices{Kind: device.Sim, Root: root},
-		Seed: 42, Only: only, Output: t.TempDir()})
+		Seed: 42, Only: only, Output: t.TempDir(), Release: "trial"})
 	require.NoError(t, err)
 	return v
 }

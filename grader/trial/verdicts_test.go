@@ -94,7 +94,7 @@ func handedIn(t *testing.T, root string, task *rubric.Task, s Specimen, on run.D
 	dir := t.TempDir()
 	require.NoError(t, s.Write(root, dir))
 	v, err := run.Task(t.Context(), run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: run.Submission(root, task, dir), Seed: 42, Only: s.Only,
-		Devices: on, Output: filepath.Join(root, "out")})
+		Devices: on, Output: filepath.Join(root, "out"), Release: "trial"})
 	require.NoError(t, err, "no submission makes the grader fail")
 	return v
 }

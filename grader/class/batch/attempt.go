@@ -107,7 +107,7 @@ func (b *batch) task(ctx context.Context, i intake.Item, t *rubric.Task, dir str
 	defer cancel()
 	b.Watch.Step(i, t.Name, 0, 0)
 	o := run.Options{Root: b.Root, Task: t, Ops: b.Ops, Subject: run.HandedIn(t, dir), Devices: b.Devices, Seed: b.seed(t, i.Student.ID, files),
-		Output: b.Work, GPUs: b.gpus, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Name, done, all) }}
+		Output: b.Work, Release: b.Release, GPUs: b.gpus, Progress: func(done, all int, _ string) { b.Watch.Step(i, t.Name, done, all) }}
 	v, err := b.Grade(limited, o)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:

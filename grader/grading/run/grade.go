@@ -42,6 +42,7 @@ type Options struct {
 	// UntilWrong runs nothing behind the first case that is wrong or unsafe: full marks are lost by then.
 	UntilWrong bool
 	Output     string // the folder that programs write to, "out"
+	Release    string // the course's name in the verdict, where it is known; "" asks for it, and so git
 	// Progress is told about every case that is done, and how many there are.
 	Progress func(done, all int, name string)
 	// GPUs are those that cases may run on, one submission on each; nil: nobody else uses them.
@@ -66,8 +67,11 @@ func Task(ctx context.Context, o Options) (verdict.Verdict, error) {
 
 func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	t := o.Task
-	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: edition.Name(o.Root), Seed: o.Seed, Again: o.Again(""),
+	v := verdict.Verdict{Task: t.Name, Dir: t.Dir, Title: t.Title, Subject: o.Subject.Name, Device: o.deviceName(), Release: o.Release, Seed: o.Seed, Again: o.Again(""),
 		Partly: o.part(), Shown: inWords(o.Devices.Show)}
+	if v.Release == "" {
+		v.Release = edition.Name(o.Root)
+	}
 	ready, err := o.prepare()
 	var refused *gate.Error
 	if errors.As(err, &refused) {
