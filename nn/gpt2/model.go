@@ -47,6 +47,8 @@ type Model struct {
 	steps  int          // single ones so far; the first is not recorded
 	graph  device.Graph // a decoding step; nil until it is recorded
 	Direct error        // why steps are launched one kernel at a time, if they are
+
+	persistent *persistent // a decoding step as one kernel; nil without Persist
 }
 
 // New puts weights on a device and makes the layers' attention with newLayer, from
@@ -224,9 +226,12 @@ func (m *Model) Step(token int32) error {
 	return nil
 }
 
-// step launches one token's work: the recorded graph, if there is one. The first
-// step is not recorded, so that kernels may prepare what they like.
+// step launches one token's work: the one kernel, after Persist, or the recorded graph, if
+// there is one. The first step is not recorded, so that kernels may prepare what they like.
 func (m *Model) step() error {
+	if m.persistent != nil {
+		return m.persistent.decode(m)
+	}
 	if m.graph == nil && m.device != nil && m.Direct == nil && m.steps > 0 {
 		m.graph, m.Direct = m.device.Record(func(device.Queue) error { return m.decode() })
 	}

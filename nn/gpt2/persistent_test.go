@@ -1,0 +1,187 @@
+package gpt2_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/attn/attntest"
+	"flashlab/device"
+	"flashlab/grader/tasks/task6"
+	"flashlab/grader/tasks/task7"
+	"flashlab/nn"
+	"flashlab/nn/gpt2"
+)
+
+// wholeGrid has the library's barrier in place of our own: by that the simulator tells apart what is read and
+// written between any two meetings.
+var wholeGrid = map[string]string{"WHOLE_GRID": "1"}
+
+// steps is one model, in two ways on the device and in float64.
+type steps struct {
+	*testing.T
+	d             device.Device
+	graph, kernel *gpt2.Model
+	oracle        *task7.GPT2
+	config        gpt2.Config
+}
+
+func newSteps(t *testing.T, c gpt2.Config, p gpt2.Persistent) steps {
+	t.Helper()
+	d := attntest.Device(t)
+	w, err := gpt2.Random(c, 7)
+	require.NoError(t, err)
+	l, err := nn.New(device.QueueOf(d))
+	require.NoError(t, err)
+	k, err := nn.PlainKernels(device.QueueOf(d), l)
+	require.NoError(t, err)
+	s := steps{T: t, d: d, config: c}
+	for _, m := range []**gpt2.Model{&s.graph, &s.kernel} {
+		*m, err = gpt2.New(d, l, w, nn.NewLayer, k)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = (*m).Close() })
+	}
+	require.NoError(t, s.kernel.Persist(p))
+	s.oracle = &task7.GPT2{Width: c.Width, Heads: c.Heads, Layers: c.Layers, Inner: c.Inner, Epsilon: c.Epsilon, Weights: map[string][]float32{}}
+	for _, one := range c.Tensors() {
+		values, err := w.Read(one)
+		require.NoError(t, err)
+		s.oracle.Weights[one.Name] = values
+	}
+	return s
+}
+
+// off is the root mean square of an error, relative to that of the truth.
+func off(got []float32, want []float64) float64 {
+	var diff, size float64
+	for i := range want {
+		diff += math.Pow(want[i]-float64(got[i]), 2)
+		size += want[i] * want[i]
+	}
+	return math.Sqrt(diff / size)
+}
+
+// write goes on from a prompt for some tokens: each step's logits are held against float64's and the graph's, and the
+// tokens of both ways are the same. It returns the largest ratio of the errors.
+func (s steps) write(prompt, tokens int) (ratio float64) {
+	s.Helper()
+	text := make([]int, prompt)
+	first := make([]int32, prompt)
+	for i := range text {
+		text[i] = (i*i + 3*i + 5) % s.config.Vocabulary
+		first[i] = int32(text[i])
+	}
+	for _, m := range []*gpt2.Model{s.graph, s.kernel} {
+		require.NoError(s, m.Prefill(first))
+	}
+	for range tokens {
+		var next [2]int32
+		var errors [2]float64
+		for i, m := range []*gpt2.Model{s.graph, s.kernel} {
+			token, err := m.Greedy()
+			require.NoError(s, err)
+			next[i] = token
+		}
+		require.Equal(s, next[0], next[1], "token %d", len(text))
+		text = append(text, int(next[0]))
+		want := task7.GPT2Logits[float64](s.oracle, text, len(text)-1, task6.Slip{})
+		require.NoError(s, s.kernel.PoisonStep())
+		began := time.Now()
+		for i, m := range []*gpt2.Model{s.graph, s.kernel} {
+			require.NoError(s, m.Step(next[i]))
+			if err := s.d.Sync(); err != nil {
+				attntest.Fatal(s.T, s.d, "%v", err)
+			}
+			logits, err := m.Logits()
+			require.NoError(s, err)
+			errors[i] = off(logits, want)
+		}
+		s.Logf("step %v", time.Since(began))
+		attntest.Findings(s.T, s.d)
+		require.Less(s, errors[0], 1e-5)
+		require.Less(s, errors[1], math.Max(most*errors[0], 2e-7), "%d tokens; the graph's error is %.2g", len(text), errors[0])
+		ratio = max(ratio, errors[1]/errors[0])
+		assert.Equal(s, s.graph.Room(), s.kernel.Room())
+	}
+	for layer := range s.config.Layers {
+		for i, b := range s.kernel.CacheOf(layer) {
+			got, err := b.CopyOut(s.d)
+			require.NoError(s, err)
+			want, err := s.graph.CacheOf(layer)[i].CopyOut(s.d)
+			require.NoError(s, err)
+			taken := len(text) * s.config.Width
+			require.InDeltaSlice(s, want[:taken], got[:taken], 1e-4)
+			for j, x := range got[taken:] {
+				if x == x && want[taken+j] != want[taken+j] {
+					require.Fail(s, "written behind the text's end", "layer %d, element %d", layer, taken+j)
+				}
+			}
+		}
+	}
+	return ratio
+}
+
+// most is how many times the graph's error a step as one kernel may have. Measured: see TestAStepAsOneKernel's output.
+const most = 2
+
+// odd is a multiple of 4 in what it has to be, and of nothing else.
+var odd = gpt2.Config{Width: 24, Heads: 3, Layers: 2, Positions: 130, Vocabulary: 113, Inner: 100, Epsilon: 1e-5}
+
+func TestAStepAsOneKernel(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		config  gpt2.Config
+		how     gpt2.Persistent
+		prompts []int
+	}{
+		{"one_block", odd, gpt2.Persistent{Blocks: 1, Warps: 5, Slot: 200, Slots: 3, Round: 2}, []int{1, 17}},
+		{"two_blocks", odd, gpt2.Persistent{Blocks: 2, Warps: 6, Slot: 100, Slots: 2, Round: 1, Defines: wholeGrid}, []int{1, 2}},
+		{"five_blocks", odd, gpt2.Persistent{Blocks: 5, Slot: 204, Slots: 4}, []int{1, 2, 17, 113}},
+		{"thirteen_blocks", odd, gpt2.Persistent{Blocks: 13, Warps: 5, Slot: 100, Slots: 3, Round: 2, Splits: 4, Defines: wholeGrid}, []int{1, 17, 113}},
+		{"thirteen_blocks_by_counting", odd, gpt2.Persistent{Blocks: 13, Warps: 5, Splits: 3}, []int{2, 113}},
+		{"heads_of_64", gpt2.Config{Width: 128, Heads: 2, Layers: 2, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
+			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5, Defines: wholeGrid}, []int{33}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSteps(t, c.config, c.how)
+			for _, prompt := range c.prompts {
+				t.Logf("prompt of %d: at most %.2f times the graph's error", prompt, s.write(prompt, 3))
+			}
+		})
+	}
+}
+
+func TestWhatOneKernelRefuses(t *testing.T) {
+	d := attntest.Device(t)
+	l, err := nn.New(device.QueueOf(d))
+	require.NoError(t, err)
+	k, err := nn.PlainKernels(device.QueueOf(d), l)
+	require.NoError(t, err)
+	persist := func(c gpt2.Config, p gpt2.Persistent) error {
+		w, err := gpt2.Random(c, 7)
+		require.NoError(t, err)
+		m, err := gpt2.New(d, l, w, nn.NewLayer, k)
+		require.NoError(t, err)
+		defer func() { _ = m.Close() }()
+		return m.Persist(p)
+	}
+	change := func(to func(c *gpt2.Config)) gpt2.Config {
+		c := odd
+		to(&c)
+		return c
+	}
+	assert.ErrorContains(t, persist(change(func(c *gpt2.Config) { c.Inner = 102 }), gpt2.Persistent{}), "multiples of 4")
+	assert.ErrorContains(t, persist(change(func(c *gpt2.Config) { c.Heads = 2 }), gpt2.Persistent{}), "heads of 12: want 4, 8")
+	for want, p := range map[string]gpt2.Persistent{
+		"a row of 100 at least":      {Slot: 96},
+		"bytes of shared memory":     {Slots: 10000},
+		"want 5, one for each 24":    {Warps: 4},
+		"5 slots are read at a time": {Slots: 4, Round: 5},
+	} {
+		assert.ErrorContains(t, persist(odd, p), want, fmt.Sprint(p))
+	}
+}
