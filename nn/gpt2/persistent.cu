@@ -26,6 +26,8 @@
 #endif
 
 constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32;
+constexpr int REFILLER =
+    32; // the thread that asks for weights: of warp 1, for warp 0 has enough to do
 constexpr int PIECES = (WIDTH / 4 + 31) / 32; // float4 of a vector [WIDTH] that a lane holds
 constexpr int HELD = 4;                       // keys and values that a lane asks for early
 constexpr int FEWEST = 16;                    // keys that are worth a part of their own
@@ -87,44 +89,54 @@ __host__ __device__ constexpr int tall(int in) {
 
 // The block's rows of all matrices in the order of their use, as chunks 0, 1, 2 ... Chunk n goes to
 // slot n % SLOTS. A chunk never has rows of two matrices.
+//
+// What comes next, in shared memory; one thread uses it.
+struct Next {
+    int chunk, matrix, in; // in: how long the matrix's rows are
+    Share left;            // of these
+};
+// Fills the slots that are free: up to chunk `until`. ring is [SLOTS, SLOT], full [SLOTS].
+__device__ __noinline__ void refill(Next *next, int until, float *ring, Gate *full,
+                                    float *const *addresses, int vocabulary) {
+    for (; next->chunk < until; next->chunk++) {
+        while (next->left.first == next->left.last) { // the block may have no row of a matrix
+            if (next->matrix == 4 * LAYERS) return;
+            const int kind = ++next->matrix % 4, rows = kind == 0   ? 3 * WIDTH
+                                                        : kind == 2 ? INNER
+                                                                    : WIDTH;
+            next->in = kind == 3 ? INNER : WIDTH;
+            next->left = shareOf(next->matrix == 4 * LAYERS ? vocabulary : rows);
+        }
+        const int matrix = next->matrix, kind = matrix % 4, in = next->in,
+                  slot = next->chunk % SLOTS;
+        const int place = kind == 0 ? QKV : kind == 1 ? OUT : kind == 2 ? UP : DOWN;
+        const float *w =
+            addresses[matrix == 4 * LAYERS ? (int)TOKENS : matrix / 4 * OF_LAYER + place];
+        const int count =
+            min(kind == 3 ? tall(INNER) : tall(WIDTH), next->left.last - next->left.first);
+        full[slot].arriveWith(count * in * 4);
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     " [%0], [%1], %2, [%3];"
+                     :
+                     : "r"((uint32_t)__cvta_generic_to_shared(ring + slot * SLOT)),
+                       "l"(w + (size_t)next->left.first * in), "r"(count * in * 4),
+                       "r"(full[slot].where())
+                     : "memory");
+        next->left.first += count;
+    }
+}
+
+// What all threads know of it.
 struct Stream {
-    float *ring; // [SLOTS, SLOT]
-    Gate *full;  // [SLOTS]
+    Next *next;
+    float *ring;
+    Gate *full;
     float *const *addresses;
     int vocabulary;
     int taken = 0; // chunks that all of the block are done with
-    // Thread 0's: chunks asked for, and of which matrix the next one is, from which row on.
-    int asked = 0, matrix = -1, in = 0;
-    Share left = {0, 0};
 
-    // Fills the slots that are free. Only thread 0 calls it, and behind a barrier of the block.
-    __device__ void refill() {
-        for (; asked < taken + SLOTS; asked++) {
-            while (left.first == left.last) { // on to the next matrix, if the block has any of it
-                if (++matrix > 4 * LAYERS) return;
-                const int kind = matrix % 4;
-                in = kind == 3 ? INNER : WIDTH;
-                left = shareOf(matrix == 4 * LAYERS ? vocabulary
-                               : kind == 0          ? 3 * WIDTH
-                               : kind == 2          ? INNER
-                                                    : WIDTH);
-            }
-            constexpr int PLACES[] = {QKV, OUT, UP, DOWN};
-            const float *w = matrix == 4 * LAYERS
-                                 ? addresses[TOKENS]
-                                 : addresses[matrix / 4 * OF_LAYER + PLACES[matrix % 4]];
-            const int count = min(in == WIDTH ? tall(WIDTH) : tall(INNER), left.last - left.first);
-            Gate &gate = full[asked % SLOTS];
-            gate.arriveWith(count * in * 4);
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                         " [%0], [%1], %2, [%3];"
-                         :
-                         : "r"((uint32_t)__cvta_generic_to_shared(ring + asked % SLOTS * SLOT)),
-                           "l"(w + (size_t)left.first * in), "r"(count * in * 4), "r"(gate.where())
-                         : "memory");
-            left.first += count;
-        }
-    }
+    // Only REFILLER calls it, behind a barrier of the block.
+    __device__ void ask() { refill(next, taken + SLOTS, ring, full, addresses, vocabulary); }
 
     // Row r of those that are not taken, when it is there.
     template <int IN> __device__ const float *row(int r) {
@@ -255,6 +267,7 @@ __device__ void product(Stream &stream, const Vector &x, Share share, const floa
         const float add = bias && warp == 0 && lane < count ? bias[row + lane] : 0;
         float *to = sums + (half ^= 1) * 32 * MOST;
         // Two rows at a time, so that neither waits for the other's sums.
+#pragma unroll 1
         for (int r = group; r < count && group < GROUPS; r += 2 * GROUPS) {
             const int other = r + GROUPS;
             float sum = x.times(stream.row<IN>(r) + from, floats), sum2 = 0;
@@ -265,14 +278,13 @@ __device__ void product(Stream &stream, const Vector &x, Share share, const floa
         }
         __syncthreads(); // all sums are there, and nobody reads these chunks any more
         stream.taken += (count + TALL - 1) / TALL;
+        if (threadIdx.x == REFILLER) stream.ask();
         if (warp == 0 && lane < count) {
             float sum = 0;
 #pragma unroll
             for (int s = 0; s < SEGMENTS; s++) sum += to[lane * SEGMENTS + s];
             then(row + lane, sum + add);
         }
-        // Behind the last round others are told first.
-        if (threadIdx.x == 0 && row + ROUND * TALL < share.last) stream.refill();
     }
 }
 
@@ -387,6 +399,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     float epsilon) {
     extern __shared__ __align__(128) float ring[]; // [SLOTS, SLOT]
     __shared__ Gate full[SLOTS];
+    __shared__ Next next;
     __shared__ float *at[ADDRESSES];
     __shared__ float sums[2 * 32 * MOST];
     __shared__ __align__(16) float means[WARPS][DIM], mixed[WIDTH];
@@ -395,6 +408,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const Share some = shareOf(WIDTH), ofQkv = shareOf(3 * WIDTH), ofInner = shareOf(INNER);
     const int token = tokens[0], now = before[0]; // now: the token's position
+    const Share old = shareOf(now);               // of the tokens before
 
     // A token or a position outside its table becomes NaN, and nothing is read or counted.
     if (token < 0 || token >= vocabulary || now < 0 || now >= positions) {
@@ -409,8 +423,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x < SLOTS) full[threadIdx.x].setUp(1);
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
     __syncthreads();
-    Stream stream = {ring, full, at, vocabulary};
-    if (threadIdx.x == 0) stream.refill();
+    Stream stream = {&next, ring, full, at, vocabulary};
+    if (threadIdx.x == REFILLER) next = {0, -1, 0, {0, 0}}, stream.ask();
     Meeting grid = {arrived};
     int half = 0;
 
@@ -446,17 +460,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             *to = value;
         });
         if (warp == 0) grid.arrive();
-        if (threadIdx.x == 0) {
-            stream.refill();
-            if (layer + 1 < LAYERS) {
-                const Share old = shareOf(now);
-                for (int i : {KEYS, VALUES})
-                    prefetch(w[OF_LAYER + i] + (size_t)old.first * WIDTH,
-                             (old.last - old.first) * WIDTH * 4);
-            }
+        if (threadIdx.x == REFILLER && layer + 1 < LAYERS) {
+            const size_t from = (size_t)old.first * WIDTH;
+            prefetch(w[OF_LAYER + KEYS] + from, (old.last - old.first) * WIDTH * 4);
+            prefetch(w[OF_LAYER + VALUES] + from, (old.last - old.first) * WIDTH * 4);
         }
         // Only the new key is not there yet.
-        Kept kept;
+        Kept kept = {};
         const Part mine = partOf(unit0, now + 1);
         if (unit0 < HEADS * SPLITS)
             kept.load(keys, values, mine.head, mine.first, 0, min(mine.last, now));
@@ -505,8 +515,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const int there = (now + keysOfPart(now + 1)) / keysOfPart(now + 1); // parts with keys
         for (int i = threadIdx.x; i < WIDTH / 4; i += THREADS) {
             const int head = i * 4 / DIM;
-            float2 weight[SPLITS];
-            float4 part[SPLITS];
+            float2 weight[SPLITS] = {}; // else ptxas keeps registers for them in the whole loop
+            float4 part[SPLITS] = {};
             float most = -INFINITY;
 #pragma unroll
             for (int s = 0; s < SPLITS; s++) {
@@ -534,7 +544,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const auto add = [&](int row, float value) { x[row] = own[row - some.first] += value; };
         product<WIDTH>(stream, v, some, w[OUT_BIAS], sums, half, add);
         if (warp == 0) grid.arrive();
-        if (threadIdx.x == 0) stream.refill();
         gain.load(w[GAIN2]), shift.load(w[SHIFT2]);
 
         // 4. The MLP's first matrix.
@@ -544,14 +553,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         product<WIDTH>(stream, v, ofInner, w[UP_BIAS], sums, half,
                        [&](int row, float value) { inner[row] = gelu(value); });
         if (warp == 0) grid.arrive();
-        if (threadIdx.x == 0) stream.refill();
 
         // 5. Its second, and the next norm's gains.
         grid.wait();
         v.load(inner + segment<INNER>() * WIDTH, segmentFloats<INNER>());
         product<INNER>(stream, v, some, w[DOWN_BIAS], sums, half, add);
         if (warp == 0) grid.arrive();
-        if (threadIdx.x == 0) stream.refill();
         const bool end = layer == LAYERS - 1;
         gain.load(end ? at[GAIN] : w[OF_LAYER + GAIN1]);
         shift.load(end ? at[SHIFT] : w[OF_LAYER + SHIFT1]);
