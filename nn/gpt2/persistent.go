@@ -1,7 +1,7 @@
 package gpt2
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,8 +11,8 @@ import (
 	"flashlab/nn"
 )
 
-//go:embed persistent.cu
-var persistentText string
+//go:embed persistent.cu stream.cuh vector.cuh heads.cuh
+var persistentFiles embed.FS
 
 // What persistent.cu is written for.
 const (
@@ -58,7 +58,11 @@ func (m *Model) Persist(p Persistent) error {
 	if err := p.complete(c, info); err != nil {
 		return fail("%w", err)
 	}
-	module, err := m.queue.Compile(device.Source{Name: "persistent.cu", Text: persistentText, Defines: p.defines(c)})
+	source, err := p.source(c)
+	if err != nil {
+		return fail("%w", err)
+	}
+	module, err := m.queue.Compile(source)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -141,7 +145,24 @@ func (p Persistent) defines(c Config) map[string]string {
 	return all
 }
 
-// The order in which persistent.cu has addresses: those of a layer, its keys and values behind them, and those of the model.
+// source is the kernel's text, for a model's shape.
+func (p Persistent) source(c Config) (s device.Source, err error) {
+	s = device.Source{Name: "persistent.cu", Defines: p.defines(c), Files: map[string]string{}}
+	for _, name := range []string{s.Name, "stream.cuh", "vector.cuh", "heads.cuh"} {
+		text, err := persistentFiles.ReadFile(name)
+		if err != nil {
+			return s, err
+		}
+		if name == s.Name {
+			s.Text = string(text)
+		} else {
+			s.Files[name] = string(text)
+		}
+	}
+	return s, nil
+}
+
+// The order in which stream.cuh has addresses: those of a layer, its keys and values behind them, and those of the model.
 var (
 	ofLayer = []string{Gain1, Bias1, QKVWeight, QKVBias, OutWeight, OutBias, Gain2, Bias2, UpWeight, UpBias, DownWeight, DownBias}
 	ofModel = []string{TokenTable, PositionTable, FinalGain, FinalBias}
