@@ -33,7 +33,7 @@ takes.gpu      := TASK CASE DEVICE SOLUTION DO
 takes.plot     := TASK DEVICE SOLUTION
 takes.tune     := TASK DEVICE SOLUTION DIM
 takes.e2e      := SIZE KERNELS TOKENS DEVICE SOLUTION
-takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE WEIGHTS CALIBRATION HEAD DEVICE SOLUTION
+takes.gpt2     := MODEL PROMPT KERNELS TOKENS PROMPT_TOKENS TEMPERATURE TOPK TOPP SEED REF PERPLEXITY CACHE WEIGHTS CALIBRATION HEAD STEP DEVICE SOLUTION
 takes.five     := SHAPE MODEL BATCH PROMPT PERPLEXITY PROMPT_TOKENS TOKENS WAYS SEED DEVICE
 takes.release  := VERSION COURSE
 #= TASK=2               one task (grade, build and bench: all but task 0 and the bonus tasks without it; TASK=bonus is all of these)
@@ -66,6 +66,7 @@ takes.release  := VERSION COURSE
 #=                      BATCH=16 sequences; WAYS=1,2 these of the ways
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones (of five with PERPLEXITY=file, of that)
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
+#= STEP=persistent      a token's work is one kernel, on a GPU from Hopper on; of its blocks with STEP=persistent,warps=16
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
 #= PERPLEXITY=file      measured on a text; CACHE=kivi (halves, int8, int4, all) with a cache of so many bits, in plain Go;
 #=                      WEIGHTS=gptq (full, int4, int4-zeros, gptq-zeros, all) with rounded matrices, in plain Go: GPTQ for
@@ -188,7 +189,7 @@ gpt2: grader ## GPT-2 writes, on your kernels (see below)
 		$(if $(TEMPERATURE),-temperature '$(TEMPERATURE)') $(if $(TOPK),-topk '$(TOPK)') $(if $(TOPP),-topp '$(TOPP)') \
 		$(if $(SEED),-seed '$(SEED)') $(if $(PERPLEXITY),-perplexity '$(PERPLEXITY)') $(if $(CACHE),-cache '$(CACHE)') \
 		$(if $(WEIGHTS)$(CALIBRATION),-weights '$(WEIGHTS)' -calibration $(if $(CALIBRATION),'$(CALIBRATION)',"$$(go env GOROOT)/src/testdata/Isaac.Newton-Opticks.txt")) \
-		$(if $(HEAD),-head '$(HEAD)')
+		$(if $(HEAD),-head '$(HEAD)') $(if $(STEP),-step '$(STEP)')
 
 five: grader ## a whole Llama in halves, with our attention, a cache and weights of 4 bits, and all of it: what each brings
 	@$(GRADER) five $(if $(DEVICE),-device '$(DEVICE)') -- $(if $(SHAPE),-shape '$(SHAPE)') $(if $(MODEL),-model '$(MODEL)') $(if $(BATCH),-batch '$(BATCH)') \

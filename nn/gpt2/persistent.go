@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"flashlab/device"
 	"flashlab/nn"
@@ -19,7 +21,7 @@ const (
 	persistentWarps  = 12      // of a block
 	persistentSlot   = 6144    // floats that one copy brings, at least; more where a row is longer
 	persistentSplits = 16      // parts of a head's keys at most
-	persistentOwn    = 4 << 10 // bytes of shared memory besides those that are counted
+	persistentOwn    = 1 << 10 // bytes of shared memory besides those that are counted
 	rowsOfRound      = 32      // of a matrix, at most: one for each lane of a warp
 )
 
@@ -33,6 +35,33 @@ type Persistent struct {
 	Round   int               // slots that are read before they are filled again
 	Splits  int               // parts of a head's keys
 	Defines map[string]string // more macros, to try something
+}
+
+// ParseStep reads how a step shall run: "graph", for which there is nothing to choose, or "persistent", with choices
+// behind it: "persistent,warps=16,slots=6". A name in capitals is a macro for the kernel.
+func ParseStep(text string) (*Persistent, error) {
+	way, rest, _ := strings.Cut(text, ",")
+	if way == "graph" && rest == "" {
+		return nil, nil
+	}
+	if way != "persistent" {
+		return nil, fmt.Errorf("a step %q: want graph or persistent", text)
+	}
+	p := &Persistent{Defines: map[string]string{}}
+	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "slot": &p.Slot, "slots": &p.Slots, "round": &p.Round, "splits": &p.Splits}
+	for _, choice := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' }) {
+		name, value, _ := strings.Cut(choice, "=")
+		if name == strings.ToUpper(name) {
+			p.Defines[name] = value
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if numbers[name] == nil || err != nil || n < 1 {
+			return nil, fmt.Errorf("a step %q: %q is none of %s with a number from 1", text, choice, strings.Join(slices.Sorted(maps.Keys(numbers)), ", "))
+		}
+		*numbers[name] = n
+	}
+	return p, nil
 }
 
 // persistent is the kernel, and what it works on.

@@ -65,8 +65,8 @@ func off(got []float32, want []float64) float64 {
 }
 
 // write goes on from a prompt for some tokens: each step's logits are held against float64's and the graph's, and the
-// tokens of both ways are the same. It returns the largest ratio of the errors.
-func (s steps) write(prompt, tokens int) (ratio float64) {
+// tokens of both ways are the same. It returns the squares of both ways' errors, added up.
+func (s steps) write(prompt, tokens int) (squares [2]float64) {
 	s.Helper()
 	text := make([]int, prompt)
 	first := make([]int32, prompt)
@@ -100,8 +100,10 @@ func (s steps) write(prompt, tokens int) (ratio float64) {
 		}
 		attntest.Findings(s.T, s.d)
 		require.Less(s, errors[0], 1e-5)
-		require.Less(s, errors[1], math.Max(most*errors[0], 2e-7), "%d tokens; the graph's error is %.2g", len(text), errors[0])
-		ratio = max(ratio, errors[1]/errors[0])
+		require.Less(s, errors[1], 3*errors[0], "%d tokens; the graph's error is %.2g", len(text), errors[0])
+		for i, e := range errors {
+			squares[i] += e * e
+		}
 		assert.Equal(s, s.graph.Room(), s.kernel.Room())
 	}
 	for layer := range s.config.Layers {
@@ -114,7 +116,7 @@ func (s steps) write(prompt, tokens int) (ratio float64) {
 			require.InDeltaSlice(s, want, got, 1e-4)
 		}
 	}
-	return ratio
+	return squares
 }
 
 func firstOf(b nn.Floats, n int) nn.Floats {
@@ -122,8 +124,8 @@ func firstOf(b nn.Floats, n int) nn.Floats {
 	return first
 }
 
-// most is how many times the graph's error a step as one kernel may have. Measured: see TestAStepAsOneKernel's output.
-const most = 2
+// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.92 to 1.17 times.
+const most = 1.5
 
 // odd is a multiple of 4 in what it has to be, and of nothing else.
 var odd = gpt2.Config{Width: 24, Heads: 3, Layers: 2, Positions: 130, Vocabulary: 113, Inner: 100, Epsilon: 1e-5}
@@ -145,9 +147,15 @@ func TestAStepAsOneKernel(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSteps(t, c.config, c.how)
+			var squares [2]float64
 			for _, prompt := range c.prompts {
-				t.Logf("prompt of %d: at most %.2f times the graph's error", prompt, s.write(prompt, 3))
+				for i, e := range s.write(prompt, 3) {
+					squares[i] += e
+				}
 			}
+			ratio := math.Sqrt(squares[1] / squares[0])
+			t.Logf("%.2f times the graph's error", ratio)
+			assert.Less(t, ratio, most)
 		})
 	}
 }

@@ -25,6 +25,10 @@ type runner struct {
 
 // runner makes the model as the flags ask.
 func (c choices) runner(w gpt2.Weights) (*runner, error) {
+	step, err := gpt2.ParseStep(c.step)
+	if err != nil {
+		return nil, fmt.Errorf("-step: %w", err)
+	}
 	d, err := openDevice(c.device)
 	if err != nil {
 		return nil, err
@@ -32,7 +36,11 @@ func (c choices) runner(w gpt2.Weights) (*runner, error) {
 	made, k, about, err := c.parts(d)
 	if err == nil {
 		var m *gpt2.Model
-		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil {
+		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil && step != nil {
+			about += "; a step is one kernel"
+			err = m.Persist(*step)
+		}
+		if err == nil {
 			return &runner{m, fmt.Sprintf("on %s, with %s", d.Info().Name, about), d, m, func() { _ = m.Close(); _ = d.Close() }}, nil
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // choices are the flags of `gpt2`; the Makefile has a variable for each.
 type choices struct {
 	model, prompt, kernels, device string
-	head, perplexity, cache        string
+	head, perplexity, cache, step  string
 	weights, calibration           string
 	tokens, promptTokens           int
 	reference, json                bool
@@ -41,6 +41,7 @@ func write(args []string) error {
 	f.StringVar(&c.cache, "cache", "", "with -perplexity: keys and values are kept in halves, int8, int4 or kivi, or all of them in turn; in plain Go")
 	f.StringVar(&c.weights, "weights", "", "with -perplexity: the layers' matrices in full, int4, int4-zeros, gptq or gptq-zeros, or all of them in turn; in plain Go")
 	f.StringVar(&c.calibration, "calibration", "", "`file` of text that gptq rounds for, less its paragraphs that are in -perplexity's text, too")
+	f.StringVar(&c.step, "step", "graph", "a token's work: graph, one kernel after the other; or persistent, one kernel for all of it, on a GPU from Hopper on")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
 	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
