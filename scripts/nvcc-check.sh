@@ -31,7 +31,7 @@ macros() {
     ./nn/argmax.cu) echo '-DBLOCK=256' ;;
     ./nn/rope.cu) echo '-DHEADS=4' ;;
     ./nn/attention.cu) echo '-DBLOCK=64 -DMAX_DIM=256' ;;
-    ./nn/gpt2/persistent.cu)
+    ./nn/gpt2/persistent/*.cu)
         echo '-DWIDTH=768 -DINNER=3072 -DHEADS=12 -DLAYERS=12 -DWARPS=12 -DSPLITS=11 -DSLOT=6144 -DSLOTS=8 -DROUND=3' ;;
     ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;

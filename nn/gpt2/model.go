@@ -48,7 +48,7 @@ type Model struct {
 	graph  device.Graph // a decoding step; nil until it is recorded
 	Direct error        // why steps are launched one kernel at a time, if they are
 
-	persistent *persistent // a decoding step as one kernel; nil without Persist
+	other otherStep // in place of all that; nil without StepBy
 }
 
 // New puts weights on a device and makes the layers' attention with newLayer, from
@@ -226,11 +226,11 @@ func (m *Model) Step(token int32) error {
 	return nil
 }
 
-// step launches one token's work: the one kernel, after Persist, or the recorded graph, if
-// there is one. The first step is not recorded, so that kernels may prepare what they like.
+// step launches one token's work: the recorded graph, if there is one. The first
+// step is not recorded, so that kernels may prepare what they like. StepBy has other ways.
 func (m *Model) step() error {
-	if m.persistent != nil {
-		return m.persistent.decode(m)
+	if m.other != nil {
+		return m.other.decode(m)
 	}
 	if m.graph == nil && m.device != nil && m.Direct == nil && m.steps > 0 {
 		m.graph, m.Direct = m.device.Record(func(device.Queue) error { return m.decode() })

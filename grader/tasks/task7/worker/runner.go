@@ -25,10 +25,6 @@ type runner struct {
 
 // runner makes the model as the flags ask.
 func (c choices) runner(w gpt2.Weights) (*runner, error) {
-	step, err := gpt2.ParseStep(c.step)
-	if err != nil {
-		return nil, fmt.Errorf("-step: %w", err)
-	}
 	d, err := openDevice(c.device)
 	if err != nil {
 		return nil, err
@@ -36,9 +32,9 @@ func (c choices) runner(w gpt2.Weights) (*runner, error) {
 	made, k, about, err := c.parts(d)
 	if err == nil {
 		var m *gpt2.Model
-		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil && step != nil {
-			about += "; a step is one kernel"
-			err = m.Persist(*step)
+		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil && c.step != "graph" {
+			about += "; a step by " + c.step
+			err = m.StepBy(c.step)
 		}
 		if err == nil {
 			return &runner{m, fmt.Sprintf("on %s, with %s", d.Info().Name, about), d, m, func() { _ = m.Close(); _ = d.Close() }}, nil

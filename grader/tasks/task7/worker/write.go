@@ -41,7 +41,7 @@ func write(args []string) error {
 	f.StringVar(&c.cache, "cache", "", "with -perplexity: keys and values are kept in halves, int8, int4 or kivi, or all of them in turn; in plain Go")
 	f.StringVar(&c.weights, "weights", "", "with -perplexity: the layers' matrices in full, int4, int4-zeros, gptq or gptq-zeros, or all of them in turn; in plain Go")
 	f.StringVar(&c.calibration, "calibration", "", "`file` of text that gptq rounds for, less its paragraphs that are in -perplexity's text, too")
-	f.StringVar(&c.step, "step", "graph", "a token's work: graph, one kernel after the other; or persistent, one kernel for all of it, on a GPU from Hopper on")
+	f.StringVar(&c.step, "step", "graph", "how a token is decoded: graph, one kernel after the other; the teachers' tree has persistent, too, one kernel for all of it on a GPU from Hopper on")
 	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
 	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
 	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkStep times decoding steps of a random 124M on a GPU, one right behind the other and none fetched, in the ways
-// that FLASHLAB_STEPS names (as ParseStep takes them, with semicolons between). An event before and one behind tell the
+// that FLASHLAB_STEPS names (as StepBy takes them, with semicolons between). An event before and one behind tell the
 // time; each way writes the same tokens as the first, or the benchmark fails.
 //
 //	go test -tags cuda ./nn/gpt2 -run xxx -bench Step -benchtime 3x
@@ -49,13 +49,8 @@ func BenchmarkStep(b *testing.B) {
 	require.NoError(b, err)
 	var first []int32
 	for way := range strings.SplitSeq(ways, ";") {
-		p, err := ParseStep(way)
-		require.NoError(b, err)
 		b.Run(way, func(b *testing.B) {
-			m.persistent = nil
-			if p != nil {
-				require.NoError(b, m.Persist(*p))
-			}
+			require.NoError(b, m.StepBy(way))
 			require.NoError(b, m.Prefill(text))
 			var tokens []int32
 			for range 16 {

@@ -7,7 +7,7 @@ import (
 
 // PoisonStep fills whatever a step as one kernel writes anew with NaN that nobody has written.
 func (m *Model) PoisonStep() error {
-	one := m.persistent
+	one := m.other.(*persistent)
 	memory := []device.Memory{m.logits.Memory(), one.bestAt.Memory()}
 	for _, b := range one.floats {
 		memory = append(memory, b.Memory())
