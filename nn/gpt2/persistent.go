@@ -22,8 +22,8 @@ func init() { otherSteps["persistent"] = persistByChoice }
 // What persistent.cu is written for.
 const (
 	persistentWarps  = 12      // of a block
-	persistentSlot   = 6144    // floats that one copy brings, at least; more where a row is longer
-	persistentSplits = 16      // parts of a head's keys at most
+	persistentSlot   = 3072    // floats that one copy brings, at least; more where a row is longer
+	persistentSplits = 8       // parts of a head's keys at most
 	persistentOwn    = 1 << 10 // bytes of shared memory besides those that are counted
 	rowsOfRound      = 32      // of a matrix, at most: one for each lane of a warp
 )
