@@ -41,8 +41,9 @@ macros() {
             '-DSQUARE=128 -DTHREADS_PIECES=128 -DTHREADS_SPLIT=256 -DSLAB=32 -DSTAGES=3' ;;
     ./task2_unfused/solution/_versions/[45]_*) echo '-DTHREADS_SOFTMAX=512 -DTILE=128 -DDEPTH=32 -DSIDE=16' ;;
     ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
-    ./task4_flash/solution/kernels.cu | ./task4_flash/solution/_versions/[567]_*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
-    ./task4_flash/solution/* | ./task4_flash/_variants/*) echo '-DBR=64 -DBC=64' ;;
+    ./task4_flash/solution/kernels.cu | ./task4_flash/_variants/* | ./task4_flash/solution/_versions/[567]_*)
+        echo '-DBR=64 -DBC=64 -DDIM=128' ;;
+    ./task4_flash/solution/*) echo '-DBR=64 -DBC=64' ;;
     ./bonus/b1_rope/solution/*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends

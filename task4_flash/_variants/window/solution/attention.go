@@ -9,54 +9,71 @@ import (
 	"flashlab/device"
 )
 
-// DefaultTiles is what New takes: small enough for older GPUs, and with a window of 32 keys no
-// more is read than twice what some query sees.
-var DefaultTiles = Tiles{Queries: 64, Keys: 64}
-
-// threads of a block: a square, whose side divides both sizes of Tiles.
-const (
-	side    = 16
-	threads = side * side
+// DefaultTiles is what New takes for few queries. For many it takes manyTiles,
+// which read keys and values half as often but keep fewer processors busy, where
+// a block may have that much shared memory.
+var (
+	DefaultTiles = Tiles{Queries: 128, Keys: 64}
+	manyTiles    = Tiles{Queries: 256, Keys: 64}
+	smallTiles   = Tiles{Queries: 64, Keys: 32} // for GPUs with 100 KB
 )
 
-// Flash holds the kernels for head dimensions up to 64 and up to 128.
+// manyBlocks is from how many blocks on manyTiles are the faster ones: twice an
+// H100's processors, about.
+const manyBlocks = 256
+
+// Flash holds the kernels, for one or two sizes of tiles.
 type Flash struct {
-	queue   device.Queue
-	tiles   Tiles
-	kernels []sized
+	queue     device.Queue
+	few, many tiled
 }
 
-// sized is a kernel whose rows are padded to dim numbers.
-type sized struct {
-	dim    int
-	kernel device.Kernel
+// tiled is what one size of tiles compiles to: kernels for head dimensions up to
+// 64, and up to 128.
+type tiled struct {
+	Tiles
+	narrow, wide device.Kernel
 }
 
 var _ attn.Kernel = (*Flash)(nil)
 
 // New compiles the kernels for one device.
-func New(q device.Queue) (*Flash, error) { return NewTiled(q, DefaultTiles) }
+func New(q device.Queue) (*Flash, error) {
+	few := DefaultTiles
+	if few.shared(128) > q.Info().MaxShared {
+		few = smallTiles
+	}
+	f, err := NewTiled(q, few)
+	if err != nil || manyTiles.shared(128) > q.Info().MaxShared {
+		return f, err
+	}
+	f.many, err = compile(q, manyTiles)
+	return f, err
+}
 
 // NewTiled compiles them for other tiles.
 func NewTiled(q device.Queue, t Tiles) (*Flash, error) {
-	if t.Queries < side || t.Keys < side || t.Queries%side != 0 || t.Keys%side != 0 {
-		return nil, fmt.Errorf("tiles of %d queries and %d keys: both must be multiples of %d", t.Queries, t.Keys, side)
+	if t.Queries < 16 || t.Keys < 16 || t.Queries%16 != 0 || t.Keys%16 != 0 || t.warps() > 8 || t.Queries > 128 && t.Queries%32 != 0 {
+		return nil, fmt.Errorf("tiles of %d queries and %d keys: both must be multiples of 16, and the queries at most 128, or 160, 192, 224 or 256", t.Queries, t.Keys)
 	}
-	src := Source
-	src.Defines = map[string]string{"BR": strconv.Itoa(t.Queries), "BC": strconv.Itoa(t.Keys)}
-	module, err := q.Compile(src)
-	if err != nil {
-		return nil, err
-	}
-	f := &Flash{queue: q, tiles: t}
-	for _, dim := range []int{64, 128} {
-		kernel, err := module.Kernel(fmt.Sprintf("flash_%d", dim))
+	one, err := compile(q, t)
+	return &Flash{queue: q, few: one, many: one}, err
+}
+
+func compile(q device.Queue, t Tiles) (c tiled, err error) {
+	c.Tiles = t
+	for dim, kernel := range map[int]*device.Kernel{64: &c.narrow, 128: &c.wide} {
+		src := Source
+		src.Defines = map[string]string{"BR": strconv.Itoa(t.Queries), "BC": strconv.Itoa(t.Keys), "DIM": strconv.Itoa(dim)}
+		module, err := q.Compile(src)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		f.kernels = append(f.kernels, sized{dim, kernel})
+		if *kernel, err = module.Kernel("flash"); err != nil {
+			return c, err
+		}
 	}
-	return f, nil
+	return c, nil
 }
 
 // Run writes softmax(q·kᵀ/√Dim)·v to out, for each query over the keys of its window.
@@ -64,39 +81,49 @@ func (f *Flash) Run(out, q, k, v device.Buffer[float32], s attn.Shape) error {
 	if err := s.Check(out, q, k, v); err != nil {
 		return err
 	}
-	if s.KVHeads != s.Heads {
+	switch {
+	case s.KVHeads != s.Heads:
 		return fmt.Errorf("attention of %v: this one needs as many key heads as query heads", s)
+	case s.Dim > 128:
+		return fmt.Errorf("attention of %v: the head dimension is at most 128", s)
 	}
-	for _, sz := range f.kernels {
-		if s.Dim <= sz.dim {
-			return f.launch(sz, out, q, k, v, s)
-		}
+	t := f.few
+	if f.many.Queries > 0 && f.many.blocks(s) >= manyBlocks && s.SeqQ > t.Queries {
+		t = f.many
 	}
-	return fmt.Errorf("attention of %v: the head dimension is at most 128", s)
-}
-
-func (f *Flash) launch(sz sized, out, q, k, v device.Buffer[float32], s attn.Shape) error {
-	tiles := (s.SeqQ + f.tiles.Queries - 1) / f.tiles.Queries
-	l := device.Launch{
-		Grid:   device.D1(tiles * s.Batch * s.Heads),
-		Block:  device.D1(threads),
-		Shared: f.tiles.shared(sz.dim),
+	kernel, dim := t.narrow, 64
+	if s.Dim > dim {
+		kernel, dim = t.wide, 128
 	}
-	wide := s.Dim%4 == 0 // then every row starts at a multiple of 16 bytes, if the first does
+	l := device.Launch{Grid: device.D1(t.blocks(s)), Block: device.D1(32 * t.warps()), Shared: t.shared(dim)}
+	aligned := s.Dim%4 == 0 // then every row starts at a multiple of 16 bytes, if the first does
 	for _, b := range []device.Buffer[float32]{out, q, k, v} {
-		wide = wide && b.Memory().Addr%16 == 0
+		aligned = aligned && b.Memory().Addr%16 == 0
 	}
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
 	window := s.Window
-	if window == 0 {
-		window = s.SeqQ + s.SeqK // begins before the first key, whichever query it is
+	if all := s.SeqQ + s.SeqK; window == 0 || window > all {
+		window = all // begins before the first key, whichever query it is
 	}
-	return f.queue.Launch(sz.kernel, l, q, k, v, out, s.SeqQ, s.SeqK, s.Dim, s.Causal, window, wide, factor)
+	return f.queue.Launch(kernel, l, q, k, v, out, s.SeqQ, s.SeqK, s.Dim, s.Causal, window, aligned, factor)
 }
 
-// shared is the bytes of shared memory that kernels.cu lays out: q, k or the
-// probabilities, v. Rows are padded by four numbers.
+// blocks is how many share out the queries.
+func (t Tiles) blocks(s attn.Shape) int {
+	return (s.SeqQ + t.Queries - 1) / t.Queries * s.Batch * s.Heads
+}
+
+// warps of a block, each with 16 queries, or with 32 where there are many.
+func (t Tiles) warps() int {
+	if t.Queries > 128 {
+		return t.Queries / 32
+	}
+	return t.Queries / 16
+}
+
+// shared is the bytes of kernels.cu's struct Shared: the queries, three tiles of
+// keys or values, and the scales of every 8 rows, in whole 16 bytes.
 func (t Tiles) shared(dim int) int {
-	row := dim + 4
-	return 4 * (t.Queries*row + max(t.Keys*row, t.Queries*(t.Keys+4)) + t.Keys*row)
+	scales := func(rows int) int { return (rows/8 + 3) / 4 * 16 }
+	return 4*dim*(t.Queries+3*t.Keys) + scales(t.Queries) + 2*scales(t.Keys)
 }

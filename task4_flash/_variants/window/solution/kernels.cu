@@ -1,266 +1,300 @@
-// Attention in one kernel: out = softmax(q * k^T / sqrt(dim)) * v, float32.
+// Attention in one kernel, float32: out = softmax(q * k^T / sqrt(dim)) * v. A window adds the lines
+// with `window`, `first` or `own` to the plain year's. Tensor cores multiply halves, of 11 bits.
+// float32 has 24, so a number is cut into two, x = high + low, and a product takes three:
+//     a * b = aHigh * bHigh + aHigh * bLow + aLow * bHigh      (aLow * bLow is 2^-22 of it)
+// Halves have few exponents, too. So eight rows of a matrix (a group) share a scale, a power of two
+// that brings their largest number to 2^14 ... 2^15: numbers down to 2^-18 of that keep 22 bits.
 //
-// This is version 2 of the plain year's solution with a window: query i sees the last `window` of
-// the keys 0 ... i + lead, and its own key i + lead is one of them. What the window adds is marked
-// so.
-//
-// A block has BR queries of one head, and walks over those of that head's keys which one of them
-// sees, in tiles of BC: at most BR + window - 1 keys, however many there are. So the work and the
-// bytes are proportional to seqQ * window, and no longer to seqQ * seqK.
-//
-//              keys    0       first            query0 + lead
-//                      |       |                |
-//     query0           . . . . # # # # # # # # #                  # seen
-//     query0 + 1       . . . . . # # # # # # # # #                . masked
-//     ...                                                         whole tiles before `first`
-//     query0 + BR - 1  . . . . . . . # # # # # # # # #            are never visited
-//
-// Scores live in registers and shared memory only: an online softmax keeps,
-// for each row, the largest score so far, the sum of the exponentials relative to
-// it, and the output accumulated relative to it. All three are corrected when a
-// tile brings a larger score.
-//
-// The block's threads form a square of SIDE x SIDE. The SIDE threads of one line
-// are neighbours in a warp and share BR / SIDE rows: they exchange maxima by
-// shuffles. Each thread computes ROWS x KEYS scores of a tile, and for its rows
-// PARTS float4s of the output.
-//
-// The host defines BR and BC. It computes the shared memory just as Tiles does.
+// A block has BR queries of one head, each warp TALL tiles of 16, and walks over the keys that they
+// see BC at a time. Scores, probabilities and output stay in one warp's registers as fragments: of
+// a tile [16 x 8] a lane has four numbers, i = 0 to 3, in row lane / 4 + i / 2 * 8, column
+// lane % 4 * 2 + i % 2. The host defines BR, BC, and DIM: room for a head, 64 or 128.
 
-#define SIDE 16
-#define THREADS (SIDE * SIDE)
-#define ROWS (BR / SIDE)
-#define KEYS (BC / SIDE)
-static_assert(BR % SIDE == 0 && BC % SIDE == 0, "BR and BC are multiples of 16");
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include "tensorcore.h"
 
-// Where the tiles lie in shared memory, in floats. Rows are padded by one float4,
-// so that eight threads that read float4s of eight rows meet eight different banks.
-template <int DIM> struct Tiles {
-    static constexpr int pitch = DIM + 4; // of a row of q, k or v
-    static constexpr int pPitch = BC + 4; // of a row of probabilities
-    static constexpr int kSize = BC * pitch > BR *pPitch ? BC *pitch : BR *pPitch;
-    static constexpr int q = 0;
-    static constexpr int k = q + BR * pitch;
-    static constexpr int p = k; // k is no longer needed when there are probabilities
-    static constexpr int v = k + kSize;
+#define TALL (BR > 128 ? 2 : 1) // tiles of 16 queries a warp
+#define WARPS (BR / (16 * TALL))
+#define GROUPS (BC / 8) // of keys: as many fragments are side by side in a tile of scores
+#define FIT (BR * DIM > 128 * 64 ? 0 : 2) // blocks that a processor should have room for
+typedef float Scores[TALL][GROUPS][4];
+
+#define EVERYONE 0xffffffffu
+#define LANE (threadIdx.x % 32)
+#define WARP (threadIdx.x / 32)
+// Unrolled, by nvcc itself or by a pragma: then what i indexes can be in registers.
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+
+// Two to the n-th, or 2^-126 if that is more: nothing here needs a smaller one.
+__device__ float powerOfTwo(int n) {
+    return __int_as_float(max(n + 127, 1) << 23);
+}
+
+// The n of the scale 2^n for numbers of which the largest is most; of zeros, the largest possible.
+__device__ int scaleFor(float most) {
+    return min(14 + 127 - (int)(__float_as_uint(most) >> 23), 126);
+}
+
+// Cuts two numbers in two halves each. The high halves, rounded to the nearest, share a register.
+// The low ones are what is left when those are subtracted: that difference is exact.
+__device__ void cut(float x, float y, unsigned &high, unsigned &low) {
+    const __half2 h = __floats2half2_rn(x, y);
+    const float2 rounded = __half22float2(h);
+    const __half2 l = __floats2half2_rn(x - rounded.x, y - rounded.y);
+    high = *(unsigned *)&h, low = *(unsigned *)&l;
+}
+
+// What a lane has of a [16 x 16], as tensor cores multiply it: of four squares of 8 x 8.
+struct Fragment {
+    unsigned high[4], low[4];
 };
 
-// Stages rows of length dim, from row0 on, times factor. Rows and columns that do
-// not exist become zeros. wide says that rows start at multiples of 16 bytes.
-template <int DIM>
-__device__ void stage(float *tile, int lines, const float *matrix, int row0, int rows, int dim,
-                      int wide, float factor) {
-    for (int i = threadIdx.x; i < lines * (DIM / 4); i += THREADS) {
-        const int line = i / (DIM / 4);
-        const int x = i % (DIM / 4) * 4;
-        const float *from = matrix + (size_t)(row0 + line) * dim + x;
-        float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (row0 + line < rows && x < dim) {
-            if (wide) {
-                value = *(const float4 *)from;
-            } else {
-                value.x = from[0];
-                if (x + 1 < dim) value.y = from[1];
-                if (x + 2 < dim) value.z = from[2];
-                if (x + 3 < dim) value.w = from[3];
+// A matrix [ROWS x DIM] in shared memory: x = (high + low) / 2^scale.
+template <int ROWS> struct __align__(16) Matrix {
+    __half high[ROWS * DIM], low[ROWS * DIM];
+    int scale[ROWS / 8]; // of each group of 8 rows
+};
+
+struct Shared {
+    Matrix<BR> q;
+    Matrix<BC> k, v;
+    float raw[BC * DIM]; // a tile of any of them, as it arrives
+};
+
+// Where a row's chunk of eight halves is. Chunks are swapped within a row, so that a column of
+// eight of them, as load_matrix reads it, meets all banks.
+__device__ int at(int row, int chunk) {
+    return row * DIM + (chunk ^ row % 8) * 8;
+}
+
+// Copies LINES rows, from row0 on, to raw, while the warp goes on. What lies outside the matrix
+// becomes zeros. wide says that rows start at multiples of 16 bytes.
+template <int LINES>
+__device__ void fetch(float *raw, const float *matrix, int row0, int rows, int dim, int wide) {
+    for (int group = WARP; group < LINES / 8; group += WARPS)
+#pragma unroll
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const int line = group * 8 + i / (DIM / 4), x = i % (DIM / 4) * 4;
+            const float *from = matrix + (size_t)(row0 + line) * dim + x;
+            const int have = row0 + line < rows ? min(max(dim - x, 0), 4) : 0;
+            float *to = raw + line * DIM + x;
+            if (wide)
+                __pipeline_memcpy_async(to, have ? from : matrix, 16, have ? 0 : 16);
+            else
+                for (int c = 0; c < 4; c++)
+                    __pipeline_memcpy_async(to + c, c < have ? from + c : matrix, 4,
+                                            c < have ? 0 : 4);
+        }
+    __pipeline_commit();
+}
+
+// Cuts the rows that this warp's own fetch brought: every lane reads what it copied, so no barrier
+// is needed in between. Row 0 of raw becomes row row0.
+template <int LINES, int ROWS>
+__device__ void cutRows(Matrix<ROWS> &to, int row0, const float *raw) {
+    __pipeline_wait_prior(0);
+    for (int group = WARP; group < LINES / 8; group += WARPS) {
+        float most = 0.0f; // fmaxf passes over NaN, which stays NaN all the same
+#pragma unroll
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const float4 v = ((const float4 *)raw)[group * 2 * DIM + i];
+            most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
+        }
+        most = __uint_as_float(__reduce_max_sync(EVERYONE, __float_as_uint(most))); // same order
+        const int n = scaleFor(most);
+        if (LANE == 0) to.scale[row0 / 8 + group] = n;
+        const float scale = most < INFINITY ? powerOfTwo(n) : NAN; // all 8 rows, rather than wrong
+#pragma unroll
+        for (int i = LANE; i < 2 * DIM; i += 32) {
+            const float4 v = ((const float4 *)raw)[group * 2 * DIM + i];
+            uint2 high, low;
+            cut(v.x * scale, v.y * scale, high.x, low.x);
+            cut(v.z * scale, v.w * scale, high.y, low.y);
+            const int row = row0 + group * 8 + i / (DIM / 4), column = i % (DIM / 4) * 4;
+            *(uint2 *)(to.high + at(row, column / 8) + column % 8) = high;
+            *(uint2 *)(to.low + at(row, column / 8) + column % 8) = low;
+        }
+    }
+}
+
+// d += a * b for two neighbouring fragments of 8 columns.
+__device__ void multiply(float (*d)[4], const unsigned (&a)[4], const unsigned (&b)[4]) {
+    mma_f16(d[0], a, b[0], b[1]);
+    mma_f16(d[1], a, b[2], b[3]);
+}
+
+// score = q * k^T, times the scales. Tensor cores cut off what they cannot keep of a sum, instead
+// of rounding, so every addition to a large sum loses a little. The two small products are summed
+// first: then only a third of the additions meet a large one.
+__device__ void scores(Scores &score, const Matrix<BR> &q, const Matrix<BC> &k) {
+#pragma unroll
+    EACH(pass, 2)
+#pragma unroll 2
+    for (int x = 0; x < DIM / 16; x++) {
+        Fragment a[TALL], b;
+        EACH(m, TALL) {
+            const int from = at((WARP * TALL + m) * 16 + LANE % 16, 2 * x + LANE / 16);
+            load_matrix(a[m].high, q.high + from);
+            if (pass == 0) load_matrix(a[m].low, q.low + from);
+        }
+        EACH(n, GROUPS / 2) {
+            const int from = at(n * 16 + LANE / 16 * 8 + LANE % 8, 2 * x + LANE / 8 % 2);
+            load_matrix(b.high, k.high + from);
+            if (pass == 0) load_matrix(b.low, k.low + from);
+            EACH(m, TALL) {
+                if (pass == 0) multiply(&score[m][2 * n], a[m].high, b.low);
+                multiply(&score[m][2 * n], pass == 0 ? a[m].low : a[m].high, b.high);
             }
         }
-        value.x *= factor, value.y *= factor, value.z *= factor, value.w *= factor;
-        *(float4 *)(tile + line * Tiles<DIM>::pitch + x) = value;
     }
 }
 
-__device__ float dot(float sum, float4 a, float4 b) {
-    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
+// What a warp knows of its queries so far. Lines h = 0 and 1 of a lane lie 8 rows apart.
+struct Rows {
+    float scale[TALL][2], largest[TALL][2]; // of the scores; the largest is scaled
+    float sum[TALL][2], rescale[TALL][2];   // of probabilities; what is summed, when that changes
+    float out[TALL][DIM / 8][4];            // times 2^unit
+    int unit = 126;
+};
 
-__device__ void add(float4 &sum, float p, float4 v) {
-    sum.x += p * v.x, sum.y += p * v.y, sum.z += p * v.z, sum.w += p * v.w;
-}
-
-__device__ void scale(float4 &sum, float by) {
-    sum.x *= by, sum.y *= by, sum.z *= by, sum.w *= by;
-}
-
-// Shuffles over distances below SIDE stay among the threads that share a row.
-__device__ float rowMax(float value) {
-    for (int lanes = SIDE / 2; lanes > 0; lanes /= 2)
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, lanes));
-    return value;
-}
-
-__device__ float rowSum(float value) {
-    for (int lanes = SIDE / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, lanes);
-    return value;
-}
-
-template <int DIM>
-__device__ void flash(float *shared, const float *q, const float *k, const float *v, float *out,
-                      int seqQ, int seqK, int dim, int causal, int window, int wide, float factor) {
-    using T = Tiles<DIM>;
-    constexpr int PARTS = DIM / (4 * SIDE); // float4s of a row that a thread sums up
-    const int threadRow = threadIdx.x / SIDE;
-    const int threadColumn = threadIdx.x % SIDE;
-
-    const int blocks = (seqQ + BR - 1) / BR; // of one head
-    const size_t head = blockIdx.x / blocks;
-    // The last queries first: with the causal mask they have the most keys, and a
-    // block that starts late should not be a long one.
-    const int query0 = (blocks - 1 - blockIdx.x % blocks) * BR;
-    q += head * seqQ * dim, out += head * seqQ * dim;
-    k += head * seqK * dim, v += head * seqK * dim;
-
-    // 1. Stage the queries, once. factor is log2(e) / sqrt(dim): the scores come out
-    //    such that 2^score is what exp would be, and exp2f is the cheaper one.
-    stage<DIM>(shared + T::q, BR, q, query0, seqQ, dim, wide, factor);
-
-    float largest[ROWS]; // of the scores so far
-    float sum[ROWS];     // of 2^(score - largest), this thread's share
-    float4 acc[ROWS][PARTS];
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        largest[i] = -INFINITY;
-        sum[i] = 0.0f;
-#pragma unroll
-        for (int part = 0; part < PARTS; part++) acc[i][part] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    }
-
-    // Query i sees the keys up to i + lead. With the causal mask, tiles behind the
-    // last query's last key are left out.
-    const int lead = causal ? seqK - seqQ : seqK;
-    const int keys = min(seqK, query0 + BR + lead);
-
-    // The window: the first query's begins first of all. Tiles before that are left out.
-    const int first = max(0, query0 + lead - window + 1);
-
-    for (int key0 = first / BC * BC; key0 < keys; key0 += BC) {
-        // 2. Stage a tile of keys and values.
-        stage<DIM>(shared + T::k, BC, k, key0, seqK, dim, wide, 1.0f);
-        stage<DIM>(shared + T::v, BC, v, key0, seqK, dim, wide, 1.0f);
-        __syncthreads(); // the tiles are complete, and q's in the first round
-
-        // 3. Scores. A thread's rows and keys lie SIDE apart.
-        float score[ROWS][KEYS] = {};
-#pragma unroll
-        for (int x = 0; x < DIM; x += 4) {
-            float4 fromQ[ROWS], fromK[KEYS];
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                fromQ[i] = *(float4 *)(shared + T::q + (threadRow + i * SIDE) * T::pitch + x);
-#pragma unroll
-            for (int j = 0; j < KEYS; j++)
-                fromK[j] = *(float4 *)(shared + T::k + (threadColumn + j * SIDE) * T::pitch + x);
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < KEYS; j++) score[i][j] = dot(score[i][j], fromQ[i], fromK[j]);
+// Online softmax turns scores into probabilities: a new maximum rescales what was summed relative
+// to the old one, by 2^(old - new). So does a new unit: values larger than all before, with the
+// smallest scale. Probabilities are 2^14 times what they are called: the division undoes that.
+__device__ void softmax(Rows &r, Scores &score, int unit) {
+    EACH(m, TALL) EACH(h, 2) {
+        float most = -INFINITY;
+        EACH(i, 2 * GROUPS) most = fmaxf(most, score[m][i / 2][2 * h + i % 2]);
+        EACH(i, 2) most = fmaxf(most, __shfl_xor_sync(EVERYONE, most, 1 + i)); // four share a row
+        most = fmaxf(r.largest[m][h], most * r.scale[m][h]);
+        const float base = most == -INFINITY ? 0.0f : most; // any number, as long as no key is seen
+        r.rescale[m][h] = exp2f(r.largest[m][h] - base);
+        r.largest[m][h] = most;
+        r.sum[m][h] *= r.rescale[m][h];
+        r.rescale[m][h] *= powerOfTwo(unit - r.unit);
+        EACH(i, 2 * GROUPS) {
+            float &s = score[m][i / 2][2 * h + i % 2];
+            s = exp2f(fmaf(s, r.scale[m][h], 14.0f - base));
+            r.sum[m][h] += s;
         }
-        __syncthreads(); // all have read k before probabilities take its place
+    }
+    r.unit = unit;
+}
 
-        // 4. Mask what lies beyond the last key, after the query, or before its window. The
-        //    last query's window begins last of all.
-        if (key0 + BC > seqK || key0 + BC - 1 > query0 + lead ||
-            key0 < query0 + BR + lead - window) {
+// out = out * rescale + probabilities * v.
+__device__ void weigh(Rows &r, const Scores &probability, const Matrix<BC> &v) {
+    // A group of small values was scaled by more. Its probabilities, cut in two, make up for it.
+    Fragment p[TALL][GROUPS / 2];
+    EACH(n, GROUPS) {
+        const float by = powerOfTwo(r.unit - v.scale[n]);
+        EACH(m, TALL) EACH(h, 2) {
+            const float *two = &probability[m][n][2 * h];
+            Fragment &to = p[m][n / 2];
+            cut(two[0] * by, two[1] * by, to.high[n % 2 * 2 + h], to.low[n % 2 * 2 + h]);
+        }
+    }
+    // A tile's sum starts from zero, and meets the output only once, by an addition that rounds.
 #pragma unroll
-            for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < KEYS; j++) {
-                    const int query = query0 + threadRow + i * SIDE;
-                    const int key = key0 + threadColumn + j * SIDE;
-                    if (key >= seqK || key > query + lead || key <= query + lead - window)
-                        score[i][j] = -INFINITY;
+    EACH(x, DIM / 16) {
+        float big[TALL][2][4] = {}, small[TALL][2][4] = {};
+        EACH(n, GROUPS / 2) {
+            Fragment b;
+            const int from = at(n * 16 + LANE % 16, 2 * x + LANE / 16);
+            load_matrix_transposed(b.high, v.high + from);
+            load_matrix_transposed(b.low, v.low + from);
+            EACH(m, TALL) {
+                multiply(small[m], p[m][n].high, b.low);
+                multiply(small[m], p[m][n].low, b.high);
+                multiply(big[m], p[m][n].high, b.high);
+            }
+        }
+        EACH(m, TALL) EACH(f, 2) EACH(i, 4) {
+            float &sum = r.out[m][2 * x + f][i];
+            sum = fmaf(sum, r.rescale[m][i / 2], big[m][f][i] + small[m][f][i]);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS * 32, FIT)
+    flash(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK, int dim,
+          int causal, int window, int wide, float factor) { // factor is log2(e) / sqrt(dim)
+    extern __shared__ __align__(128) unsigned char bytes[];
+    Shared &shared = *(Shared *)bytes;
+    const int blocks = (seqQ + BR - 1) / BR, head = blockIdx.x / blocks; // blocks of one head
+    // The last queries first: with the causal mask they take longest.
+    const int block0 = (blocks - 1 - blockIdx.x % blocks) * BR;
+    const int lead = causal ? seqK - seqQ : seqK; // query i sees `window` keys, up to i + lead
+    const int query0 = block0 + WARP * TALL * 16, own = query0 + lead; // the warp's first, its key
+    q += (size_t)head * seqQ * dim, out += (size_t)head * seqQ * dim;
+    k += (size_t)head * seqK * dim, v += (size_t)head * seqK * dim;
+
+    // 1. Stage the queries, once.
+    constexpr int lines = BR < BC ? BR : BC; // that fit into raw
+    for (int line = 0; line < BR; line += lines) {
+        fetch<lines>(shared.raw, q, block0 + line, seqQ, dim, wide);
+        cutRows<lines>(shared.q, line, shared.raw);
+    }
+    __syncthreads(); // q is complete, for a warp's rows may have been cut by another
+    Rows r = {};
+    EACH(m, TALL) EACH(h, 2) { // 2^(score * scale) is what exp would be, and exp2f is cheaper
+        r.scale[m][h] = factor * powerOfTwo(-shared.q.scale[(WARP * TALL + m) * 2 + h]);
+        r.largest[m][h] = -INFINITY;
+    }
+    const int keys = min(seqK, block0 + BR + lead); // all keys that the block sees are before this
+    const int first = max(0, block0 + lead - window + 1) / BC * BC; // and not before this tile
+    if (first < keys) fetch<BC>(shared.raw, k, first, seqK, dim, wide);
+    for (int key0 = first; key0 < keys; key0 += BC) {
+        // 2. Cut the keys in two, and let the values come meanwhile.
+        cutRows<BC>(shared.k, 0, shared.raw);
+        fetch<BC>(shared.raw, v, key0, seqK, dim, wide);
+        __syncthreads(); // k is complete; and all are done with the last tile's v
+
+        // 3. Scores, unless all are masked: past the last key, after the query, before its window.
+        const bool sees = key0 < own + TALL * 16 && key0 + BC > own - window + 1;
+        const bool edge = key0 + BC > min(keys, own + 1) || key0 < own + TALL * 16 - window;
+        Scores score = {};
+        if (sees) {
+            scores(score, shared.q, shared.k);
+            EACH(n, GROUPS) {
+                const float back = powerOfTwo(-shared.k.scale[n]);
+                EACH(m, TALL) EACH(i, 4) {
+                    const int key = key0 + n * 8 + LANE % 4 * 2 + i % 2;
+                    const int ago = own + m * 16 + i / 2 * 8 + LANE / 4 - key; // 0: the query's own
+                    const bool masked = key >= keys || ago < 0 || ago >= window;
+                    score[m][n][i] = edge && masked ? -INFINITY : score[m][n][i] * back;
                 }
-        }
-
-        // 5. Online softmax: a new maximum rescales what was summed relative to
-        //    the old one, by 2^(old - new).
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            float newLargest = largest[i];
-#pragma unroll
-            for (int j = 0; j < KEYS; j++) newLargest = fmaxf(newLargest, score[i][j]);
-            newLargest = rowMax(newLargest);
-            // A row that has seen no key yet, say because its window begins in a later tile:
-            // any number but -infinity will do.
-            const float base = newLargest == -INFINITY ? 0.0f : newLargest;
-            const float rescale = exp2f(largest[i] - base);
-            largest[i] = newLargest;
-            sum[i] *= rescale;
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) scale(acc[i][part], rescale);
-            float *p = shared + T::p + (threadRow + i * SIDE) * T::pPitch;
-#pragma unroll
-            for (int j = 0; j < KEYS; j++) {
-                const float weight = exp2f(score[i][j] - base);
-                sum[i] += weight;
-                p[threadColumn + j * SIDE] = weight;
             }
         }
-        __syncwarp(); // a row of probabilities is written and read by one warp
 
-        // 6. Add the weighted values, four keys at a time.
-#pragma unroll 4
-        for (int key = 0; key < BC; key += 4) {
-            float4 weight[ROWS];
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                weight[i] = *(float4 *)(shared + T::p + (threadRow + i * SIDE) * T::pPitch + key);
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) {
-                const float *value =
-                    shared + T::v + key * T::pitch + (threadColumn + part * SIDE) * 4;
-                const float4 v0 = *(float4 *)(value);
-                const float4 v1 = *(float4 *)(value + T::pitch);
-                const float4 v2 = *(float4 *)(value + 2 * T::pitch);
-                const float4 v3 = *(float4 *)(value + 3 * T::pitch);
-#pragma unroll
-                for (int i = 0; i < ROWS; i++) {
-                    add(acc[i][part], weight[i].x, v0);
-                    add(acc[i][part], weight[i].y, v1);
-                    add(acc[i][part], weight[i].z, v2);
-                    add(acc[i][part], weight[i].w, v3);
-                }
-            }
-        }
-        __syncthreads(); // all are done with this tile before the next overwrites it
+        // 4. Cut the values in two, and let the next keys come meanwhile.
+        cutRows<BC>(shared.v, 0, shared.raw);
+        if (key0 + BC < keys) fetch<BC>(shared.raw, k, key0 + BC, seqK, dim, wide);
+        __syncthreads(); // v is complete; and all are done with k
+        if (!sees) continue;
+
+        // 5. Probabilities, and the sum of the values that they weigh.
+        int unit = r.unit;
+        EACH(n, GROUPS) unit = min(unit, shared.v.scale[n]);
+        softmax(r, score, unit);
+        weigh(r, score, shared.v);
     }
 
-    // 7. Divide by the whole row's sum, and write. A row that saw no key has
-    //    gathered zeros.
+    // 6. Divide by the whole row's sum, and write. A row that saw no key has zeros.
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const float whole = rowSum(sum[i]);
-        const float inverse = whole > 0.0f ? 1.0f / whole : 0.0f;
-        const int query = query0 + threadRow + i * SIDE;
+    EACH(m, TALL) EACH(h, 2) {
+        float whole = r.sum[m][h];
+        EACH(i, 2) whole += __shfl_xor_sync(EVERYONE, whole, 1 + i);
+        const float inverse = whole > 0.0f ? powerOfTwo(-r.unit) / whole : 0.0f;
+        const int query = query0 + m * 16 + h * 8 + LANE / 4;
         if (query >= seqQ) continue;
 #pragma unroll
-        for (int part = 0; part < PARTS; part++) {
-            const int x = (threadColumn + part * SIDE) * 4;
+        EACH(n, DIM / 8) {
+            const int x = n * 8 + LANE % 4 * 2;
             float *to = out + (size_t)query * dim + x;
-            scale(acc[i][part], inverse);
-            if (wide) {
-                if (x < dim) *(float4 *)to = acc[i][part];
-                continue;
-            }
-            if (x < dim) to[0] = acc[i][part].x;
-            if (x + 1 < dim) to[1] = acc[i][part].y;
-            if (x + 2 < dim) to[2] = acc[i][part].z;
-            if (x + 3 < dim) to[3] = acc[i][part].w;
+            const float *a = &r.out[m][n][2 * h];
+            if (wide && x < dim) *(float2 *)to = make_float2(a[0] * inverse, a[1] * inverse);
+            if (!wide && x < dim) to[0] = a[0] * inverse;
+            if (!wide && x + 1 < dim) to[1] = a[1] * inverse;
         }
     }
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    flash_64(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK,
-             int dim, int causal, int window, int wide, float factor) {
-    extern __shared__ __align__(16) float shared[];
-    flash<64>(shared, q, k, v, out, seqQ, seqK, dim, causal, window, wide, factor);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    flash_128(const float *q, const float *k, const float *v, float *out, int seqQ, int seqK,
-              int dim, int causal, int window, int wide, float factor) {
-    extern __shared__ __align__(16) float shared[];
-    flash<128>(shared, q, k, v, out, seqQ, seqK, dim, causal, window, wide, factor);
 }
