@@ -30,20 +30,27 @@ var varied = map[string]struct {
 	slips    map[string]slip
 }{
 	"window/task4_flash": {"the window is ignored: keys before it are seen", map[string]slip{
-		"every_tile": {"causal/1x1x1024x1024x32-32", "causal traffic", "4.75 × the least bytes", []Edit{
-			in("kernels.cu", "key0 = first / BC * BC;", "key0 = 0;")}},
+		"every_tile": {"causal/1x1x512x2048x32-32", "causal traffic", "7.52 × the least bytes", []Edit{
+			in("kernels.cu", "key0 = first;", "key0 = 0;"),
+			in("kernels.cu", "k, first, seqK", "k, 0, seqK")}},
 		"one_more": {"causal/2x3x17x17x8-5", "causal correctness", "off by one: a query sees one key too many", []Edit{
-			in("kernels.cu", "key <= query + lead - window)", "key < query + lead - window)")}},
+			in("kernels.cu", "ago >= window;", "ago > window;")}},
 		"one_less": {"causal/1x1x113x113x24-65", "causal correctness", "off by one: a query sees one key too few", []Edit{
-			in("kernels.cu", "key <= query + lead - window)", "key < query + lead - window + 2)")}},
+			in("kernels.cu", "ago >= window;", "ago > window - 2;")}},
 		"late_tile": {"causal/1x1x129x129x24-33-uneven", "causal correctness", "too many tiles are left out", []Edit{
-			in("kernels.cu", "max(0, query0 + lead - window + 1)", "max(0, query0 + BR + lead - window)")}},
+			in("kernels.cu", "block0 + lead - window + 1)", "block0 + BR + lead - window)")}},
 		"tile_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "too many tiles are left out", []Edit{
 			in("kernels.cu", "lead - window + 1)", "lead - window + 2)")}},
+		"warp_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "wrong", []Edit{
+			in("kernels.cu", "key0 + BC > own - window + 1;", "key0 + BC > own - window + 2;")}},
 		"edge_one_early": {"causal/1x1x257x258x8-128", "causal correctness", "wrong", []Edit{
-			in("kernels.cu", "key0 < query0 + BR + lead - window)", "key0 < query0 + BR + lead - window - 1)")}},
+			in("kernels.cu", "TALL * 16 - window;", "TALL * 16 - window - 1;")}},
 		"bare_edge": {"causal/1x2x129x257x32-40-large", "causal correctness", "nothing is masked in the first tile", []Edit{
-			in("kernels.cu", "key > query + lead || key <= query + lead - window)", "key > query + lead)")}},
+			in("kernels.cu", " || ago >= window;", ";")}},
+		"one_edge": {"causal/1x2x129x257x32-40-large", "causal correctness", "nothing is masked in the first tile", []Edit{
+			in("kernels.cu", " || key0 < own + TALL * 16 - window;", ";")}},
+		"late_edge": {"causal/1x1x65x127x8-100", "causal correctness", "wrong", []Edit{
+			in("kernels.cu", "min(keys, own + 1)", "min(keys, own + 2)")}},
 		"from_the_query": {"causal/1x2x129x257x32-40-large", "causal correctness", "counts from the query's number and not from its key", []Edit{
 			in("attention.go", "window := s.Window\n", "window := s.Window + s.SeqK - s.SeqQ\n")}},
 	}},
