@@ -37,17 +37,17 @@ var varied = map[string]struct {
 			in("kernels.cu", "ago >= window;", "ago > window;")}},
 		"one_less": {"causal/1x1x113x113x24-65", "causal correctness", "off by one: a query sees one key too few", []Edit{
 			in("kernels.cu", "ago >= window;", "ago > window - 2;")}},
-		"late_tile": {"causal/1x1x129x129x24-33-uneven", "causal correctness", "too many tiles are left out", []Edit{
+		"late_tile": {"causal/1x1x257x258x8-128", "causal correctness", "too many tiles are left out", []Edit{
 			in("kernels.cu", "block0 + lead - window + 1)", "block0 + BR + lead - window)")}},
-		"tile_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "too many tiles are left out", []Edit{
+		"tile_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "only the query rows from 256 on are wrong", []Edit{
 			in("kernels.cu", "lead - window + 1)", "lead - window + 2)")}},
-		"warp_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "wrong", []Edit{
+		"warp_one_late": {"causal/1x1x257x256x8-129", "causal correctness", "too many tiles are left out", []Edit{
 			in("kernels.cu", "key0 + BC > own - window + 1;", "key0 + BC > own - window + 2;")}},
 		"edge_one_early": {"causal/1x1x257x258x8-128", "causal correctness", "wrong", []Edit{
 			in("kernels.cu", "TALL * 16 - window;", "TALL * 16 - window - 1;")}},
-		"bare_edge": {"causal/1x2x129x257x32-40-large", "causal correctness", "nothing is masked in the first tile", []Edit{
+		"bare_edge": {"causal/1x1x257x258x8-128", "causal correctness", "nothing is masked in the first tile", []Edit{
 			in("kernels.cu", " || ago >= window;", ";")}},
-		"one_edge": {"causal/1x2x129x257x32-40-large", "causal correctness", "nothing is masked in the first tile", []Edit{
+		"one_edge": {"causal/1x1x257x258x8-128", "causal correctness", "nothing is masked in the first tile", []Edit{
 			in("kernels.cu", " || key0 < own + TALL * 16 - window;", ";")}},
 		"late_edge": {"causal/1x1x65x127x8-100", "causal correctness", "wrong", []Edit{
 			in("kernels.cu", "min(keys, own + 1)", "min(keys, own + 2)")}},
@@ -176,6 +176,36 @@ func TestAVariantsStubGetsNothing(t *testing.T) {
 	})
 }
 
+// withSlips is the variant's solution with these edits.
+func withSlips(t *testing.T, root string, task *rubric.Task, edits []Edit) run.Subject {
+	s := run.Solution(root, task)
+	s.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) {
+		for _, e := range edits {
+			i := slices.IndexFunc(files, func(f gate.File) bool { return f.Task == task.Dir && f.Name == e.File })
+			require.Equal(t, 1, bytes.Count(files[i].Data, []byte(e.Find)), e.Find)
+			files[i].Data = bytes.Replace(files[i].Data, []byte(e.Find), []byte(e.Replace), 1)
+		}
+		return files, nil
+	}
+	return s
+}
+
+// Task 4's solution takes tall tiles for more queries than any case has, and small ones where shared memory is short.
+func TestAVariantIsRightInTilesThatNoCaseTakes(t *testing.T) {
+	everyVariant(t, func(t *testing.T, root string, plain, task *rubric.Task) {
+		if task.Dir != "task4_flash" || task.Variant != "window" {
+			t.Skip("its solution has one size of tiles")
+		}
+		for _, tiles := range []string{"manyTiles", "smallTiles"} {
+			t.Run(tiles, func(t *testing.T) {
+				t.Parallel()
+				v := gradeOn(t, root, changed(plain, task), withSlips(t, root, task, []Edit{in("attention.go", "few := DefaultTiles", "few := "+tiles)}), "")
+				assert.True(t, v.Full(), feedback(v))
+			})
+		}
+	})
+}
+
 func TestAVariantsMistakesAreNamed(t *testing.T) {
 	if os.Getenv(allMutants) == "" {
 		t.Skip(allMutants + " is not set")
@@ -186,16 +216,7 @@ func TestAVariantsMistakesAreNamed(t *testing.T) {
 		for name, m := range slips {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := run.Solution(root, task)
-				s.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) {
-					for _, e := range m.edits {
-						i := slices.IndexFunc(files, func(f gate.File) bool { return f.Task == task.Dir && f.Name == e.File })
-						require.Equal(t, 1, bytes.Count(files[i].Data, []byte(e.Find)), e.Find)
-						files[i].Data = bytes.Replace(files[i].Data, []byte(e.Find), []byte(e.Replace), 1)
-					}
-					return files, nil
-				}
-				v := gradeOn(t, root, task, s, m.only)
+				v := gradeOn(t, root, task, withSlips(t, root, task, m.edits), m.only)
 				p := part(t, v, m.lose)
 				assert.Less(t, p.Score, p.Max-1e-9, feedback(v))
 				if p.Name == "traffic" { // right, and none of the work that a window saves is saved
