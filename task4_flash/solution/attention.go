@@ -56,6 +56,9 @@ func NewTiled(q device.Queue, t Tiles) (*Flash, error) {
 	if t.Queries < 16 || t.Keys < 16 || t.Queries%16 != 0 || t.Keys%16 != 0 || t.warps() > 8 || t.Queries > 128 && t.Queries%32 != 0 {
 		return nil, fmt.Errorf("tiles of %d queries and %d keys: both must be multiples of 16, and the queries at most 128, or 160, 192, 224 or 256", t.Queries, t.Keys)
 	}
+	if t.Queries%min(t.Queries, t.Keys) != 0 {
+		return nil, fmt.Errorf("tiles of %d queries and %d keys: queries are staged as many at a time as there are keys, so they must be a multiple of these, or at most as many", t.Queries, t.Keys)
+	}
 	one, err := compile(q, t)
 	return &Flash{queue: q, few: one, many: one}, err
 }

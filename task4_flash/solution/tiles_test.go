@@ -21,3 +21,12 @@ func TestSizes(t *testing.T) {
 		})
 	}
 }
+
+func TestTilesThatCannotBeStagedAreRefused(t *testing.T) {
+	d := attntest.Device(t)
+	for _, tiles := range []Tiles{{Queries: 160, Keys: 64}, {Queries: 64, Keys: 48}, {Queries: 144, Keys: 16}, {Queries: 8, Keys: 16}} {
+		if _, err := NewTiled(device.QueueOf(d), tiles); err == nil {
+			t.Errorf("tiles of %d queries and %d keys are taken", tiles.Queries, tiles.Keys)
+		}
+	}
+}
