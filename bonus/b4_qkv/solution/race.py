@@ -127,7 +127,7 @@ def launch(f, grid, block, shared, *all):
     return go
 
 
-def hopper(tile, x, w, bias, heads, kv, dim, first=0, early=1):
+def hopper(tile, x, w, bias, heads, kv, dim, first=0):
     """A function that runs the kernel, and its outputs, which are NaN until then."""
     batch, seq, hidden = x.shape
     columns, tall, *_ = tile
@@ -137,7 +137,7 @@ def hopper(tile, x, w, bias, heads, kv, dim, first=0, early=1):
     blocks = min(tiles, PROCESSORS)
     at, keep = arguments(tensor_map(x.view(rows, hidden), 64, height), tensor_map(w, 64, 64), w if bias is None else bias, *out,
                          rows, hidden, outputs, seq, heads, kv, dim, first, int(bias is not None))
-    attributes = (Attribute * 1)(Attribute(6, 0, (ctypes.c_uint * 16)(early)))
+    attributes = (Attribute * 1)(Attribute(6, 0, (ctypes.c_uint * 16)(1)))
     config = Config((blocks, 1, 1), (384, 1, 1), shared_of(tile), None, attributes, 1)
     f = function(job_of(tile, x.dtype), "project", shared_of(tile))
 
