@@ -23,6 +23,7 @@ func init() { otherSteps["persistent"] = persistByChoice }
 const (
 	persistentWarps  = 12      // of a block
 	persistentSlot   = 3072    // floats that one copy brings, at least; more where a row is longer
+	persistentFlight = 1       // copies under way at most: more would be in the way of what blocks send each other
 	persistentSplits = 8       // parts of a head's keys at most
 	persistentOwn    = 1 << 10 // bytes of shared memory besides those that are counted
 	rowsOfRound      = 32      // of a matrix, at most: one for each lane of a warp
@@ -36,14 +37,16 @@ type Persistent struct {
 	Slot    int               // floats of a slot of the ring, which a copy fills
 	Slots   int               // how many there are
 	Round   int               // slots that are read before they are filled again
+	Flight  int               // slots that copies are under way to, at most, but for the head's
 	Splits  int               // parts of a head's keys
 	Defines map[string]string // more macros, to try something
+	strict  bool              // for the simulator
 }
 
 // persistByChoice is Persist with choices such as "warps=16". A name in capitals is a macro for the kernel.
 func persistByChoice(m *Model, choices []string) error {
 	p := Persistent{Defines: map[string]string{}}
-	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "slot": &p.Slot, "slots": &p.Slots, "round": &p.Round, "splits": &p.Splits}
+	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "slot": &p.Slot, "slots": &p.Slots, "round": &p.Round, "flight": &p.Flight, "splits": &p.Splits}
 	for _, choice := range choices {
 		name, value, _ := strings.Cut(choice, "=")
 		if name != "" && name == strings.ToUpper(name) {
@@ -65,7 +68,9 @@ type persistent struct {
 	launch    device.Launch
 	addresses device.Buffer[uint64]
 	arrived   device.Buffer[uint32]
+	launches  device.Buffer[uint32]
 	floats    map[string]nn.Floats
+	tagged    map[string]device.Buffer[uint64] // numbers with tags
 	bestAt    nn.Ints
 }
 
@@ -90,8 +95,8 @@ func (m *Model) Persist(p Persistent) error {
 	if err != nil {
 		return fail("%w", err)
 	}
-	one := &persistent{floats: map[string]nn.Floats{},
-		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * p.Warps), Shared: 4 * p.Slot * p.Slots, Cooperative: true}}
+	one := &persistent{floats: map[string]nn.Floats{}, tagged: map[string]device.Buffer[uint64]{},
+		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 1)), Shared: 4 * p.Slot * p.Slots, Cooperative: true}}
 	if one.kernel, err = module.Kernel("persistent_step"); err != nil {
 		return fail("%w", err)
 	}
@@ -126,14 +131,16 @@ func (p *Persistent) complete(c Config, info device.Info) error {
 			*value = otherwise
 		}
 	}
+	p.strict = info.Kind == device.Sim
 	or(&p.Blocks, info.Processors)
 	or(&p.Warps, persistentWarps)
+	or(&p.Flight, persistentFlight)
 	or(&p.Splits, max(1, min(p.Blocks/c.Heads, persistentSplits)))
 	longest := max(c.Width, c.Inner)
 	or(&p.Slot, max(longest, persistentSlot/longest*longest))
 	// Every array of the kernel but the ring, and what is not counted: persistent.cu declares them.
 	segments := (c.Inner + c.Width - 1) / c.Width
-	rest := 4*(2*rowsOfRound*segments+p.Warps*c.Dim()+2*c.Width) + 8*((perLayer*c.Layers)+len(ofModel)) + persistentOwn
+	rest := 4*(2*rowsOfRound*segments+(p.Warps+3)*c.Dim()+2*c.Width+c.Inner) + 8*((perLayer*c.Layers)+len(ofModel)) + persistentOwn
 	or(&p.Slots, (info.MaxShared-rest)/(4*p.Slot))
 	most := 0 // slots that a block's rows of one matrix of a layer take
 	for _, rows := range []int{3 * c.Width, c.Inner} {
@@ -148,8 +155,12 @@ func (p *Persistent) complete(c Config, info device.Info) error {
 		return fmt.Errorf("%d slots of %d floats: want two at least, and a block has %d bytes of shared memory", p.Slots, p.Slot, info.MaxShared)
 	case p.Round < 1 || p.Round > min(p.Slots, rowsOfRound):
 		return fmt.Errorf("%d slots are read at a time: want 1 to %d", p.Round, min(p.Slots, rowsOfRound))
-	case p.Warps < segments || 32*p.Warps > info.MaxThreads:
-		return fmt.Errorf("%d warps: want %d, one for each %d floats of a row, to %d", p.Warps, segments, c.Width, info.MaxThreads/32)
+	case p.Flight < 1 || p.Flight > p.Slots:
+		return fmt.Errorf("%d slots are being filled at a time: want 1 to %d", p.Flight, p.Slots)
+	case p.Warps < segments || 32*(p.Warps+1) > info.MaxThreads:
+		return fmt.Errorf("%d warps: want %d, one for each %d floats of a row, to %d", p.Warps, segments, c.Width, info.MaxThreads/32-1)
+	case p.Blocks > c.Width:
+		return fmt.Errorf("%d blocks: want a row of every matrix for each, %d at most", p.Blocks, c.Width)
 	case p.Blocks < 1 || p.Splits < 1:
 		return errors.New("at least one block, and one part of a head's keys")
 	}
@@ -162,17 +173,20 @@ func rowsEach(n, among int) int { return (n + among - 1) / among }
 func (p Persistent) defines(c Config) map[string]string {
 	all := map[string]string{}
 	for name, n := range map[string]int{"WIDTH": c.Width, "INNER": c.Inner, "HEADS": c.Heads, "LAYERS": c.Layers,
-		"WARPS": p.Warps, "SPLITS": p.Splits, "SLOT": p.Slot, "SLOTS": p.Slots, "ROUND": p.Round} {
+		"WARPS": p.Warps, "SPLITS": p.Splits, "SLOT": p.Slot, "SLOTS": p.Slots, "ROUND": p.Round, "FLIGHT": p.Flight} {
 		all[name] = strconv.Itoa(n)
 	}
 	maps.Copy(all, p.Defines)
+	if p.strict {
+		all["STRICT"] = "1"
+	}
 	return all
 }
 
 // source is the kernel's text, for a model's shape.
 func (p Persistent) source(c Config) (s device.Source, err error) {
 	s = device.Source{Name: "persistent.cu", Defines: p.defines(c), Files: map[string]string{}}
-	for _, name := range []string{s.Name, "stream.cuh", "vector.cuh", "heads.cuh"} {
+	for _, name := range []string{s.Name, "stream.cuh", "mail.cuh", "vector.cuh", "heads.cuh"} {
 		text, err := persistentFiles.ReadFile("persistent/" + name)
 		if err != nil {
 			return s, err
@@ -216,16 +230,17 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 		return err
 	}
 	m.memory = append(m.memory, one.addresses.Memory())
-	if one.arrived, err = device.Upload(m.queue, "arrived", []uint32{0}); err != nil {
-		return err
+	for name, b := range map[string]*device.Buffer[uint32]{"arrived": &one.arrived, "launches": &one.launches} {
+		if *b, err = device.Upload(m.queue, name, []uint32{0}); err != nil {
+			return err
+		}
+		m.memory = append(m.memory, b.Memory())
 	}
-	m.memory = append(m.memory, one.arrived.Memory())
 	if one.bestAt, err = device.Alloc[int32](m.queue, "best at", p.Blocks); err != nil {
 		return err
 	}
 	m.memory = append(m.memory, one.bestAt.Memory())
-	for name, n := range map[string]int{"x": c.Width, "q": c.Width, "parts": c.Width * p.Splits, "part weights": 2 * c.Heads * p.Splits,
-		"inner": c.Inner, "best": p.Blocks} {
+	for name, n := range map[string]int{"parts": c.Width * p.Splits, "part weights": 2 * c.Heads * p.Splits, "best": p.Blocks} {
 		b, err := device.Alloc[float32](m.queue, name+" of a step", n)
 		if err != nil {
 			return err
@@ -233,12 +248,20 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 		one.floats[name] = b
 		m.memory = append(m.memory, b.Memory())
 	}
+	for name, n := range map[string]int{"x": c.Width, "qkv": 3 * c.Width, "inner": c.Inner} {
+		b, err := device.Upload(m.queue, name+" of a step", make([]uint64, n)) // no tag is 0
+		if err != nil {
+			return err
+		}
+		one.tagged[name] = b
+		m.memory = append(m.memory, b.Memory())
+	}
 	return nil
 }
 
 // decode queues a step, which moves before, after and tokens on as Model.decode does.
 func (one *persistent) decode(m *Model) error {
-	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.floats["x"], one.floats["q"],
-		one.floats["parts"], one.floats["part weights"], one.floats["inner"], m.logits, one.floats["best"], one.bestAt, one.arrived,
+	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.tagged["x"], one.tagged["qkv"],
+		one.floats["parts"], one.floats["part weights"], one.tagged["inner"], m.logits, one.floats["best"], one.bestAt, one.arrived, one.launches,
 		m.config.Vocabulary, m.config.Positions, m.config.Epsilon)
 }

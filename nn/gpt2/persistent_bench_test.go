@@ -62,7 +62,10 @@ func BenchmarkStep(b *testing.B) {
 			if first == nil {
 				first = tokens
 			}
-			require.Equal(b, first, tokens, "the same tokens as in the first way")
+			wrong := strings.Contains(way, "NO_") // what leaves something out is wrong, of course
+			if !wrong {
+				require.Equal(b, first, tokens, "the same tokens as in the first way")
+			}
 			var took time.Duration
 			for b.Loop() {
 				require.NoError(b, m.Prefill(text))

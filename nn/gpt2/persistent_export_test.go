@@ -5,7 +5,8 @@ import (
 	"flashlab/nn"
 )
 
-// PoisonStep fills whatever a step as one kernel writes anew with NaN that nobody has written.
+// PoisonStep fills whatever a step as one kernel writes anew with NaN that nobody has written. What has tags stays: a
+// number with an old tag is as good as none.
 func (m *Model) PoisonStep() error {
 	one := m.other.(*persistent)
 	memory := []device.Memory{m.logits.Memory(), one.bestAt.Memory()}

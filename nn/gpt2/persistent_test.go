@@ -16,10 +16,6 @@ import (
 	"flashlab/nn/gpt2"
 )
 
-// wholeGrid has the library's barrier in place of our own: by that the simulator tells apart what is read and
-// written between any two meetings.
-var wholeGrid = map[string]string{"WHOLE_GRID": "1"}
-
 // steps is one model, in two ways on the device and in float64.
 type steps struct {
 	*testing.T
@@ -124,7 +120,7 @@ func firstOf(b nn.Floats, n int) nn.Floats {
 	return first
 }
 
-// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.92 to 1.17 times.
+// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.88 to 1.02 times in the simulator, and was 1.17 with other shapes.
 const most = 1.5
 
 // odd is a multiple of 4 in what it has to be, and of nothing else.
@@ -138,12 +134,13 @@ func TestAStepAsOneKernel(t *testing.T) {
 		prompts []int
 	}{
 		{"one_block", odd, gpt2.Persistent{Blocks: 1, Warps: 5, Slot: 200, Slots: 3, Round: 2}, []int{1, 17}},
-		{"two_blocks", odd, gpt2.Persistent{Blocks: 2, Warps: 6, Slot: 100, Slots: 2, Round: 1, Defines: wholeGrid}, []int{1, 2}},
-		{"five_blocks", odd, gpt2.Persistent{Blocks: 5, Slot: 204, Slots: 4}, []int{1, 2, 17, 113}},
-		{"thirteen_blocks", odd, gpt2.Persistent{Blocks: 13, Warps: 5, Slot: 100, Slots: 3, Round: 2, Splits: 4, Defines: wholeGrid}, []int{1, 17, 113}},
-		{"thirteen_blocks_by_counting", odd, gpt2.Persistent{Blocks: 13, Warps: 5, Splits: 3}, []int{2, 113}},
+		{"two_blocks", odd, gpt2.Persistent{Blocks: 2, Warps: 6, Slot: 100, Slots: 2, Round: 1}, []int{1, 2}},
+		{"five_blocks", odd, gpt2.Persistent{Blocks: 5, Slot: 204, Slots: 4, Flight: 2}, []int{1, 2, 17, 113}},
+		{"thirteen_blocks", odd, gpt2.Persistent{Blocks: 13, Warps: 5, Slot: 100, Slots: 3, Round: 2, Splits: 4}, []int{1, 17, 113}},
+		{"one_layer", gpt2.Config{Width: 24, Heads: 3, Layers: 1, Positions: 130, Vocabulary: 113, Inner: 100, Epsilon: 1e-5},
+			gpt2.Persistent{Blocks: 7, Warps: 5, Slot: 100, Slots: 3}, []int{17}}, // the same phases write, launch by launch
 		{"heads_of_64", gpt2.Config{Width: 128, Heads: 2, Layers: 2, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
-			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5, Defines: wholeGrid}, []int{33}},
+			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5}, []int{33}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSteps(t, c.config, c.how)
@@ -186,6 +183,7 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 		"bytes of shared memory":     {Slots: 10000},
 		"want 5, one for each 24":    {Warps: 4},
 		"5 slots are read at a time": {Slots: 4, Round: 5},
+		"5 slots are being filled":   {Slots: 4, Flight: 5},
 	} {
 		assert.ErrorContains(t, persist(odd, p), want, fmt.Sprint(p))
 	}

@@ -1,6 +1,7 @@
 // flags.cpp - see flags.h.
 #include "flags.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "cluster.h"
@@ -25,22 +26,28 @@ const Region *regionOf(const Worker *w, Addr a) {
 }
 } // namespace
 
-// Who reads the same flag again waits for somebody: others run first.
+// Who reads the same flag again, perhaps with others between, waits for somebody: others run first.
 void look(Addr a, Addr pc) {
     Worker *w = worker;
     if (!w || !(w->checks & RACE) || a - w->stackLo < stackSize) return;
     Flags &flags = flagsOf(w);
     Fiber *f = w->current;
-    if (flags.looking == f && flags.lookingAt == a && flags.lookingPc == pc) {
+    if (flags.looking != f) flags.looking = f, flags.looked = 0;
+    const size_t n = flags.looks.size(), seen = std::min(flags.looked, n);
+    const bool again = std::any_of(flags.looks.begin(), flags.looks.begin() + seen,
+                                   [&](Flags::Look l) { return l.at == a && l.pc == pc; });
+    if (again) {
+        flags.looked = 0;
         settleWrites(w);
         if (w->head == w->tail && !w->cluster)
             std::this_thread::yield(); // the one may be in another block
         else
             yieldThread(w);
+        flags.looking = f; // others may have looked meanwhile
+        flags.looked = 0;
     }
-    flags.looking = f;
-    flags.lookingAt = a;
-    flags.lookingPc = f->looked = pc;
+    flags.looks[flags.looked++ % n] = {a, pc};
+    f->looked = pc;
 }
 
 void raise(Addr a, Addr pc) {

@@ -1,6 +1,7 @@
 // flags.h - what is no race although nothing orders it in the way of barriers: a volatile flag
 // with a fence on either side, and the plain read before a compare-and-swap. They become notes.
 #pragma once
+#include <array>
 #include <set>
 
 #include "runtime.h"
@@ -15,9 +16,13 @@ struct Flags {
     // What those knew who raised a flag in the running block (order.h).
     std::vector<uint16_t> known;
     uint32_t blockEpoch = 0;
-    // The latest volatile read of a thread: who comes back to it spins.
+    // The latest volatile reads of a thread: who comes back to one of them spins.
+    struct Look {
+        Addr at, pc;
+    };
+    std::array<Look, 32> looks;
+    size_t looked = 0;
     const Fiber *looking = nullptr;
-    Addr lookingAt = 0, lookingPc = 0;
 };
 
 void look(Addr a, Addr pc);  // before a volatile read

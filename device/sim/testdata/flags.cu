@@ -69,6 +69,29 @@ extern "C" __global__ void flag(const float *x, float *y) {
     }
 }
 
+// Two flags are read at once, and whoever waits for both reads them in turn with nothing else.
+extern "C" __global__ void two_flags(const float *x, float *y) {
+    int *ready = (int *)(y + 128);
+    if (blockIdx.x == 0) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        if (threadIdx.x < 2)
+            asm volatile("st.release.gpu.global.s32 [%0], %1;"
+                         :
+                         : "l"(ready + threadIdx.x), "r"(1)
+                         : "memory");
+    } else {
+        if (threadIdx.x == 0)
+            for (int a = 0, b = 0; !a || !b;)
+                asm volatile("ld.acquire.gpu.global.v2.s32 {%0, %1}, [%2];" // note: flag
+                             : "=r"(a), "=r"(b)
+                             : "l"(ready)
+                             : "memory");
+        __syncthreads();
+        y[64 + threadIdx.x] = y[63 - threadIdx.x];
+    }
+}
+
 extern "C" __global__ void flag_without_first_fence(const float *x, float *y) {
     volatile int *ready = flagOf(y);
     if (blockIdx.x == 0) {

@@ -42,6 +42,20 @@ struct Kept {
     }
 };
 
+// The new token's query, key and value of a head.
+struct __align__(16) Fresh {
+    float at[3][DIM];
+};
+__device__ void takeFresh(Kept &kept, const Fresh &fresh, Part part, int ahead, int now) {
+    if (now >= part.last) return;
+#pragma unroll
+    for (int i = 0; i < HELD; i++)
+        if (part.first + ahead + i * TEAMS + threadIdx.x / LANES == now) {
+            kept.k[i] = ((const float4 *)fresh.at[1])[threadIdx.x % LANES];
+            kept.v[i] = ((const float4 *)fresh.at[2])[threadIdx.x % LANES];
+        }
+}
+
 // The mean of values so far: sum / weights, where weights are relative to that of the score `most`.
 struct Mean {
     float most = -INFINITY, weights = 0;
@@ -88,39 +102,49 @@ __device__ void add(Mean &mean, const Kept &kept, float4 q, int start, int last)
 }
 
 // Of the warps of a block, in shared memory: their largest scores, weights and sums.
-struct Means {
+struct __align__(16) Means {
     float sum[WARPS][DIM];
     float2 weights[WARPS];
 };
-// The same of all parts, in device memory: [HEADS, SPLITS, DIM] and [HEADS, SPLITS, 2].
+// What blocks tell each other about heads: [3, WIDTH] queries, keys and values of the token, with
+// tags; and of all parts the largest scores and weights, [HEADS, SPLITS, 2], and the sums, [HEADS,
+// SPLITS, DIM].
 struct Attention {
-    Means *means;
+    Means *means; // in shared memory, as is fresh
+    Fresh *fresh;
+    const uint64_t *qkv;
     float *parts, *weights;
 };
 
 // The block's parts. Of the first, kept has all but the new token's key. Warp 0 writes.
-__device__ void attend(Attention all, const float *q, const float *keys, const float *values,
-                       int now, Kept &kept) {
+__device__ void attend(Attention all, uint32_t tag, const float *keys, const float *values, int now,
+                       Kept &kept) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     Means &means = *all.means;
     for (int unit = blockIdx.x; unit < HEADS * SPLITS; unit += gridDim.x) {
         const bool first = unit == blockIdx.x;
         const Part part = partOf(unit, now + 1);
         if (part.first >= part.last) continue;
-        float4 query = ((const float4 *)(q + part.head * DIM))[threadIdx.x % LANES];
+        const uint64_t *head =
+            all.qkv + part.head * DIM; // its key and value only where they are used
+        for (int i = threadIdx.x; i < (part.last > now ? 3 : 1) * DIM; i += THREADS)
+            all.fresh->at[i / DIM][i % DIM] = receive(head + i / DIM * WIDTH + i % DIM, tag);
+        meetBlock(); // fresh is there; the last was read before the means were written
+        float4 query = ((const float4 *)all.fresh->at[0])[threadIdx.x % LANES];
         const float root = 1.0f / sqrtf(DIM);
         query.x *= root, query.y *= root, query.z *= root, query.w *= root;
         Mean mean;
         for (int ahead = 0; part.first + ahead < part.last; ahead += HELD * TEAMS) {
-            kept.load(keys, values, part, ahead, first && ahead == 0 ? now : 0, now + 1);
+            if (!first || ahead > 0) kept.load(keys, values, part, ahead, 0, now);
+            takeFresh(kept, *all.fresh, part, ahead, now);
             add(mean, kept, query, part.first + ahead, part.last);
         }
 #pragma unroll
         for (int bit = LANES; bit < 32; bit *= 2) mean.merge(bit);
-        if (!first) __syncthreads(); // warp 0 has read the means before
+        if (!first) meetBlock(); // warp 0 has read the means before
         if (lane < LANES) ((float4 *)means.sum[warp])[lane] = mean.sum;
         if (lane == 0) means.weights[warp] = make_float2(mean.most, mean.weights);
-        __syncthreads(); // the warps' means are there
+        meetBlock(); // the warps' means are there
         if (warp > 0) continue;
         const float2 its = lane < WARPS ? means.weights[lane] : make_float2(-INFINITY, 0);
         float most = its.x;

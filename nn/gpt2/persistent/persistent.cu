@@ -13,12 +13,14 @@
 //   4. norm, product, GELU
 //   5. product: added to x
 //
-// after each of which the grid meets; at the end norm, the product with the table of tokens, and
-// the largest. What blocks exchange between two meetings is a few KB, in the L2 cache.
+// after each of which blocks wait for what the others have found: a few KB, in the L2 cache. It is
+// sent number by number, with tags; but for the parts, behind which the grid meets. At the end
+// norm, the product with the table of tokens, and the largest.
 //
-// persistent.go defines WIDTH, INNER, HEADS and LAYERS, the model's shape; WARPS of a block;
-// SPLITS, parts of a head's keys; SLOT, the floats of a slot of the ring; SLOTS, how many there
-// are; and ROUND, how many of them are read before they are filled again.
+// persistent.go defines WIDTH, INNER, HEADS and LAYERS, the model's shape; WARPS of a block that
+// calculate; SPLITS, parts of a head's keys; SLOT, the floats of a slot of the ring; SLOTS, how
+// many there are; ROUND, how many of them are read before they are filled again; and FLIGHT, how
+// many are being filled at a time.
 
 #include "heads.cuh"
 
@@ -39,19 +41,20 @@ __device__ Best bestOfWarp(Best best) {
     return best;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    persistent_step(const uint64_t *addresses, int *tokens, int *before, int *after, float *x,
-                    float *q, float *parts, float *partWeights, float *inner, float *logits,
-                    float *best, int *bestAt, unsigned *arrived, int vocabulary, int positions,
-                    float epsilon) {
+extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
+    persistent_step(const uint64_t *addresses, int *tokens, int *before, int *after, uint64_t *x,
+                    uint64_t *qkv, float *parts, float *partWeights, uint64_t *inner, float *logits,
+                    float *best, int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary,
+                    int positions, float epsilon) {
     extern __shared__ __align__(128) float ring[]; // [SLOTS, SLOT]
-    __shared__ Gate full[SLOTS];
-    __shared__ Next next;
+    __shared__ Gate full[SLOTS], empty[SLOTS];
     __shared__ float *at[ADDRESSES];
     __shared__ float sums[2 * 32 * MOST];
+    __shared__ float2 ofWarps[WARPS];
     __shared__ Means means;
-    __shared__ __align__(16) float mixed[WIDTH]; // what all heads make of the values
+    __shared__ Fresh fresh;
     __shared__ float own[WIDTH]; // the block's rows of x, by their number in its share
+    __shared__ __align__(16) float vector[WIDTH], wide[INNER]; // what a product multiplies by
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const Share some = shareOf(WIDTH), ofQkv = shareOf(3 * WIDTH), ofInner = shareOf(INNER);
     const int token = tokens[0], now = before[0]; // now: the token's position
@@ -59,96 +62,109 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     // A token or a position outside its table becomes NaN, and nothing is read or counted.
     if (token < 0 || token >= vocabulary || now < 0 || now >= positions) {
         const Share share = shareOf(vocabulary);
-        for (int i = share.first + threadIdx.x; i < share.last; i += THREADS) logits[i] = NAN;
+        for (int i = share.first + threadIdx.x; i < share.last; i += blockDim.x) logits[i] = NAN;
         return;
     }
 
     // 0. Weights come from now on.
-    for (int i = threadIdx.x; i < ADDRESSES; i += THREADS)
+    for (int i = threadIdx.x; i < ADDRESSES; i += blockDim.x)
         at[i] = reinterpret_cast<float *>(addresses[i]);
-    if (threadIdx.x < SLOTS) full[threadIdx.x].setUp(1);
+    if (threadIdx.x < SLOTS) full[threadIdx.x].setUp(1), empty[threadIdx.x].setUp(1);
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
     __syncthreads();
-    Stream stream = {&next, ring, full, at, vocabulary};
-    if (threadIdx.x == REFILLER) next = {0, -1, 0, {0, 0}}, prefetchLayer(at, now), stream.ask();
+    if (warp == WARPS) {
+        if (lane == 0) askForAll(ring, full, empty, at, now, vocabulary);
+        return;
+    }
+    Stream stream = {ring, full, empty};
     Meeting grid = {arrived};
+    uint32_t tag = *launches * (2 * LAYERS) + 1; // it rises by 1 with each addition to x
     int half = 0;
 
-    Vector v, gain, shift; // v: what comes next is multiplied by
+    Spread<WIDTH> sum; // x
     {
         const float *word = at[TOKENS] + (size_t)token * WIDTH;
         const float *place = at[POSITIONS] + (size_t)now * WIDTH;
         for (int i = some.first + threadIdx.x; i < some.last; i += THREADS)
             own[i - some.first] = word[i] + place[i];
-        Vector other;
-        v.load(word), other.load(place);
+        Spread<WIDTH> other;
+        sum.load(word), other.load(place);
 #pragma unroll
-        for (int j = 0; j < PIECES; j++) {
-            v.at[j].x += other.at[j].x, v.at[j].y += other.at[j].y;
-            v.at[j].z += other.at[j].z, v.at[j].w += other.at[j].w;
-        }
+        for (int i = 0; i < sum.EACH; i++)
+            sum.at[i].x += other.at[i].x, sum.at[i].y += other.at[i].y;
     }
-    gain.load(at[GAIN1]), shift.load(at[SHIFT1]);
-    __syncthreads(); // own is there
+    // What a phase needs besides what it waits for is asked for before it waits.
+    Norm norm;
+    norm.gain.load(at[GAIN1]), norm.shift.load(at[SHIFT1]);
+    float bias = firstOf(at[QKV_BIAS], ofQkv);
 
-    const Attention attention = {&means, parts, partWeights};
+    Vector v; // what comes next is multiplied by
+    const auto normed = [&] {
+        norm.apply(vector, sum, ofWarps, epsilon);
+        meetBlock(); // vector is there
+        v.load(vector);
+    };
+    const auto add = [&](int row, float value) {
+        post(x + row, own[row - some.first] += value, tag);
+    };
+    const Attention attention = {&means, &fresh, qkv, parts, partWeights};
     for (int layer = 0; layer < LAYERS; layer++) {
         float *const *w = at + layer * OF_LAYER;
         float *keys = w[KEYS], *values = w[VALUES];
 
         // 1. Queries, keys and values.
-        if (layer > 0) grid.wait(), v.load(x);
-        v.normalise(gain, shift, epsilon);
-        product<WIDTH>(stream, v, ofQkv, w[QKV_BIAS], sums, half, [&](int row, float value) {
-            float *to = row < WIDTH       ? q + row
-                        : row < 2 * WIDTH ? keys + (size_t)now * WIDTH + row - WIDTH
-                                          : values + (size_t)now * WIDTH + row - 2 * WIDTH;
-            *to = value;
+        if (layer > 0) sum.receive(x, tag - 1);
+        normed();
+        product<WIDTH>(stream, v, ofQkv, w[QKV_BIAS], bias, sums, half, [&](int row, float value) {
+            post(qkv + row, value, tag);
+            if (row >= WIDTH)
+                (row < 2 * WIDTH ? keys - WIDTH : values - 2 * WIDTH)[(size_t)now * WIDTH + row] =
+                    value;
         });
-        if (warp == 0) grid.arrive();
-        if (threadIdx.x == REFILLER && layer + 1 < LAYERS) prefetchLayer(w + OF_LAYER, now);
+        bias = firstOf(w[OUT_BIAS], some);
         Kept kept = {}; // only the new key is not there yet
         kept.load(keys, values, partOf(blockIdx.x, now + 1), 0, 0, now);
 
         // 2. Attention.
-        grid.wait();
-        attend(attention, q, keys, values, now, kept);
+        attend(attention, tag, keys, values, now, kept);
         if (warp == 0) grid.arrive();
 
         // 3. A head's parts together, and the projection.
         grid.wait();
-        together(mixed, attention, now + 1);
-        __syncthreads(); // mixed is there
-        v.load(mixed);
-        const auto add = [&](int row, float value) { x[row] = own[row - some.first] += value; };
-        product<WIDTH>(stream, v, some, w[OUT_BIAS], sums, half, add);
-        if (warp == 0) grid.arrive();
-        gain.load(w[GAIN2]), shift.load(w[SHIFT2]);
+        together(vector, attention, now + 1);
+        meetBlock(); // vector is there
+        v.load(vector);
+        product<WIDTH>(stream, v, some, w[OUT_BIAS], bias, sums, half, add);
+        tag++;
+        norm.gain.load(w[GAIN2]), norm.shift.load(w[SHIFT2]);
+        bias = firstOf(w[UP_BIAS], ofInner);
 
         // 4. The MLP's first matrix.
-        grid.wait();
-        v.load(x);
-        v.normalise(gain, shift, epsilon);
-        product<WIDTH>(stream, v, ofInner, w[UP_BIAS], sums, half,
-                       [&](int row, float value) { inner[row] = gelu(value); });
-        if (warp == 0) grid.arrive();
+        sum.receive(x, tag - 1);
+        normed();
+        product<WIDTH>(stream, v, ofInner, w[UP_BIAS], bias, sums, half,
+                       [&](int row, float value) { post(inner + row, gelu(value), tag); });
+        bias = firstOf(w[DOWN_BIAS], some);
 
         // 5. Its second, and the next norm's gains.
-        grid.wait();
-        v.load(inner + segment<INNER>() * WIDTH, segmentFloats<INNER>());
-        product<INNER>(stream, v, some, w[DOWN_BIAS], sums, half, add);
-        if (warp == 0) grid.arrive();
+        Spread<INNER> all;
+        all.receive(inner, tag);
+        all.store(wide);
+        meetBlock(); // wide is there
+        v.load(wide + segment<INNER>() * WIDTH, segmentFloats<INNER>());
+        product<INNER>(stream, v, some, w[DOWN_BIAS], bias, sums, half, add);
+        tag++;
         const bool end = layer == LAYERS - 1;
-        gain.load(end ? at[GAIN] : w[OF_LAYER + GAIN1]);
-        shift.load(end ? at[SHIFT] : w[OF_LAYER + SHIFT1]);
+        norm.gain.load(end ? at[GAIN] : w[OF_LAYER + GAIN1]);
+        norm.shift.load(end ? at[SHIFT] : w[OF_LAYER + SHIFT1]);
+        if (!end) bias = firstOf(w[OF_LAYER + QKV_BIAS], ofQkv);
     }
 
     // 6. Logits, and the largest.
-    grid.wait();
-    v.load(x);
-    v.normalise(gain, shift, epsilon);
+    sum.receive(x, tag - 1);
+    normed();
     Best largest = {-INFINITY, INT32_MAX};
-    product<WIDTH>(stream, v, shareOf(vocabulary), 0, sums, half, [&](int row, float value) {
+    product<WIDTH>(stream, v, shareOf(vocabulary), 0, 0, sums, half, [&](int row, float value) {
         logits[row] = value;
         largest = better(largest, value == value ? Best{value, row} : Best{INFINITY, -1});
     });
@@ -173,5 +189,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (lane > 0) return;
     tokens[0] = largest.column;
     before[0] = now + 1, after[0] = now + 2;
-    *arrived = 0;
+    *launches += 1, *arrived = 0;
 }

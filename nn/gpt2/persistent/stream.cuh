@@ -1,21 +1,20 @@
-// stream.cuh: where weights come from, and how blocks wait for one another. persistent.cu tells
-// what for.
+// stream.cuh: where weights come from. persistent.cu tells what for.
 #pragma once
 
 #include <stdint.h>
-#ifdef WHOLE_GRID
-#include <cooperative_groups.h>
-#endif
 
-constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32;
-constexpr int REFILLER =
-    32; // the thread that asks for weights: of warp 1, for warp 0 has enough to do
+constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32; // one warp more asks for weights
 constexpr int PIECES = (WIDTH / 4 + 31) / 32; // float4 of a vector [WIDTH] that a lane holds
 
 // Where things are: for each layer, then for the model.
 enum { GAIN1, SHIFT1, QKV, QKV_BIAS, OUT, OUT_BIAS, GAIN2, SHIFT2, UP, UP_BIAS, DOWN, DOWN_BIAS };
 enum { KEYS = DOWN_BIAS + 1, VALUES, OF_LAYER };
 enum { TOKENS = LAYERS * OF_LAYER, POSITIONS, GAIN, SHIFT, ADDRESSES };
+
+// All threads of the block but the warp that asks for weights.
+__device__ void meetBlock() {
+    asm volatile("bar.sync 1, %0;" : : "n"(THREADS) : "memory");
+}
 
 // --- Weights
 
@@ -27,6 +26,9 @@ struct Gate {
     __device__ uint32_t where() const { return (uint32_t)__cvta_generic_to_shared(this); }
     __device__ void setUp(int arrivals) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(where()), "r"(arrivals));
+    }
+    __device__ void arrive() {
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(where()) : "memory");
     }
     __device__ void arriveWith(int bytes) {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
@@ -78,56 +80,54 @@ __host__ __device__ constexpr int tall(int in) {
     return SLOT / in < 32 / ROUND ? SLOT / in : 32 / ROUND;
 }
 
-// The block's rows of all matrices in the order of their use, as chunks 0, 1, 2 ... Chunk n goes to
-// slot n % SLOTS. A chunk never has rows of two matrices.
+// Asks for the block's rows of all matrices in the order of their use, as chunks 0, 1, 2 ... Chunk
+// n goes to slot n % SLOTS. A chunk never has rows of two matrices. ring is [SLOTS, SLOT], full and
+// empty are [SLOTS]. One thread calls it.
 //
-// What comes next, in shared memory; one thread uses it.
-struct Next {
-    int chunk, matrix, in; // in: how long the matrix's rows are
-    Share left;            // of these
-};
-// Fills the slots that are free: up to chunk `until`. ring is [SLOTS, SLOT], full [SLOTS].
-__device__ __noinline__ void refill(Next *next, int until, float *ring, Gate *full,
-                                    float *const *addresses, int vocabulary) {
-    for (; next->chunk < until; next->chunk++) {
-        while (next->left.first == next->left.last) { // the block may have no row of a matrix
-            if (next->matrix == 4 * LAYERS) return;
-            const int kind = ++next->matrix % 4, rows = kind == 0   ? 3 * WIDTH
-                                                        : kind == 2 ? INNER
-                                                                    : WIDTH;
-            next->in = kind == 3 ? INNER : WIDTH;
-            next->left = shareOf(next->matrix == 4 * LAYERS ? vocabulary : rows);
+// When the ring has been filled once, only FLIGHT chunks are under way at a time: what blocks send
+// each other takes the same ways as weights do, and waits behind them. But nobody sends anything
+// during the head's product.
+__device__ void askForAll(float *ring, Gate *full, Gate *empty, float *const *addresses, int now,
+                          int vocabulary) {
+    int chunk = 0;
+#pragma unroll 1
+    for (int matrix = 0; matrix <= 4 * LAYERS; matrix++) {
+        const bool head = matrix == 4 * LAYERS;
+        const int kind = head ? 4 : matrix % 4;
+        float *const *layer = addresses + matrix / 4 * OF_LAYER;
+        if (kind == 0) prefetchLayer(layer, now);
+        const float *w = kind == 0   ? layer[QKV]
+                         : kind == 1 ? layer[OUT]
+                         : kind == 2 ? layer[UP]
+                         : kind == 3 ? layer[DOWN]
+                                     : addresses[TOKENS];
+        Share left = shareOf(kind == 0   ? 3 * WIDTH
+                             : kind == 2 ? INNER
+                             : kind == 4 ? vocabulary
+                                         : WIDTH);
+        const int in = kind == 3 ? INNER : WIDTH, each = kind == 3 ? tall(INNER) : tall(WIDTH);
+#pragma unroll 1
+        for (; left.first < left.last; left.first += each, chunk++) {
+            const int slot = chunk % SLOTS, bytes = min(each, left.last - left.first) * in * 4;
+            empty[slot].pass((chunk / SLOTS & 1) ^ 1);
+            const int earlier = chunk - FLIGHT; // the last that has to be there by now
+            if (chunk >= SLOTS && !head) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
+            full[slot].arriveWith(bytes);
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                         " [%0], [%1], %2, [%3];"
+                         :
+                         : "r"((uint32_t)__cvta_generic_to_shared(ring + slot * SLOT)),
+                           "l"(w + (size_t)left.first * in), "r"(bytes), "r"(full[slot].where())
+                         : "memory");
         }
-        const int matrix = next->matrix, kind = matrix % 4, in = next->in,
-                  slot = next->chunk % SLOTS;
-        const int place = kind == 0 ? QKV : kind == 1 ? OUT : kind == 2 ? UP : DOWN;
-        const float *w =
-            addresses[matrix == 4 * LAYERS ? (int)TOKENS : matrix / 4 * OF_LAYER + place];
-        const int count =
-            min(kind == 3 ? tall(INNER) : tall(WIDTH), next->left.last - next->left.first);
-        full[slot].arriveWith(count * in * 4);
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                     " [%0], [%1], %2, [%3];"
-                     :
-                     : "r"((uint32_t)__cvta_generic_to_shared(ring + slot * SLOT)),
-                       "l"(w + (size_t)next->left.first * in), "r"(count * in * 4),
-                       "r"(full[slot].where())
-                     : "memory");
-        next->left.first += count;
     }
 }
 
-// What all threads know of it.
+// What all other threads know of it.
 struct Stream {
-    Next *next;
     float *ring;
-    Gate *full;
-    float *const *addresses;
-    int vocabulary;
+    Gate *full, *empty;
     int taken = 0; // chunks that all of the block are done with
-
-    // Only REFILLER calls it, behind a barrier of the block.
-    __device__ void ask() { refill(next, taken + SLOTS, ring, full, addresses, vocabulary); }
 
     // Row r of those that are not taken, when it is there.
     template <int IN> __device__ const float *row(int r) {
@@ -135,37 +135,10 @@ struct Stream {
         full[slot].pass(chunk / SLOTS & 1);
         return ring + slot * SLOT + r % tall(IN) * IN;
     }
-};
-
-// --- Meetings of the grid
-
-// A count that only rises: each block adds 1 when it has written what the others wait for, and goes
-// on when all have. The last block of a launch sets it to 0 again.
-struct Meeting {
-    unsigned *count;
-    unsigned target = 0; // when all are there
-
-    // Warp 0 calls it, which writes all that a block hands over.
-    __device__ void arrive() {
-#ifndef WHOLE_GRID
-        __syncwarp(); // all lanes have written, and thread 0 releases that with its own
-        if (threadIdx.x == 0)
-            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(count) : "memory");
-#endif
-    }
-    // All threads call it. What blocks wrote before they arrived can be read behind it.
-    __device__ void wait() {
-#ifdef WHOLE_GRID // the same by the library, whose barriers the simulator tells apart one by one
-        cooperative_groups::this_grid().sync();
-#else
-        target += gridDim.x;
-        if (threadIdx.x == 0)
-            for (unsigned there = 0; there < target;)
-                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                             : "=r"(there)
-                             : "l"(count)
-                             : "memory");
-        __syncthreads();
-#endif
+    // Behind a barrier: nobody reads the next chunks any more, 32 at most.
+    __device__ void take(int chunks) {
+        if (threadIdx.x / 32 == 1 % WARPS && threadIdx.x % 32 < chunks)
+            empty[(taken + threadIdx.x % 32) % SLOTS].arrive();
+        taken += chunks;
     }
 };

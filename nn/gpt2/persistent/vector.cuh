@@ -1,7 +1,7 @@
 // vector.cuh: vectors [WIDTH] in registers, and their products with what a Stream brings.
 #pragma once
 
-#include "stream.cuh"
+#include "mail.cuh"
 
 // --- Vectors [WIDTH], of which each warp has a copy: lane l holds floats 4 (l + 32 j) and so on.
 
@@ -36,27 +36,55 @@ struct Vector {
         }
         return sum.x + sum.y + (sum.z + sum.w);
     }
-    // The variance comes from differences from the mean: squares of x itself would lose precision
-    // if the mean is large.
-    __device__ void normalise(const Vector &gain, const Vector &shift, float epsilon) {
+};
+
+// A layer's norm. Gains and shifts are asked for early.
+struct Norm {
+    Spread<WIDTH> gain, shift;
+
+    // x, normalised: to is in shared memory, for all of the block behind its next barrier. The
+    // variance comes from differences from the mean: squares of x itself would lose precision if
+    // the mean is large. Each warp has a mean and squares of its own; squares around another mean
+    // are more by the square of the difference, for each number. means is [WARPS].
+    __device__ void apply(float *to, const Spread<WIDTH> &x, float2 *means, float epsilon) const {
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         float sum = 0, squares = 0;
 #pragma unroll
-        for (int j = 0; j < PIECES; j++) sum += at[j].x + at[j].y + (at[j].z + at[j].w);
-        const float mean = sumOfWarp(sum) / WIDTH;
+        for (int i = 0; i < x.EACH; i++) sum += x.at[i].x + x.at[i].y; // zeros where it has none
+        constexpr bool even = WIDTH / 2 % THREADS == 0;                // then it is a constant
+        const float mine = sumOfWarp(sum) * (even ? 1.0f / count(0) : 1.0f / max(count(warp), 1));
 #pragma unroll
-        for (int j = 0; j < PIECES; j++) {
-            if (!has(j, WIDTH)) continue;
-            at[j].x -= mean, at[j].y -= mean, at[j].z -= mean, at[j].w -= mean;
-            squares +=
-                at[j].x * at[j].x + at[j].y * at[j].y + (at[j].z * at[j].z + at[j].w * at[j].w);
+        for (int i = 0; i < x.EACH; i++) {
+            const float a = x.at[i].x - mine, b = x.at[i].y - mine;
+            if (x.has(i)) squares += a * a + b * b;
         }
-        const float scale = 1.0f / sqrtf(sumOfWarp(squares) / WIDTH + epsilon);
+        squares = sumOfWarp(squares);
+        if (lane == 0) means[warp] = make_float2(mine, squares);
+        meetBlock(); // means is there
+        float mean = 0, all = 0;
 #pragma unroll
-        for (int j = 0; j < PIECES; j++) {
-            const float4 g = gain.at[j], s = shift.at[j];
-            at[j] = make_float4(at[j].x * scale * g.x + s.x, at[j].y * scale * g.y + s.y,
-                                at[j].z * scale * g.z + s.z, at[j].w * scale * g.w + s.w);
+        for (int w = 0; w < WARPS; w++) mean = fmaf(means[w].x, (float)count(w) / WIDTH, mean);
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            const float apart = means[w].x - mean;
+            all += fmaf(apart * apart, count(w), means[w].y);
         }
+        const float scale = 1.0f / sqrtf(all / WIDTH + epsilon);
+        Spread<WIDTH> y;
+#pragma unroll
+        for (int i = 0; i < x.EACH; i++)
+            y.at[i] = make_float2((x.at[i].x - mean) * scale * gain.at[i].x + shift.at[i].x,
+                                  (x.at[i].y - mean) * scale * gain.at[i].y + shift.at[i].y);
+        y.store(to);
+    }
+    // How many numbers a warp's threads have.
+    static __device__ constexpr int count(int warp) {
+        int sum = 0;
+        for (int i = 0; i < Spread<WIDTH>::EACH; i++) {
+            const int left = WIDTH - 64 * warp - 2 * THREADS * i;
+            sum += left < 0 ? 0 : left < 64 ? left : 64;
+        }
+        return sum;
     }
 };
 
@@ -77,18 +105,25 @@ template <int IN> __device__ int segmentFloats() {
     return IN % WIDTH == 0 ? WIDTH : min(WIDTH, IN - segment<IN>() * WIDTH);
 }
 
-// The block's rows times x, a warp's segment of a vector [IN]: warp 0 calls then(row, sum, bias), a
-// lane for each row. sums is [2, 32, MOST], one half for each round in turn: who writes a half
-// again has passed a barrier behind those who read it.
+// The biases of the block's first rows, in warp 0: to be asked for early.
+__device__ float firstOf(const float *bias, Share share) {
+    const int row = share.first + threadIdx.x;
+    return threadIdx.x < 32 && row < share.last ? bias[row] : 0;
+}
+
+// The block's rows times x, a warp's segment of a vector [IN]: warp 0 calls then(row, sum + bias),
+// a lane for each row. early has the first biases. sums is [2, 32, MOST], one half for each round
+// in turn: who writes a half again has passed a barrier behind those who read it.
 template <int IN, class Then>
 __device__ void product(Stream &stream, const Vector &x, Share share, const float *bias,
-                        float *sums, int &half, Then then) {
+                        float early, float *sums, int &half, Then then) {
     constexpr int SEGMENTS = segments(IN), GROUPS = WARPS / SEGMENTS, TALL = tall(IN);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp / SEGMENTS;
     const int from = segment<IN>() * WIDTH, floats = segmentFloats<IN>();
     for (int row = share.first; row < share.last; row += ROUND * TALL) {
         const int count = min(ROUND * TALL, share.last - row);
-        const float add = bias && warp == 0 && lane < count ? bias[row + lane] : 0;
+        const bool more = bias && row > share.first && warp == 0 && lane < count;
+        const float add = more ? bias[row + lane] : row == share.first ? early : 0;
         float *to = sums + (half ^= 1) * 32 * MOST;
         // Two rows at a time, so that neither waits for the other's sums.
 #pragma unroll 1
@@ -100,9 +135,8 @@ __device__ void product(Stream &stream, const Vector &x, Share share, const floa
             if (lane == 0) to[r * SEGMENTS + warp % SEGMENTS] = sum;
             if (lane == 0 && other < count) to[other * SEGMENTS + warp % SEGMENTS] = sum2;
         }
-        __syncthreads(); // all sums are there, and nobody reads these chunks any more
-        stream.taken += (count + TALL - 1) / TALL;
-        if (threadIdx.x == REFILLER) stream.ask();
+        meetBlock(); // all sums are there, and nobody reads these chunks any more
+        stream.take((count + TALL - 1) / TALL);
         if (warp == 0 && lane < count) {
             float sum = 0;
 #pragma unroll

@@ -29,17 +29,25 @@ template <class T, int n> SIMT_INLINE void store(char *p, const Values<T, n> &v)
     else
         moveWide<n * sizeof(T)>(p, &v);
 }
+// Each number of a vector is an access of its own here: others may write one between two of them.
 template <class T, int n> SIMT_INLINE Values<T, n> loadVolatile(const char *p) {
-    if constexpr (n == 1)
-        return {{*(const volatile T *)p}};
-    else
-        return load<T, n>(p);
+    if ((uintptr_t)p % (n * sizeof(T))) return load<T, n>(p); // which finds it
+    Values<T, n> r;
+    for (int i = 0; i < n; i++) r.v[i] = ((const volatile T *)p)[i];
+    return r;
 }
 template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T, n> &v) {
-    if constexpr (n == 1)
-        *(volatile T *)p = v.v[0];
-    else
-        store<T, n>(p, v);
+    if ((uintptr_t)p % (n * sizeof(T))) return store<T, n>(p, v);
+    for (int i = 0; i < n; i++) ((volatile T *)p)[i] = v.v[i];
+}
+template <class T, int n> SIMT_INLINE Values<T, n> loadAcquire(const char *p) {
+    if ((uintptr_t)p % (n * sizeof(T))) return load<T, n>(p);
+    Values<T, n> r;
+    for (int i = 0; i < n; i++) {
+        r.v[i] = ((const volatile T *)p)[i];
+        __threadfence();
+    }
+    return r;
 }
 
 template <class T, int n>
