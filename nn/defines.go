@@ -11,7 +11,6 @@ var defines = map[string]map[string]int{
 	"linear.cu":    with(epilogues, map[string]int{"BLOCK": linearBlock}),
 	"gemm.cu":      with(epilogues, map[string]int{"BLOCK": linearBlock}),
 	"product.cu":   with(epilogues, map[string]int{"BLOCK": productBlock, "SLAB": slab}),
-	"hopper.cu":    with(epilogues, map[string]int{"SLAB": slab, "COLUMNS": largeTile}),
 	"pieces.cu":    {"BLOCK": splitBlock, "SLAB": slab},
 	"norm.cu":      {"BLOCK": normBlock, "HELD": normHeld},
 	"argmax.cu":    {"BLOCK": argmaxBlock},
@@ -28,10 +27,15 @@ func with(a, b map[string]int) map[string]int {
 	return both
 }
 
-// macros are a file's defines as a compiler takes them.
-func macros(file string) map[string]string {
+// hopperDefines are those of hopper.cu, which is compiled for tiles of different sizes.
+func hopperDefines(columns int) map[string]int {
+	return with(epilogues, map[string]int{"SLAB": slab, "COLUMNS": columns})
+}
+
+// macros are defines as a compiler takes them.
+func macros(defines map[string]int) map[string]string {
 	texts := map[string]string{}
-	for name, n := range defines[file] {
+	for name, n := range defines {
 		texts[name] = strconv.Itoa(n)
 	}
 	return texts

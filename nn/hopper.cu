@@ -10,19 +10,28 @@
 // no thread loads, stores or even sees an operand. Four warps multiply together, a warpgroup.
 //
 // A block has three warpgroups. One asks for slabs; two multiply, each with its own half of the
-// tile's rows. While one of them adds up what it has found, the other's products run. A block goes
-// on to its next tile: while the last sums of one are written, the next one's slabs arrive.
+// tile's rows. While one adds up what it has found, its next products run already.
+//
+// If there are too few tiles to fill the device, the blocks of a cluster share a tile: each has
+// some of its slabs, and then some of its rows, whose sums it collects from the others' shared
+// memory.
 
+#include <cooperative_groups.h>
 #include <cuda.h>
 #include <stdint.h>
 
 // defines.go defines SLAB, the numbers of a slab, COLUMNS, those of a tile, and what happens to x *
-// w^T + bias: GELU, or ADD, which adds it to what is already in out.
+// w^T + bias: GELU, or ADD, which adds it to what is already in out. hopper.go repeats ROWS and
+// STAGES.
 
 #define WARPGROUP 128
 #define MULTIPLIERS 2 // warpgroups
-#define GROUP 16      // lines of tiles that share their reads of w
-#define LINE 128      // bytes of a line in a slab: high halves, then low ones
+#define ROWS (MULTIPLIERS * 64)
+#define STAGES 6
+#define GROUP 16                        // lines of tiles that share their reads of w
+#define LINE 128                        // bytes of a line in a slab: high halves, then low ones
+#define STAGE ((ROWS + COLUMNS) * LINE) // bytes
+#define SUMS (COLUMNS / 2)              // of a thread
 
 // --- Barriers in shared memory, for threads and copies
 
@@ -79,75 +88,142 @@ __device__ uint64_t operand(const unsigned char *lines) {
     return start + ((uint64_t)(8 * LINE / 16) << 32) + ((uint64_t)1 << 62);
 }
 
-#define EIGHT(a, b, c, d, e, f, g, h)                                                              \
+// A thread's sums as asm names them, %0 and so on, and as it takes them.
+#define NAME8(a, b, c, d, e, f, g, h)                                                              \
     "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
+#define NAME48                                                                                     \
+    NAME8(0, 1, 2, 3, 4, 5, 6, 7)                                                                  \
+    ", " NAME8(8, 9, 10, 11, 12, 13, 14, 15) ", " NAME8(                                           \
+        16, 17, 18, 19, 20, 21, 22, 23) ", " NAME8(24, 25, 26, 27, 28, 29, 30,                     \
+                                                   31) ", " NAME8(32, 33, 34, 35, 36, 37, 38,      \
+                                                                  39) ", " NAME8(40, 41, 42, 43,   \
+                                                                                 44, 45, 46, 47)
 #define SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
 #define SUM16(i) SUM4(i), SUM4(i + 4), SUM4(i + 8), SUM4(i + 12)
+#define SUM48 SUM16(0), SUM16(16), SUM16(32)
 
-// sum [64, 128] = x [64, 16] * w [128, 16]^T, or adds it.
-__device__ void mma_64x128(float (&sum)[64], uint64_t x, uint64_t w, int add) {
+#if COLUMNS == 96
+#define SHAPE "m64n96k16"
+#define NAMES NAME48
+#define TAKEN SUM48
+#define OPERANDS "%48, %49"
+#define ADDS "%50"
+#else
+#define SHAPE "m64n128k16"
+#define NAMES                                                                                      \
+    NAME48 ", " NAME8(48, 49, 50, 51, 52, 53, 54, 55) ", " NAME8(56, 57, 58, 59, 60, 61, 62, 63)
+#define TAKEN SUM48, SUM16(48)
+#define OPERANDS "%64, %65"
+#define ADDS "%66"
+#endif
+
+// sum [64, COLUMNS] = x [64, 16] * w [COLUMNS, 16]^T, or adds it.
+__device__ void mma(float (&sum)[SUMS], uint64_t x, uint64_t w, int add) {
     asm volatile("{\n"
                  ".reg .pred adds;\n"
-                 "setp.ne.b32 adds, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" EIGHT(0, 1, 2, 3, 4, 5, 6, 7) ", " EIGHT(
-                     8, 9, 10, 11, 12, 13, 14,
-                     15) ", " EIGHT(16, 17, 18, 19, 20, 21, 22,
-                                    23) ", " EIGHT(24, 25, 26, 27, 28, 29, 30,
-                                                   31) ", " EIGHT(32, 33, 34, 35, 36, 37, 38,
-                                                                  39) ", " EIGHT(40, 41, 42, 43, 44,
-                                                                                 45, 46,
-                                                                                 47) ", " EIGHT(48,
-                                                                                                49,
-                                                                                                50,
-                                                                                                51,
-                                                                                                52,
-                                                                                                53,
-                                                                                                54,
-                                                                                                55) ", " EIGHT(56,
-                                                                                                               57,
-                                                                                                               58,
-                                                                                                               59,
-                                                                                                               60,
-                                                                                                               61,
-                                                                                                               62,
-                                                                                                               63) "}, %64, %65, adds, 1, 1, 0, 0;\n"
-                                                                                                                   "}"
-                 : SUM16(0), SUM16(16), SUM16(32), SUM16(48)
+                 "setp.ne.b32 adds, " ADDS ", 0;\n"
+                 "wgmma.mma_async.sync.aligned." SHAPE ".f32.f16.f16 "
+                 "{" NAMES "}, " OPERANDS ", adds, 1, 1, 0, 0;\n"
+                 "}"
+                 : TAKEN
                  : "l"(x), "l"(w), "r"(add));
 }
 
-// One slab of 64 lines of x with all of w's: part = xLow * wHigh + xHigh * wLow + xHigh * wHigh. A
-// half of a line is 32 halves, 64 bytes; a product takes 16 of them.
-__device__ void multiply(float (&part)[64], const unsigned char *x, const unsigned char *w) {
+// Begins with one slab of 64 lines of x and all of w's: part = xLow * wHigh + xHigh * wLow + xHigh
+// * wHigh. A half of a line is 32 halves, 64 bytes; a product takes 16 of them.
+__device__ void begin(float (&part)[SUMS], const unsigned char *x, const unsigned char *w) {
     constexpr int HIGH = 0, LOW = SLAB * 2 / 16, STEP = 32 / 16; // in units of 16 bytes
     const uint64_t a = operand(x), b = operand(w);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); // part's registers are free
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++)
-        mma_64x128(part, a + LOW + k * STEP, b + HIGH + k * STEP, k > 0);
+    for (int k = 0; k < SLAB / 16; k++) mma(part, a + LOW + k * STEP, b + HIGH + k * STEP, k > 0);
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++)
-        mma_64x128(part, a + HIGH + k * STEP, b + LOW + k * STEP, 1);
+    for (int k = 0; k < SLAB / 16; k++) mma(part, a + HIGH + k * STEP, b + LOW + k * STEP, 1);
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++)
-        mma_64x128(part, a + HIGH + k * STEP, b + HIGH + k * STEP, 1);
-    asm volatile("wgmma.commit_group.sync.aligned;\n"
-                 "wgmma.wait_group.sync.aligned 0;" ::
-                     : "memory");
+    for (int k = 0; k < SLAB / 16; k++) mma(part, a + HIGH + k * STEP, b + HIGH + k * STEP, 1);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Waits for all products but those of the last LEFT slabs, and adds up the oldest.
+template <int LEFT> __device__ void addUp(float (&sum)[SUMS], float (&part)[SUMS]) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
 #pragma unroll
-    for (int i = 0; i < 64; i++) asm volatile("" : "+f"(part[i])::"memory"); // not read before
+    for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(part[i])::"memory"); // not read before
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) sum[i] += part[i];
+}
+
+// --- Results
+
+__device__ float gelu(float x) { // as in elementwise.cu, but for the last bits
+    const float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
+    return __fdividef(x, 1.0f + __expf(-2.0f * u));
+}
+
+// A sum without its scales, plus the bias. The smaller factor first: the product of both might not
+// fit in a float.
+__device__ float finish(float sum, float xBack, float wBack, float bias, int then) {
+    const float value = sum * fminf(xBack, wBack) * fmaxf(xBack, wBack) + bias;
+    return then == GELU ? gelu(value) : value;
+}
+
+// What a block needs of its tile's rows and columns when it writes them.
+struct Lines {
+    float xBack[ROWS], wBack[COLUMNS], bias[COLUMNS];
+};
+
+// A tile's sums, in place of slabs that have been used. Eight more columns: so what is written
+// together is in different banks.
+typedef float Sums[ROWS][COLUMNS + 8];
+
+// Keeps a thread's sums: number 4 j + 2 h + c is that of column 8 j + lane % 4 * 2 + c in row
+// lane / 4 + 8 h of its warp's 16.
+__device__ void keep(Sums &sums, const float (&sum)[SUMS]) {
+    const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 8; j++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            *(float2 *)&sums[row + 8 * h][8 * j + column] =
+                make_float2(sum[4 * j + 2 * h], sum[4 * j + 2 * h + 1]);
+}
+
+// Writes some rows of the tile, from first to end: out is where its first number goes, and rows and
+// columns are how many of it are within the result. A thread has four neighbours of a row at a
+// time. wide says that rows start at multiples of 16 bytes.
+__device__ void write(float *out, Sums &sums, const Lines &known, int first, int end, int rows,
+                      int columns, int width, int then, int wide) {
+    constexpr int FOURS = COLUMNS / 4;
+    const auto cluster = cooperative_groups::this_cluster();
+    const int splits = cluster.num_blocks();
+#pragma unroll 4
+    for (int i = threadIdx.x; i < (end - first) * FOURS; i += MULTIPLIERS * WARPGROUP) {
+        const int row = first + i / FOURS, column = i % FOURS * 4;
+        const int left = row < rows ? columns - column : 0;
+        float *at = out + (size_t)row * width + column;
+        float v[4] = {}, old[4] = {};
+        if (then == ADD && wide && left > 0) { // on its way while the sums are collected
+            const float4 four = *(const float4 *)at;
+            old[0] = four.x, old[1] = four.y, old[2] = four.z, old[3] = four.w;
+        }
+        for (int s = 0; s < splits; s++) { // always in the same order, so with the same result
+            const float4 four = *(const float4 *)cluster.map_shared_rank(&sums[row][column], s);
+            v[0] += four.x, v[1] += four.y, v[2] += four.z, v[3] += four.w;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (then == ADD && !wide && j < left) old[j] = at[j];
+            v[j] = old[j] + finish(v[j], known.xBack[row], known.wBack[column + j],
+                                   known.bias[column + j], then);
+            if (!wide && j < left) at[j] = v[j];
+        }
+        if (wide && left > 0) *(float4 *)at = make_float4(v[0], v[1], v[2], v[3]);
+    }
 }
 
 // --- Tiles
 
-__device__ float finish(float value, const float *out, int then) {
-    if (then == ADD) return *out + value;
-    if (then != GELU) return value;
-    const float u = 0.7978845608028654f * (value + 0.044715f * value * value * value);
-    return value / (1.0f + expf(-2.0f * u)); // as in elementwise.cu
-}
-
-// The block's tile. The order goes down a group of GROUP lines of tiles, then along it.
+// The cluster's tile. The order goes down a group of GROUP lines of tiles, then along it.
 __device__ int2 tileOf(int block, int lines, int columns) {
     const int first = block / (GROUP * columns) * GROUP;
     const int height = min(GROUP, lines - first);
@@ -155,58 +231,22 @@ __device__ int2 tileOf(int block, int lines, int columns) {
     return make_int2(first + within % height, within / height);
 }
 
-// A layer of x: what undoes the scales of its w [width], its bias and its results.
-struct Layer {
-    const float *back, *bias;
-    float *out;
-};
-
-// Writes sums of 64 rows, from row and column on. A thread's number 4 j + 2 h + c is that of column
-// 8 j + lane % 4 * 2 + c in row lane / 4 + 8 h of its warp's 16.
-__device__ void write(const float (&sum)[64], const float *xBack, Layer layer, int row0,
-                      int column0, int rows, int width, int then, int wide) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; j++) {
-        const int column = column0 + j * 8 + lane % 4 * 2;
-        if (column >= width) continue;
-        const bool two = column + 1 < width;
-        const float back0 = layer.back[column], back1 = layer.back[column + 1]; // or of padding
-        const float add0 = layer.bias ? layer.bias[column] : 0.0f;
-        const float add1 = layer.bias && two ? layer.bias[column + 1] : 0.0f;
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int row = row0 + warp * 16 + h * 8 + lane / 4;
-            if (row >= rows) continue;
-            const float back = xBack[row];
-            float *at = layer.out + (size_t)row * width + column;
-            // The smaller factor first: the product of both might not fit in a float.
-            float2 v = make_float2(
-                sum[4 * j + 2 * h] * fminf(back, back0) * fmaxf(back, back0) + add0,
-                sum[4 * j + 2 * h + 1] * fminf(back, back1) * fmaxf(back, back1) + add1);
-            v.x = finish(v.x, at, then);
-            if (two) v.y = finish(v.y, at + 1, then);
-            if (wide) {
-                *(float2 *)at = v;
-                continue;
-            }
-            at[0] = v.x;
-            if (two) at[1] = v.y;
-        }
-    }
-}
-
-// TALL times 64 rows for each warpgroup that multiplies. padded is a layer's width in whole tiles.
-template <int TALL, int STAGES>
-__device__ __forceinline__ void product(const CUtensorMap *xMap, const CUtensorMap *wMap,
-                                        const float *xBack, const Layer (&layers)[3], int rows,
-                                        int width, int slabs, int padded, int parts, int then,
-                                        int wide) {
-    constexpr int ROWS = MULTIPLIERS * TALL * 64, BYTES = (ROWS + COLUMNS) * LINE; // of a stage
+// padded is how many lines of w a layer has, at least width.
+extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
+    hopper(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,
+           const float *xBack, const float *wBack, const float *bias0, const float *bias1,
+           const float *bias2, float *out0, float *out1, float *out2, int rows, int width,
+           int slabs, int padded, int hasBias, int layers, int then, int wide) {
     extern __shared__ unsigned char shared[];
     unsigned char *stages = (unsigned char *)(((uintptr_t)shared + 1023) / 1024 * 1024);
     __shared__ Gate full[STAGES], empty[STAGES];
-    const int lines = (rows + ROWS - 1) / ROWS, columns = parts * padded / COLUMNS;
+    __shared__ Lines known;
+    const auto cluster = cooperative_groups::this_cluster();
+    const int split = cluster.block_rank(), splits = cluster.num_blocks();
+    const int across = (width + COLUMNS - 1) / COLUMNS; // tiles of a layer
+    const int2 tile = tileOf(blockIdx.x / splits, (rows + ROWS - 1) / ROWS, across * layers);
+    const int layer = tile.y / across, row0 = tile.x * ROWS, column0 = tile.y % across * COLUMNS;
+    const int slab0 = slabs * split / splits, slabEnd = slabs * (split + 1) / splits;
 
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++) full[s].setUp(1), empty[s].setUp(4 * MULTIPLIERS);
@@ -215,62 +255,68 @@ __device__ __forceinline__ void product(const CUtensorMap *xMap, const CUtensorM
     }
     __syncthreads();
 
-    // The asking warpgroup gives up registers, which the others take.
     const int warpgroup = threadIdx.x / WARPGROUP;
     int stage = 0, phase = 0;
     const auto next = [&] {
         if (++stage == STAGES) stage = 0, phase ^= 1;
     };
+    Sums &sums = *(Sums *)stages;
+    // The asking warpgroup gives up registers, which the others take.
     if (warpgroup == MULTIPLIERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-        if (threadIdx.x % WARPGROUP != 0) return;
-        for (int block = blockIdx.x; block < lines * columns; block += gridDim.x) {
-            const int2 tile = tileOf(block, lines, columns);
-            for (int slab = 0; slab < slabs; slab++, next()) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        if (threadIdx.x % WARPGROUP == 0)
+            for (int slab = slab0; slab < slabEnd; slab++, next()) {
                 empty[stage].pass(phase ^ 1);
-                full[stage].arriveWith(BYTES);
-                unsigned char *to = stages + stage * BYTES;
-                ask(to, xMap, slab * 2 * SLAB, tile.x * ROWS, &full[stage]);
-                ask(to + ROWS * LINE, wMap, slab * 2 * SLAB, tile.y * COLUMNS, &full[stage]);
+                full[stage].arriveWith(STAGE);
+                unsigned char *to = stages + stage * STAGE;
+                ask(to, &xMap, slab * 2 * SLAB, row0, &full[stage]);
+                ask(to + ROWS * LINE, &wMap, slab * 2 * SLAB, layer * padded + column0,
+                    &full[stage]);
             }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
+        // 1. Ask for what is needed last: then nobody waits for it.
+        const float *bias = layer == 0 ? bias0 : layer == 1 ? bias1 : bias2;
+        const int i = threadIdx.x % WARPGROUP, column = column0 + i;
+        const bool within = i < COLUMNS && column < width;
+        if (warpgroup == 0) known.xBack[i] = row0 + i < rows ? xBack[row0 + i] : 0.0f;
+        if (warpgroup == 1 && i < COLUMNS) {
+            known.wBack[i] = within ? wBack[layer * padded + column] : 0.0f;
+            known.bias[i] = within && hasBias ? bias[column] : 0.0f;
         }
-        return;
-    }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-    for (int block = blockIdx.x; block < lines * columns; block += gridDim.x) {
-        const int2 tile = tileOf(block, lines, columns);
-        float sum[TALL][64] = {};
-        for (int slab = 0; slab < slabs; slab++, next()) {
-            full[stage].pass(phase);
-            const unsigned char *x = stages + stage * BYTES, *w = x + ROWS * LINE;
-#pragma unroll
-            for (int m = 0; m < TALL; m++) {
-                float part[64];
-                multiply(part, x + (warpgroup * TALL + m) * 64 * LINE, w);
-                if (m == TALL - 1 && threadIdx.x % 32 == 0) empty[stage].arrive(); // each warp
-#pragma unroll
-                for (int i = 0; i < 64; i++) sum[m][i] += part[i];
-            }
-        }
-        const int layer = tile.y * COLUMNS / padded;
-#pragma unroll
-        for (int m = 0; m < TALL; m++)
-            write(sum[m], xBack, layers[layer], tile.x * ROWS + (warpgroup * TALL + m) * 64,
-                  tile.y * COLUMNS - layer * padded, rows, width, then, wide);
-    }
-}
 
-#define PRODUCT(NAME, TALL, STAGES)                                                                \
-    extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)                 \
-        NAME(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,   \
-             const float *xBack, const float *wBack, const float *bias0, const float *bias1,       \
-             const float *bias2, float *out0, float *out1, float *out2, int rows, int width,       \
-             int slabs, int padded, int parts, int hasBias, int then, int wide) {                  \
-        const Layer layers[3] = {{wBack, hasBias ? bias0 : 0, out0},                               \
-                                 {wBack + padded, hasBias ? bias1 : 0, out1},                      \
-                                 {wBack + 2 * padded, hasBias ? bias2 : 0, out2}};                 \
-        product<TALL, STAGES>(&xMap, &wMap, xBack, layers, rows, width, slabs, padded, parts,      \
-                              then, wide);                                                         \
+        // 2. Products, of two slabs at a time: while one is added up, the next is on its way.
+        float sum[SUMS] = {}, even[SUMS], odd[SUMS];
+        int before = 0; // the other slab's stage
+        const auto step = [&](float(&part)[SUMS], float(&last)[SUMS], bool isFirst) {
+            full[stage].pass(phase);
+            const unsigned char *x = stages + stage * STAGE;
+            begin(part, x + warpgroup * 64 * LINE, x + ROWS * LINE);
+            if (!isFirst) {
+                addUp<1>(sum, last);
+                if (threadIdx.x % 32 == 0) empty[before].arrive(); // each warp
+            }
+            before = stage;
+            next();
+        };
+        for (int slab = slab0; slab < slabEnd; slab += 2) {
+            step(even, odd, slab == slab0);
+            if (slab + 1 < slabEnd) step(odd, even, false);
+        }
+        if ((slabEnd - slab0) % 2 == 1)
+            addUp<0>(sum, even);
+        else
+            addUp<0>(sum, odd);
+
+        // 3. Keep the sums where slabs were, once both warpgroups are done with these.
+        asm volatile("bar.sync 1, %0;" ::"n"(MULTIPLIERS * WARPGROUP) : "memory");
+        keep(sums, sum);
     }
-PRODUCT(hopper_256, 2, 4)
-PRODUCT(hopper_128, 1, 6)
+    cluster.sync(); // all sums of the tile are there
+    if (warpgroup < MULTIPLIERS) {
+        float *out = (layer == 0 ? out0 : layer == 1 ? out1 : out2);
+        write(out + (size_t)row0 * width + column0, sums, known, ROWS * split / splits,
+              ROWS * (split + 1) / splits, rows - row0, width - column0, width, then, wide);
+    }
+    cluster.sync(); // nobody leaves whose sums are still read
+}

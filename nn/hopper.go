@@ -7,58 +7,68 @@ import (
 
 // hopper.cu is written for these.
 const (
+	hopperRows    = 128     // of a tile
 	hopperThreads = 3 * 128 // one warpgroup asks for numbers, two multiply
-	fullEnough    = 4       // a product that fills fewer than a quarter of the processors is split by product.cu instead
+	hopperStages  = 6
+	mostSplits    = 4  // blocks of a cluster, which share a tile
+	besides       = 12 // slabs that could be multiplied in the time that a tile takes besides, about
 )
 
-// hopperTile is one of its kernels: rows of x in a tile, and stages.
-type hopperTile struct {
-	kernel       string
-	rows, stages int
+// hopperColumns are those of its tiles, each compiled by itself.
+var hopperColumns = []int{128, 96}
+
+// sharing is how hopper.cu shares out a product: in tiles of so many columns, and each among so many blocks.
+type sharing struct{ columns, splits int }
+
+func (s sharing) blocks(j job) int {
+	return tiles(j.rows, hopperRows) * tiles(j.width, s.columns) * j.parts * s.splits
 }
 
-// Of tiles that are done at the same time the first is chosen: the larger ones read less.
-var hopperTiles = []hopperTile{{"hopper_256", 256, 4}, {"hopper_128", 128, 6}}
-
-// count is how many tiles the results have.
-func (t hopperTile) count(j job) int {
-	return tiles(j.rows, t.rows) * tiles(j.width, largeTile) * j.parts
+// time is what the processor with the most blocks takes for them, in columns of slabs.
+func (s sharing) time(j job, processors int) int {
+	if s.splits > 2 { // not every processor has as many neighbours as that to make a cluster with
+		processors = max(1, processors*7/8)
+	}
+	slabs := tiles(tiles(j.in, slab), s.splits)
+	return tiles(s.blocks(j), processors) * (slabs + besides) * s.columns
 }
 
-// time is that of the processor with the most tiles, in rows of them.
-func (t hopperTile) time(j job, processors int) int { return tiles(t.count(j), processors) * t.rows }
-
-// shared is the bytes of a block: slabs of x and w, and what is skipped so that they begin at a multiple of 1024.
-func (t hopperTile) shared() int { return t.stages*(t.rows+largeTile)*slab*4 + 1024 }
-
-// hopperTile is the kernel that is done first, if there is one for the device and this product.
-func (l *Layers) hopperTile(j job) (hopperTile, bool) {
-	best := hopperTiles[0]
-	for _, t := range hopperTiles {
-		if t.time(j, l.processors) < best.time(j, l.processors) {
-			best = t
+// share chooses what is done first; of ways that take the same time, the one with the larger tiles.
+func (l *Layers) share(j job) sharing {
+	best := sharing{hopperColumns[0], 1}
+	for _, columns := range hopperColumns {
+		for splits := 1; splits <= min(mostSplits, tiles(j.in, slab)); splits++ {
+			if s := (sharing{columns, splits}); s.time(j, l.processors) < best.time(j, l.processors) {
+				best = s
+			}
 		}
 	}
-	return best, l.hopper && best.count(j)*fullEnough >= l.processors
+	return best
 }
 
-// hopperProduct makes halves of x and w, and multiplies them by hopper.cu.
-func (l *Layers) hopperProduct(j job, t hopperTile) error {
-	slabs := tiles(j.in, slab)
-	rows, width := tiles(j.rows, largeTile)*largeTile, tiles(j.width, largeTile)*largeTile
-	if err := l.split(j, rows, width, slabs); err != nil {
-		return err
-	}
-	s, line := l.scratch, []int{slabs * slab * 2, rows}
-	x, err := device.NewTensorMap(s.x.Memory(), tensor.Float16, line, []int{2 * slab, t.rows}, 128)
+// shared is the bytes of a block: slabs of x and w, and what is skipped so that they begin at a multiple of 1024.
+func (s sharing) shared() int { return hopperStages*(hopperRows+s.columns)*slab*4 + 1024 }
+
+// hopperProduct is product by hopper.cu.
+func (l *Layers) hopperProduct(j job) error {
+	s, slabs := l.share(j), tiles(j.in, slab)
+	w, err := l.halves(j, j.rows, j.width) // the copy engine fills up tiles with zeros
 	if err != nil {
 		return err
 	}
-	w, err := device.NewTensorMap(s.w.Memory(), tensor.Float16, []int{line[0], j.parts * width}, []int{2 * slab, largeTile}, 128)
+	xMap, err := device.NewTensorMap(l.scratch.x.Memory(), tensor.Float16, []int{slabs * slab * 2, j.rows}, []int{2 * slab, hopperRows}, 128)
 	if err != nil {
 		return err
 	}
-	return l.grid(t.kernel, min(t.count(j), l.processors), 1, 1, hopperThreads, t.shared(), x, w, s.xBack, s.wBack,
-		j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], j.rows, j.width, slabs, width, j.parts, j.biased, int(j.then),
+	wMap, err := device.NewTensorMap(w.halves.Memory(), tensor.Float16, []int{slabs * slab * 2, j.parts * w.padded}, []int{2 * slab, s.columns}, 128)
+	if err != nil {
+		return err
+	}
+	at := device.Launch{Grid: device.D1(s.blocks(j)), Block: device.D1(hopperThreads), Shared: s.shared()}
+	if s.splits > 1 {
+		at.Cluster = device.D1(s.splits)
+	}
+	return l.queue.Launch(l.hopper[s.columns], at, xMap, wMap, l.scratch.xBack, w.back,
+		j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], j.rows, j.width, slabs, w.padded, j.biased, j.parts, int(j.then),
 		wide(j.width, j.out[:]...))
 }

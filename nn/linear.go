@@ -101,6 +101,11 @@ func (l *Layers) linear(x Floats, rows, in, width int, then then, parts ...Part)
 			j.bias[i] = j.w[i]
 		}
 	}
+	if l.cut != nil {
+		if err := l.cut.fits(j); err != nil {
+			return err
+		}
+	}
 	switch {
 	case rows <= fewRows:
 		return l.few(j)

@@ -61,7 +61,7 @@ func TestLinear(t *testing.T) {
 // ways are those in which a shape can be shared out: on one processor, or on so many
 // that no shape fills them; on tensor cores, or not; on those that Hopper's own instructions use.
 var ways = []way{{"on 1", 1, worthwhile, false}, {"on 1000", 1000, worthwhile, false}, {"on tensor cores of 1", 1, 1, false},
-	{"on tensor cores of 1000", 1000, 1, false}, {"on Hopper's of 3", 3, 1, true}}
+	{"on tensor cores of 1000", 1000, 1, false}, {"on Hopper's of 3", 3, 1, true}, {"on Hopper's of 40", 40, 1, true}}
 
 type way struct {
 	name                   string
@@ -71,7 +71,10 @@ type way struct {
 
 func (w way) of(b bench) *Layers {
 	l := *b.Layers
-	l.processors, l.worthwhile, l.hopper = w.processors, w.worthwhile, w.hopper && b.hopper
+	l.processors, l.worthwhile = w.processors, w.worthwhile
+	if !w.hopper {
+		l.hopper = nil
+	}
 	return &l
 }
 

@@ -28,9 +28,10 @@ var sources embed.FS
 type Layers struct {
 	queue      device.Queue
 	kernels    map[string]device.Kernel
-	processors int  // of the device: how many blocks it takes to fill it
-	worthwhile int  // fewest products for which a layer goes to the tensor cores
-	hopper     bool // whether hopper.cu's kernels are there
+	processors int                   // of the device: how many blocks it takes to fill it
+	worthwhile int                   // fewest products for which a layer goes to the tensor cores
+	hopper     map[int]device.Kernel // hopper.cu's, by a tile's columns; nil on other devices
+	cut        *Cut                  // the weights' halves, if they are there already
 	scratch    *scratch
 }
 
@@ -50,15 +51,22 @@ func newFor(q device.Queue, hopper bool) (*Layers, error) {
 		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill", "fill_narrow"},
 	}
-	l := &Layers{queue: q, processors: q.Info().Processors, worthwhile: worthwhile, hopper: hopper, scratch: &scratch{}}
-	if hopper {
-		for _, t := range hopperTiles {
-			files["hopper.cu"] = append(files["hopper.cu"], t.kernel)
+	l := &Layers{queue: q, processors: q.Info().Processors, worthwhile: worthwhile, scratch: &scratch{}}
+	var err error
+	if l.kernels, err = compile(q, files); err != nil || !hopper {
+		return l, err
+	}
+	l.hopper = map[int]device.Kernel{}
+	for _, columns := range hopperColumns {
+		module, err := compileWith(q, "hopper.cu", hopperDefines(columns))
+		if err != nil {
+			return nil, err
+		}
+		if l.hopper[columns], err = module.Kernel("hopper"); err != nil {
+			return nil, err
 		}
 	}
-	var err error
-	l.kernels, err = compile(q, files)
-	return l, err
+	return l, nil
 }
 
 // NewFill compiles Fill alone, for those who only make inputs.
@@ -71,11 +79,7 @@ func NewFill(q device.Queue) (*Layers, error) {
 func compile(q device.Queue, files map[string][]string) (map[string]device.Kernel, error) {
 	kernels := map[string]device.Kernel{}
 	for file, names := range files {
-		text, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		module, err := q.Compile(device.Source{Name: file, Text: string(text), Defines: macros(file)})
+		module, err := compileWith(q, file, defines[file])
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +92,15 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 	return kernels, nil
 }
 
-// Sources are the files as they are compiled.
+func compileWith(q device.Queue, file string, defines map[string]int) (device.Module, error) {
+	text, err := sources.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return q.Compile(device.Source{Name: file, Text: string(text), Defines: macros(defines)})
+}
+
+// Sources are the files as they are compiled, one of them in two ways.
 func Sources() (all []device.Source, err error) {
 	files, err := fs.Glob(sources, "*.cu")
 	if err != nil {
@@ -99,7 +111,13 @@ func Sources() (all []device.Source, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(file)})
+		if file != "hopper.cu" {
+			all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(defines[file])})
+			continue
+		}
+		for _, columns := range hopperColumns {
+			all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(hopperDefines(columns))})
+		}
 	}
 	return all, nil
 }

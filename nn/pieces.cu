@@ -47,14 +47,15 @@ __device__ float4 load(const float *line, int k, int end, int wide) {
 
 // Turns x [rows, length] and up to three w [width, length] into halves [lines][slabs *
 // SLAB] and, for each line, the factor that undoes its scale. There are xLines lines of x
-// and wLines of each w, in whole tiles. A warp handles one line; the lines of x come
-// first. It reads the line twice, the second time from the caches.
+// and wLines of each w, perhaps in whole tiles, and lines in all. A warp handles one line;
+// the lines of x come first. It reads the line twice, the second time from the caches.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     split_lines(const float *x, const float *w0, const float *w1, const float *w2, float *xHalves,
                 float *xBack, float *wHalves, float *wBack, int rows, int xLines, int width,
-                int wLines, int length, int wide) {
+                int wLines, int lines, int length, int wide) {
     const int lane = threadIdx.x % WARP;
     const int at = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    if (at >= lines) return;
     const int whole = (length + SLAB - 1) / SLAB * SLAB;
     const float *from = x + (size_t)at * length;
     float *to = xHalves + (size_t)at * whole, *back = xBack + at;

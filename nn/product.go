@@ -18,8 +18,8 @@ func (l *Layers) onTensorCores(j job) bool {
 // product makes halves of x and w, and multiplies them on tensor cores. If that gives
 // fewer blocks than the processors hold, each sum is split among several blocks.
 func (l *Layers) product(j job) error {
-	if t, ok := l.hopperTile(j); ok {
-		return l.hopperProduct(j, t)
+	if l.hopper != nil {
+		return l.hopperProduct(j)
 	}
 	kernel, tile, stages := "product_128", largeTile, 3
 	blocks := func() int { return tiles(j.rows, tile) * tiles(j.width, tile) * j.parts }
@@ -28,13 +28,13 @@ func (l *Layers) product(j job) error {
 	}
 	slabs := tiles(j.in, slab)
 	splits := max(1, min(smallAtOnce*l.processors/blocks(), slabs/minSlabs))
-	rows, width := tiles(j.rows, tile)*tile, tiles(j.width, tile)*tile // zeros fill the last tile
-	partial := 1                                                       // never read, but it must be somewhere
+	partial := 1 // never read, but it must be somewhere
 	if splits > 1 {
 		partial = j.parts * splits * j.rows * j.width
 	}
 
-	if err := l.split(j, rows, width, slabs); err != nil {
+	w, err := l.halves(j, tiles(j.rows, tile)*tile, tiles(j.width, tile)*tile) // zeros fill the last tile
+	if err != nil {
 		return err
 	}
 	s := l.scratch
@@ -42,9 +42,9 @@ func (l *Layers) product(j job) error {
 		return err
 	}
 	aligned := wide(j.width, append(j.out[:], s.partial)...)
-	err := l.grid(kernel, rows/tile*(width/tile), splits, j.parts, productBlock, stages*2*tile*slab*4,
-		s.x, s.w, s.xBack, s.wBack, j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], s.partial,
-		j.rows, j.width, slabs, width, j.biased, int(j.then), aligned)
+	err = l.grid(kernel, blocks()/j.parts, splits, j.parts, productBlock, stages*2*tile*slab*4,
+		s.x, w.halves, s.xBack, w.back, j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2], s.partial,
+		j.rows, j.width, slabs, w.padded, j.biased, int(j.then), aligned)
 	if err != nil || splits == 1 {
 		return err
 	}
@@ -56,21 +56,36 @@ func (l *Layers) product(j job) error {
 // minSlabs is the fewest slabs a split has, because filling its stages takes time.
 const minSlabs = 6
 
-// split makes halves of x and of each w, with zeros up to so many rows, columns of the result and slabs.
-func (l *Layers) split(j job, rows, width, slabs int) error {
+// halves makes those of x, in so many rows, into the scratch; and those of w, with so many lines for each layer, unless they
+// are there already.
+func (l *Layers) halves(j job, rows, padded int) (w *Cut, err error) {
 	s := l.scratch
-	for _, b := range []struct {
-		to   *Floats
-		name string
-		n    int
-	}{
-		{&s.x, "halves of x", rows * slabs * slab}, {&s.xBack, "scales of x", rows},
-		{&s.w, "halves of w", j.parts * width * slabs * slab}, {&s.wBack, "scales of w", j.parts * width},
-	} {
-		if err := atLeast(l.queue, b.to, b.name, b.n); err != nil {
-			return err
-		}
+	if err := atLeast(l.queue, &s.x, "halves of x", rows*tiles(j.in, slab)*slab); err != nil {
+		return nil, err
 	}
-	return l.launch("split_lines", tiles(rows+j.parts*width, splitBlock/32), splitBlock, j.x, j.w[0], j.w[1], j.w[2],
-		s.x, s.xBack, s.w, s.wBack, j.rows, rows, j.width, width, j.in, j.aligned())
+	if err := atLeast(l.queue, &s.xBack, "scales of x", rows); err != nil {
+		return nil, err
+	}
+	if l.cut != nil {
+		return l.cut, l.split(j, rows, &Cut{in: j.in, halves: l.cut.halves, back: l.cut.back})
+	}
+	w = &Cut{of: j.w, parts: j.parts, in: j.in, width: j.width, padded: padded}
+	if err := atLeast(l.queue, &s.w, "halves of w", w.lines()*w.whole()); err != nil {
+		return nil, err
+	}
+	if err := atLeast(l.queue, &s.wBack, "scales of w", w.lines()); err != nil {
+		return nil, err
+	}
+	w.halves, w.back = s.w, s.wBack
+	return w, l.split(j, rows, w)
+}
+
+// split makes halves of rows of x, of which those behind j's are zeros, and of all that w has.
+func (l *Layers) split(j job, rows int, w *Cut) error {
+	x, xBack := l.scratch.x, l.scratch.xBack
+	if rows == 0 {
+		x, xBack = w.halves, w.back // never written
+	}
+	return l.launch("split_lines", tiles(rows+w.lines(), splitBlock/32), splitBlock, j.x, j.w[0], j.w[1], j.w[2],
+		x, xBack, w.halves, w.back, j.rows, rows, j.width, w.padded, rows+w.lines(), j.in, j.aligned())
 }
