@@ -10,8 +10,8 @@ const (
 	hopperRows    = 128     // of a tile
 	hopperThreads = 3 * 128 // one warpgroup asks for numbers, two multiply
 	hopperStages  = 6
-	mostSplits    = 4  // blocks of a cluster, which share a tile
-	besides       = 12 // slabs that could be multiplied in the time that a tile takes besides, about
+	mostSplits    = 4    // blocks of a cluster, which share a tile
+	besides       = 1500 // columns of slabs that could be multiplied in the time that a block takes besides, about
 )
 
 // hopperColumns are those of its tiles, each compiled by itself.
@@ -30,7 +30,7 @@ func (s sharing) time(j job, processors int) int {
 		processors = max(1, processors*7/8)
 	}
 	slabs := tiles(tiles(j.in, slab), s.splits)
-	return tiles(s.blocks(j), processors) * (slabs + besides) * s.columns
+	return tiles(s.blocks(j), processors) * (slabs*s.columns + besides)
 }
 
 // share chooses what is done first; of ways that take the same time, the one with the larger tiles.

@@ -1,5 +1,5 @@
 // Kernels that copy rows: embeddings, the last token of each sequence, and moving heads
-// together or apart. A thread has one number of the result.
+// together or apart. A thread has one number of the result, or four of them where heads move.
 //
 // Tokens and positions come from device memory, where the host cannot check them. One
 // that is not in the table becomes NaN, which no later step can hide.
@@ -50,14 +50,21 @@ extern "C" __global__ void advance(int *counts, int batch, int by) {
     if (i < batch) counts[i] += by;
 }
 
-// dst [batch, inner, outer, dim] from src [batch, outer, inner, dim].
-extern "C" __global__ void swap_middle(float *dst, const float *src, int batch, int outer,
-                                       int inner, int dim) {
-    const size_t i = thisThread();
-    if (i >= (size_t)batch * outer * inner * dim) return;
-    const size_t line = i / dim; // of dst
-    const size_t o = line % outer;
-    const size_t n = line / outer % inner;
-    const size_t sequence = line / outer / inner;
-    dst[i] = src[((sequence * outer + o) * inner + n) * dim + i % dim];
+// dst [batch, inner, outer, dim] from src [batch, outer, inner, dim]. A thread moves one
+// number, or four neighbours if wide: then dim is a multiple of 4, and both tensors start at
+// multiples of 16 bytes. A block's numbers are of one line [inner, dim] of src.
+extern "C" __global__ void swap_middle(float *dst, const float *src, int outer, int inner, int dim,
+                                       int wide) {
+    const int each = wide ? 4 : 1, pieces = inner * dim / each;
+    const int blocks = (pieces + blockDim.x - 1) / blockDim.x; // of a line
+    const int line = blockIdx.x / blocks, piece = blockIdx.x % blocks * blockDim.x + threadIdx.x;
+    if (piece >= pieces) return;
+    const int n = piece * each / dim, x = piece * each % dim;
+    const size_t sequence = line / outer, o = line % outer;
+    const float *from = src + (size_t)line * inner * dim + piece * each;
+    float *to = dst + ((sequence * inner + n) * outer + o) * dim + x;
+    if (wide)
+        *(float4 *)to = *(const float4 *)from;
+    else
+        *to = *from;
 }

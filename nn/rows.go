@@ -124,5 +124,9 @@ func (l *Layers) swapMiddle(name string, dst, src Floats, batch, outer, inner, d
 	if err := check(what, []int{batch, outer, inner, dim}, of("dst", dst, n), of("src", src, n)); err != nil {
 		return err
 	}
-	return l.each("swap_middle", n, dst, src, batch, outer, inner, dim)
+	pieces, fours := inner*dim, wide(dim, dst, src)
+	if fours {
+		pieces /= 4
+	}
+	return l.launch("swap_middle", batch*outer*tiles(pieces, block), block, dst, src, outer, inner, dim, fours)
 }

@@ -28,11 +28,13 @@ type Model struct {
 	device  device.Device // the same, if it can record graphs; else nil
 	nn      *nn.Layers
 	weights map[string]nn.Floats
+	cut     map[string]*nn.Cut // the same in halves, with CutWeights
 	layers  []attn.Layer
 	cache   []attn.Cache
 
 	before, after attn.PerSequence // positions of this step's first token, and of the next step's
 
+	counts nn.Ints   // before, after, two of no use, and the tokens: what a prompt begins with is copied at once
 	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there
 	x, y   nn.Floats // [Positions, Width]
 	added  nn.Floats // [Positions, Width], what attention adds to x
@@ -90,6 +92,9 @@ func (m *Model) build(w Weights, newLayer attn.NewLayer, k attn.Kernels) error {
 	return m.Reset()
 }
 
+// firstToken is where tokens begin in counts: at a multiple of 16 bytes.
+const firstToken = 4
+
 // allocate makes room for the weights, the cache, and what the layers pass on to
 // each other.
 func (m *Model) allocate() (err error) {
@@ -115,9 +120,14 @@ func (m *Model) allocate() (err error) {
 	for range c.Layers {
 		m.cache = append(m.cache, attn.Cache{K: floats("cache k", shape.Elements()), V: floats("cache v", shape.Elements()), CacheShape: shape})
 	}
-	m.tokens = ints("tokens", c.Positions)
-	m.before = attn.PerSequence{Host: []int{0}, Device: ints("before", 1)}
-	m.after = attn.PerSequence{Host: []int{0}, Device: ints("after", 1)}
+	m.counts = ints("counts and tokens", firstToken+c.Positions)
+	m.before = attn.PerSequence{Host: []int{0}}
+	m.after = attn.PerSequence{Host: []int{0}}
+	if err == nil {
+		m.before.Device, _ = m.counts.Slice(0, 1)
+		m.after.Device, _ = m.counts.Slice(1, 2)
+		m.tokens, _ = m.counts.Slice(firstToken, m.counts.Len())
+	}
 	m.x, m.y, m.added = floats("x", c.Positions*c.Width), floats("y", c.Positions*c.Width), floats("added", c.Positions*c.Width)
 	m.inner = floats("inner", c.Positions*c.Inner)
 	m.last, m.logits = floats("last", c.Width), floats("logits", c.Vocabulary)
@@ -151,15 +161,26 @@ func (m *Model) Room() int { return m.config.Positions - m.before.Host[0] }
 
 // Reset forgets the text. The cache need not be erased: a text never looks beyond
 // its own end.
-func (m *Model) Reset() error { return m.at(0, 1) }
+func (m *Model) Reset() error { return m.start(nil, 1) }
 
-// at says where the next step begins, and where it ends.
-func (m *Model) at(before, after int) error {
-	m.before.Host[0], m.after.Host[0] = before, after
-	if err := m.before.Device.CopyIn(m.queue, []int32{int32(before)}); err != nil {
+// start begins a text with tokens, and says where the next step ends.
+func (m *Model) start(tokens []int32, after int) error {
+	m.before.Host[0], m.after.Host[0] = 0, after
+	counts := make([]int32, firstToken, firstToken+len(tokens))
+	counts[1] = int32(after)
+	to, err := m.counts.Slice(0, firstToken+len(tokens))
+	if err != nil {
 		return err
 	}
-	return m.after.Device.CopyIn(m.queue, []int32{int32(after)})
+	return to.CopyIn(m.queue, append(counts, tokens...))
+}
+
+// advance says where the next step begins and ends, when one has gone so far.
+func (m *Model) advance(before, after int) error {
+	if err := m.nn.Advance(m.before.Device, before); err != nil {
+		return err
+	}
+	return m.nn.Advance(m.after.Device, after)
 }
 
 // Prefill starts a text with a prompt.
@@ -175,11 +196,7 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 	if err := m.config.checkText(prompt); err != nil {
 		return err
 	}
-	tokens, _ := m.tokens.Slice(0, n) // checked just now
-	if err := tokens.CopyIn(m.queue, prompt); err != nil {
-		return err
-	}
-	if err := m.at(0, n); err != nil {
+	if err := m.start(prompt, n); err != nil {
 		return err
 	}
 	x, err := m.pass(n)
@@ -196,7 +213,8 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 		return err
 	}
 	m.known = false
-	return m.at(n, n+1)
+	m.before.Host[0], m.after.Host[0] = n, n+1
+	return m.advance(n, 1) // nobody need wait for it, as for a copy
 }
 
 // checkText tells what is wrong with a prompt.
@@ -251,10 +269,7 @@ func (m *Model) decode() error {
 	if err := m.head(x); err != nil {
 		return err
 	}
-	if err := m.nn.Advance(m.before.Device, 1); err != nil {
-		return err
-	}
-	return m.nn.Advance(m.after.Device, 1)
+	return m.advance(1, 1)
 }
 
 // Logits are those of the token that comes next.
@@ -282,6 +297,10 @@ func (m *Model) Close() error {
 		failed = m.graph.Close()
 		m.graph = nil
 	}
+	if err := free(m.queue, m.cut); failed == nil {
+		failed = err
+	}
+	m.cut = nil
 	for _, b := range m.memory {
 		if b.Bytes == 0 {
 			continue // the one that could not be allocated

@@ -46,6 +46,20 @@ func same(t *testing.T, want, got []float32, note string) {
 	assert.Less(t, math.Sqrt(diff/size), 1e-5, note) // false for NaN
 }
 
+// Halves that are there already are those of a model's own matrices.
+func TestCutWeights(t *testing.T) {
+	m, _ := onDevice(t, small)
+	prompt := make([]int32, 20) // more rows than those that linear.cu takes
+	require.NoError(t, m.Prefill(prompt))
+	want, err := m.Logits()
+	require.NoError(t, err)
+	require.NoError(t, m.CutWeights())
+	require.NoError(t, m.Prefill(prompt))
+	got, err := m.Logits()
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
 func TestModelAgreesWithPlainGo(t *testing.T) {
 	m, w := onDevice(t, small)
 	r, err := NewReference(w, nil)

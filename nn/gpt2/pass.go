@@ -43,10 +43,10 @@ func (m *Model) layer(i int, x, y nn.Floats, s attn.Step) error {
 		return err
 	}
 	inner, _ := m.inner.Slice(0, rows*c.Inner)
-	if err := m.nn.LinearGELU(inner, y, w(UpWeight), w(UpBias), rows, c.Width, c.Inner); err != nil {
+	if err := m.with(InLayer(i, UpWeight)).LinearGELU(inner, y, w(UpWeight), w(UpBias), rows, c.Width, c.Inner); err != nil {
 		return err
 	}
-	return m.nn.LinearAdd(x, inner, w(DownWeight), w(DownBias), rows, c.Inner, c.Width)
+	return m.with(InLayer(i, DownWeight)).LinearAdd(x, inner, w(DownWeight), w(DownBias), rows, c.Inner, c.Width)
 }
 
 // head turns the last token's row into logits, and the largest of them into the
@@ -97,23 +97,24 @@ var _ attn.Projections = (*projections)(nil)
 
 // QKV takes the three parts of one matrix: its rows are those of q, of k and of v.
 func (p *projections) QKV(q, k, v, x device.Buffer[float32], s attn.Step) error {
-	w := p.m.config.Width
-	weight, bias := p.m.weights[InLayer(p.layer, QKVWeight)], p.m.weights[InLayer(p.layer, QKVBias)]
+	w, name := p.m.config.Width, InLayer(p.layer, QKVWeight)
+	weights, err := inParts(p.m.weights[name], 3)
+	if err != nil {
+		return err
+	}
+	biases, err := inParts(p.m.weights[InLayer(p.layer, QKVBias)], 3)
+	if err != nil {
+		return err
+	}
 	parts := []nn.Part{{Out: q}, {Out: k}, {Out: v}}
 	for i := range parts {
-		var err error
-		if parts[i].W, err = weight.Slice(i*w*w, (i+1)*w*w); err != nil {
-			return err
-		}
-		if parts[i].Bias, err = bias.Slice(i*w, (i+1)*w); err != nil {
-			return err
-		}
+		parts[i].W, parts[i].Bias = weights[i], biases[i]
 	}
-	return p.m.nn.Linears(x, s.Rows(), w, w, parts...)
+	return p.m.with(name).Linears(x, s.Rows(), w, w, parts...)
 }
 
 // Out is the projection behind the attention.
 func (p *projections) Out(out, y device.Buffer[float32], s attn.Step) error {
-	w := p.m.config.Width
-	return p.m.nn.Linear(out, y, p.m.weights[InLayer(p.layer, OutWeight)], p.m.weights[InLayer(p.layer, OutBias)], s.Rows(), w, w)
+	w, name := p.m.config.Width, InLayer(p.layer, OutWeight)
+	return p.m.with(name).Linear(out, y, p.m.weights[name], p.m.weights[InLayer(p.layer, OutBias)], s.Rows(), w, w)
 }

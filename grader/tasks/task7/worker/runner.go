@@ -36,6 +36,9 @@ func (c choices) runner(w gpt2.Weights) (*runner, error) {
 			about += "; a step by " + c.step
 			err = m.StepBy(c.step)
 		}
+		if err == nil && d.Info().Kind == device.CUDA {
+			err = m.CutWeights() // for prompts, which nobody waits for in the simulator
+		}
 		if err == nil {
 			return &runner{m, fmt.Sprintf("on %s, with %s", d.Info().Name, about), d, m, func() { _ = m.Close(); _ = d.Close() }}, nil
 		}
