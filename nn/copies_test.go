@@ -19,7 +19,7 @@ func TestCopiesAreTheSame(t *testing.T) {
 		name, kind string
 		files      []string
 	}{
-		{"waitForInputs", function, []string{"linear.cu", "norm.cu", "rope.cu", task5}},
+		{"waitForInputs", function, []string{"linear.cu", "norm.cu", "rope.cu", "pieces.cu", "rows.cu", task5}},
 		{"finish", function, []string{"gemm.cu", "product.cu"}},
 		{"tileOf", function, []string{"product.cu", "hopper.cu"}},
 		// A float32 as two halves:

@@ -88,30 +88,25 @@ __device__ uint64_t operand(const unsigned char *lines) {
     return start + ((uint64_t)(8 * LINE / 16) << 32) + ((uint64_t)1 << 62);
 }
 
-// A thread's sums as asm names them, %0 and so on, and as it takes them.
-#define NAME8(a, b, c, d, e, f, g, h)                                                              \
-    "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
-#define NAME48                                                                                     \
-    NAME8(0, 1, 2, 3, 4, 5, 6, 7)                                                                  \
-    ", " NAME8(8, 9, 10, 11, 12, 13, 14, 15) ", " NAME8(                                           \
-        16, 17, 18, 19, 20, 21, 22, 23) ", " NAME8(24, 25, 26, 27, 28, 29, 30,                     \
-                                                   31) ", " NAME8(32, 33, 34, 35, 36, 37, 38,      \
-                                                                  39) ", " NAME8(40, 41, 42, 43,   \
-                                                                                 44, 45, 46, 47)
+// A thread's sums as asm names them, and as it takes them.
+#define NAMES48                                                                                    \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "             \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
 #define SUM16(i) SUM4(i), SUM4(i + 4), SUM4(i + 8), SUM4(i + 12)
 #define SUM48 SUM16(0), SUM16(16), SUM16(32)
 
 #if COLUMNS == 96
 #define SHAPE "m64n96k16"
-#define NAMES NAME48
+#define NAMES NAMES48
 #define TAKEN SUM48
 #define OPERANDS "%48, %49"
 #define ADDS "%50"
 #else
 #define SHAPE "m64n128k16"
 #define NAMES                                                                                      \
-    NAME48 ", " NAME8(48, 49, 50, 51, 52, 53, 54, 55) ", " NAME8(56, 57, 58, 59, 60, 61, 62, 63)
+    NAMES48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define TAKEN SUM48, SUM16(48)
 #define OPERANDS "%64, %65"
 #define ADDS "%66"

@@ -128,7 +128,9 @@ func Sources() (all []device.Source, err error) {
 var waits = map[string]bool{
 	"linear_1": true, "linear_2": true, "linear_4": true, "linear_8": true, // linear.cu
 	"layer_norm": true, "add_norm": true, // norm.cu
-	"rope": true, // rope.cu
+	"rope":        true, // rope.cu
+	"split_lines": true, // pieces.cu
+	"swap_middle": true, // rows.cu
 }
 
 // block is the number of threads in a block where each thread works independently.
@@ -151,16 +153,21 @@ func (l *Layers) grid(kernel string, x, y, z, threads, shared int, args ...any) 
 
 // size is a buffer and the number of elements it should have.
 type size struct {
-	name string
-	len  int
-	want int
+	name   string
+	buffer string // its own name, if that is another
+	len    int
+	want   int
 }
 
 func of[T device.Scalar](name string, b device.Buffer[T], want int) size {
-	if b.Name() != "" && b.Name() != name {
-		name = fmt.Sprintf("%s (the buffer %q)", name, b.Name())
+	return size{name, b.Name(), b.Len(), want}
+}
+
+func (s size) String() string {
+	if s.buffer != "" && s.buffer != s.name {
+		return fmt.Sprintf("%s (the buffer %q)", s.name, s.buffer)
 	}
-	return size{name, b.Len(), want}
+	return s.name
 }
 
 // check tells what is wrong with an operation's dimensions, or with the sizes of
@@ -173,7 +180,7 @@ func check(what func() string, dimensions []int, sizes ...size) error {
 	}
 	for _, s := range sizes {
 		if s.len != s.want {
-			return fmt.Errorf("%s: %s holds %d elements, want %d", what(), s.name, s.len, s.want)
+			return fmt.Errorf("%s: %v holds %d elements, want %d", what(), s, s.len, s.want)
 		}
 	}
 	return nil

@@ -17,6 +17,16 @@
 
 #define WARP 32
 
+// nn.go launches this kernel early: in a recorded graph it begins before the previous
+// kernel has finished. Every block calls this before it touches what earlier kernels have
+// written. The next kernel may begin once all blocks have called it.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 // 2^n. For n = -127 it is 2^-126, which is small enough for every use here.
 __device__ float powerOfTwo(int n) {
     return __int_as_float(max(n + 127, 1) << 23);
@@ -55,6 +65,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 int wLines, int lines, int length, int wide) {
     const int lane = threadIdx.x % WARP;
     const int at = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    waitForInputs();
     if (at >= lines) return;
     const int whole = (length + SLAB - 1) / SLAB * SLAB;
     const float *from = x + (size_t)at * length;
@@ -70,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
     // 1. The largest number. fmaxf skips a NaN, but its halves become NaN all the same.
     float most = 0.0f;
-#pragma unroll 4
+#pragma unroll 6
     for (int k = lane * 4; k < end; k += WARP * 4) {
         const float4 v = load(from, k, end, wide);
         most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
@@ -81,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
     // 2. The halves: four numbers give 8 bytes of high halves and 8 bytes of low ones.
     const float scale = powerOfTwo(n);
-#pragma unroll 4
+#pragma unroll 6
     for (int k = lane * 4; k < whole; k += WARP * 4) {
         const float4 v = load(from, k, end, wide);
         uint2 high, low;

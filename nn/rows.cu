@@ -50,6 +50,16 @@ extern "C" __global__ void advance(int *counts, int batch, int by) {
     if (i < batch) counts[i] += by;
 }
 
+// nn.go launches this kernel early: in a recorded graph it begins before the previous
+// kernel has finished. Every block calls this before it touches what earlier kernels have
+// written. The next kernel may begin once all blocks have called it.
+__device__ void waitForInputs() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+#endif
+}
+
 // dst [batch, inner, outer, dim] from src [batch, outer, inner, dim]. A thread moves one
 // number, or four neighbours if wide: then dim is a multiple of 4, and both tensors start at
 // multiples of 16 bytes. A block's numbers are of one line [inner, dim] of src.
@@ -58,6 +68,7 @@ extern "C" __global__ void swap_middle(float *dst, const float *src, int outer, 
     const int each = wide ? 4 : 1, pieces = inner * dim / each;
     const int blocks = (pieces + blockDim.x - 1) / blockDim.x; // of a line
     const int line = blockIdx.x / blocks, piece = blockIdx.x % blocks * blockDim.x + threadIdx.x;
+    waitForInputs();
     if (piece >= pieces) return;
     const int n = piece * each / dim, x = piece * each % dim;
     const size_t sequence = line / outer, o = line % outer;

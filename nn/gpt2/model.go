@@ -49,6 +49,7 @@ type Model struct {
 	steps  int          // single ones so far; the first is not recorded
 	graph  device.Graph // a decoding step; nil until it is recorded
 	Direct error        // why steps are launched one kernel at a time, if they are
+	prompt recordedPrompt
 
 	other otherStep // in place of all that; nil without StepBy
 }
@@ -199,22 +200,21 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 	if err := m.start(prompt, n); err != nil {
 		return err
 	}
-	x, err := m.pass(n)
-	if err != nil {
-		return err
-	}
 	if f != nil {
+		x, err := m.pass(n)
+		if err != nil {
+			return err
+		}
 		if err := m.eachRow(x, n, f); err != nil {
 			return err
 		}
 	}
-	last, _ := x.Slice((n-1)*m.config.Width, n*m.config.Width)
-	if err := m.head(last); err != nil {
+	if err := m.readPrompt(n); err != nil {
 		return err
 	}
 	m.known = false
 	m.before.Host[0], m.after.Host[0] = n, n+1
-	return m.advance(n, 1) // nobody need wait for it, as for a copy
+	return nil
 }
 
 // checkText tells what is wrong with a prompt.
@@ -296,6 +296,9 @@ func (m *Model) Close() error {
 	if m.graph != nil {
 		failed = m.graph.Close()
 		m.graph = nil
+	}
+	if err := m.prompt.forget(); failed == nil {
+		failed = err
 	}
 	if err := free(m.queue, m.cut); failed == nil {
 		failed = err

@@ -60,6 +60,31 @@ func TestCutWeights(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
+// Prompts of the same length are a graph from the second on, and give the same.
+func TestRecordPrompts(t *testing.T) {
+	m, _ := onDevice(t, small)
+	logits := func(tokens ...int32) []float32 {
+		require.NoError(t, m.Prefill(tokens))
+		token, err := m.Greedy()
+		require.NoError(t, err)
+		require.NoError(t, m.Step(token))
+		got, err := m.Logits()
+		require.NoError(t, err)
+		return got
+	}
+	one, other, longer := logits(1, 2, 3), logits(4, 5, 6), logits(1, 2, 3, 4)
+	m.RecordPrompts()
+	for range 2 {
+		for range 3 {
+			require.Equal(t, one, logits(1, 2, 3))
+			require.Equal(t, other, logits(4, 5, 6))
+		}
+		require.NotNil(t, m.prompt.graph)
+		require.Equal(t, longer, logits(1, 2, 3, 4))
+		require.Nil(t, m.prompt.graph)
+	}
+}
+
 func TestModelAgreesWithPlainGo(t *testing.T) {
 	m, w := onDevice(t, small)
 	r, err := NewReference(w, nil)

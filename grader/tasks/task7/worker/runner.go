@@ -37,6 +37,7 @@ func (c choices) runner(w gpt2.Weights) (*runner, error) {
 			err = m.StepBy(c.step)
 		}
 		if err == nil && d.Info().Kind == device.CUDA {
+			m.RecordPrompts()
 			err = m.CutWeights() // for prompts, which nobody waits for in the simulator
 		}
 		if err == nil {
@@ -79,13 +80,17 @@ func inGo(w gpt2.Weights, attend gpt2.Attend) (*runner, error) {
 }
 
 // warm runs a few tokens on a GPU before any are timed: it loads kernels when they
-// are first launched, and the second step is recorded.
+// are first launched, and the second prompt of a length and the second step are recorded.
 func (r *runner) warm(prompt []int32) error {
 	if r.memory == nil || r.memory.Info().Kind != device.CUDA {
 		return nil
 	}
-	_, err := lm.Generate(r.LM, lm.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }})
-	return err
+	for range 2 {
+		if _, err := lm.Generate(r.LM, lm.Generation{Prompt: prompt, Tokens: 4, Stop: -1, Emit: func(int32) error { return nil }}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // report says how long it took.
