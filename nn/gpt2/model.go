@@ -200,16 +200,11 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 	if err := m.start(prompt, n); err != nil {
 		return err
 	}
+	read := m.readPrompt
 	if f != nil {
-		x, err := m.pass(n)
-		if err != nil {
-			return err
-		}
-		if err := m.eachRow(x, n, f); err != nil {
-			return err
-		}
+		read = func(n int) error { return m.queuePrompt(n, f) }
 	}
-	if err := m.readPrompt(n); err != nil {
+	if err := read(n); err != nil {
 		return err
 	}
 	m.known = false

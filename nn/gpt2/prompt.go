@@ -18,17 +18,17 @@ func (m *Model) readPrompt(tokens int) (err error) {
 	p := &m.prompt
 	switch {
 	case !p.wanted:
-		return m.queuePrompt(tokens)
+		return m.queuePrompt(tokens, nil)
 	case p.tokens != tokens:
 		if err := p.forget(); err != nil {
 			return err
 		}
 		p.tokens = tokens
-		return m.queuePrompt(tokens)
+		return m.queuePrompt(tokens, nil)
 	case p.graph == nil:
-		if p.graph, err = m.device.Record(func(device.Queue) error { return m.queuePrompt(tokens) }); err != nil {
+		if p.graph, err = m.device.Record(func(device.Queue) error { return m.queuePrompt(tokens, nil) }); err != nil {
 			p.wanted = false
-			return m.queuePrompt(tokens)
+			return m.queuePrompt(tokens, nil)
 		}
 	}
 	if p.graph.Launch() == nil {
@@ -37,14 +37,20 @@ func (m *Model) readPrompt(tokens int) (err error) {
 	if err := p.forget(); err != nil { // such as when the layers' scratch has grown for others
 		return err
 	}
-	return m.queuePrompt(tokens)
+	return m.queuePrompt(tokens, nil)
 }
 
-// queuePrompt leaves the first token in tokens, and moves on by as many as the prompt has.
-func (m *Model) queuePrompt(tokens int) error {
+// queuePrompt leaves the first token in tokens, and moves on by as many as the prompt has; f, if there is one, sees the
+// logits of each position.
+func (m *Model) queuePrompt(tokens int, f func(int, []float32) error) error {
 	x, err := m.pass(tokens)
 	if err != nil {
 		return err
+	}
+	if f != nil {
+		if err := m.eachRow(x, tokens, f); err != nil {
+			return err
+		}
 	}
 	last, _ := x.Slice((tokens-1)*m.config.Width, tokens*m.config.Width)
 	if err := m.head(last); err != nil {
