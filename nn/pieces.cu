@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
     // 1. The largest number. fmaxf skips a NaN, but its halves become NaN all the same.
     float most = 0.0f;
-#pragma unroll 6
+#pragma unroll 4
     for (int k = lane * 4; k < end; k += WARP * 4) {
         const float4 v = load(from, k, end, wide);
         most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
     // 2. The halves: four numbers give 8 bytes of high halves and 8 bytes of low ones.
     const float scale = powerOfTwo(n);
-#pragma unroll 6
+#pragma unroll 4
     for (int k = lane * 4; k < whole; k += WARP * 4) {
         const float4 v = load(from, k, end, wide);
         uint2 high, low;

@@ -3,7 +3,7 @@ package nn
 // pieces.cu and product.cu are written for these; macros pass the blocks and slab on
 // (defines.go).
 const (
-	splitBlock   = 128 // threads, a warp for each line
+	splitBlock   = 256 // threads, a warp for each line
 	productBlock = 128
 	slab         = 32      // numbers of a line that are staged together
 	smallAtOnce  = 3       // blocks of product_64 that a processor holds
