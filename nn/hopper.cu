@@ -89,10 +89,16 @@ __device__ uint64_t operand(const unsigned char *lines) {
 }
 
 // A thread's sums as asm names them, and as it takes them.
-#define NAMES48                                                                                    \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "             \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+// clang-format off
+#define EIGHT(a, b, c, d, e, f, g, h) \
+    "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
+#define NAMES48 \
+    EIGHT(0, 1, 2, 3, 4, 5, 6, 7) ", " EIGHT(8, 9, 10, 11, 12, 13, 14, 15) ", " \
+    EIGHT(16, 17, 18, 19, 20, 21, 22, 23) ", " EIGHT(24, 25, 26, 27, 28, 29, 30, 31) ", " \
+    EIGHT(32, 33, 34, 35, 36, 37, 38, 39) ", " EIGHT(40, 41, 42, 43, 44, 45, 46, 47)
+#define NAMES64 \
+    NAMES48 ", " EIGHT(48, 49, 50, 51, 52, 53, 54, 55) ", " EIGHT(56, 57, 58, 59, 60, 61, 62, 63)
+// clang-format on
 #define SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
 #define SUM16(i) SUM4(i), SUM4(i + 4), SUM4(i + 8), SUM4(i + 12)
 #define SUM48 SUM16(0), SUM16(16), SUM16(32)
@@ -105,8 +111,7 @@ __device__ uint64_t operand(const unsigned char *lines) {
 #define ADDS "%50"
 #else
 #define SHAPE "m64n128k16"
-#define NAMES                                                                                      \
-    NAMES48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NAMES NAMES64
 #define TAKEN SUM48, SUM16(48)
 #define OPERANDS "%64, %65"
 #define ADDS "%66"
