@@ -233,8 +233,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int i = 0; parts == 1 && i < ROWS / 2; i++) put(i, sums[i]);
     if (parts == 1) return;
 
-    // The last of the blocks that share k adds: the others' fences came before their counting,
-    // which ends at 0 again.
+    // The last of the blocks that share k adds. The barrier comes before the one fence, which so is
+    // behind what all threads wrote; the count ends at 0 again. A part's loads are all under way
+    // before the first of them is waited for, and this block's own sums never left their registers.
     constexpr int FOURS = ROWS / 8;
     const int share = gridDim.x * WARPS * FOURS * 32; // what all blocks find in one part of k
     float4 *found = reinterpret_cast<float4 *>(between) + (size_t)tile * FOURS * 32 + lane;
@@ -243,19 +244,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         found[blockIdx.y * share + i * 32] =
             make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
     __shared__ bool isLast;
-    __threadfence();
-    meet(); // all of this block's is written, each before its fence
-    if (threadIdx.x == 0) isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+    meet();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+        __threadfence();
+    }
     meet(); // everyone knows whether this block is the last
     if (!isLast) return;
-    __threadfence();
+    for (int p = 0; p < parts; p++) {
+        if (p == blockIdx.y) continue;
+        float4 one[FOURS];
 #pragma unroll
-    for (int i = 0; i < FOURS; i++) {
-        float4 all = {0, 0, 0, 0};
-        for (int p = 0; p < parts; p++) {
-            const float4 one = found[p * share + i * 32];
-            all.x += one.x, all.y += one.y, all.z += one.z, all.w += one.w;
+        for (int i = 0; i < FOURS; i++) one[i] = __ldcg(&found[p * share + i * 32]);
+#pragma unroll
+        for (int i = 0; i < FOURS; i++) {
+            sums[4 * i] += one[i].x, sums[4 * i + 1] += one[i].y;
+            sums[4 * i + 2] += one[i].z, sums[4 * i + 3] += one[i].w;
         }
-        put(4 * i, all.x), put(4 * i + 1, all.y), put(4 * i + 2, all.z), put(4 * i + 3, all.w);
     }
+#pragma unroll
+    for (int i = 0; i < ROWS / 2; i++) put(i, sums[i]);
 }

@@ -27,7 +27,7 @@ WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled ke
 TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu"), ("stream", "stream.cu"), ("hopper", "hopper.cu")]}
 START = time.time()
 CHECKED = [(1, 1, 128), (1, 113, 512), (1, 1000, 4096), (1, 16, 14336), (2, 40, 128), (3, 200, 1280), (9, 144, 2176),
-           (16, 272, 1152), (16, 9000, 3968), (17, 16, 256), (33, 100, 640), (64, 528, 4096)]  # rows, n, k
+           (16, 272, 1152), (16, 9000, 3968), (16, 2128, 14336), (13, 72, 4224), (17, 16, 256), (33, 100, 640), (64, 528, 4096), (64, 528, 8192)]  # rows, n, k
 RACES = [(4096, 4096), (4096, 14336), (14336, 4096), (8192, 8192)]  # k, n
 ROWS = [1, 16, 64]
 BLOCKS = 264  # that share k, at most
@@ -117,15 +117,14 @@ class Kernel:
             parts = max(1, min(PROCESSORS // blocks, k // 512))
             return self.launch((blocks, parts), 384, [x, *laid, y, BETWEEN], [rows, k, n], early)
         if self.kind == "stream":
-            return self.launch((min(-(-n // 16), PROCESSORS), 1), 512, [x, *laid, y], [rows, k, n], early)
+            parts = -(-k // 4096)
+            return self.launch((min(-(-n // 16), PROCESSORS // parts), parts), 512, [x, *laid, y, BETWEEN], [rows, k, n], early)
         nw, kw, tiles, *_ = self.how
         blocks = -(-n // (16 * nw * tiles))
         parts = max(1, min(BLOCKS // blocks, k // 1024))
         return self.launch((blocks, parts), 32 * nw * kw, [x, *laid, y, BETWEEN], [rows, k, n], early)
 
     def serves(self, rows, k, exactly=False):
-        if self.kind == "stream" and k > 4096:
-            return False
         most = {"row": 1, "stream": 16, "hopper": 64}.get(self.kind) or 8 * self.how[3]
         return rows == most if exactly else rows <= most
 

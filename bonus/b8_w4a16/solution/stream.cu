@@ -1,10 +1,11 @@
-// Products of up to 16 rows by laid weights of four bits, as Hopper wants them, for k up to 4096.
+// Products of up to 16 rows by laid weights of four bits, as Hopper wants them.
 // kernels.cu tells what the arrays are, and how weights are laid.
 //
 // There weights stay, a tile of outputs to a warp, and x comes by: in stages, with a barrier for
-// each. Here x stays. A warp holds two groups of all rows, as operands of tensor cores, and weights
-// come by: one thread asks for those of a whole tile by bulk copies, some turns early, and a
-// barrier in shared memory (mbarrier) tells when they have arrived. No register waits for them.
+// each. Here x stays. A warp holds two groups of all rows, as operands of tensor cores, so a block
+// has 4096 numbers of k at most, and others the rest. Weights come by: one thread asks for those of
+// a whole tile by bulk copies, some turns early, and a barrier in shared memory (mbarrier) tells
+// when they have arrived. No register waits for them.
 //
 // A code masked out of its word is a half already: code / 2^24, a subnormal, which tensor cores
 // multiply exactly; four bits higher it counts 16 times as much. Its zero is missing. But the sum
@@ -17,7 +18,7 @@
 
 constexpr int GROUP = 128, TALL = 16;       // numbers of a group along k, outputs of a tile
 constexpr int WARPS = 16, HELD = 2;         // groups of x that a warp holds
-constexpr int SPAN = WARPS * HELD;          // groups at most
+constexpr int SPAN = WARPS * HELD;          // groups of a block, at most
 constexpr int CODES = TALL * GROUP / 2;     // bytes of a tile and group: of codes,
 constexpr int SCALES = TALL * 2;            // scales,
 constexpr int ZEROS = TALL;                 // zeros,
@@ -62,21 +63,28 @@ __device__ void await(uint64_t *barrier, int phase) {
 
 // --- The product
 
-// A block goes over some tiles, one a turn. Its warps share out the groups.
+constexpr int MANY = 132; // blocks that have the same k, at most
+__device__ unsigned done[MANY];
+
+// Blocks (., part) have a part of k. Each goes over some tiles, one a turn, and its warps share out
+// the groups. between has room for the sums of all parts.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     stream16(const __half *x, const unsigned char *codes, const unsigned char *scales,
-             const unsigned char *zeros, __half *y, int rows, int k, int n) {
+             const unsigned char *zeros, __half *y, float *between, int rows, int k, int n) {
     extern __shared__ __align__(128) unsigned char memory[]; // [SLOTS][SPAN * ALL], and shares
     float *shares = reinterpret_cast<float *>(memory + SLOTS * SPAN * ALL); // [2][WARPS][SUMS]
     __shared__ uint64_t full[SLOTS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    const int groups = k / GROUP, tiles = (n + TALL - 1) / TALL;
+    const int every = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
+    const int start = every * blockIdx.y / parts; // of this block's groups
+    const int groups = every * (blockIdx.y + 1) / parts - start;
+    const int share = (warp + blockIdx.x) % WARPS; // not all blocks want the same of x at once
     const int first = tiles * blockIdx.x / gridDim.x, last = tiles * (blockIdx.x + 1) / gridDim.x;
 
     // 1. Weights. Those of a tile lie in a row, group by group.
     const auto ask = [&](int tile, int slot) {
         unsigned char *to = memory + slot * SPAN * ALL;
-        const size_t from = (size_t)tile * groups;
+        const size_t from = (size_t)tile * every + start;
         expect(&full[slot], groups * ALL);
         bring(to, codes + from * CODES, groups * CODES, &full[slot]);
         bring(to + SPAN * CODES, scales + from * SCALES, groups * SCALES, &full[slot]);
@@ -103,11 +111,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
 #pragma unroll
     for (int i = 0; i < HELD * 8; i++) {
         const int p = i / 8, q = i / 2 % 4, j = i % 2;
-        const int row = 8 * j + g, group = p * WARPS + warp;
-        held[p][q][j] =
-            row < rows && group < groups
-                ? *reinterpret_cast<const uint4 *>(x + row * k + group * GROUP + 32 * q + 8 * t)
-                : uint4{0, 0, 0, 0};
+        const int row = 8 * j + g, group = p * WARPS + share;
+        held[p][q][j] = row < rows && group < groups
+                            ? *reinterpret_cast<const uint4 *>(
+                                  x + row * k + (start + group) * GROUP + 32 * q + 8 * t)
+                            : uint4{0, 0, 0, 0};
     }
 #pragma unroll
     for (int i = 0; i < HELD * 2; i++) {
@@ -124,6 +132,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     for (int i = EARLY; threadIdx.x == 0 && i < SLOTS && first + i < last; i++) ask(first + i, i);
     __syncwarp();
 
+    // Sum i of a tile is one of a lane's eight: which of them tells the row, and of which output.
+    const auto put = [&](int tile, int i, float sum) {
+        const int owner = i / 4 % 32, c = i % 4; // the lane that had it
+        const int row = i / 128 * 8 + owner % 4 * 2 + c % 2;
+        const int output = tile * TALL + owner / 4 + c / 2 * 8;
+        if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(sum);
+    };
     int slot = 0, phase = 0, turn = 0; // turn: even or odd
     for (int tile = first; tile < last; tile++) {
         await(&full[slot], phase);
@@ -135,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
         unsigned zero[HELD];
 #pragma unroll
         for (int p = 0; p < HELD; p++) {
-            const int group = p * WARPS + warp, there = min(group, groups - 1);
+            const int group = p * WARPS + share, there = min(group, groups - 1);
             const uint4 *from = reinterpret_cast<const uint4 *>(mine + there * CODES) + lane;
             pieces[p][0] = from[0], pieces[p][1] = from[32];
             const __half2 two =
@@ -183,12 +198,35 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
             float sum = 0;
 #pragma unroll
             for (int w = 0; w < WARPS; w++) sum += shares[(turn * WARPS + w) * SUMS + i];
-            const int owner = i / 4 % 32, c = i % 4; // the lane that had it
-            const int row = i / 128 * 8 + owner % 4 * 2 + c % 2;
-            const int output = tile * TALL + owner / 4 + c / 2 * 8;
-            if (row < rows && output < n) y[(size_t)row * n + output] = __float2half_rn(sum);
+            if (parts == 1)
+                put(tile, i, sum);
+            else
+                between[((size_t)blockIdx.y * tiles + tile) * SUMS + i] = sum;
         }
         turn ^= 1;
         if (++slot == SLOTS) slot = 0, phase ^= 1;
+    }
+    if (parts == 1) return;
+
+    // 5. The last of the blocks with the same tiles adds. The barrier comes before the one fence,
+    //    which so is behind what all threads wrote; the count ends at 0 again.
+    __shared__ bool isLast;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        isLast = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
+        __threadfence();
+    }
+    __syncthreads(); // everyone knows whether this block is the last
+    if (!isLast) return;
+    for (int i = threadIdx.x * 4; i < (last - first) * SUMS; i += blockDim.x * 4) {
+        float all[4] = {};
+#pragma unroll 4
+        for (int p = 0; p < parts; p++) { // from the L2, where the others' sums are
+            const float4 one = __ldcg(
+                reinterpret_cast<const float4 *>(between + ((size_t)p * tiles + first) * SUMS + i));
+            all[0] += one.x, all[1] += one.y, all[2] += one.z, all[3] += one.w;
+        }
+        for (int c = 0; c < 4; c++) put(first + i / SUMS, i % SUMS + c, all[c]);
     }
 }
