@@ -76,9 +76,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     __shared__ uint64_t full[SLOTS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int every = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
-    const int start = every * blockIdx.y / parts; // of this block's groups
-    const int groups = every * (blockIdx.y + 1) / parts - start;
-    const int share = (warp + blockIdx.x) % WARPS; // not all blocks want the same of x at once
+    const int start = parts > 1 ? every * blockIdx.y / parts : 0; // of this block's groups
+    const int groups = (parts > 1 ? every * (blockIdx.y + 1) / parts : every) - start;
+    // Blocks that share k begin with different groups, so not all want the same of x at once.
+    const int share = parts > 1 ? (warp + blockIdx.x) % WARPS : warp;
     const int first = tiles * blockIdx.x / gridDim.x, last = tiles * (blockIdx.x + 1) / gridDim.x;
 
     // 1. Weights. Those of a tile lie in a row, group by group.
