@@ -4,8 +4,8 @@
 // products, each of which needs all of the one before. Launched one by one, each begins by asking
 // for its weights, and memory idles while the last sums are added. Here all blocks live from the
 // first product to the last, one on each multiprocessor. A block owns a share of the rows of every
-// matrix. It asks for these in the order of their use, by bulk copies to a ring in shared memory,
-// as soon as there is room: weights of the next products arrive while blocks wait for one another.
+// matrix. One of its warps asks for these in the order of their use, by bulk copies to a ring in
+// shared memory: weights of the next products arrive while blocks wait for one another.
 //
 //   1. norm, product: q; and k and v, which go to the cache
 //   2. attention of a part of the keys of one head
@@ -118,8 +118,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
         product<WIDTH>(stream, v, ofQkv, w[QKV_BIAS], bias, sums, half, [&](int row, float value) {
             post(qkv + row, value, tag);
             if (row >= WIDTH)
-                (row < 2 * WIDTH ? keys - WIDTH : values - 2 * WIDTH)[(size_t)now * WIDTH + row] =
-                    value;
+                (row < 2 * WIDTH ? keys : values)[(size_t)now * WIDTH + row % WIDTH] = value;
         });
         bias = firstOf(w[OUT_BIAS], some);
         Kept kept = {}; // only the new key is not there yet
