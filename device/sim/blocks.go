@@ -191,21 +191,21 @@ func (u *unseen) start(n int) *state {
 // own unknown, which is an address on the stack if it is in all of them. That unknown coming
 // back, around a loop, agrees with anything.
 func (u *unseen) meet(own value, from []*state, at func(p *state) (value, bool)) (v value, agreed bool) {
-	var first *value
-	agreed, local := len(from) > 0, len(from) > 0
+	var first value
+	found, agreed, local := false, len(from) > 0, len(from) > 0
 	for _, p := range from {
 		v, ok := at(p)
 		if ok && v.equal(own) {
 			continue
 		}
 		local = local && ok && u.local(v)
-		if first == nil {
-			first = &v
+		if !found {
+			first, found = v, true
 		}
-		agreed = agreed && ok && v.equal(*first)
+		agreed = agreed && ok && v.equal(first)
 	}
-	if agreed && first != nil {
-		return *first, true
+	if agreed && found {
+		return first, true
 	}
 	if id := own.terms[0].unknown; u.onStack[id] != local {
 		u.onStack[id], u.changed = local, true

@@ -236,6 +236,14 @@ func (s *state) overwritten(at value, bytes int, known bool) bool {
 		return false
 	}
 	near := s.slotKey(at, 0)
+	if len(s.slots) < 100 { // fewer than there are keys to try below
+		for k := range s.slots {
+			if apart := k.at.plus - near.at.plus; k.at.terms == near.at.terms && apart < int64(bytes) && apart+int64(k.bytes) > 0 {
+				delete(s.slots, k)
+			}
+		}
+		return true
+	}
 	for n := -15; n < bytes; n++ { // slots that overlap
 		near.at.plus = at.plus + int64(n)
 		for _, near.bytes = range []int{1, 2, 4, 8, 16} {

@@ -147,8 +147,9 @@ func (s moduleSource) owns(file string) bool {
 // words are CUDA's in code that no longer needs them, and those that the compiler
 // knows by another name.
 var (
-	cudaWords = regexp.MustCompile(`\b(?:` + strings.Join(hostside.Words, "|") + `)\b`)
+	cudaWords = regexp.MustCompile(`__(?:` + strings.ReplaceAll(strings.Join(hostside.Words, "|"), "__", "") + `)__\b`) // begins with letters, which are found fast
 	noInline  = regexp.MustCompile(`\b__noinline__\b`)
+	wordByte  = regexp.MustCompile(`\w`)
 	inner     = regexp.MustCompile(`__attribute__\s*\(\([^()]*__noinline__`)
 	// cudaAttributes have been read, too.
 	cudaAttributes = regexp.MustCompile(`\b(?:__launch_bounds__|__cluster_dims__)\s*\(`)
@@ -160,6 +161,9 @@ func (r stripped) plain(own func(int) bool) string {
 	code := device.BlankNonCode(r.Text)
 	out := []byte(r.Text)
 	for _, m := range cudaWords.FindAllStringIndex(code, -1) {
+		if m[0] > 0 && wordByte.MatchString(code[m[0]-1:m[0]]) {
+			continue // the end of a longer name
+		}
 		for i := m[0]; i < m[1]; i++ {
 			out[i] = ' '
 		}

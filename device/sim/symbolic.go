@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -40,6 +41,7 @@ type unknowns struct {
 	arrive  map[int][]int  // what registers hold where a block begins, by the block
 	sums    map[string]int // numbers of terms that are not one unknown
 	onStack []bool
+	alone   []term        // each of them once, by its number: most values are one of these
 	halves  map[int]value // an unknown whose upper half is zero → what has its lower half
 	// exposed are the lowest offsets whose address code has taken, by the stack pointer that
 	// they are from: below, nobody can change what the code itself does not name.
@@ -101,23 +103,26 @@ func (s *state) fresh(onStack bool) value {
 	n := made[s.made]
 	s.made++
 	s.onStack[n] = onStack
-	return just(n)
+	return s.just(n)
 }
 
 // number is one that no unknown has yet.
 func (u *unknowns) number() int {
-	u.onStack = append(u.onStack, false)
+	u.onStack, u.alone = append(u.onStack, false), append(u.alone, term{len(u.alone), 1})
 	return len(u.onStack) - 1
 }
 
-func just(unknown int) value { return value{terms: []term{{unknown, 1}}} }
+// just is a value of one unknown. Nobody changes terms, so all such values share theirs.
+func (u *unknowns) just(unknown int) value {
+	return value{terms: u.alone[unknown : unknown+1 : unknown+1]}
+}
 
 // arriving is what a register holds where a block begins.
 func (u *unknowns) arriving(block, register int) value {
 	for len(u.arrive[block]) <= register {
 		u.arrive[block] = append(u.arrive[block], u.number())
 	}
-	return just(u.arrive[block][register])
+	return u.just(u.arrive[block][register])
 }
 
 func (u *unknowns) named(as origin) value {
@@ -126,7 +131,7 @@ func (u *unknowns) named(as origin) value {
 		n = u.number()
 		u.byName[as] = n
 	}
-	return just(n)
+	return u.just(n)
 }
 
 // local tells whether a value is an address on the stack, and some offset.
@@ -136,6 +141,14 @@ func (u *unknowns) local(v value) bool {
 
 func (v value) add(w value, times int64) value {
 	sum := value{plus: v.plus + times*w.plus}
+	switch {
+	case len(w.terms) == 0:
+		sum.terms = v.terms
+		return sum
+	case len(v.terms) == 0 && times == 1:
+		sum.terms = w.terms
+		return sum
+	}
 	i, j := 0, 0
 	for i < len(v.terms) || j < len(w.terms) {
 		switch {
@@ -188,10 +201,7 @@ type state struct {
 func (s *state) clone() *state {
 	c := *s
 	c.registers = slices.Clone(s.registers)
-	c.slots = make(map[slotKey]slot, len(s.slots))
-	for k, v := range s.slots {
-		c.slots[k] = v
-	}
+	c.slots = maps.Clone(s.slots)
 	c.hooked = slices.Clone(s.hooked)
 	return &c
 }

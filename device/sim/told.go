@@ -1,6 +1,9 @@
 package sim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // seen is memory that a hook has reported, and that the next instructions may access.
 type seen struct {
@@ -48,8 +51,8 @@ func (s *state) hook(name string) {
 func (s *state) told(at value, t touch) bool {
 	read, write := !t.read, !t.write
 	for _, h := range s.hooked {
-		apart := at.add(h.at, -1)
-		if len(apart.terms) > 0 || apart.plus < 0 || apart.plus+int64(t.bytes) > h.bytes {
+		apart := at.plus - h.at.plus
+		if apart < 0 || apart+int64(t.bytes) > h.bytes || !slices.Equal(at.terms, h.at.terms) {
 			continue
 		}
 		read, write = read || h.op.read, write || h.op.write

@@ -167,11 +167,40 @@ func checkBroken(code string, refuse func(int, string, string)) {
 	}
 }
 
+// find is what an expression finds in a text; none without one of the words that all it finds contains.
+// Looking for those is twenty times as fast, and most texts have none.
+func find(e *regexp.Regexp, text string, words ...string) string {
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+		return ""
+	}
+	return e.FindString(text)
+}
+
+// reservedIn is the first reserved name of a text. What it finds is always a whole word with a _ in it,
+// so no other word need be compared.
+func reservedIn(text string) string {
+	for from := 0; from < len(text); {
+		end := from
+		for end < len(text) && wordByte(text[end]) {
+			end++
+		}
+		if word := text[from:end]; strings.Contains(word, "_") && reserved.FindString(word) == word {
+			return word
+		}
+		from = end + 1
+	}
+	return ""
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
 func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) {
-	if m := asmWord.FindString(l); m != "" && !r.PTX {
+	if m := find(asmWord, l, "asm"); m != "" && !r.PTX {
 		refuse(line, m, "inline assembly is not allowed in this task: write it in CUDA C++; tensorcore.h has mma and ldmatrix")
 	}
-	if m := pragmaWord.FindString(l); m != "" {
+	if m := find(pragmaWord, l, "_pragma", "_Pragma"); m != "" {
 		refuse(line, m, "write #pragma unroll on a line of its own")
 	}
 	for _, at := range attribute.FindAllStringIndex(l, -1) {
@@ -184,7 +213,7 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 			refuse(line, "a C++ attribute [[…]]", attributesAllowed)
 		}
 	}
-	if m := reserved.FindString(l); m != "" {
+	if m := reservedIn(l); m != "" {
 		refuse(line, m, "this name is the simulator's own: take another")
 	}
 	for _, m := range builtin.FindAllString(l, -1) {
