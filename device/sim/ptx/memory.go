@@ -30,13 +30,10 @@ func (i *inst) accessParts() (n int, special string) {
 }
 
 func volatileName(special string) string {
-	switch special {
-	case "acquire":
-		return "Acquire"
-	case "":
-		return ""
+	if special != "" {
+		return "Volatile"
 	}
-	return "Volatile"
+	return ""
 }
 
 func load(i *inst) string {
@@ -51,6 +48,9 @@ func load(i *inst) string {
 	code := fmt.Sprintf("auto simt_v = simt::ptx::load%s<%s, %d>(%s); ", volatileName(special), t, n, i.address(1, i.inShared()))
 	for k, name := range to {
 		code += i.putTo(name, "simt_v.v["+strconv.Itoa(k)+"]")
+	}
+	if special == "acquire" {
+		code += " __threadfence();"
 	}
 	return code
 }

@@ -29,25 +29,24 @@ template <class T, int n> SIMT_INLINE void store(char *p, const Values<T, n> &v)
     else
         moveWide<n * sizeof(T)>(p, &v);
 }
-// Each number of a vector is an access of its own here: others may write one between two of them.
+// The same as volatile, by which the simulator knows a flag: still one access.
+template <class T, int n> struct Whole {
+    static_assert(n * sizeof(T) <= 16, "a GPU's widest access has 16 bytes");
+    typedef typename WideOf<n * sizeof(T)>::type type;
+};
+template <class T> struct Whole<T, 1> {
+    typedef T type;
+};
 template <class T, int n> SIMT_INLINE Values<T, n> loadVolatile(const char *p) {
-    if ((uintptr_t)p % (n * sizeof(T))) return load<T, n>(p); // which finds it
+    const typename Whole<T, n>::type whole = *(const volatile typename Whole<T, n>::type *)p;
     Values<T, n> r;
-    for (int i = 0; i < n; i++) r.v[i] = ((const volatile T *)p)[i];
+    __builtin_memcpy(&r, &whole, sizeof r);
     return r;
 }
 template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T, n> &v) {
-    if ((uintptr_t)p % (n * sizeof(T))) return store<T, n>(p, v);
-    for (int i = 0; i < n; i++) ((volatile T *)p)[i] = v.v[i];
-}
-template <class T, int n> SIMT_INLINE Values<T, n> loadAcquire(const char *p) {
-    if ((uintptr_t)p % (n * sizeof(T))) return load<T, n>(p);
-    Values<T, n> r;
-    for (int i = 0; i < n; i++) {
-        r.v[i] = ((const volatile T *)p)[i];
-        __threadfence();
-    }
-    return r;
+    typename Whole<T, n>::type whole;
+    __builtin_memcpy(&whole, &v, sizeof whole);
+    *(volatile typename Whole<T, n>::type *)p = whole;
 }
 
 template <class T, int n>
