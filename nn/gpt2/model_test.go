@@ -24,7 +24,7 @@ func onDevice(t *testing.T, c Config) (*Model, Weights) {
 	return newModel(t, d, w), w
 }
 
-func newModel(t *testing.T, d device.Device, w Weights) *Model {
+func newModel(t testing.TB, d device.Device, w Weights) *Model {
 	l, err := nn.New(device.QueueOf(d))
 	require.NoError(t, err)
 	k, err := nn.PlainKernels(device.QueueOf(d), l)

@@ -8,7 +8,6 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/open"
-	"flashlab/nn"
 )
 
 // BenchmarkPrompt times a random 124M's prompt of 512 tokens on a GPU: how long its kernels take to queue, for that bounds
@@ -16,26 +15,9 @@ import (
 //
 //	go test -tags cuda ./nn/gpt2 -run xxx -bench Prompt -benchtime 20x
 func BenchmarkPrompt(b *testing.B) {
-	d, err := open.Device("auto", open.Options{})
-	require.NoError(b, err)
-	defer func() { _ = d.Close() }()
-	if d.Info().Kind != device.CUDA {
-		b.Skip("needs a GPU")
-	}
-	w, err := Random(Sizes["124M"], 1)
-	require.NoError(b, err)
-	l, err := nn.New(device.QueueOf(d))
-	require.NoError(b, err)
-	k, err := nn.PlainKernels(device.QueueOf(d), l)
-	require.NoError(b, err)
-	m, err := New(d, l, w, nn.NewLayer, k)
-	require.NoError(b, err)
-	defer func() { _ = m.Close() }()
+	_, m := on124M(b)
 	require.NoError(b, m.CutWeights())
-	text := make([]int32, 512)
-	for i := range text {
-		text[i] = int32(i * i % 50257)
-	}
+	text := someText(512)
 	var queued, whole time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -47,4 +29,26 @@ func BenchmarkPrompt(b *testing.B) {
 	}
 	b.ReportMetric(queued.Seconds()*1e6/float64(b.N), "µs/queued")
 	b.ReportMetric(whole.Seconds()*1e6/float64(b.N), "µs/token")
+}
+
+// on124M is a random model of that size with plain attention, on a GPU.
+func on124M(b *testing.B) (device.Device, *Model) {
+	d, err := open.Device("auto", open.Options{})
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = d.Close() })
+	if d.Info().Kind != device.CUDA {
+		b.Skip("needs a GPU")
+	}
+	w, err := Random(Sizes["124M"], 1)
+	require.NoError(b, err)
+	return d, newModel(b, d, w)
+}
+
+// someText is as many tokens of its vocabulary.
+func someText(tokens int) []int32 {
+	text := make([]int32, tokens)
+	for i := range text {
+		text[i] = int32(i * i % Sizes["124M"].Vocabulary)
+	}
+	return text
 }
