@@ -203,6 +203,13 @@ type Asked interface {
 	Passed() (bool, error)
 }
 
+// Aside is a Device that can copy out what is there while work that was queued still runs. A GPU's should
+// implement it.
+type Aside interface {
+	// CopyOutAside copies at once, and waits for nothing: no queued work may write src.
+	CopyOutAside(dst []byte, src Memory) error
+}
+
 // Errors that callers test for with errors.Is.
 var (
 	// ErrNoClock: the device has no clock worth using.

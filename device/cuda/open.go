@@ -35,6 +35,7 @@ type gpu struct {
 	recording *recording          // nil while no graph is recorded
 	graphs    map[*graph]struct{} // those that are not closed
 	library   cublas
+	aside     *cu.Stream // CopyOutAside's, from its first call on
 }
 
 // Open opens a GPU in a new context.

@@ -1,7 +1,6 @@
 package gpt2
 
 import (
-	"errors"
 	"fmt"
 
 	"flashlab/attn"
@@ -35,7 +34,7 @@ type Model struct {
 	before, after attn.PerSequence // positions of this step's first token, and of the next step's
 
 	counts nn.Ints   // before, after, two of no use, and the tokens: what a prompt begins with is copied at once
-	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there
+	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there; some put it at its position, too
 	x, y   nn.Floats // [Positions, Width]
 	added  nn.Floats // [Positions, Width], what attention adds to x
 	inner  nn.Floats // [Positions, Inner]
@@ -50,6 +49,7 @@ type Model struct {
 	graph  device.Graph // a decoding step; nil until it is recorded
 	Direct error        // why steps are launched one kernel at a time, if they are
 	prompt recordedPrompt
+	onward onward
 
 	other otherStep // in place of all that; nil without StepBy
 }
@@ -208,6 +208,7 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 		return err
 	}
 	m.known = false
+	m.onward.forget()
 	m.before.Host[0], m.after.Host[0] = n, n+1
 	return nil
 }
@@ -229,6 +230,11 @@ func (m *Model) Step(token int32) error {
 			return err
 		}
 	}
+	return m.queueStep()
+}
+
+// queueStep queues the step for the token that the device has picked or was given.
+func (m *Model) queueStep() error {
 	if err := m.step(); err != nil {
 		return err
 	}
@@ -236,7 +242,7 @@ func (m *Model) Step(token int32) error {
 	m.steps++
 	m.before.Host[0]++
 	m.after.Host[0]++
-	return nil
+	return m.onward.mark()
 }
 
 // step launches one token's work: the recorded graph, if there is one. The first
@@ -277,8 +283,8 @@ func (m *Model) Greedy() (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if token[0] < 0 {
-		return 0, errors.New("the model's logits hold NaN: a kernel is wrong")
+	if err := checkPicked(token[0]); err != nil {
+		return 0, err
 	}
 	m.token, m.known = token[0], true
 	return token[0], nil
@@ -292,8 +298,10 @@ func (m *Model) Close() error {
 		failed = m.graph.Close()
 		m.graph = nil
 	}
-	if err := m.prompt.forget(); failed == nil {
-		failed = err
+	for _, err := range []error{m.prompt.forget(), m.onward.close()} {
+		if failed == nil {
+			failed = err
+		}
 	}
 	if err := free(m.queue, m.cut); failed == nil {
 		failed = err

@@ -22,9 +22,10 @@ func init() { otherSteps["persistent"] = persistByChoice }
 // What persistent.cu is written for.
 const (
 	persistentWarps  = 12      // of a block
-	persistentSlot   = 3072    // floats that one copy brings, at least; more where a row is longer
-	persistentFlight = 1       // copies under way at most: more would be in the way of what blocks send each other
+	persistentSlot   = 3072    // weights that one copy brings, at least; more where a row is longer
+	persistentFlight = 2       // copies under way at most: more would be in the way of what blocks send each other
 	persistentSplits = 8       // parts of a head's keys at most
+	persistentHeld   = 4       // keys that a thread has a share of at a time
 	persistentOwn    = 1 << 10 // bytes of shared memory besides those that are counted
 	rowsOfRound      = 32      // of a matrix, at most: one for each lane of a warp
 )
@@ -33,12 +34,14 @@ const (
 // suggest.
 type Persistent struct {
 	Blocks  int               // all live at once: at most as many as the device has processors
-	Warps   int               // of a block
-	Slot    int               // floats of a slot of the ring, which a copy fills
+	Warps   int               // of a block, that calculate
+	Bits    int               // of a weight of a matrix: 32, or 16, rounded to the nearest half; all the rest is float32
+	Slot    int               // weights of a slot of the ring, which a copy fills
 	Slots   int               // how many there are
 	Round   int               // slots that are read before they are filled again
 	Flight  int               // slots that copies are under way to, at most, but for the head's
 	Splits  int               // parts of a head's keys
+	Held    int               // keys that a thread has a share of at a time
 	Defines map[string]string // more macros, to try something
 	strict  bool              // for the simulator
 }
@@ -46,7 +49,7 @@ type Persistent struct {
 // persistByChoice is Persist with choices such as "warps=16". A name in capitals is a macro for the kernel.
 func persistByChoice(m *Model, choices []string) error {
 	p := Persistent{Defines: map[string]string{}}
-	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "slot": &p.Slot, "slots": &p.Slots, "round": &p.Round, "flight": &p.Flight, "splits": &p.Splits}
+	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "bits": &p.Bits, "slot": &p.Slot, "slots": &p.Slots, "round": &p.Round, "flight": &p.Flight, "splits": &p.Splits, "held": &p.Held}
 	for _, choice := range choices {
 		name, value, _ := strings.Cut(choice, "=")
 		if name != "" && name == strings.ToUpper(name) {
@@ -96,7 +99,7 @@ func (m *Model) Persist(p Persistent) error {
 		return fail("%w", err)
 	}
 	one := &persistent{floats: map[string]nn.Floats{}, tagged: map[string]device.Buffer[uint64]{},
-		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 1)), Shared: 4 * p.Slot * p.Slots, Cooperative: true}}
+		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 2)), Shared: p.Bits/8*p.Slot*p.Slots + p.old(), Cooperative: true}}
 	if one.kernel, err = module.Kernel("persistent_step"); err != nil {
 		return fail("%w", err)
 	}
@@ -104,6 +107,7 @@ func (m *Model) Persist(p Persistent) error {
 		return fail("%w", err)
 	}
 	m.other = one
+	m.onward.begin(m.device)
 	return nil
 }
 
@@ -120,28 +124,38 @@ func copiesInBulk(info device.Info) bool {
 // complete fills in what was not chosen, and refuses what the kernel cannot do.
 func (p *Persistent) complete(c Config, info device.Info) error {
 	lanes := c.Dim() / 4
-	switch {
-	case c.Width%4 != 0 || c.Inner%4 != 0:
-		return fmt.Errorf("width %d and inner width %d: want multiples of 4, so that rows can be copied in bulk", c.Width, c.Inner)
-	case c.Dim()%4 != 0 || lanes < 1 || lanes > 32 || lanes&(lanes-1) != 0:
-		return fmt.Errorf("heads of %d: want 4, 8, 16, 32, 64 or 128", c.Dim())
-	}
 	or := func(value *int, otherwise int) {
 		if *value == 0 {
 			*value = otherwise
 		}
 	}
+	or(&p.Bits, 32)
+	if p.Bits != 16 && p.Bits != 32 {
+		return fmt.Errorf("weights of %d bits: want 16 or 32", p.Bits)
+	}
+	bytes := p.Bits / 8
+	multiple := 16 / bytes // bulk copies begin and end at multiples of 16 bytes
+	switch {
+	case c.Width%multiple != 0 || c.Inner%multiple != 0:
+		return fmt.Errorf("width %d and inner width %d: want multiples of %d, so that rows can be copied in bulk", c.Width, c.Inner, multiple)
+	case c.Dim()%4 != 0 || lanes < 1 || lanes > 32 || lanes&(lanes-1) != 0:
+		return fmt.Errorf("heads of %d: want 4, 8, 16, 32, 64 or 128", c.Dim())
+	}
 	p.strict = info.Kind == device.Sim
 	or(&p.Blocks, info.Processors)
 	or(&p.Warps, persistentWarps)
 	or(&p.Flight, persistentFlight)
+	or(&p.Held, persistentHeld)
 	or(&p.Splits, max(1, min(p.Blocks/c.Heads, persistentSplits)))
+	if p.Blocks < 1 || p.Splits < 1 || p.Held < 1 {
+		return errors.New("want at least one block, one part of a head's keys, and one key at a time")
+	}
 	longest := max(c.Width, c.Inner)
 	or(&p.Slot, max(longest, persistentSlot/longest*longest))
 	// Every array of the kernel but the ring, and what is not counted: persistent.cu declares them.
 	segments := (c.Inner + c.Width - 1) / c.Width
-	rest := 4*(2*rowsOfRound*segments+(p.Warps+3)*c.Dim()+2*c.Width+c.Inner) + 8*((perLayer*c.Layers)+len(ofModel)) + persistentOwn
-	or(&p.Slots, (info.MaxShared-rest)/(4*p.Slot))
+	rest := 4*(2*rowsOfRound*segments+(p.Warps+3)*c.Dim()+rowsEach(c.Width, p.Blocks)+longest) + 8*((perLayer*c.Layers)+len(ofModel)) + persistentOwn + p.old()
+	or(&p.Slots, (info.MaxShared-rest)/(bytes*p.Slot))
 	most := 0 // slots that a block's rows of one matrix of a layer take
 	for _, rows := range []int{3 * c.Width, c.Inner} {
 		most = max(most, rowsEach(rowsEach(rows, p.Blocks), max(1, p.Slot/c.Width)))
@@ -149,23 +163,24 @@ func (p *Persistent) complete(c Config, info device.Info) error {
 	most = max(most, rowsEach(rowsEach(c.Width, p.Blocks), max(1, p.Slot/c.Inner)))
 	or(&p.Round, max(1, min(most, p.Slots-1, rowsOfRound)))
 	switch {
-	case p.Slot < longest || p.Slot%4 != 0:
-		return fmt.Errorf("a slot of %d floats: want a multiple of 4, and a row of %d at least", p.Slot, longest)
-	case p.Slots < 2 || 4*p.Slot*p.Slots+rest > info.MaxShared:
-		return fmt.Errorf("%d slots of %d floats: want two at least, and a block has %d bytes of shared memory", p.Slots, p.Slot, info.MaxShared)
+	case p.Slot < longest || p.Slot%multiple != 0:
+		return fmt.Errorf("a slot of %d weights: want a multiple of %d, and a row of %d at least", p.Slot, multiple, longest)
+	case p.Slots < 2 || bytes*p.Slot*p.Slots+rest > info.MaxShared:
+		return fmt.Errorf("%d slots of %d weights: want two at least, and a block has %d bytes of shared memory", p.Slots, p.Slot, info.MaxShared)
 	case p.Round < 1 || p.Round > min(p.Slots, rowsOfRound):
 		return fmt.Errorf("%d slots are read at a time: want 1 to %d", p.Round, min(p.Slots, rowsOfRound))
 	case p.Flight < 1 || p.Flight > p.Slots:
 		return fmt.Errorf("%d slots are being filled at a time: want 1 to %d", p.Flight, p.Slots)
-	case p.Warps < segments || 32*(p.Warps+1) > info.MaxThreads:
-		return fmt.Errorf("%d warps: want %d, one for each %d floats of a row, to %d", p.Warps, segments, c.Width, info.MaxThreads/32-1)
+	case p.Warps < segments || 32*(p.Warps+2) > info.MaxThreads:
+		return fmt.Errorf("%d warps: want %d, one for each %d floats of a row, to %d", p.Warps, segments, c.Width, info.MaxThreads/32-2)
 	case p.Blocks > c.Width:
 		return fmt.Errorf("%d blocks: want a row of every matrix for each, %d at most", p.Blocks, c.Width)
-	case p.Blocks < 1 || p.Splits < 1:
-		return errors.New("at least one block, and one part of a head's keys")
 	}
 	return nil
 }
+
+// old is how many bytes of shared memory the keys and values take that are asked for a layer early: each thread has 16 of each, HELD times.
+func (p *Persistent) old() int { return 2 * p.Held * 16 * 32 * p.Warps }
 
 // rowsEach is how many of n the one with most has, among so many.
 func rowsEach(n, among int) int { return (n + among - 1) / among }
@@ -173,7 +188,7 @@ func rowsEach(n, among int) int { return (n + among - 1) / among }
 func (p Persistent) defines(c Config) map[string]string {
 	all := map[string]string{}
 	for name, n := range map[string]int{"WIDTH": c.Width, "INNER": c.Inner, "HEADS": c.Heads, "LAYERS": c.Layers,
-		"WARPS": p.Warps, "SPLITS": p.Splits, "SLOT": p.Slot, "SLOTS": p.Slots, "ROUND": p.Round, "FLIGHT": p.Flight} {
+		"WARPS": p.Warps, "SPLITS": p.Splits, "BITS": p.Bits, "SLOT": p.Slot, "SLOTS": p.Slots, "ROUND": p.Round, "FLIGHT": p.Flight, "HELD": p.Held, "OWN": rowsEach(c.Width, p.Blocks)} {
 		all[name] = strconv.Itoa(n)
 	}
 	maps.Copy(all, p.Defines)
@@ -198,70 +213,4 @@ func (p Persistent) source(c Config) (s device.Source, err error) {
 		}
 	}
 	return s, nil
-}
-
-// The order in which stream.cuh has addresses: those of a layer, its keys and values behind them, and those of the model.
-var (
-	ofLayer = []string{Gain1, Bias1, QKVWeight, QKVBias, OutWeight, OutBias, Gain2, Bias2, UpWeight, UpBias, DownWeight, DownBias}
-	ofModel = []string{TokenTable, PositionTable, FinalGain, FinalBias}
-)
-
-var perLayer = len(ofLayer) + 2
-
-func (one *persistent) allocate(m *Model, p Persistent) error {
-	c := m.config
-	var addresses []uint64
-	for i := range c.Layers {
-		for _, name := range ofLayer {
-			addresses = append(addresses, m.weights[InLayer(i, name)].Memory().Addr)
-		}
-		addresses = append(addresses, m.cache[i].K.Memory().Addr, m.cache[i].V.Memory().Addr)
-	}
-	for _, name := range ofModel {
-		addresses = append(addresses, m.weights[name].Memory().Addr)
-	}
-	for _, a := range addresses {
-		if a%16 != 0 {
-			return fmt.Errorf("weights at the address %#x: want a multiple of 16", a)
-		}
-	}
-	var err error
-	if one.addresses, err = device.Upload(m.queue, "addresses", addresses); err != nil {
-		return err
-	}
-	m.memory = append(m.memory, one.addresses.Memory())
-	for name, b := range map[string]*device.Buffer[uint32]{"arrived": &one.arrived, "launches": &one.launches} {
-		if *b, err = device.Upload(m.queue, name, []uint32{0}); err != nil {
-			return err
-		}
-		m.memory = append(m.memory, b.Memory())
-	}
-	if one.bestAt, err = device.Alloc[int32](m.queue, "best at", p.Blocks); err != nil {
-		return err
-	}
-	m.memory = append(m.memory, one.bestAt.Memory())
-	for name, n := range map[string]int{"parts": c.Width * p.Splits, "part weights": 2 * c.Heads * p.Splits, "best": p.Blocks} {
-		b, err := device.Alloc[float32](m.queue, name+" of a step", n)
-		if err != nil {
-			return err
-		}
-		one.floats[name] = b
-		m.memory = append(m.memory, b.Memory())
-	}
-	for name, n := range map[string]int{"x": c.Width, "qkv": 3 * c.Width, "inner": c.Inner} {
-		b, err := device.Upload(m.queue, name+" of a step", make([]uint64, n)) // no tag is 0
-		if err != nil {
-			return err
-		}
-		one.tagged[name] = b
-		m.memory = append(m.memory, b.Memory())
-	}
-	return nil
-}
-
-// decode queues a step, which moves before, after and tokens on as Model.decode does.
-func (one *persistent) decode(m *Model) error {
-	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.tagged["x"], one.tagged["qkv"],
-		one.floats["parts"], one.floats["part weights"], one.tagged["inner"], m.logits, one.floats["best"], one.bestAt, one.arrived, one.launches,
-		m.config.Vocabulary, m.config.Positions, m.config.Epsilon)
 }

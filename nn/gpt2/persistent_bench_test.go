@@ -16,7 +16,7 @@ import (
 //	go test -tags cuda ./nn/gpt2 -run xxx -bench Step -benchtime 3x
 func BenchmarkStep(b *testing.B) {
 	const prompt, steps = 512, 200
-	d, m := on124M(b)
+	d, m := on124M(b, InHalves{random124M}) // so that "persistent,bits=16" has the same weights
 	text := someText(prompt)
 	ways := os.Getenv("FLASHLAB_STEPS")
 	if ways == "" {

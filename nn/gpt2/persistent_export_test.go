@@ -25,3 +25,16 @@ func (m *Model) PoisonStep() error {
 func (m *Model) CacheOf(layer int) []nn.Floats {
 	return []nn.Floats{m.cache[layer].K, m.cache[layer].V}
 }
+
+// InHalves are weights whose matrices hold numbers that halves have.
+type InHalves struct{ Weights }
+
+func (w InHalves) Read(t Tensor) ([]float32, error) {
+	values, err := w.Weights.Read(t)
+	if t.Stored || t.Name == TokenTable {
+		for i, v := range values {
+			values[i] = device.ToFloat16(v).Float32()
+		}
+	}
+	return values, err
+}

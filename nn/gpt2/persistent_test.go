@@ -30,6 +30,9 @@ func newSteps(t *testing.T, c gpt2.Config, p gpt2.Persistent) steps {
 	d := attntest.Device(t)
 	w, err := gpt2.Random(c, 7)
 	require.NoError(t, err)
+	if p.Bits == 16 {
+		w = gpt2.InHalves{Weights: w} // so that steps round nothing, and both ways have the same
+	}
 	l, err := nn.New(device.QueueOf(d))
 	require.NoError(t, err)
 	k, err := nn.PlainKernels(device.QueueOf(d), l)
@@ -120,7 +123,7 @@ func firstOf(b nn.Floats, n int) nn.Floats {
 	return first
 }
 
-// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.88 to 1.02 times in the simulator, and was 1.17 with other shapes.
+// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.89 to 1.32 times for few tokens, 1.04 for 114.
 const most = 1.5
 
 // odd is a multiple of 4 in what it has to be, and of nothing else.
@@ -141,6 +144,10 @@ func TestAStepAsOneKernel(t *testing.T) {
 			gpt2.Persistent{Blocks: 7, Warps: 5, Slot: 100, Slots: 3}, []int{17}}, // the same phases write, launch by launch
 		{"heads_of_64", gpt2.Config{Width: 128, Heads: 2, Layers: 2, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
 			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5}, []int{33}},
+		{"halves", gpt2.Config{Width: 24, Heads: 3, Layers: 2, Positions: 130, Vocabulary: 113, Inner: 104, Epsilon: 1e-5},
+			gpt2.Persistent{Bits: 16, Blocks: 5, Slots: 4}, []int{1, 17, 113}},
+		{"halves_and_few_slots", gpt2.Config{Width: 136, Heads: 17, Layers: 1, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
+			gpt2.Persistent{Bits: 16, Blocks: 3, Slot: 512, Slots: 2, Round: 1}, []int{33}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSteps(t, c.config, c.how)
@@ -177,6 +184,8 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 		return c
 	}
 	assert.ErrorContains(t, persist(change(func(c *gpt2.Config) { c.Inner = 102 }), gpt2.Persistent{}), "multiples of 4")
+	assert.ErrorContains(t, persist(odd, gpt2.Persistent{Bits: 16}), "inner width 100: want multiples of 8")
+	assert.ErrorContains(t, persist(odd, gpt2.Persistent{Bits: 8}), "want 16 or 32")
 	assert.ErrorContains(t, persist(change(func(c *gpt2.Config) { c.Heads = 2 }), gpt2.Persistent{}), "heads of 12: want 4, 8")
 	for want, p := range map[string]gpt2.Persistent{
 		"a row of 100 at least":      {Slot: 96},

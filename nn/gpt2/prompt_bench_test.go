@@ -15,7 +15,7 @@ import (
 //
 //	go test -tags cuda ./nn/gpt2 -run xxx -bench Prompt -benchtime 20x
 func BenchmarkPrompt(b *testing.B) {
-	_, m := on124M(b)
+	_, m := on124M(b, random124M)
 	require.NoError(b, m.CutWeights())
 	text := someText(512)
 	var queued, whole time.Duration
@@ -31,16 +31,16 @@ func BenchmarkPrompt(b *testing.B) {
 	b.ReportMetric(whole.Seconds()*1e6/float64(b.N), "µs/token")
 }
 
-// on124M is a random model of that size with plain attention, on a GPU.
-func on124M(b *testing.B) (device.Device, *Model) {
+var random124M = random{Sizes["124M"], 1}
+
+// on124M is a model of that size with plain attention, on a GPU.
+func on124M(b *testing.B, w Weights) (device.Device, *Model) {
 	d, err := open.Device("auto", open.Options{})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = d.Close() })
 	if d.Info().Kind != device.CUDA {
 		b.Skip("needs a GPU")
 	}
-	w, err := Random(Sizes["124M"], 1)
-	require.NoError(b, err)
 	return d, newModel(b, d, w)
 }
 

@@ -31,6 +31,12 @@ type LM interface {
 	Each(text []int32, f func(position int, logits []float32) error) error
 }
 
+// Onward is an LM that may step before it is known here which token it steps with: the device has picked it.
+type Onward interface {
+	// GreedyOn is Greedy. If stepped is true, the step with this token is queued as well.
+	GreedyOn() (token int32, stepped bool, err error)
+}
+
 // Generation says what to generate.
 type Generation struct {
 	Prompt  []int32
@@ -61,7 +67,7 @@ func Generate(m LM, g Generation) (Timing, error) {
 		return t, fmt.Errorf("the prompt: %w", err)
 	}
 	for n := 0; ; n++ {
-		token, err := next(m, &g.Sampler)
+		token, stepped, err := next(m, &g.Sampler, n+1 < g.Tokens)
 		if err != nil {
 			return t, fmt.Errorf("token %d: %w", n+1, err)
 		}
@@ -79,6 +85,9 @@ func Generate(m LM, g Generation) (Timing, error) {
 		if err := g.Emit(token); err != nil || n+1 == g.Tokens {
 			return t, err
 		}
+		if stepped {
+			continue // showing a token takes none of the model's time
+		}
 		last = time.Now() // showing a token is not the model's time
 		err = m.Step(token)
 		if errors.Is(err, ErrFull) {
@@ -91,16 +100,21 @@ func Generate(m LM, g Generation) (Timing, error) {
 	}
 }
 
-func next(m LM, s *nn.Sampler) (int32, error) {
-	if s.Temperature == 0 {
-		return m.Greedy() // the logits may stay where they are
+// next is the next token, and whether the model has stepped with it, which it may if more are wanted.
+func next(m LM, s *nn.Sampler, more bool) (token int32, stepped bool, err error) {
+	if s.Temperature == 0 { // the logits may stay where they are
+		if m, ok := m.(Onward); ok && more {
+			return m.GreedyOn()
+		}
+		token, err = m.Greedy()
+		return token, false, err
 	}
 	logits, err := m.Logits()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	token, err := s.Next(logits)
-	return int32(token), err
+	one, err := s.Next(logits)
+	return int32(one), false, err
 }
 
 // Perplexity is how many tokens the model wavers between, on average, at each

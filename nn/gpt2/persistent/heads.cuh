@@ -5,8 +5,7 @@
 
 // --- Attention
 
-// A team of LANES threads goes over keys, four floats of each to a lane.
-constexpr int HELD = 4;    // keys that a team asks for at a time
+// A team of LANES threads goes over keys, HELD at a time, four floats of each to a lane.
 constexpr int FEWEST = 16; // keys that are worth a part of their own
 constexpr int LANES = DIM / 4, TEAMS = THREADS / LANES;
 static_assert(DIM % 4 == 0 && 32 % LANES == 0, "a head has 4, 8, 16, 32, 64 or 128 floats");
@@ -25,17 +24,58 @@ __device__ Part partOf(int unit, int keys) {
     return {unit / SPLITS, first, min(first + each, keys)};
 }
 
+// The first HELD keys and values of each team of the block's first part, of tokens before this one:
+// they are asked for a layer early by a warp that does nothing else.
+struct Old {
+    float *keys, *values; // [HELD, TEAMS, DIM], in shared memory
+    Gate *full, *empty;
+    int first, count;
+
+    __device__ Old(float *room, Gate *gates, int now)
+        : keys(room), values(room + HELD * TEAMS * DIM), full(gates), empty(gates + 1) {
+        const Part part = partOf(blockIdx.x, now + 1);
+        first = part.head * DIM + part.first * WIDTH;
+        count = max(min(min(part.last, now) - part.first, HELD * TEAMS), 0);
+    }
+    // One warp calls it, for all layers.
+    __device__ void ask(float *const *addresses) const {
+        for (int layer = 0; layer < LAYERS && count > 0; layer++) {
+            float *const *its = addresses + layer * OF_LAYER;
+            empty->pass((layer & 1) ^ 1);
+            if (threadIdx.x % 32 == 0) full->arriveWith(2 * count * DIM * 4);
+            __syncwarp(); // before they come, it is known how many
+            for (int key = threadIdx.x % 32; key < count; key += 32) {
+                const int from = first + key * WIDTH;
+                copy(keys + key * DIM, its[KEYS] + from, DIM * 4, *full);
+                copy(values + key * DIM, its[VALUES] + from, DIM * 4, *full);
+            }
+        }
+    }
+};
+
 // What a team has of the keys and values of a part, some at a time.
 struct Kept {
     float4 k[HELD], v[HELD];
 
-    // Asks for those of a part, from a key of it on; only for keys of [from, to).
-    __device__ void load(const float *keys, const float *values, Part part, int ahead, int from,
-                         int to) {
+    // The first of all, in the layer's turn.
+    __device__ void take(const Old &old, int layer) {
+        if (old.count > 0) old.full->pass(layer & 1);
+#pragma unroll
+        for (int i = 0; i < HELD; i++) {
+            const int key = i * TEAMS + threadIdx.x / LANES, at = key * LANES + threadIdx.x % LANES;
+            const bool there = key < old.count; // the new token's comes later
+            const float4 zero = make_float4(0, 0, 0, 0);
+            k[i] = there ? ((const float4 *)old.keys)[at] : zero;
+            v[i] = there ? ((const float4 *)old.values)[at] : zero;
+        }
+    }
+
+    // Asks for those of a part, from a key of it on, of tokens before this one.
+    __device__ void load(const float *keys, const float *values, Part part, int ahead, int now) {
 #pragma unroll
         for (int i = 0; i < HELD; i++) {
             const int key = part.first + ahead + i * TEAMS + threadIdx.x / LANES;
-            if (key < from || key >= min(part.last, to)) continue;
+            if (key >= min(part.last, now)) continue;
             const size_t at = (size_t)key * WIDTH + part.head * DIM + threadIdx.x % LANES * 4;
             k[i] = *(const float4 *)(keys + at), v[i] = *(const float4 *)(values + at);
         }
@@ -106,17 +146,19 @@ struct __align__(16) Means {
     float sum[WARPS][DIM];
     float2 weights[WARPS];
 };
-// What blocks tell each other about heads: [3, WIDTH] queries, keys and values of the token, with
-// tags; and of all parts the largest scores and weights, [HEADS, SPLITS, 2], and the sums, [HEADS,
-// SPLITS, DIM].
+// What blocks tell each other about heads, with tags: [3, WIDTH] queries, keys and values of the
+// token; of each part, [HEADS, SPLITS, 2 + DIM], the largest score, weights relative to it, and the
+// sums; and what comes of all parts, [WIDTH].
 struct Attention {
     Means *means; // in shared memory, as is fresh
     Fresh *fresh;
-    const uint64_t *qkv;
-    float *parts, *weights;
+    const Old *old;
+    uint64_t *qkv, *parts, *mixed;
+
+    __device__ uint64_t *part(int unit) const { return parts + unit * (2 + DIM); }
 };
 
-// The block's parts. Of the first, kept has all but the new token's key. Warp 0 writes.
+// The block's parts. Of the first, kept has the first old keys.
 __device__ void attend(Attention all, uint32_t tag, const float *keys, const float *values, int now,
                        Kept &kept) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -129,71 +171,79 @@ __device__ void attend(Attention all, uint32_t tag, const float *keys, const flo
             all.qkv + part.head * DIM; // its key and value only where they are used
         for (int i = threadIdx.x; i < (part.last > now ? 3 : 1) * DIM; i += THREADS)
             all.fresh->at[i / DIM][i % DIM] = receive(head + i / DIM * WIDTH + i % DIM, tag);
-        meetBlock(); // fresh is there; the last was read before the means were written
+        meetBlock(); // fresh is there, and the last part's means were read
+        if (first && all.old->count > 0 && threadIdx.x == 0)
+            all.old->empty->arrive(); // all have kept
         float4 query = ((const float4 *)all.fresh->at[0])[threadIdx.x % LANES];
         const float root = 1.0f / sqrtf(DIM);
         query.x *= root, query.y *= root, query.z *= root, query.w *= root;
         Mean mean;
         for (int ahead = 0; part.first + ahead < part.last; ahead += HELD * TEAMS) {
-            if (!first || ahead > 0) kept.load(keys, values, part, ahead, 0, now);
+            if (!first || ahead > 0) kept.load(keys, values, part, ahead, now);
             takeFresh(kept, *all.fresh, part, ahead, now);
             add(mean, kept, query, part.first + ahead, part.last);
         }
 #pragma unroll
         for (int bit = LANES; bit < 32; bit *= 2) mean.merge(bit);
-        if (!first) meetBlock(); // warp 0 has read the means before
         if (lane < LANES) ((float4 *)means.sum[warp])[lane] = mean.sum;
         if (lane == 0) means.weights[warp] = make_float2(mean.most, mean.weights);
         meetBlock(); // the warps' means are there
-        if (warp > 0) continue;
-        const float2 its = lane < WARPS ? means.weights[lane] : make_float2(-INFINITY, 0);
-        float most = its.x;
-        for (int lanes = 16; lanes > 0; lanes /= 2)
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
-        const float by = expf(its.x - most), weights = sumOfWarp(its.y * by);
-        if (lane == 0) ((float2 *)all.weights)[unit] = make_float2(most, weights);
-        for (int d = lane; d < (DIM + 31) / 32 * 32; d += 32) {
-            float sum = 0;
+        for (int d = threadIdx.x; d < DIM; d += THREADS) {
+            float most = -INFINITY, weights = 0, sum = 0;
 #pragma unroll
-            for (int other = 0; other < WARPS; other++) {
-                const float factor = __shfl_sync(0xffffffffu, by, other);
-                if (d < DIM) sum = fmaf(factor, means.sum[other][d], sum);
+            for (int w = 0; w < WARPS; w++) most = fmaxf(most, means.weights[w].x);
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) { // one that had no key counts 0
+                const float by = expf(means.weights[w].x - most);
+                weights = fmaf(by, means.weights[w].y, weights);
+                sum = fmaf(by, means.sum[w][d], sum);
             }
-            if (d < DIM) all.parts[unit * DIM + d] = sum;
+            post(all.part(unit) + 2 + d, sum, tag);
+            if (d == 0) post(all.part(unit), most, tag), post(all.part(unit) + 1, weights, tag);
         }
     }
 }
 
-// Puts the parts of all heads together, [WIDTH] in shared memory.
-__device__ void together(float *mixed, Attention all, int keys) {
+// The parts of a head together, by one warp: a lane has two numbers at a time.
+__device__ void together(Attention all, int head, uint32_t tag, int keys) {
     const int there = (keys + keysOfPart(keys) - 1) / keysOfPart(keys); // parts that have keys
-    for (int i = threadIdx.x; i < WIDTH / 4; i += THREADS) {
-        const int first = i / LANES * SPLITS; // part of the head
-        // Zeros, else ptxas keeps registers for them all the time.
-        float2 weights[SPLITS] = {};
-        float4 part[SPLITS] = {};
+    for (int d = 2 * (threadIdx.x % 32); d < DIM; d += 64) {
+        Two weights[SPLITS] = {}, sums[SPLITS] = {};
+        for (bool complete = false; !complete;) {
+            complete = true;
 #pragma unroll
-        for (int s = 0; s < SPLITS; s++) {
-            if (s >= there) break;
-            weights[s] = ((const float2 *)all.weights)[first + s];
-            part[s] = ((const float4 *)(all.parts + (first + s) * DIM))[i % LANES];
+            for (int s = 0; s < SPLITS; s++) {
+                if (s >= there) break;
+                const uint64_t *part = all.part(head * SPLITS + s);
+                if (!weights[s].has(tag)) weights[s].ask(part);
+                if (!sums[s].has(tag)) sums[s].ask(part + 2 + d);
+            }
+#pragma unroll
+            for (int s = 0; s < SPLITS; s++)
+                complete = complete && (s >= there || (weights[s].has(tag) && sums[s].has(tag)));
         }
-        Mean mean;
+        float most = -INFINITY, weight = 0;
+        float2 sum = make_float2(0, 0);
 #pragma unroll
         for (int s = 0; s < SPLITS; s++)
-            if (s < there) mean.most = fmaxf(mean.most, weights[s].x);
+            if (s < there) most = fmaxf(most, weights[s].numbers().x);
 #pragma unroll
         for (int s = 0; s < SPLITS; s++) {
             if (s >= there) break;
-            const float by = expf(weights[s].x - mean.most);
-            mean.weights = fmaf(by, weights[s].y, mean.weights);
-            mean.sum.x = fmaf(by, part[s].x, mean.sum.x);
-            mean.sum.y = fmaf(by, part[s].y, mean.sum.y);
-            mean.sum.z = fmaf(by, part[s].z, mean.sum.z);
-            mean.sum.w = fmaf(by, part[s].w, mean.sum.w);
+            const float by = expf(weights[s].numbers().x - most);
+            weight = fmaf(by, weights[s].numbers().y, weight);
+            sum.x = fmaf(by, sums[s].numbers().x, sum.x);
+            sum.y = fmaf(by, sums[s].numbers().y, sum.y);
         }
-        const float by = 1 / mean.weights;
-        ((float4 *)mixed)[i] =
-            make_float4(mean.sum.x * by, mean.sum.y * by, mean.sum.z * by, mean.sum.w * by);
+        post(all.mixed + head * DIM + d, sum.x / weight, tag);
+        post(all.mixed + head * DIM + d + 1, sum.y / weight, tag);
     }
+}
+// Of the heads that fall to the block, which are others' than its first parts if there are so many
+// blocks.
+__device__ void togetherAll(Attention all, uint32_t tag, int keys) {
+    if (threadIdx.x >= 32) return;
+    const int first = blockIdx.x + gridDim.x - HEADS * SPLITS % gridDim.x; // modulo the grid's size
+    for (int head = first < gridDim.x ? first : first - gridDim.x; head < HEADS; head += gridDim.x)
+        together(all, head, tag, keys);
 }

@@ -75,43 +75,15 @@ template <int N> struct Spread {
 #pragma unroll
         for (int i = 0; i < EACH; i++) at[i] = two[i].numbers();
     }
-    __device__ void load(const float *from) {
+    __device__ void load(const float *from) { loadPairs((const float2 *)from); }
+    template <class Two> __device__ void loadPairs(const Two *from) {
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            at[i] = has(i) ? ((const float2 *)from)[pair(i)] : make_float2(0, 0);
+        for (int i = 0; i < EACH; i++) at[i] = has(i) ? numbers(from[pair(i)]) : make_float2(0, 0);
     }
     // For all of the block, behind its next barrier.
     __device__ void store(float *to) const {
 #pragma unroll
         for (int i = 0; i < EACH; i++)
             if (has(i)) ((float2 *)to)[pair(i)] = at[i];
-    }
-};
-
-// --- Meetings of the grid
-
-// For what is too much to be sent with tags. A count that only rises: each block adds 1 when it has
-// written what the others wait for, and goes on when all have. The last block of a launch sets it
-// to 0 again.
-struct Meeting {
-    unsigned *count;
-    unsigned target = 0; // when all are there
-
-    // Warp 0 calls it, which writes all that a block hands over.
-    __device__ void arrive() {
-        __syncwarp(); // all lanes have written, and thread 0 releases that with its own
-        if (threadIdx.x == 0)
-            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(count) : "memory");
-    }
-    // All threads call it. What blocks wrote before they arrived can be read behind it.
-    __device__ void wait() {
-        target += gridDim.x;
-        if (threadIdx.x == 0)
-            for (unsigned there = 0; there < target;)
-                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                             : "=r"(there)
-                             : "l"(count)
-                             : "memory");
-        meetBlock();
     }
 };

@@ -9,13 +9,14 @@
 //
 //   1. norm, product: q; and k and v, which go to the cache
 //   2. attention of a part of the keys of one head
-//   3. the parts together, product: added to x
-//   4. norm, product, GELU
-//   5. product: added to x
+//   3. the parts of a head together, by one warp of the grid
+//   4. product: added to x
+//   5. norm, product, GELU
+//   6. product: added to x
 //
 // after each of which blocks wait for what the others have found: a few KB, in the L2 cache. It is
-// sent number by number, with tags; but for the parts, behind which the grid meets. At the end
-// norm, the product with the table of tokens, and the largest.
+// sent number by number, with tags, and the grid never meets. At the end norm, the product with the
+// table of tokens, and the largest.
 //
 // persistent.go defines WIDTH, INNER, HEADS and LAYERS, the model's shape; WARPS of a block that
 // calculate; SPLITS, parts of a head's keys; SLOT, the floats of a slot of the ring; SLOTS, how
@@ -41,20 +42,21 @@ __device__ Best bestOfWarp(Best best) {
     return best;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
+extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
     persistent_step(const uint64_t *addresses, int *tokens, int *before, int *after, uint64_t *x,
-                    uint64_t *qkv, float *parts, float *partWeights, uint64_t *inner, float *logits,
+                    uint64_t *qkv, uint64_t *parts, uint64_t *mixed, uint64_t *inner, float *logits,
                     float *best, int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary,
                     int positions, float epsilon) {
-    extern __shared__ __align__(128) float ring[]; // [SLOTS, SLOT]
-    __shared__ Gate full[SLOTS], empty[SLOTS];
+    extern __shared__ __align__(128) Weight ring[]; // [SLOTS, SLOT]
+    __shared__ Gate full[SLOTS], empty[SLOTS], ofOld[2];
     __shared__ float *at[ADDRESSES];
     __shared__ float sums[2 * 32 * MOST];
     __shared__ float2 ofWarps[WARPS];
     __shared__ Means means;
     __shared__ Fresh fresh;
-    __shared__ float own[WIDTH]; // the block's rows of x, by their number in its share
-    __shared__ __align__(16) float vector[WIDTH], wide[INNER]; // what a product multiplies by
+    __shared__ float own[OWN]; // the block's rows of x, by their number in its share
+    __shared__ __align__(
+        16) float vector[INNER > WIDTH ? INNER : WIDTH]; // what a product multiplies by
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const Share some = shareOf(WIDTH), ofQkv = shareOf(3 * WIDTH), ofInner = shareOf(INNER);
     const int token = tokens[0], now = before[0]; // now: the token's position
@@ -70,25 +72,30 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     for (int i = threadIdx.x; i < ADDRESSES; i += blockDim.x)
         at[i] = reinterpret_cast<float *>(addresses[i]);
     if (threadIdx.x < SLOTS) full[threadIdx.x].setUp(1), empty[threadIdx.x].setUp(1);
+    if (threadIdx.x < 2) ofOld[threadIdx.x].setUp(1);
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
     __syncthreads();
+    const Old old((float *)(ring + SLOTS * SLOT), ofOld, now);
+    if (warp > WARPS) {
+        old.ask(at);
+        return;
+    }
     if (warp == WARPS) {
         if (lane == 0) askForAll(ring, full, empty, at, now, vocabulary);
         return;
     }
     Stream stream = {ring, full, empty};
-    Meeting grid = {arrived};
     uint32_t tag = *launches * (2 * LAYERS) + 1; // it rises by 1 with each addition to x
     int half = 0;
 
     Spread<WIDTH> sum; // x
     {
-        const float *word = at[TOKENS] + (size_t)token * WIDTH;
+        const Weight *word = (const Weight *)at[TOKENS] + (size_t)token * WIDTH;
         const float *place = at[POSITIONS] + (size_t)now * WIDTH;
         for (int i = some.first + threadIdx.x; i < some.last; i += THREADS)
-            own[i - some.first] = word[i] + place[i];
+            own[i - some.first] = (float)word[i] + place[i];
         Spread<WIDTH> other;
-        sum.load(word), other.load(place);
+        sum.loadPairs((const Pair *)word), other.load(place);
 #pragma unroll
         for (int i = 0; i < sum.EACH; i++)
             sum.at[i].x += other.at[i].x, sum.at[i].y += other.at[i].y;
@@ -96,9 +103,10 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     // What a phase needs besides what it waits for is asked for before it waits.
     Norm norm;
     norm.gain.load(at[GAIN1]), norm.shift.load(at[SHIFT1]);
-    float bias = firstOf(at[QKV_BIAS], ofQkv);
+    float bias = firstOf<WIDTH>(at[QKV_BIAS], ofQkv);
 
-    Vector v; // what comes next is multiplied by
+    Vector v;  // what comes next is multiplied by
+    Rows rows; // and the warp's first
     const auto normed = [&] {
         norm.apply(vector, sum, ofWarps, epsilon);
         meetBlock(); // vector is there
@@ -107,70 +115,82 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     const auto add = [&](int row, float value) {
         post(x + row, own[row - some.first] += value, tag);
     };
-    const Attention attention = {&means, &fresh, qkv, parts, partWeights};
+    const Attention attention = {&means, &fresh, &old, qkv, parts, mixed};
     for (int layer = 0; layer < LAYERS; layer++) {
         float *const *w = at + layer * OF_LAYER;
         float *keys = w[KEYS], *values = w[VALUES];
 
         // 1. Queries, keys and values.
+        rows.loadFirst<WIDTH>(stream, ofQkv);
         if (layer > 0) sum.receive(x, tag - 1);
         normed();
-        product<WIDTH>(stream, v, ofQkv, w[QKV_BIAS], bias, sums, half, [&](int row, float value) {
-            post(qkv + row, value, tag);
-            if (row >= WIDTH)
-                (row < 2 * WIDTH ? keys : values)[(size_t)now * WIDTH + row % WIDTH] = value;
-        });
-        bias = firstOf(w[OUT_BIAS], some);
-        Kept kept = {}; // only the new key is not there yet
-        kept.load(keys, values, partOf(blockIdx.x, now + 1), 0, 0, now);
+        product<WIDTH>(
+            stream, rows, v, ofQkv, w[QKV_BIAS], bias, sums, half, [&](int row, float value) {
+                post(qkv + row, value, tag);
+                if (row >= WIDTH)
+                    (row < 2 * WIDTH ? keys : values)[(size_t)now * WIDTH + row % WIDTH] = value;
+            });
+        bias = firstOf<WIDTH>(w[OUT_BIAS], some);
+        Kept kept;
+        kept.take(old, layer);
 
-        // 2. Attention.
+        // 2. Attention. 3. A head's parts together.
         attend(attention, tag, keys, values, now, kept);
-        if (warp == 0) grid.arrive();
+        togetherAll(attention, tag, now + 1);
 
-        // 3. A head's parts together, and the projection.
-        grid.wait();
-        together(vector, attention, now + 1);
+        // 4. The projection.
+        Spread<WIDTH> mean;
+        rows.loadFirst<WIDTH>(stream, some);
+        mean.receive(mixed, tag);
+        mean.store(vector);
         meetBlock(); // vector is there
         v.load(vector);
-        product<WIDTH>(stream, v, some, w[OUT_BIAS], bias, sums, half, add);
+        product<WIDTH>(stream, rows, v, some, w[OUT_BIAS], bias, sums, half, add);
         tag++;
         norm.gain.load(w[GAIN2]), norm.shift.load(w[SHIFT2]);
-        bias = firstOf(w[UP_BIAS], ofInner);
+        bias = firstOf<WIDTH>(w[UP_BIAS], ofInner);
 
-        // 4. The MLP's first matrix.
+        // 5. The MLP's first matrix.
+        rows.loadFirst<WIDTH>(stream, ofInner);
         sum.receive(x, tag - 1);
         normed();
-        product<WIDTH>(stream, v, ofInner, w[UP_BIAS], bias, sums, half,
+        product<WIDTH>(stream, rows, v, ofInner, w[UP_BIAS], bias, sums, half,
                        [&](int row, float value) { post(inner + row, gelu(value), tag); });
-        bias = firstOf(w[DOWN_BIAS], some);
+        bias = firstOf<INNER>(w[DOWN_BIAS], some);
 
-        // 5. Its second, and the next norm's gains.
+        // 6. Its second, and the next norm's gains.
         Spread<INNER> all;
+        rows.loadFirst<INNER>(stream, some);
         all.receive(inner, tag);
-        all.store(wide);
-        meetBlock(); // wide is there
-        v.load(wide + segment<INNER>() * WIDTH, segmentFloats<INNER>());
-        product<INNER>(stream, v, some, w[DOWN_BIAS], bias, sums, half, add);
+        all.store(vector);
+        meetBlock(); // vector is there
+        v.load(vector + segment<INNER>() * WIDTH, segmentFloats<INNER>());
+        product<INNER>(stream, rows, v, some, w[DOWN_BIAS], bias, sums, half, add);
         tag++;
         const bool end = layer == LAYERS - 1;
         norm.gain.load(end ? at[GAIN] : w[OF_LAYER + GAIN1]);
         norm.shift.load(end ? at[SHIFT] : w[OF_LAYER + SHIFT1]);
-        if (!end) bias = firstOf(w[OF_LAYER + QKV_BIAS], ofQkv);
+        if (!end) bias = firstOf<WIDTH>(w[OF_LAYER + QKV_BIAS], ofQkv);
     }
 
-    // 6. Logits, and the largest.
+    // 7. Logits, and the largest.
+    rows.loadFirst<WIDTH>(stream, shareOf(vocabulary));
     sum.receive(x, tag - 1);
     normed();
     Best largest = {-INFINITY, INT32_MAX};
-    product<WIDTH>(stream, v, shareOf(vocabulary), 0, 0, sums, half, [&](int row, float value) {
-        logits[row] = value;
-        largest = better(largest, value == value ? Best{value, row} : Best{INFINITY, -1});
-    });
-    if (warp > 0) return;
+    product<WIDTH>(
+        stream, rows, v, shareOf(vocabulary), 0, 0, sums, half, [&](int row, float value) {
+            logits[row] = value;
+            largest = better(largest, value == value ? Best{value, row} : Best{INFINITY, -1});
+        });
+    __shared__ Best bests[WARPS];
     largest = bestOfWarp(largest);
+    if (lane == 0) bests[warp] = largest;
+    meetBlock(); // bests are there
+    if (warp > 0) return;
+    for (int w = 0; w < WARPS; w++) largest = better(largest, bests[w]);
 
-    // 7. Whoever comes last picks the token: all others have read before and tokens.
+    // 8. Whoever comes last picks the token: all others have read before and tokens.
     unsigned earlier = 0;
     if (lane == 0) {
         best[blockIdx.x] = largest.value, bestAt[blockIdx.x] = largest.column;
@@ -181,12 +201,13 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     }
     __syncwarp(); // what lane 0 has come to know, and its own, the other lanes know as well
     earlier = __shfl_sync(0xffffffffu, earlier, 0);
-    if (earlier + 1 < grid.target + gridDim.x) return;
+    if (earlier + 1 < gridDim.x) return;
     for (int i = lane; i < gridDim.x; i += 32)
         largest = better(largest, Best{__ldcg(best + i), __ldcg(bestAt + i)});
     largest = bestOfWarp(largest);
     if (lane > 0) return;
     tokens[0] = largest.column;
+    if (now + 1 < positions) tokens[now + 1] = largest.column; // where it stays
     before[0] = now + 1, after[0] = now + 2;
     *launches += 1, *arrived = 0;
 }

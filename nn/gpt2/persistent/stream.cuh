@@ -1,9 +1,10 @@
 // stream.cuh: where weights come from. persistent.cu tells what for.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <stdint.h>
 
-constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32; // one warp more asks for weights
+constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32; // two more warps ask
 constexpr int PIECES = (WIDTH / 4 + 31) / 32; // float4 of a vector [WIDTH] that a lane holds
 
 // Where things are: for each layer, then for the model.
@@ -11,12 +12,38 @@ enum { GAIN1, SHIFT1, QKV, QKV_BIAS, OUT, OUT_BIAS, GAIN2, SHIFT2, UP, UP_BIAS, 
 enum { KEYS = DOWN_BIAS + 1, VALUES, OF_LAYER };
 enum { TOKENS = LAYERS * OF_LAYER, POSITIONS, GAIN, SHIFT, ADDRESSES };
 
-// All threads of the block but the warp that asks for weights.
+// All threads of the block but those of the two warps that ask.
 __device__ void meetBlock() {
     asm volatile("bar.sync 1, %0;" : : "n"(THREADS) : "memory");
 }
 
 // --- Weights
+
+// Those of matrices, the table of tokens among them; and four of them, as they come.
+#if BITS == 16
+typedef __half Weight;
+struct __align__(8) Four {
+    __half2 low, high;
+};
+__device__ float4 numbers(Four w) {
+    const float2 low = __half22float2(w.low), high = __half22float2(w.high);
+    return make_float4(low.x, low.y, high.x, high.y);
+}
+__device__ float2 numbers(__half2 w) {
+    return __half22float2(w);
+}
+typedef __half2 Pair;
+#else
+typedef float Weight;
+typedef float2 Pair;
+typedef float4 Four;
+__device__ float4 numbers(Four w) {
+    return w;
+}
+#endif
+__device__ float2 numbers(float2 w) {
+    return w;
+}
 
 // It opens once for each of its phases 0, 1, 0, 1 ..., when all expected arrivals and bytes are
 // there.
@@ -49,6 +76,17 @@ struct Gate {
                          : "memory");
     }
 };
+
+// Asks the copy engine for bytes, of which a gate is told when they are there. All are multiples of
+// 16.
+__device__ void copy(void *to, const void *from, int bytes, const Gate &gate) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes),
+                   "r"(gate.where())
+                 : "memory");
+}
 
 // The block's rows of a matrix.
 struct Share {
@@ -87,7 +125,7 @@ __host__ __device__ constexpr int tall(int in) {
 // When the ring has been filled once, only FLIGHT chunks are under way at a time: what blocks send
 // each other takes the same ways as weights do, and waits behind them. But nobody sends anything
 // during the head's product.
-__device__ void askForAll(float *ring, Gate *full, Gate *empty, float *const *addresses, int now,
+__device__ void askForAll(Weight *ring, Gate *full, Gate *empty, float *const *addresses, int now,
                           int vocabulary) {
     int chunk = 0;
 #pragma unroll 1
@@ -96,11 +134,12 @@ __device__ void askForAll(float *ring, Gate *full, Gate *empty, float *const *ad
         const int kind = head ? 4 : matrix % 4;
         float *const *layer = addresses + matrix / 4 * OF_LAYER;
         if (kind == 0) prefetchLayer(layer, now);
-        const float *w = kind == 0   ? layer[QKV]
-                         : kind == 1 ? layer[OUT]
-                         : kind == 2 ? layer[UP]
-                         : kind == 3 ? layer[DOWN]
-                                     : addresses[TOKENS];
+        const float *its = kind == 0   ? layer[QKV]
+                           : kind == 1 ? layer[OUT]
+                           : kind == 2 ? layer[UP]
+                           : kind == 3 ? layer[DOWN]
+                                       : addresses[TOKENS];
+        const Weight *w = (const Weight *)its;
         Share left = shareOf(kind == 0   ? 3 * WIDTH
                              : kind == 2 ? INNER
                              : kind == 4 ? vocabulary
@@ -108,29 +147,25 @@ __device__ void askForAll(float *ring, Gate *full, Gate *empty, float *const *ad
         const int in = kind == 3 ? INNER : WIDTH, each = kind == 3 ? tall(INNER) : tall(WIDTH);
 #pragma unroll 1
         for (; left.first < left.last; left.first += each, chunk++) {
-            const int slot = chunk % SLOTS, bytes = min(each, left.last - left.first) * in * 4;
+            const int slot = chunk % SLOTS,
+                      bytes = min(each, left.last - left.first) * in * (int)sizeof(Weight);
             empty[slot].pass((chunk / SLOTS & 1) ^ 1);
             const int earlier = chunk - FLIGHT; // the last that has to be there by now
             if (chunk >= SLOTS && !head) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
             full[slot].arriveWith(bytes);
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                         " [%0], [%1], %2, [%3];"
-                         :
-                         : "r"((uint32_t)__cvta_generic_to_shared(ring + slot * SLOT)),
-                           "l"(w + (size_t)left.first * in), "r"(bytes), "r"(full[slot].where())
-                         : "memory");
+            copy(ring + slot * SLOT, w + (size_t)left.first * in, bytes, full[slot]);
         }
     }
 }
 
 // What all other threads know of it.
 struct Stream {
-    float *ring;
+    Weight *ring;
     Gate *full, *empty;
     int taken = 0; // chunks that all of the block are done with
 
     // Row r of those that are not taken, when it is there.
-    template <int IN> __device__ const float *row(int r) {
+    template <int IN> __device__ const Weight *row(int r) const {
         const int chunk = taken + r / tall(IN), slot = chunk % SLOTS;
         full[slot].pass(chunk / SLOTS & 1);
         return ring + slot * SLOT + r % tall(IN) * IN;

@@ -1,9 +1,9 @@
-// vector.cuh: vectors [WIDTH] in registers, and their products with what a Stream brings.
+// vector.cuh: norms of vectors, and their products with what a Stream brings.
 #pragma once
 
 #include "mail.cuh"
 
-// --- Vectors [WIDTH], of which each warp has a copy: lane l holds floats 4 (l + 32 j) and so on.
+// --- Vectors
 
 __device__ float sumOfWarp(float value) {
 #pragma unroll
@@ -11,65 +11,89 @@ __device__ float sumOfWarp(float value) {
     return value;
 }
 
-struct Vector {
-    float4 at[PIECES];
+// What lane l holds of a vector [WIDTH], or of a row of weights: numbers 4 (l + 32 j) and so on.
+template <class Type> struct Pieces {
+    Type at[PIECES];
 
-    // Whether there is a piece j, of so many floats.
-    static __device__ bool has(int j, int floats) {
-        return floats == PIECES * 128 || 4 * (threadIdx.x % 32 + 32 * j) < floats;
+    // Whether there is a piece j, of so many numbers.
+    static __device__ bool has(int j, int numbers) {
+        return numbers == PIECES * 128 || 4 * (threadIdx.x % 32 + 32 * j) < numbers;
     }
-    __device__ void load(const float *from, int floats = WIDTH) {
+    __device__ void load(const void *from, int numbers = WIDTH) {
 #pragma unroll
         for (int j = 0; j < PIECES; j++)
-            at[j] = has(j, floats) ? ((const float4 *)from)[threadIdx.x % 32 + 32 * j]
-                                   : make_float4(0, 0, 0, 0);
-    }
-    // A lane's share of the product with floats in shared memory.
-    __device__ float times(const float *w, int floats) const {
-        float4 sum = make_float4(0, 0, 0, 0);
-#pragma unroll
-        for (int j = 0; j < PIECES; j++) {
-            if (!has(j, floats)) continue;
-            const float4 v = ((const float4 *)w)[threadIdx.x % 32 + 32 * j];
-            sum.x = fmaf(v.x, at[j].x, sum.x), sum.y = fmaf(v.y, at[j].y, sum.y);
-            sum.z = fmaf(v.z, at[j].z, sum.z), sum.w = fmaf(v.w, at[j].w, sum.w);
-        }
-        return sum.x + sum.y + (sum.z + sum.w);
+            at[j] = has(j, numbers) ? ((const Type *)from)[threadIdx.x % 32 + 32 * j] : Type{};
     }
 };
+typedef Pieces<float4> Vector;
+typedef Pieces<Four> Row;
+
+// A lane's share of a product.
+__device__ float times(const Vector &x, const Row &row) {
+    float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll
+    for (int j = 0; j < PIECES; j++) {
+        const float4 v = x.at[j], w = numbers(row.at[j]);
+        sum.x = fmaf(w.x, v.x, sum.x), sum.y = fmaf(w.y, v.y, sum.y);
+        sum.z = fmaf(w.z, v.z, sum.z), sum.w = fmaf(w.w, v.w, sum.w);
+    }
+    return sum.x + sum.y + (sum.z + sum.w);
+}
+
+// In pairs, so that no addition waits for many.
+template <int N> __device__ float sumOf(float (&v)[N]) {
+#pragma unroll
+    for (int n = N; n > 1; n = (n + 1) / 2)
+#pragma unroll
+        for (int i = 0; i < n / 2; i++) v[i] += v[n - 1 - i];
+    return v[0];
+}
 
 // A layer's norm. Gains and shifts are asked for early.
 struct Norm {
     Spread<WIDTH> gain, shift;
 
     // x, normalised: to is in shared memory, for all of the block behind its next barrier. The
-    // variance comes from differences from the mean: squares of x itself would lose precision if
-    // the mean is large. Each warp has a mean and squares of its own; squares around another mean
+    // variance comes from differences from means: squares of x itself would lose precision if the
+    // mean is large. Threads, then warps, put together what they have: squares around another mean
     // are more by the square of the difference, for each number. means is [WARPS].
     __device__ void apply(float *to, const Spread<WIDTH> &x, float2 *means, float epsilon) const {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        float sum = 0, squares = 0;
-#pragma unroll
-        for (int i = 0; i < x.EACH; i++) sum += x.at[i].x + x.at[i].y; // zeros where it has none
-        constexpr bool even = WIDTH / 2 % THREADS == 0;                // then it is a constant
-        const float mine = sumOfWarp(sum) * (even ? 1.0f / count(0) : 1.0f / max(count(warp), 1));
+        constexpr bool even = WIDTH / 2 % THREADS == 0; // then all threads have as many
+        float mean = 0, squares = 0, have = even ? 2 * x.EACH : 0;
 #pragma unroll
         for (int i = 0; i < x.EACH; i++) {
-            const float a = x.at[i].x - mine, b = x.at[i].y - mine;
+            mean += x.at[i].x + x.at[i].y; // zeros where it has none
+            if (!even) have += x.has(i) ? 2 : 0;
+        }
+        mean = even ? mean * (0.5f / x.EACH) : mean / fmaxf(have, 1);
+#pragma unroll
+        for (int i = 0; i < x.EACH; i++) {
+            const float a = x.at[i].x - mean, b = x.at[i].y - mean;
             if (x.has(i)) squares += a * a + b * b;
         }
-        squares = sumOfWarp(squares);
-        if (lane == 0) means[warp] = make_float2(mine, squares);
-        meetBlock(); // means is there
-        float mean = 0, all = 0;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++) mean = fmaf(means[w].x, (float)count(w) / WIDTH, mean);
+        for (int lanes = 16; lanes > 0; lanes /= 2) {
+            const auto others = [&](float value) {
+                return __shfl_xor_sync(0xffffffffu, value, lanes);
+            };
+            const float apart = others(mean) - mean, theirs = even ? have : others(have);
+            const float part = even ? 0.5f : theirs / fmaxf(have + theirs, 1);
+            squares = fmaf(apart * apart, have * part, squares + others(squares));
+            mean = fmaf(apart, part, mean), have += theirs;
+        }
+        if (lane == 0) means[warp] = make_float2(mean, squares);
+        meetBlock(); // means is there
+        float all[WARPS];
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) all[w] = means[w].x * ((float)count(w) / WIDTH);
+        mean = sumOf(all);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             const float apart = means[w].x - mean;
-            all += fmaf(apart * apart, count(w), means[w].y);
+            all[w] = fmaf(apart * apart, count(w), means[w].y);
         }
-        const float scale = 1.0f / sqrtf(all / WIDTH + epsilon);
+        const float scale = rsqrtf(sumOf(all) * (1.0f / WIDTH) + epsilon);
         Spread<WIDTH> y;
 #pragma unroll
         for (int i = 0; i < x.EACH; i++)
@@ -105,43 +129,90 @@ template <int IN> __device__ int segmentFloats() {
     return IN % WIDTH == 0 ? WIDTH : min(WIDTH, IN - segment<IN>() * WIDTH);
 }
 
-// The biases of the block's first rows, in warp 0: to be asked for early.
-__device__ float firstOf(const float *bias, Share share) {
-    const int row = share.first + threadIdx.x;
-    return threadIdx.x < 32 && row < share.last ? bias[row] : 0;
+// Who ends a product: a warp that has whole rows their sums, lanes 0 and 1 one row each; else warp
+// 0 all of them, a lane for each row. This is the lane's row of a round, from r on in the first
+// case.
+template <int IN> __device__ int endedRow(int r) {
+    const int lane = threadIdx.x % 32;
+    return segments(IN) == 1 ? r + lane * WARPS : lane;
+}
+template <int IN> __device__ bool ends(int row, int rows) {
+    return row < rows && (segments(IN) == 1 ? threadIdx.x % 32 < 2 : threadIdx.x < 32);
+}
+// The bias of the thread's first row: to be asked for early.
+template <int IN> __device__ float firstOf(const float *bias, Share share) {
+    const int row = endedRow<IN>(threadIdx.x / 32);
+    return ends<IN>(row, share.last - share.first) ? bias[share.first + row] : 0;
 }
 
-// The block's rows times x, a warp's segment of a vector [IN]: warp 0 calls then(row, sum + bias),
-// a lane for each row. early has the first biases. sums is [2, 32, MOST], one half for each round
-// in turn: who writes a half again has passed a barrier behind those who read it.
+// Rows that a round has, from one of the share on.
+template <int IN> __device__ int rowsOfRound(Share share, int row) {
+    return min(ROUND * tall(IN), share.last - row);
+}
+
+// Two rows of a matrix, or as many segments, that a warp multiplies next. They wait in registers
+// for the vector: what comes behind its arrival is the time of a step, and this is before.
+struct Rows {
+    Row at[2];
+
+    // Those of the stream that are not taken, from row r of a round on; zeros behind the last.
+    template <int IN> __device__ void load(const Stream &stream, int r, int rows) {
+        constexpr int GROUPS = WARPS / segments(IN);
+#pragma unroll
+        for (int i = 0; i < 2; i++, r += GROUPS) {
+            at[i] = {};
+            if (r < rows)
+                at[i].load(stream.row<IN>(r) + segment<IN>() * WIDTH, segmentFloats<IN>());
+        }
+    }
+    // The first that the warp has of a matrix.
+    template <int IN> __device__ void loadFirst(const Stream &stream, Share share) {
+        const int group = threadIdx.x / 32 / segments(IN);
+        load<IN>(stream, group,
+                 group < WARPS / segments(IN) ? rowsOfRound<IN>(share, share.first) : 0);
+    }
+};
+
+// The block's rows times x, a warp's segment of a vector [IN]: calls then(row, sum + bias) for each
+// row. rows has the warp's first, and early the first biases. sums is [2, 32, MOST], one half for
+// each round in turn: who writes a half again has passed a barrier behind those who read it.
 template <int IN, class Then>
-__device__ void product(Stream &stream, const Vector &x, Share share, const float *bias,
+__device__ void product(Stream &stream, Rows &rows, const Vector &x, Share share, const float *bias,
                         float early, float *sums, int &half, Then then) {
-    constexpr int SEGMENTS = segments(IN), GROUPS = WARPS / SEGMENTS, TALL = tall(IN);
+    constexpr int SEGMENTS = segments(IN), GROUPS = WARPS / SEGMENTS;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = warp / SEGMENTS;
-    const int from = segment<IN>() * WIDTH, floats = segmentFloats<IN>();
-    for (int row = share.first; row < share.last; row += ROUND * TALL) {
-        const int count = min(ROUND * TALL, share.last - row);
-        const bool more = bias && row > share.first && warp == 0 && lane < count;
-        const float add = more ? bias[row + lane] : row == share.first ? early : 0;
+    for (int first = share.first; first < share.last; first += ROUND * tall(IN)) {
+        const int count = rowsOfRound<IN>(share, first);
         float *to = sums + (half ^= 1) * 32 * MOST;
-        // Two rows at a time, so that neither waits for the other's sums.
+        const auto end = [&](int row, bool held, float sum) {
+            then(first + row, sum + (held ? early : bias ? bias[first + row] : 0));
+        };
+        // Two at a time, so that neither waits for the other's sums.
+        const auto multiply = [&](int r, bool held) {
+            const float sum = sumOfWarp(times(x, rows.at[0])),
+                        sum2 = sumOfWarp(times(x, rows.at[1]));
+            if (SEGMENTS == 1) {
+                const int row = endedRow<IN>(r);
+                if (ends<IN>(row, count)) end(row, held, lane == 0 ? sum : sum2);
+            } else if (lane == 0 && group < GROUPS) {
+                if (r < count) to[r * SEGMENTS + warp % SEGMENTS] = sum;
+                if (r + GROUPS < count) to[(r + GROUPS) * SEGMENTS + warp % SEGMENTS] = sum2;
+            }
+        };
+        int r = group;
+        if (first == share.first) multiply(r, true), r += 2 * GROUPS;
 #pragma unroll 1
-        for (int r = group; r < count && group < GROUPS; r += 2 * GROUPS) {
-            const int other = r + GROUPS;
-            float sum = x.times(stream.row<IN>(r) + from, floats), sum2 = 0;
-            if (other < count) sum2 = x.times(stream.row<IN>(other) + from, floats);
-            sum = sumOfWarp(sum), sum2 = sumOfWarp(sum2);
-            if (lane == 0) to[r * SEGMENTS + warp % SEGMENTS] = sum;
-            if (lane == 0 && other < count) to[other * SEGMENTS + warp % SEGMENTS] = sum2;
+        for (; r < count && group < GROUPS; r += 2 * GROUPS) {
+            rows.load<IN>(stream, r, count);
+            multiply(r, false);
         }
         meetBlock(); // all sums are there, and nobody reads these chunks any more
-        stream.take((count + TALL - 1) / TALL);
-        if (warp == 0 && lane < count) {
+        stream.take((count + tall(IN) - 1) / tall(IN));
+        if (SEGMENTS > 1 && ends<IN>(lane, count)) {
             float sum = 0;
 #pragma unroll
             for (int s = 0; s < SEGMENTS; s++) sum += to[lane * SEGMENTS + s];
-            then(row + lane, sum + add);
+            end(lane, first == share.first, sum);
         }
     }
 }

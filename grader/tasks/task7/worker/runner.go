@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -145,6 +146,14 @@ func (c *counting) Malloc(name string, bytes int64) (device.Memory, error) {
 		c.most = max(c.most, c.now)
 	}
 	return m, err
+}
+
+// CopyOutAside is the device's own, if it has one.
+func (c *counting) CopyOutAside(dst []byte, src device.Memory) error {
+	if aside, ok := c.Device.(device.Aside); ok {
+		return aside.CopyOutAside(dst, src)
+	}
+	return errors.ErrUnsupported
 }
 
 func (c *counting) Free(m device.Memory) error {

@@ -213,7 +213,7 @@ func (c choices) stream(r *runner, t *bpe.Tokenizer) error {
 		written = append(written, []int32{token})
 		return show(token)
 	}
-	timing, err := lm.Generate(r, g)
+	timing, err := lm.Generate(r.LM, g)
 	fmt.Println()
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func times(r *runner, prompt []int32, t lm.Timing, written [][]int32) error {
 	work := pace.Work{Prompt: r.Config().Operations(len(prompt)), Token: float64(r.Config().Reads(len(prompt) + len(t.Each)/2))}
 	all := pace.Times{First: []time.Duration{t.First}, Each: t.Each, Tokens: written, Work: &work}
 	for range 4 {
-		again, err := lm.Generate(r, lm.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
+		again, err := lm.Generate(r.LM, lm.Generation{Prompt: prompt, Tokens: 1, Stop: -1, Emit: func(int32) error { return nil }})
 		if err != nil {
 			return err
 		}
