@@ -49,6 +49,16 @@ func (l *Layers) Advance(counts Ints, by int) error {
 	return l.each("advance", counts.Len(), counts, counts.Len(), by)
 }
 
+// GoOn has a text of one sequence go on by the token that tokens begins with, behind a pass over so many. It is kept at its position
+// in tokens as well, where no later pass writes; before and after are where the next pass begins and ends.
+func (l *Layers) GoOn(before, after, tokens Ints, by int) error {
+	what := func() string { return fmt.Sprintf("go on with %q", tokens.Name()) }
+	if err := check(what, []int{tokens.Len()}, of("before", before, 1), of("after", after, 1)); err != nil {
+		return err
+	}
+	return l.launch("go_on", 1, 1, before, after, tokens, by, tokens.Len())
+}
+
 // tableRows is how many rows of a width a table has.
 func tableRows(what func() string, name string, table Floats, width int) (int, error) {
 	if n := table.Len(); n == 0 || n%width != 0 {

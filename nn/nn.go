@@ -47,7 +47,7 @@ func newFor(q device.Queue, hopper bool) (*Layers, error) {
 		"norm.cu":        {"layer_norm", "add_norm"},
 		"rope.cu":        {"rope"},
 		"elementwise.cu": {"gelu", "swiglu", "add"},
-		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "swap_middle"},
+		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "go_on", "swap_middle"},
 		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill", "fill_narrow"},
 	}

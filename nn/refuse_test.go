@@ -46,6 +46,7 @@ func TestSizesAreChecked(t *testing.T) {
 		{"split heads of src [1, 3, 2, 1]: dst", d.SplitHeads(x5, x6, 1, 3, 2, 1)},
 		{"at least 1", d.MergeHeads(x6, x6, 1, 3, 2, 0)},
 		{"at least 1", d.Advance(Ints{}, 1)},
+		{"go on with", d.GoOn(i2, i2, i3, 1)},
 		{`unknown distribution "gauss"`, d.Fill(x6, "gauss", 1, 1, 1)},
 		{"at least 1", d.Fill(Floats{}, "normal", 1, 1, 1)},
 	} {

@@ -233,3 +233,25 @@ func TestRowsMoveAbout(t *testing.T) {
 	require.NoError(t, d.Advance(counts, 3))
 	assert.Equal(t, []int32{3, 8, 1}, read(t, d, counts))
 }
+
+func TestATextGoesOn(t *testing.T) {
+	d := start(t)
+	for _, c := range []struct {
+		before, after, by int
+		want              []int32 // before, after, tokens
+	}{
+		{0, 2, 2, []int32{2, 3, 7, 1, 7, 3}},
+		{2, 3, 1, []int32{3, 4, 7, 1, 2, 7}},
+		{3, 4, 1, []int32{4, 5, 7, 1, 2, 3}}, // no position is left
+		{0, -1, 1, []int32{1, 0, 7, 1, 2, 3}},
+	} {
+		all := on(t, d, "counts and tokens", []int32{int32(c.before), int32(c.after), 7, 1, 2, 3})
+		part := func(from, to int) Ints {
+			b, err := all.Slice(from, to)
+			require.NoError(t, err)
+			return b
+		}
+		require.NoError(t, d.GoOn(part(0, 1), part(1, 2), part(2, 6), c.by))
+		assert.Equal(t, c.want, read(t, d, all))
+	}
+}

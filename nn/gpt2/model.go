@@ -34,7 +34,7 @@ type Model struct {
 	before, after attn.PerSequence // positions of this step's first token, and of the next step's
 
 	counts nn.Ints   // before, after, two of no use, and the tokens: what a prompt begins with is copied at once
-	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there; some put it at its position, too
+	tokens nn.Ints   // [Positions]; a decoding step takes the first, and puts the next there and at its position
 	x, y   nn.Floats // [Positions, Width]
 	added  nn.Floats // [Positions, Width], what attention adds to x
 	inner  nn.Floats // [Positions, Inner]
@@ -176,14 +176,6 @@ func (m *Model) start(tokens []int32, after int) error {
 	return to.CopyIn(m.queue, append(counts, tokens...))
 }
 
-// advance says where the next step begins and ends, when one has gone so far.
-func (m *Model) advance(before, after int) error {
-	if err := m.nn.Advance(m.before.Device, before); err != nil {
-		return err
-	}
-	return m.nn.Advance(m.after.Device, after)
-}
-
 // Prefill starts a text with a prompt.
 func (m *Model) Prefill(prompt []int32) error { return m.prefill(prompt, nil) }
 
@@ -208,9 +200,8 @@ func (m *Model) prefill(prompt []int32, f func(int, []float32) error) error {
 		return err
 	}
 	m.known = false
-	m.onward.forget()
 	m.before.Host[0], m.after.Host[0] = n, n+1
-	return nil
+	return m.onward.mark()
 }
 
 // checkText tells what is wrong with a prompt.
@@ -270,7 +261,7 @@ func (m *Model) decode() error {
 	if err := m.head(x); err != nil {
 		return err
 	}
-	return m.advance(1, 1)
+	return m.nn.GoOn(m.before.Device, m.after.Device, m.tokens, 1)
 }
 
 // Logits are those of the token that comes next.

@@ -7,46 +7,43 @@ import (
 	"flashlab/device"
 )
 
-// logs is a step that also puts the token it picks at its position in tokens.
-type logs interface{ logs() bool }
-
 // onward is what it takes to queue a step before the token that the last one picks is known here: to know when that is
 // done, and to copy beside what follows. So nobody waits for a token to travel here, and for the next launch to travel back.
 type onward struct {
-	device device.Device
-	aside  device.Aside
-	events []device.Event // behind the last two steps, in turn
-	marked int            // steps since the prompt with an event behind them
+	aside  device.Aside   // nil until somebody wants it, or if the device can do no such thing
+	events []device.Event // behind the last two passes, in turn
+	marked int            // passes with an event behind them
 }
 
-// begin makes it ready; a device that cannot do it leaves marked at 0.
+// begin makes it ready, if the device can do it.
 func (o *onward) begin(d device.Device) {
 	aside, ok := d.(device.Aside)
-	if d == nil || !ok || o.device != nil {
+	if !ok || o.aside != nil {
 		return
 	}
-	for range 2 {
+	for len(o.events) < 2 {
 		event, err := d.NewEvent()
 		if err != nil {
 			return
 		}
+		if _, ok := event.(device.Asked); !ok {
+			return
+		}
 		o.events = append(o.events, event)
 	}
-	o.device, o.aside = d, aside
+	o.aside = aside
 }
 
-func (o *onward) forget() { o.marked = 0 }
-
-// mark has an event behind what was queued.
+// mark has an event behind what was queued, once there are such.
 func (o *onward) mark() error {
-	if o.device == nil {
+	if o.aside == nil {
 		return nil
 	}
 	o.marked++
 	return o.events[o.marked%2].Record()
 }
 
-// wait waits for the step with so many events before it.
+// wait waits for the pass whose event was that one.
 func (o *onward) wait(marked int) error {
 	for {
 		passed, err := o.events[marked%2].(device.Asked).Passed()
@@ -64,10 +61,11 @@ func (o *onward) close() (failed error) {
 	return failed
 }
 
-// GreedyOn is Greedy. If the last step told its token aside, the step with this token is queued before anybody waits for
-// the token: stepped is true then.
+// GreedyOn is Greedy. If the device can copy aside, the step with this token is queued before anybody waits for the token, and stepped
+// is true.
 func (m *Model) GreedyOn() (token int32, stepped bool, err error) {
-	if step, ok := m.other.(logs); !ok || !step.logs() || m.onward.marked == 0 || m.Room() < 1 {
+	if m.onward.marked == 0 || m.Room() < 1 {
+		m.onward.begin(m.device) // for the next
 		token, err = m.Greedy()
 		return token, false, err
 	}

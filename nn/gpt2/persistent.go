@@ -107,7 +107,6 @@ func (m *Model) Persist(p Persistent) error {
 		return fail("%w", err)
 	}
 	m.other = one
-	m.onward.begin(m.device)
 	return nil
 }
 

@@ -78,8 +78,6 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 	return nil
 }
 
-func (one *persistent) logs() bool { return true }
-
 // decode queues a step, which moves before, after and tokens on as Model.decode does.
 func (one *persistent) decode(m *Model) error {
 	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.tagged["x"], one.tagged["qkv"],

@@ -56,7 +56,7 @@ func (m *Model) queuePrompt(tokens int, f func(int, []float32) error) error {
 	if err := m.head(last); err != nil {
 		return err
 	}
-	return m.advance(tokens, 1) // nobody need wait for it, as for a copy
+	return m.nn.GoOn(m.before.Device, m.after.Device, m.tokens, tokens) // nobody need wait for it, as for a copy
 }
 
 func (p *recordedPrompt) forget() error {

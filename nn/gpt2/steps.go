@@ -17,7 +17,6 @@ var otherSteps = map[string]func(m *Model, choices []string) error{}
 // choices behind its name: "persistent,warps=16".
 func (m *Model) StepBy(way string) error {
 	list := strings.Split(way, ",")
-	m.onward.forget()
 	if way == "graph" {
 		m.other = nil
 		return nil
