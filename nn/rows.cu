@@ -50,8 +50,8 @@ extern "C" __global__ void advance(int *counts, int batch, int by) {
     if (i < batch) counts[i] += by;
 }
 
-// A text goes on with tokens[0], which is kept at its position as well, the length so far: after[0].
-// The next pass begins at before[0] and ends at after[0]. One thread.
+// A text goes on with tokens[0], which is kept at its position as well, the length so far:
+// after[0]. The next pass begins at before[0] and ends at after[0]. One thread.
 extern "C" __global__ void go_on(int *before, int *after, int *tokens, int by, int longest) {
     if (0 <= after[0] && after[0] < longest) tokens[after[0]] = tokens[0];
     before[0] += by, after[0] += 1;
