@@ -66,7 +66,7 @@ takes.release  := VERSION COURSE
 #=                      BATCH=16 sequences; WAYS=1,2 these of the ways
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones (of five with PERPLEXITY=file, of that)
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
-#= STEP=persistent      each token by one kernel, on a GPU from Hopper on, in place of a graph; STEP=persistent,warps=16 to try a shape
+#= STEP=persistent      each token by one kernel, on a GPU from Hopper on, in place of a graph; STEP=persistent,bits=16 with matrices in halves
 #= REF=1                beside the same model in plain Go, and Hugging Face's if there is one
 #= PERPLEXITY=file      measured on a text; CACHE=kivi (halves, int8, int4, all) with a cache of so many bits, in plain Go;
 #=                      WEIGHTS=gptq (full, int4, int4-zeros, gptq-zeros, all) with rounded matrices, in plain Go: GPTQ for
