@@ -49,8 +49,8 @@ func (l *Layers) Advance(counts Ints, by int) error {
 	return l.each("advance", counts.Len(), counts, counts.Len(), by)
 }
 
-// GoOn has a text of one sequence go on by the token that tokens begins with, behind a pass over so many. It is kept at its position
-// in tokens as well, where no later pass writes; before and after are where the next pass begins and ends.
+// GoOn ends a pass over so many tokens of a single text. The token that was picked is the first of tokens; it is kept at its position
+// there as well, where no later pass writes. before and after move on to where the next pass begins and ends.
 func (l *Layers) GoOn(before, after, tokens Ints, by int) error {
 	what := func() string { return fmt.Sprintf("go on with %q", tokens.Name()) }
 	if err := check(what, []int{tokens.Len()}, of("before", before, 1), of("after", after, 1)); err != nil {

@@ -7,8 +7,8 @@ import (
 	"flashlab/device"
 )
 
-// onward is what it takes to queue a step before the token that the last one picks is known here: to know when that is
-// done, and to copy beside what follows. So nobody waits for a token to travel here, and for the next launch to travel back.
+// onward lets a step be queued before the host knows which token it takes. It tells when the previous pass is done, and copies that
+// pass's token while the next one runs. So the device never idles for a token's way to the host and a launch's way back.
 type onward struct {
 	aside  device.Aside   // nil until somebody wants it, or if the device can do no such thing
 	events []device.Event // behind the last two passes, in turn
@@ -61,8 +61,8 @@ func (o *onward) close() (failed error) {
 	return failed
 }
 
-// GreedyOn is Greedy. If the device can copy aside, the step with this token is queued before anybody waits for the token, and stepped
-// is true.
+// GreedyOn is Greedy. If the device can copy aside, it queues the step with this token before it waits for the token, and stepped is
+// true.
 func (m *Model) GreedyOn() (token int32, stepped bool, err error) {
 	if m.onward.marked == 0 || m.Room() < 1 {
 		m.onward.begin(m.device) // for the next

@@ -72,8 +72,8 @@ type persistent struct {
 	addresses device.Buffer[uint64]
 	arrived   device.Buffer[uint32]
 	launches  device.Buffer[uint32]
-	floats    map[string]nn.Floats
 	tagged    map[string]device.Buffer[uint64] // numbers with tags
+	best      nn.Floats                        // of each block, the largest logit and its token
 	bestAt    nn.Ints
 }
 
@@ -98,7 +98,7 @@ func (m *Model) Persist(p Persistent) error {
 	if err != nil {
 		return fail("%w", err)
 	}
-	one := &persistent{floats: map[string]nn.Floats{}, tagged: map[string]device.Buffer[uint64]{},
+	one := &persistent{tagged: map[string]device.Buffer[uint64]{},
 		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 2)), Shared: p.Bits/8*p.Slot*p.Slots + p.old(), Cooperative: true}}
 	if one.kernel, err = module.Kernel("persistent_step"); err != nil {
 		return fail("%w", err)

@@ -9,11 +9,7 @@ import (
 // number with an old tag is as good as none.
 func (m *Model) PoisonStep() error {
 	one := m.other.(*persistent)
-	memory := []device.Memory{m.logits.Memory(), one.bestAt.Memory()}
-	for _, b := range one.floats {
-		memory = append(memory, b.Memory())
-	}
-	for _, b := range memory {
+	for _, b := range []device.Memory{m.logits.Memory(), one.best.Memory(), one.bestAt.Memory()} {
 		if err := m.device.Poison(b); err != nil {
 			return err
 		}

@@ -59,14 +59,10 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 		return err
 	}
 	m.memory = append(m.memory, one.bestAt.Memory())
-	for name, n := range map[string]int{"best": p.Blocks} {
-		b, err := device.Alloc[float32](m.queue, name+" of a step", n)
-		if err != nil {
-			return err
-		}
-		one.floats[name] = b
-		m.memory = append(m.memory, b.Memory())
+	if one.best, err = device.Alloc[float32](m.queue, "best", p.Blocks); err != nil {
+		return err
 	}
+	m.memory = append(m.memory, one.best.Memory())
 	for name, n := range map[string]int{"x": c.Width, "qkv": 3 * c.Width, "parts": c.Heads * p.Splits * (2 + c.Dim()), "mixed": c.Width, "inner": c.Inner} {
 		b, err := device.Upload(m.queue, name+" of a step", make([]uint64, n)) // no tag is 0
 		if err != nil {
@@ -81,7 +77,7 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 // decode queues a step, which moves before, after and tokens on as Model.decode does.
 func (one *persistent) decode(m *Model) error {
 	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.tagged["x"], one.tagged["qkv"],
-		one.tagged["parts"], one.tagged["mixed"], one.tagged["inner"], m.logits, one.floats["best"], one.bestAt, one.arrived, one.launches,
+		one.tagged["parts"], one.tagged["mixed"], one.tagged["inner"], m.logits, one.best, one.bestAt, one.arrived, one.launches,
 		m.config.Vocabulary, m.config.Positions, m.config.Epsilon)
 }
 

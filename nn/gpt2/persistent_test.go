@@ -123,7 +123,7 @@ func firstOf(b nn.Floats, n int) nn.Floats {
 	return first
 }
 
-// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.89 to 1.32 times for few tokens, 1.04 for 114.
+// most is how many times the graph's error, of all steps together, one kernel may have: it is 0.89 to 1.32 times for a few tokens in the simulator, 0.67 to 1.41 on a GPU, and 1.04 for 114 tokens.
 const most = 1.5
 
 // odd is a multiple of 4 in what it has to be, and of nothing else.
@@ -144,6 +144,8 @@ func TestAStepAsOneKernel(t *testing.T) {
 			gpt2.Persistent{Blocks: 7, Warps: 5, Slot: 100, Slots: 3}, []int{17}}, // the same phases write, launch by launch
 		{"heads_of_64", gpt2.Config{Width: 128, Heads: 2, Layers: 2, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
 			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5}, []int{33}},
+		{"more_keys_than_are_held", gpt2.Config{Width: 128, Heads: 2, Layers: 2, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},
+			gpt2.Persistent{Blocks: 5, Slot: 1024, Slots: 5, Held: 1, Splits: 1}, []int{60}},
 		{"halves", gpt2.Config{Width: 24, Heads: 3, Layers: 2, Positions: 130, Vocabulary: 113, Inner: 104, Epsilon: 1e-5},
 			gpt2.Persistent{Bits: 16, Blocks: 5, Slots: 4}, []int{1, 17, 113}},
 		{"halves_and_few_slots", gpt2.Config{Width: 136, Heads: 17, Layers: 1, Positions: 70, Vocabulary: 301, Inner: 512, Epsilon: 1e-5},

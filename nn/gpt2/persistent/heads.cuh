@@ -24,8 +24,8 @@ __device__ Part partOf(int unit, int keys) {
     return {unit / SPLITS, first, min(first + each, keys)};
 }
 
-// The first HELD keys and values of each team of the block's first part, of tokens before this one:
-// they are asked for a layer early by a warp that does nothing else.
+// The keys and values of earlier tokens that the block's teams begin with, HELD for each. A warp
+// that does nothing else requests them a layer early, so that they do not delay the query.
 struct Old {
     float *keys, *values; // [HELD, TEAMS, DIM], in shared memory
     Gate *full, *empty;
@@ -204,7 +204,7 @@ __device__ void attend(Attention all, uint32_t tag, const float *keys, const flo
     }
 }
 
-// The parts of a head together, by one warp: a lane has two numbers at a time.
+// Combines the parts of a head, in one warp: each lane has two numbers at a time.
 __device__ void together(Attention all, int head, uint32_t tag, int keys) {
     const int there = (keys + keysOfPart(keys) - 1) / keysOfPart(keys); // parts that have keys
     for (int d = 2 * (threadIdx.x % 32); d < DIM; d += 64) {
@@ -239,8 +239,7 @@ __device__ void together(Attention all, int head, uint32_t tag, int keys) {
         post(all.mixed + head * DIM + d + 1, sum.y / weight, tag);
     }
 }
-// Of the heads that fall to the block, which are others' than its first parts if there are so many
-// blocks.
+// Combines the heads that fall to the block: first to blocks that have no part of their own.
 __device__ void togetherAll(Attention all, uint32_t tag, int keys) {
     if (threadIdx.x >= 32) return;
     const int first = blockIdx.x + gridDim.x - HEADS * SPLITS % gridDim.x; // modulo the grid's size

@@ -76,7 +76,8 @@ template <int N> struct Spread {
         for (int i = 0; i < EACH; i++) at[i] = two[i].numbers();
     }
     __device__ void load(const float *from) { loadPairs((const float2 *)from); }
-    template <class Two> __device__ void loadPairs(const Two *from) {
+    // Pairs of floats, or of halves.
+    template <class Type> __device__ void loadPairs(const Type *from) {
 #pragma unroll
         for (int i = 0; i < EACH; i++) at[i] = has(i) ? numbers(from[pair(i)]) : make_float2(0, 0);
     }

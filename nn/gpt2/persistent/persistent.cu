@@ -9,19 +9,20 @@
 //
 //   1. norm, product: q; and k and v, which go to the cache
 //   2. attention of a part of the keys of one head
-//   3. the parts of a head together, by one warp of the grid
+//   3. a head's parts combined, by one warp of the grid
 //   4. product: added to x
 //   5. norm, product, GELU
 //   6. product: added to x
 //
-// after each of which blocks wait for what the others have found: a few KB, in the L2 cache. It is
-// sent number by number, with tags, and the grid never meets. At the end norm, the product with the
-// table of tokens, and the largest.
+// After each of them blocks wait for the others' results: a few KB, in the L2 cache. These are sent
+// number by number, with tags, so the grid never has to meet. The step ends with a norm, the
+// product with the table of tokens, and the search for the largest logit.
 //
 // persistent.go defines WIDTH, INNER, HEADS and LAYERS, the model's shape; WARPS of a block that
-// calculate; SPLITS, parts of a head's keys; SLOT, the floats of a slot of the ring; SLOTS, how
-// many there are; ROUND, how many of them are read before they are filled again; and FLIGHT, how
-// many are being filled at a time.
+// calculate; BITS of a weight; SPLITS, parts of a head's keys; HELD, keys that a thread works on at
+// a time; OWN, the rows of x that a block has at most; SLOT, the weights in a slot of the ring;
+// SLOTS, how many slots there are; ROUND, how many are read before they are filled again; and
+// FLIGHT, how many are being filled at a time.
 
 #include "heads.cuh"
 
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
                     uint64_t *qkv, uint64_t *parts, uint64_t *mixed, uint64_t *inner, float *logits,
                     float *best, int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary,
                     int positions, float epsilon) {
-    extern __shared__ __align__(128) Weight ring[]; // [SLOTS, SLOT]
+    extern __shared__ __align__(128) Weight ring[]; // [SLOTS, SLOT], and room for Old behind it
     __shared__ Gate full[SLOTS], empty[SLOTS], ofOld[2];
     __shared__ float *at[ADDRESSES];
     __shared__ float sums[2 * 32 * MOST];
@@ -55,8 +56,8 @@ extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
     __shared__ Means means;
     __shared__ Fresh fresh;
     __shared__ float own[OWN]; // the block's rows of x, by their number in its share
-    __shared__ __align__(
-        16) float vector[INNER > WIDTH ? INNER : WIDTH]; // what a product multiplies by
+    constexpr int LONGEST = INNER > WIDTH ? INNER : WIDTH;
+    __shared__ __align__(16) float vector[LONGEST]; // what a product multiplies by
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const Share some = shareOf(WIDTH), ofQkv = shareOf(3 * WIDTH), ofInner = shareOf(INNER);
     const int token = tokens[0], now = before[0]; // now: the token's position
