@@ -32,7 +32,7 @@ macros() {
     ./nn/rope.cu) echo '-DHEADS=4' ;;
     ./nn/attention.cu) echo '-DBLOCK=64 -DMAX_DIM=256' ;;
     ./nn/gpt2/persistent/*.cu)
-        echo '-DWIDTH=768 -DINNER=3072 -DHEADS=12 -DLAYERS=12 -DWARPS=12 -DSPLITS=8 -DSLOT=3072 -DSLOTS=13 -DROUND=6 -DFLIGHT=2 -DBITS=32 -DHELD=4 -DOWN=6' ;;
+        echo '-DWIDTH=768 -DINNER=3072 -DHEADS=12 -DLAYERS=12 -DWARPS=12 -DSPLITS=8 -DSLOT=3072 -DSLOTS=13 -DROUND=6 -DFLIGHT=2 -DBITS=32 -DHELD=4 -DOWN=6 -I nn/persistent' ;;
     ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;

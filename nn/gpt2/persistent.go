@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/nn"
+	"flashlab/nn/persistent"
 )
 
 //go:embed persistent/*
@@ -65,8 +67,8 @@ func persistByChoice(m *Model, choices []string) error {
 	return m.Persist(p)
 }
 
-// persistent is the kernel, and what it works on.
-type persistent struct {
+// oneKernel is the kernel, and what it works on.
+type oneKernel struct {
 	kernel    device.Kernel
 	launch    device.Launch
 	addresses device.Buffer[uint64]
@@ -84,7 +86,7 @@ func (m *Model) Persist(p Persistent) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("a step as one kernel: "+format, args...)
 	}
-	if !copiesInBulk(info) {
+	if !persistent.CopiesInBulk(info) {
 		return fail("it takes bulk copies to shared memory, which GPUs have from Hopper on (sm_90); this one is %s", info.Arch)
 	}
 	if err := p.complete(c, info); err != nil {
@@ -98,7 +100,7 @@ func (m *Model) Persist(p Persistent) error {
 	if err != nil {
 		return fail("%w", err)
 	}
-	one := &persistent{tagged: map[string]device.Buffer[uint64]{},
+	one := &oneKernel{tagged: map[string]device.Buffer[uint64]{},
 		launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 2)), Shared: p.Bits/8*p.Slot*p.Slots + p.old(), Cooperative: true}}
 	if one.kernel, err = module.Kernel("persistent_step"); err != nil {
 		return fail("%w", err)
@@ -108,16 +110,6 @@ func (m *Model) Persist(p Persistent) error {
 	}
 	m.other = one
 	return nil
-}
-
-// copiesInBulk tells whether a device has cp.async.bulk.
-func copiesInBulk(info device.Info) bool {
-	if info.Kind == device.Sim {
-		return true
-	}
-	var arch int
-	_, err := fmt.Sscanf(info.Arch, "sm_%d", &arch)
-	return err == nil && arch >= 90
 }
 
 // complete fills in what was not chosen, and refuses what the kernel cannot do.
@@ -198,18 +190,10 @@ func (p Persistent) defines(c Config) map[string]string {
 }
 
 // source is the kernel's text, for a model's shape.
-func (p Persistent) source(c Config) (s device.Source, err error) {
-	s = device.Source{Name: "persistent.cu", Defines: p.defines(c), Files: map[string]string{}}
-	for _, name := range []string{s.Name, "stream.cuh", "mail.cuh", "vector.cuh", "heads.cuh"} {
-		text, err := persistentFiles.ReadFile("persistent/" + name)
-		if err != nil {
-			return s, err
-		}
-		if name == s.Name {
-			s.Text = string(text)
-		} else {
-			s.Files[name] = string(text)
-		}
+func (p Persistent) source(c Config) (device.Source, error) {
+	folder, err := fs.Sub(persistentFiles, "persistent")
+	if err != nil {
+		return device.Source{}, err
 	}
-	return s, nil
+	return persistent.Source(folder, "persistent.cu", p.defines(c))
 }

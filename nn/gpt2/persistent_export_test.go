@@ -8,7 +8,7 @@ import (
 // PoisonStep fills whatever a step as one kernel writes anew with NaN that nobody has written. What has tags stays: a
 // number with an old tag is as good as none.
 func (m *Model) PoisonStep() error {
-	one := m.other.(*persistent)
+	one := m.other.(*oneKernel)
 	for _, b := range []device.Memory{m.logits.Memory(), one.best.Memory(), one.bestAt.Memory()} {
 		if err := m.device.Poison(b); err != nil {
 			return err

@@ -14,7 +14,7 @@ var (
 
 var perLayer = len(ofLayer) + 2
 
-func (one *persistent) allocate(m *Model, p Persistent) error {
+func (one *oneKernel) allocate(m *Model, p Persistent) error {
 	c := m.config
 	matrices, err := p.matrices(m)
 	if err != nil {
@@ -75,7 +75,7 @@ func (one *persistent) allocate(m *Model, p Persistent) error {
 }
 
 // decode queues a step, which moves before, after and tokens on as Model.decode does.
-func (one *persistent) decode(m *Model) error {
+func (one *oneKernel) decode(m *Model) error {
 	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.tokens, m.before.Device, m.after.Device, one.tagged["x"], one.tagged["qkv"],
 		one.tagged["parts"], one.tagged["mixed"], one.tagged["inner"], m.logits, one.best, one.bestAt, one.arrived, one.launches,
 		m.config.Vocabulary, m.config.Positions, m.config.Epsilon)

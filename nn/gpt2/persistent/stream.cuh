@@ -1,21 +1,17 @@
 // stream.cuh: where weights come from. persistent.cu tells what for.
 #pragma once
 
-#include <cuda_fp16.h>
-#include <stdint.h>
+#include "gate.cuh"
 
-constexpr int DIM = WIDTH / HEADS, THREADS = WARPS * 32; // two more warps ask
+#include <cuda_fp16.h>
+
+constexpr int DIM = WIDTH / HEADS;
 constexpr int PIECES = (WIDTH / 4 + 31) / 32; // float4 of a vector [WIDTH] that a lane holds
 
 // Where things are: for each layer, then for the model.
 enum { GAIN1, SHIFT1, QKV, QKV_BIAS, OUT, OUT_BIAS, GAIN2, SHIFT2, UP, UP_BIAS, DOWN, DOWN_BIAS };
 enum { KEYS = DOWN_BIAS + 1, VALUES, OF_LAYER };
 enum { TOKENS = LAYERS * OF_LAYER, POSITIONS, GAIN, SHIFT, ADDRESSES };
-
-// All threads of the block but those of the two warps that ask.
-__device__ void meetBlock() {
-    asm volatile("bar.sync 1, %0;" : : "n"(THREADS) : "memory");
-}
 
 // --- Weights
 
@@ -45,64 +41,7 @@ __device__ float2 numbers(float2 w) {
     return w;
 }
 
-// It opens once for each of its phases 0, 1, 0, 1 ..., when all expected arrivals and bytes are
-// there.
-struct Gate {
-    uint64_t state;
-
-    __device__ uint32_t where() const { return (uint32_t)__cvta_generic_to_shared(this); }
-    __device__ void setUp(int arrivals) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(where()), "r"(arrivals));
-    }
-    __device__ void arrive() {
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(where()) : "memory");
-    }
-    __device__ void arriveWith(int bytes) {
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                     :
-                     : "r"(where()), "r"(bytes)
-                     : "memory");
-    }
-    // Before phase 0, phase 1 counts as past.
-    __device__ void pass(int phase) {
-        for (uint32_t open = 0; !open;)
-            asm volatile("{\n"
-                         ".reg .pred opened;\n"
-                         "mbarrier.try_wait.parity.shared::cta.b64 opened, [%1], %2;\n"
-                         "selp.u32 %0, 1, 0, opened;\n"
-                         "}"
-                         : "=r"(open)
-                         : "r"(where()), "r"(phase)
-                         : "memory");
-    }
-};
-
-// Asks the copy engine for bytes, of which a gate is told when they are there. All are multiples of
-// 16.
-__device__ void copy(void *to, const void *from, int bytes, const Gate &gate) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 " [%0], [%1], %2, [%3];"
-                 :
-                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes),
-                   "r"(gate.where())
-                 : "memory");
-}
-
-// The block's rows of a matrix.
-struct Share {
-    int first, last;
-};
-__device__ Share shareOf(unsigned rows) {
-    return {(int)(rows * blockIdx.x / gridDim.x), (int)(rows * (blockIdx.x + 1) / gridDim.x)};
-}
-
-// Asks the L2 cache for what somebody will read soon. Both are multiples of 16.
-__device__ void prefetch(const void *from, int bytes) {
-    if (bytes > 0)
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes));
-}
-
-// The same for what is no matrix of a layer, and small or old: the block's share of the vectors for
+// Asks the L2 cache early for what is no matrix of a layer, and small or old: the block's share of the vectors for
 // norms and of biases, and of the keys and values of tokens before this one.
 __device__ void prefetchLayer(float *const *addresses, int tokens) {
     for (int i = blockIdx.x; i < KEYS; i += gridDim.x)

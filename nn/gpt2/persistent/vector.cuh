@@ -2,8 +2,47 @@
 #pragma once
 
 #include "mail.cuh"
+#include "stream.cuh"
 
 // --- Vectors
+
+// A vector [N] whose numbers the block's threads share out: thread t has 2t, 2t + 1, and further
+// ones after all threads had two.
+template <int N> struct Spread {
+    static constexpr int EACH = (N / 2 + THREADS - 1) / THREADS;
+    float2 at[EACH];
+
+    static __device__ int pair(int i) { return threadIdx.x + i * THREADS; }
+    static __device__ bool has(int i) { return N / 2 % THREADS == 0 || pair(i) < N / 2; }
+
+    // All that are missing are asked for at once, until none is: the last one to come is there a
+    // single way to the L2 cache and back after it was posted.
+    __device__ void receive(const uint64_t *from, uint32_t tag) {
+        Two two[EACH] = {};
+        for (bool all = false; !all;) {
+            all = true;
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                if (has(i) && !two[i].has(tag)) two[i].ask(from + 2 * pair(i));
+#pragma unroll
+            for (int i = 0; i < EACH; i++) all = all && (!has(i) || two[i].has(tag));
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; i++) at[i] = two[i].numbers();
+    }
+    __device__ void load(const float *from) { loadPairs((const float2 *)from); }
+    // Pairs of floats, or of halves.
+    template <class Type> __device__ void loadPairs(const Type *from) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++) at[i] = has(i) ? numbers(from[pair(i)]) : make_float2(0, 0);
+    }
+    // For all of the block, behind its next barrier.
+    __device__ void store(float *to) const {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (has(i)) ((float2 *)to)[pair(i)] = at[i];
+    }
+};
 
 __device__ float sumOfWarp(float value) {
 #pragma unroll
