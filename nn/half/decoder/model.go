@@ -43,6 +43,7 @@ type Model struct {
 	memory       []device.Memory
 	warm         bool // a step has run
 	step         device.Graph
+	one          *oneKernel // what steps are, if not a graph
 }
 
 // New makes a model of weights and an attention, which stay their owner's. If q is a whole device.Device,
@@ -231,6 +232,9 @@ func (m *Model) Step() error {
 }
 
 func (m *Model) decode() error {
+	if m.one != nil {
+		return m.one.decode(m)
+	}
 	one := func(device.Queue) error {
 		if err := m.pass(m.next, 0, m.Batch, 1); err != nil {
 			return err

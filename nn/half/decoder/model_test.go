@@ -28,10 +28,16 @@ type rig struct {
 	nn      *nn.Layers
 	numbers numbers
 	weights Weights
+	cache   *Cache // of the last model
 	seed    uint64
 }
 
 func start(t *testing.T) *rig {
+	t.Helper()
+	return startWith(t, small)
+}
+
+func startWith(t *testing.T, shape llama3.Config) *rig {
 	t.Helper()
 	d := attntest.Device(t)
 	r := &rig{T: t, d: d, seed: 60}
@@ -40,7 +46,7 @@ func start(t *testing.T) *rig {
 	require.NoError(t, err)
 	r.nn, err = nn.New(device.QueueOf(d))
 	require.NoError(t, err)
-	c, err := Of(small)
+	c, err := Of(shape)
 	require.NoError(t, err)
 	n := numbers{Config: c}
 	w := Weights{}
@@ -92,6 +98,7 @@ func (r *rig) model(q device.Queue, room Room) *Model {
 	}
 	m, err := New(q, r.half, r.nn, r.numbers.Config, room, r.weights, Plain{cache})
 	require.NoError(r, err)
+	r.cache = cache
 	r.Cleanup(func() { assert.NoError(r, m.Close()) })
 	return m
 }

@@ -1,0 +1,172 @@
+package decoder
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"strconv"
+
+	"flashlab/device"
+	"flashlab/nn"
+	"flashlab/nn/persistent"
+)
+
+//go:embed persistent/*
+var persistentFiles embed.FS
+
+// What step.cu is written for.
+const (
+	mostWarps = 14      // of a block, that calculate: with the one that asks, 128 registers are left for each thread
+	segment   = 1024    // numbers of a row that a warp multiplies, at most
+	mostSums  = 1024    // sums that are kept until the block meets
+	mostParts = 32      // of the keys: one for each lane that puts them together
+	mostSlots = 24      // of the ring, unless asked for: small models need no more
+	besides   = 1 << 10 // bytes of shared memory besides those that are counted
+)
+
+// Persistent says how a decoding step runs as one kernel. The zero value of each means what the device and the model
+// suggest.
+type Persistent struct {
+	Blocks  int               // all live at once: at most as many as the device has processors
+	Warps   int               // of a block, that calculate
+	Segment int               // numbers of a row that a warp multiplies: a multiple of 8
+	Slots   int               // of the ring: each takes a row for as many warps as there are
+	Flight  int               // slots that copies are under way to, at most
+	Splits  int               // parts of the keys
+	Sums    int               // sums of a block that are kept until its threads meet
+	Defines map[string]string // more macros, to try something
+	strict  bool              // for the simulator
+}
+
+// oneKernel is the kernel, and what it works on.
+type oneKernel struct {
+	kernel    device.Kernel
+	launch    device.Launch
+	addresses device.Buffer[uint64]
+	arrived   device.Buffer[uint32]
+	launches  device.Buffer[uint32]
+	tagged    [5]device.Buffer[uint64] // numbers with tags: x, qkv, parts, mixed, inner
+	best      nn.Floats                // of each block, the largest logit and its token
+	bestAt    nn.Ints
+}
+
+// ErrNoKernel is why a step cannot be one kernel, where that is up to the device, the model or the batch and not to what was asked.
+var ErrNoKernel = errors.New("it cannot be one kernel here")
+
+// Persist makes decoding steps one cooperative kernel (persistent/step.cu) from now on. It needs a device with bulk
+// copies, one sequence, weights in halves, and the cache that the model's attention has; that attention serves prompts only.
+func (m *Model) Persist(cache *Cache, p Persistent) error {
+	c, info := m.Config, m.queue.Info()
+	fail := func(err error) error { return fmt.Errorf("a step as one kernel: %w", err) }
+	if !persistent.CopiesInBulk(info) {
+		return fail(fmt.Errorf("%w: it takes bulk copies to shared memory, which GPUs have from Hopper on (sm_90); this one is %s", ErrNoKernel, info.Arch))
+	}
+	if m.Batch != 1 {
+		return fail(fmt.Errorf("%w: it is for one sequence, and here are %d", ErrNoKernel, m.Batch))
+	}
+	if err := p.complete(c, info); err != nil {
+		return fail(err)
+	}
+	folder, err := fs.Sub(persistentFiles, "persistent")
+	if err != nil {
+		return fail(err)
+	}
+	source, err := persistent.Source(folder, "step.cu", p.defines(c))
+	if err != nil {
+		return fail(err)
+	}
+	module, err := m.queue.Compile(source)
+	if err != nil {
+		return fail(err)
+	}
+	one := &oneKernel{launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 1)), Shared: 2 * p.slot(c) * p.Slots, Cooperative: true}}
+	if one.kernel, err = module.Kernel("llama_step"); err != nil {
+		return fail(err)
+	}
+	if err := one.allocate(m, cache, p); err != nil {
+		return fail(err)
+	}
+	m.one = one
+	return nil
+}
+
+// segments is how many a row of so many numbers has, and tall how many rows a chunk has.
+func (p Persistent) segments(in int) int { return over(in, p.Segment) }
+func (p Persistent) tall(in int) int     { return p.Warps / p.segments(in) }
+
+func over(n, by int) int { return (n + by - 1) / by }
+
+// slot is how many halves one has: whole rows of any matrix, and at least a key and its value.
+func (p Persistent) slot(c Config) int {
+	most := 2 * c.Dim
+	for _, in := range []int{c.Hidden, c.Width(), c.MLP} {
+		most = max(most, p.tall(in)*in)
+	}
+	return over(most, 64) * 64 // slots begin at multiples of 128 bytes
+}
+
+// complete fills in what was not chosen, and refuses what the kernel cannot do.
+func (p *Persistent) complete(c Config, info device.Info) error {
+	lanes := c.Dim / 8
+	if c.Dim%8 != 0 || lanes > 32 || lanes&(lanes-1) != 0 {
+		return fmt.Errorf("%w: heads have %d numbers, want 8, 16, 32, 64, 128 or 256", ErrNoKernel, c.Dim)
+	}
+	or := func(value *int, otherwise int) {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	p.strict = info.Kind == device.Sim
+	or(&p.Blocks, info.Processors)
+	or(&p.Warps, mostWarps)
+	or(&p.Segment, segment)
+	or(&p.Sums, mostSums)
+	or(&p.Splits, max(1, min(p.Blocks/c.KVHeads, mostParts)))
+	inputs := []int{c.Hidden, c.Width(), c.MLP}
+	for _, in := range inputs {
+		if p.Segment < 1 || p.Segment%8 != 0 || p.segments(in) > p.Warps {
+			return fmt.Errorf("%w: %d warps and segments of %d numbers for a row of %d; want a warp for each segment, and multiples of 8", ErrNoKernel, p.Warps, p.Segment, in)
+		}
+		if round := 4 * p.tall(in) * p.segments(in); p.Sums < round {
+			return fmt.Errorf("room for %d sums: want %d at least", p.Sums, round)
+		}
+	}
+	// Every array of the kernel but the ring, and what is not counted: step.cu and heads.cuh declare them.
+	shared := c.Heads.Heads / c.KVHeads
+	own := 2 * over(c.Hidden/2, p.Blocks)
+	rest := 4*(2*p.Sums+p.segments(c.Hidden)+shared*(c.Dim+p.slot(c)/(2*c.Dim)+3)+2*c.Dim+own) + 8*(len(ofLayer)*c.Layers+len(ofModel)) + besides
+	const gates = 16 // bytes, of each slot
+	bytes := 2*p.slot(c) + gates
+	or(&p.Slots, min(mostSlots, (info.MaxShared-rest)/bytes))
+	or(&p.Flight, p.Slots)
+	pairs := min(c.Hidden, c.Width(), c.MLP, c.Vocabulary) / 2
+	switch {
+	case p.Slots < 2 || bytes*p.Slots+rest > info.MaxShared:
+		return fmt.Errorf("%d slots of %d halves: want two at least, and a block has %d bytes of shared memory", p.Slots, p.slot(c), info.MaxShared)
+	case p.Flight < 1 || p.Flight > p.Slots:
+		return fmt.Errorf("%d slots are being filled at a time: want 1 to %d", p.Flight, p.Slots)
+	case p.Warps < 1 || 32*(p.Warps+1) > info.MaxThreads:
+		return fmt.Errorf("%d warps: want 1 to %d", p.Warps, info.MaxThreads/32-1)
+	case p.Blocks < 1 || p.Blocks > pairs:
+		return fmt.Errorf("%d blocks: want 1 to %d, two rows of every matrix for each", p.Blocks, pairs)
+	case p.Splits < 1 || p.Splits > mostParts:
+		return fmt.Errorf("%d parts of the keys: want 1 to %d", p.Splits, mostParts)
+	}
+	return nil
+}
+
+func (p Persistent) defines(c Config) map[string]string {
+	all := map[string]string{}
+	for name, n := range map[string]int{"HIDDEN": c.Hidden, "MLP": c.MLP, "HEADS": c.Heads.Heads, "KV_HEADS": c.KVHeads, "DIM": c.Dim, "LAYERS": c.Layers,
+		"WARPS": p.Warps, "SEGMENT": p.Segment, "SPLITS": p.Splits, "SLOT": p.slot(c), "SLOTS": p.Slots, "FLIGHT": p.Flight, "SUMS": p.Sums,
+		"OWN": 2 * over(c.Hidden/2, p.Blocks)} {
+		all[name] = strconv.Itoa(n)
+	}
+	maps.Copy(all, p.Defines)
+	if p.strict {
+		all["STRICT"] = "1"
+	}
+	return all
+}

@@ -1,0 +1,113 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/device"
+	"flashlab/nn/llama3"
+)
+
+// poisonStep fills whatever a step as one kernel writes anew with NaN that nobody has written. What has tags stays: a
+// number with an old tag is as good as none.
+func (r *rig) poisonStep(m *Model) {
+	for _, b := range []device.Memory{m.logits.Memory(), m.one.best.Memory(), m.one.bestAt.Memory()} {
+		require.NoError(r, r.d.Poison(b))
+	}
+}
+
+// goOn writes some tokens after a prompt, by one kernel each, and holds logits against float64's.
+func (r *rig) goOn(m *Model, prompt, tokens int) {
+	r.Helper()
+	m.Reset()
+	var text []int32
+	for i := range prompt {
+		text = append(text, int32((i*31+5)%r.numbers.Vocabulary))
+	}
+	require.NoError(r, m.Prefill([][]int32{text}))
+	for step := range tokens {
+		next, err := m.Next()
+		require.NoError(r, err)
+		if step == 1 { // one that is not the likeliest
+			next[0] = 7
+			require.NoError(r, m.SetNext(next))
+		}
+		text = append(append([]int32{}, text...), next[0])
+		r.poisonStep(m)
+		require.NoError(r, m.Step())
+		r.near(m, [][]int32{text})
+		r.places(m, len(text))
+	}
+}
+
+// odd is a multiple of 8 in what it has to be, and of nothing else.
+func odd(layers int) llama3.Config {
+	c := small
+	c.Layers, c.Positions = layers, 130
+	return c
+}
+
+func TestAStepAsOneKernel(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		shape   llama3.Config
+		how     Persistent
+		prompts []int
+	}{
+		{"one_block", odd(2), Persistent{Blocks: 1, Warps: 5, Segment: 40, Slots: 3, Sums: 64}, []int{1, 17}},
+		{"two_blocks", odd(2), Persistent{Blocks: 2, Warps: 4, Segment: 48, Slots: 2, Splits: 1}, []int{1, 2, 40}},
+		{"five_blocks", odd(2), Persistent{Blocks: 5, Flight: 2}, []int{1, 2, 17, 113}},
+		{"thirteen_blocks", odd(2), Persistent{Blocks: 13, Warps: 3, Segment: 64, Slots: 5, Flight: 1, Splits: 5}, []int{15, 16, 17, 113}},
+		{"one_layer", odd(1), Persistent{Blocks: 7, Warps: 6, Segment: 24}, []int{17}}, // the same phases write, launch by launch
+		{"heads_of_128", llama3.Config{Width: 264, Heads: 4, KVHeads: 1, Dim: 128, Layers: 2, Inner: 520, Positions: 90, Vocabulary: 301, Epsilon: 1e-5, Rotary: 10000, Begin: -1},
+			Persistent{Blocks: 6, Warps: 3, Segment: 256, Slots: 4}, []int{70}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := startWith(t, c.shape)
+			m := r.model(r.d, Room{1, c.shape.Positions, c.shape.Positions})
+			require.NoError(t, m.Persist(r.cache, c.how))
+			for _, prompt := range c.prompts {
+				r.goOn(m, prompt, 3)
+			}
+		})
+	}
+}
+
+// TestABrokenTokenInOneKernel: one that there is not becomes NaN, and Next says −1.
+func TestABrokenTokenInOneKernel(t *testing.T) {
+	r := start(t)
+	m := r.model(r.d, Room{1, 6, 4})
+	require.NoError(t, m.Persist(r.cache, Persistent{Blocks: 3}))
+	require.NoError(t, m.Prefill([][]int32{{3, 9}}))
+	require.NoError(t, m.SetNext([]int32{999}))
+	require.NoError(t, m.Step())
+	next, err := m.Next()
+	require.NoError(t, err)
+	assert.Equal(t, []int32{-1}, next)
+	require.NoError(t, m.Step()) // that is no token either
+	r.places(m, 4)
+}
+
+func TestWhatOneKernelRefuses(t *testing.T) {
+	r := start(t)
+	m := r.model(r.d, Room{1, 4, 4})
+	for want, p := range map[string]Persistent{
+		"want a warp for each segment": {Warps: 2, Segment: 40},
+		"multiples of 8":               {Segment: 20},
+		"bytes of shared memory":       {Slots: 10000},
+		"5 slots are being filled":     {Slots: 4, Flight: 5},
+		"room for 8 sums":              {Sums: 8},
+		"33 parts":                     {Splits: 33},
+		"100 blocks":                   {Blocks: 100},
+	} {
+		assert.ErrorContains(t, m.Persist(r.cache, p), want)
+	}
+	two := r.model(r.d, Room{2, 4, 4})
+	assert.ErrorIs(t, two.Persist(r.cache, Persistent{}), ErrNoKernel)
+	r.weights.Blocks[1].Out = struct{ Matrix }{r.weights.Blocks[1].Out}
+	other := r.model(r.d, Room{1, 4, 4})
+	assert.ErrorContains(t, other.Persist(r.cache, Persistent{}), "it takes weights in halves")
+	assert.NoError(t, other.Prefill([][]int32{{1}}), "a model that was refused goes on as before")
+}
