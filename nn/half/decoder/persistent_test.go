@@ -94,20 +94,20 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 	r := start(t)
 	m := r.model(r.d, Room{1, 4, 4})
 	for want, p := range map[string]Persistent{
-		"want a warp for each segment": {Warps: 2, Segment: 40},
-		"multiples of 8":               {Segment: 20},
-		"bytes of shared memory":       {Slots: 10000},
-		"5 slots are being filled":     {Slots: 4, Flight: 5},
-		"room for 8 sums":              {Sums: 8},
-		"33 parts":                     {Splits: 33},
+		"want a warp for each segment": {Blocks: 5, Warps: 2, Segment: 40},
+		"multiples of 8":               {Blocks: 5, Segment: 20},
+		"bytes of shared memory":       {Blocks: 5, Slots: 10000},
+		"5 slots are being filled":     {Blocks: 5, Slots: 4, Flight: 5},
+		"room for 8 sums":              {Blocks: 5, Sums: 8},
+		"33 parts":                     {Blocks: 5, Splits: 33},
 		"100 blocks":                   {Blocks: 100},
 	} {
 		assert.ErrorContains(t, m.Persist(r.cache, p), want)
 	}
 	two := r.model(r.d, Room{2, 4, 4})
-	assert.ErrorIs(t, two.Persist(r.cache, Persistent{}), ErrNoKernel)
+	assert.ErrorIs(t, two.Persist(r.cache, Persistent{Blocks: 5}), ErrNoKernel)
 	r.weights.Blocks[1].Out = struct{ Matrix }{r.weights.Blocks[1].Out}
 	other := r.model(r.d, Room{1, 4, 4})
-	assert.ErrorContains(t, other.Persist(r.cache, Persistent{}), "it takes weights in halves")
+	assert.ErrorContains(t, other.Persist(r.cache, Persistent{Blocks: 5}), "it takes weights in halves")
 	assert.NoError(t, other.Prefill([][]int32{{1}}), "a model that was refused goes on as before")
 }

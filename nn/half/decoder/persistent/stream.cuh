@@ -134,8 +134,10 @@ struct Stream {
         full[chunk % SLOTS].pass(chunk / SLOTS & 1);
         return ring + chunk % SLOTS * SLOT;
     }
-    // The warp is done with it.
+    // The warp is done with it. Without the fence an arrival overtakes loads that wait behind
+    // somebody's requests for mail, and the next copy overwrites what they have yet to read.
     __device__ void take() {
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0) empty[chunk % SLOTS].arrive();
         chunk++;
