@@ -64,6 +64,23 @@ func TestFiveWays(t *testing.T) {
 	assert.Contains(t, string(written), `"Name": "our attention"`)
 }
 
+// TestOneKernel: it writes what the graph of the same parts writes.
+func TestOneKernel(t *testing.T) {
+	d, w := attntest.Device(t), tiny(t, 1, 33, 4)
+	require.NoError(t, w.CanBeOne(d.Info()))
+	var all []Result
+	require.NoError(t, Run(d, w, []Way{Ways[1], OneKernel}, func(one Result) { all = append(all, one) }))
+	attntest.Findings(t, d)
+	assert.Equal(t, all[0].Tokens, all[1].Tokens)
+	assert.InEpsilon(t, all[0].Perplexity, all[1].Perplexity, 0.01)
+	assert.NotEqual(t, all[0].Perplexity, all[1].Perplexity, "sums in another order")
+	assert.True(t, all[1].Graph)
+
+	w = tiny(t, 2, 33, 4)
+	assert.ErrorContains(t, w.CanBeOne(d.Info()), "one sequence, and here are 2")
+	assert.ErrorContains(t, Run(d, w, []Way{OneKernel}, nil), "one kernel: a step as one kernel: it is for one sequence")
+}
+
 // logits are those after a prompt, and after each of some steps.
 func logits(t *testing.T, a *arena, m *decoder.Model, w Workload) (all []float32) {
 	t.Helper()
@@ -107,7 +124,7 @@ func TestFourBitsAreWhatTheySay(t *testing.T) {
 			back.Blocks = append(back.Blocks, b)
 		}
 		of := func(weights decoder.Weights) []float32 {
-			attention, err := a.attention(p, w, Ways[0])
+			attention, _, err := a.attention(p, w, Ways[0])
 			require.NoError(t, err)
 			m, err := decoder.New(c, p.half, p.nn, w.Config, w.Room(), weights, attention)
 			require.NoError(t, err)

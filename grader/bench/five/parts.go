@@ -91,16 +91,25 @@ func (a *arena) model(p *parts, w Workload, way Way) (*decoder.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	attention, err := a.attention(p, w, way)
+	attention, cache, err := a.attention(p, w, way)
 	if err != nil {
 		return nil, err
 	}
-	return decoder.New(a.device, p.half, p.nn, w.Config, w.Room(), weights, attention)
+	m, err := decoder.New(a.device, p.half, p.nn, w.Config, w.Room(), weights, attention)
+	if err != nil || !way.One {
+		return m, err
+	}
+	if err := m.Persist(cache, decoder.Persistent{}); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
 }
 
-func (a *arena) attention(p *parts, w Workload, way Way) (decoder.Attention, error) {
+// attention is a way's, and its cache where that is in halves.
+func (a *arena) attention(p *parts, w Workload, way Way) (decoder.Attention, *decoder.Cache, error) {
 	if way.Kivi {
-		return a.kivi(p, w)
+		k, err := a.kivi(p, w)
+		return k, nil, err
 	}
 	cache, memory, err := decoder.NewCache(a.device, p.half, w.Config, w.Room())
 	for _, m := range memory {
@@ -108,7 +117,7 @@ func (a *arena) attention(p *parts, w Workload, way Way) (decoder.Attention, err
 	}
 	plain := decoder.Plain{Cache: cache}
 	if err != nil || !way.Ours {
-		return plain, err
+		return plain, cache, err
 	}
-	return ours{plain, p.decode}, nil
+	return ours{plain, p.decode}, cache, nil
 }

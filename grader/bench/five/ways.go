@@ -18,6 +18,7 @@ type Way struct {
 	Ours bool // bonus task b6's attention for decoding, instead of package half's plain one
 	Kivi bool // a cache of 4 bits: bonus task b7's
 	Four bool // weights of 4 bits: bonus task b8's
+	One  bool // a decoding step as one kernel: for one sequence, on a GPU from Hopper on
 }
 
 // Ways are the five.
@@ -27,6 +28,14 @@ var Ways = []Way{
 	{Name: "+ KIVI cache", Ours: true, Kivi: true},
 	{Name: "+ W4A16 weights", Ours: true, Four: true},
 	{Name: "all", Ours: true, Kivi: true, Four: true},
+}
+
+// OneKernel is a sixth, where CanBeOne allows it.
+var OneKernel = Way{Name: "one kernel", Ours: true, One: true}
+
+// CanBeOne tells why OneKernel cannot be run, if it cannot.
+func (w Workload) CanBeOne(info device.Info) error {
+	return decoder.CanPersist(w.Config, w.Room(), info)
 }
 
 // Workload is what is run.

@@ -143,8 +143,8 @@ func (m *Model) Reset() {
 // Position is the number of tokens of each sequence.
 func (m *Model) Position() int { return m.seen.Host[0] }
 
-// Recorded tells whether steps run as a graph by now.
-func (m *Model) Recorded() bool { return m.step != nil }
+// Recorded tells whether steps are launched as a whole by now: as a graph, or as one kernel.
+func (m *Model) Recorded() bool { return m.step != nil || m.one != nil }
 
 // Next fetches the tokens to go on with: −1 where the logits hold a NaN.
 func (m *Model) Next() ([]int32, error) { return m.next.CopyOut(m.queue) }

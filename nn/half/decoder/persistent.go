@@ -2,10 +2,10 @@ package decoder
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strconv"
 
 	"flashlab/device"
@@ -22,6 +22,7 @@ const (
 	segment   = 1024    // numbers of a row that a warp multiplies, at most
 	mostSums  = 1024    // sums that are kept until the block meets
 	mostParts = 32      // of the keys: one for each lane that puts them together
+	flight    = 2       // copies under way: more would delay what blocks send each other
 	mostSlots = 24      // of the ring, unless asked for: small models need no more
 	besides   = 1 << 10 // bytes of shared memory besides those that are counted
 )
@@ -52,21 +53,12 @@ type oneKernel struct {
 	bestAt    nn.Ints
 }
 
-// ErrNoKernel is why a step cannot be one kernel, where that is up to the device, the model or the batch and not to what was asked.
-var ErrNoKernel = errors.New("it cannot be one kernel here")
-
 // Persist makes decoding steps one cooperative kernel (persistent/step.cu) from now on. It needs a device with bulk
 // copies, one sequence, weights in halves, and the cache that the model's attention has; that attention serves prompts only.
 func (m *Model) Persist(cache *Cache, p Persistent) error {
-	c, info := m.Config, m.queue.Info()
+	c := m.Config
 	fail := func(err error) error { return fmt.Errorf("a step as one kernel: %w", err) }
-	if !persistent.CopiesInBulk(info) {
-		return fail(fmt.Errorf("%w: it takes bulk copies to shared memory, which GPUs have from Hopper on (sm_90); this one is %s", ErrNoKernel, info.Arch))
-	}
-	if m.Batch != 1 {
-		return fail(fmt.Errorf("%w: it is for one sequence, and here are %d", ErrNoKernel, m.Batch))
-	}
-	if err := p.complete(c, info); err != nil {
+	if err := p.complete(c, m.Room, m.queue.Info()); err != nil {
 		return fail(err)
 	}
 	folder, err := fs.Sub(persistentFiles, "persistent")
@@ -107,11 +99,21 @@ func (p Persistent) slot(c Config) int {
 	return over(most, 64) * 64 // slots begin at multiples of 128 bytes
 }
 
+// CanPersist tells why steps of a model cannot be one kernel, if they cannot.
+func CanPersist(c Config, r Room, info device.Info) error {
+	return (&Persistent{}).complete(c, r, info)
+}
+
 // complete fills in what was not chosen, and refuses what the kernel cannot do.
-func (p *Persistent) complete(c Config, info device.Info) error {
+func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	lanes := c.Dim / 8
-	if c.Dim%8 != 0 || lanes > 32 || lanes&(lanes-1) != 0 {
-		return fmt.Errorf("%w: heads have %d numbers, want 8, 16, 32, 64, 128 or 256", ErrNoKernel, c.Dim)
+	switch {
+	case !persistent.CopiesInBulk(info):
+		return fmt.Errorf("it takes bulk copies to shared memory, which GPUs have from Hopper on (sm_90); this one is %s", info.Arch)
+	case r.Batch != 1:
+		return fmt.Errorf("it is for one sequence, and here are %d", r.Batch)
+	case c.Dim%8 != 0 || lanes > 32 || lanes&(lanes-1) != 0:
+		return fmt.Errorf("heads have %d numbers, want 8, 16, 32, 64, 128 or 256", c.Dim)
 	}
 	or := func(value *int, otherwise int) {
 		if *value == 0 {
@@ -119,15 +121,16 @@ func (p *Persistent) complete(c Config, info device.Info) error {
 		}
 	}
 	p.strict = info.Kind == device.Sim
-	or(&p.Blocks, info.Processors)
-	or(&p.Warps, mostWarps)
-	or(&p.Segment, segment)
-	or(&p.Sums, mostSums)
-	or(&p.Splits, max(1, min(p.Blocks/c.KVHeads, mostParts)))
 	inputs := []int{c.Hidden, c.Width(), c.MLP}
+	pairs := min(c.Hidden, c.Width(), c.MLP, c.Vocabulary) / 2
+	or(&p.Blocks, min(info.Processors, pairs))
+	or(&p.Warps, mostWarps)
+	or(&p.Segment, max(segment, over(over(slices.Max(inputs), p.Warps), 256)*256))
+	or(&p.Sums, mostSums)
+	or(&p.Splits, max(1, min(p.Blocks*3/4/c.KVHeads, mostParts)))
 	for _, in := range inputs {
 		if p.Segment < 1 || p.Segment%8 != 0 || p.segments(in) > p.Warps {
-			return fmt.Errorf("%w: %d warps and segments of %d numbers for a row of %d; want a warp for each segment, and multiples of 8", ErrNoKernel, p.Warps, p.Segment, in)
+			return fmt.Errorf("%d warps and segments of %d numbers for a row of %d: want a warp for each segment, and multiples of 8", p.Warps, p.Segment, in)
 		}
 		if round := 4 * p.tall(in) * p.segments(in); p.Sums < round {
 			return fmt.Errorf("room for %d sums: want %d at least", p.Sums, round)
@@ -140,8 +143,7 @@ func (p *Persistent) complete(c Config, info device.Info) error {
 	const gates = 16 // bytes, of each slot
 	bytes := 2*p.slot(c) + gates
 	or(&p.Slots, min(mostSlots, (info.MaxShared-rest)/bytes))
-	or(&p.Flight, p.Slots)
-	pairs := min(c.Hidden, c.Width(), c.MLP, c.Vocabulary) / 2
+	or(&p.Flight, min(flight, p.Slots))
 	switch {
 	case p.Slots < 2 || bytes*p.Slots+rest > info.MaxShared:
 		return fmt.Errorf("%d slots of %d halves: want two at least, and a block has %d bytes of shared memory", p.Slots, p.slot(c), info.MaxShared)

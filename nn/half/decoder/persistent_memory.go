@@ -56,7 +56,7 @@ func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
 			case Dense:
 				b = part.W
 			default:
-				return fmt.Errorf("%w: %s is a %T, and it takes weights in halves", ErrNoKernel, names[i], part)
+				return fmt.Errorf("%s is a %T: it takes weights in halves", names[i], part)
 			}
 			at := b.Memory().Addr
 			if at%16 != 0 {
