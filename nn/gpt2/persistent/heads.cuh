@@ -68,6 +68,8 @@ struct Kept {
             k[i] = there ? ((const float4 *)old.keys)[at] : zero;
             v[i] = there ? ((const float4 *)old.values)[at] : zero;
         }
+        // Read before an arrival says so, which could overtake loads, and more is asked for.
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
 
     // Asks for those of a part, from a key of it on, of tokens before this one.

@@ -45,7 +45,7 @@ func (r *rig) goOn(m *Model, prompt, tokens int) {
 // odd is a multiple of 8 in what it has to be, and of nothing else.
 func odd(layers int) llama3.Config {
 	c := small
-	c.Layers, c.Positions = layers, 130
+	c.Layers, c.Positions, c.Epsilon = layers, 130, 0.3 // so large that it shows if a norm lacks it
 	return c
 }
 
@@ -75,19 +75,35 @@ func TestAStepAsOneKernel(t *testing.T) {
 	}
 }
 
-// TestABrokenTokenInOneKernel: one that there is not becomes NaN, and Next says −1.
+// TestABrokenTokenInOneKernel: one that there is not becomes NaN, which no later step hides, and Next says −1.
 func TestABrokenTokenInOneKernel(t *testing.T) {
-	r := start(t)
+	r := startWith(t, odd(1))
 	m := r.model(r.d, Room{1, 6, 4})
 	require.NoError(t, m.Persist(r.cache, Persistent{}))
 	require.NoError(t, m.Prefill([][]int32{{3, 9}}))
-	require.NoError(t, m.SetNext([]int32{999}))
+	for i, token := range []int32{999, -1, 3} {
+		require.NoError(t, m.SetNext([]int32{token}))
+		require.NoError(t, m.Step())
+		next, err := m.Next()
+		require.NoError(t, err)
+		assert.Equal(t, []int32{-1}, next, "after %d", token)
+		r.places(m, 3+i)
+	}
+}
+
+// TestEqualLogitsInOneKernel: the lowest of equal tokens is next, as Argmax has it.
+func TestEqualLogitsInOneKernel(t *testing.T) {
+	r := startWith(t, odd(1))
+	head := make([]device.Float16, r.weights.Head.Len())
+	require.NoError(t, r.weights.Head.CopyIn(r.d, head))
+	m := r.model(r.d, Room{1, 4, 4})
+	require.NoError(t, m.Persist(r.cache, Persistent{Blocks: 5}))
+	require.NoError(t, m.Prefill([][]int32{{3, 9}}))
+	require.NoError(t, m.SetNext([]int32{11}))
 	require.NoError(t, m.Step())
 	next, err := m.Next()
 	require.NoError(t, err)
-	assert.Equal(t, []int32{-1}, next)
-	require.NoError(t, m.Step()) // that is no token either
-	r.places(m, 4)
+	assert.Equal(t, []int32{0}, next)
 }
 
 func TestWhatOneKernelRefuses(t *testing.T) {
