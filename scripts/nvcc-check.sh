@@ -33,6 +33,9 @@ macros() {
     ./nn/attention.cu) echo '-DBLOCK=64 -DMAX_DIM=256' ;;
     ./nn/gpt2/persistent/*.cu)
         echo '-DWIDTH=768 -DINNER=3072 -DHEADS=12 -DLAYERS=12 -DWARPS=12 -DSPLITS=8 -DSLOT=3072 -DSLOTS=13 -DROUND=6 -DFLIGHT=2 -DBITS=32 -DHELD=4 -DOWN=6 -I nn/persistent' ;;
+    ./nn/half/decoder/persistent/*.cu)
+        echo '-DHIDDEN=4096 -DMLP=14336 -DHEADS=32 -DKV_HEADS=8 -DDIM=128 -DLAYERS=32 -DWARPS=14 -DSEGMENT=1024 -DSPLITS=12' \
+            '-DSLOT=14336 -DSLOTS=7 -DFLIGHT=2 -DSUMS=1024 -DOWN=32 -I nn/persistent' ;;
     ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;

@@ -3,10 +3,10 @@
 
 #include <stdint.h>
 
-// A word of 8 bytes, which is written and read as a whole, has a number, or two halves, and a tag that says
-// of which launch and phase it is. Whoever finds the tag has the number: no fence, no count, and not a
-// second way to the L2 cache. A word is written again only by who has received what all blocks sent
-// behind its last reading.
+// A word of 8 bytes, which is written and read as a whole, has a number, or two halves, and a tag
+// that says of which launch and phase it is. Whoever finds the tag has the number: no fence, no
+// count, and not a second way to the L2 cache. A word is written again only by who has received
+// what all blocks sent behind its last reading.
 //
 // The host defines STRICT for the simulator, which knows a flag by the fences around it.
 #ifdef STRICT

@@ -24,24 +24,10 @@
 // SLOTS, how many slots there are; ROUND, how many are read before they are filled again; and
 // FLIGHT, how many are being filled at a time.
 
+#include "best.cuh"
 #include "heads.cuh"
 
 // --- The step
-
-struct Best {
-    float value;
-    int column;
-};
-// The better of two: of equal ones the lower column. NaN comes as infinity in column -1.
-__device__ Best better(Best a, Best b) {
-    return b.value > a.value || (b.value == a.value && b.column < a.column) ? b : a;
-}
-__device__ Best bestOfWarp(Best best) {
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        best = better(best, Best{__shfl_xor_sync(0xffffffffu, best.value, lanes),
-                                 __shfl_xor_sync(0xffffffffu, best.column, lanes)});
-    return best;
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
     persistent_step(const uint64_t *addresses, int *tokens, int *before, int *after, uint64_t *x,
@@ -184,29 +170,9 @@ extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
             logits[row] = value;
             largest = better(largest, value == value ? Best{value, row} : Best{INFINITY, -1});
         });
-    __shared__ Best bests[WARPS];
-    largest = bestOfWarp(largest);
-    if (lane == 0) bests[warp] = largest;
-    meetBlock(); // bests are there
-    if (warp > 0) return;
-    for (int w = 0; w < WARPS; w++) largest = better(largest, bests[w]);
+    if (!bestOfGrid(largest, best, bestAt, arrived)) return;
 
-    // 8. Whoever comes last picks the token: all others have read before and tokens.
-    unsigned earlier = 0;
-    if (lane == 0) {
-        best[blockIdx.x] = largest.value, bestAt[blockIdx.x] = largest.column;
-        asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
-                     : "=r"(earlier)
-                     : "l"(arrived)
-                     : "memory");
-    }
-    __syncwarp(); // what lane 0 has come to know, and its own, the other lanes know as well
-    earlier = __shfl_sync(0xffffffffu, earlier, 0);
-    if (earlier + 1 < gridDim.x) return;
-    for (int i = lane; i < gridDim.x; i += 32)
-        largest = better(largest, Best{__ldcg(best + i), __ldcg(bestAt + i)});
-    largest = bestOfWarp(largest);
-    if (lane > 0) return;
+    // 8. All other blocks have read before and tokens.
     tokens[0] = largest.column;
     if (now + 1 < positions) tokens[now + 1] = largest.column; // where it stays
     before[0] = now + 1, after[0] = now + 2;

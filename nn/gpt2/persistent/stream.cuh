@@ -41,8 +41,8 @@ __device__ float2 numbers(float2 w) {
     return w;
 }
 
-// Asks the L2 cache early for what is no matrix of a layer, and small or old: the block's share of the vectors for
-// norms and of biases, and of the keys and values of tokens before this one.
+// Asks the L2 cache early for what is no matrix of a layer, and small or old: the block's share of
+// the vectors for norms and of biases, and of the keys and values of tokens before this one.
 __device__ void prefetchLayer(float *const *addresses, int tokens) {
     for (int i = blockIdx.x; i < KEYS; i += gridDim.x)
         if (i != QKV && i != OUT && i != UP && i != DOWN)

@@ -3,21 +3,21 @@
 
 #include "vector.cuh"
 
-constexpr int SHARING = HEADS / KV_HEADS; // query heads that share keys and values
+constexpr int SHARING = HEADS / KV_HEADS;               // query heads that share keys and values
 constexpr int LANES = DIM / 8, TEAMS = THREADS / LANES; // a team has eight numbers of a key a lane
 static_assert(LANES > 0 && LANES <= 32 && 32 % LANES == 0, "a head has 8, 16, …, 256 numbers");
 
 // What a block knows of its part of the keys, in shared memory.
 struct Heads {
-    __align__(16) float query[SHARING][DIM]; // rotated, times log2(e) / √DIM
-    __align__(16) __half key[DIM], value[DIM]; // the token's own, the key rotated
+    __align__(16) float query[SHARING][DIM];            // rotated, times log2(e) / √DIM
+    __align__(16) __half key[DIM], value[DIM];          // the token's own, the key rotated
     __align__(16) float scores[SHARING][KEYS_OF_CHUNK]; // then weights, relative to that of `most`
     float most[SHARING], weight[SHARING], rescale[SHARING];
     float2 turns[DIM / 2]; // cosine and sine of the token's position, for each pair
 };
 
-// What blocks tell each other about heads, with tags: the projection, two halves a word, [QKV_ROWS /
-// 2]; of each part and head, [UNITS, SHARING, 2 + DIM], the largest score, the sum of weights
+// What blocks tell each other about heads, with tags: the projection, two halves a word, [QKV_ROWS
+// / 2]; of each part and head, [UNITS, SHARING, 2 + DIM], the largest score, the sum of weights
 // relative to it, and the values' sums; and the mean of all parts' values, a vector [WIDTH].
 struct Attention {
     Heads *heads;
@@ -69,8 +69,8 @@ __device__ void receiveHeads(Attention all, uint32_t tag, Part part, __half *key
         }
         const __half2 low = __floats2half2_rn(x.x, x.y), high = __floats2half2_rn(y.x, y.y);
         __half *here = head == SHARING ? heads.key : heads.value;
-        __half *there = (head == SHARING ? keys : values) + (size_t)now * SLOT_WIDTH +
-                        part.head * DIM;
+        __half *there =
+            (head == SHARING ? keys : values) + (size_t)now * SLOT_WIDTH + part.head * DIM;
         *(__half2 *)(here + j) = low, *(__half2 *)(here + j + DIM / 2) = high;
         *(__half2 *)(there + j) = low, *(__half2 *)(there + j + DIM / 2) = high;
     }
@@ -185,9 +185,7 @@ __device__ void attend(Attention all, Stream &stream, uint32_t tag, __half *keys
 __device__ void together(Attention all, int head, int first, uint32_t tag, int keys) {
     const int there = (keys + keysOfPart(keys) - 1) / keysOfPart(keys); // parts that have keys
     const int lane = threadIdx.x % 32, d = first + 2 * lane;
-    const auto part = [&](int s) {
-        return all.part(head / SHARING * SPLITS + s, head % SHARING);
-    };
+    const auto part = [&](int s) { return all.part(head / SHARING * SPLITS + s, head % SHARING); };
     Two sums[SPLITS] = {}, weight = {};
     for (bool complete = false; !complete;) {
         complete = true;

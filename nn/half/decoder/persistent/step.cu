@@ -1,11 +1,11 @@
 // A Llama's decoding step for one text as one kernel: a token goes in, the next one comes out.
 //
-// A step reads every weight once, so memory sets its time. Launched one by one, kernels leave memory
-// idle while the last sums of the one before are added, sent and read. Here all blocks live from the
-// first product to the last, one on each multiprocessor. A block owns a share of the rows of every
-// matrix, and one of its warps asks for these in the order of their use, by bulk copies to a ring in
-// shared memory, which holds some six microseconds' worth: weights of the next products arrive while
-// blocks wait for one another. Old keys and values come the same way.
+// A step reads every weight once, so memory sets its time. Launched one by one, kernels leave
+// memory idle while the last sums of the one before are added, sent and read. Here all blocks live
+// from the first product to the last, one on each multiprocessor. A block owns a share of the rows
+// of every matrix, and one of its warps asks for these in the order of their use, by bulk copies to
+// a ring in shared memory, which holds some six microseconds' worth: weights of the next products
+// arrive while blocks wait for one another. Old keys and values come the same way.
 //
 //   1. norm, product: q, k and v
 //   2. attention of a part of the keys to the query heads that share them; the token's own key and
@@ -28,22 +28,8 @@
 // are being filled at a time; SUMS, how many sums are kept until the block meets; and OWN, the
 // numbers of x that a block has at most.
 
+#include "best.cuh"
 #include "heads.cuh"
-
-struct Best {
-    float value;
-    int column;
-};
-// The better of two: of equal ones the lower column. NaN comes as infinity in column -1.
-__device__ Best better(Best a, Best b) {
-    return b.value > a.value || (b.value == a.value && b.column < a.column) ? b : a;
-}
-__device__ Best bestOfWarp(Best best) {
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        best = better(best, Best{__shfl_xor_sync(0xffffffffu, best.value, lanes),
-                                 __shfl_xor_sync(0xffffffffu, best.column, lanes)});
-    return best;
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     llama_step(const uint64_t *addresses, int *token, int *before, int *after, const double *turns,
@@ -146,23 +132,24 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
                        });
         tag++;
 
-        // 5. The MLP's gate and up: row 2 i of the share is the gate's of number i, row 2 i + 1 up's.
+        // 5. The MLP's gate and up: row 2 i of the share is the gate's of number i, row 2 i + 1
+        // up's.
         rows.load<HIDDEN>(stream, 0, 2 * (ofInner.last - ofInner.first));
         v.receive<HIDDEN>(x, tag - 1);
         normed();
-        product<HIDDEN>(
-            stream, rows, v, 2 * (ofInner.last - ofInner.first), sums, half,
-            [&](const float *sums, int first, int count) {
-                const float scale = scaleOf(squares, epsilon);
-                const auto gated = [&](int row) {
-                    const float gate = scale * sumOf<HIDDEN>(sums, row);
-                    const float up = scale * sumOf<HIDDEN>(sums, row + 1);
-                    return gate / (1.0f + expf(-gate)) * up; // expf overflows to infinity: 0
-                };
-                for (int i = 4 * threadIdx.x; i < count; i += 4 * THREADS)
-                    postPair(inner, (ofInner.first + (first + i) / 2) / 2, gated(i), gated(i + 2),
-                             tag);
-            });
+        product<HIDDEN>(stream, rows, v, 2 * (ofInner.last - ofInner.first), sums, half,
+                        [&](const float *sums, int first, int count) {
+                            const float scale = scaleOf(squares, epsilon);
+                            const auto gated = [&](int row) {
+                                const float gate = scale * sumOf<HIDDEN>(sums, row);
+                                const float up = scale * sumOf<HIDDEN>(sums, row + 1);
+                                return gate / (1.0f + expf(-gate)) *
+                                       up; // expf overflows to infinity: 0
+                            };
+                            for (int i = 4 * threadIdx.x; i < count; i += 4 * THREADS)
+                                postPair(inner, (ofInner.first + (first + i) / 2) / 2, gated(i),
+                                         gated(i + 2), tag);
+                        });
 
         // 6. Down, and the next norm's gains.
         rows.load<MLP>(stream, 0, some.last - some.first);
@@ -181,40 +168,20 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     rows.load<HIDDEN>(stream, 0, ofHead.last - ofHead.first);
     v.receive<HIDDEN>(x, tag - 1);
     normed();
-    product<HIDDEN>(stream, rows, v, ofHead.last - ofHead.first, sums, half,
-                    [&](const float *sums, int first, int count) {
-                        const float scale = scaleOf(squares, epsilon);
-                        for (int i = threadIdx.x; i < count; i += THREADS) {
-                            const float value = scale * sumOf<HIDDEN>(sums, i);
-                            const int row = ofHead.first + first + i;
-                            logits[row] = value;
-                            largest = better(largest, value == value ? Best{value, row}
-                                                                     : Best{INFINITY, -1});
-                        }
-                    });
-    __shared__ Best bests[WARPS];
-    largest = bestOfWarp(largest);
-    if (lane == 0) bests[warp] = largest;
-    meetBlock(); // bests are there
-    if (warp > 0) return;
-    for (int w = 0; w < WARPS; w++) largest = better(largest, bests[w]);
+    product<HIDDEN>(
+        stream, rows, v, ofHead.last - ofHead.first, sums, half,
+        [&](const float *sums, int first, int count) {
+            const float scale = scaleOf(squares, epsilon);
+            for (int i = threadIdx.x; i < count; i += THREADS) {
+                const float value = scale * sumOf<HIDDEN>(sums, i);
+                const int row = ofHead.first + first + i;
+                logits[row] = value;
+                largest = better(largest, value == value ? Best{value, row} : Best{INFINITY, -1});
+            }
+        });
+    if (!bestOfGrid(largest, best, bestAt, arrived)) return;
 
-    // 8. Whoever comes last picks the token: all others have read before and token.
-    unsigned earlier = 0;
-    if (lane == 0) {
-        best[blockIdx.x] = largest.value, bestAt[blockIdx.x] = largest.column;
-        asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
-                     : "=r"(earlier)
-                     : "l"(arrived)
-                     : "memory");
-    }
-    __syncwarp(); // what lane 0 has come to know, and its own, the other lanes know as well
-    earlier = __shfl_sync(0xffffffffu, earlier, 0);
-    if (earlier + 1 < gridDim.x) return;
-    for (int i = lane; i < gridDim.x; i += 32)
-        largest = better(largest, Best{__ldcg(best + i), __ldcg(bestAt + i)});
-    largest = bestOfWarp(largest);
-    if (lane > 0) return;
+    // 8. All other blocks have read before and token.
     token[0] = largest.column;
     before[0] = now + 1, after[0] = now + 2;
     *launches += 1, *arrived = 0;

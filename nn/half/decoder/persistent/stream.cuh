@@ -5,7 +5,8 @@
 
 #include <cuda_fp16.h>
 
-constexpr int WIDTH = HEADS * DIM, SLOT_WIDTH = KV_HEADS * DIM; // of queries; of keys, and of values
+constexpr int WIDTH = HEADS * DIM,
+              SLOT_WIDTH = KV_HEADS * DIM; // of queries; of keys, and of values
 constexpr int QKV_ROWS = WIDTH + 2 * SLOT_WIDTH;
 
 // Where things are: for each layer, then for the model.

@@ -176,8 +176,8 @@ template <int IN> __device__ float sumOf(const float *sums, int row) {
 }
 
 // So many rows times a vector [IN]: calls then(sums, first, count) for each round, behind a
-// meeting, with the sums of rows first … first + count − 1. rows has the first two chunks'. sums has a half
-// for each round in turn: who writes a half again has met those who read it.
+// meeting, with the sums of rows first … first + count − 1. rows has the first two chunks'. sums
+// has a half for each round in turn: who writes a half again has met those who read it.
 template <int IN, class Then>
 __device__ void product(Stream &stream, Rows &rows, const Vector &v, int all, float (*sums)[SUMS],
                         int &half, Then then) {
