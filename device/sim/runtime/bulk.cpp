@@ -58,11 +58,14 @@ void entered(Worker *w, const BulkCopy &c, const Barrier &b, Addr a) {
     uint8_t *s = stateAt(w, a);
     for (int i = 0; i < 16; i++) s[i] = (s[i] & ~PENDING) | INITIALISED;
     w->hopper->swizzles[chunkOf(w, a)] = (uint8_t)(1 + c.swizzle / 32);
-    if (!(w->checks & RACE) || !b.engine) return;
+    if (!(w->checks & RACE)) return;
+    // Of an mbarrier beyond the last that has a clock, nothing is known: better a race that is not
+    // found than one that is none.
+    const Access write = {b.engine ? w->epoch : 0, (uint32_t)(c.pc - w->codeBase),
+                          (uint16_t)(b.engine | 15 << Access::maskShift), (Clock)b.phase};
     size_t cell = (a - r->lo) >> 2;
     for (size_t i = cell; i < cell + 4; i++) {
-        r->cells[i].write = {w->epoch, (uint32_t)(c.pc - w->codeBase),
-                             (uint16_t)(b.engine | 15 << Access::maskShift), (Clock)b.phase};
+        r->cells[i].write = write;
         r->cells[i].read1.epoch = r->cells[i].read2.epoch = 0;
         r->settled[i] = 0;
     }
