@@ -35,7 +35,7 @@ var OneKernel = Way{Name: "one kernel", Ours: true, One: true}
 
 // CanBeOne tells why OneKernel cannot be run, if it cannot.
 func (w Workload) CanBeOne(info device.Info) error {
-	return decoder.CanPersist(w.Config, w.Room(), info)
+	return decoder.CanPersist(w.Config, w.Room(), 16, info)
 }
 
 // Workload is what is run.

@@ -21,9 +21,13 @@ const (
 	mostWarps = 14      // of a block, that calculate: with the one that asks, 128 registers are left for each thread
 	segment   = 1024    // numbers of a row that a warp multiplies, at most
 	mostSums  = 1024    // sums that are kept until the block meets
+	mostFour  = 1792    // with four bits
 	mostParts = 32      // of the keys: one for each lane that puts them together
 	flight    = 2       // copies under way: more would delay what blocks send each other
 	mostSlots = 24      // of the ring, unless asked for: small models need no more
+	tile      = 16      // rows of a chunk of four bits
+	groups    = 32      // that it has of each
+	fourGroup = 128     // numbers of a group
 	besides   = 1 << 10 // bytes of shared memory besides those that are counted
 )
 
@@ -36,8 +40,10 @@ type Persistent struct {
 	Slots   int               // of the ring: each takes a row for as many warps as there are
 	Flight  int               // slots that copies are under way to, at most
 	Splits  int               // parts of the keys
-	Sums    int               // sums of a block that are kept until its threads meet
+	Sums    int               // sums of a block that are kept until its threads meet, half of them at a time with halves
+	Groups  int               // of 128 numbers, that a chunk has of a row of four bits: a multiple of 16
 	Defines map[string]string // more macros, to try something
+	bits    int               // of a layer's weights: 16, or 4
 	strict  bool              // for the simulator
 }
 
@@ -57,6 +63,7 @@ type oneKernel struct {
 // copies, one sequence, weights in halves, and the cache that the model's attention has; that attention serves prompts only.
 func (m *Model) Persist(cache *Cache, p Persistent) error {
 	c := m.Config
+	p.bits = bitsOf(m.weights)
 	fail := func(err error) error { return fmt.Errorf("a step as one kernel: %w", err) }
 	if err := p.complete(c, m.Room, m.queue.Info()); err != nil {
 		return fail(err)
@@ -73,7 +80,7 @@ func (m *Model) Persist(cache *Cache, p Persistent) error {
 	if err != nil {
 		return fail(err)
 	}
-	one := &oneKernel{launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 1)), Shared: 2 * p.slot(c) * p.Slots, Cooperative: true}}
+	one := &oneKernel{launch: device.Launch{Grid: device.D1(p.Blocks), Block: device.D1(32 * (p.Warps + 1)), Shared: 2*p.slot(c)*p.Slots + p.vector(c), Cooperative: true}}
 	if one.kernel, err = module.Kernel("llama_step"); err != nil {
 		return fail(err)
 	}
@@ -90,18 +97,28 @@ func (p Persistent) tall(in int) int     { return p.Warps / p.segments(in) }
 
 func over(n, by int) int { return (n + by - 1) / by }
 
-// slot is how many halves one has: whole rows of any matrix, and at least a key and its value.
+// vector is how many bytes of shared memory one has behind the ring: none with halves, of which warps keep their segments.
+func (p Persistent) vector(c Config) int {
+	if p.bits == 4 {
+		return 2 * max(c.Hidden, c.Width(), c.MLP)
+	}
+	return 0
+}
+
+// slot is how many halves one has: whole rows of any matrix in halves, a tile of four bits, and at least a key and its value.
 func (p Persistent) slot(c Config) int {
-	most := 2 * c.Dim
-	for _, in := range []int{c.Hidden, c.Width(), c.MLP} {
-		most = max(most, p.tall(in)*in)
+	most := max(2*c.Dim, p.tall(c.Hidden)*c.Hidden)
+	if p.bits == 4 {
+		most = max(most, tile*(p.Groups*(64+2+1)+64+16+16)/2)
+	} else {
+		most = max(most, p.tall(c.Width())*c.Width(), p.tall(c.MLP)*c.MLP)
 	}
 	return over(most, 64) * 64 // slots begin at multiples of 128 bytes
 }
 
-// CanPersist tells why steps of a model cannot be one kernel, if they cannot.
-func CanPersist(c Config, r Room, info device.Info) error {
-	return (&Persistent{}).complete(c, r, info)
+// CanPersist tells why steps of a model with layers of so many bits, 16 or 4, cannot be one kernel, if they cannot.
+func CanPersist(c Config, r Room, bits int, info device.Info) error {
+	return (&Persistent{bits: bits}).complete(c, r, info)
 }
 
 // complete fills in what was not chosen, and refuses what the kernel cannot do.
@@ -126,6 +143,10 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	or(&p.Blocks, min(info.Processors, pairs))
 	or(&p.Warps, mostWarps)
 	or(&p.Segment, max(segment, over(over(slices.Max(inputs), p.Warps), 256)*256))
+	or(&p.Groups, groups)
+	if p.bits == 4 {
+		or(&p.Sums, min(mostFour, p.Warps*tile*over(2*2*over(c.MLP/2, p.Blocks), tile)/2)) // all rows of the MLP's first matrix
+	}
 	or(&p.Sums, mostSums)
 	or(&p.Splits, max(1, min(p.Blocks*3/4/c.KVHeads, mostParts)))
 	for _, in := range inputs {
@@ -136,10 +157,21 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 			return fmt.Errorf("room for %d sums: want %d at least", p.Sums, round)
 		}
 	}
+	if p.bits == 4 {
+		for _, in := range inputs {
+			if in%(16*fourGroup) != 0 {
+				return fmt.Errorf("rows of %d numbers of four bits: want multiples of %d, so that their scales and zeros can be copied in bulk", in, 16*fourGroup)
+			}
+		}
+		if p.Groups%16 != 0 || p.Sums < p.Warps*tile/2 {
+			return fmt.Errorf("%d groups of a row in a chunk, and room for 2 × %d sums: want a multiple of 16, and %d at least", p.Groups, p.Sums, over(p.Warps*tile, 2))
+		}
+	}
 	// Every array of the kernel but the ring, and what is not counted: step.cu and heads.cuh declare them.
 	shared := c.Heads.Heads / c.KVHeads
 	own := 2 * over(c.Hidden/2, p.Blocks)
-	rest := 4*(2*p.Sums+p.segments(c.Hidden)+shared*(c.Dim+p.slot(c)/(2*c.Dim)+3)+2*c.Dim+own) + 8*(len(ofLayer)*c.Layers+len(ofModel)) + besides
+	rest := 4*(2*p.Sums+p.Warps+shared*(c.Dim+p.slot(c)/(2*c.Dim)+3)+2*c.Dim+own) + 8*(p.perLayer()*c.Layers+len(ofModel)) + besides
+	rest += p.vector(c)
 	const gates = 16 // bytes, of each slot
 	bytes := 2*p.slot(c) + gates
 	or(&p.Slots, min(mostSlots, (info.MaxShared-rest)/bytes))
@@ -162,7 +194,7 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 func (p Persistent) defines(c Config) map[string]string {
 	all := map[string]string{}
 	for name, n := range map[string]int{"HIDDEN": c.Hidden, "MLP": c.MLP, "HEADS": c.Heads.Heads, "KV_HEADS": c.KVHeads, "DIM": c.Dim, "LAYERS": c.Layers,
-		"WARPS": p.Warps, "SEGMENT": p.Segment, "SPLITS": p.Splits, "SLOT": p.slot(c), "SLOTS": p.Slots, "FLIGHT": p.Flight, "SUMS": p.Sums,
+		"WARPS": p.Warps, "SEGMENT": p.Segment, "SPLITS": p.Splits, "SLOT": p.slot(c), "SLOTS": p.Slots, "FLIGHT": p.Flight, "SUMS": p.Sums, "BITS": p.bits, "GROUPS": p.Groups,
 		"OWN": 2 * over(c.Hidden/2, p.Blocks)} {
 		all[name] = strconv.Itoa(n)
 	}

@@ -21,7 +21,8 @@ import (
 // BenchmarkStep times decoding steps of a random Llama 3.1 8B on a GPU, one right behind the other and none fetched, in the
 // ways that FLASHLAB_STEPS names: graph, whose attention is the plain one, which is slow; or persistent, and the fields of
 // Persistent, or macros, as in "persistent,flight=4". The same steps write the same logits, or the
-// benchmark fails; off is by how much these differ from the first way's, of their size. FLASHLAB_LAYERS sets the number of layers.
+// benchmark fails; off is by how much these differ from the first way's, of their size. FLASHLAB_LAYERS sets the number of layers, and
+// FLASHLAB_BITS=4 makes their weights four bits; the graph has the halves that these stand for.
 //
 //	go test -tags cuda ./nn/half/decoder -run xxx -bench Step -benchtime 1x
 func BenchmarkStep(b *testing.B) {
@@ -97,7 +98,7 @@ func BenchmarkStep(b *testing.B) {
 
 func chosen(b *testing.B, choices string) (p Persistent) {
 	p.Defines = map[string]string{}
-	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "segment": &p.Segment, "slots": &p.Slots, "flight": &p.Flight, "splits": &p.Splits, "sums": &p.Sums}
+	numbers := map[string]*int{"blocks": &p.Blocks, "warps": &p.Warps, "segment": &p.Segment, "slots": &p.Slots, "flight": &p.Flight, "splits": &p.Splits, "sums": &p.Sums, "groups": &p.Groups}
 	for choice := range strings.SplitSeq(choices, ",") {
 		name, value, _ := strings.Cut(choice, "=")
 		switch {
@@ -137,7 +138,11 @@ func onGPU(b *testing.B, shape llama3.Config, room Room) (device.Device, *Model,
 		return x
 	}
 	dense := func(outputs, inputs int) Matrix {
-		return Dense{h, random(outputs*inputs, 1/math.Sqrt(float64(inputs))), inputs, outputs}
+		m := Dense{h, random(outputs*inputs, 1/math.Sqrt(float64(inputs))), inputs, outputs}
+		if os.Getenv("FLASHLAB_BITS") != "4" {
+			return m
+		}
+		return roundedToFour(b, d, m)
 	}
 	w := Weights{Embedding: random(c.Vocabulary*c.Hidden, 1), Head: random(c.Vocabulary*c.Hidden, 0.02), Norm: random(c.Hidden, 1)}
 	for range c.Layers {

@@ -1,16 +1,41 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 
 	"flashlab/device"
+	"flashlab/nn/half"
 )
 
-// The order in which stream.cuh has addresses: those of a layer, and those of the model.
+// The order in which stream.cuh has addresses: those of a layer, of which matrices of four bits have three, and those of the model.
 var (
-	ofLayer = []string{"the first norm", "QKV", "Out", "the second norm", "GateUp", "Down", "keys", "values"}
+	ofLayer = []string{"the first norm", "the second norm", "keys", "values", "QKV", "Out", "GateUp", "Down"}
 	ofModel = []string{"the embedding", "the last norm", "the head"}
 )
+
+const matrices = 4 // of a layer
+
+func (p Persistent) perLayer() int {
+	if p.bits == 4 {
+		return len(ofLayer) + 2*matrices
+	}
+	return len(ofLayer)
+}
+
+// FourBits is a Matrix that can be read as four bits.
+type FourBits interface {
+	Matrix
+	Four() half.Four
+}
+
+// bitsOf is how many a layer's weights have.
+func bitsOf(w Weights) int {
+	if _, four := w.Blocks[0].QKV.(FourBits); four {
+		return 4
+	}
+	return 16
+}
 
 func (one *oneKernel) allocate(m *Model, cache *Cache, p Persistent) error {
 	addresses, err := m.addresses(cache)
@@ -47,22 +72,33 @@ func (one *oneKernel) allocate(m *Model, cache *Cache, p Persistent) error {
 
 // addresses are where weights and caches are.
 func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
+	at := func(name string, b device.Memory) error {
+		if b.Addr%16 != 0 {
+			return fmt.Errorf("%s at the address %#x: want a multiple of 16", name, b.Addr)
+		}
+		all = append(all, b.Addr)
+		return nil
+	}
 	add := func(names []string, parts ...any) error {
 		for i, part := range parts {
-			var b Halves
+			var failed error
 			switch part := part.(type) {
 			case Halves:
-				b = part
+				failed = at(names[i], part.Memory())
 			case Dense:
-				b = part.W
+				failed = at(names[i], part.W.Memory())
+			case FourBits:
+				four := part.Four()
+				if four.Laid {
+					return fmt.Errorf("%s is laid for several rows: a step as one kernel reads rows as they are", names[i])
+				}
+				failed = errors.Join(at(names[i], four.Codes.Memory()), at(names[i], four.Scales.Memory()), at(names[i], four.Zeros.Memory()))
 			default:
-				return fmt.Errorf("%s is a %T: it takes weights in halves", names[i], part)
+				failed = fmt.Errorf("%s is a %T: it takes weights in halves, or of four bits", names[i], part)
 			}
-			at := b.Memory().Addr
-			if at%16 != 0 {
-				return fmt.Errorf("%s at the address %#x: want a multiple of 16", names[i], at)
+			if failed != nil {
+				return failed
 			}
-			all = append(all, at)
 		}
 		return nil
 	}
@@ -70,7 +106,12 @@ func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
 		return nil, fmt.Errorf("the cache is not of a model of %v with %d slots", m.Config, m.Slots)
 	}
 	for i, b := range m.weights.Blocks {
-		if err := add(ofLayer, b.Norm1, b.QKV, b.Out, b.Norm2, b.GateUp, b.Down, cache.K[i], cache.V[i]); err != nil {
+		for k, w := range []Matrix{b.QKV, b.Out, b.GateUp, b.Down} {
+			if _, four := w.(FourBits); four != (bitsOf(m.weights) == 4) {
+				return nil, fmt.Errorf("layer %d: %s is a %T: want all matrices of layers in halves, or all of four bits", i, ofLayer[len(ofLayer)-matrices+k], w)
+			}
+		}
+		if err := add(ofLayer, b.Norm1, b.Norm2, cache.K[i], cache.V[i], b.QKV, b.Out, b.GateUp, b.Down); err != nil {
 			return nil, fmt.Errorf("layer %d: %w", i, err)
 		}
 	}

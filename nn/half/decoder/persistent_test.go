@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/nn/half"
 	"flashlab/nn/llama3"
 )
 
@@ -126,4 +127,65 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 	other := r.model(r.d, Room{1, 4, 4})
 	assert.ErrorContains(t, other.Persist(r.cache, Persistent{}), "it takes weights in halves")
 	assert.NoError(t, other.Prefill([][]int32{{1}}), "a model that was refused goes on as before")
+}
+
+// quantised is a matrix of four bits, which prompts read as the halves that it stands for.
+type quantised struct {
+	Dense
+	four half.Four
+}
+
+func (q quantised) Four() half.Four { return q.four }
+
+// roundedToFour leaves in a matrix what its four bits stand for.
+func roundedToFour(t require.TestingT, d device.Device, m Dense) quantised {
+	q, all := quantised{Dense: m}, m.W.Len()
+	var err error
+	q.four.Codes, err = device.Alloc[uint8](d, "codes", all/2)
+	require.NoError(t, err)
+	q.four.Scales, err = device.Alloc[device.Float16](d, "scales", all/fourGroup)
+	require.NoError(t, err)
+	q.four.Zeros, err = device.Alloc[uint8](d, "zeros", all/fourGroup)
+	require.NoError(t, err)
+	require.NoError(t, m.Layers.Quantise(q.four, m.W, m.Outputs, m.Inputs))
+	require.NoError(t, m.Layers.Dequantise(m.W, q.four, m.Outputs, m.Inputs))
+	return q
+}
+
+// toFour makes the matrices of layers four bits.
+func (r *rig) toFour() {
+	r.Helper()
+	for i := range r.weights.Blocks {
+		b, n := &r.weights.Blocks[i], &r.numbers.blocks[i]
+		for _, m := range []struct {
+			matrix  *Matrix
+			numbers *[]float32
+		}{{&b.QKV, &n.qkv}, {&b.Out, &n.out}, {&b.GateUp, &n.gateUp}, {&b.Down, &n.down}} {
+			q := roundedToFour(r, r.d, (*m.matrix).(Dense))
+			halves, err := q.W.CopyOut(r.d)
+			require.NoError(r, err)
+			for j, x := range halves {
+				(*m.numbers)[j] = x.Float32()
+			}
+			*m.matrix = q
+		}
+	}
+}
+
+// TestFourBitsInOneKernel: the smallest shape whose rows can be copied, and one whose rows take several chunks.
+func TestFourBitsInOneKernel(t *testing.T) {
+	shape := llama3.Config{Width: 2048, Heads: 16, KVHeads: 2, Dim: 128, Layers: 1, Inner: 4096, Positions: 60, Vocabulary: 113, Epsilon: 0.3, Rotary: 10000, Begin: -1}
+	r := startWith(t, shape)
+	r.toFour()
+	for _, p := range []Persistent{{Blocks: 7, Groups: 16}, {Blocks: 3, Warps: 9, Sums: 9 * tile}} {
+		m := r.model(r.d, Room{1, shape.Positions, shape.Positions})
+		require.NoError(t, m.Persist(r.cache, p))
+		r.goOn(m, 1, 2)
+		r.goOn(m, 33, 1)
+	}
+	bad := startWith(t, odd(1))
+	bad.weights.Blocks[0].QKV = quantised{Dense: bad.weights.Blocks[0].QKV.(Dense)}
+	assert.ErrorContains(t, bad.model(bad.d, Room{1, 4, 4}).Persist(bad.cache, Persistent{}), "want multiples of 2048")
+	r.weights.Blocks[0].Out = r.weights.Blocks[0].Out.(quantised).Dense
+	assert.ErrorContains(t, r.model(r.d, Room{1, 4, 4}).Persist(r.cache, Persistent{}), "want all matrices of layers in halves, or all of four bits")
 }

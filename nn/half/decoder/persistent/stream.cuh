@@ -9,8 +9,11 @@ constexpr int WIDTH = HEADS * DIM,
               SLOT_WIDTH = KV_HEADS * DIM; // of queries; of keys, and of values
 constexpr int QKV_ROWS = WIDTH + 2 * SLOT_WIDTH;
 
-// Where things are: for each layer, then for the model.
-enum { NORM1, QKV, OUT, NORM2, GATE_UP, DOWN, KEYS, VALUES, OF_LAYER };
+// Where things are: for each layer, then for the model. A matrix of four bits is codes, scales and
+// zeros.
+constexpr int PARTS = BITS == 4 ? 3 : 1;
+enum { NORM1, NORM2, KEYS, VALUES, QKV };
+enum { OUT = QKV + PARTS, GATE_UP = OUT + PARTS, DOWN = GATE_UP + PARTS, OF_LAYER = DOWN + PARTS };
 enum { EMBEDDING = LAYERS * OF_LAYER, NORM, HEAD, ADDRESSES };
 
 // --- Who does what
@@ -50,7 +53,22 @@ __device__ Part partOf(int unit, int keys) {
 constexpr int KEYS_OF_CHUNK = SLOT / (2 * DIM);
 static_assert(KEYS_OF_CHUNK > 0, "a slot has room for a key and its value");
 
+// Four bits: a chunk has 16 rows of a matrix, a tile, and of these so many groups of 128 numbers.
+// Its rows are apart by 64 bytes, or 16, more than they have, so that lanes read from all banks.
+constexpr int GROUP = 128, TILE = 16;
+constexpr int CODES_APART = GROUPS * 64 + 64, SCALES_APART = GROUPS * 2 + 16,
+              ZEROS_APART = GROUPS + 16;
+constexpr int SCALES_AT = TILE * CODES_APART, ZEROS_AT = SCALES_AT + TILE * SCALES_APART;
+static_assert(BITS == 16 || ZEROS_AT + TILE * ZEROS_APART <= 2 * SLOT, "a tile fits a slot");
+
 // --- What is asked for
+
+// A copy: to which byte of a slot, from where, and how many bytes.
+struct Copy {
+    int to;
+    const void *from;
+    int bytes;
+};
 
 // The warp that asks. Chunk n goes to slot n % SLOTS of the ring [SLOTS, SLOT]; full and empty are
 // [SLOTS]. At most FLIGHT chunks are under way at a time.
@@ -59,29 +77,57 @@ struct Asking {
     Gate *full, *empty;
     int chunk = 0;
 
-    // The next chunk: `copies` copies of so many halves, number i from where(i) to at(i) of a slot.
-    template <class At, class Where>
-    __device__ void ask(int copies, int halves, At at, Where where) {
+    // The next chunk: copies of so many bytes in all, which copyOf(i) describes.
+    template <class CopyOf> __device__ void ask(int copies, int bytes, CopyOf copyOf) {
         const int slot = chunk % SLOTS, earlier = chunk - FLIGHT;
         empty[slot].pass((chunk / SLOTS & 1) ^ 1);
         if (FLIGHT < SLOTS && earlier >= 0) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
-        if (threadIdx.x % 32 == 0) full[slot].arriveWith(copies * halves * 2);
+        if (threadIdx.x % 32 == 0) full[slot].arriveWith(bytes);
         __syncwarp(); // before they come, it is known how many
-        for (int i = threadIdx.x % 32; i < copies; i += 32)
-            copy(ring + slot * SLOT + at(i), where(i), halves * 2, full[slot]);
+        for (int i = threadIdx.x % 32; i < copies; i += 32) {
+            const Copy one = copyOf(i);
+            copy((char *)(ring + slot * SLOT) + one.to, one.from, one.bytes, full[slot]);
+        }
         chunk++;
     }
-    // The rows of a share, of so many halves each.
-    template <int IN, class Where> __device__ void askRows(int rows, Where where) {
+    // So many rows of halves, each the rowOf(i)-th of a matrix.
+    template <int IN, class RowOf>
+    __device__ void askHalves(const __half *w, int rows, RowOf rowOf) {
 #pragma unroll 1
-        for (int row = 0; row < rows; row += tall(IN))
-            ask(
-                min(tall(IN), rows - row), IN, [](int i) { return i * IN; },
-                [&](int i) { return where(row + i); });
+        for (int row = 0; row < rows; row += tall(IN)) {
+            const int count = min(tall(IN), rows - row);
+            ask(count, count * IN * 2, [&](int i) {
+                return Copy{i * IN * 2, w + (size_t)rowOf(row + i) * IN, IN * 2};
+            });
+        }
     }
-    template <int IN> __device__ void askMatrix(const __half *w, Share share) {
-        askRows<IN>(share.last - share.first,
-                    [=](int row) { return w + (size_t)(share.first + row) * IN; });
+    // The same of four bits. w has the addresses of codes, scales and zeros.
+    template <int IN, class RowOf>
+    __device__ void askFour(__half *const *w, int rows, RowOf rowOf) {
+        constexpr int ALL = IN / GROUP;
+        const char *codes = (const char *)w[0], *scales = (const char *)w[1],
+                   *zeros = (const char *)w[2];
+#pragma unroll 1
+        for (int row = 0; row < rows; row += TILE)
+#pragma unroll 1
+            for (int group = 0; group < ALL; group += GROUPS) {
+                const int count = min(TILE, rows - row), groups = min(GROUPS, ALL - group);
+                ask(3 * count, count * groups * (64 + 2 + 1), [&](int i) {
+                    const int its = i / 3;
+                    const size_t at = (size_t)rowOf(row + its) * ALL + group;
+                    return i % 3 == 0 ? Copy{its * CODES_APART, codes + at * 64, groups * 64}
+                           : i % 3 == 1
+                               ? Copy{SCALES_AT + its * SCALES_APART, scales + at * 2, groups * 2}
+                               : Copy{ZEROS_AT + its * ZEROS_APART, zeros + at, groups};
+                });
+            }
+    }
+    template <int IN, class RowOf>
+    __device__ void askMatrix(__half *const *w, int rows, RowOf rowOf) {
+        if constexpr (BITS == 4)
+            askFour<IN>(w, rows, rowOf);
+        else
+            askHalves<IN>(*w, rows, rowOf);
     }
     // Keys and values of tokens before this one.
     __device__ void askOld(const __half *keys, const __half *values, int now) {
@@ -92,35 +138,34 @@ struct Asking {
             for (int key = part.first; key < last; key += KEYS_OF_CHUNK) {
                 const int count = min(KEYS_OF_CHUNK, last - key);
                 const size_t from = (size_t)key * SLOT_WIDTH + part.head * DIM;
-                ask(
-                    2 * count, DIM,
-                    [=](int i) { return (i < count ? i : KEYS_OF_CHUNK + i - count) * DIM; },
-                    [=](int i) {
-                        return i < count ? keys + from + (size_t)i * SLOT_WIDTH
-                                         : values + from + (size_t)(i - count) * SLOT_WIDTH;
-                    });
+                ask(2 * count, 2 * count * DIM * 2, [&](int i) {
+                    const bool value = i >= count;
+                    const int its = value ? i - count : i;
+                    return Copy{(value ? KEYS_OF_CHUNK + its : its) * DIM * 2,
+                                (value ? values : keys) + from + (size_t)its * SLOT_WIDTH, DIM * 2};
+                });
             }
         }
     }
     // All of a step, in the order of its use.
     __device__ void askForAll(__half *const *addresses, int now, int vocabulary) {
+        const Share ofQkv = pairsOf(QKV_ROWS), some = pairsOf(HIDDEN), inner = pairsOf(MLP);
+        const auto from = [](Share share) { return [=](int row) { return share.first + row; }; };
 #pragma unroll 1
         for (int layer = 0; layer < LAYERS; layer++) {
             __half *const *w = addresses + layer * OF_LAYER;
             if (threadIdx.x % 32 == 0 && blockIdx.x == layer % gridDim.x)
                 prefetch(w[NORM1], HIDDEN * 2), prefetch(w[NORM2], HIDDEN * 2);
-            askMatrix<HIDDEN>(w[QKV], pairsOf(QKV_ROWS));
+            askMatrix<HIDDEN>(w + QKV, ofQkv.last - ofQkv.first, from(ofQkv));
             askOld(w[KEYS], w[VALUES], now);
-            askMatrix<WIDTH>(w[OUT], pairsOf(HIDDEN));
+            askMatrix<WIDTH>(w + OUT, some.last - some.first, from(some));
             // A row of the gate, then the one of up that belongs to it.
-            const Share inner = pairsOf(MLP);
-            const __half *gate = w[GATE_UP] + (size_t)inner.first * HIDDEN;
-            askRows<HIDDEN>(2 * (inner.last - inner.first), [=](int row) {
-                return gate + (size_t)(row / 2 + row % 2 * MLP) * HIDDEN;
-            });
-            askMatrix<MLP>(w[DOWN], pairsOf(HIDDEN));
+            askMatrix<HIDDEN>(w + GATE_UP, 2 * (inner.last - inner.first),
+                              [=](int row) { return inner.first + row / 2 + row % 2 * MLP; });
+            askMatrix<MLP>(w + DOWN, some.last - some.first, from(some));
         }
-        askMatrix<HIDDEN>(addresses[HEAD], pairsOf(vocabulary));
+        const Share head = pairsOf(vocabulary);
+        askHalves<HIDDEN>(addresses[HEAD], head.last - head.first, from(head));
     }
 };
 

@@ -1,4 +1,4 @@
-// vector.cuh: vectors that blocks send each other, and their products with what a Stream brings.
+// vector.cuh: vectors that blocks send each other, and norms.
 #pragma once
 
 #include "mail.cuh"
@@ -138,70 +138,22 @@ __device__ float sumOfEach(float a, float b) {
     return value;
 }
 
-// --- Products
-
-// Rows whose sums are kept until the block meets: whole chunks, and a multiple of 4.
-__host__ __device__ constexpr int rowsOfRound(int in) {
-    return SUMS / segments(in) / (4 * tall(in)) * (4 * tall(in));
-}
-static_assert(rowsOfRound(HIDDEN) > 0 && rowsOfRound(WIDTH) > 0 && rowsOfRound(MLP) > 0,
-              "there is room for the sums of a round");
-
-// Two chunks' rows that the warp multiplies next. They wait in registers for the vector: what comes
-// behind its arrival is the time of a step, and this is before.
-struct Rows {
-    Row at[2];
-
-    // The warp's of two chunks, the first of which begins with a row of so many; zeros where it has
-    // none.
-    template <int IN> __device__ void load(Stream &stream, int row, int rows) {
-#pragma unroll
-        for (int i = 0; i < 2; i++, row += tall(IN)) {
-            at[i] = Row{};
-            if (row >= rows) continue;
-            const __half *chunk = stream.next();
-            if (rowOfWarp<IN>() < min(tall(IN), rows - row))
-                at[i].load<IN>(chunk + rowOfWarp<IN>() * IN + segment<IN>() * SEGMENT);
-            stream.take();
-        }
-    }
-};
-
-// The sum of a row, of those of a round.
-template <int IN> __device__ float sumOf(const float *sums, int row) {
+// A norm's factor, from the squares of a vector [HIDDEN], which warps have added up.
+__device__ float scaleOf(const float *squares, int warps, float epsilon) {
     float sum = 0;
-#pragma unroll
-    for (int s = 0; s < segments(IN); s++) sum += sums[row * segments(IN) + s];
-    return sum;
-}
-
-// So many rows times a vector [IN]: calls then(sums, first, count) for each round, behind a
-// meeting, with the sums of rows first … first + count − 1. rows has the first two chunks'. sums
-// has a half for each round in turn: who writes a half again has met those who read it.
-template <int IN, class Then>
-__device__ void product(Stream &stream, Rows &rows, const Vector &v, int all, float (*sums)[SUMS],
-                        int &half, Then then) {
-    const int lane = threadIdx.x % 32, row = rowOfWarp<IN>();
-    for (int first = 0; first < all; first += rowsOfRound(IN)) {
-        const int count = min(rowsOfRound(IN), all - first);
-        float *to = sums[half ^= 1];
-#pragma unroll 1
-        for (int r = 0; r < count; r += 2 * tall(IN)) {
-            if (first + r > 0) rows.load<IN>(stream, r, count);
-            const float sum = sumOfEach(v.times(rows.at[0]), v.times(rows.at[1]));
-            const int its = r + (lane < 16 ? 0 : tall(IN)) + row;
-            if (lane % 16 == 0 && row < tall(IN) && its < count)
-                to[its * segments(IN) + segment<IN>()] = sum;
-        }
-        meetBlock(); // all sums are there
-        then(to, first, count);
-    }
-}
-
-// The factor of a norm, from the squares of a vector [HIDDEN].
-__device__ float scaleOf(const float *squares, float epsilon) {
-    float sum = 0;
-#pragma unroll
-    for (int s = 0; s < segments(HIDDEN); s++) sum += squares[s];
+    for (int w = 0; w < warps; w++) sum += squares[w];
     return rsqrtf(sum * (1.0f / HIDDEN) + epsilon);
 }
+
+// What a product multiplies by: a vector that blocks sent with a tag, times a norm's gains, if
+// there are any.
+struct Source {
+    const uint64_t *sent;
+    uint32_t tag;
+    const __half *gains = 0;
+};
+
+// What warps of a block tell each other in products: sums, and the squares of their numbers.
+struct Shared {
+    float sums[2][SUMS], squares[WARPS];
+};

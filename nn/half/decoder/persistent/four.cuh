@@ -1,0 +1,184 @@
+// four.cuh: products with weights of four bits, in groups of 128 numbers: (code - zero) * scale.
+// It is bonus task b8's way for one row, by tensor cores, with weights from the ring.
+#pragma once
+
+#include "vector.cuh"
+
+#include <tensorcore.h>
+
+__device__ __half2 halvesOf(uint32_t bits) {
+    return *reinterpret_cast<__half2 *>(&bits);
+}
+__device__ uint32_t bitsOf(__half2 x) {
+    return *reinterpret_cast<uint32_t *>(&x);
+}
+
+// Two codes less their zero as halves, without a conversion. 0x6400 is the half 1024, whose last
+// bit counts 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts
+// 16 times: a sixteenth of that is 64 + code, and 0xd400 is -64.
+struct Zero {
+    uint32_t ofLow, ofHigh;
+
+    __device__ Zero(uint32_t zero) {
+        const uint32_t twice = (zero & 15) * 0x10001;
+        ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
+    }
+};
+template <uint32_t MASK> __device__ __half2 above1024(uint32_t word) {
+    uint32_t x; // in C++ these are two instructions, as one of them takes one constant
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(x) : "r"(word), "n"(MASK), "r"(0x64006400));
+    return halvesOf(x);
+}
+__device__ uint32_t low(uint32_t word, Zero zero) { // codes at bits 0 and 16
+    return bitsOf(__hsub2(above1024<0x000f000f>(word), halvesOf(zero.ofLow)));
+}
+__device__ uint32_t high(uint32_t word, Zero zero) { // codes at bits 4 and 20
+    return bitsOf(
+        __hfma2(above1024<0x00f000f0>(word), __float2half2_rn(0.0625f), halvesOf(zero.ofHigh)));
+}
+
+// A vector in shared memory, as tensor cores want it: lane 4g + t multiplies the numbers 32 t … 32
+// t + 31 of a group, eight at a time, and of eight the pairs 0 and 4, 1 and 5, 2 and 6, 3 and 7,
+// since codes 16 bits apart are such numbers. Eight i of lane t is at [group][i][t].
+constexpr int LONGEST = MLP > HIDDEN ? (MLP > WIDTH ? MLP : WIDTH)
+                                     : (HIDDEN > WIDTH ? HIDDEN : WIDTH);
+struct Pieces4 {
+    Eight at[LONGEST / 8];
+};
+__device__ int placeOfEight(int eight) {
+    return (eight & ~15) | (eight & 3) << 2 | (eight >> 2 & 3);
+}
+__device__ Eight inPairs(Eight v) {
+    return {
+        __byte_perm(v.pairs[0], v.pairs[2], 0x5410), __byte_perm(v.pairs[0], v.pairs[2], 0x7632),
+        __byte_perm(v.pairs[1], v.pairs[3], 0x5410), __byte_perm(v.pairs[1], v.pairs[3], 0x7632)};
+}
+
+// A thread's eights of a vector [IN]: threadIdx.x, threadIdx.x + THREADS and so on.
+template <int IN> struct Mine {
+    static constexpr int EACH = (IN / 8 + THREADS - 1) / THREADS;
+    Eight at[EACH];
+
+    static __device__ int eight(int i) { return threadIdx.x + i * THREADS; }
+    static __device__ bool has(int i) { return eight(i) < IN / 8; }
+
+    __device__ void load(const __half *from) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++) at[i] = has(i) ? ((const Eight *)from)[eight(i)] : Eight{};
+    }
+    // All that are missing are asked for at once, until none is.
+    __device__ void receive(const uint64_t *from, uint32_t tag) {
+        Two two[EACH][2] = {};
+        for (bool all = false; !all;) {
+            all = true;
+#pragma unroll
+            for (int i = 0; i < 2 * EACH; i++) {
+                Two &it = two[i / 2][i % 2];
+                if (has(i / 2) && !it.has(tag))
+                    it.ask(from + place(4 * eight(i / 2) + 2 * (i % 2)));
+            }
+#pragma unroll
+            for (int i = 0; i < 2 * EACH; i++)
+                all = all && (!has(i / 2) || two[i / 2][i % 2].has(tag));
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            at[i] = {two[i][0].bits(0), two[i][0].bits(1), two[i][1].bits(0), two[i][1].bits(1)};
+    }
+    // Squares of all, and each times its gain.
+    __device__ float norm(const Mine &gains) {
+        float squares = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+#pragma unroll
+            for (int p = 0; p < 4; p++) {
+                const float2 v = at[i].two(p), g = gains.at[i].two(p);
+                squares += v.x * v.x + v.y * v.y;
+                at[i].pairs[p] = bitsOf(__floats2half2_rn(v.x * g.x, v.y * g.y));
+            }
+        return squares;
+    }
+    __device__ void store(Pieces4 &to) const {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (has(i)) to.at[placeOfEight(eight(i))] = inPairs(at[i]);
+    }
+};
+
+// Adds a group of a tile: sum is that of output g, then that of g + 8. x has the group's 16 eights.
+__device__ void addGroup(float (&sum)[2], const __half *chunk, int group, const Eight *x) {
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const char *tile = (const char *)chunk;
+    const char *codes = tile + g * CODES_APART + group * 64 + t * 16;
+    const uint4 one = *(const uint4 *)codes, other = *(const uint4 *)(codes + 8 * CODES_APART);
+    const uint32_t words[4] = {one.x, one.y, one.z, one.w};
+    const uint32_t words8[4] = {other.x, other.y, other.z, other.w};
+    const char *zeros = tile + ZEROS_AT + g * ZEROS_APART + group;
+    const char *scales = tile + SCALES_AT + g * SCALES_APART + group * 2;
+    const Zero zero(zeros[0]), zero8(zeros[8 * ZEROS_APART]);
+    float part[4] = {}; // the product's eight columns are all the same
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const Eight b = x[i * 4 + t];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const uint32_t word = words[i] >> half * 8, word8 = words8[i] >> half * 8;
+            const uint32_t w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
+                                   high(word8, zero8)};
+            mma_f16(part, w, b.pairs[2 * half], b.pairs[2 * half + 1]);
+        }
+    }
+    sum[0] = fmaf(__half2float(*(const __half *)scales), part[0], sum[0]);
+    sum[1] = fmaf(__half2float(*(const __half *)(scales + 8 * SCALES_APART)), part[2], sum[1]);
+}
+
+// As timesHalves, with weights of four bits; x is for this alone.
+template <int IN, bool NORM, class Then>
+__device__ void timesFour(Stream &stream, Source source, int all, Shared &shared, Pieces4 &x,
+                          float epsilon, Then then) {
+    constexpr int ROUND = 2 * SUMS / (WARPS * TILE) * TILE; // rows whose sums there is room for
+    static_assert(ROUND > 0 && IN % (16 * GROUP) == 0, "rows of whole bulk copies");
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float *sums = shared.sums[0]; // [ROUND / TILE, WARPS, TILE]
+    Mine<IN> gains, mine;
+    if (NORM) gains.load(source.gains);
+    mine.receive(source.sent, source.tag);
+    if (NORM) {
+        const float squares = sumOfWarp(mine.norm(gains));
+        if (lane == 0) shared.squares[warp] = squares;
+    }
+    mine.store(x);
+    meetBlock(); // x is there
+    for (int first = 0; first < all; first += ROUND) {
+        const int count = min(ROUND, all - first);
+#pragma unroll 1
+        for (int tile = 0; tile * TILE < count; tile++) {
+            float sum[2] = {};
+#pragma unroll 1
+            for (int from = 0; from < IN / GROUP; from += GROUPS) {
+                const __half *chunk = stream.next();
+                // Who has a group more than others is another warp in each tile.
+                for (int group = (warp + 5 * tile) % WARPS; group < min(GROUPS, IN / GROUP - from);
+                     group += WARPS)
+                    addGroup(sum, chunk, group, x.at + (from + group) * 16);
+                stream.take();
+            }
+            if (lane % 4 == 0) {
+                float *to = sums + (tile * WARPS + warp) * TILE + lane / 4;
+                to[0] = sum[0], to[8] = sum[1];
+            }
+        }
+        meetBlock(); // all sums are there
+        const float scale = NORM ? scaleOf(shared.squares, WARPS, epsilon) : 1.0f;
+        then(
+            [&](int i) {
+                float sum = 0;
+#pragma unroll
+                for (int w = 0; w < WARPS; w++)
+                    sum += sums[(i / TILE * WARPS + w) * TILE + i % TILE];
+                return scale * sum;
+            },
+            first, count);
+        if (first + ROUND < all) meetBlock(); // nobody reads sums any more
+    }
+}
