@@ -63,7 +63,7 @@ takes.release  := VERSION COURSE
 #= TOKENS=100           how many e2e times, or gpt2 or five writes
 #= MODEL=folder         GPT-2 as Hugging Face has it, any size; the course's own without it; of five, a Llama
 #= SHAPE=8B             five's model with random weights: tiny, 1B, 3B, 8B, 70B (without it 8B, in the simulator tiny);
-#=                      BATCH=16 sequences; WAYS=1,2 these of the ways, of which 6 is a step as one kernel
+#=                      BATCH=16 sequences; WAYS=1,2 these of the ways; 6 and 7 are steps as one kernel
 #= PROMPT="In optics"   what to go on from; PROMPT_TOKENS=512 from so many random ones (of five with PERPLEXITY=file, of that)
 #= TEMPERATURE=0.8 TOPK=40 TOPP=0.95   sampled; without a temperature, greedy
 #= STEP=persistent      each token by one kernel, on a GPU from Hopper on, in place of a graph; STEP=persistent,bits=16 with matrices in halves

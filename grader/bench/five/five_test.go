@@ -64,21 +64,23 @@ func TestFiveWays(t *testing.T) {
 	assert.Contains(t, string(written), `"Name": "our attention"`)
 }
 
-// TestOneKernel: it writes what the graph of the same parts writes.
+// TestOneKernel: it writes what the graph of the same parts writes, in halves and in four bits.
 func TestOneKernel(t *testing.T) {
 	d, w := attntest.Device(t), tiny(t, 1, 33, 4)
-	require.NoError(t, w.CanBeOne(d.Info()))
-	var all []Result
-	require.NoError(t, Run(d, w, []Way{Ways[1], OneKernel}, func(one Result) { all = append(all, one) }))
-	attntest.Findings(t, d)
-	assert.Equal(t, all[0].Tokens, all[1].Tokens)
-	assert.InEpsilon(t, all[0].Perplexity, all[1].Perplexity, 0.01)
-	assert.NotEqual(t, all[0].Perplexity, all[1].Perplexity, "sums in another order")
-	assert.True(t, all[1].Graph)
-
+	for i, one := range OneKernels {
+		require.NoError(t, w.CanBe(one, d.Info()))
+		graph := []Way{Ways[1], Ways[3]}[i]
+		var all []Result
+		require.NoError(t, Run(d, w, []Way{graph, one}, func(r Result) { all = append(all, r) }))
+		attntest.Findings(t, d)
+		assert.Equal(t, all[0].Tokens, all[1].Tokens, one.Name)
+		assert.InEpsilon(t, all[0].Perplexity, all[1].Perplexity, 0.01, one.Name)
+		assert.NotEqual(t, all[0].Perplexity, all[1].Perplexity, "sums in another order")
+		assert.True(t, all[1].Graph)
+	}
 	w = tiny(t, 2, 33, 4)
-	assert.ErrorContains(t, w.CanBeOne(d.Info()), "one sequence, and here are 2")
-	assert.ErrorContains(t, Run(d, w, []Way{OneKernel}, nil), "one kernel: a step as one kernel: it is for one sequence")
+	assert.ErrorContains(t, w.CanBe(OneKernels[0], d.Info()), "one sequence, and here are 2")
+	assert.ErrorContains(t, Run(d, w, OneKernels, nil), "one kernel: a step as one kernel: it is for one sequence")
 }
 
 // logits are those after a prompt, and after each of some steps.
@@ -108,7 +110,7 @@ func TestFourBitsAreWhatTheySay(t *testing.T) {
 		p, err := newParts(device.QueueOf(c))
 		require.NoError(t, err)
 		a := &arena{c, map[uint64]device.Memory{}}
-		weights, err := a.weights(p, w, true)
+		weights, err := a.weights(p, w, Ways[3])
 		require.NoError(t, err)
 		back := weights
 		back.Blocks = nil

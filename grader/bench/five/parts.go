@@ -87,7 +87,7 @@ func (a *arena) close() error {
 
 // model puts one way's together.
 func (a *arena) model(p *parts, w Workload, way Way) (*decoder.Model, error) {
-	weights, err := a.weights(p, w, way.Four)
+	weights, err := a.weights(p, w, way)
 	if err != nil {
 		return nil, err
 	}

@@ -30,12 +30,22 @@ var Ways = []Way{
 	{Name: "all", Ours: true, Kivi: true, Four: true},
 }
 
-// OneKernel is a sixth, where CanBeOne allows it.
-var OneKernel = Way{Name: "one kernel", Ours: true, One: true}
+// OneKernels are two more, where CanBe allows them.
+var OneKernels = []Way{
+	{Name: "one kernel", Ours: true, One: true},
+	{Name: "one kernel, W4A16", Ours: true, Four: true, One: true},
+}
 
-// CanBeOne tells why OneKernel cannot be run, if it cannot.
-func (w Workload) CanBeOne(info device.Info) error {
-	return decoder.CanPersist(w.Config, w.Room(), 16, info)
+// CanBe tells why a way cannot be run, if it is known before.
+func (w Workload) CanBe(way Way, info device.Info) error {
+	if !way.One {
+		return nil
+	}
+	bits := 16
+	if way.Four {
+		bits = 4
+	}
+	return decoder.CanPersist(w.Config, w.Room(), bits, info)
 }
 
 // Workload is what is run.

@@ -89,11 +89,11 @@ func (s stacked) put(to half.Halves, from source) error {
 }
 
 // weights makes those of a way.
-func (a *arena) weights(p *parts, w Workload, four bool) (all decoder.Weights, err error) {
+func (a *arena) weights(p *parts, w Workload, way Way) (all decoder.Weights, err error) {
 	s := source{w, a.device, p.nn}
 	build := func(m stacked) (decoder.Matrix, error) { return a.dense(p, s, m) }
-	if four {
-		f := fours{parts: p, arena: a, rows: w.Batch}
+	if way.Four {
+		f := fours{parts: p, arena: a, laid: w.Batch > 1 || way.One}
 		if err := f.begin(w); err != nil {
 			return all, err
 		}
@@ -158,7 +158,7 @@ func (a *arena) block(s source, i int, build func(stacked) (decoder.Matrix, erro
 type fours struct {
 	*parts
 	*arena
-	rows    int         // of a decoding step: one takes weights as they are, more take them laid
+	laid    bool        // for several rows, and for a step as one kernel; one row else takes weights as they are
 	scratch half.Halves // a whole matrix in halves: to quantise, and for prompts
 	unlaid  half.Four
 	largest int
@@ -172,7 +172,7 @@ func (f *fours) begin(w Workload) (err error) {
 			return fmt.Errorf("a matrix [%d, %d] cannot have four bits: its rows must be whole groups of %d", m[0], m[1], w4a16.Group)
 		}
 	}
-	if f.scratch, err = alloc[device.Float16](f.arena, "a matrix in halves", f.largest); err != nil || f.rows == 1 {
+	if f.scratch, err = alloc[device.Float16](f.arena, "a matrix in halves", f.largest); err != nil || !f.laid {
 		return err
 	}
 	f.unlaid, err = f.room(f.largest)
@@ -203,7 +203,7 @@ func (f *fours) matrix(from source, s stacked) (decoder.Matrix, error) {
 		return nil, err
 	}
 	m := fourMatrix{parts: f.parts, scratch: w, shape: w4a16.Shape{K: inputs, N: outputs}}
-	if f.rows == 1 {
+	if !f.laid {
 		if m.weights, err = f.room(n); err != nil {
 			return nil, err
 		}
@@ -242,6 +242,9 @@ type fourMatrix struct {
 	scratch half.Halves
 	shape   w4a16.Shape // Rows apart
 }
+
+// Four is what a step as one kernel reads.
+func (m fourMatrix) Four() half.Four { return m.weights }
 
 // few tells whether rows are multiplied by four bits.
 func (m fourMatrix) few(rows int) bool {

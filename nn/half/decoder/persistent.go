@@ -21,7 +21,7 @@ const (
 	mostWarps = 14      // of a block, that calculate: with the one that asks, 128 registers are left for each thread
 	segment   = 1024    // numbers of a row that a warp multiplies, at most
 	mostSums  = 1024    // sums that are kept until the block meets
-	mostFour  = 1792    // with four bits
+	mostTiles = 8       // of the gate, whose sums are kept with four bits, and as many of up
 	mostParts = 32      // of the keys: one for each lane that puts them together
 	flight    = 2       // copies under way: more would delay what blocks send each other
 	mostSlots = 24      // of the ring, unless asked for: small models need no more
@@ -97,6 +97,14 @@ func (p Persistent) tall(in int) int     { return p.Warps / p.segments(in) }
 
 func over(n, by int) int { return (n + by - 1) / by }
 
+// together is how many rows of a matrix fall to a block at a time.
+func (p Persistent) together() int {
+	if p.bits == 4 {
+		return tile
+	}
+	return 2
+}
+
 // vector is how many bytes of shared memory one has behind the ring: none with halves, of which warps keep their segments.
 func (p Persistent) vector(c Config) int {
 	if p.bits == 4 {
@@ -109,7 +117,7 @@ func (p Persistent) vector(c Config) int {
 func (p Persistent) slot(c Config) int {
 	most := max(2*c.Dim, p.tall(c.Hidden)*c.Hidden)
 	if p.bits == 4 {
-		most = max(most, tile*(p.Groups*(64+2+1)+64+16+16)/2)
+		most = max(most, p.Groups*tile*(fourGroup/2+2+1)/2)
 	} else {
 		most = max(most, p.tall(c.Width())*c.Width(), p.tall(c.MLP)*c.MLP)
 	}
@@ -139,13 +147,14 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	}
 	p.strict = info.Kind == device.Sim
 	inputs := []int{c.Hidden, c.Width(), c.MLP}
-	pairs := min(c.Hidden, c.Width(), c.MLP, c.Vocabulary) / 2
+	together := p.together()
+	pairs := min(c.Hidden/together, c.All()/together, c.MLP/together, c.Vocabulary/2)
 	or(&p.Blocks, min(info.Processors, pairs))
 	or(&p.Warps, mostWarps)
 	or(&p.Segment, max(segment, over(over(slices.Max(inputs), p.Warps), 256)*256))
 	or(&p.Groups, groups)
 	if p.bits == 4 {
-		or(&p.Sums, min(mostFour, p.Warps*tile*over(2*2*over(c.MLP/2, p.Blocks), tile)/2)) // all rows of the MLP's first matrix
+		or(&p.Sums, p.Warps*tile*min(mostTiles, over(c.MLP/tile, p.Blocks))) // the gate's tiles and up's
 	}
 	or(&p.Sums, mostSums)
 	or(&p.Splits, max(1, min(p.Blocks*3/4/c.KVHeads, mostParts)))
@@ -158,23 +167,26 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 		}
 	}
 	if p.bits == 4 {
-		for _, in := range inputs {
-			if in%(16*fourGroup) != 0 {
-				return fmt.Errorf("rows of %d numbers of four bits: want multiples of %d, so that their scales and zeros can be copied in bulk", in, 16*fourGroup)
+		for _, n := range append([]int{c.All()}, inputs...) {
+			if n%fourGroup != 0 {
+				return fmt.Errorf("a matrix of four bits with a side of %d: want multiples of %d", n, fourGroup)
 			}
 		}
-		if p.Groups%16 != 0 || p.Sums < p.Warps*tile/2 {
-			return fmt.Errorf("%d groups of a row in a chunk, and room for 2 × %d sums: want a multiple of 16, and %d at least", p.Groups, p.Sums, over(p.Warps*tile, 2))
+		if least := p.Warps * tile; p.Groups < 1 || p.Sums < least {
+			return fmt.Errorf("%d groups of a row in a chunk, and room for twice %d sums: want 1 and %d at least", p.Groups, p.Sums, least)
 		}
 	}
 	// Every array of the kernel but the ring, and what is not counted: step.cu and heads.cuh declare them.
 	shared := c.Heads.Heads / c.KVHeads
-	own := 2 * over(c.Hidden/2, p.Blocks)
+	own := together * over(c.Hidden/together, p.Blocks)
 	rest := 4*(2*p.Sums+p.Warps+shared*(c.Dim+p.slot(c)/(2*c.Dim)+3)+2*c.Dim+own) + 8*(p.perLayer()*c.Layers+len(ofModel)) + besides
 	rest += p.vector(c)
 	const gates = 16 // bytes, of each slot
 	bytes := 2*p.slot(c) + gates
 	or(&p.Slots, min(mostSlots, (info.MaxShared-rest)/bytes))
+	if p.bits == 4 {
+		or(&p.Flight, 1)
+	}
 	or(&p.Flight, min(flight, p.Slots))
 	switch {
 	case p.Slots < 2 || bytes*p.Slots+rest > info.MaxShared:
@@ -184,7 +196,7 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	case p.Warps < 1 || 32*(p.Warps+1) > info.MaxThreads:
 		return fmt.Errorf("%d warps: want 1 to %d", p.Warps, info.MaxThreads/32-1)
 	case p.Blocks < 1 || p.Blocks > pairs:
-		return fmt.Errorf("%d blocks: want 1 to %d, two rows of every matrix for each", p.Blocks, pairs)
+		return fmt.Errorf("%d blocks: want 1 to %d, %d rows of every matrix for each", p.Blocks, pairs, together)
 	case p.Splits < 1 || p.Splits > mostParts:
 		return fmt.Errorf("%d parts of the keys: want 1 to %d", p.Splits, mostParts)
 	}
@@ -195,7 +207,7 @@ func (p Persistent) defines(c Config) map[string]string {
 	all := map[string]string{}
 	for name, n := range map[string]int{"HIDDEN": c.Hidden, "MLP": c.MLP, "HEADS": c.Heads.Heads, "KV_HEADS": c.KVHeads, "DIM": c.Dim, "LAYERS": c.Layers,
 		"WARPS": p.Warps, "SEGMENT": p.Segment, "SPLITS": p.Splits, "SLOT": p.slot(c), "SLOTS": p.Slots, "FLIGHT": p.Flight, "SUMS": p.Sums, "BITS": p.bits, "GROUPS": p.Groups,
-		"OWN": 2 * over(c.Hidden/2, p.Blocks)} {
+		"OWN": p.together() * over(c.Hidden/p.together(), p.Blocks)} {
 		all[name] = strconv.Itoa(n)
 	}
 	maps.Copy(all, p.Defines)

@@ -89,8 +89,8 @@ func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
 				failed = at(names[i], part.W.Memory())
 			case FourBits:
 				four := part.Four()
-				if four.Laid {
-					return fmt.Errorf("%s is laid for several rows: a step as one kernel reads rows as they are", names[i])
+				if !four.Laid {
+					return fmt.Errorf("%s has rows as they are: a step as one kernel reads tiles, laid for tensor cores", names[i])
 				}
 				failed = errors.Join(at(names[i], four.Codes.Memory()), at(names[i], four.Scales.Memory()), at(names[i], four.Zeros.Memory()))
 			default:

@@ -149,7 +149,38 @@ func roundedToFour(t require.TestingT, d device.Device, m Dense) quantised {
 	require.NoError(t, err)
 	require.NoError(t, m.Layers.Quantise(q.four, m.W, m.Outputs, m.Inputs))
 	require.NoError(t, m.Layers.Dequantise(m.W, q.four, m.Outputs, m.Inputs))
+	lay(t, d, &q.four, m.Outputs, m.Inputs)
 	return q
+}
+
+// lay gives weights the order that half.Dequantise tells of, in tiles of 16 outputs.
+func lay(t require.TestingT, d device.Device, w *half.Four, outputs, inputs int) {
+	codes, err := w.Codes.CopyOut(d)
+	require.NoError(t, err)
+	scales, err := w.Scales.CopyOut(d)
+	require.NoError(t, err)
+	zeros, err := w.Zeros.CopyOut(d)
+	require.NoError(t, err)
+	laid, groups := make([]uint8, len(codes)), inputs/fourGroup
+	laidScales, laidZeros := make([]device.Float16, len(scales)), make([]uint8, len(zeros))
+	for output := range outputs {
+		first, of := output/tile, output%tile // of: the row of its tile
+		for i := range inputs {
+			code := codes[output*(inputs/2)+i/2] >> (4 * (i % 2)) & 15
+			lane := of%8*4 + i%32/8
+			word := ((first*(inputs/64)+i/64)*32+lane)*4 + i%64/32*2 + i%8/4
+			bit := i%2*16 + i%4/2*8 + of/8*4
+			laid[word*4+bit/8] |= code << (bit % 8)
+		}
+		for g := range groups {
+			at := (first*groups+g)*tile + of%8*2 + of/8
+			laidScales[at], laidZeros[at] = scales[output*groups+g], zeros[output*groups+g]
+		}
+	}
+	require.NoError(t, w.Codes.CopyIn(d, laid))
+	require.NoError(t, w.Scales.CopyIn(d, laidScales))
+	require.NoError(t, w.Zeros.CopyIn(d, laidZeros))
+	w.Laid = true
 }
 
 // toFour makes the matrices of layers four bits.
@@ -172,20 +203,21 @@ func (r *rig) toFour() {
 	}
 }
 
-// TestFourBitsInOneKernel: the smallest shape whose rows can be copied, and one whose rows take several chunks.
+// TestFourBitsInOneKernel: rows of one chunk and of several, shares of several rounds, more blocks than parts.
 func TestFourBitsInOneKernel(t *testing.T) {
-	shape := llama3.Config{Width: 2048, Heads: 16, KVHeads: 2, Dim: 128, Layers: 1, Inner: 4096, Positions: 60, Vocabulary: 113, Epsilon: 0.3, Rotary: 10000, Begin: -1}
+	shape := llama3.Config{Width: 256, Heads: 4, KVHeads: 2, Dim: 64, Layers: 2, Inner: 640, Positions: 60, Vocabulary: 113, Epsilon: 0.3, Rotary: 10000, Begin: -1}
 	r := startWith(t, shape)
 	r.toFour()
-	for _, p := range []Persistent{{Blocks: 7, Groups: 16}, {Blocks: 3, Warps: 9, Sums: 9 * tile}} {
+	for _, p := range []Persistent{{Blocks: 7, Groups: 2, Splits: 2}, {Blocks: 3, Warps: 3, Segment: 256, Sums: 3 * tile}, {Blocks: 16, Groups: 3, Flight: 1}} {
 		m := r.model(r.d, Room{1, shape.Positions, shape.Positions})
 		require.NoError(t, m.Persist(r.cache, p))
 		r.goOn(m, 1, 2)
-		r.goOn(m, 33, 1)
+		r.goOn(m, 33, 2)
 	}
+	assert.ErrorContains(t, r.model(r.d, Room{1, 4, 4}).Persist(r.cache, Persistent{Blocks: 17}), "17 blocks: want 1 to 16, 16 rows")
 	bad := startWith(t, odd(1))
 	bad.weights.Blocks[0].QKV = quantised{Dense: bad.weights.Blocks[0].QKV.(Dense)}
-	assert.ErrorContains(t, bad.model(bad.d, Room{1, 4, 4}).Persist(bad.cache, Persistent{}), "want multiples of 2048")
+	assert.ErrorContains(t, bad.model(bad.d, Room{1, 4, 4}).Persist(bad.cache, Persistent{}), "want multiples of 128")
 	r.weights.Blocks[0].Out = r.weights.Blocks[0].Out.(quantised).Dense
 	assert.ErrorContains(t, r.model(r.d, Room{1, 4, 4}).Persist(r.cache, Persistent{}), "want all matrices of layers in halves, or all of four bits")
 }

@@ -38,7 +38,7 @@ func run(args []string) error {
 	text := f.String("text", "", "the `text` that every prompt is; with -model")
 	held := f.String("perplexity", "", "`file` of text: prompts are its stretches, and perplexity is on what follows them; with -model")
 	seed := f.Uint64("seed", 1, "of the weights")
-	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 is a step as one kernel")
+	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 and 7 are steps as one kernel")
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for five.json and five.figure.json")
 	if err := f.Parse(args); err != nil {
@@ -81,11 +81,12 @@ func run(args []string) error {
 	r := five.NewReport(d, w)
 	r.Head(os.Stdout)
 	if chosen == nil {
-		chosen = five.Ways
-		if err := w.CanBeOne(d.Info()); err == nil {
-			chosen = append(slices.Clone(chosen), five.OneKernel)
-		} else {
-			fmt.Printf("no step as one kernel: %v\n", err)
+		for _, way := range all() {
+			if err := w.CanBe(way, d.Info()); err != nil {
+				fmt.Printf("%s: left out, for %v\n", way.Name, err)
+				continue
+			}
+			chosen = append(chosen, way)
 		}
 	}
 	if err := five.Run(d, w, chosen, func(one five.Result) {
@@ -174,19 +175,20 @@ func shapes() []string {
 	return append([]string{"tiny"}, slices.Sorted(maps.Keys(llama3.Sizes))...)
 }
 
+func all() []five.Way { return slices.Concat(five.Ways, five.OneKernels) }
+
 // choose picks ways by their numbers: none of them without any.
 func choose(numbers string) ([]five.Way, error) {
 	if numbers == "" {
 		return nil, nil
 	}
-	all := append(slices.Clone(five.Ways), five.OneKernel)
 	var chosen []five.Way
 	for _, n := range strings.Split(numbers, ",") {
 		var i int
-		if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &i); err != nil || i < 1 || i > len(all) {
-			return nil, fmt.Errorf("-ways %s: want numbers from 1 to %d", numbers, len(all))
+		if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &i); err != nil || i < 1 || i > len(all()) {
+			return nil, fmt.Errorf("-ways %s: want numbers from 1 to %d", numbers, len(all()))
 		}
-		chosen = append(chosen, all[i-1])
+		chosen = append(chosen, all()[i-1])
 	}
 	return chosen, nil
 }

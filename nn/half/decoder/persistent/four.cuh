@@ -37,22 +37,12 @@ __device__ uint32_t high(uint32_t word, Zero zero) { // codes at bits 4 and 20
         __hfma2(above1024<0x00f000f0>(word), __float2half2_rn(0.0625f), halvesOf(zero.ofHigh)));
 }
 
-// A vector in shared memory, as tensor cores want it: lane 4g + t multiplies the numbers 32 t … 32
-// t + 31 of a group, eight at a time, and of eight the pairs 0 and 4, 1 and 5, 2 and 6, 3 and 7,
-// since codes 16 bits apart are such numbers. Eight i of lane t is at [group][i][t].
+// A vector in shared memory, eight numbers at a time.
 constexpr int LONGEST = MLP > HIDDEN ? (MLP > WIDTH ? MLP : WIDTH)
                                      : (HIDDEN > WIDTH ? HIDDEN : WIDTH);
-struct Pieces4 {
+struct Eights {
     Eight at[LONGEST / 8];
 };
-__device__ int placeOfEight(int eight) {
-    return (eight & ~15) | (eight & 3) << 2 | (eight >> 2 & 3);
-}
-__device__ Eight inPairs(Eight v) {
-    return {
-        __byte_perm(v.pairs[0], v.pairs[2], 0x5410), __byte_perm(v.pairs[0], v.pairs[2], 0x7632),
-        __byte_perm(v.pairs[1], v.pairs[3], 0x5410), __byte_perm(v.pairs[1], v.pairs[3], 0x7632)};
-}
 
 // A thread's eights of a vector [IN]: threadIdx.x, threadIdx.x + THREADS and so on.
 template <int IN> struct Mine {
@@ -98,46 +88,46 @@ template <int IN> struct Mine {
             }
         return squares;
     }
-    __device__ void store(Pieces4 &to) const {
+    __device__ void store(Eights &to) const {
 #pragma unroll
         for (int i = 0; i < EACH; i++)
-            if (has(i)) to.at[placeOfEight(eight(i))] = inPairs(at[i]);
+            if (has(i)) to.at[eight(i)] = at[i];
     }
 };
 
-// Adds a group of a tile: sum is that of output g, then that of g + 8. x has the group's 16 eights.
+// Adds a group of a tile to the sums of outputs g and g + 8, where the lane is 4g + t. A word has
+// four numbers of each, so it is all that a product takes. x has the group's 16 eights.
 __device__ void addGroup(float (&sum)[2], const __half *chunk, int group, const Eight *x) {
-    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    const char *tile = (const char *)chunk;
-    const char *codes = tile + g * CODES_APART + group * 64 + t * 16;
-    const uint4 one = *(const uint4 *)codes, other = *(const uint4 *)(codes + 8 * CODES_APART);
-    const uint32_t words[4] = {one.x, one.y, one.z, one.w};
-    const uint32_t words8[4] = {other.x, other.y, other.z, other.w};
-    const char *zeros = tile + ZEROS_AT + g * ZEROS_APART + group;
-    const char *scales = tile + SCALES_AT + g * SCALES_APART + group * 2;
-    const Zero zero(zeros[0]), zero8(zeros[8 * ZEROS_APART]);
-    float part[4] = {}; // the product's eight columns are all the same
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const char *codes = (const char *)chunk, *scales = codes + GROUPS * CODES,
+               *zeros = scales + GROUPS * SCALES;
+    const Eight piece[2] = {((const Eight *)(codes + group * CODES))[lane],
+                            ((const Eight *)(codes + group * CODES))[32 + lane]};
+    const uint16_t zero = ((const uint16_t *)(zeros + group * ZEROS))[g];
+    const float2 scale = __half22float2(((const __half2 *)(scales + group * SCALES))[g]);
+    const Zero ofLow(zero), ofHigh(zero >> 8);
+    float part[2][4] = {}; // two chains; the eight columns of a product are all the same
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const Eight b = x[i * 4 + t];
+        const Eight v = x[i * 4 + t];
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const uint32_t word = words[i] >> half * 8, word8 = words8[i] >> half * 8;
-            const uint32_t w[4] = {low(word, zero), low(word8, zero8), high(word, zero),
-                                   high(word8, zero8)};
-            mma_f16(part, w, b.pairs[2 * half], b.pairs[2 * half + 1]);
+            const uint32_t word = piece[i / 2].pairs[i % 2 * 2 + half];
+            const uint32_t w[4] = {low(word, ofLow), high(word, ofHigh), low(word >> 8, ofLow),
+                                   high(word >> 8, ofHigh)};
+            mma_f16(part[half], w, v.pairs[2 * half], v.pairs[2 * half + 1]);
         }
     }
-    sum[0] = fmaf(__half2float(*(const __half *)scales), part[0], sum[0]);
-    sum[1] = fmaf(__half2float(*(const __half *)(scales + 8 * SCALES_APART)), part[2], sum[1]);
+    sum[0] = fmaf(scale.x, part[0][0] + part[1][0], sum[0]);
+    sum[1] = fmaf(scale.y, part[0][2] + part[1][2], sum[1]);
 }
 
 // As timesHalves, with weights of four bits; x is for this alone.
 template <int IN, bool NORM, class Then>
-__device__ void timesFour(Stream &stream, Source source, int all, Shared &shared, Pieces4 &x,
+__device__ void timesFour(Stream &stream, Source source, int all, Shared &shared, Eights &x,
                           float epsilon, Then then) {
-    constexpr int ROUND = 2 * SUMS / (WARPS * TILE) * TILE; // rows whose sums there is room for
-    static_assert(ROUND > 0 && IN % (16 * GROUP) == 0, "rows of whole bulk copies");
+    constexpr int ROUND = SUMS / (WARPS * TILE) * 2 * TILE; // rows whose sums there is room for
+    static_assert(ROUND > 0 && IN % GROUP == 0, "whole groups, of two tiles at least");
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     float *sums = shared.sums[0]; // [ROUND / TILE, WARPS, TILE]
     Mine<IN> gains, mine;

@@ -48,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     __shared__ Heads heads;
     __shared__ float own[OWN]; // the block's numbers of x, by their place in its share
     const int warp = threadIdx.x / 32;
-    const Share some = pairsOf(HIDDEN), ofQkv = pairsOf(QKV_ROWS), ofInner = pairsOf(MLP);
-    const Share ofHead = pairsOf(vocabulary);
+    const Share some = shareIn(HIDDEN), ofQkv = shareIn(QKV_ROWS), ofInner = shareIn(MLP);
+    const Share ofHead = shareIn<2>(vocabulary);
     const int now = before[0], word = token[0]; // now: the token's position
 
     // A position outside the cache becomes NaN, and nothing is read or counted.
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     turn(heads.turns, turns, now);
 
 #if BITS == 4
-    Pieces4 &x4 = *(Pieces4 *)(ring + SLOTS * SLOT);
+    Eights &x4 = *(Eights *)(ring + SLOTS * SLOT);
 #define TIMES(IN, NORM, source, rows, ...)                                                         \
     timesFour<IN, NORM>(stream, source, rows, shared, x4, epsilon, __VA_ARGS__)
 #else
@@ -118,16 +118,15 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
         TIMES(WIDTH, false, (Source{mixed, tag}), some.last - some.first, add);
         tag++;
 
-        // 5. The MLP's gate and up: row 2 i of the share is the gate's of number i, row 2 i + 1
-        // up's.
+        // 5. The MLP's gate and up.
         TIMES(HIDDEN, true, (Source{x, tag - 1, w[NORM2]}), 2 * (ofInner.last - ofInner.first),
               [&](auto sumOf, int first, int count) {
-                  const auto gated = [&](int row) {
-                      const float gate = sumOf(row), up = sumOf(row + 1);
+                  const auto gated = [&](int i) {
+                      const float gate = sumOf(gateRow(i)), up = sumOf(upRow(i));
                       return gate / (1.0f + expf(-gate)) * up; // expf overflows to infinity: 0
                   };
-                  for (int i = 4 * threadIdx.x; i < count; i += 4 * THREADS)
-                      postPair(inner, (ofInner.first + (first + i) / 2) / 2, gated(i), gated(i + 2),
+                  for (int i = 2 * threadIdx.x; i < count / 2; i += 2 * THREADS)
+                      postPair(inner, (ofInner.first + first / 2 + i) / 2, gated(i), gated(i + 1),
                                tag);
               });
 

@@ -28,10 +28,12 @@ __host__ __device__ constexpr int tall(int in) {
 }
 static_assert(tall(HIDDEN) > 0 && tall(WIDTH) > 0 && tall(MLP) > 0, "a row has a warp a segment");
 
-// Numbers of a vector fall to blocks in pairs: the rows of matrices from which they come.
-__device__ Share pairsOf(int numbers) {
-    const Share pairs = shareOf((numbers + 1) / 2);
-    return {2 * pairs.first, min(2 * pairs.last, numbers)};
+// Numbers of a vector fall to blocks in pairs, or, with weights of four bits, 16 at a time: and so
+// do the rows of matrices from which they come.
+constexpr int TOGETHER = BITS == 4 ? 16 : 2;
+template <int UNIT = TOGETHER> __device__ Share shareIn(int numbers) {
+    const Share units = shareOf((numbers + UNIT - 1) / UNIT);
+    return {UNIT * units.first, min(UNIT * units.last, numbers)};
 }
 
 // A part of the keys, for all query heads that share them; one block goes over it. The last key is
@@ -53,13 +55,12 @@ __device__ Part partOf(int unit, int keys) {
 constexpr int KEYS_OF_CHUNK = SLOT / (2 * DIM);
 static_assert(KEYS_OF_CHUNK > 0, "a slot has room for a key and its value");
 
-// Four bits: a chunk has 16 rows of a matrix, a tile, and of these so many groups of 128 numbers.
-// Its rows are apart by 64 bytes, or 16, more than they have, so that lanes read from all banks.
+// Four bits: weights are laid out as bonus task b8 lays them, in the order in which tensor cores
+// want them. A chunk has some groups of 128 numbers of a tile, which is 16 rows: codes, then
+// scales, then zeros.
 constexpr int GROUP = 128, TILE = 16;
-constexpr int CODES_APART = GROUPS * 64 + 64, SCALES_APART = GROUPS * 2 + 16,
-              ZEROS_APART = GROUPS + 16;
-constexpr int SCALES_AT = TILE * CODES_APART, ZEROS_AT = SCALES_AT + TILE * SCALES_APART;
-static_assert(BITS == 16 || ZEROS_AT + TILE * ZEROS_APART <= 2 * SLOT, "a tile fits a slot");
+constexpr int CODES = TILE * GROUP / 2, SCALES = TILE * 2, ZEROS = TILE; // bytes of a group
+static_assert(BITS == 16 || GROUPS * (CODES + SCALES + ZEROS) <= 2 * SLOT, "a chunk fits a slot");
 
 // --- What is asked for
 
@@ -101,33 +102,42 @@ struct Asking {
             });
         }
     }
-    // The same of four bits. w has the addresses of codes, scales and zeros.
-    template <int IN, class RowOf>
-    __device__ void askFour(__half *const *w, int rows, RowOf rowOf) {
+    // So many tiles of four bits, each the tileOf(i)-th of a matrix. w has the addresses of codes,
+    // scales and zeros.
+    template <int IN, class TileOf>
+    __device__ void askFour(__half *const *w, int tiles, TileOf tileOf) {
         constexpr int ALL = IN / GROUP;
-        const char *codes = (const char *)w[0], *scales = (const char *)w[1],
-                   *zeros = (const char *)w[2];
 #pragma unroll 1
-        for (int row = 0; row < rows; row += TILE)
+        for (int tile = 0; tile < tiles; tile++)
 #pragma unroll 1
             for (int group = 0; group < ALL; group += GROUPS) {
-                const int count = min(TILE, rows - row), groups = min(GROUPS, ALL - group);
-                ask(3 * count, count * groups * (64 + 2 + 1), [&](int i) {
-                    const int its = i / 3;
-                    const size_t at = (size_t)rowOf(row + its) * ALL + group;
-                    return i % 3 == 0 ? Copy{its * CODES_APART, codes + at * 64, groups * 64}
-                           : i % 3 == 1
-                               ? Copy{SCALES_AT + its * SCALES_APART, scales + at * 2, groups * 2}
-                               : Copy{ZEROS_AT + its * ZEROS_APART, zeros + at, groups};
+                const int groups = min(GROUPS, ALL - group);
+                ask(3, groups * (CODES + SCALES + ZEROS), [&](int i) {
+                    const int each = i == 0 ? CODES : i == 1 ? SCALES : ZEROS;
+                    const int to = i == 0 ? 0 : i == 1 ? GROUPS * CODES : GROUPS * (CODES + SCALES);
+                    const size_t from = ((size_t)tileOf(tile) * ALL + group) * each;
+                    return Copy{to, (const char *)w[i] + from, groups * each};
                 });
             }
     }
-    template <int IN, class RowOf>
-    __device__ void askMatrix(__half *const *w, int rows, RowOf rowOf) {
+    // A matrix's share.
+    template <int IN> __device__ void askMatrix(__half *const *w, Share share) {
         if constexpr (BITS == 4)
-            askFour<IN>(w, rows, rowOf);
+            askFour<IN>(w, (share.last - share.first) / TILE,
+                        [=](int tile) { return share.first / TILE + tile; });
         else
-            askHalves<IN>(*w, rows, rowOf);
+            askHalves<IN>(*w, share.last - share.first, [=](int row) { return share.first + row; });
+    }
+    // The gate's and up's rows of a share, in turn: one and one, or a tile and a tile.
+    __device__ void askGated(__half *const *w, Share share) {
+        const int rows = 2 * (share.last - share.first);
+        if constexpr (BITS == 4)
+            askFour<HIDDEN>(w, rows / TILE, [=](int tile) {
+                return share.first / TILE + tile / 2 + tile % 2 * (MLP / TILE);
+            });
+        else
+            askHalves<HIDDEN>(*w, rows,
+                              [=](int row) { return share.first + row / 2 + row % 2 * MLP; });
     }
     // Keys and values of tokens before this one.
     __device__ void askOld(const __half *keys, const __half *values, int now) {
@@ -149,25 +159,30 @@ struct Asking {
     }
     // All of a step, in the order of its use.
     __device__ void askForAll(__half *const *addresses, int now, int vocabulary) {
-        const Share ofQkv = pairsOf(QKV_ROWS), some = pairsOf(HIDDEN), inner = pairsOf(MLP);
-        const auto from = [](Share share) { return [=](int row) { return share.first + row; }; };
 #pragma unroll 1
         for (int layer = 0; layer < LAYERS; layer++) {
             __half *const *w = addresses + layer * OF_LAYER;
             if (threadIdx.x % 32 == 0 && blockIdx.x == layer % gridDim.x)
                 prefetch(w[NORM1], HIDDEN * 2), prefetch(w[NORM2], HIDDEN * 2);
-            askMatrix<HIDDEN>(w + QKV, ofQkv.last - ofQkv.first, from(ofQkv));
+            askMatrix<HIDDEN>(w + QKV, shareIn(QKV_ROWS));
             askOld(w[KEYS], w[VALUES], now);
-            askMatrix<WIDTH>(w + OUT, some.last - some.first, from(some));
-            // A row of the gate, then the one of up that belongs to it.
-            askMatrix<HIDDEN>(w + GATE_UP, 2 * (inner.last - inner.first),
-                              [=](int row) { return inner.first + row / 2 + row % 2 * MLP; });
-            askMatrix<MLP>(w + DOWN, some.last - some.first, from(some));
+            askMatrix<WIDTH>(w + OUT, shareIn(HIDDEN));
+            askGated(w + GATE_UP, shareIn(MLP));
+            askMatrix<MLP>(w + DOWN, shareIn(HIDDEN));
         }
-        const Share head = pairsOf(vocabulary);
-        askHalves<HIDDEN>(addresses[HEAD], head.last - head.first, from(head));
+        const Share head = shareIn<2>(vocabulary);
+        askHalves<HIDDEN>(addresses[HEAD], head.last - head.first,
+                          [=](int row) { return head.first + row; });
     }
 };
+
+// Rows of the gate and of up in a share, for number i.
+__device__ int gateRow(int i) {
+    return BITS == 4 ? i / TILE * 2 * TILE + i % TILE : 2 * i;
+}
+__device__ int upRow(int i) {
+    return gateRow(i) + TOGETHER / (BITS == 4 ? 1 : 2);
+}
 
 // What a warp that calculates knows of it: the next chunk, which all of these warps have to take.
 struct Stream {
