@@ -18,17 +18,18 @@ var persistentFiles embed.FS
 
 // What step.cu is written for.
 const (
-	mostWarps = 14      // of a block, that calculate: with the one that asks, 128 registers are left for each thread
-	segment   = 1024    // numbers of a row that a warp multiplies, at most
-	mostSums  = 1024    // sums that are kept until the block meets
-	mostTiles = 8       // of the gate, whose sums are kept with four bits, and as many of up
-	mostParts = 32      // of the keys: one for each lane that puts them together
-	flight    = 2       // copies under way: more would delay what blocks send each other
-	mostSlots = 24      // of the ring, unless asked for: small models need no more
-	tile      = 16      // rows of a chunk of four bits
-	groups    = 32      // that it has of each
-	fourGroup = 128     // numbers of a group
-	besides   = 1 << 10 // bytes of shared memory besides those that are counted
+	mostWarps   = 14      // of a block, that calculate: with the one that asks, 128 registers are left for each thread
+	segment     = 1024    // numbers of a row that a warp multiplies, unless a row is longer than all have
+	mostSums    = 1024    // sums that are kept until the block meets
+	warpsOfFour = 12      // with four bits
+	mostTiles   = 8       // of the gate, whose sums are kept with four bits, and as many of up
+	mostParts   = 32      // of the keys: one for each lane that puts them together
+	flight      = 2       // copies under way: more would delay what blocks send each other
+	mostSlots   = 24      // of the ring, unless asked for: small models need no more
+	tile        = 16      // rows of a chunk of four bits
+	groups      = 32      // that it has of each
+	fourGroup   = 128     // numbers of a group
+	besides     = 1 << 10 // bytes of shared memory besides those that are counted
 )
 
 // Persistent says how a decoding step runs as one kernel. The zero value of each means what the device and the model
@@ -150,15 +151,20 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	together := p.together()
 	pairs := min(c.Hidden/together, c.All()/together, c.MLP/together, c.Vocabulary/2)
 	or(&p.Blocks, min(info.Processors, pairs))
+	inHalves := inputs // rows that warps multiply a segment at a time
+	if p.bits == 4 {
+		inHalves = []int{c.Hidden} // the head's
+		or(&p.Warps, warpsOfFour)
+	}
 	or(&p.Warps, mostWarps)
-	or(&p.Segment, max(segment, over(over(slices.Max(inputs), p.Warps), 256)*256))
+	or(&p.Segment, max(segment, over(over(slices.Max(inHalves), p.Warps), 256)*256))
 	or(&p.Groups, groups)
 	if p.bits == 4 {
 		or(&p.Sums, p.Warps*tile*min(mostTiles, over(c.MLP/tile, p.Blocks))) // the gate's tiles and up's
 	}
 	or(&p.Sums, mostSums)
 	or(&p.Splits, max(1, min(p.Blocks*3/4/c.KVHeads, mostParts)))
-	for _, in := range inputs {
+	for _, in := range inHalves {
 		if p.Segment < 1 || p.Segment%8 != 0 || p.segments(in) > p.Warps {
 			return fmt.Errorf("%d warps and segments of %d numbers for a row of %d: want a warp for each segment, and multiples of 8", p.Warps, p.Segment, in)
 		}

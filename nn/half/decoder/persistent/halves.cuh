@@ -7,7 +7,8 @@
 __host__ __device__ constexpr int rowsOfRound(int in) {
     return SUMS / segments(in) / (4 * tall(in)) * (4 * tall(in));
 }
-static_assert(rowsOfRound(HIDDEN) > 0 && rowsOfRound(WIDTH) > 0 && rowsOfRound(MLP) > 0,
+static_assert(rowsOfRound(HIDDEN) > 0 &&
+                  (BITS == 4 || (rowsOfRound(WIDTH) > 0 && rowsOfRound(MLP) > 0)),
               "there is room for the sums of a round");
 
 // Two chunks' rows that the warp multiplies next. They wait in registers for the vector: what comes

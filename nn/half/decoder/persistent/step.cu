@@ -30,18 +30,33 @@
 // numbers of x that a block has at most.
 
 #include "best.cuh"
-#if BITS == 4
 #include "four.cuh"
-#endif
 #include "halves.cuh"
 #include "heads.cuh"
+
+// Products with a layer's matrices, of either kind; vector is for four bits alone.
+struct Products {
+    Stream &stream;
+    Shared &shared;
+    Eights *vector;
+    float epsilon;
+    int half = 0; // of the sums, in turn
+
+    template <int IN, bool NORM, class Then>
+    __device__ void times(Source source, int rows, Then then) {
+        if constexpr (BITS == 4)
+            timesFour<IN, NORM>(stream, source, rows, shared, *vector, epsilon, then);
+        else
+            timesHalves<IN, NORM>(stream, source, rows, shared, half, epsilon, then);
+    }
+};
 
 extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     llama_step(const uint64_t *addresses, int *token, int *before, int *after, const double *turns,
                uint64_t *x, uint64_t *qkv, uint64_t *parts, uint64_t *mixed, uint64_t *inner,
                float *logits, float *best, int *bestAt, unsigned *arrived, unsigned *launches,
                int vocabulary, int positions, float epsilon) {
-    extern __shared__ __align__(128) __half ring[]; // [SLOTS, SLOT], and room for x4 behind it
+    extern __shared__ __align__(128) __half ring[]; // [SLOTS, SLOT], and a vector behind it
     __shared__ Gate full[SLOTS], empty[SLOTS];
     __shared__ __half *at[ADDRESSES];
     __shared__ Shared shared;
@@ -70,17 +85,9 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     }
     Stream stream = {ring, full, empty};
     uint32_t tag = *launches * (2 * LAYERS + 1) + 1; // it rises by 1 when x is new
-    int half = 0;
     turn(heads.turns, turns, now);
 
-#if BITS == 4
-    Eights &x4 = *(Eights *)(ring + SLOTS * SLOT);
-#define TIMES(IN, NORM, source, rows, ...)                                                         \
-    timesFour<IN, NORM>(stream, source, rows, shared, x4, epsilon, __VA_ARGS__)
-#else
-#define TIMES(IN, NORM, source, rows, ...)                                                         \
-    timesHalves<IN, NORM>(stream, source, rows, shared, half, epsilon, __VA_ARGS__)
-#endif
+    Products products = {stream, shared, (Eights *)(ring + SLOTS * SLOT), epsilon};
     const auto add = [&](auto sumOf, int first, int count) {
         for (int i = 2 * threadIdx.x; i < count; i += 2 * THREADS) {
             const float a = own[first + i] += sumOf(i), b = own[first + i + 1] += sumOf(i + 1);
@@ -102,44 +109,46 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
         __half *const *w = at + layer * OF_LAYER;
 
         // 1. Queries, keys and values.
-        TIMES(HIDDEN, true, (Source{x, tag - 1, w[NORM1]}), ofQkv.last - ofQkv.first,
-              [&](auto sumOf, int first, int count) {
-                  for (int i = 2 * threadIdx.x; i < count; i += 2 * THREADS) {
-                      const __half2 two = __floats2half2_rn(sumOf(i), sumOf(i + 1));
-                      postBits(qkv + (ofQkv.first + first + i) / 2, *(const uint32_t *)&two, tag);
-                  }
-              });
+        products.times<HIDDEN, true>(
+            Source{x, tag - 1, w[NORM1]}, ofQkv.last - ofQkv.first,
+            [&](auto sumOf, int first, int count) {
+                for (int i = 2 * threadIdx.x; i < count; i += 2 * THREADS) {
+                    const __half2 two = __floats2half2_rn(sumOf(i), sumOf(i + 1));
+                    postBits(qkv + (ofQkv.first + first + i) / 2, *(const uint32_t *)&two, tag);
+                }
+            });
 
         // 2. Attention. 3. A head's parts together.
         attend(attention, stream, tag, w[KEYS], w[VALUES], now);
         togetherAll(attention, tag, now + 1);
 
         // 4. The projection.
-        TIMES(WIDTH, false, (Source{mixed, tag}), some.last - some.first, add);
+        products.times<WIDTH, false>(Source{mixed, tag}, some.last - some.first, add);
         tag++;
 
         // 5. The MLP's gate and up.
-        TIMES(HIDDEN, true, (Source{x, tag - 1, w[NORM2]}), 2 * (ofInner.last - ofInner.first),
-              [&](auto sumOf, int first, int count) {
-                  const auto gated = [&](int i) {
-                      const float gate = sumOf(gateRow(i)), up = sumOf(upRow(i));
-                      return gate / (1.0f + expf(-gate)) * up; // expf overflows to infinity: 0
-                  };
-                  for (int i = 2 * threadIdx.x; i < count / 2; i += 2 * THREADS)
-                      postPair(inner, (ofInner.first + first / 2 + i) / 2, gated(i), gated(i + 1),
-                               tag);
-              });
+        products.times<HIDDEN, true>(
+            Source{x, tag - 1, w[NORM2]}, 2 * (ofInner.last - ofInner.first),
+            [&](auto sumOf, int first, int count) {
+                const auto gated = [&](int i) {
+                    const float gate = sumOf(gateRow(i)), up = sumOf(upRow(i));
+                    return gate / (1.0f + expf(-gate)) * up; // expf overflows to infinity: 0
+                };
+                for (int i = 2 * threadIdx.x; i < count / 2; i += 2 * THREADS)
+                    postPair(inner, (ofInner.first + first / 2 + i) / 2, gated(i), gated(i + 1),
+                             tag);
+            });
 
         // 6. Down.
-        TIMES(MLP, false, (Source{inner, tag}), some.last - some.first, add);
+        products.times<MLP, false>(Source{inner, tag}, some.last - some.first, add);
         tag++;
     }
 
     // 7. Logits, and the largest. The head has halves.
     Best largest = {-INFINITY, INT32_MAX};
     timesHalves<HIDDEN, true>(
-        stream, Source{x, tag - 1, at[NORM]}, ofHead.last - ofHead.first, shared, half, epsilon,
-        [&](auto sumOf, int first, int count) {
+        stream, Source{x, tag - 1, at[NORM]}, ofHead.last - ofHead.first, shared, products.half,
+        epsilon, [&](auto sumOf, int first, int count) {
             for (int i = threadIdx.x; i < count; i += THREADS) {
                 const float value = sumOf(i);
                 const int row = ofHead.first + first + i;

@@ -26,7 +26,8 @@ __host__ __device__ constexpr int segments(int in) {
 __host__ __device__ constexpr int tall(int in) {
     return WARPS / segments(in);
 }
-static_assert(tall(HIDDEN) > 0 && tall(WIDTH) > 0 && tall(MLP) > 0, "a row has a warp a segment");
+static_assert(tall(HIDDEN) > 0 && (BITS == 4 || (tall(WIDTH) > 0 && tall(MLP) > 0)),
+              "a row has a warp a segment");
 
 // Numbers of a vector fall to blocks in pairs, or, with weights of four bits, 16 at a time: and so
 // do the rows of matrices from which they come.
@@ -181,7 +182,7 @@ __device__ int gateRow(int i) {
     return BITS == 4 ? i / TILE * 2 * TILE + i % TILE : 2 * i;
 }
 __device__ int upRow(int i) {
-    return gateRow(i) + TOGETHER / (BITS == 4 ? 1 : 2);
+    return gateRow(i) + (BITS == 4 ? TILE : 1);
 }
 
 // What a warp that calculates knows of it: the next chunk, which all of these warps have to take.
