@@ -34,7 +34,7 @@ macros() {
     ./nn/gpt2/persistent/*.cu)
         echo '-DWIDTH=768 -DINNER=3072 -DHEADS=12 -DLAYERS=12 -DWARPS=12 -DSPLITS=8 -DSLOT=3072 -DSLOTS=13 -DROUND=6 -DFLIGHT=2 -DBITS=32 -DHELD=4 -DOWN=6 -I nn/persistent' ;;
     ./nn/half/decoder/persistent/*.cu)
-        echo '-DHIDDEN=4096 -DMLP=14336 -DHEADS=32 -DKV_HEADS=8 -DDIM=128 -DLAYERS=32 -DWARPS=14 -DSEGMENT=1024 -DSPLITS=12' \
+        echo '-DHIDDEN=4096 -DMLP=14336 -DHEADS=32 -DKV_HEADS=8 -DDIM=128 -DLAYERS=32 -DWARPS=14 -DSEGMENT=1024 -DSPLITS=12 -DBITS=16 -DGROUPS=32' \
             '-DSLOT=14336 -DSLOTS=7 -DFLIGHT=2 -DSUMS=1024 -DOWN=32 -I nn/persistent' ;;
     ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
