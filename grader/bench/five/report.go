@@ -89,7 +89,7 @@ func (r Report) WriteJSON(name string) error {
 // Figure is the picture: how many times the first way each way is, in speed, in time to the first token and
 // in memory. It is empty without a clock.
 func (r Report) Figure() figure.Figure {
-	f := figure.Figure{Title: fmt.Sprintf("%s in five ways, batch of %d (%s)", filepath.Base(r.Shape), r.Batch, r.Device),
+	f := figure.Figure{Title: fmt.Sprintf("%s in %d ways, batch of %d (%s)", filepath.Base(r.Shape), len(r.Results), r.Batch, r.Device),
 		X: fmt.Sprintf("times %s: above 1 is faster, or smaller", r.Results[0].Way.Name)}
 	base := r.Results[0]
 	for _, x := range r.Results {
