@@ -1,6 +1,7 @@
 // gate.cuh: how the threads of a persistent kernel's block wait for one another and for copies.
 #pragma once
 
+#include <cuda.h>
 #include <stdint.h>
 
 constexpr int THREADS = WARPS * 32; // that calculate; more warps ask for what these need
@@ -50,6 +51,16 @@ __device__ void copy(void *to, const void *from, int bytes, const Gate &gate) {
                  :
                  : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes),
                    "r"(gate.where())
+                 : "memory");
+}
+
+// The same for a box of a tensor of two dimensions. It goes to a multiple of 128.
+__device__ void copyBox(void *to, const CUtensorMap &map, int column, int row, const Gate &gate) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4}], [%2];"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(&map), "r"(gate.where()),
+                   "r"(column), "r"(row)
                  : "memory");
 }
 

@@ -52,6 +52,7 @@ type Persistent struct {
 type oneKernel struct {
 	kernel    device.Kernel
 	launch    device.Launch
+	cache     device.TensorMap // [2 × Layers × Slots, KVHeads × Dim]
 	addresses device.Buffer[uint64]
 	arrived   device.Buffer[uint32]
 	launches  device.Buffer[uint32]

@@ -6,6 +6,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/nn/half"
+	"flashlab/tensor"
 )
 
 // The order in which stream.cuh has addresses: those of a layer, of which matrices of four bits have three, and those of the model.
@@ -14,7 +15,10 @@ var (
 	ofModel = []string{"the embedding", "the last norm", "the head"}
 )
 
-const matrices = 4 // of a layer
+const (
+	matrices = 4 // of a layer
+	boxKeys  = 8 // stream.cuh's BOX: keys that come at a time
+)
 
 func (p Persistent) perLayer() int {
 	if p.bits == 4 {
@@ -39,6 +43,10 @@ func bitsOf(w Weights) int {
 
 func (one *oneKernel) allocate(m *Model, cache *Cache, p Persistent) error {
 	addresses, err := m.addresses(cache)
+	if err != nil {
+		return err
+	}
+	one.cache, err = device.NewTensorMap(cache.all.Memory(), tensor.Float16, []int{m.Slot(), 2 * m.Layers * m.Slots}, []int{m.Dim, boxKeys}, 0)
 	if err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
 		}
 		return nil
 	}
-	if len(cache.K) != m.Layers || cache.K[0].Len() < m.Slots*m.Slot() {
+	if len(cache.K) != m.Layers || cache.all.Len() != 2*m.Layers*m.Slots*m.Slot() {
 		return nil, fmt.Errorf("the cache is not of a model of %v with %d slots", m.Config, m.Slots)
 	}
 	for i, b := range m.weights.Blocks {
@@ -120,6 +128,6 @@ func (m *Model) addresses(cache *Cache) (all []uint64, err error) {
 
 // decode queues a step, which moves next, seen and after on as Model.decode does.
 func (one *oneKernel) decode(m *Model) error {
-	return m.queue.Launch(one.kernel, one.launch, one.addresses, m.next, m.seen.Device, m.after.Device, m.turns, one.tagged[0], one.tagged[1],
+	return m.queue.Launch(one.kernel, one.launch, one.cache, one.addresses, m.next, m.seen.Device, m.after.Device, m.turns, one.tagged[0], one.tagged[1],
 		one.tagged[2], one.tagged[3], one.tagged[4], m.logits, one.best, one.bestAt, one.arrived, one.launches, m.Vocabulary, m.Slots, m.Epsilon)
 }

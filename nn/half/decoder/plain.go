@@ -12,6 +12,7 @@ type Cache struct {
 	Slots  int
 	K, V   []Halves // of each layer
 	Q      Halves   // [rows, Heads × Dim]
+	all    Halves   // of each layer K, then V
 }
 
 // NewCache makes room for a model's. What it takes is in memory, to be freed.
@@ -25,18 +26,15 @@ func NewCache(q device.Queue, l *half.Layers, c Config, r Room) (*Cache, []devic
 		}
 		return b, err
 	}
-	for range c.Layers {
-		k, err := room("cache.k", n)
-		if err != nil {
-			return nil, memory, err
-		}
-		v, err := room("cache.v", n)
-		if err != nil {
-			return nil, memory, err
-		}
+	var err error
+	if cache.all, err = room("cache", 2*c.Layers*n); err != nil {
+		return nil, memory, err
+	}
+	for i := range c.Layers {
+		k, _ := cache.all.Slice(2*i*n, (2*i+1)*n) // as many as there are
+		v, _ := cache.all.Slice((2*i+1)*n, (2*i+2)*n)
 		cache.K, cache.V = append(cache.K, k), append(cache.V, v)
 	}
-	var err error
 	cache.Q, err = room("q", r.Rows*c.Width())
 	return cache, memory, err
 }

@@ -52,10 +52,11 @@ struct Products {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
-    llama_step(const uint64_t *addresses, int *token, int *before, int *after, const double *turns,
-               uint64_t *x, uint64_t *qkv, uint64_t *parts, uint64_t *mixed, uint64_t *inner,
-               float *logits, float *best, int *bestAt, unsigned *arrived, unsigned *launches,
-               int vocabulary, int positions, float epsilon) {
+    llama_step(const __grid_constant__ CUtensorMap cache, const uint64_t *addresses, int *token,
+               int *before, int *after, const double *turns, uint64_t *x, uint64_t *qkv,
+               uint64_t *parts, uint64_t *mixed, uint64_t *inner, float *logits, float *best,
+               int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary, int positions,
+               float epsilon) {
     extern __shared__ __align__(128) __half ring[]; // [SLOTS, SLOT], and a vector behind it
     __shared__ Gate full[SLOTS], empty[SLOTS];
     __shared__ __half *at[ADDRESSES];
@@ -80,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
     __syncthreads();
     if (warp == WARPS) {
-        Asking{ring, full, empty}.askForAll(at, now, vocabulary);
+        Asking{ring, full, empty, cache, positions}.askForAll(at, now, vocabulary);
         return;
     }
     Stream stream = {ring, full, empty};

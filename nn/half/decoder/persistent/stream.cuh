@@ -52,8 +52,10 @@ __device__ Part partOf(int unit, int keys) {
     const int each = keysOfPart(keys), first = unit % SPLITS * each;
     return {unit / SPLITS, min(first, keys), min(first + each, keys)};
 }
-// A chunk holds so many keys, and their values behind them.
-constexpr int KEYS_OF_CHUNK = SLOT / (2 * DIM);
+// A chunk holds so many keys, and their values behind them. Up to BOX of them come at a time:
+// copies of one, of 256 bytes or so, come one every 33 ns.
+constexpr int BOX = 8, FIT = SLOT / (2 * DIM);
+constexpr int KEYS_OF_CHUNK = FIT < BOX ? FIT : FIT / BOX * BOX;
 static_assert(KEYS_OF_CHUNK > 0, "a slot has room for a key and its value");
 
 // Four bits: weights are laid out as bonus task b8 lays them, in the order in which tensor cores
@@ -65,31 +67,24 @@ static_assert(BITS == 16 || GROUPS * (CODES + SCALES + ZEROS) <= 2 * SLOT, "a ch
 
 // --- What is asked for
 
-// A copy: to which byte of a slot, from where, and how many bytes.
-struct Copy {
-    int to;
-    const void *from;
-    int bytes;
-};
-
 // The warp that asks. Chunk n goes to slot n % SLOTS of the ring [SLOTS, SLOT]; full and empty are
 // [SLOTS]. At most FLIGHT chunks are under way at a time.
 struct Asking {
     __half *ring;
     Gate *full, *empty;
-    int chunk = 0;
+    const CUtensorMap
+        &cache; // [2 * LAYERS * positions, SLOT_WIDTH]: of each layer keys, then values
+    int positions, chunk = 0;
 
-    // The next chunk: copies of so many bytes in all, which copyOf(i) describes.
-    template <class CopyOf> __device__ void ask(int copies, int bytes, CopyOf copyOf) {
+    // The next chunk: copies of so many bytes in all; one(i, slot, gate) asks for number i.
+    template <class One> __device__ void ask(int copies, int bytes, One one) {
         const int slot = chunk % SLOTS, earlier = chunk - FLIGHT;
         empty[slot].pass((chunk / SLOTS & 1) ^ 1);
         if (FLIGHT < SLOTS && earlier >= 0) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
         if (threadIdx.x % 32 == 0) full[slot].arriveWith(bytes);
         __syncwarp(); // before they come, it is known how many
-        for (int i = threadIdx.x % 32; i < copies; i += 32) {
-            const Copy one = copyOf(i);
-            copy((char *)(ring + slot * SLOT) + one.to, one.from, one.bytes, full[slot]);
-        }
+        for (int i = threadIdx.x % 32; i < copies; i += 32)
+            one(i, (char *)(ring + slot * SLOT), full[slot]);
         chunk++;
     }
     // So many rows of halves, each the rowOf(i)-th of a matrix.
@@ -98,8 +93,8 @@ struct Asking {
 #pragma unroll 1
         for (int row = 0; row < rows; row += tall(IN)) {
             const int count = min(tall(IN), rows - row);
-            ask(count, count * IN * 2, [&](int i) {
-                return Copy{i * IN * 2, w + (size_t)rowOf(row + i) * IN, IN * 2};
+            ask(count, count * IN * 2, [&](int i, char *slot, const Gate &gate) {
+                copy(slot + i * IN * 2, w + (size_t)rowOf(row + i) * IN, IN * 2, gate);
             });
         }
     }
@@ -113,11 +108,11 @@ struct Asking {
 #pragma unroll 1
             for (int group = 0; group < ALL; group += GROUPS) {
                 const int groups = min(GROUPS, ALL - group);
-                ask(3, groups * (CODES + SCALES + ZEROS), [&](int i) {
+                ask(3, groups * (CODES + SCALES + ZEROS), [&](int i, char *slot, const Gate &gate) {
                     const int each = i == 0 ? CODES : i == 1 ? SCALES : ZEROS;
                     const int to = i == 0 ? 0 : i == 1 ? GROUPS * CODES : GROUPS * (CODES + SCALES);
                     const size_t from = ((size_t)tileOf(tile) * ALL + group) * each;
-                    return Copy{to, (const char *)w[i] + from, groups * each};
+                    copy(slot + to, (const char *)w[i] + from, groups * each, gate);
                 });
             }
     }
@@ -140,20 +135,28 @@ struct Asking {
             askHalves<HIDDEN>(*w, rows,
                               [=](int row) { return share.first + row / 2 + row % 2 * MLP; });
     }
-    // Keys and values of tokens before this one.
-    __device__ void askOld(const __half *keys, const __half *values, int now) {
+    // Keys and values of tokens before this one: boxes, then one by one what does not fill a box.
+    __device__ void askOld(int layer, const __half *keys, const __half *values, int now) {
         for (int unit = blockIdx.x; unit < UNITS; unit += gridDim.x) {
             const Part part = partOf(unit, now + 1);
             const int last = min(part.last, now);
 #pragma unroll 1
             for (int key = part.first; key < last; key += KEYS_OF_CHUNK) {
-                const int count = min(KEYS_OF_CHUNK, last - key);
-                const size_t from = (size_t)key * SLOT_WIDTH + part.head * DIM;
-                ask(2 * count, 2 * count * DIM * 2, [&](int i) {
-                    const bool value = i >= count;
-                    const int its = value ? i - count : i;
-                    return Copy{(value ? KEYS_OF_CHUNK + its : its) * DIM * 2,
-                                (value ? values : keys) + from + (size_t)its * SLOT_WIDTH, DIM * 2};
+                const int count = min(KEYS_OF_CHUNK, last - key), boxes = count / BOX;
+                const int copies = boxes + count % BOX; // of keys, and as many of values
+                ask(2 * copies, 2 * count * DIM * 2, [&](int i, char *slot, const Gate &gate) {
+                    const bool value = i >= copies;
+                    const int it = value ? i - copies : i;
+                    const int its = it < boxes ? it * BOX : boxes * BOX + it - boxes;
+                    char *to = slot + ((value ? KEYS_OF_CHUNK : 0) + its) * DIM * 2;
+                    if (it < boxes)
+                        copyBox(to, cache, part.head * DIM,
+                                (2 * layer + value) * positions + key + its, gate);
+                    else
+                        copy(to,
+                             (value ? values : keys) + (size_t)(key + its) * SLOT_WIDTH +
+                                 part.head * DIM,
+                             DIM * 2, gate);
                 });
             }
         }
@@ -166,7 +169,7 @@ struct Asking {
             if (threadIdx.x % 32 == 0 && blockIdx.x == layer % gridDim.x)
                 prefetch(w[NORM1], HIDDEN * 2), prefetch(w[NORM2], HIDDEN * 2);
             askMatrix<HIDDEN>(w + QKV, shareIn(QKV_ROWS));
-            askOld(w[KEYS], w[VALUES], now);
+            askOld(layer, w[KEYS], w[VALUES], now);
             askMatrix<WIDTH>(w + OUT, shareIn(HIDDEN));
             askGated(w + GATE_UP, shareIn(MLP));
             askMatrix<MLP>(w + DOWN, shareIn(HIDDEN));
