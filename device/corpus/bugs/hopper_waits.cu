@@ -44,28 +44,6 @@ extern "C" __global__ void one_waits_without_its_warp(const __grid_constant__ CU
     if (threadIdx.x % 32 == 0) WAIT(&full, 0);
     y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: race
 }
-// More mbarriers than the simulator has clocks for: of what they bring it finds no race, rather
-// than one that is none.
-extern "C" __global__ void waits_for_a_hundred(const __grid_constant__ CUtensorMap map,
-                                               const half *x, float *y) {
-    constexpr int MANY = 100;
-    __shared__ __align__(16) half pieces[MANY][8];
-    __shared__ uint64_t full[MANY];
-    if (threadIdx.x < MANY) INIT(&full[threadIdx.x], 1);
-    FENCE_INIT;
-    __syncthreads();
-    if (threadIdx.x == 255)
-        for (int i = 0; i < MANY; i++) {
-            ANNOUNCE(&full[i], 16);
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                         " [%0], [%1], 16, [%2];" ::"r"(AT(pieces[i])),
-                         "l"(x + 8 * i), "r"(AT(&full[i]))
-                         : "memory");
-        }
-    if (threadIdx.x >= MANY) return;
-    WAIT(&full[threadIdx.x], 0);
-    for (int j = 0; j < 8; j++) y[8 * threadIdx.x + j] = __half2float(pieces[threadIdx.x][j]);
-}
 extern "C" __global__ void multiplies_in_time(const __grid_constant__ CUtensorMap map,
                                               const half *x, float *y) {
     __shared__ __align__(1024) Tile tile;
@@ -247,4 +225,29 @@ extern "C" __global__ void initialised_unseen(const __grid_constant__ CUtensorMa
     ARRIVE(&full); // want: race
     WAIT(&full, 0);
     y[threadIdx.x] = 1;
+}
+
+// --- Many of them
+
+// More mbarriers than the simulator has clocks for: of what they bring it finds no race, rather
+// than one that is none.
+extern "C" __global__ void waits_for_a_hundred(const __grid_constant__ CUtensorMap map,
+                                               const half *x, float *y) {
+    constexpr int MANY = 100;
+    __shared__ __align__(16) half pieces[MANY][8];
+    __shared__ uint64_t full[MANY];
+    if (threadIdx.x < MANY) INIT(&full[threadIdx.x], 1);
+    FENCE_INIT;
+    __syncthreads();
+    if (threadIdx.x == 255)
+        for (int i = 0; i < MANY; i++) {
+            ANNOUNCE(&full[i], 16);
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                         " [%0], [%1], 16, [%2];" ::"r"(AT(pieces[i])),
+                         "l"(x + 8 * i), "r"(AT(&full[i]))
+                         : "memory");
+        }
+    if (threadIdx.x >= MANY) return;
+    WAIT(&full[threadIdx.x], 0);
+    for (int j = 0; j < 8; j++) y[8 * threadIdx.x + j] = __half2float(pieces[threadIdx.x][j]);
 }
