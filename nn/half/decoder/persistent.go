@@ -25,7 +25,7 @@ const (
 	mostTiles   = 8       // of the gate, whose sums are kept with four bits, and as many of up
 	mostParts   = 32      // of the keys: one for each lane that puts them together
 	flight      = 2       // copies under way: more would delay what blocks send each other
-	mostSlots   = 24      // of the ring, unless asked for: small models need no more
+	mostSlots   = 24      // of the ring, unless asked for: the simulator follows 64 mbarriers, and each slot has two
 	tile        = 16      // rows of a chunk of four bits
 	groups      = 32      // that it has of each
 	fourGroup   = 128     // numbers of a group
@@ -38,11 +38,11 @@ type Persistent struct {
 	Blocks  int               // all live at once: at most as many as the device has processors
 	Warps   int               // of a block, that calculate
 	Segment int               // numbers of a row that a warp multiplies: a multiple of 8
-	Slots   int               // of the ring: each takes a row for as many warps as there are
+	Slots   int               // of the ring: each takes a chunk
 	Flight  int               // slots that copies are under way to, at most
 	Splits  int               // parts of the keys
-	Sums    int               // sums of a block that are kept until its threads meet, half of them at a time with halves
-	Groups  int               // of 128 numbers, that a chunk has of a row of four bits: a multiple of 16
+	Sums    int               // of a block, that are kept until its threads meet: twice so many, a half at a time with weights in halves
+	Groups  int               // of 128 numbers, that a chunk has of a row of four bits
 	Defines map[string]string // more macros, to try something
 	bits    int               // of a layer's weights: 16, or 4
 	strict  bool              // for the simulator
@@ -62,7 +62,7 @@ type oneKernel struct {
 }
 
 // Persist makes decoding steps one cooperative kernel (persistent/step.cu) from now on. It needs a device with bulk
-// copies, one sequence, weights in halves, and the cache that the model's attention has; that attention serves prompts only.
+// copies, one sequence, weights in halves or laid ones of four bits, and the cache that the model's attention has; that attention serves prompts only.
 func (m *Model) Persist(cache *Cache, p Persistent) error {
 	c := m.Config
 	p.bits = bitsOf(m.weights)
@@ -152,6 +152,9 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	together := p.together()
 	pairs := min(c.Hidden/together, c.All()/together, c.MLP/together, c.Vocabulary/2)
 	or(&p.Blocks, min(info.Processors, pairs))
+	if p.Blocks < 1 || p.Blocks > pairs {
+		return fmt.Errorf("%d blocks: want 1 to %d, %d rows of every matrix for each", p.Blocks, pairs, together)
+	}
 	inHalves := inputs // rows that warps multiply a segment at a time
 	if p.bits == 4 {
 		inHalves = []int{c.Hidden} // the head's
@@ -202,8 +205,6 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 		return fmt.Errorf("%d slots are being filled at a time: want 1 to %d", p.Flight, p.Slots)
 	case p.Warps < 1 || 32*(p.Warps+1) > info.MaxThreads:
 		return fmt.Errorf("%d warps: want 1 to %d", p.Warps, info.MaxThreads/32-1)
-	case p.Blocks < 1 || p.Blocks > pairs:
-		return fmt.Errorf("%d blocks: want 1 to %d, %d rows of every matrix for each", p.Blocks, pairs, together)
 	case p.Splits < 1 || p.Splits > mostParts:
 		return fmt.Errorf("%d parts of the keys: want 1 to %d", p.Splits, mostParts)
 	}

@@ -66,8 +66,8 @@ func (one *oneKernel) allocate(m *Model, cache *Cache, p Persistent) error {
 	if one.bestAt, err = alloc[int32](m, "best at", p.Blocks); err != nil {
 		return err
 	}
-	places := func(numbers int) int { return over(numbers, 256) * 128 } // vector.cuh's placesOf
-	for i, n := range []int{places(m.Hidden), m.All() / 2, m.KVHeads * p.Splits * m.Heads.Heads / m.KVHeads * (2 + m.Dim), places(m.Width()), places(m.MLP)} {
+	places := func(numbers int) int { return over(numbers, 256) * 128 } // whole runs of vector.cuh's place
+	for i, n := range []int{places(m.Hidden), m.All() / 2, m.Heads.Heads * p.Splits * (2 + m.Dim), places(m.Width()), places(m.MLP)} {
 		b, err := device.Upload(m.queue, "numbers with tags", make([]uint64, n)) // no tag is 0
 		if err != nil {
 			return err

@@ -121,6 +121,11 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 	} {
 		assert.ErrorContains(t, m.Persist(r.cache, p), want)
 	}
+	for bits, change := range map[int]func(c *Config){16: func(c *Config) { c.Vocabulary = 1 }, 4: func(c *Config) { c.Hidden = 8 }} {
+		c := r.numbers.Config
+		change(&c)
+		assert.ErrorContains(t, CanPersist(c, Room{1, 4, 4}, bits, r.d.Info()), "0 blocks: want 1 to 0", "%d bits", bits)
+	}
 	two := r.model(r.d, Room{2, 4, 4})
 	assert.ErrorContains(t, two.Persist(r.cache, Persistent{}), "it is for one sequence, and here are 2")
 	r.weights.Blocks[1].Out = struct{ Matrix }{r.weights.Blocks[1].Out}

@@ -6,33 +6,34 @@
 
 #include <tensorcore.h>
 
-__device__ __half2 halvesOf(uint32_t bits) {
+__device__ __half2 halvesOf(unsigned bits) {
     return *reinterpret_cast<__half2 *>(&bits);
 }
-__device__ uint32_t bitsOf(__half2 x) {
-    return *reinterpret_cast<uint32_t *>(&x);
+__device__ unsigned bitsOf(__half2 x) {
+    return *reinterpret_cast<unsigned *>(&x);
 }
 
 // Two codes less their zero as halves, without a conversion. 0x6400 is the half 1024, whose last
 // bit counts 1: with a code in its last four bits it is 1024 + code. A code four bits higher counts
 // 16 times: a sixteenth of that is 64 + code, and 0xd400 is -64.
 struct Zero {
-    uint32_t ofLow, ofHigh;
-
-    __device__ Zero(uint32_t zero) {
-        const uint32_t twice = (zero & 15) * 0x10001;
+    unsigned ofLow, ofHigh;
+    __device__ Zero(unsigned zero = 0) {
+        const unsigned twice = (zero & 15) * 0x10001;
         ofLow = twice | 0x64006400, ofHigh = twice << 4 | 0xd400d400;
     }
 };
-template <uint32_t MASK> __device__ __half2 above1024(uint32_t word) {
-    uint32_t x; // in C++ these are two instructions, as one of them takes one constant
+// Bits of a word beside those of the half 1024, of which the last counts 1. In C++ these are two
+// instructions, as one of them takes one constant.
+template <unsigned MASK> __device__ __half2 above1024(unsigned word) {
+    unsigned x;
     asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(x) : "r"(word), "n"(MASK), "r"(0x64006400));
     return halvesOf(x);
 }
-__device__ uint32_t low(uint32_t word, Zero zero) { // codes at bits 0 and 16
+__device__ unsigned low(unsigned word, Zero zero) { // codes at bits 0 and 16
     return bitsOf(__hsub2(above1024<0x000f000f>(word), halvesOf(zero.ofLow)));
 }
-__device__ uint32_t high(uint32_t word, Zero zero) { // codes at bits 4 and 20
+__device__ unsigned high(unsigned word, Zero zero) { // codes at bits 4 and 20
     return bitsOf(
         __hfma2(above1024<0x00f000f0>(word), __float2half2_rn(0.0625f), halvesOf(zero.ofHigh)));
 }
@@ -56,24 +57,8 @@ template <int IN> struct Mine {
 #pragma unroll
         for (int i = 0; i < EACH; i++) at[i] = has(i) ? ((const Eight *)from)[eight(i)] : Eight{};
     }
-    // All that are missing are asked for at once, until none is.
     __device__ void receive(const uint64_t *from, uint32_t tag) {
-        Two two[EACH][2] = {};
-        for (bool all = false; !all;) {
-            all = true;
-#pragma unroll
-            for (int i = 0; i < 2 * EACH; i++) {
-                Two &it = two[i / 2][i % 2];
-                if (has(i / 2) && !it.has(tag))
-                    it.ask(from + place(4 * eight(i / 2) + 2 * (i % 2)));
-            }
-#pragma unroll
-            for (int i = 0; i < 2 * EACH; i++)
-                all = all && (!has(i / 2) || two[i / 2][i % 2].has(tag));
-        }
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            at[i] = {two[i][0].bits(0), two[i][0].bits(1), two[i][1].bits(0), two[i][1].bits(1)};
+        receiveEights(at, from, tag, has, [](int i) { return 8 * eight(i); });
     }
     // Squares of all, and each times its gain.
     __device__ float norm(const Mine &gains) {

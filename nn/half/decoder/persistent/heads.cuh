@@ -70,7 +70,7 @@ __device__ void receiveHeads(Attention all, uint32_t tag, Part part, __half *key
         const __half2 low = __floats2half2_rn(x.x, x.y), high = __floats2half2_rn(y.x, y.y);
         __half *here = head == SHARING ? heads.key : heads.value;
         __half *there =
-            (head == SHARING ? keys : values) + (size_t)now * SLOT_WIDTH + part.head * DIM;
+            (head == SHARING ? keys : values) + (size_t)now * KV_WIDTH + part.head * DIM;
         *(__half2 *)(here + j) = low, *(__half2 *)(here + j + DIM / 2) = high;
         *(__half2 *)(there + j) = low, *(__half2 *)(there + j + DIM / 2) = high;
     }
@@ -107,6 +107,13 @@ __device__ void score(Heads &heads, const __half *keys, int old, int count) {
     }
 }
 
+__device__ float largestOfWarp(float value) {
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    return value;
+}
+
 // Scores become weights, a head a warp. `more`: there were keys before.
 __device__ void weigh(Heads &heads, int count, bool more) {
     const int lane = threadIdx.x % 32;
@@ -114,9 +121,7 @@ __device__ void weigh(Heads &heads, int count, bool more) {
         const float before = more ? heads.most[h] : -INFINITY;
         float most = before, sum = 0;
         for (int i = lane; i < count; i += 32) most = fmaxf(most, heads.scores[h][i]);
-#pragma unroll
-        for (int lanes = 16; lanes > 0; lanes /= 2)
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+        most = largestOfWarp(most);
         for (int i = lane; i < count; i += 32)
             sum += heads.scores[h][i] = exp2f(heads.scores[h][i] - most);
         sum = sumOfWarp(sum);
@@ -200,10 +205,7 @@ __device__ void together(Attention all, int head, int first, uint32_t tag, int k
     }
     __syncwarp();
     const float2 its = lane < there ? weight.numbers() : make_float2(-INFINITY, 0);
-    float most = its.x;
-#pragma unroll
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+    const float most = largestOfWarp(its.x);
     const float by = lane < there ? exp2f(its.x - most) : 0;
     const float weights = sumOfWarp(by * its.y);
     float2 sum = make_float2(0, 0);

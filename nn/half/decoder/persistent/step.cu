@@ -4,7 +4,7 @@
 // memory idle while the last sums of the one before are added, sent and read. Here all blocks live
 // from the first product to the last, one on each multiprocessor. A block owns a share of the rows
 // of every matrix, and one of its warps asks for these in the order of their use, by bulk copies to
-// a ring in shared memory, which holds some six microseconds' worth: weights of the next products
+// a ring in shared memory, which holds 6 to 9 microseconds' worth: weights of the next products
 // arrive while blocks wait for one another. Old keys and values come the same way.
 //
 //   1. norm, product: q, k and v
@@ -16,18 +16,19 @@
 //   6. product: added to x
 //
 // After each of them blocks wait for the others' results. These are sent as halves, two in a word
-// with a tag (mail.cuh), so the grid never has to meet. Sums are float32, and so is what a block
-// keeps of x. The step ends with a norm, the head, and the search for the largest logit.
+// with a tag (mail.cuh), or, of parts of the keys, as floats; so the grid never has to meet. Sums
+// are float32, and so is what a block keeps of x. The step ends with a norm, the head, and the
+// search for the largest logit.
 //
 // A norm costs nothing: what a product multiplies by is x times the norm's gains, and the factor of
 // the whole vector multiplies the sums at the end.
 //
 // persistent.go defines HIDDEN, MLP, HEADS, KV_HEADS, DIM and LAYERS, the model's shape; BITS of a
-// layer's weights, 16 or 4, and GROUPS of a chunk with 4; WARPS of a
-// block that calculate; SEGMENT, the numbers of a row that a warp multiplies; SPLITS, parts of the
-// keys; SLOT, the halves in a slot of the ring; SLOTS, how many slots there are; FLIGHT, how many
-// are being filled at a time; SUMS, how many sums are kept until the block meets; and OWN, the
-// numbers of x that a block has at most.
+// layer's weights, 16 or 4, and with 4 the GROUPS of a chunk; WARPS of a block that calculate;
+// SEGMENT, the numbers of a row that a warp multiplies; SPLITS, parts of the keys; SLOT, the halves
+// in a slot of the ring; SLOTS, how many slots there are; FLIGHT, how many are being filled at a
+// time; SUMS, how many sums are kept until the block meets; and OWN, the numbers of x that a block
+// has at most.
 
 #include "best.cuh"
 #include "four.cuh"

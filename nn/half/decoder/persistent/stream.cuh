@@ -5,9 +5,8 @@
 
 #include <cuda_fp16.h>
 
-constexpr int WIDTH = HEADS * DIM,
-              SLOT_WIDTH = KV_HEADS * DIM; // of queries; of keys, and of values
-constexpr int QKV_ROWS = WIDTH + 2 * SLOT_WIDTH;
+constexpr int WIDTH = HEADS * DIM, KV_WIDTH = KV_HEADS * DIM; // of queries; of keys or values
+constexpr int QKV_ROWS = WIDTH + 2 * KV_WIDTH;
 
 // Where things are: for each layer, then for the model. A matrix of four bits is codes, scales and
 // zeros.
@@ -72,8 +71,7 @@ static_assert(BITS == 16 || GROUPS * (CODES + SCALES + ZEROS) <= 2 * SLOT, "a ch
 struct Asking {
     __half *ring;
     Gate *full, *empty;
-    const CUtensorMap
-        &cache; // [2 * LAYERS * positions, SLOT_WIDTH]: of each layer keys, then values
+    const CUtensorMap &cache; // [2 * LAYERS * positions, KV_WIDTH]: of each layer keys, then values
     int positions, chunk = 0;
 
     // The next chunk: copies of so many bytes in all; one(i, slot, gate) asks for number i.
@@ -154,7 +152,7 @@ struct Asking {
                                 (2 * layer + value) * positions + key + its, gate);
                     else
                         copy(to,
-                             (value ? values : keys) + (size_t)(key + its) * SLOT_WIDTH +
+                             (value ? values : keys) + (size_t)(key + its) * KV_WIDTH +
                                  part.head * DIM,
                              DIM * 2, gate);
                 });

@@ -39,12 +39,30 @@ template <int IN> __device__ int rowOfWarp() {
 __device__ int place(int pair) {
     return (pair & ~127) | (pair & 2) << 5 | (pair >> 1 & 62) | (pair & 1);
 }
-__host__ __device__ constexpr int placesOf(int numbers) {
-    return (numbers + 255) / 256 * 128;
-}
 __device__ void postPair(uint64_t *to, int pair, float a, float b, uint32_t tag) {
     const __half2 two = __floats2half2_rn(a, b);
     postBits(to + place(pair), *(const uint32_t *)&two, tag);
+}
+
+// A thread's eights of a vector that blocks sent: of those it has, number i is the eight(i)-th of
+// the vector. All that are missing are asked for at once, until none is.
+template <int N, class Has, class First>
+__device__ void receiveEights(Eight (&at)[N], const uint64_t *from, uint32_t tag, Has has,
+                              First first) {
+    Two two[N][2] = {};
+    for (bool all = false; !all;) {
+        all = true;
+#pragma unroll
+        for (int i = 0; i < 2 * N; i++) {
+            Two &it = two[i / 2][i % 2];
+            if (has(i / 2) && !it.has(tag)) it.ask(from + place((first(i / 2) + 4 * (i % 2)) / 2));
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * N; i++) all = all && (!has(i / 2) || two[i / 2][i % 2].has(tag));
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        at[i] = {two[i][0].bits(0), two[i][0].bits(1), two[i][1].bits(0), two[i][1].bits(1)};
 }
 
 // Eight halves for each piece: of a row of weights, or of a norm's gains.
@@ -71,28 +89,13 @@ struct Vector {
                 at[j][2 * p] = v.x, at[j][2 * p + 1] = v.y;
             }
     }
-    // All that are missing are asked for at once, until none is.
     template <int IN> __device__ void receive(const uint64_t *from, uint32_t tag) {
         if (rowOfWarp<IN>() >= tall(IN)) return;
         const int lane = threadIdx.x % 32, first = segment<IN>() * SEGMENT;
-        Two two[PIECES][2] = {};
-        for (bool all = false; !all;) {
-            all = true;
-#pragma unroll
-            for (int i = 0; i < 2 * PIECES; i++) {
-                Two &it = two[i / 2][i % 2];
-                const int number = first + 8 * (lane + 32 * (i / 2)) + 4 * (i % 2);
-                if (has<IN>(i / 2) && !it.has(tag)) it.ask(from + place(number / 2));
-            }
-#pragma unroll
-            for (int i = 0; i < 2 * PIECES; i++)
-                all = all && (!has<IN>(i / 2) || two[i / 2][i % 2].has(tag));
-        }
         Row row;
-#pragma unroll
-        for (int j = 0; j < PIECES; j++)
-            row.at[j] = {two[j][0].bits(0), two[j][0].bits(1), two[j][1].bits(0),
-                         two[j][1].bits(1)};
+        receiveEights(
+            row.at, from, tag, [](int j) { return has<IN>(j); },
+            [=](int j) { return first + 8 * (lane + 32 * j); });
         set(row);
     }
     __device__ float squares() const {
