@@ -80,7 +80,7 @@ func TestOneKernel(t *testing.T) {
 	}
 	w = tiny(t, 2, 33, 4)
 	assert.ErrorContains(t, w.CanBe(OneKernels[0], d.Info()), "one sequence, and here are 2")
-	assert.ErrorContains(t, Run(d, w, OneKernels, nil), "one kernel: a step as one kernel: it is for one sequence")
+	assert.ErrorContains(t, Run(d, w, OneKernels, nil), "one kernel: a step as one kernel: it takes one sequence")
 }
 
 // logits are those after a prompt, and after each of some steps.

@@ -138,7 +138,7 @@ func (p *Persistent) complete(c Config, r Room, info device.Info) error {
 	case !persistent.CopiesInBulk(info):
 		return fmt.Errorf("it takes bulk copies to shared memory, which GPUs have from Hopper on (sm_90); this one is %s", info.Arch)
 	case r.Batch != 1:
-		return fmt.Errorf("it is for one sequence, and here are %d", r.Batch)
+		return fmt.Errorf("it takes one sequence, and here are %d", r.Batch)
 	case c.Dim%8 != 0 || lanes > 32 || lanes&(lanes-1) != 0:
 		return fmt.Errorf("heads have %d numbers, want 8, 16, 32, 64, 128 or 256", c.Dim)
 	}

@@ -127,7 +127,7 @@ func TestWhatOneKernelRefuses(t *testing.T) {
 		assert.ErrorContains(t, CanPersist(c, Room{1, 4, 4}, bits, r.d.Info()), "0 blocks: want 1 to 0", "%d bits", bits)
 	}
 	two := r.model(r.d, Room{2, 4, 4})
-	assert.ErrorContains(t, two.Persist(r.cache, Persistent{}), "it is for one sequence, and here are 2")
+	assert.ErrorContains(t, two.Persist(r.cache, Persistent{}), "it takes one sequence, and here are 2")
 	r.weights.Blocks[1].Out = struct{ Matrix }{r.weights.Blocks[1].Out}
 	other := r.model(r.d, Room{1, 4, 4})
 	assert.ErrorContains(t, other.Persist(r.cache, Persistent{}), "it takes weights in halves")

@@ -83,7 +83,7 @@ func run(args []string) error {
 	if chosen == nil {
 		for _, way := range all() {
 			if err := w.CanBe(way, d.Info()); err != nil {
-				fmt.Printf("%s: left out, for %v\n", way.Name, err)
+				fmt.Printf("%s: left out: %v\n", way.Name, err)
 				continue
 			}
 			chosen = append(chosen, way)
