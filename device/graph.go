@@ -22,7 +22,7 @@ type Graph interface {
 	Close() error
 }
 
-// ErrNotRecordable: a call was made, while a graph was recorded, that cannot
+// ErrNotRecordable says that a call was made, while a graph was recorded, that cannot
 // become part of one.
 var ErrNotRecordable = errors.New("this cannot be part of a graph")
 

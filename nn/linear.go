@@ -11,7 +11,7 @@ const (
 	mostParts   = 3 // layers of one input that are computed together
 )
 
-// What happens to x · wᵀ + bias, by the numbers that the kernels get (defines.go).
+// then is what happens to x · wᵀ + bias, by the numbers that the kernels get (defines.go).
 type then int
 
 const (

@@ -64,7 +64,7 @@ func whole(bits int, tag string) layout {
 	return layout{bits, tag, float32(most+1) / 4, encode, decode}
 }
 
-// E8M0's codes are a float32's exponents, but for the smallest and the largest: 0 is 2^−127,
+// encodeE8M0 rounds to E8M0, whose codes are a float32's exponents, but for the smallest and the largest: 0 is 2^−127,
 // which a float32 has as a subnormal number, and 255 is NaN.
 func encodeE8M0(x float32) uint32 {
 	const nan, one = 255, 1 << 23

@@ -30,9 +30,10 @@ var factors = []factor{
 	{"tf32", 8, math.Float32bits},
 }
 
-// The suite lays fragments out by the PTX ISA: with g = lane/4 and t = lane%4, register i of a
-// holds row g + 8(i%2), register i of b column g, and both the numbers of place t + 4(i/2), or of b
-// t + 4i, where a place is as many neighbours as a register holds.
+// register is the content of one register. The suite lays fragments out by the PTX ISA: with
+// g = lane/4 and t = lane%4, register i of a holds row g + 8(i%2), register i of b column g, and both
+// the numbers of place t + 4(i/2), or of b t + 4i, where a place is as many neighbours as a register
+// holds.
 func (f factor) register(at func(k int) float32, place int) uint32 {
 	if f.depth == 8 {
 		return f.code(at(place))
@@ -40,7 +41,7 @@ func (f factor) register(at func(k int) float32, place int) uint32 {
 	return f.code(at(2*place)) | f.code(at(2*place+1))<<16
 }
 
-// a [16, depth] and b [depth, 8] by rows.
+// left lays out the registers of a [16, depth], and right those of b [depth, 8], both given by rows.
 func (f factor) left(a []float32) []uint32 {
 	var all []uint32
 	for lane := range 32 {
@@ -73,10 +74,10 @@ func someNumbers(r *rand.Rand, n int, draw func(*rand.Rand) float32) []float32 {
 	return all
 }
 
-// Quarters are exact in every format, and so are the sums of their products.
+// quarters are exact in every format, and so are the sums of their products.
 func quarters(r *rand.Rand) float32 { return float32(r.IntN(33)-16) / 4 }
 
-// Numbers of 8 bits, which all formats hold, over many powers of two.
+// scattered gives numbers of 8 bits, which all formats hold, over many powers of two.
 func scattered(r *rand.Rand) float32 {
 	return float32(r.IntN(511)-255) / 128 * float32(math.Ldexp(1, r.IntN(13)-8))
 }
@@ -153,7 +154,7 @@ func multipliesExactly(t *testing.T, b bench) {
 	}
 }
 
-// How a sum is rounded, and how often, is each device's own affair, but it must be in float32.
+// multipliesNearly leaves it to each device how a sum is rounded, and how often, but it must be in float32.
 func multipliesNearly(t *testing.T, b bench) {
 	const blocks = 20
 	r := rand.New(rand.NewPCG(3, 4))
@@ -170,7 +171,7 @@ func multipliesNearly(t *testing.T, b bench) {
 	}
 }
 
-// Every finite half, subnormal ones included, times one.
+// takesEveryHalf multiplies every finite half, subnormal ones included, by one.
 func takesEveryHalf(t *testing.T, b bench) {
 	var all []float32
 	for code := range 1 << 16 {

@@ -22,9 +22,9 @@ var (
 	endOfSource = regexp.MustCompile(`^At end of source: error(?: #[\w-]+)?: (.*)$`)
 	// kernels.cu:1:10: fatal error: x.h: No such file or directory
 	preprocessor = regexp.MustCompile(`^(.+?):(\d+):(?:(\d+):)? (fatal error|error|warning|note): (.*)$`)
-	// ptxas kernels.ptx, line 29; error   : Unknown modifier '.op'
+	// As in: ptxas kernels.ptx, line 29; error   : Unknown modifier '.op'
 	assembler = regexp.MustCompile(`^ptxas .*, line (\d+); (error|warning)\s*: (.*)$`)
-	// ptxas error   : Entry function 'k' uses too much shared data …
+	// As in: ptxas error   : Entry function 'k' uses too much shared data …
 	// ptxas fatal   : Unresolved extern function '_Z1ff'
 	wholeFile = regexp.MustCompile(`^(?:ptxas|nvlink) (error|fatal|warning)\s*: (.*)$`)
 	quoted    = regexp.MustCompile(`'(\w+)'`)

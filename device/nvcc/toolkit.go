@@ -19,7 +19,7 @@ import (
 	"flashlab/internal/jail"
 )
 
-// ErrNoToolkit: there is no nvcc on this machine.
+// ErrNoToolkit says that there is no nvcc on this machine.
 var ErrNoToolkit = errors.New("no CUDA toolkit on this machine")
 
 // Toolkit is an installed CUDA toolkit.

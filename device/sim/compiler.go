@@ -15,7 +15,7 @@ import (
 	"flashlab/internal/jail"
 )
 
-// ErrNoCompiler: no C++ compiler on this machine builds kernels.
+// ErrNoCompiler says that no C++ compiler on this machine builds kernels.
 var ErrNoCompiler = errors.New("no C++ compiler that builds kernels was found")
 
 // compiler is a C++ compiler that has shown, on a probe kernel, that it

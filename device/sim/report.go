@@ -13,7 +13,7 @@ import (
 
 const sectorBytes = 32
 
-// What runtime/findings.cpp and runtime/traffic.cpp write.
+// rawReport is what runtime/findings.cpp and runtime/traffic.cpp write.
 type rawReport struct {
 	Findings []rawFinding
 	Kernels  []rawCounts

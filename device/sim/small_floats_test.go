@@ -184,7 +184,7 @@ func testHalfIntegers(b bench) {
 	}
 }
 
-// pairs: 64 half2, staged in dynamic shared memory, turned round, and combined.
+// testPairs: 64 half2, staged in dynamic shared memory, turned round, and combined.
 func testPairs(b bench) {
 	require.NoError(b.t, b.d.Reset())
 	codes := make([]uint16, 128)

@@ -14,7 +14,7 @@ type touch struct {
 
 var (
 	integerOps = regexp.MustCompile(`^(mov|add|sub|and|or|xor|adc|sbb|inc|dec|neg|not|sal|shl|shr|sar|rol|ror|rcl|rcr|shld|shrd|imul|mul|div|idiv|cmp|test|bts|btr|btc|bt|bsf|bsr|tzcnt|lzcnt|popcnt|bswap|xchg|xadd|cmpxchg|push|pop|movbe|crc32|andn|cmov[a-z]+?)([bwlq]?)$`)
-	// movzbl, movsbq, movslq, movabs: from one width to another.
+	// As movzbl, movsbq, movslq, movabs: from one width to another.
 	extending = regexp.MustCompile(`^mov[sz]([bwl])[wlq]$`)
 	setting   = regexp.MustCompile(`^set[a-z]+$`)
 	// The last letters of an instruction on xmm registers tell how much it moves.

@@ -1,3 +1,5 @@
+// Package bench lists what is timed of the reference solutions: workloads, ladders of versions, and mistakes of
+// measuring.
 package bench
 
 import (

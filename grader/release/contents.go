@@ -1,12 +1,13 @@
 package release
 
 import (
-	"flashlab/grader/grading/rubric"
-	"flashlab/grader/tasks/registry"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 )
 
 // What goes along from the course's root. Anything new there stays behind until

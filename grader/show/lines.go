@@ -89,7 +89,7 @@ var columns = []column{
 
 type column struct{ Name, Says string }
 
-// most are the largest numbers of any line, which bars are drawn against.
+// mostOf are the largest numbers of any line, which bars are drawn against.
 func mostOf(lines map[place]*work) (m work) {
 	for _, w := range lines {
 		m.asked = max(m.asked, w.asked)

@@ -49,8 +49,8 @@ func (h Heads) Check() error {
 	return nil
 }
 
-// New tokens of a pass: count of each of batch sequences. Token i of sequence b has the position Before[b] + i.
-// Turns [Dim / 2] are how far each pair of numbers of a head turns from one position to the next, in whole
+// Positions are those of the new tokens of a pass: Count of each of Batch sequences. Token i of
+// sequence b has the position Before[b] + i. Turns [Dim / 2] are how far each pair of numbers of a head turns from one position to the next, in whole
 // turns.
 type Positions struct {
 	Batch, Count int

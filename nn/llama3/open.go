@@ -13,7 +13,7 @@ import (
 
 const configFile = "config.json"
 
-// ErrNoWeights: the folder says what a model looks like, but has no weights.
+// ErrNoWeights says that a folder has the config of a model, but no weights.
 var ErrNoWeights = errors.New("no weights")
 
 // Files are weights in a folder.

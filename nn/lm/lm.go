@@ -11,7 +11,7 @@ import (
 	"flashlab/nn"
 )
 
-// ErrFull: the text is as long as the model has positions.
+// ErrFull says that the text is as long as the model has positions.
 var ErrFull = errors.New("the model's positions are used up")
 
 // LM can generate text.

@@ -203,7 +203,7 @@ func (i *inst) address(n int, shared bool) string {
 	return a
 }
 
-// raw address, as a number.
+// addressNumber is the raw address, as a number.
 func (i *inst) addressNumber(n int) string {
 	m := addressForm.FindStringSubmatch(strings.TrimSpace(i.arg(n)))
 	if m == nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// registers of C++ by the letter of a constraint.
+// constraints are the registers of C++ by the letter of a constraint.
 var constraints = map[byte]string{'r': "unsigned", 'l': "unsigned long long", 'h': "unsigned short", 'f': "float", 'd': "double"}
 
-// declared types of PTX → what holds them here.
+// held gives the type that holds a declared type of PTX here.
 var held = map[string]string{
 	"pred": "bool", "b8": "unsigned char", "u8": "unsigned char", "s8": "unsigned char",
 	"b16": "unsigned short", "u16": "unsigned short", "s16": "unsigned short", "f16": "unsigned short", "bf16": "unsigned short",

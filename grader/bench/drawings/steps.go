@@ -35,7 +35,7 @@ func halving() string {
 	}
 }
 
-// A tile of scores under the causal mask.
+// tileKind is a tile of scores under the causal mask.
 type tileKind int
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// commitOf names what was measured.
+// commit names what was measured.
 func (b Options) commit(ctx context.Context) string {
 	if b.Commit != "" {
 		return b.Commit

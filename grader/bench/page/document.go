@@ -5,7 +5,6 @@ package page
 import (
 	"encoding/json"
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/timing"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 
@@ -65,7 +65,7 @@ type Work struct {
 // answers, and between tokens, of one.
 type Times struct{ First, Each []float64 }
 
-// medians of all rounds together.
+// first gives medians of all rounds together.
 func first(all []Times) timing.Stats {
 	return described(all, func(t Times) []float64 { return t.First })
 }

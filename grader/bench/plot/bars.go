@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flashlab/internal/figure"
 	"fmt"
 	"image/color"
 	"slices"
@@ -9,6 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"flashlab/internal/figure"
 )
 
 // spread is what plotter's error bars take.

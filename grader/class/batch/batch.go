@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // Options say what to grade, and on what.

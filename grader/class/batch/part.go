@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 

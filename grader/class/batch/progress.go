@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/report"
+	"flashlab/grader/tasks/registry"
 )
 
 // Progress shows a batch's progress: a bar in a terminal, and, there and in a pipe, a line for each

@@ -5,9 +5,9 @@
 package course
 
 import (
-	"flashlab/grader/tasks/registry"
 	"time"
 
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 )
 

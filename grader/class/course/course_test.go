@@ -1,12 +1,13 @@
 package course
 
 import (
-	"flashlab/grader/tasks/registry"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/tasks/registry"
 )
 
 var tasks = []registry.Name{"1", "2", "3"}

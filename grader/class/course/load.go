@@ -2,7 +2,6 @@ package course
 
 import (
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	_ "time/tzdata" // time zones on machines that have none installed
 
 	"github.com/BurntSushi/toml"
+
+	"flashlab/grader/tasks/registry"
 )
 
 // defaultLimit for a task of a submission is far above what a slow honest one takes.

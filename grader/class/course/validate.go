@@ -1,12 +1,13 @@
 package course
 
 import (
-	"flashlab/grader/grading/rubric"
-	"flashlab/grader/tasks/registry"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 )
 
 // Form is how times are written in course.toml and in the instructor's tables. A time

@@ -1,7 +1,6 @@
 package gradebook
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // Class is what grades are made from.

@@ -5,7 +5,6 @@ package gradebook
 
 import (
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"flashlab/grader/class/course"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
+	"flashlab/grader/tasks/registry"
 )
 
 // Tables are what an instructor keeps next to course.toml. All of them are optional.
@@ -203,5 +203,5 @@ func (t Tables) apply(records []*record.Record, known func(record.Student) recor
 	}
 }
 
-// ErrNoRecords: there is nothing to make grades from.
+// ErrNoRecords says that there is nothing to make grades from.
 var ErrNoRecords = fmt.Errorf("there are no records: %w", os.ErrNotExist)

@@ -145,7 +145,7 @@ func (g *Graded) write(head string) error {
 	return cache.WriteFile(g.file, append(data, '\n'), 0o644)
 }
 
-// Begin, Step and Done watch the batch of one.
+// Begin does nothing: a batch of one needs no headline.
 func (g *Graded) Begin(int) {}
 
 func (g *Graded) Step(_ intake.Item, task registry.Name, done, _ int) {

@@ -1,11 +1,12 @@
 package gradescope
 
 import (
-	"flashlab/grader/tasks/registry"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"flashlab/grader/tasks/registry"
 )
 
 // Memory that a task's simulation needs, in megabytes, where it is more than Gradescope's smallest

@@ -20,7 +20,7 @@ import (
 //go:embed setup.sh run_autograder environment
 var scripts embed.FS
 
-// Tables next to course.toml that go into the zip.
+// tables next to course.toml that go into the zip.
 var tables = []string{"roster.csv", "extensions.csv", "overrides.csv", "manual.csv"}
 
 // Input is what the zip is made from.

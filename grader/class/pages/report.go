@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // instructor is what report.html shows.

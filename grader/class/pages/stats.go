@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // parts of a check, in their order on the pages.

@@ -9,10 +9,10 @@
 package record
 
 import (
-	"flashlab/grader/tasks/registry"
 	"time"
 
 	"flashlab/grader/grading/verdict"
+	"flashlab/grader/tasks/registry"
 )
 
 // Version is that of the format. A reader refuses a newer one.

@@ -206,7 +206,7 @@ func (b timing) racer() string {
 	return ""
 }
 
-// whose code is timed, in words.
+// who says in words whose code is timed.
 func (b timing) who() string {
 	switch {
 	case b.submission != "":

@@ -10,7 +10,7 @@ import (
 
 // The steps of task 1 that only move numbers: results must be exact.
 
-// lookalike is an output that a known mistake gives.
+// Lookalike is an output that a known mistake gives.
 type Lookalike struct {
 	Values []float32
 	Says   string
@@ -19,7 +19,7 @@ type Lookalike struct {
 // Like is an output that a mistake gives, and what it is called.
 func Like(values []float32, says string) Lookalike { return Lookalike{Values: values, Says: says} }
 
-// judgeExact wants every element as it is in want, bit for bit but for the sign of 0.
+// JudgeExact wants every element as it is in want, bit for bit but for the sign of 0.
 func JudgeExact(c problem.Problem, in []*tensor.Tensor, got, want []float32, known []Lookalike) Ruling {
 	wrong, first := 0, 0
 	for i, w := range want {

@@ -217,6 +217,6 @@ func Written(c problem.Problem) []problem.Tensor {
 	})
 }
 
-// once is the least traffic of most operations: each element of each tensor is
+// Once is the least traffic of most operations: each element of each tensor is
 // read or written once.
 func Once(c problem.Problem) uint64 { return Bytes(c.Inputs, c.Outputs) }

@@ -7,7 +7,7 @@ import (
 	"flashlab/tensor"
 )
 
-// poison is what the grader fills outputs of float32 with before a call; those of another type
+// Poison is what the grader fills outputs of float32 with before a call; those of another type
 // are full of what this is there (tensor.Type.Unwritten).
 const Poison = 0xFFFFFFFF
 
@@ -91,7 +91,7 @@ func lastOne(index, total int) string {
 	return " (counted from 0)"
 }
 
-// general says what can be said about any operation's wrong output.
+// General says what can be said about any operation's wrong output.
 func General(t Truth, got []float32, j Judgement) string {
 	_, nan, _ := CensusOf(t.Type, got)
 	if nan > 0 {
@@ -116,7 +116,7 @@ func NotNumbers(n int) string {
 	return fmt.Sprintf("%d elements are NaN or infinite", n)
 }
 
-// firstOnly recognises outputs of which the first of several equal parts is
+// FirstOnly recognises outputs of which the first of several equal parts is
 // right, and each other one wrong somewhere.
 func FirstOnly(wrong []bool, parts int) bool {
 	size := len(wrong) / parts
@@ -151,10 +151,10 @@ func WrongRows(t Truth, got []float32, bound float64) []bool {
 	return wrong
 }
 
-// tiles are the sizes that tiles of rows, columns and keys usually have.
+// Tiles are the sizes that tiles of rows, columns and keys usually have.
 var Tiles = []int{128, 64, 32, 16, 8}
 
-// edge looks at which of n lines (rows or columns) are wrong: all from one on
+// Edge looks at which of n lines (rows or columns) are wrong: all from one on
 // that starts a tile. noun is their name.
 func Edge(wrong []bool, noun string) string {
 	first := -1

@@ -8,7 +8,7 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// judgeRefused decides on a case that is wrong on purpose: it wants an error and
+// JudgeRefused decides on a case that is wrong on purpose: it wants an error and
 // unchanged outputs. call is what should have refused.
 func JudgeRefused(c problem.Problem, out problem.Answer, call, why string, before ...[]float32) Ruling {
 	changed := 0
@@ -47,5 +47,5 @@ func sizesOf(c problem.Problem) string {
 	return fmt.Sprintf("%sfor each sequence %v", text, c.Each)
 }
 
-// noNumbers is what an output holds that was never written.
+// NoNumbers is what an output holds that was never written.
 func NoNumbers(n int) []float32 { return slices.Repeat([]float32{math.Float32frombits(Poison)}, n) }

@@ -10,7 +10,7 @@ import (
 	"flashlab/tensor"
 )
 
-// Verdict is what a student reads about one case.
+// Ruling is what a student reads about one case.
 type Ruling struct {
 	Passed  bool
 	Reason  string   // one sentence, "" if passed
@@ -21,7 +21,7 @@ type Ruling struct {
 	Told         [][]string // rows of what Results.md reports of it, under the operation's columns
 }
 
-// judge compares the first output with the truth. pattern may recognise a
+// Rule compares the first output with the truth. pattern may recognise a
 // mistake that is the operation's own; "" leaves it to what fits every one.
 func Rule(c problem.Problem, problem fmt.Stringer, t Truth, got []float32, pattern func(Judgement) string) Ruling {
 	j := t.Judge(got)
@@ -38,7 +38,7 @@ func Rule(c problem.Problem, problem fmt.Stringer, t Truth, got []float32, patte
 	return Explain(c, problem, j, reason)
 }
 
-// explain adds where an output is worst.
+// Explain adds where an output is worst.
 func Explain(c problem.Problem, problem fmt.Stringer, j Judgement, reason string) Ruling {
 	v := Ruling{Reason: reason}
 	out := c.Outputs[0]

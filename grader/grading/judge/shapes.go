@@ -5,7 +5,7 @@ import (
 	"flashlab/tensor"
 )
 
-// shapes describes a case by its inputs: "q [1, 2, 3, 4], k [1, 2, 3, 4]".
+// Shapes describes a case by its inputs: "q [1, 2, 3, 4], k [1, 2, 3, 4]".
 type Shapes struct{ problem.Problem }
 
 func (s Shapes) String() string {

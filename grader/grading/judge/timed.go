@@ -105,7 +105,7 @@ func (t *Timed) Judge(c problem.Problem, from []int, got []float32) Judgement {
 	return Concat(truths).Judge(got)
 }
 
-// inputPart makes n elements of an input, from one on.
+// InputPart makes n elements of an input, from one on.
 func InputPart(c problem.Problem, input, from, n int) []float32 {
 	x := make([]float32, n)
 	in := c.Inputs[input]

@@ -1,3 +1,4 @@
+// Package look checks what a student packs before it is handed in: it compiles each task and runs a few cases.
 package look
 
 import (
@@ -21,7 +22,7 @@ type Look struct {
 	Warnings []string // what the student should know; "" never
 }
 
-// Check looks at one task as it was packed: stubs, what the gate and the compilers
+// At looks at one task as it was packed: stubs, what the gate and the compilers
 // say, and the first case of each check, in the simulator. That is no grade.
 func At(ctx context.Context, z handin.Zip, root string, t *rubric.Task, devices run.Devices, all judge.Ops) (Look, error) {
 	l := Look{Task: t}

@@ -1,3 +1,5 @@
+// Package problem is what the grader sends to a worker, and what comes back: a case's sizes and tensors, and its
+// answer.
 package problem
 
 import (
@@ -11,7 +13,7 @@ import (
 // NoDevice is the kind of device that tasks in plain Go run on.
 const NoDevice device.Kind = "none"
 
-// Case is one problem to run on.
+// Problem is one case to run on.
 type Problem struct {
 	ID      int // comes back in the reply
 	Op      string
@@ -79,7 +81,7 @@ const (
 	Errors      = "errors"      // 1 where a case that is Refused was answered with an error
 )
 
-// Output is what came of a case.
+// Answer is what came of a case.
 type Answer struct {
 	Tensors []*tensor.Tensor
 	Counts  map[string]uint64

@@ -7,7 +7,7 @@ import (
 	"flashlab/grader/grading/wire"
 )
 
-// filling is how often the cache is filled before each run of one racer: often enough
+// Filling is how often the cache is filled before each run of one racer: often enough
 // that the device is still busy with it when the host has queued the run. A slow host,
 // or a call of many short launches, needs more.
 type Filling struct{ times int }
@@ -24,7 +24,7 @@ func (f *Filling) raise(r timing.Run) bool {
 	return true
 }
 
-// hidden does a run, and again with other inputs while filling more may help.
+// Hidden does a run, and again with other inputs while filling more may help.
 func (f *Filling) Hidden(run func(t wire.Turn) timing.Run, t wire.Turn) timing.Run {
 	for {
 		t.Fills = f.times

@@ -127,7 +127,7 @@ func (r *Row) Ratio(e Entry) timing.Stats {
 	return timing.Describe(timing.Ratios(e.Times, r.Entries[0].Times))
 }
 
-// inWorker is a racer that the worker runs itself.
+// InWorker is a racer that the worker runs itself.
 type InWorker struct {
 	Talk *supervise.Talk
 	Who  wire.Who

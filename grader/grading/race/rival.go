@@ -37,7 +37,7 @@ func (v *Rival) End() {
 	v.talk = nil
 }
 
-// guest is a racer whose failure is not the fault of the code in question.
+// Guest is a racer whose failure is not the fault of the code in question.
 type Guest interface{ Guest() }
 
 // besides is a worker's code that is not the code in question.

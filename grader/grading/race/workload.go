@@ -4,12 +4,12 @@
 package race
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/timing"
+	"flashlab/grader/tasks/registry"
 )
 
 // Workload is one thing to time.

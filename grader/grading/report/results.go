@@ -11,7 +11,7 @@ import (
 	"flashlab/internal/cache"
 )
 
-// The grader writes between a pair of markers, and nowhere else.
+// opening begins a pair of markers. The grader writes between the two, and nowhere else.
 func opening(name string) string { return "<!-- flashlab: " + name + " -->\n" }
 func closing(name string) string { return "<!-- flashlab: end of " + name + " -->\n" }
 

@@ -1,7 +1,6 @@
 package rubric
 
 import (
-	"flashlab/grader/tasks/registry"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/tasks/registry"
 )
 
 const good = `

@@ -1,12 +1,13 @@
 package rubric
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"flashlab/grader/tasks/registry"
 )
 
 var (

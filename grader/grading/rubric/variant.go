@@ -13,6 +13,8 @@ import (
 	"flashlab/grader/tasks/registry"
 )
 
+// VariantsDir is the folder of a task that holds its variants.
+//
 // A variant asks for something else in a year, so that last year's solution does not pass. Each task that
 // it changes has a folder, _variants/NAME, with
 //
@@ -24,7 +26,6 @@ import (
 //	*.go, *.cu …  what students get in place of a file of the same name, or besides: a stub, public tests
 //
 // Everything else is the task's own: its files, its points, its limits.
-// VariantsDir is where, in a task's folder, its variants are.
 const VariantsDir = "_variants"
 
 // VariantDir is the folder of what a variant changes of a task, from the course's root.

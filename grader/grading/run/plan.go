@@ -100,7 +100,7 @@ func (o Options) WireCase(op judge.Op, c rubric.Check, k rubric.Case, id int) (p
 	return w, err
 }
 
-// again is the command that repeats the run, or one case of it.
+// Again is the command that repeats the run, or one case of it.
 func (o Options) Again(name string) string { return o.againAt(name, o.Devices.Show) }
 
 // againAt is the same, with the printf of some threads only.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,9 +17,10 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
+	"flashlab/grader/tasks/registry"
 )
 
-// turnTime is what one timed run may take, with its inputs: a textbook kernel takes
+// TurnTime is what one timed run may take, with its inputs: a textbook kernel takes
 // seconds for the largest workload.
 const TurnTime = 60 * time.Second
 

@@ -60,5 +60,5 @@ func (o Options) program(ctx context.Context, p pass, binary string, args []stri
 	return cmd
 }
 
-// ErrSaid: the program failed, and has said why.
+// ErrSaid says that the program failed, and has printed why.
 var ErrSaid = errors.New("it failed, as it said above")

@@ -17,7 +17,7 @@ import (
 	"flashlab/tensor"
 )
 
-// Parts that decoding is tried in.
+// parts that decoding is tried in.
 var parts = []int{1, 2, 4, 8, 16, 32, 64}
 
 // Splits tells whether a task decodes in parts.

@@ -155,7 +155,7 @@ func writeFilter(own bool) (string, error) {
 	return name, cache.WriteFile(name, program, 0o644)
 }
 
-// ErrNone: no sandbox works here.
+// ErrNone says that no sandbox works here.
 var ErrNone = errors.New("no sandbox works on this machine")
 
 // Kinds are the sandboxes there are, the best first.

@@ -58,7 +58,7 @@ func (g *GPU) Serve(conn net.Conn) {
 	go func() { _ = server.Serve(conn) }()
 }
 
-// Observe: a GPU does not look at what kernels do.
+// Observe tells nothing of kernels: a GPU does not look at what they do.
 func (g *GPU) Observe() (Observed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

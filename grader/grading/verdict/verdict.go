@@ -1,3 +1,5 @@
+// Package verdict is the result of grading one task: outcomes of its cases, findings, figures and points. Reports
+// and gradebooks read nothing else.
 package verdict
 
 import (
@@ -89,7 +91,7 @@ type Part struct {
 	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
 }
 
-// Case is the result of one case.
+// Outcome is the result of one case.
 type Outcome struct {
 	Name    string
 	Shape   []int

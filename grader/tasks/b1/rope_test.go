@@ -25,7 +25,7 @@ func give(t *testing.T, op judge.Op, s judge.Spec, seed uint64) example {
 	return example{p, rope{p.C.Attention(), p.C.Each, float64(p.C.Sizes["base"]), op.Name == "rope_neighbours", p.In[0].Data, p.In[1].Data, p.In[2].Data}}
 }
 
-// says wants an output to be wrong, for a reason that holds these words.
+// judged wants an output to be wrong, for a reason that holds these words.
 func (e example) judged(t *testing.T, out []float32) judge.Ruling { return e.Judge(t, out) }
 
 var specs = []judge.Spec{

@@ -25,7 +25,8 @@ func (blockFormat) outputs(s shape) []problem.Tensor {
 		{Name: "means of k", Shape: []int{s.Batch, s.KVHeads, s.Dim}}}
 }
 
-// q and k are read for their codes, which are written, and k for its means before.
+// passes says how often each is read and written: q and k are read for their codes, which are
+// written, and k for its means before.
 func (blockFormat) passes() (q, k, v, value int) { return 2 + 1, 2 + 2 + 1, 0, 2 }
 
 func (f blockFormat) encode(s shape, q, k, v []float32) codes {

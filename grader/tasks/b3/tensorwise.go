@@ -18,7 +18,7 @@ func (tensorFormat) outputs(s shape) []problem.Tensor {
 		{Name: "codes of v", Shape: kv, Type: tensor.Int8}, {Name: "affine", Shape: []int{3, 2}}}
 }
 
-// Each tensor is read twice, for its range and its codes, which are written.
+// passes says how often each is read and written: each tensor is read twice, for its range and its codes, which are written.
 func (tensorFormat) passes() (q, k, v, value int) { return 2 + 2 + 1, 2 + 2 + 1, 2 + 2 + 1, 1 }
 
 func (f tensorFormat) encode(s shape, q, k, v []float32) codes {

@@ -17,7 +17,7 @@ import (
 	"flashlab/tensor"
 )
 
-// shapes are small models, by the way: long enough for a full group and an open one.
+// shape is that of a small model, by the way: long enough for a full group and an open one.
 func shape(way int) []int { return []int{way, 2, 37, 2, 32, 4, 2, 16, 64, 29} }
 
 func decodingOf(t *testing.T, shape, each []int, seed uint64) *decoding {

@@ -119,7 +119,7 @@ func amdahl(all ...predicted) float64 {
 	return 1 / left
 }
 
-// Workloads are those of the sheet: what bonus/b9_quantized/source.go has.
+// workloads are those of the sheet: what bonus/b9_quantized/source.go has.
 var workloads = []struct{ batch, tokens int }{{1, 768}, {16, 768}, {16, 8192}}
 
 func llama(batch, tokens int) kit.Config {

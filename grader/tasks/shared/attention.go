@@ -8,7 +8,7 @@ import (
 	"flashlab/tensor"
 )
 
-// attention is out = softmax(q·kᵀ/√dim)·v by whatever steps.
+// Attention is out = softmax(q·kᵀ/√dim)·v by whatever steps.
 var Attention = judge.Op{
 	Name:    "attention",
 	Sizes:   []string{"batch", "heads", "seqq", "seqk", "dim"},

@@ -11,7 +11,6 @@ import (
 	"flashlab/tensor"
 )
 
-// made says what Same and Explains say of the whole output.
 func TestADeviationIsRecognisedSooner(t *testing.T) {
 	s := attn.Shape{Batch: 1, Heads: 2, KVHeads: 1, SeqQ: 17, SeqK: 40, Dim: 8, Causal: true}
 	random := func(id uint32, n int) []float32 {

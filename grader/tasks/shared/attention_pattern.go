@@ -8,7 +8,7 @@ import (
 	"flashlab/grader/grading/judge"
 )
 
-// problem is an attention with its inputs.
+// AttentionInputs is an attention with its inputs.
 type AttentionInputs struct {
 	S       attn.Shape
 	Q, K, V []float32
@@ -26,7 +26,7 @@ type suspect struct {
 	says   string
 }
 
-// pattern compares with the attentions that one computes by mistake, then looks
+// Pattern compares with the attentions that one computes by mistake, then looks
 // at where an output is wrong.
 func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement) string {
 	if why := p.nan(got); why != "" {
@@ -125,7 +125,7 @@ func infinite(got []float32) bool {
 	return false
 }
 
-// overflows tells whether some score is beyond what exp can take.
+// Overflows tells whether some score is beyond what exp can take.
 func (p AttentionInputs) Overflows() bool {
 	for i := 0; i < len(p.Q); i += p.S.Dim {
 		var square float64

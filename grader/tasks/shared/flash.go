@@ -5,7 +5,7 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// flash is attention without a matrix of scores in device memory: any lengths,
+// Flash is attention without a matrix of scores in device memory: any lengths,
 // and hardly any scratch.
 var Flash = judge.Op{
 	Name:    "flash",

@@ -9,7 +9,7 @@ import (
 	"flashlab/tensor"
 )
 
-// gemm is a batched product c = a · b; transB says that b comes transposed.
+// Gemm is a batched product c = a · b; transB says that b comes transposed.
 func Gemm(name string, transB bool) judge.Op {
 	return judge.Op{
 		Name:  name,
@@ -94,7 +94,7 @@ func cutA(a []float32, s attn.GemmShape, cut int) []float32 {
 	return short
 }
 
-// repeated puts the first batch in place of all.
+// Repeated puts the first batch in place of all.
 func Repeated(x []float32, batch int) []float32 {
 	var all []float32
 	for range batch {
@@ -103,7 +103,7 @@ func Repeated(x []float32, batch int) []float32 {
 	return all
 }
 
-// transposed is every batch of c written as [N, M].
+// Transposed is every batch of c written as [N, M].
 func Transposed(c []float64, s attn.GemmShape) []float64 {
 	t := make([]float64, len(c))
 	for i := range c {
@@ -125,7 +125,7 @@ func wrongColumns(t judge.Truth, got []float32, s attn.GemmShape) []bool {
 	return wrong
 }
 
-// anyBatch folds rows of all batches into one.
+// AnyBatch folds rows of all batches into one.
 func AnyBatch(wrong []bool, m int) []bool {
 	folded := make([]bool, m)
 	for i, w := range wrong {

@@ -7,7 +7,7 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// splitUp moves [batch, seq, heads, dim] to [batch, heads, seq, dim].
+// SplitUp moves [batch, seq, heads, dim] to [batch, heads, seq, dim].
 func SplitUp[T any](x []T, batch, seq, heads, dim int) []T {
 	y := make([]T, 0, len(x))
 	for b := range batch {
@@ -21,17 +21,17 @@ func SplitUp[T any](x []T, batch, seq, heads, dim int) []T {
 	return y
 }
 
-// joinUp undoes splitUp.
+// JoinUp undoes splitUp.
 func JoinUp[T any](x []T, batch, seq, heads, dim int) []T {
 	return SplitUp(x, batch, heads, seq, dim)
 }
 
-// every splits by taking every heads-th value of a position: a mistake.
+// Every splits by taking every heads-th value of a position: a mistake.
 func Every(x []float32, batch, seq, heads, dim int) []float32 {
 	return SplitUp(TransposeAll(x, dim, heads), batch, seq, heads, dim)
 }
 
-// reversed joins the heads in reverse order: a mistake.
+// Reversed joins the heads in reverse order: a mistake.
 func Reversed(x []float32, batch, seq, heads, dim int) []float32 {
 	var y []float32
 	for b := range batch {
@@ -53,7 +53,7 @@ func TransposeAll(x []float32, rows, cols int) []float32 {
 	return y
 }
 
-// hidden is scores [.., seqQ, seqK] with a value wherever a query does not see
+// Hidden is scores [.., seqQ, seqK] with a value wherever a query does not see
 // a key.
 func Hidden(scores []float32, s attn.Shape, with float32, sees func(i, j int) bool) []float32 {
 	y := append([]float32{}, scores...)
@@ -65,7 +65,7 @@ func Hidden(scores []float32, s attn.Shape, with float32, sees func(i, j int) bo
 	return y
 }
 
-// keysForAll: the first query must see a key.
+// KeysForAll requires enough keys: the first query must see a key.
 func KeysForAll(c problem.Problem) error {
 	if c.Sizes["seqk"] < c.Sizes["seqq"] {
 		return fmt.Errorf("%d queries and %d keys: the first query would see none", c.Sizes["seqq"], c.Sizes["seqk"])

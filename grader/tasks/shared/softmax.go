@@ -9,7 +9,7 @@ import (
 	"flashlab/tensor"
 )
 
-// softmax is a batched softmax of x [outer, len, inner] along len.
+// Softmax is a batched softmax of x [outer, len, inner] along len.
 var Softmax = judge.Op{
 	Name:  "softmax",
 	Sizes: []string{"outer", "len", "inner"},

@@ -35,7 +35,7 @@ var TimedAttention = &judge.Timed{
 	},
 }
 
-// oneRow is the attention of one query to all keys given.
+// OneRow is the attention of one query to all keys given.
 func OneRow(q, k, v []float32, dim int) judge.Truth {
 	if len(k) == 0 {
 		return judge.Truth{Layout: judge.Layout{Outer: 1, Len: dim, Inner: 1}, Want: make([]float64, dim), Plain: make([]float32, dim), Scale: make([]float64, 1)}

@@ -1,3 +1,4 @@
+// Package task4 is all that the grader knows of task 4: attention as one fused kernel.
 package task4
 
 import (

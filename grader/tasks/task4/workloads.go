@@ -6,7 +6,7 @@ import (
 	"flashlab/grader/grading/race"
 )
 
-// figures of a shape [batch, heads, seq, seq, 128].
+// AttentionOf gives the figures of a shape [batch, heads, seq, seq, 128].
 func AttentionOf(batch, seq int, causal bool, peers ...string) race.Workload {
 	mask := "full"
 	if causal {

@@ -16,7 +16,7 @@ import (
 	"flashlab/tensor"
 )
 
-// decoding is the step of a case.
+// decodingOf is the step of a case.
 func decodingOf(p judgetest.Prepared) decoding {
 	return decoding{S: p.C.Decode(), Lengths: p.C.Each, Q: p.In[0].Data, K: p.In[1].Data, V: p.In[2].Data, Parts: p.C.Sizes["parts"]}
 }

@@ -1,3 +1,4 @@
+// Package task6 is all that the grader knows of task 6: the attention layer, in a Llama-like model.
 package task6
 
 import (

@@ -7,7 +7,7 @@ import (
 	"flashlab/grader/grading/problem"
 )
 
-// passes is an output from several passes of a model or a layer, one
+// Passes is an output from several passes of a model or a layer, one
 // after another: its rows are those of the first sequence, part by part, then
 // those of the next sequence.
 type Passes struct {
@@ -26,7 +26,7 @@ type Passes struct {
 	strict bool
 }
 
-// part is a prompt, or the steps after it.
+// Part is a prompt, or the steps after it.
 type Part struct {
 	Rows   int
 	Prompt bool

@@ -6,7 +6,7 @@ import "math"
 // right, float32 for how close an output can be expected to come.
 type Real interface{ float32 | float64 }
 
-// linear is y [n, width] = x [n, in] · wᵀ, with w [width, in].
+// Linear is y [n, width] = x [n, in] · wᵀ, with w [width, in].
 func Linear[T Real](x []T, w []float32, in int) []T {
 	n, width := len(x)/in, len(w)/in
 	y := make([]T, n*width)
@@ -23,7 +23,7 @@ func Linear[T Real](x []T, w []float32, in int) []T {
 	return y
 }
 
-// affine is linear plus a bias [width] in each row, if there is one.
+// Affine is linear plus a bias [width] in each row, if there is one.
 func Affine[T Real](x []T, w, bias []float32, in int) []T {
 	y := Linear(x, w, in)
 	for i := range y {
@@ -34,7 +34,7 @@ func Affine[T Real](x []T, w, bias []float32, in int) []T {
 	return y
 }
 
-// layerNorm normalises each row of x [n, len(gain)].
+// LayerNorm normalises each row of x [n, len(gain)].
 func LayerNorm[T Real](x []T, gain, bias []float32, epsilon float64) []T {
 	y := make([]T, len(x))
 	width := len(gain)
@@ -80,7 +80,7 @@ func swiGLU[T Real](gate, up []T) []T {
 	return y
 }
 
-// gelu is GPT-2's form of it.
+// Gelu is GPT-2's form of it.
 func Gelu[T Real](x []T) {
 	for i, v := range x {
 		inside := T(math.Sqrt(2/math.Pi)) * (v + T(0.044715)*v*v*v)
@@ -88,7 +88,7 @@ func Gelu[T Real](x []T) {
 	}
 }
 
-// add is x + y, written to x.
+// Add is x + y, written to x.
 func Add[T Real](x, y []T) {
 	for i := range x {
 		x[i] += y[i]

@@ -1,13 +1,13 @@
 package synthetic
 
 import (
-	"flashlab/grader/tasks/registry"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
+	"flashlab/grader/tasks/registry"
 )
 
 // Of is what a task of a record came to, in the words of this package.

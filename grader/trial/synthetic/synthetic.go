@@ -20,7 +20,7 @@ import (
 	"flashlab/grader/trial"
 )
 
-// Verdict is what a task of a submission must come to.
+// Fate is what a task of a submission must come to.
 type Fate string
 
 // The verdicts.

@@ -1,3 +1,5 @@
+// Package judgetest helps the rooms' tests: cases with their inputs, and kernels that compute in narrow
+// arithmetic.
 package judgetest
 
 import (
@@ -14,7 +16,7 @@ import (
 	"flashlab/tensor"
 )
 
-// example is a case of any operation, for the tests.
+// Example is a case of any operation, for the tests.
 type Example struct {
 	Op     judge.Op
 	Shape  []int
@@ -31,7 +33,7 @@ func (e Example) String() string {
 	return fmt.Sprintf("%s %v %s causal=%v", e.Op.Name, e.Shape, e.Dist, e.Causal)
 }
 
-// inputs makes the case with a seed.
+// Inputs makes the case with a seed.
 func (e Example) Inputs(t *testing.T, seed uint64) (problem.Problem, []*tensor.Tensor) {
 	c, err := e.Op.Case(judge.Spec{Shape: e.Shape, Dist: e.Dist, Causal: e.Causal}, seed, 1)
 	require.NoError(t, err, e.String())
@@ -44,7 +46,7 @@ func (e Example) Judge(c problem.Problem, in []*tensor.Tensor, got []float32) ju
 	return e.Op.Judge(c, in, problem.Answer{Tensors: []*tensor.Tensor{{Shape: c.Outputs[0].Shape, Data: got}}})
 }
 
-// rounded keeps 11 bits, as float16 does for probabilities that are not tiny.
+// Rounded keeps 11 bits, as float16 does for probabilities that are not tiny.
 func Rounded(v float32) float32 {
 	bits := math.Float32bits(v)
 	return math.Float32frombits((bits + 0x1000) &^ 0x1fff)
@@ -58,7 +60,7 @@ func RoundedAll(x []float32) []float32 {
 	return y
 }
 
-// narrow is a float64 result as an output holds it.
+// Narrow is a float64 result as an output holds it.
 func Narrow(x []float64) []float32 {
 	y := make([]float32, len(x))
 	for i, v := range x {
@@ -67,7 +69,7 @@ func Narrow(x []float64) []float32 {
 	return y
 }
 
-// prepared is a case of task 5 with its inputs.
+// Prepared is a case of task 5 with its inputs.
 type Prepared struct {
 	Op judge.Op
 	C  problem.Problem
@@ -83,7 +85,7 @@ func Prepare(t *testing.T, op judge.Op, s judge.Spec, seed uint64) Prepared {
 	return Prepared{op, c, in}
 }
 
-// judge decides on outputs that hold these numbers.
+// Judge decides on outputs that hold these numbers.
 func (p Prepared) Judge(t *testing.T, outputs ...[]float32) judge.Ruling {
 	t.Helper()
 	return p.Answer(t, nil, outputs...)
@@ -108,7 +110,7 @@ func (p Prepared) Says(t *testing.T, want string, outputs ...[]float32) {
 	assert.NotEmpty(t, v.Details)
 }
 
-// changed adds 1 to some numbers.
+// Changed adds 1 to some numbers.
 func Changed(x []float32, some func(i int) bool) []float32 {
 	y := slices.Clone(x)
 	for i := range y {

@@ -6,7 +6,7 @@ import (
 	"flashlab/attn"
 )
 
-// arithmetic is how a kernel keeps its numbers.
+// Arithmetic is how a kernel keeps its numbers.
 type Arithmetic struct {
 	Name    string
 	product func(a, b float32) float32 // of two inputs, as the hardware rounds them
@@ -54,7 +54,7 @@ var Dishonest = []Arithmetic{
 	{"float16 sums", times, exact, half},
 }
 
-// attention computes as the fused kernel does: tiles of keys, an
+// Attention computes as the fused kernel does: tiles of keys, an
 // online softmax in powers of two.
 func (a Arithmetic) Attention(q, k, v []float32, s attn.Shape) []float32 {
 	const tile = 64
@@ -110,7 +110,7 @@ func (a Arithmetic) dot(q, k []float32, factor float32) float32 {
 // exp2 is two units in the last place off, as a GPU's may be.
 func exp2(x float32) float32 { return float32(math.Exp2(float64(x))) * (1 + 2e-7) }
 
-// gemm computes with partial sums, as a kernel that splits K would.
+// Gemm computes with partial sums, as a kernel that splits K would.
 func (a Arithmetic) Gemm(x, y []float32, s attn.GemmShape) []float32 {
 	c := make([]float32, s.Batch*s.M*s.N)
 	for i := range c {

@@ -14,7 +14,7 @@ import (
 	"flashlab/tensor"
 )
 
-// A comparison of Decode and DecodeSplit over the number of tokens in the cache. On
+// comparison sets Decode beside DecodeSplit, over the number of tokens in the cache. On
 // a GPU it is measured in time. The simulator keeps none: there it is the steps of
 // the longest block, of both launches where there are two, which is what a GPU with
 // room for all blocks would wait for.

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/repo"
+)
+
+// goFiles parses all of the course's Go, by path. What Go itself does not build (_versions, _bases, testdata) is left out.
+func goFiles(t *testing.T, set *token.FileSet) map[string]*ast.File {
+	t.Helper()
+	root, err := repo.Root()
+	require.NoError(t, err)
+	all := map[string]*ast.File{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (name == "out" || name == "testdata" || strings.ContainsAny(name[:1], "._")):
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(name) != ".go":
+			return nil
+		}
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if short, relErr := filepath.Rel(root, path); relErr == nil {
+			all[short] = file
+		}
+		return err
+	}))
+	require.Greater(t, len(all), 500)
+	return all
+}
+
+// TestCommentsNameWhatTheyStandOver: a comment begins with the name of the function or type below it, as it is
+// spelled today. Over a test or a value it may be any sentence, but none that begins with another name.
+// (staticcheck's ST1020 to ST1022 see exported names alone.)
+func TestCommentsNameWhatTheyStandOver(t *testing.T) {
+	set := token.NewFileSet()
+	for path, file := range goFiles(t, set) {
+		test := strings.HasSuffix(path, "_test.go")
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				wrong := misnamed(d.Name.Name, d.Doc, !test && d.Name.Name != "init" && d.Name.Name != "main")
+				assert.Empty(t, wrong, "%s: over %s", set.Position(d.Pos()), d.Name.Name)
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					name, doc := "", d.Doc
+					var mustName bool
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						name, mustName = s.Name.Name, !test
+						if d.Lparen.IsValid() {
+							doc = s.Doc
+						}
+					case *ast.ValueSpec:
+						name = s.Names[0].Name
+						if d.Lparen.IsValid() {
+							doc = s.Doc
+						}
+					}
+					assert.Empty(t, misnamed(name, doc, mustName), "%s: over %s", set.Position(s.Pos()), name)
+				}
+			}
+		}
+	}
+}
+
+var aName = regexp.MustCompile(`^[a-z]\w*$`)
+
+// misnamed is the first word of a comment that should be a name, and is none or another one.
+func misnamed(name string, doc *ast.CommentGroup, mustName bool) string {
+	words := strings.Fields(doc.Text())
+	if name == "" || len(words) == 0 {
+		return ""
+	}
+	first := strings.TrimSuffix(strings.Trim(words[0], ",:;."), "'s")
+	if first == name || !mustName && !aName.MatchString(first) {
+		return ""
+	}
+	return first
+}
+
+func TestMisnamed(t *testing.T) {
+	over := func(text string) *ast.CommentGroup {
+		return &ast.CommentGroup{List: []*ast.Comment{{Text: "// " + text}}}
+	}
+	assert.Equal(t, "softmax", misnamed("Softmax", over("softmax is a batched one."), false))
+	assert.Equal(t, "commitOf", misnamed("commit", over("commitOf names it."), true))
+	assert.Equal(t, "What", misnamed("commit", over("What was measured."), true))
+	assert.Empty(t, misnamed("TestX", over("What was measured."), false))
+	assert.Empty(t, misnamed("commit", over("commit's text."), true))
+	assert.Empty(t, misnamed("commit", nil, true))
+}
+
+// TestEveryPackageHasAComment, but for those of tests alone.
+func TestEveryPackageHasAComment(t *testing.T) {
+	has := map[string]bool{}
+	for path, file := range goFiles(t, token.NewFileSet()) {
+		if !strings.HasSuffix(path, "_test.go") {
+			has[filepath.Dir(path)] = has[filepath.Dir(path)] || file.Doc != nil
+		}
+	}
+	for folder, ok := range has {
+		assert.True(t, ok, "%s: no file says above its package line what the package is", folder)
+	}
+}
+
+// TestImportsStandInGroups: the standard library, then other modules, then this one, with a line between.
+func TestImportsStandInGroups(t *testing.T) {
+	set := token.NewFileSet()
+	for path, file := range goFiles(t, set) {
+		var kinds []string
+		last := 0
+		for _, i := range file.Imports {
+			kind := importKind(i.Path.Value)
+			line := set.Position(i.Pos()).Line
+			n := len(kinds)
+			mixed := n > 0 && line == last+1 && kinds[n-1] != kind
+			again := n > 0 && kinds[n-1] != kind && slices.Contains(kinds, kind)
+			assert.False(t, mixed || again, "%s: %s stands in a group of other imports", path, i.Path.Value)
+			kinds, last = append(kinds, kind), line
+		}
+		assert.True(t, slices.IsSorted(kinds), "%s: the standard library comes first, this module last", path)
+	}
+}
+
+// importKind is a group of imports; by their names groups are in order.
+func importKind(quoted string) string {
+	path, err := strconv.Unquote(quoted)
+	first, _, _ := strings.Cut(path, "/")
+	switch {
+	case err == nil && first == "flashlab":
+		return "3 this module"
+	case strings.Contains(first, "."):
+		return "2 other modules"
+	}
+	return "1 the standard library"
+}
