@@ -16,7 +16,7 @@ export PROMPT # by the environment, for it may hold quotes
 # As workers are built without a GPU: so that Go's library is compiled once, not twice. `grader env` turns it on.
 export CGO_ENABLED ?= 0
 
-COMMANDS := help setup grader demo test test-all test-gpu grade build watch bench show pack profile sanitize gpu plot tune e2e gpt2 five release lint \
+COMMANDS := help setup grader demo test test-all test-gpu race fuzz grade build watch bench show pack profile sanitize gpu plot tune e2e gpt2 five release lint \
 	nvcc-check format clean
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
@@ -136,6 +136,12 @@ test-gpu: grader ## run every test with the CUDA device (needs a GPU and nvcc)
 
 test-python: grader ## run python/flashlab's tests (those that need PyTorch, JAX or a GPU are skipped without)
 	@PYTHONPATH=python python3 -m unittest discover -s python/tests -v
+
+race: setup ## the tests of all packages that start goroutines, under the race detector
+	@scripts/race.sh
+
+fuzz: setup ## every fuzz target, for half a minute each
+	@scripts/fuzz.sh 30s
 
 nvcc-check: grader ## vet the cuda build and compile every .cu with nvcc (no GPU needed)
 	@scripts/nvcc-check.sh

@@ -33,7 +33,9 @@ var left = []string{
 	"device/devicetest",        // for tests alone
 	"grader/slurm/slurmtest",   // too
 	"python/tests",             // too
-	"scripts/nvcc-check.sh",    // of the course's own CI
+	"scripts/fuzz.sh",          // of the course's own CI
+	"scripts/nvcc-check.sh",    // too
+	"scripts/race.sh",          // too
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
 }
@@ -87,8 +89,8 @@ func grades(name string) bool {
 		return false
 	}
 	// The course's own tests need its solutions, mutants and corpus, and all of
-	// testdata belongs to them. A task's tests are its public checks.
-	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
+	// testdata belongs to them. A task's tests are its public checks, and examples are pages of go doc.
+	return !within(name, "testdata") && (!strings.HasSuffix(name, "_test.go") || path.Base(name) == "example_test.go")
 }
 
 // below tells whether a file is one of these, or in one.

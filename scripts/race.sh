@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs, under the race detector, the tests of every package that starts goroutines, in its code or in its tests.
+# With the word short: only the packages that link no simulator, in their short form, as .ci/run does.
+# With the word list: says which packages these are. grader/habits_test.go holds this list to what Go parses.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# `go func() …`, `go serve(…)`, and Go of a WaitGroup or an errgroup.
+starts='^\s*go (func\(|[A-Za-z_][A-Za-z0-9_.]*\()|\.Go\('
+packages() {
+    grep -rlE --include='*.go' --exclude-dir=out --exclude-dir=testdata --exclude-dir='_*' --exclude-dir='.?*' "$starts" . |
+        xargs -n1 dirname | sort -u
+}
+
+links_simulator() { go list -deps -test "$1" | grep -qx flashlab/device/sim; }
+
+all=$(packages)
+case ${1:-} in
+list)
+    echo "$all"
+    exit 0
+    ;;
+short) all=$(for package in $all; do links_simulator "$package" || echo "$package"; done) ;;
+esac
+
+export CGO_ENABLED=1 # the race detector is a C library
+go build -o out/bin/grader ./grader
+out/bin/grader overlay -o out/solutions.json
+# shellcheck disable=SC2086 # several packages
+go test -race -vet=off ${1:+-short} -overlay=out/solutions.json -timeout 30m $all
