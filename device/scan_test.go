@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/mutate"
 )
 
 // one scans a text that must hold exactly one kernel.
@@ -200,6 +202,7 @@ func FuzzScanKernels(f *testing.F) {
 	f.Add(`extern "C" __global__ void k(const float *x, int n[2]) { /* */ }`)
 	f.Add("#if 0\n'\\\"//\\\n")
 	f.Add("#define K(a, b) a##b __global__ void a(\nK(x,\ny) K K( K(1,2,3)\n")
+	mutate.Corpus(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		code := blankDirectives(BlankComments(text), nil) // no panic
 		assert.Len(t, code, len(text))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/internal/mutate"
 )
 
 // all has a part of each kind, with something in every field.
@@ -127,6 +128,7 @@ func FuzzDecode(f *testing.F) {
 	for _, b := range all() {
 		f.Add([]byte(New(OK, b)))
 	}
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		m, err := Receive(bytes.NewReader(data))
 		for _, b := range all() {

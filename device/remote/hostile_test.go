@@ -12,6 +12,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/protocol"
+	"flashlab/internal/mutate"
 )
 
 // FuzzServe: whatever a client says, the server does not panic, nor does the
@@ -21,6 +22,7 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte("garbage that is no message at all"))
 	f.Add([]byte{2, 0, 0, 0, byte(protocol.OpCompile), 0})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, byte(protocol.OpCopyIn)})
+	mutate.Corpus(f)
 	f.Fuzz(func(t *testing.T, data []byte) { play(t, data) })
 }
 

@@ -32,6 +32,7 @@ var left = []string{
 	"grader/grading/judge/judgetest",
 	"device/devicetest",        // for tests alone
 	"grader/slurm/slurmtest",   // too
+	"internal/mutate",          // too
 	"python/tests",             // too
 	"scripts/fuzz.sh",          // of the course's own CI
 	"scripts/nvcc-check.sh",    // too
@@ -89,8 +90,8 @@ func grades(name string) bool {
 		return false
 	}
 	// The course's own tests need its solutions, mutants and corpus, and all of
-	// testdata belongs to them. A task's tests are its public checks, and examples are pages of go doc.
-	return !within(name, "testdata") && (!strings.HasSuffix(name, "_test.go") || path.Base(name) == "example_test.go")
+	// testdata belongs to them. A task's tests are its public checks.
+	return !within(name, "testdata") && !strings.HasSuffix(name, "_test.go")
 }
 
 // below tells whether a file is one of these, or in one.

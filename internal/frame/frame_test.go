@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/mutate"
 )
 
 type header struct {
@@ -98,6 +100,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x00\x01\x00\x00\x00{}x"))
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = Read(bytes.NewReader(data), &header{}) // an error, never a panic
 	})

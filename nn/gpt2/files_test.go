@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/internal/mutate"
 	"flashlab/nn/safetensors"
 	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
@@ -223,6 +224,7 @@ func TestBrokenModelsAreNamed(t *testing.T) {
 func FuzzConfigAndMetadata(f *testing.F) {
 	f.Add([]byte(configJSON(small)))
 	f.Add([]byte(`{"kind": "model", "config": {}, "tensors": {"x": [1, 2]}}`))
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = ParseConfig(data)
 		_, _ = Open(folder(map[string][]byte{metadataFile: data}))

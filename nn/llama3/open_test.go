@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/internal/mutate"
 	"flashlab/nn/lm"
 	"flashlab/nn/safetensors"
 	"flashlab/nn/safetensors/safetensorstest"
@@ -271,5 +272,6 @@ func TestStepsAgreeWithAPrompt(t *testing.T) {
 
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(smallJSON))
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = ParseConfig(data) }) // an error, never a panic
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/internal/mutate"
 	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
 )
@@ -108,6 +109,7 @@ func FuzzSafetensors(f *testing.F) {
 	types, err := os.ReadFile("testdata/types.safetensors")
 	require.NoError(f, err)
 	f.Add(types)
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		s, err := Parse(bytes.NewReader(data), int64(len(data)))
 		if err != nil {

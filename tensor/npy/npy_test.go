@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/internal/mutate"
 	"flashlab/tensor"
 	"flashlab/tensor/npytest"
 )
@@ -49,6 +50,7 @@ func FuzzRead(f *testing.F) {
 	good := npytest.File(make([]float32, 4), 2, 2)
 	f.Add(good)
 	f.Add([]byte("\x93NUMPY\x01\x00\x02\x00}\n"))
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = Read(bytes.NewReader(data), 1<<10) // an error, never a panic
 	})

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/mutate"
 )
 
 // decoded is what tokens stand for.
@@ -143,6 +145,7 @@ func FuzzRoundTrip(f *testing.F) {
 	for _, s := range []string{"", "Hello, world!", "<|endoftext|>", "<|endof", "\xff\xfe", " \n\t ", "日本語👍🏽", "'s's"} {
 		f.Add(s)
 	}
+	mutate.Corpus(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		valid := string([]rune(text))
 		for _, k := range all {
@@ -157,6 +160,7 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(data, []byte("#version: 0.2\nt h\n"))
 	}
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, vocab, merges []byte) {
 		// An error, never a panic.
 		_, _ = Load(fstest.MapFS{vocabFile: {Data: vocab}, mergesFile: {Data: merges}})

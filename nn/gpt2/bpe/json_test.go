@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/internal/mutate"
 )
 
 // TestTokenizersOfLlamas holds LoadJSON against Hugging Face's tokenizers (testdata/llama.py).
@@ -67,6 +69,7 @@ func FuzzLoadJSON(f *testing.F) {
 	data, err := os.ReadFile("testdata/llama/tokenizer.json")
 	require.NoError(f, err)
 	f.Add(data, "text")
+	mutate.Corpus(f)
 	f.Fuzz(func(_ *testing.T, data []byte, text string) {
 		if k, err := LoadJSON(fstest.MapFS{tokenizerFile: {Data: data}}); err == nil {
 			k.Encode(text) // never a panic
