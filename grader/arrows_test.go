@@ -45,9 +45,9 @@ var arrows = []struct{ from, to string }{
 	// Students' code is in the workers alone.
 	{"grader/tasks/*/worker", "task* bonus/* grader/tasks grader/grading attn device hbm internal nn tensor"},
 	{"grader/tasks", "grader/tasks grader/grading attn device hbm internal nn tensor"},
-	// Python asks a task's code how it launches: a program each, on a recorder that knows no task.
-	{"python/planner/record", "attn device internal"},
-	{"python/planner", "python/planner/record task* bonus/* attn device"},
+	// Python asks a task's code how it launches: a program each, on a device that knows no task and only plans.
+	{"python/planner/plans", "attn device internal"},
+	{"python/planner", "python/planner/plans task* bonus/* attn device"},
 	{"task*", "attn device hbm internal nn tensor"},
 	{"bonus/*", "attn device hbm internal nn tensor"},
 	{"hbm", "tensor"},

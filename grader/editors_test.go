@@ -14,8 +14,8 @@ import (
 	"flashlab/internal/repo"
 )
 
-// said are clangd's errors in a file; its tries at refactoring are none.
-var said = regexp.MustCompile(`(?m)^E\[.*\] Line \d+: .*$`)
+// clangdError are clangd's errors in a file; its tries at refactoring are none.
+var clangdError = regexp.MustCompile(`(?m)^E\[.*\] Line \d+: .*$`)
 
 // TestEditorsShowNoErrors: .clangd has a student's files compile as the simulator compiles them.
 func TestEditorsShowNoErrors(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEditorsShowNoErrors(t *testing.T) {
 		cmd.Dir = root
 		out, _ := cmd.CombinedOutput() // it fails for tries at refactoring, too
 		require.Contains(t, string(out), "Built preamble", file)
-		return said.FindAllString(string(out), -1)
+		return clangdError.FindAllString(string(out), -1)
 	}
 	for _, file := range []string{"task0_warmup/solution/kernels.cu", "task2_unfused/kernels.cu", "task5_decode/kernels.cu", "bonus/b7_kvcache/append.cu"} {
 		assert.Empty(t, check(file), file)

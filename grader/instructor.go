@@ -7,7 +7,7 @@ import (
 
 // A release lacks this file and whatever only its commands need: solutions, mutants, a class.
 func init() {
-	commands = append(everybodys(&instructor.Course), instructors()...)
+	commands = append(commonCommands(&instructor.Course), instructors()...)
 }
 
 // instructors are the commands that only the course's own repository has.

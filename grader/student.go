@@ -6,11 +6,11 @@ import (
 )
 
 // commands are all that this grader has: in a students' tree, those of this file.
-var commands = everybodys(nil)
+var commands = commonCommands(nil)
 
-// everybodys are the commands that students have, too. With a course they can run its solutions
+// commonCommands are the commands that students have, too. With a course they can run its solutions
 // and mutants as well as a student's files.
-func everybodys(course *student.Course) command.List {
+func commonCommands(course *student.Course) command.List {
 	return command.List{
 		student.Grade(course),
 		student.Build(course),

@@ -36,7 +36,7 @@ type Machine struct {
 	err            error
 
 	matrices []*Matrix // in the order they were made
-	recorder *recorder // nil: nothing is recorded
+	logger   *logger   // nil: nothing is logged
 }
 
 // Traffic is what crossed between the memories, in bytes.

@@ -170,9 +170,9 @@ func TestCountsAreExactAcrossGoroutines(t *testing.T) {
 	assert.EqualValues(t, 8*100*8, m.Traffic().Read)
 }
 
-// TestARecordOnZerosIsTheSameOnNumbers: an algorithm that ran on zeros is done again on
+// TestALogOnZerosIsTheSameOnNumbers: an algorithm that ran on zeros is done again on
 // numbers, and gives their result and counts.
-func TestARecordOnZerosIsTheSameOnNumbers(t *testing.T) {
+func TestALogOnZerosIsTheSameOnNumbers(t *testing.T) {
 	run := func(m *Machine, data []float32) *Matrix {
 		x, err := m.Input("x", 3, 2, data)
 		require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestARecordOnZerosIsTheSameOnNumbers(t *testing.T) {
 		b.Part(1, 2).Store(y, 0)
 	}
 	empty := New(400)
-	empty.Record()
+	empty.StartLog()
 	y := run(empty, make([]float32, 6))
 	ask(empty.SRAM(), empty.matrices[0], y)
 	require.NoError(t, empty.SRAM().Err())
@@ -213,17 +213,17 @@ func TestARecordOnZerosIsTheSameOnNumbers(t *testing.T) {
 	ask(direct.SRAM(), direct.matrices[0], want)
 	again := New(400)
 	got := run(again, numbers)
-	require.NoError(t, again.Replay(empty.Recorded()))
+	require.NoError(t, again.Replay(empty.Log()))
 	assert.Equal(t, contents(t, direct, want), contents(t, again, got))
 	assert.Equal(t, direct.Traffic(), again.Traffic())
 	assert.NotEqual(t, contents(t, empty, y), contents(t, again, got))
 }
 
-func TestARecordIsNotTrusted(t *testing.T) {
+func TestALogIsNotTrusted(t *testing.T) {
 	m := New(400)
-	m.Record()
+	m.StartLog()
 	m.SRAM().Tile("a", 2, 2).Fill(1)
-	good := m.Recorded()
+	good := m.Log()
 	require.NoError(t, New(400).Replay(good))
 	assert.Error(t, New(10).Replay(good), "the room is the grader's to give")
 	assert.Error(t, New(400).Replay(good[1:]))

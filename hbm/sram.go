@@ -49,7 +49,7 @@ func (s *SRAM) Tile(name string, rows, cols int) *Tile {
 		m.used += rows * cols * elementSize
 		m.tiles = append(m.tiles, t)
 		t.data = make([]float32, rows*cols)
-		m.recorder.add(Call{Op: opTile, Tile: m.recorder.made(t), Rows: rows, Cols: cols})
+		m.logger.add(Call{Op: opTile, Tile: m.logger.made(t), Rows: rows, Cols: cols})
 	}
 	return &Tile{t}
 }

@@ -13,7 +13,7 @@ type tile struct {
 	rows, cols int
 	stride     int       // from one row to the next
 	data       []float32 // nil if there was no room
-	id         int       // in a record
+	id         int       // in a log
 }
 
 // Rows is the number of rows.
@@ -39,7 +39,7 @@ func (t *Tile) Part(rows, cols int) *Tile {
 			return
 		}
 		p.data = t.in.data[:(rows-1)*p.stride+cols]
-		p.machine.recorder.made(p)
+		p.machine.logger.made(p)
 	})
 	return &Tile{p}
 }
@@ -96,7 +96,7 @@ func (t *tile) fits(call, way string, x *Matrix, row int) bool {
 
 // work does something with a tile, under the machine's lock, unless an error
 // came before. others are the operands: tiles of the same machine.
-// more is what a record needs besides: numbers.
+// more is what a log needs besides: numbers.
 func (t *tile) work(call string, others []*Tile, more Call, do func()) {
 	if t == nil || t.machine == nil {
 		return // a zero Tile: it has nowhere to report an error
@@ -117,6 +117,6 @@ func (t *tile) work(call string, others []*Tile, more Call, do func()) {
 			return
 		}
 	}
-	m.recorder.note(call, t, others, more)
+	m.logger.note(call, t, others, more)
 	do()
 }

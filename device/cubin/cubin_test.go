@@ -42,18 +42,18 @@ func TestTable(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name, symbol, signature string
-		told                    bool
+		known                   bool
 	}{
 		{"scale<float, 3>", `^_Z5scaleIfLi3EEvPT_PKS0_i$`, "scale<float, 3>(T * x, const T * y, int n)", true},
 		{"fill<2>", `^_ZN\d+_GLOBAL__N__.*4fillILi2EEEvPf$`, "fill<2>(float * x)", true},
 		{"plain", `^_Z5plainPf$`, "plain(float * x)", true},
 		{"c", `^c$`, "c(float * x, int n)", false},
 	} {
-		sig, symbol, told, err := table.Find(c.name)
+		sig, symbol, known, err := table.Find(c.name)
 		require.NoError(t, err)
 		assert.Regexp(t, c.symbol, symbol)
 		assert.Equal(t, c.signature, sig.String())
-		assert.Equal(t, c.told, told)
+		assert.Equal(t, c.known, known)
 	}
 	_, _, _, err = table.Find("scale<float, 4>")
 	assert.EqualError(t, err, `k.cu has no kernel "scale<float, 4>"; it has c, plain, scale<float, 3>, fill<2>. Of templates it has those that Source.Kernels asks for, by the same words`)

@@ -21,7 +21,7 @@ func NewTable(src device.Source, code []byte) (Table, error) {
 
 // Find looks a kernel up. Where its signature was read from the text alone, the text may have others of
 // that name, and told is false; else the compiler has told it.
-func (t Table) Find(name string) (sig device.Signature, symbol string, told bool, err error) {
+func (t Table) Find(name string) (sig device.Signature, symbol string, known bool, err error) {
 	all := slices.Clone(t.c)
 	for _, k := range t.named {
 		all = append(all, k.Signature)

@@ -63,14 +63,14 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 
 // Kernel finds a kernel by name, or by the expression for it.
 func (m *module) Kernel(name string) (device.Kernel, error) {
-	sig, symbol, told, err := m.table.Find(name)
+	sig, symbol, known, err := m.table.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	var k *kernel
 	err = m.gpu.do(func() error {
 		if k = m.kernels[name]; k == nil {
-			if k, err = m.load(sig, symbol, told); err != nil {
+			if k, err = m.load(sig, symbol, known); err != nil {
 				return err
 			}
 			m.kernels[name] = k
@@ -83,11 +83,11 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	return k, nil
 }
 
-// load gets a kernel from the driver; told: the compiler has told its parameters.
-func (m *module) load(sig device.Signature, symbol string, told bool) (*kernel, error) {
+// load gets a kernel from the driver; known: the compiler has known its parameters.
+func (m *module) load(sig device.Signature, symbol string, known bool) (*kernel, error) {
 	k := &kernel{gpu: m.gpu, sig: sig}
 	var err error
-	if k.fn, err = m.handle.Function(symbol); told && errors.Is(err, cu.NotFound) {
+	if k.fn, err = m.handle.Function(symbol); known && errors.Is(err, cu.NotFound) {
 		return nil, fmt.Errorf("%s: the driver does not find the kernel %s, which the compiled code has as %s: if it is static or in a namespace without a name, take that away", m.file, sig.Name, symbol)
 	}
 	if errors.Is(err, cu.NotFound) {
@@ -102,7 +102,7 @@ func (m *module) load(sig device.Signature, symbol string, told bool) (*kernel, 
 	if k.maxThreads, err = k.fn.Attribute(cu.FnMaxThreadsPerBlock); err != nil {
 		return nil, m.gpu.failed(fmt.Sprintf("cuFuncGetAttribute(%s, MAX_THREADS_PER_BLOCK)", sig.Name), err)
 	}
-	if sizes, ok := paramSizes(k.fn); ok && !told {
+	if sizes, ok := paramSizes(k.fn); ok && !known {
 		if k.sig, err = m.compiled(sig, sizes); err != nil {
 			return nil, err
 		}

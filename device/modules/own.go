@@ -36,10 +36,10 @@ func (o *Own) Remove() {
 	}
 }
 
-// Place is where what is compiled of a source belongs; everybodys without an Own, and for the course's.
-func (o *Own) Place(src device.Source, everybodys string) (string, error) {
+// Place is where what is compiled of a source belongs; common without an Own, and for the course's.
+func (o *Own) Place(src device.Source, common string) (string, error) {
 	if o == nil || o.Shared != nil && o.Shared(src) {
-		return everybodys, nil
+		return common, nil
 	}
 	var held int64
 	entries, err := os.ReadDir(o.Dir)

@@ -33,8 +33,8 @@ func cached(dir, key string, build func() ([]byte, error)) ([]byte, error) {
 	return data, nil
 }
 
-// Everybodys is the folder of cubins that all share; "" where none can be.
-func Everybodys() string {
+// SharedDir is the folder of cubins that all share; "" where none can be.
+func SharedDir() string {
 	dir, err := cache.Dir()
 	if err != nil {
 		return ""

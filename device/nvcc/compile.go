@@ -47,7 +47,7 @@ func (tk *Toolkit) Compile(src device.Source, arch string) ([]byte, error) {
 		return nil, err
 	}
 	job := job{tk, src, defines, []string{"-cubin", target, "-std=c++17", "-O3", "-lineinfo"}}
-	dir, err := tk.Own.Place(src, Everybodys())
+	dir, err := tk.Own.Place(src, SharedDir())
 	if err != nil {
 		return nil, err
 	}

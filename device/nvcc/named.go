@@ -36,8 +36,8 @@ func (j job) translateNamed(dir string, flags []string, r reading) ([]byte, erro
 		return nil, err
 	}
 	for i, h := range all {
-		if said, ok := wrong[i]; ok && h.asked {
-			return nil, r.refuse(j.src, hostside.Base(h.name), hostside.Misfit(r.kernels, h.name, said))
+		if message, ok := wrong[i]; ok && h.asked {
+			return nil, r.refuse(j.src, hostside.Base(h.name), hostside.Misfit(r.kernels, h.name, message))
 		}
 	}
 	// Nobody asked for these, so the file goes without: one may have been read wrongly.

@@ -60,17 +60,17 @@ func TestASubmissionsMachineCodeIsItsOwn(t *testing.T) {
 	tk := toolkit(t)
 	src := device.Source{Name: "scale.cu", Text: scale, Defines: map[string]string{"SCALE": "3"}}
 	var err error
-	tk.Own, err = modules.New(Everybodys(), 1<<20, func(s device.Source) bool { return s.Defines["SCALE"] == "4" })
+	tk.Own, err = modules.New(SharedDir(), 1<<20, func(s device.Source) bool { return s.Defines["SCALE"] == "4" })
 	require.NoError(t, err)
 	machine, err := tk.Compile(src, "sm_90")
 	require.NoError(t, err)
-	assert.Empty(t, everybodys(t))
+	assert.Empty(t, sharedFiles(t))
 	kept, err := filepath.Glob(tk.Own.Dir + "/*.cubin")
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
 
 	other := *tk // another submission's, which poisons its own folder
-	other.Own, err = modules.New(Everybodys(), 1<<20, tk.Own.Shared)
+	other.Own, err = modules.New(SharedDir(), 1<<20, tk.Own.Shared)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(other.Own.Dir, filepath.Base(kept[0])), []byte("\x7fELF of another"), 0o644))
 	again, err := tk.Compile(src, "sm_90")
@@ -80,7 +80,7 @@ func TestASubmissionsMachineCodeIsItsOwn(t *testing.T) {
 	src.Defines = map[string]string{"SCALE": "4"} // the course's
 	_, err = tk.Compile(src, "sm_90")
 	require.NoError(t, err)
-	assert.Len(t, everybodys(t), 1)
+	assert.Len(t, sharedFiles(t), 1)
 	tk.Own.Remove()
 	assert.NoDirExists(t, tk.Own.Dir)
 
@@ -90,9 +90,9 @@ func TestASubmissionsMachineCodeIsItsOwn(t *testing.T) {
 	assert.ErrorContains(t, err, "compile once, in New")
 }
 
-func everybodys(t *testing.T) []string {
+func sharedFiles(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob(Everybodys() + "/*.cubin")
+	found, err := filepath.Glob(SharedDir() + "/*.cubin")
 	require.NoError(t, err)
 	return found
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"flashlab/device"
+	"flashlab/device/graphs"
 	"flashlab/device/protocol"
-	"flashlab/device/replay"
 )
 
 // client is a device.Device at the other end of a connection.
@@ -19,7 +19,7 @@ type client struct {
 	lost error
 	// A graph is a list of requests here, and each goes over the socket again:
 	// nothing is gained, but the same code runs everywhere.
-	graphs replay.Recorder
+	graphs graphs.Recorder
 }
 
 // Dial greets the server at the other end of conn and returns its device.

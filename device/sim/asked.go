@@ -18,14 +18,14 @@ func (s moduleSource) blameAsked(err error, r stripped, all []entry) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	said := map[int]bool{}
+	reported := map[int]bool{}
 	var kept []device.Diagnostic
 	for _, d := range e.Diagnostics {
 		if d.File == askedFor && d.Line >= 1 && d.Line <= len(all) {
-			if d.Severity != "error" || said[d.Line] {
+			if d.Severity != "error" || reported[d.Line] {
 				continue
 			}
-			said[d.Line] = true
+			reported[d.Line] = true
 			name := all[d.Line-1].Signature.Name
 			d = device.Diagnostic{File: s.name, Line: s.lineOf(r, hostside.Base(name)), Severity: "error", Text: hostside.Misfit(r.Kernels, name, d.Text)}
 		}

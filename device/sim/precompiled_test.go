@@ -54,7 +54,7 @@ func TestPrecompiledHeadersChangeNothing(t *testing.T) {
 	}
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
-			var told string
+			var finding string
 			var vetted []Preprocessed
 			for i, spoil := range [][2]func(string) error{{whole, whole}, {broken, whole}, {whole, broken}, {folder, whole}, {whole, folder}} {
 				cache := t.TempDir()
@@ -78,9 +78,9 @@ func TestPrecompiledHeadersChangeNothing(t *testing.T) {
 				require.NoError(t, err, i)
 				require.Len(t, r.Findings, 1)
 				if i == 0 {
-					told, vetted = r.Findings[0].String(), texts
+					finding, vetted = r.Findings[0].String(), texts
 				}
-				assert.Equal(t, told, r.Findings[0].String(), i)
+				assert.Equal(t, finding, r.Findings[0].String(), i)
 				for at := range texts {
 					for l := range texts[at].Includes {
 						texts[at].Includes[l].Text = filepath.Base(texts[at].Includes[l].Text)

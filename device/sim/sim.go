@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/graphs"
 	"flashlab/device/modules"
 	"flashlab/device/protocol"
-	"flashlab/device/replay"
 	"flashlab/device/trace"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
@@ -72,7 +72,7 @@ type Device struct {
 	cacheDir string
 	options  Options
 	modules  []*module // by the simulator's number
-	graphs   replay.Recorder
+	graphs   graphs.Recorder
 }
 
 var _ device.Device = (*Device)(nil)

@@ -139,19 +139,19 @@ func of(n, least, requests uint64) *cell {
 
 // row is a line of source on the page.
 type row struct {
-	ID     string
-	Number int
-	Code   []code.Span
-	Cells  []*cell
-	Worst  bool    // advice is about it
-	Said   []said  // what was found here
-	Other  []other // races whose other side is here
-	Folded int     // how many lines are folded away in its place; then only Lines is set
-	Lines  []row
+	ID       string
+	Number   int
+	Code     []code.Span
+	Cells    []*cell
+	Worst    bool           // advice is about it
+	Findings []shownFinding // what was found here
+	Other    []other        // races whose other side is here
+	Folded   int            // how many lines are folded away in its place; then only Lines is set
+	Lines    []row
 }
 
 func (r row) quiet() bool {
-	return !r.Worst && len(r.Said) == 0 && len(r.Other) == 0 && !slices.ContainsFunc(r.Cells, func(c *cell) bool { return c != nil })
+	return !r.Worst && len(r.Findings) == 0 && len(r.Other) == 0 && !slices.ContainsFunc(r.Cells, func(c *cell) bool { return c != nil })
 }
 
 const (

@@ -74,8 +74,8 @@ func TestBothSidesOfARaceAreThere(t *testing.T) {
 	r := two()
 	r.Findings = []trace.Finding{race()}
 	rows := pageOf(r, room{kernels: 9}).Kernels[0].Files[0].Rows
-	require.Len(t, rows[5].Said, 1)
-	assert.Equal(t, []string{"no __syncthreads() between them"}, rows[5].Said[0].Notes, "the picture says the first")
+	require.Len(t, rows[5].Findings, 1)
+	assert.Equal(t, []string{"no __syncthreads() between them"}, rows[5].Findings[0].Notes, "the picture says the first")
 	require.Len(t, rows[3].Other, 1)
 	text := written(t, r)
 	assert.Contains(t, text, `The other side of <a href="#k0-kernels-cu-6">line 6</a>: thread (0,0,0) of block (0,0,0) wrote it here`)

@@ -14,7 +14,7 @@ import (
 // tiledRun has a machine's record of an algorithm on q [4, 2], k and v [6, 2].
 func tiledRun(t *testing.T, causal bool, forward func(s *hbm.SRAM, q, k, v, o *hbm.Matrix)) Run {
 	m := hbm.New(4096)
-	m.Record()
+	m.StartLog()
 	r := Run{Task: "3", Case: "x/y", Passed: true, Least: 160, Tiled: &Tiled{Room: 4096, Causal: causal, Rows: 2, Keys: 3}}
 	var in []*hbm.Matrix
 	for name, rows := range map[string]int{"q": 4, "k": 6, "v": 6} {
@@ -31,7 +31,7 @@ func tiledRun(t *testing.T, causal bool, forward func(s *hbm.SRAM, q, k, v, o *h
 	r.Tiled.Matrices = append(r.Tiled.Matrices, Shape{Name: "o", Dims: []int{4, 2}})
 	forward(m.SRAM(), in[0], in[1], in[2], o)
 	require.NoError(t, m.SRAM().Err())
-	r.Tiled.Record, r.Moved = m.Recorded(), m.Traffic().Total()
+	r.Tiled.Record, r.Moved = m.Log(), m.Traffic().Total()
 	return r
 }
 
@@ -77,7 +77,7 @@ func TestTilesOfARecord(t *testing.T) {
 	assert.Equal(t, uint64(4*2*2*2*3*2), w.flops)
 	r.Tiled.Record = r.Tiled.Record[:40]
 	_, err = follow(*r.Tiled)
-	assert.ErrorContains(t, err, "a record of 40 bytes")
+	assert.ErrorContains(t, err, "a log of 40 bytes")
 }
 
 // What costs most, and what is missing, is said in words.

@@ -43,7 +43,7 @@ type kernel struct {
 	Launched string // "17 blocks of 256 threads"
 	Facts    []fact
 	Advice   []advice
-	Findings []said
+	Findings []shownFinding
 	Files    []file
 	Banked   []banked
 	Pictures []picture
@@ -65,8 +65,8 @@ type file struct {
 	Rows []row
 }
 
-// said is a finding, and other the far side of one.
-type said struct {
+// shownFinding is a finding, and other the far side of one.
+type shownFinding struct {
 	trace.Finding
 	ID    string
 	Notes []string // that the picture of a race does not tell
@@ -178,7 +178,7 @@ func (k kernel) id(p place) string {
 func (k *kernel) fill(r Run, room room, texts map[string][][]code.Span) {
 	c := r.countsOf(k.Name)
 	lines := byLine(c)
-	found := map[place][]said{}
+	found := map[place][]shownFinding{}
 	others := map[place][]other{}
 	var names []string // of files
 	see := func(p place) {
@@ -194,7 +194,7 @@ func (k *kernel) fill(r Run, room room, texts map[string][][]code.Span) {
 		if f.Kernel != k.Name || len(k.Findings) == mostFindings {
 			continue
 		}
-		s := k.saidOf(f)
+		s := k.shownOf(f)
 		at := place{f.File, f.Line}
 		see(at)
 		k.Findings = append(k.Findings, s)
@@ -238,7 +238,7 @@ func (k *kernel) fill(r Run, room room, texts map[string][][]code.Span) {
 		}
 		for i, line := range texts[src.Path] {
 			at := place{name, i + 1}
-			one := row{Number: i + 1, Code: line, Worst: worst[at], Said: found[at], Other: others[at], ID: k.id(at)}
+			one := row{Number: i + 1, Code: line, Worst: worst[at], Findings: found[at], Other: others[at], ID: k.id(at)}
 			if w := lines[at]; w != nil {
 				one.Cells = w.cells(most)
 			}
@@ -268,8 +268,8 @@ func (k kernel) largest(lines map[place]*work) []advice {
 	return []advice{{ID: k.id(at), Line: fmt.Sprintf("%s:%d", at.file, at.line), Text: text, Fine: true}}
 }
 
-func (k kernel) saidOf(f trace.Finding) said {
-	s := said{Finding: f, ID: k.id(place{f.File, f.Line}), Notes: f.Notes}
+func (k kernel) shownOf(f trace.Finding) shownFinding {
+	s := shownFinding{Finding: f, ID: k.id(place{f.File, f.Line}), Notes: f.Notes}
 	if len(f.Sides) == 2 && len(s.Notes) > 0 {
 		s.Notes = s.Notes[1:] // the sides in words
 		for _, one := range f.Sides {

@@ -171,8 +171,8 @@ func command(ctx context.Context, input, name string, args ...string) (string, e
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		said := strings.ReplaceAll(strings.TrimSpace(words.String()), name+": error: ", "")
-		return "", fmt.Errorf("%s: %s", name, said)
+		output := strings.ReplaceAll(strings.TrimSpace(words.String()), name+": error: ", "")
+		return "", fmt.Errorf("%s: %s", name, output)
 	case err != nil:
 		return "", fmt.Errorf("%w: Slurm's commands are on a cluster's login node; elsewhere there is make grade", err)
 	}

@@ -50,9 +50,9 @@ func TestJobsOnACluster(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "COMPLETED", states[5].Name)
 		assert.Equal(t, "FAILED", states[2].Name)
-		said, err := os.ReadFile(filepath.Join(dir, "r5"))
+		wrote, err := os.ReadFile(filepath.Join(dir, "r5"))
 		require.NoError(t, err)
-		assert.Equal(t, "task 5 $HOME="+os.Getenv("HOME")+" SECRET=\n"+dir+"\n", string(said))
+		assert.Equal(t, "task 5 $HOME="+os.Getenv("HOME")+" SECRET=\n"+dir+"\n", string(wrote))
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		id := submit(slurm.Job{Script: "sleep 60"})

@@ -133,14 +133,14 @@ func (r *Reference) embed(tokens []int32, first int) []float32 {
 func (r *Reference) layer(i int, x []float32) error {
 	c := r.config
 	in := func(name string) []float32 { return r.weights[InLayer(i, name)] }
-	told := func(name string, x []float32) error {
+	observe := func(name string, x []float32) error {
 		if r.before == nil {
 			return nil
 		}
 		return r.before(InLayer(i, name), x)
 	}
 	y := r.norm(x, InLayer(i, Gain1), InLayer(i, Bias1))
-	if err := told(QKVWeight, y); err != nil {
+	if err := observe(QKVWeight, y); err != nil {
 		return err
 	}
 	var parts [3][]float32 // q, k, v
@@ -154,19 +154,19 @@ func (r *Reference) layer(i int, x []float32) error {
 	if err != nil {
 		return err
 	}
-	if err := told(OutWeight, mixed.Data); err != nil {
+	if err := observe(OutWeight, mixed.Data); err != nil {
 		return err
 	}
 	add(x, linear(mixed.Data, in(OutWeight), in(OutBias), c.Width, c.Width))
 	y = r.norm(x, InLayer(i, Gain2), InLayer(i, Bias2))
-	if err := told(UpWeight, y); err != nil {
+	if err := observe(UpWeight, y); err != nil {
 		return err
 	}
 	y = linear(y, in(UpWeight), in(UpBias), c.Width, c.Inner)
 	for j, v := range y {
 		y[j] = gelu(v)
 	}
-	if err := told(DownWeight, y); err != nil {
+	if err := observe(DownWeight, y); err != nil {
 		return err
 	}
 	add(x, linear(y, in(DownWeight), in(DownBias), c.Inner, c.Width))

@@ -204,11 +204,11 @@ func ParseConfig(data []byte) (Config, error) {
 }
 
 // or is what a file says, or what transformers takes where it says nothing.
-func or[T any](said *T, otherwise T) T {
-	if said == nil {
+func or[T any](given *T, otherwise T) T {
+	if given == nil {
 		return otherwise
 	}
-	return *said
+	return *given
 }
 
 // known refuses other models.

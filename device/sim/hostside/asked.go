@@ -45,12 +45,12 @@ func templates(all []Kernel, name string) []Kernel {
 var opaque = regexp.MustCompile(`auto|deduc|flashlab|simt|match|expected an expression|type name is not allowed|template argument|wrong number|is not a template|does not refer`)
 
 // Misfit says of an expression that compilers refuse what is wrong with it, and what to ask for instead.
-// said is what a compiler says.
-func Misfit(all []Kernel, expression, said string) string {
-	if said != "" && !opaque.MatchString(said) {
-		said = ": " + said
+// message is what a compiler says.
+func Misfit(all []Kernel, expression, message string) string {
+	if message != "" && !opaque.MatchString(message) {
+		message = ": " + message
 	} else {
-		said = ""
+		message = ""
 	}
 	asks := fmt.Sprintf("Source.Kernels asks for %q: ", expression)
 	name := Base(expression)
@@ -63,9 +63,9 @@ func Misfit(all []Kernel, expression, said string) string {
 	case len(templates) > 1:
 		return asks + fmt.Sprintf("of the file's %d templates %s, none fits or more than one: give each a name of its own", len(templates), name)
 	case len(templates) == 1:
-		return asks + fmt.Sprintf("that does not fit %s, a template <%s>%s", name, templates[0].Takes, said)
+		return asks + fmt.Sprintf("that does not fit %s, a template <%s>%s", name, templates[0].Takes, message)
 	}
-	return asks + "the compiler finds no such kernel" + said
+	return asks + "the compiler finds no such kernel" + message
 }
 
 // others lists the kernels that could have been meant.

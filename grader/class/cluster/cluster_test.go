@@ -31,8 +31,8 @@ func newClass(t *testing.T) class {
 	c := class{t: t, grader: filepath.Join(dir, "grader"), submissions: filepath.Join(dir, "submissions")}
 	build := exec.Command("go", "build", "-o", c.grader, "./grader")
 	build.Dir = root
-	said, err := build.CombinedOutput()
-	require.NoError(t, err, string(said))
+	output, err := build.CombinedOutput()
+	require.NoError(t, err, string(output))
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(root, "task1_reference", name))
 		require.NoError(t, err)
@@ -49,8 +49,8 @@ func newClass(t *testing.T) class {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(c.submissions, "eve.zip"), []byte("no zip"), 0o644))
 	out := filepath.Join(dir, "local")
-	said, err = c.command(context.Background(), out).CombinedOutput()
-	require.NoError(t, err, string(said))
+	output, err = c.command(context.Background(), out).CombinedOutput()
+	require.NoError(t, err, string(output))
 	c.gradebook = c.read(out)
 	return c
 }

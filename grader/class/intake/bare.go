@@ -42,7 +42,7 @@ func (w Wanted) named(base string) (all []string) {
 // tasks is a trouble, and for a person.
 func bare(entries []entry, w Wanted) (Content, error) {
 	c := Content{Files: map[string][]byte{}}
-	var said []string
+	var taken []string
 	place := func(e entry, name, why string) error {
 		if e.what != "" {
 			return trouble("%s %s: put the file itself there", e.name, e.what)
@@ -51,7 +51,7 @@ func bare(entries []entry, w Wanted) (Content, error) {
 			return trouble("two files could be %s, one of them %s: put each into its task's folder, or hand in the zip that `make pack` writes", name, e.name)
 		}
 		c.Files[name] = e.data
-		said = append(said, fmt.Sprintf("%s for %s, %s", e.name, name, why))
+		taken = append(taken, fmt.Sprintf("%s for %s, %s", e.name, name, why))
 		return nil
 	}
 	beside := map[string][]string{} // the tasks whose Go files a folder of the archive holds
@@ -92,7 +92,7 @@ func bare(entries []entry, w Wanted) (Content, error) {
 		}
 	}
 	if len(c.Files) > 0 {
-		c.Notes = append(c.Notes, "the files were in no task's folder, and were taken: "+strings.Join(said, "; "))
+		c.Notes = append(c.Notes, "the files were in no task's folder, and were taken: "+strings.Join(taken, "; "))
 	}
 	return c, nil
 }

@@ -46,16 +46,16 @@ func histogramOf(shares []float64) histogram {
 	h := histogram{N: len(shares)}
 	tallest, step := max(slices.Max(counts), 1), (histWidth-histEdge)/bins
 	high := func(n int) float64 { return tenth(float64(n) / float64(tallest) * (histHeight - histFoot - histHead)) }
-	var said []string
+	var labels []string
 	for i, n := range counts {
 		b := bar{X: tenth(histEdge + float64(i)*step + 2), Width: tenth(step - 4), Y: tenth(histHeight - histFoot - high(n)), Height: high(n), Count: n, From: i * 100 / bins, To: (i + 1) * 100 / bins}
 		b.Middle, b.Above = tenth(b.X+b.Width/2), tenth(b.Y-3)
 		h.Bars = append(h.Bars, b)
 		if n > 0 {
-			said = append(said, fmt.Sprintf("%d to %d %%: %d", b.From, b.To, n))
+			labels = append(labels, fmt.Sprintf("%d to %d %%: %d", b.From, b.To, n))
 		}
 	}
-	h.Says = strings.Join(said, ", ")
+	h.Says = strings.Join(labels, ", ")
 	for n := 0; n <= tallest; n += max(1, (tallest+1)/2) {
 		h.Ticks = append(h.Ticks, tick{tenth(histHeight - histFoot - high(n)), fmt.Sprint(n)})
 	}

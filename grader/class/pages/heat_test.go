@@ -43,17 +43,17 @@ func TestTheHeatMapIsOrdered(t *testing.T) {
 	})
 	assert.Equal(t, []string{"easy", "hard"}, []string{h.Checks[0].ID, h.Checks[1].ID}, "the one with the higher mean first")
 	assert.Equal(t, []string{"75", "50"}, []string{h.Checks[0].Mean.Text, h.Checks[1].Mean.Text})
-	said := map[string]string{}
+	shown := map[string]string{}
 	var order []string
 	for _, r := range h.Rows {
 		order = append(order, r.Who)
 		for _, c := range r.Cells {
-			said[r.Who] += c.Text + first(c.Says, "%") + ";"
+			shown[r.Who] += c.Text + first(c.Says, "%") + ";"
 		}
 	}
 	assert.Equal(t, []string{"b", "c", "a", "e", "d"}, order, "from the best share to the least, and then who has none")
 	assert.Equal(t, map[string]string{"b": "100%;100%;", "c": "?awaits a person;50%;", "a": "50%;0%;", "d": "–not measured;–needs a GPU;",
-		"e": "–a person decided on the task as a whole;–a person decided on the task as a whole;"}, said)
+		"e": "–a person decided on the task as a whole;–a person decided on the task as a whole;"}, shown)
 	assert.Nil(t, heatOf(nil))
 }
 

@@ -16,9 +16,9 @@ import (
 // Bounds on the source that a feedback page shows of a task. With those of package code, 3000 lines of 240
 // characters a file, they bound the page.
 const (
-	beside    = 3  // lines on either side of one that something is said about
-	mostSpots = 24 // lines that something is said about
-	mostSaid  = 6  // remarks on one line
+	beside      = 3  // lines on either side of one that something is said about
+	mostSpots   = 24 // lines that something is said about
+	mostRemarks = 6  // remarks on one line
 )
 
 // annotated is a student's source around what was found in it. It holds what verdicts for students hold
@@ -56,12 +56,12 @@ type sourceFile struct {
 
 // sourceRow is a line of source, or the place of some that are left out.
 type sourceRow struct {
-	ID     string // "" for a line that nothing is said about
-	Number int
-	Code   []code.Span
-	Said   []remark
-	More   int // remarks that are not shown
-	Left   int // lines that are left out; then nothing else is set
+	ID      string // "" for a line that nothing is said about
+	Number  int
+	Code    []code.Span
+	Remarks []remark
+	More    int // remarks that are not shown
+	Left    int // lines that are left out; then nothing else is set
 }
 
 // at notes a remark on a line and returns the line's id; "" where the submission has no such line, or too
@@ -171,8 +171,8 @@ func (a *annotated) rows() (all []sourceFile) {
 
 func (a *annotated) row(name string, n int, line []code.Span) sourceRow {
 	r := sourceRow{Number: n, Code: line}
-	if said := a.spots[spot{name, n}]; len(said) > 0 {
-		r.ID, r.Said, r.More = a.id(spot{name, n}), said[:min(len(said), mostSaid)], max(0, len(said)-mostSaid)
+	if remarks := a.spots[spot{name, n}]; len(remarks) > 0 {
+		r.ID, r.Remarks, r.More = a.id(spot{name, n}), remarks[:min(len(remarks), mostRemarks)], max(0, len(remarks)-mostRemarks)
 	}
 	return r
 }

@@ -53,7 +53,7 @@ func TestTheSourceAroundAFinding(t *testing.T) {
 		shown = append(shown, r.Number+1000*r.Left)
 	}
 	assert.Equal(t, []int{39000, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 9000, 59, 60, 61, 62, 63, 64, 65, 15000}, shown)
-	assert.Equal(t, []remark{{"the other side of the race in line 46 (write)", "task2-c0-b0"}}, files[0].Rows[4].Said)
+	assert.Equal(t, []remark{{"the other side of the race in line 46 (write)", "task2-c0-b0"}}, files[0].Rows[4].Remarks)
 	assert.Equal(t, "task2-f0-46", files[0].Rows[7].ID)
 }
 
@@ -68,8 +68,8 @@ func TestTheSourceIsBounded(t *testing.T) {
 	for _, r := range a.rows()[0].Rows {
 		if r.ID != "" {
 			marked++
-			assert.LessOrEqual(t, len(r.Said), mostSaid)
-			assert.Equal(t, 20-mostSaid, r.More)
+			assert.LessOrEqual(t, len(r.Remarks), mostRemarks)
+			assert.Equal(t, 20-mostRemarks, r.More)
 		}
 		for _, s := range r.Code {
 			size += len(s.Text)

@@ -37,9 +37,9 @@ func Merge(a, b *Record) (*Record, []string) {
 		case mine.Files != t.Files:
 			note("task %s: the runs graded different files; the first counts", t.Name)
 		default:
-			joined, said := mergeTask(*mine, t)
+			joined, warnings := mergeTask(*mine, t)
 			m.Put(joined)
-			for _, s := range said {
+			for _, s := range warnings {
 				note("task %s: %s", t.Name, s)
 			}
 		}
@@ -68,9 +68,9 @@ func mergeTask(a, b Task) (Task, []string) {
 	for _, c := range a.Result.Checks {
 		at := slices.IndexFunc(b.Result.Checks, func(o verdict.Check) bool { return o.ID == c.ID })
 		if at >= 0 {
-			var said []string
-			c, said = mergeCheck(c, b.Result.Checks[at], a.Held(c.ID), b.Held(c.ID))
-			notes = append(notes, said...)
+			var warnings []string
+			c, warnings = mergeCheck(c, b.Result.Checks[at], a.Held(c.ID), b.Held(c.ID))
+			notes = append(notes, warnings...)
 		}
 		for _, h := range []*verdict.Held{a.Held(c.ID), b.Held(c.ID)} {
 			if h != nil {

@@ -176,7 +176,7 @@ func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
 	rules.Provided = provided()
 	tk := *d.Toolkit
 	tk.Jail, tk.Vet = d.Jail, rules.VetPreprocessed
-	if base := nvcc.Everybodys(); d.Jail != nil && base != "" {
+	if base := nvcc.SharedDir(); d.Jail != nil && base != "" {
 		var err error
 		if tk.Own, err = modules.New(base, supervise.OwnModules, d.ofTheCourse()); err != nil {
 			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)

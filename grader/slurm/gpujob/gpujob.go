@@ -130,7 +130,7 @@ type follower struct {
 	id        string
 	log, exit string
 	shown     int64  // bytes of the log
-	said      string // the last word on the queue
+	lastState string // the last word on the queue
 }
 
 // patience is how long an exit code may take from the node to here, and how often
@@ -183,10 +183,10 @@ func (f *follower) follow(ctx context.Context) (int, error) {
 // say tells of the queue, once for each change.
 func (f *follower) say(s slurm.State) {
 	words := s.Words()
-	if s.Name == "PENDING" && words != f.said {
+	if s.Name == "PENDING" && words != f.lastState {
 		fmt.Fprintf(f.o.W, "  %s\n", words)
 	}
-	f.said = words
+	f.lastState = words
 }
 
 func (f *follower) noResult(s slurm.State) error {

@@ -67,8 +67,8 @@ func (c *Cluster) Do(what string, env ...string) error {
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Run(); err != nil {
-		said, _ := os.ReadFile(log.Name())
-		c.t.Logf("slurm-cluster.sh %s: %s", what, said)
+		output, _ := os.ReadFile(log.Name())
+		c.t.Logf("slurm-cluster.sh %s: %s", what, output)
 		return err
 	}
 	return nil

@@ -28,7 +28,7 @@ func recorded(t *testing.T) (c problem.Problem, in []*tensor.Tensor, a *problem.
 	in, err = op.Inputs(c)
 	require.NoError(t, err)
 	m := hbm.New(4096)
-	m.Record()
+	m.StartLog()
 	q, err := m.Input("q", 2, 3, make([]float32, 6))
 	require.NoError(t, err)
 	for _, name := range []string{"k", "v"} {
@@ -43,7 +43,7 @@ func recorded(t *testing.T) (c problem.Problem, in []*tensor.Tensor, a *problem.
 		tile.Store(o, row)
 	}
 	require.NoError(t, m.SRAM().Err())
-	return c, in, &problem.Answer{Record: m.Recorded(), Counts: map[string]uint64{problem.Moved: 0, "br": 1, "bc": 1}}
+	return c, in, &problem.Answer{Record: m.Log(), Counts: map[string]uint64{problem.Moved: 0, "br": 1, "bc": 1}}
 }
 
 // TestARecordIsDoneInAProcessOfItsOwn: on the real inputs, with counts that the worker has no part in.

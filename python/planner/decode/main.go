@@ -3,18 +3,18 @@ package main
 
 import (
 	"flashlab/attn"
-	"flashlab/python/planner/record"
+	"flashlab/python/planner/plans"
 	decode "flashlab/task5_decode"
 )
 
-func main() { record.Serve(map[string]record.Op{"decode": step}) }
+func main() { plans.Serve(map[string]plans.Op{"decode": step}) }
 
-func step(c *record.Call) error {
-	s, lengths := record.Decode(c)
+func step(c *plans.Call) error {
+	s, lengths := plans.Decode(c)
 	d, err := decode.New(c.Queue)
 	if err != nil {
 		return err
 	}
-	qs, kvs := record.Tensors[float32](c, s.Batch*s.Heads*s.Dim, "out", "q"), record.Tensors[float32](c, s.Elements(), "k", "v")
+	qs, kvs := plans.Tensors[float32](c, s.Batch*s.Heads*s.Dim, "out", "q"), plans.Tensors[float32](c, s.Elements(), "k", "v")
 	return d.Decode(qs[0], qs[1], attn.Cache{K: kvs[0], V: kvs[1], CacheShape: s.CacheShape}, s, lengths)
 }

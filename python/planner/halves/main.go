@@ -4,24 +4,24 @@ package main
 import (
 	halves "flashlab/bonus/b2_halves"
 	"flashlab/device"
-	"flashlab/python/planner/record"
+	"flashlab/python/planner/plans"
 )
 
-func main() { record.Serve(map[string]record.Op{"attention": attention}) }
+func main() { plans.Serve(map[string]plans.Op{"attention": attention}) }
 
-func attention(c *record.Call) error {
+func attention(c *plans.Call) error {
 	if c.Type == "bfloat16" {
 		return of(c, (*halves.Halves).BFloat16)
 	}
 	return of(c, (*halves.Halves).Float16)
 }
 
-func of[T device.Half](c *record.Call, run halves.Attention[T]) error {
-	s := record.Attention(c)
+func of[T device.Half](c *plans.Call, run halves.Attention[T]) error {
+	s := plans.Attention(c)
 	h, err := halves.New(c.Queue)
 	if err != nil {
 		return err
 	}
-	qs, kvs := record.Tensors[T](c, s.QElements(), "out", "q"), record.Tensors[T](c, s.KVElements(), "k", "v")
+	qs, kvs := plans.Tensors[T](c, s.QElements(), "out", "q"), plans.Tensors[T](c, s.KVElements(), "k", "v")
 	return run(h, qs[0], qs[1], kvs[0], kvs[1], s)
 }

@@ -4,24 +4,24 @@ package main
 import (
 	decode "flashlab/bonus/b6_decode"
 	"flashlab/device"
-	"flashlab/python/planner/record"
+	"flashlab/python/planner/plans"
 )
 
-func main() { record.Serve(map[string]record.Op{"decode": step}) }
+func main() { plans.Serve(map[string]plans.Op{"decode": step}) }
 
-func step(c *record.Call) error {
+func step(c *plans.Call) error {
 	if c.Type == "bfloat16" {
 		return of(c, (*decode.Decode).BFloat16)
 	}
 	return of(c, (*decode.Decode).Float16)
 }
 
-func of[T device.Half](c *record.Call, run decode.Step[T]) error {
-	s, lengths := record.Decode(c)
+func of[T device.Half](c *plans.Call, run decode.Step[T]) error {
+	s, lengths := plans.Decode(c)
 	d, err := decode.New(c.Queue)
 	if err != nil {
 		return err
 	}
-	qs, kvs := record.Tensors[T](c, s.Batch*s.Heads*s.Dim, "out", "q"), record.Tensors[T](c, s.Elements(), "k", "v")
+	qs, kvs := plans.Tensors[T](c, s.Batch*s.Heads*s.Dim, "out", "q"), plans.Tensors[T](c, s.Elements(), "k", "v")
 	return run(d, qs[0], qs[1], kvs[0], kvs[1], s, lengths)
 }

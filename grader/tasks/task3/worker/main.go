@@ -57,7 +57,7 @@ var poison = math.Float32frombits(0xFFFFFFFF)
 func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
 	s := sizes.Tiled(j.Problem)
 	machine := hbm.New(sram)
-	machine.Record()
+	machine.StartLog()
 	in, o, err := matrices(machine, empty(j.Inputs), s)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func forward(j *worker.Job, sram, br, bc int) (*problem.Answer, error) {
 	if err := machine.SRAM().Err(); err != nil {
 		return nil, fmt.Errorf("%w (Forward returned nil: let it end with return sram.Err())", err)
 	}
-	return &problem.Answer{Record: append([]byte{}, machine.Recorded()...), Counts: map[string]uint64{
+	return &problem.Answer{Record: append([]byte{}, machine.Log()...), Counts: map[string]uint64{
 		sizes.TileQueries: uint64(br), sizes.TileKeys: uint64(bc),
 	}}, nil
 }

@@ -1,6 +1,6 @@
-// Package replay records graphs for devices that have none of their own: it
+// Package graphs records graphs for devices that have none of their own: it
 // keeps the steps, and a launch of the graph does them one by one.
-package replay
+package graphs
 
 import (
 	"sync"

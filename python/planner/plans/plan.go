@@ -1,8 +1,8 @@
-// Package record runs a task's Go code without a GPU and notes what it launches.
+// Package plans runs a task's Go code without a GPU and notes what it launches.
 //
 // The Python package replays these notes on tensors that PyTorch or JAX own. So a student's Go
 // file stays the only place that decides on grids, blocks and arguments.
-package record
+package plans
 
 import "flashlab/device"
 

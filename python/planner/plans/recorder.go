@@ -1,4 +1,4 @@
-package record
+package plans
 
 import (
 	"encoding/binary"

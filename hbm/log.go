@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// A record is all that an algorithm asked of a machine. Numbers never leave the tiles, so
+// A log is all that an algorithm asked of a machine. Numbers never leave the tiles, so
 // what is asked cannot depend on them: on matrices of zeros it is the same. So whoever
 // measures can have the algorithm run on a machine that holds nothing, and replay its
-// record elsewhere, on the real matrices and with counts that it cannot reach.
+// log elsewhere, on the real matrices and with counts that it cannot reach.
 
 // The operations by name.
 const (
@@ -23,7 +23,7 @@ const (
 
 var ops = []string{opTile, opPart, opLoad, opStore, opFill, opScale, opExp, opMask, opCopy, opAdd, opSub, opMul, opDiv, opMaxRows, opSumRows, opMulT, opAddMul}
 
-// Call is one operation of a record.
+// Call is one operation of a log.
 type Call struct {
 	Op         string
 	Tile       int    // whose method it is, by its place among those made; of Tile and Part the next one
@@ -33,27 +33,27 @@ type Call struct {
 	Value      float32
 }
 
-// recorder belongs to a machine, and is used under its lock; nil records nothing.
-type recorder struct {
+// logger belongs to a machine, and is used under its lock; nil logs nothing.
+type logger struct {
 	tiles int
 	calls []Call
 }
 
-// mostCalls bounds a record: an algorithm that asks for more is not recorded further, and
-// its record ends too early to be of use.
+// mostCalls bounds a log: an algorithm that asks for more is not logged further, and
+// its log ends too early to be of use.
 const mostCalls = 1 << 22
 
-// Record makes the machine keep a record from now on.
-func (m *Machine) Record() { m.recorder = &recorder{} }
+// StartLog makes the machine keep a log from now on.
+func (m *Machine) StartLog() { m.logger = &logger{} }
 
-func (r *recorder) add(c Call) {
+func (r *logger) add(c Call) {
 	if r != nil && len(r.calls) < mostCalls {
 		r.calls = append(r.calls, c)
 	}
 }
 
 // made numbers a tile.
-func (r *recorder) made(t *tile) int {
+func (r *logger) made(t *tile) int {
 	if r == nil {
 		return 0
 	}
@@ -62,7 +62,7 @@ func (r *recorder) made(t *tile) int {
 	return t.id
 }
 
-func (r *recorder) note(op string, t *tile, others []*Tile, c Call) {
+func (r *logger) note(op string, t *tile, others []*Tile, c Call) {
 	if r == nil {
 		return
 	}
@@ -80,18 +80,18 @@ func idOf(x *Matrix) int {
 	return x.in.id
 }
 
-// callBytes is the size of a call in a record.
+// callBytes is the size of a call in a log.
 const callBytes = 1 + 7*4
 
-// Recorded is the record so far.
-func (m *Machine) Recorded() []byte {
+// Log is the log so far.
+func (m *Machine) Log() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.recorder == nil {
+	if m.logger == nil {
 		return nil
 	}
 	var b []byte
-	for _, c := range m.recorder.calls {
+	for _, c := range m.logger.calls {
 		b = append(b, byte(slices.Index(ops, c.Op)))
 		for _, n := range []int{c.Tile, c.Others[0], c.Others[1], c.Matrix, c.Rows, c.Cols} {
 			b = binary.LittleEndian.AppendUint32(b, uint32(int32(n)))
@@ -104,16 +104,16 @@ func (m *Machine) Recorded() []byte {
 // mostWork bounds a replay: multiplications, or elements touched.
 const mostWork = 1 << 32
 
-// Replay does what a record says. Nothing in it is trusted: the worst that it can ask for
+// Replay does what a log says. Nothing in it is trusted: the worst that it can ask for
 // is an algorithm of somebody's own.
-func (m *Machine) Replay(record []byte) error {
-	if len(record)%callBytes != 0 || len(record) > callBytes*mostCalls {
-		return fmt.Errorf("hbm: a record of %d bytes is none, or too long", len(record))
+func (m *Machine) Replay(log []byte) error {
+	if len(log)%callBytes != 0 || len(log) > callBytes*mostCalls {
+		return fmt.Errorf("hbm: a log of %d bytes is malformed, or too long", len(log))
 	}
 	var tiles []*Tile
 	work := 0
-	for ; len(record) > 0; record = record[callBytes:] {
-		c, err := readCall(record)
+	for ; len(log) > 0; log = log[callBytes:] {
+		c, err := readCall(log)
 		if err != nil {
 			return err
 		}
@@ -137,14 +137,14 @@ func (m *Machine) Replay(record []byte) error {
 	return nil
 }
 
-// Calls are a record's operations, the matrices by their place among those made: the inputs first.
-func Calls(record []byte) ([]Call, error) {
-	if len(record)%callBytes != 0 || len(record) > callBytes*mostCalls {
-		return nil, fmt.Errorf("hbm: a record of %d bytes is none, or too long", len(record))
+// Calls are a log's operations, the matrices by their place among those made: the inputs first.
+func Calls(log []byte) ([]Call, error) {
+	if len(log)%callBytes != 0 || len(log) > callBytes*mostCalls {
+		return nil, fmt.Errorf("hbm: a log of %d bytes is malformed, or too long", len(log))
 	}
-	calls := make([]Call, 0, len(record)/callBytes)
-	for ; len(record) > 0; record = record[callBytes:] {
-		c, err := readCall(record)
+	calls := make([]Call, 0, len(log)/callBytes)
+	for ; len(log) > 0; log = log[callBytes:] {
+		c, err := readCall(log)
 		if err != nil {
 			return nil, err
 		}
