@@ -9,6 +9,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -57,6 +58,29 @@ type Source struct {
 	// kernels need no listing.
 	Kernels []string
 }
+
+// With adds those of the headers that the source includes, by itself or by way of others of them.
+func (s Source) With(headers map[string]string) Source {
+	s.Files = maps.Clone(s.Files)
+	var add func(text string)
+	add = func(text string) {
+		for _, m := range quotedInclude.FindAllStringSubmatch(text, -1) {
+			header, ours := headers[m[1]]
+			if _, there := s.Files[m[1]]; !ours || there {
+				continue
+			}
+			if s.Files == nil {
+				s.Files = map[string]string{}
+			}
+			s.Files[m[1]] = header
+			add(header)
+		}
+	}
+	add(s.Text)
+	return s
+}
+
+var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
 
 // Check refuses names and macros that no compiler should be handed.
 func (s Source) Check() error {

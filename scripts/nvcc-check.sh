@@ -128,6 +128,11 @@ else
     echo 'nvcc-check: this toolkit has no cuda.h: the build with the tag cuda goes unchecked'
 fi
 
+# Versions of solutions, put together: they share headers, and may be told by what differs.
+versions=out/nvcc/versions
+rm -rf "$versions"
+out/bin/grader overlay -versions -o "$versions"
+
 # As many at once as there are processors. Each that fails leaves a line.
 files=0
 : >"$work/failed"
@@ -139,8 +144,11 @@ while IFS= read -r file; do
     files=$((files + 1))
     while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
     # shellcheck disable=SC2046 # several macros
-    { compile "$file" $(macros "$file") || echo "$file" >>"$work/failed"; } &
-done < <(find . -name '*.cu' -not -path './out/*' -not -path './.git/*' -not -path '*/_bases/*' | sort) # copies of solutions
+    { compile "$file" $(macros "${file/#$versions/.}") || echo "$file" >>"$work/failed"; } &
+done < <(
+    find . -name '*.cu' -not -path './out/*' -not -path './.git/*' -not -path '*/_bases/*' -not -path '*/_versions/*' | sort # copies of solutions
+    find "$versions" -name '*.cu' | sort
+)
 wait
 failures=$(wc -l <"$work/failed")
 

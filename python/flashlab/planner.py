@@ -57,9 +57,9 @@ class Planner:
 
     def __init__(self, program: str, source: str) -> None:
         self.program, self.source, self.task = program, source, tree.TASKS[program]
-        binary = tree.build(program, source)
+        binary, headers = tree.build(program, source)
         try:
-            self._process = subprocess.Popen([str(binary)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tree.root())
+            self._process = subprocess.Popen([str(binary), *headers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tree.root())
         finally:
             binary.unlink(missing_ok=True)  # it runs on without its name
         self._lock = threading.Lock()

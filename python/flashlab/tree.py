@@ -54,13 +54,20 @@ def overlay(tree: Path, task: str, source: str) -> dict[str, str]:
     if version is not None and not version.is_dir():
         known = ", ".join(sorted(p.name for p in (solution / "_versions").glob("*"))) or "none"
         raise FlashlabError(f'source="{source}": {task} has no such version; it has {known}')
-    replaced = {}
-    for name in _students_files(folder):
-        by = solution / name
-        if version is not None and (version / name).is_file():
-            by = version / name
-        replaced[str(folder / name)] = str(by)
-    return replaced
+    if version is not None:
+        return _version(tree, task, version.name)
+    return {str(folder / name): str(solution / name) for name in _students_files(folder)}
+
+
+def _version(tree: Path, task: str, name: str) -> dict[str, str]:
+    """A version's files, which the grader puts together."""
+    short = Path(task).name.split("_")[0].removeprefix("task")
+    listing = tree / "out" / "python" / f"{short}-{name}.json"
+    command = [_go(), "run", "./grader", "overlay", "-task", short, "-version", name, "-o", str(listing)]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, env=dict(os.environ, CGO_ENABLED="0"))
+    if done.returncode != 0:
+        raise FlashlabError(done.stderr.strip())
+    return json.loads(listing.read_text())["Replace"]
 
 
 def _students_files(folder: Path) -> list[str]:
@@ -70,23 +77,32 @@ def _students_files(folder: Path) -> list[str]:
     return re.findall(r'"([^"]+)"', listed[1])
 
 
-def build(program: str, source: str) -> Path:
-    """Build the planner of a task with somebody's code; Go's own cache makes this cheap when nothing changed."""
-    tree, task = root(), TASKS[program]
-    replaced = overlay(tree, task, source)
+def _go() -> str:
     go = shutil.which("go") or next((p for p in ("/usr/local/go/bin/go",) if os.path.exists(p)), None)
     if go is None:
         raise FlashlabError("no go on this machine: install Go as README.md says; flashlab asks your Go code how to launch its kernels")
+    return go
+
+
+def headers(replaced: dict[str, str]) -> list[str]:
+    """What kernels of a version may include beside the task's own."""
+    return sorted(by for by in replaced.values() if by.endswith(".cuh"))
+
+
+def build(program: str, source: str) -> tuple[Path, list[str]]:
+    """Build the planner of a task with somebody's code, and name the headers that it takes; Go's own cache makes this cheap."""
+    tree, task = root(), TASKS[program]
+    replaced = overlay(tree, task, source)
     folder = tree / "out" / "python"
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{program}-{hashlib.sha256(source.encode()).hexdigest()[:8]}-{os.getpid()}"
     binary, listing = folder / name, folder / f"{name}.json"
     try:
         listing.write_text(json.dumps({"Replace": replaced}))
-        command = [go, "build", "-overlay", str(listing), "-o", str(binary), f"./python/planner/{program}"]
+        command = [_go(), "build", "-overlay", str(listing), "-o", str(binary), f"./python/planner/{program}"]
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, env=dict(os.environ, CGO_ENABLED="0"))
     finally:
         listing.unlink(missing_ok=True)
     if done.returncode != 0:
         raise KernelError(f"the Go code of {task} ({source}) does not compile:\n{done.stderr.strip()}")
-    return binary
+    return binary, headers(replaced)

@@ -13,6 +13,7 @@ import (
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
+	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -58,21 +59,38 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 		for name, data := range stub {
 			in.Stubs[name] = data
 		}
-		versions, _ := fs.Glob(os.DirFS(root), path.Join(t.Dir, "solution", "_versions", "*"))
 		varied, _ := fs.Glob(os.DirFS(root), path.Join(rubric.VariantDir(t.Dir, "*"), "solution"))
-		for _, folder := range append(append([]string{path.Join(t.Dir, "solution")}, versions...), varied...) { // none in a tree without solutions
+		for _, folder := range append([]string{path.Join(t.Dir, "solution")}, varied...) { // none in a tree without solutions
 			files, err := read(root, t, folder)
 			if err != nil {
 				return nil, nil, err
 			}
-			if len(files) > 0 {
-				in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: folder, Past: similar.Published}, Files: files})
+			publish(&in, folder, files)
+		}
+		for _, name := range build.Versions(root, t) {
+			all, err := build.VersionFiles(root, t, name)
+			if err != nil {
+				return nil, nil, err
 			}
+			files := map[string][]byte{}
+			for _, f := range all {
+				if build.OfVersions(f) {
+					files[path.Join(t.Dir, f.Name)] = f.Data
+				}
+			}
+			publish(&in, path.Join(t.Dir, "solution", "_versions", name), files)
 		}
 	}
 	result := similar.Compare(in)
 	result.Left = left
 	return result, textsOf(result, in), nil
+}
+
+// publish adds a solution of the course's own, if it has files.
+func publish(in *similar.Input, folder string, files map[string][]byte) {
+	if len(files) > 0 {
+		in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: folder, Past: similar.Published}, Files: files})
+	}
 }
 
 // textsOf are the files of those that are in a pair.

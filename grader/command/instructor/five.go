@@ -61,7 +61,7 @@ func five(kind string, args []string) (int, error) {
 // buildFive builds the program on the solutions.
 func buildFive(ctx context.Context, root string, devices run.Devices) (string, error) {
 	solutions := filepath.Join(root, "out", "solutions.json")
-	if _, err := overlay(solutions); err != nil {
+	if _, err := overlay(solutions, "", "", false); err != nil {
 		return "", err
 	}
 	program := filepath.Join(root, "out", "bin", "five")

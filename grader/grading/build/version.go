@@ -1,7 +1,9 @@
 package build
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +13,9 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// versionsDir has a name that `go build ./...` ignores: a version holds only the
-// files that it does not share with the solution.
+// versionsDir has a name that `go build ./...` ignores. A version's folder there holds the files that
+// differ from the next version's, and at last from the solution's: whole, or as NAME.diff where little
+// does. Beside the folders lies what versions share: Go files and headers.
 func versionsDir(root string, t *rubric.Task) string {
 	return filepath.Join(root, t.Dir, "solution", "_versions")
 }
@@ -30,25 +33,80 @@ func Versions(root string, t *rubric.Task) (names []string) {
 	return names
 }
 
-// Version puts an earlier version's files in place of the solution's own. What
-// the version does not have, it shares with the solution.
+// Version puts an earlier version's files in place of the solution's own, and adds what versions share.
 func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]gate.File, error) {
-	if names := Versions(root, t); !slices.Contains(names, name) {
+	names := Versions(root, t)
+	at := slices.Index(names, name)
+	if at < 0 {
 		return nil, fmt.Errorf("the solution of task %s has no version %q; it has %q", t.Name, name, names)
 	}
 	files := slices.Clone(solution)
-	for i, f := range files {
-		if f.Task != t.Dir {
+	for i := range files {
+		if files[i].Task != t.Dir {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(versionsDir(root, t), name, f.Name))
-		if os.IsNotExist(err) {
-			continue
+		for _, from := range slices.Backward(names[at:]) { // from the solution down
+			if err := earlier(&files[i], root, filepath.Join(t.Dir, "solution", "_versions", from)); err != nil {
+				return nil, err
+			}
 		}
+	}
+	shared, err := Shared(root, t)
+	return append(files, shared...), err
+}
+
+// earlier makes a later version's file that of the one in dir, if it has another.
+func earlier(f *gate.File, root, dir string) error {
+	path := filepath.Join(dir, f.Name)
+	data, err := os.ReadFile(filepath.Join(root, path))
+	if errors.Is(err, fs.ErrNotExist) {
+		var diff []byte
+		if diff, err = os.ReadFile(filepath.Join(root, path+".diff")); err == nil {
+			data, err = patched(f.Data, diff)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.Path, f.Data = path, data
+	return nil
+}
+
+// VersionFiles are all files of a version: those of the task, and what versions share.
+func VersionFiles(root string, t *rubric.Task, name string) ([]gate.File, error) {
+	var files []gate.File
+	for _, f := range t.Files {
+		path := filepath.Join(t.Solution(), f)
+		data, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			return nil, err
 		}
-		files[i].Data = data
+		files = append(files, gate.File{Task: t.Dir, Name: f, Path: path, Data: data})
+	}
+	return Version(root, t, name, files)
+}
+
+// OfVersions tells whether a file is from the versions' folder: what is not is the solution's.
+func OfVersions(f gate.File) bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(f.Path), "/"), "_versions")
+}
+
+// Shared are the files that a task's versions share.
+func Shared(root string, t *rubric.Task) (files []gate.File, err error) {
+	entries, _ := os.ReadDir(versionsDir(root, t))
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(versionsDir(root, t), e.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, gate.File{Task: t.Dir, Name: e.Name(), Path: filepath.Join(t.Dir, "solution", "_versions", e.Name()), Data: data, Ladder: true})
 	}
 	return files, nil
 }

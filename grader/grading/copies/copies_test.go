@@ -50,6 +50,15 @@ func TestSolutionsAreNoCopies(t *testing.T) {
 			}
 		}
 	}
+	shared, err := filepath.Glob(filepath.Join(root, "*", "solution", "_versions", "*.*"))
+	require.NoError(t, err)
+	bonus, err := filepath.Glob(filepath.Join(root, "bonus", "*", "solution", "_versions", "*.*"))
+	require.NoError(t, err)
+	for _, file := range append(shared, bonus...) {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Empty(t, l.Find(filepath.Base(file), data), file)
+	}
 	if _, err := os.Stat(filepath.Join(root, "task2_unfused", "solution")); err == nil {
 		assert.Greater(t, seen, 20)
 	}

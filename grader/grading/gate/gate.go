@@ -26,6 +26,8 @@ type File struct {
 	Name string // as the rubric lists it: "attention.go"
 	Path string // where the student finds it, for messages
 	Data []byte
+	// Ladder marks what versions of a solution share, beside what the rubric permits: the course's own.
+	Ladder bool
 }
 
 // Refusal is one thing that a submission must not contain.
@@ -60,8 +62,9 @@ func (e *Error) Error() string {
 
 // Rules are what a task's rubric allows beyond what every task does.
 type Rules struct {
-	PTX     bool     // inline PTX, by asm statements in functions
-	Headers []string // the task's own, which its kernels may include: "tile.cuh"
+	PTX     bool              // inline PTX, by asm statements in functions
+	Headers []string          // the task's own, which its kernels may include: "tile.cuh"
+	Ladder  map[string]string // headers that versions of a solution share, by name: kernels that name them get them
 	// Provided tells which kernels, in their normal form, every worker has from the course: these may hold
 	// inline PTX in any task. Nil is none.
 	Provided func(device.Source) bool

@@ -81,6 +81,20 @@ func TestVetSourceLooksAtHeaders(t *testing.T) {
 	assert.ErrorContains(t, err, "it lists none")
 }
 
+// What versions of a solution share is added where a kernel names it, and passes the gate like anything else.
+func TestVetSourceAddsALadder(t *testing.T) {
+	rules := Rules{Headers: []string{"rows.cuh", "lanes.cuh"}, Ladder: map[string]string{"rows.cuh": "#include \"lanes.cuh\"\n", "lanes.cuh": "int x;\r\n"}}
+	vetted, err := rules.VetSource(device.Source{Name: "k.cu", Text: "#include \"rows.cuh\"\n"})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"rows.cuh": "#include \"lanes.cuh\"\n", "lanes.cuh": "int x;\n"}, vetted.Files)
+	vetted, err = rules.VetSource(device.Source{Name: "k.cu", Text: "int x;\n// #include \"lanes.cuh\"\n"})
+	require.NoError(t, err)
+	assert.Empty(t, vetted.Files, "the course's other kernels are what they were")
+	rules.Ladder["lanes.cuh"] = "void f() { asm(\"nop\"); }"
+	_, err = rules.VetSource(device.Source{Name: "k.cu", Text: "#include \"rows.cuh\"\n"})
+	assert.ErrorContains(t, err, "lanes.cuh:1: asm")
+}
+
 func TestVetPreprocessedHeaders(t *testing.T) {
 	p := preprocess.Text{File: "k.cu", Includes: []preprocess.Line{{File: "k.cu", Number: 1, Text: "tile.cuh"}}}
 	assert.NoError(t, withHeaders.VetPreprocessed(p))

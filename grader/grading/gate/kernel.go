@@ -90,6 +90,7 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	if r.Provided != nil && r.Provided(src) {
 		r.PTX = true
 	}
+	src = src.With(r.Ladder)
 	files := []File{{Name: src.Name, Path: src.Name, Data: []byte(src.Text)}}
 	refused := r.CheckKernel(src.Name, src.Text)
 	headers := map[string]string{}

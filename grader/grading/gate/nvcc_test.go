@@ -18,11 +18,11 @@ import (
 var errEnough = errors.New("enough: it need not be compiled")
 
 // asNvccSees tells what the gate says of a file as nvcc's preprocessor leaves it.
-func asNvccSees(t *testing.T, tk nvcc.Toolkit, src device.Source) error {
+func (r Rules) asNvccSees(t *testing.T, tk nvcc.Toolkit, src device.Source) error {
 	t.Helper()
 	var said error
 	tk.Vet = func(p preprocess.Text) error {
-		if said = withHeaders.VetPreprocessed(p); len(p.Lines) == 0 {
+		if said = r.VetPreprocessed(p); len(p.Lines) == 0 {
 			said = errors.New("no line of it was seen")
 		}
 		return errEnough
@@ -54,14 +54,23 @@ func TestOurKernelsPassAsNvccSeesThem(t *testing.T) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			if len(Rules{}.CheckKernel(file, string(text))) > 0 {
+			rules := Rules{Ladder: map[string]string{}}
+			shared, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "*.cuh")) // by versions
+			require.NoError(t, err)
+			for _, header := range shared {
+				text, err := os.ReadFile(header)
+				require.NoError(t, err)
+				rules.Headers = append(rules.Headers, filepath.Base(header))
+				rules.Ladder[filepath.Base(header)] = Normal(string(text))
+			}
+			if len(rules.CheckKernel(file, string(text))) > 0 {
 				continue
 			}
 			n++
 			src := device.Source{Name: "kernels.cu", Text: Normal(string(text)), Defines: map[string]string{"BR": "64", "BC": "64", "DIM": "128", "BLOCK": "256",
 				"THREADS_SOFTMAX": "512", "MOST": "32", "TILE": "128", "DEPTH": "16", "SIDE": "16",
 				"SQUARE": "128", "THREADS_PIECES": "128", "THREADS_SPLIT": "256", "SLAB": "32", "STAGES": "3"}}
-			assert.NoError(t, asNvccSees(t, tk, src), file)
+			assert.NoError(t, rules.asNvccSees(t, tk, src.With(rules.Ladder)), file)
 		}
 	}
 	assert.Greater(t, n, 5)
@@ -77,8 +86,8 @@ func TestWhatOnlyNvccSeesIsRefused(t *testing.T) {
 		"itself by another name":    {"# 9 \"defines.h\"\nint x;\n", "#line"},
 		"the header with macros":    {"#include \"defines.h\"\nint x;\n", "defines.h"},
 	} {
-		assert.ErrorContains(t, asNvccSees(t, tk, device.Source{Name: "kernels.cu", Text: c.text}), c.says, name)
+		assert.ErrorContains(t, withHeaders.asNvccSees(t, tk, device.Source{Name: "kernels.cu", Text: c.text}), c.says, name)
 		inHeader := device.Source{Name: "kernels.cu", Text: "#include \"tile.cuh\"\n", Files: map[string]string{"tile.cuh": c.text}}
-		assert.ErrorContains(t, asNvccSees(t, tk, inHeader), c.says, name+", in a header")
+		assert.ErrorContains(t, withHeaders.asNvccSees(t, tk, inHeader), c.says, name+", in a header")
 	}
 }

@@ -123,7 +123,7 @@ type pass struct {
 	buildEnv []string
 	runEnv   []string
 	read     []string // folders that a worker reads
-	open     func(*rubric.Task) (supervise.Backend, error)
+	open     func(*rubric.Task, []gate.File) (supervise.Backend, error)
 	version  string // of the compiler, where the backend does not know
 }
 
@@ -147,13 +147,28 @@ func rulesOfAll(t *rubric.Task) gate.Rules {
 	return rules
 }
 
+// rulesWith are those where headers of a ladder are among the files.
+func rulesWith(t *rubric.Task, files []gate.File) gate.Rules {
+	rules := rulesOfAll(t)
+	for _, f := range files {
+		if f.Ladder && filepath.Ext(f.Name) == ".cuh" {
+			if rules.Ladder == nil {
+				rules.Ladder = map[string]string{}
+			}
+			rules.Ladder[f.Name] = string(f.Data)
+			rules.Headers = append(rules.Headers, f.Name)
+		}
+	}
+	return rules
+}
+
 // simulated is the device memory in the simulator, far above what a case needs:
 // each byte of it costs the machine several.
 const simulated = 1 << 30
 
 func (d Devices) passes() []pass {
-	simulator := pass{kind: device.Sim, open: func(t *rubric.Task) (supervise.Backend, error) {
-		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Lines: d.Lines, Jail: d.Jail}, rulesOfAll(t), d.ofTheCourse())
+	simulator := pass{kind: device.Sim, open: func(t *rubric.Task, files []gate.File) (supervise.Backend, error) {
+		return supervise.NewSimulator(sim.Options{Checks: sim.AllChecks(), MaxSteps: t.Limits.Steps, Timeout: t.Limits.CaseTime(), Memory: simulated, Cache: d.Cache, Show: d.Show, Lines: d.Lines, Jail: d.Jail}, rulesWith(t, files), d.ofTheCourse())
 	}}
 	if d.Kind == device.Sim {
 		return []pass{simulator}
@@ -162,7 +177,9 @@ func (d Devices) passes() []pass {
 	passes := []pass{{
 		read: library(env),
 		kind: device.CUDA, version: "nvcc " + d.Toolkit.Version, tags: "cuda", buildEnv: d.Toolkit.CgoEnv(d.Root), runEnv: env,
-		open: func(t *rubric.Task) (supervise.Backend, error) { return d.openGPU(rulesOfAll(t)) },
+		open: func(t *rubric.Task, files []gate.File) (supervise.Backend, error) {
+			return d.openGPU(rulesWith(t, files))
+		},
 	}}
 	if d.NoSim == "" {
 		passes = append(passes, simulator)

@@ -113,7 +113,7 @@ func (o Options) deviceName() string {
 }
 
 // noDevice is for tasks of plain Go.
-var noDevice = pass{kind: problem.NoDevice, open: func(*rubric.Task) (supervise.Backend, error) { return supervise.None{}, nil }}
+var noDevice = pass{kind: problem.NoDevice, open: func(*rubric.Task, []gate.File) (supervise.Backend, error) { return supervise.None{}, nil }}
 
 // measure builds for each device, runs the cases there, and scores.
 func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict) error {
@@ -142,7 +142,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		for _, extra := range res.Extra {
 			warnings = append(warnings, fmt.Sprintf("%s is left out: only %s are graded", extra, strings.Join(filesOf(o.Task, filepath.Dir(extra)), " and ")))
 		}
-		backend, err := p.open(o.Task)
+		backend, err := p.open(o.Task, ready.files)
 		if err != nil {
 			return err
 		}

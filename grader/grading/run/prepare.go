@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Run
 	task := *o.Task
 	limits := &task.Limits
 	limits.Case = max(limits.Case, int(limit/time.Second))
-	backend, err := p.open(&task)
+	backend, err := p.open(&task, s.files)
 	if err != nil {
 		return nil, nil, err
 	}

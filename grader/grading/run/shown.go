@@ -55,7 +55,7 @@ func Show(ctx context.Context, o Options) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	backend, err := p.open(o.Task)
+	backend, err := p.open(o.Task, s.files)
 	if err != nil {
 		return nil, err
 	}

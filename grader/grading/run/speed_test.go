@@ -13,6 +13,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/sim"
+	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
@@ -124,8 +125,8 @@ func TestAnOlderGPULeavesItToTheSimulator(t *testing.T) {
 	passes := slices.Repeat(Devices{Kind: device.Sim, Root: root}.passes(), 2)
 	open := passes[0].open
 	passes[0].kind = device.CUDA
-	passes[0].open = func(t *rubric.Task) (supervise.Backend, error) {
-		b, err := open(t)
+	passes[0].open = func(t *rubric.Task, files []gate.File) (supervise.Backend, error) {
+		b, err := open(t, files)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func ask(t *testing.T, op Op, sizes map[string]int) Plan {
 	line, err := json.Marshal(Request{Op: "op", Sizes: sizes, Offsets: map[string]int{"x": 4},
 		Device: device.Info{Arch: "sm_90", Processors: 132, WarpSize: 32, MaxThreads: 1024, MaxShared: 232448}})
 	require.NoError(t, err)
-	return answer(line, map[string]Op{"op": op}, nil)
+	return answer(line, map[string]Op{"op": op}, nil, nil)
 }
 
 func TestPlan(t *testing.T) {

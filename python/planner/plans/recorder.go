@@ -17,6 +17,7 @@ type recorder struct {
 	plan    Plan
 	sources []*module // of plan.Modules
 	next    uint64
+	headers map[string]string // that kernels may include beside their own
 }
 
 // first is where addresses begin; blocks lie far apart.
@@ -105,7 +106,8 @@ func (r *recorder) Compile(src device.Source) (device.Module, error) {
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
-	src.Defines, src.Files = maps.Clone(src.Defines), maps.Clone(src.Files)
+	src = src.With(r.headers)
+	src.Defines = maps.Clone(src.Defines)
 	key := src.Text + fmt.Sprint(src.Files) // maps print in order
 	kernels, ok := scanned[key]
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"flashlab/attn"
 	"flashlab/device"
@@ -53,8 +54,13 @@ func sizeOf(x any) int {
 }
 
 // Serve answers requests on the standard input, one a line, until it ends. What the task's code
-// prints goes to the standard error.
+// prints goes to the standard error. The arguments are headers that kernels may include beside their own.
 func Serve(ops map[string]Op) {
+	headers, err := read(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	out := json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr
 	in := bufio.NewReader(os.Stdin)
@@ -64,13 +70,26 @@ func Serve(ops map[string]Op) {
 		if err != nil {
 			return
 		}
-		if out.Encode(answer(line, ops, made)) != nil {
+		if out.Encode(answer(line, ops, headers, made)) != nil {
 			return
 		}
 	}
 }
 
-func answer(line []byte, ops map[string]Op, made map[string][]byte) (p Plan) {
+// read reads the headers that kernels may include beside their own, by name.
+func read(files []string) (map[string]string, error) {
+	headers := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		headers[filepath.Base(file)] = string(text)
+	}
+	return headers, nil
+}
+
+func answer(line []byte, ops map[string]Op, headers map[string]string, made map[string][]byte) (p Plan) {
 	var q Request
 	if err := json.Unmarshal(line, &q); err != nil {
 		return failed("refused", fmt.Errorf("a request that is no JSON: %w", err))
@@ -80,7 +99,7 @@ func answer(line []byte, ops map[string]Op, made map[string][]byte) (p Plan) {
 			p = failed("refused", fmt.Errorf("the Go code panics: %v", e))
 		}
 	}()
-	r := &recorder{info: q.Device}
+	r := &recorder{info: q.Device, headers: headers}
 	c := &Call{Request: q, Queue: narrow{r}, recorder: r}
 	op, ok := ops[q.Op]
 	if !ok {

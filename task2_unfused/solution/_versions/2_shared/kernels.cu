@@ -115,16 +115,4 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
     if (row < M && column < N) c[(size_t)row * N + column] = sum;
 }
 
-// b is stored transposed, [N, K]: the scores q * k^T.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
-}
-
-// b is stored as it is, [K, N]: the weighted sum of v.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
-}
+#include "products.cuh"

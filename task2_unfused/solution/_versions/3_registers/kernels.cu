@@ -15,14 +15,7 @@
 // Version 3. What is new: threads of a warp exchange maxima and sums by shuffles, which need no
 // barrier. Only one value of each warp goes through shared memory.
 
-#define EVERYONE 0xffffffffu
-
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
+#include "teams.cuh"
 
 // Combines one value of each thread of the block: by shuffles in a warp, and through shared memory
 // across warps. All threads take part.
@@ -81,26 +74,11 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 // PER x PER results in registers, so that the 2 * PER values that it reads
 // from shared memory serve for PER * PER products: that is what version 3 changes here.
 
-#define PER (TILE / SIDE)
-#define THREADS (SIDE * SIDE)
+#include "slabs.cuh"
 static_assert(TILE % SIDE == 0, "each thread computes the same number of results");
 
 // One column more than TILE: neighbours in k then lie in different banks.
 typedef float Slab[DEPTH][TILE + 1];
-
-// Stages DEPTH terms of TILE lines (rows of a, or columns of b) from (line0, k0)
-// on. Beyond the matrix come zeros, which add nothing to a sum.
-__device__ void stage(Slab slab, const float *matrix, int line0, int lines, int k0, int depth,
-                      size_t lineStride, size_t kStride) {
-    for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
-        // Neighbouring threads read neighbouring addresses, whichever way the
-        // matrix is stored.
-        const int line = kStride == 1 ? i / DEPTH : i % TILE;
-        const int k = kStride == 1 ? i % DEPTH : i / TILE;
-        const bool inside = line0 + line < lines && k0 + k < depth;
-        slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
-    }
-}
 
 // The block's TILE x TILE results. bLine and bDepth are the strides of b.
 __device__ void multiply(const float *a, const float *b, float *c, int M, int N, int K,
@@ -152,16 +130,4 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
     }
 }
 
-// b is stored transposed, [N, K]: the scores q * k^T.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
-}
-
-// b is stored as it is, [K, N]: the weighted sum of v.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
-}
+#include "products.cuh"

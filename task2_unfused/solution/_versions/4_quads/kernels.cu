@@ -14,29 +14,7 @@
 // enough reads are under way at any time to keep device memory busy.
 
 #define MOST 32 // elements of a row that a thread keeps
-#define EVERYONE 0xffffffffu
-
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
-
-// Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
-// across the warps of larger teams. All threads of the block take part.
-template <typename Combine>
-__device__ float together(float value, int team, float *perWarp, Combine combine) {
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
-    if (team == 32) return value;
-    if (threadIdx.x % 32 == 0) perWarp[threadIdx.x / 32] = value;
-    __syncthreads(); // every warp's value is in place before others read it
-    const int firstWarp = threadIdx.x / team * team / 32;
-    value = perWarp[firstWarp];
-    for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
-    return value;
-}
+#include "teams.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
     softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
@@ -92,27 +70,12 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 // 16 values that a thread reads from shared memory serve for 64 products; and as four of
 // them lie together, a float4, it takes 4 reads instead of 16.
 
-#define PER (TILE / SIDE)
-#define THREADS (SIDE * SIDE)
+#include "slabs.cuh"
 #define QUADS (PER / 4)
 static_assert(TILE % (4 * SIDE) == 0, "each thread computes the same number of quads");
 
 // Four columns more than TILE: float4s stay aligned, and neighbours in k lie four banks apart.
 typedef float Slab[DEPTH][TILE + 4];
-
-// Stages DEPTH terms of TILE lines (rows of a, or columns of b) from (line0, k0)
-// on. Beyond the matrix come zeros, which add nothing to a sum.
-__device__ void stage(Slab slab, const float *matrix, int line0, int lines, int k0, int depth,
-                      size_t lineStride, size_t kStride) {
-    for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
-        // Neighbouring threads read neighbouring addresses, whichever way the
-        // matrix is stored.
-        const int line = kStride == 1 ? i / DEPTH : i % TILE;
-        const int k = kStride == 1 ? i % DEPTH : i / TILE;
-        const bool inside = line0 + line < lines && k0 + k < depth;
-        slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
-    }
-}
 
 // A thread's numbers of a slab's row: QUADS times four, SIDE * 4 apart.
 __device__ void take(float *d, const float *row, int thread) {
@@ -170,16 +133,4 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
     }
 }
 
-// b is stored transposed, [N, K]: the scores q * k^T.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
-}
-
-// b is stored as it is, [K, N]: the weighted sum of v.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
-}
+#include "products.cuh"

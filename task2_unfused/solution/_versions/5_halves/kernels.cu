@@ -20,29 +20,7 @@
 // enough reads are under way at any time to keep device memory busy.
 
 #define MOST 32 // elements of a row that a thread keeps
-#define EVERYONE 0xffffffffu
-
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
-
-// Combines one value of each thread of a team: by shuffles in a warp, and through shared memory
-// across the warps of larger teams. All threads of the block take part.
-template <typename Combine>
-__device__ float together(float value, int team, float *perWarp, Combine combine) {
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        value = combine(value, __shfl_xor_sync(EVERYONE, value, lanes));
-    if (team == 32) return value;
-    if (threadIdx.x % 32 == 0) perWarp[threadIdx.x / 32] = value;
-    __syncthreads(); // every warp's value is in place before others read it
-    const int firstWarp = threadIdx.x / team * team / 32;
-    value = perWarp[firstWarp];
-    for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
-    return value;
-}
+#include "teams.cuh"
 
 // FOUR says that rows lie together (inner is 1) and start at multiples of 16 bytes.
 template <bool FOUR>
@@ -202,16 +180,4 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
     }
 }
 
-// b is stored transposed, [N, K]: the scores q * k^T.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nt(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * N * K, c + batch * M * N, M, N, K, K, 1);
-}
-
-// b is stored as it is, [K, N]: the weighted sum of v.
-extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
-    gemm_nn(const float *a, const float *b, float *c, int M, int N, int K) {
-    const size_t batch = blockIdx.z;
-    multiply(a + batch * M * K, b + batch * K * N, c + batch * M * N, M, N, K, 1, N);
-}
+#include "products.cuh"

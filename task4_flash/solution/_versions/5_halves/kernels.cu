@@ -4,25 +4,9 @@
 //
 // Version 5. What is new: tensor cores multiply. They take halves, so a number is rounded to 11
 // bits as it is staged (and becomes infinite from 65520 on), and so is a probability; sums are
-// float32's.
-//
-// A block has BR queries of one head, each warp 16 of them, and walks over the head's keys BC at a
-// time. Scores, probabilities and output stay in the registers of one warp, as fragments: of a tile
-// [16 x 8] a lane has four numbers, i = 0 to 3, in row lane / 4 + i / 2 * 8, column
-// lane % 4 * 2 + i % 2. The host defines BR, BC, and DIM: room for a head, 64 or 128.
+// float32's. fragments.cuh says which lane holds what.
 
-#include <cuda_fp16.h>
-#include "tensorcore.h"
-
-#define WARPS (BR / 16)
-#define GROUPS (BC / 8) // of keys: as many fragments are side by side in a tile of scores
-typedef float Scores[GROUPS][4];
-
-#define EVERYONE 0xffffffffu
-#define LANE (threadIdx.x % 32)
-#define WARP (threadIdx.x / 32)
-// Unrolled, by nvcc itself or by a pragma: then what i indexes can be in registers.
-#define EACH(i, n) for (int i = 0; i < (n); i++)
+#include "fragments.cuh"
 
 // Two numbers, rounded to halves that share a register.
 __device__ unsigned halves(float x, float y) {
@@ -41,23 +25,6 @@ struct Shared {
     Matrix<BC> k, v;
 };
 
-// Where a row's chunk of eight halves is.
-__device__ int at(int row, int chunk) {
-    return row * (DIM + 8) + chunk * 8;
-}
-
-// Four numbers of a row, of which have exist: the others are zeros. wide says that rows start at
-// multiples of 16 bytes.
-__device__ float4 read(const float *from, int have, int wide) {
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (wide && have > 0) v = *(const float4 *)from;
-    if (!wide && have > 0) v.x = from[0];
-    if (!wide && have > 1) v.y = from[1];
-    if (!wide && have > 2) v.z = from[2];
-    if (!wide && have > 3) v.w = from[3];
-    return v;
-}
-
 // Stages ROWS rows, from row0 on. What lies outside the matrix becomes zeros.
 template <int ROWS>
 __device__ void stage(Matrix<ROWS> &to, const float *matrix, int row0, int rows, int dim,
@@ -71,12 +38,6 @@ __device__ void stage(Matrix<ROWS> &to, const float *matrix, int row0, int rows,
             *(uint2 *)(to.high + at(line, x / 8) + x % 8) =
                 make_uint2(halves(v.x, v.y), halves(v.z, v.w));
         }
-}
-
-// d += a * b for two neighbouring fragments of 8 columns.
-__device__ void multiply(float (*d)[4], const unsigned (&a)[4], const unsigned (&b)[4]) {
-    mma_f16(d[0], a, b[0], b[1]);
-    mma_f16(d[1], a, b[2], b[3]);
 }
 
 // score = q * k^T.

@@ -1,19 +1,15 @@
 // Attention with a cache of keys and values, float32, one new query at a time: version 1.
 //
-// The cache is k and v, each [batch, slots, kvHeads * dim]: the next token's key of the
-// same head is kvHeads * dim numbers further on. heads / kvHeads query heads share it.
-//
 // A block has one query head of one sequence, and takes THREADS keys at a time. Each
 // thread calculates the score of one key, then sums one number of the output over the
 // values. Reading keys is the slow part: neighbouring threads read from rows that lie
 // kvHeads * dim numbers apart, so that each reads lines of memory of its own.
 
+#include "parts.cuh"
+
 #define THREADS 128 // of a block: no less than dim
 
-// With gridDim.y = 1 it writes out [batch, heads, dim]. Otherwise the keys of a
-// sequence are shared out among gridDim.y blocks, and `to` is a row of dim + 2 for
-// each part, [batch, heads, parts, dim + 2]: the sum of weighted values, relative to
-// the largest score; that score; the sum of the weights.
+// to is out, or rows of parts: parts.cuh says how they are laid out.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const float *q, const float *k, const float *v, const int *lengths, float *to, int slots,
            int heads, int kvHeads, int dim, float factor) {
@@ -73,24 +69,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float *row = to + ((size_t)blockIdx.x * parts + part) * (dim + 2);
     row[x] = acc;
     if (x == 0) row[dim] = largest, row[dim + 1] = sum;
-}
-
-// Combines the parts of a head, [batch, heads, parts, dim + 2], to out
-// [batch, heads, dim]: one block a head. Each is relative to a largest score of its own.
-extern "C" __global__ void combine(const float *from, float *out, int parts, int dim) {
-    from += (size_t)blockIdx.x * parts * (dim + 2);
-    for (int x = threadIdx.x; x < dim; x += blockDim.x) {
-        float most = -INFINITY; // some part has a key
-        for (int p = 0; p < parts; p++) most = fmaxf(most, from[p * (dim + 2) + dim]);
-        float weights = 0.0f, weighted = 0.0f;
-        for (int p = 0; p < parts; p++) {
-            const float *row = from + p * (dim + 2);
-            const float rescale = exp2f(row[dim] - most); // 0 for an empty part
-            weights += rescale * row[dim + 1];
-            weighted += rescale * row[x];
-        }
-        out[(size_t)blockIdx.x * dim + x] = weighted / weights;
-    }
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to

@@ -1,75 +1,21 @@
 // Attention with a cache of keys and values, float32, one new query at a time: version 2.
 //
-// The cache is k and v, each [batch, slots, kvHeads * dim]: the next token's key of the
-// same head is kvHeads * dim numbers further on. heads / kvHeads query heads share it.
-//
 // What is new: a key is read by neighbouring threads, which read neighbouring numbers.
 // A block has one query head of one sequence. LANES of its threads form a group, which
 // takes a key at a time: a lane reads 4 of its numbers with one load, and a score is
 // summed up by shuffles. The block's groups take keys in turn, each with an online
 // softmax of its own; at the end they are merged.
 
+#include "lanes.cuh"
+
 #define THREADS 256
 
-// The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
-// if rows start at multiples of 16 bytes (wide), else LANES apart: either way
-// neighbouring lanes read neighbouring numbers.
-template <int LANES> __device__ float4 load(const float *row, int lane, int dim, int wide) {
-    float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (wide) {
-        if (4 * lane < dim) value = *(const float4 *)(row + 4 * lane);
-        return value;
-    }
-    if (lane < dim) value.x = row[lane];
-    if (lane + LANES < dim) value.y = row[lane + LANES];
-    if (lane + 2 * LANES < dim) value.z = row[lane + 2 * LANES];
-    if (lane + 3 * LANES < dim) value.w = row[lane + 3 * LANES];
-    return value;
-}
-
-// The same numbers, written to a row of 4 * LANES.
-template <int LANES> __device__ void store(float *row, int lane, int wide, float4 value) {
-    if (wide) {
-        *(float4 *)(row + 4 * lane) = value;
-        return;
-    }
-    row[lane] = value.x;
-    row[lane + LANES] = value.y;
-    row[lane + 2 * LANES] = value.z;
-    row[lane + 3 * LANES] = value.w;
-}
-
-__device__ void scale(float4 &sum, float by) {
-    sum.x *= by, sum.y *= by, sum.z *= by, sum.w *= by;
-}
-
-__device__ void add(float4 &sum, float p, float4 v) {
-    sum.x += p * v.x, sum.y += p * v.y, sum.z += p * v.z, sum.w += p * v.w;
-}
-
-// The sum over a group's lanes, for each of them. Distances below LANES stay within it.
-template <int LANES> __device__ float groupSum(float value) {
-#pragma unroll
-    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, lanes);
-    return value;
-}
-
-// Before the first key x = m = -INFINITY: x - m would be NaN, exp2f(x - base(m)) is 0.
-__device__ float base(float largest) {
-    return largest == -INFINITY ? 0.0f : largest;
-}
-
-// With gridDim.y = 1 it writes out [batch, heads, dim]. Otherwise the keys of a
-// sequence are shared out among gridDim.y blocks, and `to` is a row of dim + 2 for
-// each part, [batch, heads, parts, dim + 2]: the sum of weighted values, relative to
-// the largest score; that score; the sum of the weights.
+// to is out, or rows of parts: parts.cuh says how they are laid out.
 template <int LANES>
 __device__ void decode(const float *q, const float *k, const float *v, const int *lengths,
                        float *to, int slots, int heads, int kvHeads, int dim, int wide,
                        float factor) {
     constexpr int GROUPS = THREADS / LANES;
-    constexpr int WIDTH = 4 * LANES; // of a row in shared memory
     const int lane = threadIdx.x % LANES;
     const int group = threadIdx.x / LANES;
 
@@ -117,31 +63,8 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
         add(acc, weight, value);
     }
 
-    // 5. Every group leaves its result in shared memory.
-    __shared__ __align__(16) float accOf[GROUPS][WIDTH];
-    __shared__ float largestOf[GROUPS], sumOf[GROUPS];
-    store<LANES>(accOf[group], lane, wide, acc);
-    if (lane == 0) largestOf[group] = largest, sumOf[group] = sum;
-    __syncthreads(); // all results are there
-
-    // 6. Merge them, each rescaled to the largest score of all. A thread has one number.
-    const int x = threadIdx.x;
-    if (x >= dim) return;
-    float most = -INFINITY;
-    for (int g = 0; g < GROUPS; g++) most = fmaxf(most, largestOf[g]);
-    float weights = 0.0f, weighted = 0.0f;
-    for (int g = 0; g < GROUPS; g++) {
-        const float rescale = exp2f(largestOf[g] - base(most));
-        weights += rescale * sumOf[g];
-        weighted += rescale * accOf[g][x];
-    }
-    if (parts == 1) {
-        to[(size_t)blockIdx.x * dim + x] = weighted / weights;
-        return;
-    }
-    float *row = to + ((size_t)blockIdx.x * parts + part) * (dim + 2);
-    row[x] = weighted;
-    if (x == 0) row[dim] = most, row[dim + 1] = weights;
+    // 5. The groups are merged.
+    finish<LANES, GROUPS>(acc, largest, sum, to, dim, wide);
 }
 
 // Head dimensions up to 64, and up to 128.
@@ -155,44 +78,4 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     decode_32(const float *q, const float *k, const float *v, const int *lengths, float *to,
               int slots, int heads, int kvHeads, int dim, int wide, float factor) {
     decode<32>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
-}
-
-// Combines the parts of a head, [batch, heads, parts, dim + 2], to out
-// [batch, heads, dim]: one block a head. Each is relative to a largest score of its own.
-extern "C" __global__ void combine(const float *from, float *out, int parts, int dim) {
-    from += (size_t)blockIdx.x * parts * (dim + 2);
-    for (int x = threadIdx.x; x < dim; x += blockDim.x) {
-        float most = -INFINITY; // some part has a key
-        for (int p = 0; p < parts; p++) most = fmaxf(most, from[p * (dim + 2) + dim]);
-        float weights = 0.0f, weighted = 0.0f;
-        for (int p = 0; p < parts; p++) {
-            const float *row = from + p * (dim + 2);
-            const float rescale = exp2f(row[dim] - most); // 0 for an empty part
-            weights += rescale * row[dim + 1];
-            weighted += rescale * row[x];
-        }
-        out[(size_t)blockIdx.x * dim + x] = weighted / weights;
-    }
-}
-
-// Writes the keys and values of count new tokens, k and v [batch, count, width], to
-// the slots from at[sequence] on, where they lie in one piece as well. A thread moves
-// one number of each, or four (wide). blockIdx.y is the sequence.
-extern "C" __global__ void update(const float *k, const float *v, const int *at, float *cacheK,
-                                  float *cacheV, int count, int slots, int width, int wide) {
-    const int sequence = blockIdx.y;
-    const int n = count * width;
-    const int i = (blockIdx.x * blockDim.x + threadIdx.x) * (wide ? 4 : 1);
-    const int slot = at[sequence];
-    // The host has checked its own copy; a recorded launch is replayed without that.
-    if (i >= n || slot < 0 || slot > slots - count) return;
-    const size_t from = (size_t)sequence * n + i;
-    const size_t to = ((size_t)sequence * slots + slot) * width + i;
-    if (wide) {
-        *(float4 *)(cacheK + to) = *(const float4 *)(k + from);
-        *(float4 *)(cacheV + to) = *(const float4 *)(v + from);
-    } else {
-        cacheK[to] = k[from];
-        cacheV[to] = v[from];
-    }
 }

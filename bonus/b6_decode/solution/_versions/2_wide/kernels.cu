@@ -1,81 +1,8 @@
 // Decoding in halves, 16 bytes at a time: a block for each query head, which takes 128 keys at a
 // time. A thread reads a key in DIM / 8 loads; of values, DIM / 8 threads take a row.
-//
-//   q, out [batch, heads, DIM]      k, v [batch, slots, kvHeads, DIM]      lengths [batch]
-//
-// The host defines DIM (64 or 128), and BRAIN for bfloat16.
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#ifdef BRAIN
-typedef __nv_bfloat16 Half;
-__device__ float wide(Half x) {
-    return __bfloat162float(x);
-}
-__device__ Half narrow(float x) {
-    return __float2bfloat16_rn(x);
-}
-#else
-typedef __half Half;
-__device__ float wide(Half x) {
-    return __half2float(x);
-}
-__device__ Half narrow(float x) {
-    return __float2half_rn(x);
-}
-#endif
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
-constexpr int HEADS = 1;                       // query heads of a block
-constexpr int LANES = DIM / 8;                 // that share a row of values
-constexpr int GROUPS = THREADS / LANES;        // rows of values at a time
-
-// Eight numbers, 16 bytes: the most that one load brings.
-struct Eight {
-    float x[8];
-};
-__device__ Eight widened(uint4 bits) {
-    Eight y;
-    const unsigned two[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-#ifdef BRAIN
-        const float2 f = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162 *>(&two[i]));
-#else
-        const float2 f = __half22float2(*reinterpret_cast<const __half2 *>(&two[i]));
-#endif
-        y.x[2 * i] = f.x, y.x[2 * i + 1] = f.y;
-    }
-    return y;
-}
-__device__ Eight load(const Half *from) {
-    return widened(*reinterpret_cast<const uint4 *>(from));
-}
-
-// The largest, or the sum, of a block's numbers, for all of its threads.
-__device__ float largestOf(float x, float *room) {
-    room[threadIdx.x] = x;
-    for (int n = THREADS / 2; n > 0; n /= 2) {
-        __syncthreads(); // the other half has written
-        if (threadIdx.x < n) room[threadIdx.x] = fmaxf(room[threadIdx.x], room[threadIdx.x + n]);
-    }
-    __syncthreads(); // the result is there
-    x = room[0];
-    __syncthreads(); // everyone has read it: room may be used again
-    return x;
-}
-__device__ float sumOf(float x, float *room) {
-    room[threadIdx.x] = x;
-    for (int n = THREADS / 2; n > 0; n /= 2) {
-        __syncthreads(); // the other half has written
-        if (threadIdx.x < n) room[threadIdx.x] += room[threadIdx.x + n];
-    }
-    __syncthreads(); // the result is there
-    x = room[0];
-    __syncthreads(); // everyone has read it: room may be used again
-    return x;
-}
+#include "rows.cuh"
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -107,9 +34,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 for (int i = 0; i < 8; i++) score += query[x + i] * key.x[i];
             }
         }
-        // 2. The online softmax: a larger maximum rescales what was summed before. The first slot
-        // of a
-        //    tile is filled, so the maximum is finite.
+        // 2. The online softmax: a larger maximum rescales what was summed before. A tile's first
+        //    slot is filled, so the maximum is finite.
         const float most = fmaxf(largest, largestOf(score, room));
         const float rescale = exp2f(largest - most), weight = exp2f(score - most);
         largest = most;

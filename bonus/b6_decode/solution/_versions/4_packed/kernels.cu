@@ -1,102 +1,10 @@
 // Decoding in halves, with a key's query heads packed: a block has one key head of one sequence,
 // and up to 4 of the query heads that share it, so it reads each key once for all of them. A group
 // of DIM / 8 threads takes a key at a time, as in 3_warp.
-//
-//   q, out [batch, heads, DIM]      k, v [batch, slots, kvHeads, DIM]      lengths [batch]
-//
-// The host defines DIM (64 or 128), and BRAIN for bfloat16.
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#ifdef BRAIN
-typedef __nv_bfloat16 Half;
-__device__ float wide(Half x) {
-    return __bfloat162float(x);
-}
-__device__ Half narrow(float x) {
-    return __float2bfloat16_rn(x);
-}
-#else
-typedef __half Half;
-__device__ float wide(Half x) {
-    return __half2float(x);
-}
-__device__ Half narrow(float x) {
-    return __float2half_rn(x);
-}
-#endif
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
-constexpr int HEADS = 4;                // query heads of a block, at most
-constexpr int LANES = DIM / 8;          // of a group: each has 16 bytes of a key
-constexpr int GROUPS = THREADS / LANES; // keys at a time
-
-// Eight numbers, 16 bytes: the most that one load brings.
-struct Eight {
-    float x[8];
-};
-__device__ Eight widened(uint4 bits) {
-    Eight y;
-    const unsigned two[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-#ifdef BRAIN
-        const float2 f = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162 *>(&two[i]));
-#else
-        const float2 f = __half22float2(*reinterpret_cast<const __half2 *>(&two[i]));
-#endif
-        y.x[2 * i] = f.x, y.x[2 * i + 1] = f.y;
-    }
-    return y;
-}
-__device__ Eight load(const Half *from) {
-    return widened(*reinterpret_cast<const uint4 *>(from));
-}
-
-// The sum over a group's lanes, for each of them.
-__device__ float groupSum(float x) {
-#pragma unroll
-    for (int i = LANES / 2; i > 0; i /= 2) x += __shfl_xor_sync(0xffffffffu, x, i);
-    return x;
-}
-
-// Before the first key the largest score is -inf, and -inf - -inf would be NaN.
-__device__ float base(float largest) {
-    return largest == -INFINITY ? 0 : largest;
-}
-
-// What is known of a head's scores: the largest, in units of log2, and the sum of 2^(score - it).
-struct Weights {
-    float largest, sum;
-};
-
-// What several groups, or blocks, have found of one number of a head.
-struct Found {
-    float number; // of the weighted values, not divided by the sum yet
-    Weights weights;
-};
-
-// Merges n results: number x of result i is rows[i * DIM + x]. A result without a key has a largest
-// score of -inf, so it counts 2^-inf = 0 times.
-__device__ Found merge(const float *rows, const Weights *weights, int n, int x) {
-    Found all = {0, {-INFINITY, 0}};
-#pragma unroll 8 // the loads of eight are on their way together
-    for (int i = 0; i < n; i++)
-        all.weights.largest = fmaxf(all.weights.largest, weights[i].largest);
-#pragma unroll 8
-    for (int i = 0; i < n; i++) {
-        const float by = exp2f(weights[i].largest - base(all.weights.largest));
-        all.weights.sum += by * weights[i].sum;
-        all.number += by * rows[i * DIM + x];
-    }
-    return all;
-}
-
-// Divides by the sum and rounds, once. A sequence without a key gets zeros.
-__device__ Half finished(const Found &all) {
-    return narrow(all.weights.sum == 0 ? 0 : all.number / all.weights.sum);
-}
+constexpr int HEADS = 4; // query heads of a block, at most
+#include "rows.cuh"
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -8,9 +8,6 @@ import (
 	"flashlab/device"
 )
 
-// threads of a block, as kernels.cu has them.
-const threads = 256
-
 // Decode holds the compiled kernels, and scratch memory for the parts of
 // DecodeSplit.
 type Decode struct {
@@ -20,10 +17,12 @@ type Decode struct {
 	parts           device.Buffer[float32]
 }
 
-// sized is a decoding kernel for a head dimension up to dim.
+// sized is a decoding kernel by its name, for a head dimension up to dim, whose blocks take
+// up to heads query heads that share a key head.
 type sized struct {
-	dim    int
-	kernel device.Kernel
+	name       string
+	dim, heads int
+	kernel     device.Kernel
 }
 
 var (
@@ -44,12 +43,11 @@ func New(q device.Queue) (*Decode, error) {
 	if d.combine, err = module.Kernel("combine"); err != nil {
 		return nil, err
 	}
-	for _, lanes := range []int{16, 32} { // each has four numbers of a row
-		kernel, err := module.Kernel(fmt.Sprintf("decode_%d", lanes))
-		if err != nil {
+	for _, k := range decoders {
+		if k.kernel, err = module.Kernel(k.name); err != nil {
 			return nil, err
 		}
-		d.kernels = append(d.kernels, sized{4 * lanes, kernel})
+		d.kernels = append(d.kernels, k)
 	}
 	return d, nil
 }
@@ -77,11 +75,15 @@ func (d *Decode) Update(c attn.Cache, k, v device.Buffer[float32], count int, at
 	}
 	wide := aligned(c.Slot(), k, v, c.K, c.V)
 	moves := count * c.Slot() // a thread moves one number, or four
-	if wide {
+	if fours && wide {
 		moves /= 4
 	}
 	l := device.Launch{Grid: device.D2((moves+threads-1)/threads, c.Batch), Block: device.D1(threads)}
-	return d.queue.Launch(d.update, l, k, v, at.Device, c.K, c.V, count, c.MaxSeq, c.Slot(), wide)
+	args := []any{k, v, at.Device, c.K, c.V, count, c.MaxSeq, c.Slot()}
+	if fours {
+		args = append(args, wide)
+	}
+	return d.queue.Launch(d.update, l, args...)
 }
 
 // Decode writes softmax(q·kᵀ/√Dim)·v to out.
@@ -137,13 +139,27 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
 func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, parts int) error {
-	k := d.kernels[0]
-	if s.Dim > k.dim {
-		k = d.kernels[1]
-	}
-	l := device.Launch{Grid: device.D2(s.Batch*s.Heads, parts), Block: device.D1(threads)}
+	share := s.Heads / s.KVHeads
+	k := d.pick(s.Dim, share)
+	chunks := (share + k.heads - 1) / k.heads
+	l := device.Launch{Grid: device.D2(s.Batch*s.KVHeads*chunks, parts), Block: device.D1(threads)}
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
-	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, to, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
+	args := []any{q, c.K, c.V, lengths.Device, to, s.MaxSeq, s.Heads, s.KVHeads, s.Dim}
+	if fours {
+		args = append(args, aligned(s.Dim, q, c.K, c.V))
+	}
+	return d.queue.Launch(k.kernel, l, append(args, factor)...)
+}
+
+// pick finds the kernel for a head dimension, and for the number of query heads that share a key
+// head; where none has so many, several blocks share the key head.
+func (d *Decode) pick(dim, share int) (k sized) {
+	for _, one := range d.kernels {
+		if k.heads == 0 || k.dim < dim || one.dim == k.dim && k.heads < share {
+			k = one
+		}
+	}
+	return k
 }
 
 // aligned tells whether all rows, of length numbers, start at multiples of 16

@@ -8,40 +8,40 @@ import (
 	"flashlab/device"
 )
 
-// What kernels.cu has: query heads and warps of a block.
-const (
-	heads = 1
-	warps = 4
-)
-
-// Decode holds the kernels, by the head's dimension.
+// Decode holds the kernels, by the head's dimension, and scratch memory for what blocks find that
+// share keys. A rung's own file has its sizes.
 type Decode struct {
 	queue           device.Queue
 	float16, bfloat kernels16
+	between         device.Buffer[float32]
 }
 
 type kernels16 map[int]device.Kernel
 
-// New compiles the kernels for one device.
+// New compiles the kernels for one device. The scratch memory is for the most blocks that ever
+// share keys, so that no call allocates.
 func New(q device.Queue) (*Decode, error) {
 	d := &Decode{queue: q, float16: kernels16{}, bfloat: kernels16{}}
-	for _, dim := range []int{64, 128} {
-		if err := d.float16.compile(q, dim, nil); err != nil {
+	if many > 0 {
+		var err error
+		if d.between, err = device.Alloc[float32](q, "what blocks find", many*heads*(128+2)); err != nil {
 			return nil, err
 		}
-		if err := d.bfloat.compile(q, dim, map[string]string{"BRAIN": "1"}); err != nil {
+	}
+	for _, dim := range []int{64, 128} {
+		if err := d.float16.compile(q, map[string]string{"DIM": strconv.Itoa(dim)}, dim); err != nil {
+			return nil, err
+		}
+		if err := d.bfloat.compile(q, map[string]string{"DIM": strconv.Itoa(dim), "BRAIN": "1"}, dim); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
 }
 
-func (k kernels16) compile(q device.Queue, dim int, more map[string]string) error {
+func (k kernels16) compile(q device.Queue, defines map[string]string, dim int) error {
 	src := Source
-	src.Defines = map[string]string{"DIM": strconv.Itoa(dim)}
-	for name, value := range more {
-		src.Defines[name] = value
-	}
+	src.Defines = defines
 	module, err := q.Compile(src)
 	if err != nil {
 		return err
@@ -68,8 +68,15 @@ func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer
 	}
 	share := s.Heads / s.KVHeads
 	groups := s.Batch * s.KVHeads * ((share + heads - 1) / heads)
-	l := device.Launch{Grid: device.D1(groups), Block: device.D1(32 * warps)}
+	// As many blocks share the keys of a head as fill the GPU, but each should have some keys for every
+	// group of threads.
+	parts := max(1, min(many/groups, s.MaxSeq/256))
+	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(32 * warps), Shared: shared}
+	args := []any{q, k, v, lengths.Device, out}
+	if many > 0 {
+		args = append(args, d.between)
+	}
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))
-	return d.queue.Launch(kernels[s.Dim], l, q, k, v, lengths.Device, out, s.MaxSeq, s.Heads, s.KVHeads, scale)
+	return d.queue.Launch(kernels[s.Dim], l, append(args, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
