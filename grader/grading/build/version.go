@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"flashlab/device"
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 )
@@ -33,7 +34,8 @@ func Versions(root string, t *rubric.Task) (names []string) {
 	return names
 }
 
-// Version puts an earlier version's files in place of the solution's own, and adds what versions share.
+// Version puts an earlier version's files in place of the solution's own, and adds what versions share:
+// all Go files, and the headers that its kernels include.
 func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]gate.File, error) {
 	names := Versions(root, t)
 	at := slices.Index(names, name)
@@ -52,7 +54,27 @@ func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]
 		}
 	}
 	shared, err := Shared(root, t)
-	return append(files, shared...), err
+	if err != nil {
+		return nil, err
+	}
+	used := usedBy(files, shared)
+	return append(files, slices.DeleteFunc(shared, func(f gate.File) bool { return filepath.Ext(f.Name) == ".cuh" && !used[f.Name] })...), nil
+}
+
+// usedBy are the headers among shared that kernels include, by name.
+func usedBy(files, shared []gate.File) map[string]bool {
+	headers, used := map[string]string{}, map[string]bool{}
+	for _, f := range shared {
+		headers[f.Name] = string(f.Data)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(filepath.Ext(f.Name), ".cu") {
+			for name := range (device.Source{Text: string(f.Data)}).With(headers).Files {
+				used[name] = true
+			}
+		}
+	}
+	return used
 }
 
 // earlier makes a later version's file that of the one in dir, if it has another.

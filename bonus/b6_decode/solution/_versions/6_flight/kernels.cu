@@ -5,12 +5,12 @@
 // time, and several blocks may share the keys.
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
-constexpr int HEADS = 4;     // query heads of a block, at most
-constexpr int SHARED = 4096; // groups of blocks that share keys, at most
-constexpr int STAGES = 6;    // of the ring
-#include "rows.cuh"
+constexpr int HEADS = 4;  // query heads of a block, at most
+constexpr int STAGES = 6; // of the ring
+#include "heads.cuh"
 
 // How many of the blocks that share keys are done: 0 before and after each launch.
+constexpr int SHARED = 4096; // groups of such blocks, at most
 __device__ unsigned done[SHARED];
 
 // A copy of 16 bytes to shared memory that nobody waits for yet; zeros if it is not there.
@@ -29,9 +29,9 @@ template <int LATER> __device__ void arrived() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. between has room for
-// the results of all blocks that share keys: [batch * heads * parts] rows of DIM sums, and behind
-// them as many weights.
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. between has room for the
+// results of all blocks that share keys: [batch * heads * parts] rows of DIM sums, and behind them
+// as many weights.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
            float *between, int slots, int heads, int kvHeads, float scale) {
@@ -41,17 +41,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
 
     // 1. Which heads, which keys. The length is read here: a recorded launch sees today's.
-    const int share = heads / kvHeads, chunks = (share + HEADS - 1) / HEADS;
-    const int chunk = blockIdx.x % chunks, kvHead = blockIdx.x / chunks % kvHeads;
-    const int sequence = blockIdx.x / chunks / kvHeads;
-    const int count = min(HEADS, share - chunk * HEADS); // of this block's query heads
-    const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
-    const int length = min(max(lengths[sequence], 0), slots);
+    const Mine m = mine(heads, kvHeads);
+    const int length = min(max(lengths[m.sequence], 0), slots);
     const int parts = gridDim.y, part = blockIdx.y, perPart = (length + parts - 1) / parts;
     const int begin = min(part * perPart, length);
     const int end = min(begin + perPart, length); // no key: begin
     const int pitch = kvHeads * DIM;
-    const size_t cache = ((size_t)sequence * slots * kvHeads + kvHead) * DIM + 8 * lane;
+    const size_t cache = ((size_t)m.sequence * slots * kvHeads + m.kvHead) * DIM + 8 * lane;
     k += cache, v += cache;
 
     // Asks for this thread's part of a turn's key and value.
@@ -69,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float largest[HEADS], sum[HEADS];
 #pragma unroll
     for (int h = 0; h < HEADS; h++) {
-        if (h < count) query[h] = load(q + (head0 + h) * DIM + 8 * lane);
+        if (h < m.count) query[h] = load(q + (m.head0 + h) * DIM + 8 * lane);
         largest[h] = -INFINITY, sum[h] = 0;
     }
     // All groups go round equally often: shuffles need a whole warp.
@@ -82,38 +78,24 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const Eight value = widened(ring[turn % STAGES][1][threadIdx.x]);
         fetch(turn + STAGES - 1); // where the turn before this one was
                                   // 3. For each head a score, and a step of the online softmax.
-#pragma unroll
-        for (int h = 0; h < HEADS; h++) {
-            float score = 0;
-#pragma unroll
-            for (int i = 0; i < 8; i++) score += query[h].x[i] * key.x[i];
-            score = groupSum(score) * scale;
-            if (slot >= end) score = -INFINITY;
-            const float most = fmaxf(largest[h], score);
-            const float rescale = exp2f(largest[h] - base(most));
-            const float weight = exp2f(score - base(most));
-            largest[h] = most;
-            sum[h] = sum[h] * rescale + weight;
-#pragma unroll
-            for (int i = 0; i < 8; i++) acc[h].x[i] = acc[h].x[i] * rescale + weight * value.x[i];
-        }
+        step(query, acc, largest, sum, key, value, slot < end, scale);
     }
     arrived<0>(); // what was asked for behind the last key
 
     // 4. The groups' results, merged, head by head. With all keys here that is the end of it.
-    const size_t all = (size_t)gridDim.x / (chunks * kvHeads) * heads * parts; // results
+    const size_t all = (size_t)gridDim.x / (m.chunks * kvHeads) * heads * parts; // results
     Weights *weights = reinterpret_cast<Weights *>(between + all * DIM);
 #pragma unroll
     for (int h = 0; h < HEADS; h++) {
-        if (h >= count) break;
+        if (h >= m.count) break;
 #pragma unroll
         for (int i = 0; i < 8; i++) rows[group][8 * lane + i] = acc[h].x[i];
         if (lane == 0) found[group] = {largest[h], sum[h]};
         __syncthreads(); // all results are in place
         if (threadIdx.x < DIM) {
             const Found one = merge(rows[0], found, GROUPS, threadIdx.x);
-            const size_t at = (head0 + h) * parts + part;
-            if (parts == 1) out[(head0 + h) * DIM + threadIdx.x] = finished(one);
+            const size_t at = (m.head0 + h) * parts + part;
+            if (parts == 1) out[(m.head0 + h) * DIM + threadIdx.x] = finished(one);
             if (parts > 1) between[at * DIM + threadIdx.x] = one.number;
             if (parts > 1 && threadIdx.x == 0) weights[at] = one.weights;
         }
@@ -131,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __syncthreads(); // everyone knows whether this block is the last
     if (!last) return;
     __threadfence();
-    for (int i = threadIdx.x; i < count * DIM; i += THREADS) {
-        const size_t head = head0 + i / DIM;
+    for (int i = threadIdx.x; i < m.count * DIM; i += THREADS) {
+        const size_t head = m.head0 + i / DIM;
         out[head * DIM + i % DIM] =
             finished(merge(between + head * parts * DIM, weights + head * parts, parts, i % DIM));
     }

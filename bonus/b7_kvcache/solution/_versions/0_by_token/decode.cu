@@ -31,17 +31,45 @@ __device__ float number(const Side &c, size_t token, int x) {
 #endif
 }
 
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const int *lengths,
            __half *out, int slots, int heads, int kvHeads, float scale) {
+    __shared__ float query[DIM], weights[THREADS], room[THREADS];
     const int sequence = blockIdx.x / heads, head = blockIdx.x % heads;
     // Read here: a recorded launch sees today's.
     const int length = min(max(lengths[sequence], 0), slots);
     const size_t token0 = ((size_t)sequence * kvHeads + head / (heads / kvHeads)) * slots;
     const Side keys = {k, kScales, kLows}, values = {v, vScales, vLows};
     q += (size_t)blockIdx.x * DIM, out += (size_t)blockIdx.x * DIM;
-    attend(
-        q, out, length, scale, [&](int slot, int x) { return number(keys, token0 + slot, x); },
-        [&](int slot, int x) { return number(values, token0 + slot, x); });
+    if (threadIdx.x < DIM) query[threadIdx.x] = __half2float(q[threadIdx.x]) * scale;
+    __syncthreads(); // the query is there
+
+    float acc = 0, largest = -INFINITY, sum = 0;
+    for (int first = 0; first < length; first += THREADS) {
+        // 1. A score for each thread.
+        const int slot = first + threadIdx.x;
+        float score = -INFINITY;
+        if (slot < length) {
+            score = 0;
+            for (int x = 0; x < DIM; x++) score += query[x] * number(keys, token0 + slot, x);
+        }
+        // 2. The online softmax: a larger maximum rescales what was summed before. The first slot
+        //    of a tile is filled, so the maximum is finite.
+        const float most = fmaxf(largest, largestOf(score, room));
+        const float rescale = exp2f(largest - most), weight = exp2f(score - most);
+        largest = most;
+        sum = sum * rescale + sumOf(weight, room);
+        weights[threadIdx.x] = weight;
+        __syncthreads(); // all weights are there
+        // 3. A number of the output for each thread.
+        if (threadIdx.x < DIM) {
+            acc *= rescale;
+            for (int j = 0; j < min(THREADS, length - first); j++)
+                acc += weights[j] * number(values, token0 + first + j, threadIdx.x);
+        }
+        __syncthreads(); // the weights are used up
+    }
+    if (threadIdx.x < DIM) out[threadIdx.x] = __float2half_rn(sum == 0 ? 0 : acc / sum);
 }

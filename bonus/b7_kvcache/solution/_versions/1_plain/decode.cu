@@ -54,11 +54,13 @@ __device__ float value(const Cache &c, const Place &at, int closed) {
     return __half2float(__hfma(__int2half_rn(code), c.vScales[at.token()], c.vLows[at.token()]));
 }
 
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const __half *kOpen,
            const __half *vOpen, const int *lengths, __half *out, int slots, int heads, int kvHeads,
            float scale) {
+    __shared__ float query[DIM], weights[THREADS], room[THREADS];
     const int sequence = blockIdx.x / heads, head = blockIdx.x % heads;
     // Read here: a recorded launch sees today's.
     const int length = min(max(lengths[sequence], 0), slots);
@@ -67,7 +69,33 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const size_t pair = (size_t)sequence * kvHeads + head / (heads / kvHeads);
     const auto place = [&](int slot, int x) { return Place{pair, (size_t)slots, slot, x}; };
     q += (size_t)blockIdx.x * DIM, out += (size_t)blockIdx.x * DIM;
-    attend(
-        q, out, length, scale, [&](int slot, int x) { return key(cache, place(slot, x), closed); },
-        [&](int slot, int x) { return value(cache, place(slot, x), closed); });
+    if (threadIdx.x < DIM) query[threadIdx.x] = __half2float(q[threadIdx.x]) * scale;
+    __syncthreads(); // the query is there
+
+    float acc = 0, largest = -INFINITY, sum = 0;
+    for (int first = 0; first < length; first += THREADS) {
+        // 1. A score for each thread.
+        const int slot = first + threadIdx.x;
+        float score = -INFINITY;
+        if (slot < length) {
+            score = 0;
+            for (int x = 0; x < DIM; x++) score += query[x] * key(cache, place(slot, x), closed);
+        }
+        // 2. The online softmax: a larger maximum rescales what was summed before. The first slot
+        //    of a tile is filled, so the maximum is finite.
+        const float most = fmaxf(largest, largestOf(score, room));
+        const float rescale = exp2f(largest - most), weight = exp2f(score - most);
+        largest = most;
+        sum = sum * rescale + sumOf(weight, room);
+        weights[threadIdx.x] = weight;
+        __syncthreads(); // all weights are there
+        // 3. A number of the output for each thread.
+        if (threadIdx.x < DIM) {
+            acc *= rescale;
+            for (int j = 0; j < min(THREADS, length - first); j++)
+                acc += weights[j] * value(cache, place(first + j, threadIdx.x), closed);
+        }
+        __syncthreads(); // the weights are used up
+    }
+    if (threadIdx.x < DIM) out[threadIdx.x] = __float2half_rn(sum == 0 ? 0 : acc / sum);
 }
