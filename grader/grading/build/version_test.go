@@ -10,6 +10,7 @@ import (
 
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
 )
 
 // TestVersionsShare: what a version lacks is the next one's that has it, and what lies beside them is all of theirs.
@@ -38,6 +39,29 @@ func TestVersionsShare(t *testing.T) {
 			want = append(want, "header")
 		}
 		assert.Equal(t, want, got, name)
+	}
+}
+
+// TestVersionsOfTheCourse: each can be put together, and what lies beside them is of use to one of them.
+func TestVersionsOfTheCourse(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	for _, task := range tasks {
+		used := map[string]bool{}
+		for _, name := range Versions(root, task) {
+			files, err := VersionFiles(root, task, name)
+			require.NoError(t, err)
+			for _, f := range files {
+				used[f.Name] = true
+			}
+		}
+		shared, err := Shared(root, task)
+		require.NoError(t, err)
+		for _, f := range shared {
+			assert.True(t, used[f.Name], "no version of task %s includes %s", task.Name, f.Name)
+		}
 	}
 }
 
