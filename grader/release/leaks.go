@@ -77,7 +77,7 @@ func Leaks(course, tree map[string][]byte) []string {
 	}
 	for _, name := range edition.Sorted(course) {
 		if isSolution(name) {
-			runs(course[name], func(r run, _ []string) {
+			runs(codeOf(name, course[name]), func(r run, _ []string) {
 				if !public[r] && secret[r] == "" {
 					secret[r] = name
 				}
@@ -113,8 +113,22 @@ func Leaks(course, tree map[string][]byte) []string {
 // isSolution tells whether a file is code of a reference solution.
 func isSolution(name string) bool {
 	switch path.Ext(name) {
-	case ".go", ".cu", ".cuh", ".h":
+	case ".go", ".cu", ".cuh", ".h", ".diff":
 		return ofATask(name) && within(name, "solution") && !strings.HasSuffix(name, "_test.go")
 	}
 	return false
+}
+
+// codeOf is the code that a file of a solution adds: of a diff, the lines that it brings.
+func codeOf(name string, text []byte) []byte {
+	if path.Ext(name) != ".diff" {
+		return text
+	}
+	var added []byte
+	for line := range bytes.Lines(text) {
+		if line[0] == '+' {
+			added = append(added, line[1:]...)
+		}
+	}
+	return added
 }

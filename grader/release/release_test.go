@@ -192,6 +192,10 @@ func TestPlantedLeaksAreFound(t *testing.T) {
 		}
 	}
 	assert.Empty(t, Leaks(course, tree.Contents))
+
+	// What a version tells by a diff is a secret, too.
+	diff := map[string][]byte{"task4_flash/solution/_versions/1_x/kernels.cu.diff": []byte("Why.\n@@\n old\n+" + strings.ReplaceAll(middle, "\n", "\n+") + "\n")}
+	assert.Len(t, Leaks(diff, map[string][]byte{"docs/gpu.md": []byte(middle)}), 1)
 }
 
 // Students have kernels and functions to grade themselves, and some come close to what a task asks for.

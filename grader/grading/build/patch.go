@@ -2,12 +2,14 @@ package build
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
 // patched applies a diff in the unified form, but for its line numbers, which nobody would keep right:
 // after a line that begins with @@ come lines of the text, which begin with a blank or, if they go, with
-// a minus, and new ones, which begin with a plus. What stands before the first @@ explains.
+// a minus, and new ones, which begin with a plus. What stands before the first @@ explains, or names a
+// base by a line "--- task4_flash/solution/_versions/4_quads/kernels.cu".
 func patched(text, diff []byte) ([]byte, error) {
 	rest := strings.SplitAfter(string(text), "\n")
 	var out strings.Builder
@@ -57,4 +59,12 @@ func find(text, lines []string) int {
 		}
 	}
 	return found
+}
+
+// baseOf is the file that a diff names as what it changes; "" is the next version's.
+func baseOf(diff []byte) string {
+	head, _, _ := strings.Cut("\n"+string(diff), "\n@@")
+	_, base, _ := strings.Cut(head, "\n--- ")
+	base, _, _ = strings.Cut(base, "\n")
+	return filepath.FromSlash(strings.TrimSpace(base))
 }

@@ -43,22 +43,33 @@ func Version(root string, t *rubric.Task, name string, solution []gate.File) ([]
 		return nil, fmt.Errorf("the solution of task %s has no version %q; it has %q", t.Name, name, names)
 	}
 	files := slices.Clone(solution)
+	var shared []gate.File
 	for i := range files {
 		if files[i].Task != t.Dir {
 			continue
 		}
 		for _, from := range slices.Backward(names[at:]) { // from the solution down
-			if err := earlier(&files[i], root, filepath.Join(t.Dir, "solution", "_versions", from)); err != nil {
+			more, err := earlier(&files[i], root, filepath.Join(t.Dir, "solution", "_versions", from))
+			if err != nil {
 				return nil, err
+			}
+			if more != nil {
+				shared = more
 			}
 		}
 	}
-	shared, err := Shared(root, t)
+	own, err := Shared(root, t)
 	if err != nil {
 		return nil, err
 	}
+	shared = append(own, shared...)
 	used := usedBy(files, shared)
-	return append(files, slices.DeleteFunc(shared, func(f gate.File) bool { return filepath.Ext(f.Name) == ".cuh" && !used[f.Name] })...), nil
+	for i, f := range shared {
+		if used[f.Name] || filepath.Ext(f.Name) == ".go" && i < len(own) {
+			files = append(files, f)
+		}
+	}
+	return files, nil
 }
 
 // usedBy are the headers among shared that kernels include, by name.
@@ -77,24 +88,31 @@ func usedBy(files, shared []gate.File) map[string]bool {
 	return used
 }
 
-// earlier makes a later version's file that of the one in dir, if it has another.
-func earlier(f *gate.File, root, dir string) error {
+// earlier makes a later version's file that of the one in dir, if it has another: whole, or as a diff. Where
+// that is a diff of another task's version, shared are what that task's versions share.
+func earlier(f *gate.File, root, dir string) (shared []gate.File, err error) {
 	path := filepath.Join(dir, f.Name)
 	data, err := os.ReadFile(filepath.Join(root, path))
 	if errors.Is(err, fs.ErrNotExist) {
 		var diff []byte
-		if diff, err = os.ReadFile(filepath.Join(root, path+".diff")); err == nil {
-			data, err = patched(f.Data, diff)
+		if diff, err = os.ReadFile(filepath.Join(root, path+".diff")); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		data = f.Data
+		if base := baseOf(diff); base != "" && err == nil {
+			if shared, err = sharedIn(root, f.Task, filepath.Dir(filepath.Dir(base))); err == nil {
+				data, err = os.ReadFile(filepath.Join(root, base))
+			}
+		}
+		if err == nil {
+			data, err = patched(data, diff)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f.Path, f.Data = path, data
-	return nil
+	return shared, nil
 }
 
 // VersionFiles are all files of a version: those of the task, and what versions share.
@@ -117,18 +135,22 @@ func OfVersions(f gate.File) bool {
 }
 
 // Shared are the files that a task's versions share.
-func Shared(root string, t *rubric.Task) (files []gate.File, err error) {
-	entries, _ := os.ReadDir(versionsDir(root, t))
+func Shared(root string, t *rubric.Task) ([]gate.File, error) {
+	return sharedIn(root, t.Dir, filepath.Join(t.Dir, "solution", "_versions"))
+}
+
+func sharedIn(root, task, dir string) (files []gate.File, err error) {
+	entries, _ := os.ReadDir(filepath.Join(root, dir)) // most tasks have none
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
 		}
-		path := filepath.Join(versionsDir(root, t), e.Name())
-		data, err := os.ReadFile(path)
+		path := filepath.Join(dir, e.Name())
+		data, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, gate.File{Task: t.Dir, Name: e.Name(), Path: filepath.Join(t.Dir, "solution", "_versions", e.Name()), Data: data, Ladder: true})
+		files = append(files, gate.File{Task: task, Name: e.Name(), Path: path, Data: data, Ladder: true})
 	}
 	return files, nil
 }

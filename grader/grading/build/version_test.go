@@ -42,6 +42,25 @@ func TestVersionsShare(t *testing.T) {
 	}
 }
 
+// TestAVersionMayBeAnothersChanged: a diff may name another task's version, and then has that one's headers.
+func TestAVersionMayBeAnothersChanged(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"task8_y/solution/_versions/1_first/kernels.cu":      "#include \"tile.cuh\"\nold\n",
+		"task8_y/solution/_versions/tile.cuh":                "its header",
+		"task8_y/solution/_versions/host.go":                 "its host",
+		"task9_x/solution/_versions/2_other/kernels.cu.diff": "As its first.\n--- task8_y/solution/_versions/1_first/kernels.cu\n@@\n-old\n+new\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+	}
+	files, err := Version(root, &rubric.Task{Dir: "task9_x", Name: "9"}, "2_other", []gate.File{{Task: "task9_x", Name: "kernels.cu", Data: []byte("solution")}})
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	assert.Equal(t, "#include \"tile.cuh\"\nnew\n", string(files[0].Data))
+	assert.Equal(t, gate.File{Task: "task9_x", Name: "tile.cuh", Path: filepath.FromSlash("task8_y/solution/_versions/tile.cuh"), Data: []byte("its header"), Ladder: true}, files[1])
+}
+
 // TestVersionsOfTheCourse: each can be put together, and what lies beside them is of use to one of them.
 func TestVersionsOfTheCourse(t *testing.T) {
 	root, err := repo.Root()
