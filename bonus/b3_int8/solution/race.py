@@ -21,6 +21,9 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.testing import do_bench
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from rungs import rung  # noqa: E402
+
 HERE = pathlib.Path(__file__).parent
 INCLUDE = HERE / "../../../device/nvcc/include"
 WORK = pathlib.Path(tempfile.mkdtemp())
@@ -48,7 +51,7 @@ def compile_one(job):
     file, *flags = job
     cubin = WORK / ("_".join([file.replace("/", "_"), *flags]) + ".cubin")
     subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}", *flags, "-o", cubin,
-                    HERE / f"{file}.cu"], check=True)
+                    rung(HERE, f"{file}.cu")], check=True)
     return cubin.read_bytes()
 
 

@@ -20,6 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 import torch.nn.functional as F
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from rungs import rung  # noqa: E402
+
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(tempfile.mkdtemp())
 NAMES = ("COLUMNS", "TALL", "STAGES", "GROUP")
@@ -49,7 +52,7 @@ def compiled(job):
     file, defines = job
     cubin = WORK / (str(abs(hash(job))) + ".cubin")
     done = subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *defines,
-                           "-o", cubin, HERE / file], capture_output=True, text=True)
+                           "-o", cubin, rung(HERE, file)], capture_output=True, text=True)
     if done.returncode or "C75" in done.stderr:  # C7510 and its like: products that wait for each other
         sys.exit(done.stderr)
     return cubin.read_bytes()

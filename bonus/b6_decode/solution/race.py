@@ -23,6 +23,9 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.testing import do_bench
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from rungs import rung  # noqa: E402
+
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(tempfile.mkdtemp())
 CHECKS = [  # batch, heads, heads of k and v, slots, dim
@@ -58,7 +61,7 @@ class Kernel:
     def __init__(self, spec):
         self.name = spec
         file, _, changes = spec.partition(":")
-        self.text = (HERE / file).read_text()
+        self.text, self.folder = rung(HERE, file).read_text(), rung(HERE, file).parent
         self.set = dict(c.split("=") for c in changes.split(",") if c)
         self.paged = "+PAGED" in self.set
         self.flags = [f"-D{n[1:]}={self.set.pop(n)}" for n in list(self.set) if n[0] == "+"]
@@ -79,7 +82,7 @@ class Kernel:
         dim, brain = job
         stem = WORK / f"{abs(hash(self.name))}_{dim}_{brain}"
         stem.with_suffix(".cu").write_text(self.text)
-        flags = [f"-DDIM={dim}", *(["-DBRAIN=1"] if brain else []), *self.flags]
+        flags = [f"-I{self.folder}", f"-DDIM={dim}", *(["-DBRAIN=1"] if brain else []), *self.flags]
         subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags,
                         "-o", stem.with_suffix(".cubin"), stem.with_suffix(".cu")], check=True)
         self.functions[dim, brain] = stem.with_suffix(".cubin").read_bytes()

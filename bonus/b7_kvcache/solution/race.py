@@ -21,6 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from triton.testing import do_bench
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from rungs import rung  # noqa: E402
+
 HERE = pathlib.Path(__file__).parent
 INCLUDE = HERE / "../../../device/nvcc/include"
 WORK = pathlib.Path(tempfile.mkdtemp())
@@ -130,7 +133,7 @@ class Kernel:
     def __init__(self, spec):
         self.name = spec
         file, _, changes = spec.partition(":")
-        path = HERE / file
+        path = rung(HERE, file)
         if file == "halves.cu" and not path.exists():
             path = HERE.parent.parent / "b6_decode" / "solution" / "kernels.cu"
         self.text, self.folder = path.read_text(), path.parent

@@ -3,8 +3,6 @@
 
 #include <cuda_fp16.h>
 
-constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
-constexpr int HEADS = 1;                       // query heads of a block
 static_assert(DIM <= THREADS, "a thread has one number of the output");
 
 // The largest, or the sum, of a block's numbers, for all of its threads.

@@ -2,6 +2,7 @@
 // thread computes a key's score by itself, then one number of the output.
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
+constexpr int HEADS = 1;                       // query heads of a block
 #include "rows.cuh"
 static_assert(DIM <= THREADS, "a thread has one number of the output");
 

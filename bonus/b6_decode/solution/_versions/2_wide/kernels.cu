@@ -2,6 +2,7 @@
 // time. A thread reads a key in DIM / 8 loads; of values, DIM / 8 threads take a row.
 
 constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
+constexpr int HEADS = 1;                       // query heads of a block
 #include "rows.cuh"
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.

@@ -3,6 +3,7 @@
 // has an online softmax of its own; at the end their results are merged.
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
+constexpr int HEADS = 1; // query heads of a block
 #include "rows.cuh"
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.

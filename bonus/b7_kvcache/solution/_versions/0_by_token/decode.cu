@@ -13,6 +13,8 @@
 //
 // The host defines DIM (64 or 128) and BITS.
 
+constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
+constexpr int HEADS = 1;                       // query heads of a block
 #include "plain.cuh"
 
 // What k or v is, as the host gives it. 8 bits have no lows.

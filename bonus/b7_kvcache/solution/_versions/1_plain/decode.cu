@@ -11,6 +11,8 @@
 //
 // The host defines DIM (64 or 128) and BITS.
 
+constexpr int WARPS = 4, THREADS = 32 * WARPS; // as many threads as keys of a tile
+constexpr int HEADS = 1;                       // query heads of a block
 #include "plain.cuh"
 
 constexpr int GROUP = 32; // tokens of 4 bits that are quantised together
