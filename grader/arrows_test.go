@@ -27,6 +27,8 @@ var arrows = []struct{ from, to string }{
 	{"grader/class/batch", "grader/class " + verdicts + " grader/grading/run grader/grading/judge grader/tasks device internal"},
 	{"grader/class/gradescope", "grader/class " + verdicts + " grader/tasks/registry grader/release internal"},
 	{"grader/class/cluster", "grader/class " + verdicts + " grader/slurm grader/tasks/registry internal"},
+	// What submissions are compared with: solutions, and the versions that build puts together.
+	{"grader/class/folder", "grader/class " + verdicts + " grader/grading/build grader/tasks/registry device internal"},
 	{"grader/class", "grader/class " + verdicts + " grader/tasks/registry device internal"},
 	{"grader/trial/systematic", "grader/grading grader/tasks device internal"},
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
