@@ -12,7 +12,7 @@ packages() {
         xargs -n1 dirname | sort -u
 }
 
-links_simulator() { go list -deps -test "$1" | grep -qx flashlab/device/sim; }
+links_simulator() { go list -deps -test "$1" | grep -x flashlab/device/sim >/dev/null; } # -q would break the pipe
 
 all=$(packages)
 case ${1:-} in
@@ -28,6 +28,6 @@ if [ -z "${1:-}" ]; then # the tasks' own tests need the solutions
     out/bin/grader overlay -o out/solutions.json
     overlay=-overlay=out/solutions.json
 fi
-# The race detector is a C library.
+# The race detector is a C library. What tests build themselves is built as everywhere, without C.
 # shellcheck disable=SC2086 # several packages
-CGO_ENABLED=1 go test -race -vet=off ${overlay:-} -timeout 30m $all
+CGO_ENABLED=1 go test -race -vet=off -exec 'env CGO_ENABLED=0' ${overlay:-} -timeout 30m $all

@@ -18,10 +18,10 @@ var watchEvery = 20 * time.Millisecond
 // and CUDA reserve far more address space than they ever use. A control group,
 // where there is one, does it faster than any look.
 type watchdog struct {
-	limit  int64 // bytes
-	group  *cgroup.Group
-	barked atomic.Bool
-	stop   chan struct{}
+	limit    int64 // bytes
+	group    *cgroup.Group
+	exceeded atomic.Bool
+	stop     chan struct{}
 }
 
 // newWatchdog prepares for a worker with a limit; 0 is none.
@@ -45,7 +45,7 @@ func (d *watchdog) watch(pid int) {
 func (d *watchdog) release() {
 	close(d.stop)
 	if d.group.OutOfMemory() {
-		d.barked.Store(true)
+		d.exceeded.Store(true)
 	}
 	d.group.Remove()
 }
@@ -60,7 +60,7 @@ func (d *watchdog) run(pid int) {
 		case <-tick.C:
 		}
 		if cgroup.Taken(pid) > d.limit {
-			d.barked.Store(true)
+			d.exceeded.Store(true)
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 			return
 		}
@@ -69,7 +69,7 @@ func (d *watchdog) run(pid int) {
 
 // why says that the limit was passed; "" if it was not.
 func (d *watchdog) why() string {
-	if !d.barked.Load() {
+	if !d.exceeded.Load() {
 		return ""
 	}
 	return fmt.Sprintf("it took more than %s of memory, so it was stopped: does it allocate without end, or keep what it no longer needs?", gigabytes(d.limit))

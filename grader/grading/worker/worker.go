@@ -90,7 +90,7 @@ func open(kind device.Kind, conn io.ReadWriter) (device.Device, error) {
 func Loop(conn io.ReadWriter, d device.Device, ops map[string]Op) error {
 	var q device.Queue
 	if d != nil {
-		q = lend(device.QueueOf(d))
+		q = lendTensors(device.QueueOf(d))
 	}
 	for {
 		c, in, err := wire.ReadCase(conn)

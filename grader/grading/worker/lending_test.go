@@ -15,7 +15,7 @@ func TestACallFreesOnlyItsOwn(t *testing.T) {
 	d, err := sim.Start(sim.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
-	q := lend(device.QueueOf(d))
+	q := lendTensors(device.QueueOf(d))
 	const refused = "it is the grader's, or was freed before"
 
 	theirs, err := device.Upload(d, "q", []float32{1, 2, 3, 4})

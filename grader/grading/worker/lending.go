@@ -7,18 +7,20 @@ import (
 	"flashlab/device"
 )
 
-// lent is the queue under all that student code holds: it lends the case's tensors. What was not
+// lendingQueue is the queue under all that student code holds: it lends the case's tensors. What was not
 // allocated on it cannot be freed on it. Who frees an input or an output could allocate another in its
 // place: one that no longer holds what it was given, or is not poisoned.
-type lent struct {
+type lendingQueue struct {
 	device.Queue
 	mu  sync.Mutex
 	own map[uint64]device.Memory // by address: what was allocated, and not freed since
 }
 
-func lend(q device.Queue) *lent { return &lent{Queue: q, own: map[uint64]device.Memory{}} }
+func lendTensors(q device.Queue) *lendingQueue {
+	return &lendingQueue{Queue: q, own: map[uint64]device.Memory{}}
+}
 
-func (l *lent) Malloc(name string, bytes int64) (device.Memory, error) {
+func (l *lendingQueue) Malloc(name string, bytes int64) (device.Memory, error) {
 	m, err := l.Queue.Malloc(name, bytes)
 	if err == nil {
 		l.mu.Lock()
@@ -28,7 +30,7 @@ func (l *lent) Malloc(name string, bytes int64) (device.Memory, error) {
 	return m, err
 }
 
-func (l *lent) Free(m device.Memory) error {
+func (l *lendingQueue) Free(m device.Memory) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.within(m) {
@@ -42,7 +44,7 @@ func (l *lent) Free(m device.Memory) error {
 }
 
 // within tells whether memory is some of what was allocated here.
-func (l *lent) within(m device.Memory) bool {
+func (l *lendingQueue) within(m device.Memory) bool {
 	if _, ok := l.own[m.Addr]; ok {
 		return true
 	}
