@@ -62,6 +62,22 @@ install_missing() {
     fi
 }
 
+# Is one of the compilers there that device/sim tries?
+has_compiler() {
+    for tool in ${CXX:+"$CXX"} g++ g++-14 g++-13 g++-12 clang++ clang++-18 clang++-17 clang++-16; do
+        ! has "$tool" || return 0
+    done
+    return 1
+}
+
+# Who once typed sudo has files of root's here.
+check_owner() {
+    for dir in out out/bin out/cache out/cache/modules; do
+        [ ! -d "$dir" ] || [ -w "$dir" ] ||
+            fail "you may not write to $dir, which is another user's (of a make with sudo?). To make it yours, type:" "  sudo chown -R \"\$(id -un)\" out"
+    done
+}
+
 line_to_type() {
     if has apt-get; then
         echo 'sudo apt-get update && sudo apt-get install -y make g++'
@@ -76,6 +92,7 @@ line_to_type() {
     fi
 }
 
+check_owner
 check_go
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ]; then
     exit 0
@@ -90,6 +107,8 @@ echo 'setup: compiling the simulator, and a first kernel in it …'
 if ! report=$(probe 2>&1); then
     if is_debian_root && install_missing; then
         report=$(probe 2>&1) || fail "the simulator does not work, with g++ installed:" "$report"
+    elif has_compiler; then
+        fail "the simulator cannot compile and run a kernel here:" "$report"
     else
         fail "the simulator cannot compile and run a kernel here:" "$report" "To get a C++ compiler, type:" "  $(line_to_type)"
     fi

@@ -21,7 +21,7 @@ var sources embed.FS
 
 // What rewrites kernels on their way: part of every module's key.
 //
-//go:embed machines.go division.go assembly.go assemblyarm.go touches.go touchesarm.go symbolic.go told.go follow.go followarm.go movesarm.go unseen.go blocks.go watch.go watcharm.go joinarm.go inline.go strip.go kernels.go asked.go headerlines.go hostheaders.go undefined.go hostside/*.go ptx/*.go
+//go:embed links.go machines.go division.go assembly.go assemblyarm.go touches.go touchesarm.go symbolic.go told.go follow.go followarm.go movesarm.go unseen.go blocks.go watch.go watcharm.go joinarm.go inline.go strip.go kernels.go asked.go headerlines.go hostheaders.go undefined.go hostside/*.go ptx/*.go
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {
@@ -76,7 +76,7 @@ func includeDir(cacheDir string) (string, error) {
 
 // buildRuntime compiles the simulator itself, once per compiler and version.
 func buildRuntime(c *compiler, cacheDir string) (string, error) {
-	name := "flashsim-" + cache.Key(c.path, c.version, sourcesKey())
+	name := "flashsim-" + cache.Key(c.key(), sourcesKey())
 	binary := filepath.Join(cacheDir, name)
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
@@ -103,46 +103,53 @@ func linkRuntime(c *compiler, cacheDir, binary string) error {
 	if err != nil {
 		return err
 	}
-	objects, err := compileAll(c, src, temp, files)
+	if err := link(temp, map[string]string{sourcesLink: src}); err != nil {
+		return err
+	}
+	objects, err := compileAll(c, temp, files)
 	if err != nil {
 		return err
 	}
 	// -rdynamic: the kernels' modules find the hooks in the executable.
-	args := append([]string{"-rdynamic", "-pthread", "-o", filepath.Join(temp, "flashsim")}, objects...)
+	args := append([]string{"-rdynamic", "-pthread", "-o", "flashsim"}, objects...)
 	if out, err := c.run(temp, append(args, "-ldl")...); err != nil {
 		return fmt.Errorf("the simulator does not link: %w\n%s", err, out)
 	}
-	return os.Rename(filepath.Join(temp, "flashsim"), binary)
+	made := filepath.Join(temp, "flashsim")
+	if err := os.Chmod(made, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(made, binary)
 }
 
 // readLibrary has the compiler read the C++ library once, and gives the flags to compile with what it
 // has read; none if that does not work, for then each file reads it for itself.
-func (c *compiler) readLibrary(src, temp string) []string {
-	header, read := filepath.Join(src, "runtime", "std.h"), filepath.Join(temp, "std.h.gch")
-	if _, err := c.run(temp, slices.Concat(c.runtimeFlags(), []string{"-x", "c++-header", header, "-o", read})...); err != nil {
+func (c *compiler) readLibrary(temp string) []string {
+	header := sourcesLink + "/runtime/std.h"
+	if _, err := c.run(temp, slices.Concat(c.runtimeFlags(), []string{"-x", "c++-header", header, "-o", "std.h.gch"})...); err != nil {
 		return nil
 	}
 	if c.clang {
-		return []string{"-include-pch", read}
+		return []string{"-include-pch", "std.h.gch"}
 	}
 	if err := os.WriteFile(filepath.Join(temp, "std.h"), []byte("#include \""+header+"\"\n"), 0o644); err != nil {
 		return nil
 	}
-	return []string{"-include", filepath.Join(temp, "std.h")} // g++ finds the other beside it
+	return []string{"-include", "./std.h"} // g++ finds the other beside it
 }
 
-func compileAll(c *compiler, src, temp string, files []string) ([]string, error) {
+func compileAll(c *compiler, temp string, files []string) ([]string, error) {
 	objects := make([]string, len(files))
 	errs := make([]error, len(files))
-	library := c.readLibrary(src, temp)
+	library := c.readLibrary(temp)
 	slots := make(chan struct{}, runtime.NumCPU())
 	var wg sync.WaitGroup
 	for i, file := range files {
-		objects[i] = filepath.Join(temp, strings.TrimSuffix(filepath.Base(file), ".cpp")+".o")
+		objects[i] = strings.TrimSuffix(filepath.Base(file), ".cpp") + ".o"
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			args := slices.Concat(c.runtimeFlags(), library, []string{"-c", filepath.Join(src, file), "-o", objects[i]})
+			args := slices.Concat(c.runtimeFlags(), library, []string{"-c", sourcesLink + "/" + file, "-o", objects[i]})
 			out, err := c.run(temp, args...)
 			if err != nil {
 				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)

@@ -22,7 +22,8 @@ var ErrNoCompiler = errors.New("no C++ compiler that builds kernels was found")
 // understands everything the simulator asks of it.
 type compiler struct {
 	path        string
-	version     string // its first line of --version: part of every cache key
+	version     string // its first line of --version
+	target      string // what it compiles for: x86_64-linux-gnu
 	clang       bool
 	arm         bool             // for AArch64, not x86-64
 	fillsLocals bool             // it understands fillLocals
@@ -75,12 +76,15 @@ func findCompiler(want string) (*compiler, error) {
 		}
 		tried = append(tried, fmt.Sprintf("%s: %v", path, err))
 	}
-	advice := "install one: 'apt-get install g++' on Debian and Ubuntu, 'dnf install gcc-c++' on Fedora, 'pacman -S gcc' on Arch"
-	if len(tried) > 0 {
-		return nil, fmt.Errorf("%w; tried\n  %s\n%s", ErrNoCompiler, strings.Join(tried, "\n  "), advice)
+	if len(tried) > 0 { // to install what is there would not help
+		return nil, fmt.Errorf("%w; tried\n  %s\nIf it is too old, install another (g++ from 10 on, clang++ from 16 on) and name it in CXX.", ErrNoCompiler, strings.Join(tried, "\n  "))
 	}
-	return nil, fmt.Errorf("%w: none of %s is installed; %s", ErrNoCompiler, strings.Join(names, ", "), advice)
+	return nil, fmt.Errorf("%w: none of %s is installed; install one: 'apt-get install g++' on Debian and Ubuntu, 'dnf install gcc-c++' on Fedora, 'pacman -S gcc' on Arch",
+		ErrNoCompiler, strings.Join(names, ", "))
 }
+
+// key is what tells compilers apart: part of every cache key.
+func (c *compiler) key() string { return cache.Key(c.path, c.version, c.target) }
 
 func newCompiler(path string) (*compiler, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -91,7 +95,7 @@ func newCompiler(path string) (*compiler, error) {
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
 	c := &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}
-	if c.arm, err = forArm(ctx, path); err != nil {
+	if c.target, c.arm, err = targetOf(ctx, path); err != nil {
 		return nil, err
 	}
 	// g++ before 12 has no such thing.
@@ -204,11 +208,11 @@ func probe(c *compiler) error {
 	if err != nil {
 		return err
 	}
-	stamp := filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".ok")
+	stamp := filepath.Join(dir, "probe-"+cache.Key(c.key(), sourcesKey())+".ok")
 	if _, err := os.Stat(stamp); err == nil {
 		return nil
 	}
-	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.path, c.version, sourcesKey())+".so"))
+	_, err = c.buildModule(include, moduleSource{name: "probe.cu", text: probeSource, checks: AllChecks()}, filepath.Join(dir, "probe-"+cache.Key(c.key(), sourcesKey())+".so"))
 	if err != nil {
 		return fmt.Errorf("it does not build the probe kernel: %w", err)
 	}

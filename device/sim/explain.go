@@ -23,6 +23,10 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.File, f.Line, f.Column = file, at.line, at.column
 	}
 	f.module = m
+	if raw.PC != 0 && f.Line == 0 { // code of ours, which no check should see
+		f.Message = misfit
+		return f
+	}
 	f.File, _ = fileOf(m.source.Files, f.File, f.Line)
 	f.Source = m.sourceLine(f.File, f.Line)
 	f.Block = &raw.Block
@@ -129,6 +133,9 @@ func (d *Device) explain(raw rawFinding) explained {
 	}
 	return f
 }
+
+// misfit is what is wrong if it cannot be the student's kernel.
+const misfit = "the simulator's cache does not fit this tree: make clean, and try again"
 
 func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what string) {
 	if raw.PC == 0 { // on an mbarrier

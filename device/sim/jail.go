@@ -22,7 +22,7 @@ func (c *compiler) jailed(o Options) (*compiler, error) {
 	other := *c
 	other.jail, other.reads = o.Jail, append(jail.Around(c.path), include)
 	for _, k := range []headerKind{{}, {marked: true}, {ptx: true}, {marked: true, ptx: true}} {
-		if dir := c.precompiled(o.Cache, include, o.Checks, k); dir != "" {
+		if dir := c.precompiled(o.Cache, o.Checks, k); dir != "" {
 			other.reads = append(other.reads, dir)
 		}
 	}

@@ -12,20 +12,21 @@ import (
 // The compiler decides for which processor kernels and the simulator's process are: this
 // program's own, unless it is a cross compiler.
 
-// forArm tells whether a compiler's target is AArch64; x86-64 is the other one that is known.
-func forArm(ctx context.Context, path string) (bool, error) {
+// targetOf is what a compiler compiles for, and whether that is AArch64; x86-64 is the other one that
+// is known.
+func targetOf(ctx context.Context, path string) (target string, arm bool, err error) {
 	out, err := exec.CommandContext(ctx, path, "-dumpmachine").CombinedOutput()
 	if err != nil {
-		return false, fmt.Errorf("-dumpmachine: %w\n%s", err, out)
+		return "", false, fmt.Errorf("-dumpmachine: %w\n%s", err, out)
 	}
-	target := strings.TrimSpace(string(out))
+	target = strings.TrimSpace(string(out))
 	switch processor, _, _ := strings.Cut(target, "-"); processor {
 	case "x86_64", "amd64":
-		return false, nil
+		return target, false, nil
 	case "aarch64", "arm64":
-		return true, nil
+		return target, true, nil
 	}
-	return false, fmt.Errorf("it compiles for %s: the simulator runs on x86-64 and AArch64", target)
+	return "", false, fmt.Errorf("it compiles for %s: the simulator runs on x86-64 and AArch64", target)
 }
 
 // machineFlags are those that only one of the processors has.
@@ -55,12 +56,12 @@ func (c *compiler) runtimeFlags() []string {
 
 // watch puts into the assembly what the compiler's own hooks leave out; on AArch64 the check of
 // divisors, too.
-func (c *compiler) watch(assembly, include string) (string, error) {
+func (c *compiler) watch(assembly string) (string, error) {
 	if c.arm {
-		watched, err := seeAll(assembly, include, aarch64)
+		watched, err := seeAll(assembly, aarch64)
 		return stopDivisions(watched), err
 	}
-	return seeAll(assembly, include, x86)
+	return seeAll(assembly, x86)
 }
 
 // emulatorVariable names a program, with its arguments, that runs what a cross compiler made:

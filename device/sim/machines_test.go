@@ -81,7 +81,7 @@ func TestDivisorsAreChecked(t *testing.T) {
 
 func TestWhatAarch64sCompilerLeftOutGetsAHook(t *testing.T) {
 	see := func(lines ...string) (string, error) {
-		return seeAll("k:\n\t"+strings.Join(lines, "\n\t")+"\n", "", aarch64)
+		return seeAll("k:\n\t"+strings.Join(lines, "\n\t")+"\n", aarch64)
 	}
 	for _, seen := range [][]string{
 		{"add\tx0, x19, x20, lsl 2", "bl\t__tsan_write4", "str\tw2, [x19, x20, lsl 2]"},

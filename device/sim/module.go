@@ -26,7 +26,7 @@ type moduleSource struct {
 }
 
 func (s moduleSource) key(c *compiler) string {
-	parts := []string{c.path, c.version, sourcesKey(), passesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
+	parts := []string{c.key(), sourcesKey(), passesKey(), strings.Join(c.kernelFlags(s.checks), " "), s.name, s.text}
 	for _, texts := range []map[string]string{s.defines, s.files} {
 		parts = append(parts, fmt.Sprint(len(texts)))
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -86,7 +86,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 	var made built
 	var dynamic []string
 	for {
-		dynamic, err = c.compileStripped(dir, include, args, s, r, &made)
+		dynamic, err = c.compileStripped(dir, args, s, r, &made)
 		lacks := r.lacks(err, s)
 		if lacks == nil {
 			break
@@ -121,7 +121,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 
 // compileStripped compiles what is left of a file to module.o, and lists its dynamic
 // shared arrays.
-func (c *compiler) compileStripped(dir, include string, args []string, s moduleSource, r stripped, made *built) ([]string, error) {
+func (c *compiler) compileStripped(dir string, args []string, s moduleSource, r stripped, made *built) ([]string, error) {
 	if err := s.checkSupported(r); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 		if err != nil {
 			return err
 		}
-		return s.blameAsked(r.nameUnknown(c.compile(dir, include, args, s)), r, made.Entries)
+		return s.blameAsked(r.nameUnknown(c.compile(dir, args, s)), r, made.Entries)
 	}
 	if err = compile(s.checks != (Checks{})); err != nil {
 		err = compile(false) // so that whatever is said is about the file as it is
@@ -146,7 +146,7 @@ func (c *compiler) compileStripped(dir, include string, args []string, s moduleS
 }
 
 // compile makes module.o of module.cpp, by way of assembly in which every access has a hook.
-func (c *compiler) compile(dir, include string, args []string, s moduleSource) error {
+func (c *compiler) compile(dir string, args []string, s moduleSource) error {
 	if s.checks == (Checks{}) {
 		out, err := c.run(dir, append(args, "-c", "module.cpp", "-o", "module.o")...)
 		if err != nil {
@@ -154,14 +154,14 @@ func (c *compiler) compile(dir, include string, args []string, s moduleSource) e
 		}
 		return nil
 	}
-	if out, err := c.run(dir, append(withHeader(args, s.headers.plain), "-S", "module.cpp", "-o", "module.s")...); err != nil {
+	if out, err := c.run(dir, append(s.headers.with(args, plainLink), "-S", "module.cpp", "-o", "module.s")...); err != nil {
 		return compileError(s, out, err)
 	}
 	assembly, err := os.ReadFile(filepath.Join(dir, "module.s"))
 	if err != nil {
 		return err
 	}
-	watched, err := c.watch(string(assembly), include)
+	watched, err := c.watch(string(assembly))
 	if err != nil {
 		return oneError(s.name, 0, err.Error())
 	}

@@ -28,12 +28,20 @@ func (k headerKind) flags() []string {
 	return nil
 }
 
-func (k headerKind) text(include string) []byte {
-	text := fmt.Appendf(nil, "#include %q\n", filepath.Join(include, "simt.h"))
+func (k headerKind) text() string {
+	text := "#include <simt.h>\n"
 	if k.ptx {
-		text = fmt.Appendf(text, "#include %q\n", filepath.Join(include, "simt", "ptx.h"))
+		text += "#include <simt/ptx.h>\n"
 	}
 	return text
+}
+
+// link is the name by which a build's folder has such a folder: see links.go.
+func (k headerKind) link() string {
+	if k.marked {
+		return markedLink
+	}
+	return plainLink
 }
 
 // headersFor are those of a file, made if they are not there yet.
@@ -44,30 +52,28 @@ func (c *compiler) headersFor(cacheDir, include string, s moduleSource) headers 
 	}
 }
 
-// withHeader has the compiler read simt.h from such a folder.
-func withHeader(args []string, dir string) []string {
+// with has the compiler read simt.h from one of the two folders, if it is there.
+func (h headers) with(args []string, link string) []string {
 	args = slices.Clone(args)
-	if at := slices.Index(args, "-include"); dir != "" && at >= 0 {
-		args[at+1] = filepath.Join(dir, "simt.h")
+	if at := slices.Index(args, "-include"); h.links()[link] != "" && at >= 0 {
+		args[at+1] = link + "/simt.h"
 	}
 	return args
 }
 
 // preprocessing are the arguments for the preprocessor: its output names the folder from
 // which it has read simt.h, and leaves out what is in it.
-func preprocessing(args []string, dir string) []string {
-	if dir == "" {
+func (h headers) preprocessing(args []string, link string) []string {
+	if h.links()[link] == "" {
 		return append(slices.Clone(args), "-E")
 	}
-	return append(withHeader(args, dir), "-fpch-preprocess", "-E")
+	return append(h.with(args, link), "-fpch-preprocess", "-E")
 }
 
 // unmarked has preprocessed text compiled with the one header where it was read with the other.
 func (h headers) unmarked(text string) string {
-	line := func(dir string) string {
-		return fmt.Sprintf("#pragma GCC pch_preprocess %q\n", filepath.Join(dir, "simt.h.gch"))
-	}
-	return strings.Replace(text, line(h.marked), line(h.plain), 1)
+	line := func(link string) string { return "#pragma GCC pch_preprocess \"" + link + "/simt.h.gch\"\n" }
+	return strings.Replace(text, line(markedLink), line(plainLink), 1)
 }
 
 // unreadable tells whether a compilation failed because of such a header, so that it may do without.
@@ -78,19 +84,19 @@ func (h headers) unreadable(err error) bool {
 // precompiled is the folder of one kind. It is for one compiler, its flags and the headers'
 // contents; g++ itself compares more, and where something differs, or nothing is in the folder, it
 // reads the header.
-func (c *compiler) precompiled(cacheDir, include string, checks Checks, k headerKind) string {
+func (c *compiler) precompiled(cacheDir string, checks Checks, k headerKind) string {
 	if c.clang {
 		return ""
 	}
 	flags := append(c.kernelFlags(checks), k.flags()...)
-	dir := filepath.Join(cacheDir, "simt-gch-"+cache.Key(c.path, c.version, sourcesKey(), strings.Join(flags, " "), string(k.text(""))))
+	dir := filepath.Join(cacheDir, "simt-gch-"+cache.Key(c.key(), sourcesKey(), strings.Join(flags, " "), k.text()))
 	header := filepath.Join(dir, "simt.h") // what it was made of, and what is read without it
 	if _, err := os.Stat(header); err == nil {
 		_ = os.Chtimes(dir, time.Time{}, time.Now())
 		return dir
 	}
 	forgetPrecompiled(cacheDir)
-	if os.MkdirAll(dir, 0o755) != nil || cache.WriteFile(header, k.text(include), 0o644) != nil {
+	if os.MkdirAll(dir, 0o755) != nil || cache.WriteFile(header, []byte(k.text()), 0o644) != nil {
 		return ""
 	}
 	return dir
@@ -119,7 +125,7 @@ func forgetPrecompiled(cacheDir string) {
 // precompile fills that folder, once. It reads the simulator's own headers alone, so it needs
 // no sandbox.
 func (c *compiler) precompile(cacheDir, include string, checks Checks, k headerKind) string {
-	dir := c.precompiled(cacheDir, include, checks, k)
+	dir := c.precompiled(cacheDir, checks, k)
 	header := filepath.Join(dir, "simt.h.gch")
 	if _, err := os.Stat(header); dir == "" || err == nil {
 		return dir
@@ -130,7 +136,7 @@ func (c *compiler) precompile(cacheDir, include string, checks Checks, k headerK
 		if _, err := os.Stat(header); err == nil {
 			return nil // another process was faster
 		}
-		return open.precompileInto(cacheDir, header, include, append(c.kernelFlags(checks), k.flags()...))
+		return open.precompileInto(cacheDir, header, include, k, append(c.kernelFlags(checks), k.flags()...))
 	})
 	if err != nil {
 		return ""
@@ -138,13 +144,16 @@ func (c *compiler) precompile(cacheDir, include string, checks Checks, k headerK
 	return dir
 }
 
-func (c *compiler) precompileInto(cacheDir, header, include string, flags []string) error {
+func (c *compiler) precompileInto(cacheDir, header, include string, k headerKind, flags []string) error {
 	temp, err := os.MkdirTemp(cacheDir, ".simt-gch-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	args := append(flags, "-I", include, "-x", "c++-header", strings.TrimSuffix(header, ".gch"), "-o", "simt.h.gch")
+	if err := link(temp, map[string]string{headersLink: include, k.link(): filepath.Dir(header)}); err != nil {
+		return err
+	}
+	args := append(flags, hidePath(temp), "-I", headersLink, "-x", "c++-header", k.link()+"/simt.h", "-o", "simt.h.gch")
 	if out, err := c.run(temp, args...); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

@@ -29,9 +29,12 @@ func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stri
 	if err := s.write(dir); err != nil {
 		return stripped{}, nil, err
 	}
-	// The include directory's path is in the key by sourcesKey; the temporary
-	// one must not be in the debug information.
-	args := append(c.kernelFlags(s.checks), "-ffile-prefix-map="+dir+"/=", "-I", include, "-include", "simt.h")
+	links := s.headers.links()
+	links[headersLink] = include
+	if err := link(dir, links); err != nil {
+		return stripped{}, nil, err
+	}
+	args := append(c.kernelFlags(s.checks), hidePath(dir), "-I", headersLink, "-include", "simt.h")
 	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
 		args = append(args, "-D"+name+"="+s.defines[name])
 	}
@@ -40,7 +43,7 @@ func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stri
 		return stripped{}, nil, err
 	}
 	if s.vet != nil {
-		if err := c.vet(dir, include, r, s); err != nil {
+		if err := c.vet(dir, r, s); err != nil {
 			return stripped{}, nil, err
 		}
 		if err := cache.WriteFile(vettedMark(so), nil, 0o644); err != nil {

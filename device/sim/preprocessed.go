@@ -20,30 +20,30 @@ type Line = preprocess.Line
 // vet shows the file to whoever may refuse it, in both forms that may be compiled: with
 // CUDA's words gone, and with them left in, for a macro can tell one from the other; and
 // then without its host side.
-func (c *compiler) vet(dir, include string, r stripped, s moduleSource) error {
-	out, err := c.run(dir, append(preprocessing(r.args, s.headers.plain), "-USIMT_MARKS", "marked.cpp")...)
+func (c *compiler) vet(dir string, r stripped, s moduleSource) error {
+	out, err := c.run(dir, append(s.headers.preprocessing(r.args, plainLink), "-USIMT_MARKS", "marked.cpp")...)
 	if err != nil {
 		return compileError(s, out, err)
 	}
 	for _, text := range []string{out, r.marked} {
-		if err := s.vetText(text, include); err != nil {
+		if err := s.vetText(text); err != nil {
 			return err
 		}
 	}
 	if !r.Any {
 		return nil
 	}
-	return s.vetText(r.plain(ownParts(r.Text, s)), include)
+	return s.vetText(r.plain(ownParts(r.Text, s)))
 }
 
-func (s moduleSource) vetText(text, include string) error {
+func (s moduleSource) vetText(text string) error {
 	p := preprocess.Included(text, s.name, slices.Collect(maps.Keys(s.files))...)
 	for _, lines := range [][]Line{p.Lines, p.Includes, p.Strange} {
 		for i := range lines {
 			lines[i].Number %= headerLines
 		}
 	}
-	p.Headers, p.Words, p.Translated = include, ownMacros(), s.usesPTX()
+	p.Headers, p.Words, p.Translated = headersLink, ownMacros(), s.usesPTX()
 	return s.vet(p)
 }
 

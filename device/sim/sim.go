@@ -104,7 +104,7 @@ func Start(o Options) (*Device, error) {
 	}
 	binary, err := buildRuntime(c, o.Cache)
 	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
+		return nil, fmt.Errorf("simulator: %w", cache.Explain(o.Cache, err))
 	}
 	if c, err = c.unrolling(o.Unroll).jailed(o); err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -122,6 +122,9 @@ func Start(o Options) (*Device, error) {
 	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block, o.Lines)
 	if err := d.ask(configure, nil); err != nil {
 		d.Close()
+		if o.Jail == nil || jail.Failed(p.cmd, p.errors.text()) == nil {
+			err = fmt.Errorf("%w: %s", err, misfit)
+		}
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	return d, nil
@@ -268,7 +271,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	}
 	so, about, err := d.compiler.cachedModule(d.cacheDir, dir, s)
 	if err != nil {
-		return nil, err
+		return nil, cache.Explain(dir, err)
 	}
 	visible, err := d.view.show(so)
 	if err != nil {
@@ -279,7 +282,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 		m.signatures = append(m.signatures, e.Signature)
 	}
 	if err := d.ask(protocol.New(protocol.OpLoad, visible, about.Constants), nil, &m.id); err != nil {
-		return nil, fmt.Errorf("load %s: %w", src.Name, err)
+		return nil, fmt.Errorf("load %s: %w: %s", src.Name, err, misfit)
 	}
 	if m.id > mostModules {
 		return nil, fmt.Errorf("load %s: module %d: %w", src.Name, m.id, protocol.ErrMalformed)

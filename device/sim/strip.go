@@ -32,7 +32,7 @@ func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, e
 	if err := os.WriteFile(filepath.Join(dir, "marked.cpp"), []byte(s.wrapper()), 0o644); err != nil {
 		return stripped{}, err
 	}
-	preprocess := append(preprocessing(args, s.headers.marked), "-DSIMT_MARKS", "marked.cpp", "-o", "marked.ii")
+	preprocess := append(s.headers.preprocessing(args, markedLink), "-DSIMT_MARKS", "marked.cpp", "-o", "marked.ii")
 	var empty []string
 	out, err := c.run(dir, preprocess...)
 	for range 50 {

@@ -15,7 +15,6 @@ import (
 // unseen is one pass over a module's assembly.
 type unseen struct {
 	*unknowns
-	include  string // the simulator's headers
 	lines    []statement
 	blocks   []block
 	byLabel  map[string]int
@@ -41,8 +40,8 @@ type processor struct {
 }
 
 // seeAll returns the assembly with hooks for what has none.
-func seeAll(assembly, include string, p *processor) (string, error) {
-	u := &unseen{include: include, byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{}, covered: map[int]bool{},
+func seeAll(assembly string, p *processor) (string, error) {
+	u := &unseen{byLabel: map[string]int{}, readOnly: map[string]bool{}, telling: map[int]bool{}, covered: map[int]bool{},
 		unknowns: &unknowns{byName: map[origin]int{}, left: map[int][]int{}, arrive: map[int][]int{}, sums: map[string]int{}, halves: map[int]value{}, exposed: map[int]int64{}, processor: p}}
 	all := forms{}
 	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)
@@ -127,7 +126,7 @@ func (u *unseen) survey() {
 			}
 			files[fields[1]] = path
 		case fields[0] == ".loc" && function != "":
-			ours = strings.HasPrefix(files[fields[1]], u.include)
+			ours = strings.HasPrefix(files[fields[1]], headersLink+"/")
 			function = ""
 			if ours {
 				for j := i; j > 0 && !u.own[j] && (u.lines[j].label == "" || strings.HasPrefix(u.lines[j].label, ".L")); j-- {

@@ -5,7 +5,9 @@ package cache
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -27,6 +29,14 @@ func Dir() (string, error) {
 		return "", fmt.Errorf("cache: %w", err)
 	}
 	return filepath.Abs(dir)
+}
+
+// Explain says what to do where the cache is another user's: who types sudo once has a cache of root's.
+func Explain(dir string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: the cache %s is another user's: give it to yours (sudo chown -R \"$(id -un)\" out), or name another folder in FLASHLAB_CACHE", err, dir)
 }
 
 // Key names content: equal parts, equal key.
