@@ -9,8 +9,7 @@ template <int PITCH>
 __device__ void stage(float (*slab)[PITCH], const float *matrix, int line0, int lines, int k0,
                       int depth, size_t lineStride, size_t kStride) {
     for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
-        // Neighbouring threads read neighbouring addresses, whichever way the
-        // matrix is stored.
+        // Neighbouring threads read neighbouring addresses, whichever way the matrix is stored.
         const int line = kStride == 1 ? i / DEPTH : i % TILE;
         const int k = kStride == 1 ? i % DEPTH : i / TILE;
         const bool inside = line0 + line < lines && k0 + k < depth;

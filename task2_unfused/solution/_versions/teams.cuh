@@ -23,3 +23,23 @@ __device__ float together(float value, int team, float *perWarp, Combine combine
     for (int warp = 1; warp < team / 32; warp++) value = combine(value, perWarp[firstWarp + warp]);
     return value;
 }
+
+// Turns what the threads of a team have of a row into exponentials, and returns their sum.
+template <int N> __device__ float exponentials(float (&part)[N], int team) {
+    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
+    // 1. The row's maximum.
+    float largest = part[0];
+#pragma unroll
+    for (int k = 1; k < N; k++) largest = fmaxf(largest, part[k]);
+    largest = together(largest, team, maxima, Larger());
+
+    // 2. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
+    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        part[k] = expf(part[k] - largest);
+        sum += part[k];
+    }
+    return together(sum, team, sums, Plus());
+}

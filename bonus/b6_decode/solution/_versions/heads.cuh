@@ -17,6 +17,16 @@ __device__ Mine mine(int heads, int kvHeads) {
     return {chunks, sequence, kvHead, count, head0};
 }
 
+// Reads a block's queries, and starts its sums.
+__device__ void read(Eight (&query)[HEADS], float (&largest)[HEADS], float (&sum)[HEADS],
+                     const Half *q, const Mine &m, int lane) {
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+        if (h < m.count) query[h] = load(q + (m.head0 + h) * DIM + 8 * lane);
+        largest[h] = -INFINITY, sum[h] = 0;
+    }
+}
+
 // For each head a score, and a step of the online softmax. there: the key and value are.
 __device__ void step(const Eight (&query)[HEADS], Eight (&acc)[HEADS], float (&largest)[HEADS],
                      float (&sum)[HEADS], const Eight &key, const Eight &value, bool there,

@@ -8,10 +8,9 @@
 // Softmax of x [outer, len, inner] along the dimension len, written to y.
 //
 // Block b handles row b = o * inner + j; element i of row (o, j) lies at
-// x[(o * len + i) * inner + j]. A row is read from device memory once and written
-// once: between the two it is staged in shared memory. The host launches a power
-// of two of threads (the trees below halve it), with len floats of dynamic
-// shared memory.
+// x[(o * len + i) * inner + j]. A row is read from device memory once and written once: between the
+// two it is staged in shared memory. The host launches a power of two of threads (the trees below
+// halve it), with len floats of dynamic shared memory.
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     softmax(const float *__restrict__ x, float *__restrict__ y, int len, int inner) {
@@ -46,10 +45,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     largest = partial[0];
     __syncthreads(); // all have read partial[0] before stage 3 overwrites it
 
-    // 3. Exponentials. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is
-    //    never 0. No barrier guards row: a thread reads back only what it wrote
-    //    itself, in stage 1 and here.
+    // 3. Exponentials. With the maximum subtracted no exponent is above 0, so nothing overflows,
+    //    and the largest term is exactly 1, so that the sum is never 0. No barrier guards row: a
+    //    thread reads back only what it wrote itself, in stage 1 and here.
     float sum = 0.0f;
     for (int i = thread; i < len; i += threads) {
         const float term = expf(row[i] - largest);

@@ -67,12 +67,8 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 
 // ---- products ------------------------------------------------------------------
 //
-// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
-// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
-// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
-// each of their elements is used TILE times. A thread keeps its
-// PER x PER results in registers, so that the 2 * PER values that it reads
-// from shared memory serve for PER * PER products: that is what version 3 changes here.
+// As products.cuh says. Version 3: a thread keeps its PER x PER results in registers, so that the 2
+// * PER values that it reads from shared memory serve for PER * PER products.
 
 #include "slabs.cuh"
 static_assert(TILE % SIDE == 0, "each thread computes the same number of results");

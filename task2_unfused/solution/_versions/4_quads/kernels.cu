@@ -19,7 +19,6 @@
 extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
     softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int len, int inner,
             int team) {
-    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
     const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
     const int thread = threadIdx.x % team; // within the team
     const size_t first = (size_t)(row / inner) * len * inner + row % inner;
@@ -33,23 +32,10 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
         part[k] = i < mine ? x[first + (size_t)i * inner] : -INFINITY;
     }
 
-    // 2. The row's maximum.
-    float largest = part[0];
-#pragma unroll
-    for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
-    largest = together(largest, team, maxima, Larger());
+    // 2. Its maximum, exponentials and their sum.
+    const float sum = exponentials(part, team);
 
-    // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
-    float sum = 0.0f;
-#pragma unroll
-    for (int k = 0; k < MOST; k++) {
-        part[k] = expf(part[k] - largest);
-        sum += part[k];
-    }
-    sum = together(sum, team, sums, Plus());
-
-    // 4. Normalise, and write the row.
+    // 3. Normalise, and write the row.
     const float inverse = 1.0f / sum;
 #pragma unroll
     for (int k = 0; k < MOST; k++) {
@@ -60,15 +46,9 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 
 // ---- products ------------------------------------------------------------------
 //
-// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
-// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
-// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
-// each of their elements is used TILE times. A thread keeps PER x PER results in
-// registers.
-//
-// Version 4: these are 8 x 8, where they were 4 x 4, in 2 x 2 squares of 4 x 4. So the
-// 16 values that a thread reads from shared memory serve for 64 products; and as four of
-// them lie together, a float4, it takes 4 reads instead of 16.
+// As products.cuh says. Version 4: a thread's PER x PER results are 8 x 8, where they were 4 x 4,
+// in 2 x 2 squares of 4 x 4. So the 16 values that it reads from shared memory serve for 64
+// products; and as four of them lie together, a float4, it takes 4 reads instead of 16.
 
 #include "slabs.cuh"
 #define QUADS (PER / 4)

@@ -26,7 +26,6 @@
 template <bool FOUR>
 __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, int rows, int len,
                             int inner, int team) {
-    __shared__ float maxima[THREADS_SOFTMAX / 32], sums[THREADS_SOFTMAX / 32];
     const int row = blockIdx.x * (THREADS_SOFTMAX / team) + threadIdx.x / team;
     const int thread = threadIdx.x % team; // within the team
     const size_t first = (size_t)(row / inner) * len * inner + row % inner;
@@ -47,23 +46,10 @@ __device__ void softmaxRows(const float *__restrict__ x, float *__restrict__ y, 
         }
     }
 
-    // 2. The row's maximum.
-    float largest = part[0];
-#pragma unroll
-    for (int k = 1; k < MOST; k++) largest = fmaxf(largest, part[k]);
-    largest = together(largest, team, maxima, Larger());
+    // 2. Its maximum, exponentials and their sum.
+    const float sum = exponentials(part, team);
 
-    // 3. Exponentials, and their sum. With the maximum subtracted no exponent is above 0, so
-    //    nothing overflows, and the largest term is exactly 1, so that the sum is never 0.
-    float sum = 0.0f;
-#pragma unroll
-    for (int k = 0; k < MOST; k++) {
-        part[k] = expf(part[k] - largest);
-        sum += part[k];
-    }
-    sum = together(sum, team, sums, Plus());
-
-    // 4. Normalise, and write the row.
+    // 3. Normalise, and write the row.
     const float inverse = 1.0f / sum;
 #pragma unroll
     for (int k = 0; k < MOST; k += FOUR ? 4 : 1) {
@@ -93,16 +79,11 @@ extern "C" __global__ void __launch_bounds__(THREADS_SOFTMAX)
 
 // ---- products ------------------------------------------------------------------
 //
-// c = a * b for a batch of matrices: a [M, K], c [M, N], and b [K, N] or, stored
-// transposed, [N, K]. A block computes TILE x TILE results. It walks along K in
-// steps of DEPTH: a slab of a and a slab of b are staged in shared memory, where
-// each of their elements is used TILE times.
-//
-// Version 5: tensor cores multiply. They take halves, so a number is rounded to 11 bits as it is
-// staged (and becomes infinite from 65520 on); sums are float32's. mma_f16 multiplies 16 x 16 by
-// 16 x 8 numbers with one instruction of a warp, which float32's units need 64 for. Each of the 2 x
-// 4 warps has 64 x 32 results, as 4 x 4 fragments of 16 x 8: tensorcore.h says which lane holds
-// what.
+// As products.cuh says. Version 5: tensor cores multiply. They take halves, so a number is rounded
+// to 11 bits as it is staged (and becomes infinite from 65520 on); sums are float32's. mma_f16
+// multiplies 16 x 16 by 16 x 8 numbers with one instruction of a warp, which float32's units need
+// 64 for. Each of the 2 x 4 warps has 64 x 32 results, as 4 x 4 fragments of 16 x 8: tensorcore.h
+// says which lane holds what.
 
 #define THREADS (SIDE * SIDE)
 static_assert(TILE == 128 && THREADS == 256 && DEPTH % 16 == 0, "2 x 4 warps of 64 x 32 results");

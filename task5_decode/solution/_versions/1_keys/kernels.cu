@@ -34,8 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const int count = min(THREADS, end - tile);
         __syncthreads(); // the query is there; nobody reads the last tile's scores any more
 
-        // 2. A thread's own key. factor is log2(e) / sqrt(dim): 2^score is what exp
-        //    would be.
+        // 2. A thread's own key. factor is log2(e) / sqrt(dim): 2^score is what exp would be.
         float mine = -INFINITY;
         if (x < count) {
             const float *key = k + (size_t)(tile + x) * pitch;

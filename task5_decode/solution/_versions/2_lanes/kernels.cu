@@ -1,10 +1,9 @@
 // Attention with a cache of keys and values, float32, one new query at a time: version 2.
 //
-// What is new: a key is read by neighbouring threads, which read neighbouring numbers.
-// A block has one query head of one sequence. LANES of its threads form a group, which
-// takes a key at a time: a lane reads 4 of its numbers with one load, and a score is
-// summed up by shuffles. The block's groups take keys in turn, each with an online
-// softmax of its own; at the end they are merged.
+// What is new: a key is read by neighbouring threads, which read neighbouring numbers. A block has
+// one query head of one sequence. LANES of its threads form a group, which takes a key at a time: a
+// lane reads 4 of its numbers with one load, and a score is summed up by shuffles. The block's
+// groups take keys in turn, each with an online softmax of its own; at the end they are merged.
 
 #include "lanes.cuh"
 
@@ -68,14 +67,5 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 }
 
 // Head dimensions up to 64, and up to 128.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_16(const float *q, const float *k, const float *v, const int *lengths, float *to,
-              int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<16>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    decode_32(const float *q, const float *k, const float *v, const int *lengths, float *to,
-              int slots, int heads, int kvHeads, int dim, int wide, float factor) {
-    decode<32>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
-}
+DECODE(decode_16, 16)
+DECODE(decode_32, 32)

@@ -23,11 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     Eight query[HEADS] = {}, acc[HEADS] = {};
     float largest[HEADS], sum[HEADS];
-#pragma unroll
-    for (int h = 0; h < HEADS; h++) {
-        if (h < m.count) query[h] = load(q + (m.head0 + h) * DIM + 8 * lane);
-        largest[h] = -INFINITY, sum[h] = 0;
-    }
+    read(query, largest, sum, q, m, lane);
     // All groups go round equally often: shuffles need a whole warp.
     for (int first = 0; first < length; first += GROUPS) {
         // 2. A key and a value for each group: what lies behind the last may be anything, NaN too.
