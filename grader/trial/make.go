@@ -13,43 +13,25 @@ import (
 	"flashlab/grader/grading/run"
 )
 
-// Whole is the base that every task has: what needs a set of right files takes this one.
-const Whole = "2026"
-
-// Bases is the folder of a task's frozen solutions. The underscore keeps go build away.
-func Bases(root, dir string) string { return filepath.Join(root, "grader", "trial", "_bases", dir) }
-
-// bases are the folders of the base's files: the task's own, and those of each task that it uses. A used
-// one without a base of this name, for it has not changed since, gives its whole one.
-func (s Specimen) bases(root string) (dirs []string) {
-	for _, one := range s.Task.All() {
-		dir := filepath.Join(Bases(root, one.Dir), s.Base)
-		if _, err := os.Stat(dir); err != nil && one.Dir != s.Task.Dir {
-			dir = filepath.Join(Bases(root, one.Dir), Whole)
-		}
-		dirs = append(dirs, dir)
-	}
-	return dirs
-}
-
 // Made are the specimen's files, those of the tasks that its task uses among them.
 func (s Specimen) Made(root string) ([]gate.File, error) {
-	var files []gate.File
-	dirs := s.bases(root)
-	for i, one := range s.Task.All() {
-		for _, name := range one.Files {
-			data, err := os.ReadFile(filepath.Join(dirs[i], name))
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, gate.File{Task: one.Dir, Name: name, Data: data})
-		}
+	bases, err := s.Bases(root)
+	if err != nil {
+		return nil, err
 	}
-	return s.change(files)
+	var files []gate.File
+	for _, b := range bases {
+		of, err := b.Files(root)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, of...)
+	}
+	return s.Change(files)
 }
 
-// change makes the specimen of its base's files.
-func (s Specimen) change(base []gate.File) ([]gate.File, error) {
+// Change makes the specimen of its base's files.
+func (s Specimen) Change(base []gate.File) ([]gate.File, error) {
 	files := slices.Clone(base)
 	find := func(key, name string) (*gate.File, error) {
 		i := slices.IndexFunc(files, func(f gate.File) bool { return f.Task+"/"+f.Name == s.path(name) })
@@ -121,7 +103,7 @@ func (s Specimen) Write(root, dir string) error {
 // Subject is the specimen as a reference solution with a known mistake.
 func (s Specimen) Subject(root string) run.Subject {
 	r := run.Solution(root, s.Task)
-	r.Name, r.Mutant, r.Dirs = "the reference solution, made wrong: "+s.About, s.Name, s.bases(root)
-	r.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) { return s.change(files) }
+	r.Name, r.Mutant = "the reference solution, made wrong: "+s.About, s.Name
+	r.Edit = func(*rubric.Task, []gate.File) ([]gate.File, error) { return s.Made(root) }
 	return r
 }

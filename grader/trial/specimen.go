@@ -1,11 +1,10 @@
 // Package trial holds what the grader is tested with: specimens, which are submissions with the
-// fate that each must meet, and the frozen solutions that they are made from. They are for tests,
+// fate that each must meet, and the solutions that they are made from. They are for tests,
 // for made-up classes and for instructors; a release leaves them out.
 package trial
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ type Specimen struct {
 	Task *rubric.Task `toml:"-"`
 
 	About    string            // the mistake, the trick, or what is odd
-	Base     string            // the frozen solution that it is made from: a folder of _bases/TASK
+	Base     string            // what it is made from, by its name in _bases/TASK
 	Edits    []Edit            `toml:"edit"`
 	Files    map[string]string // whole files, in place of the base's
 	Links    map[string]string // files that are symbolic links, when it is handed in
@@ -133,10 +132,6 @@ func (s *Specimen) read(root, kind, file string) error {
 			}
 		}
 	}
-	for i, dir := range s.bases(root) {
-		if _, err := os.Stat(dir); len(s.Task.All()[i].Files) > 0 && (s.Base == "" || err != nil) {
-			return fmt.Errorf("base: there is no %q in %s", s.Base, Bases(root, s.Task.All()[i].Dir))
-		}
-	}
-	return nil
+	_, err = s.Bases(root)
+	return err
 }

@@ -1,11 +1,11 @@
 package trial
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,26 +57,25 @@ func TestEveryOneFits(t *testing.T) {
 	assert.Equal(t, read, there, "files that are no specimen of a task: want KIND/TASK/NAME.toml")
 }
 
-// TestTodaysSolutionsAreBases: else no mutant would show that mistakes in them are found.
-func TestTodaysSolutionsAreBases(t *testing.T) {
+// TestBasesAreAsTheirHashesSay, so that nobody changes what specimens are made from without seeing it; and each
+// task's solution is one, or no mutant would show that mistakes in it are found.
+func TestBasesAreAsTheirHashesSay(t *testing.T) {
 	root, tasks := allTasks(t)
 	for _, task := range tasks {
-		frozen, err := filepath.Glob(filepath.Join(Bases(root, task.Dir), "*"))
+		bases, err := Bases(root, task)
 		require.NoError(t, err)
-		is := len(task.Files) == 0
-		for _, base := range frozen {
-			same := true
-			for _, name := range task.Files {
-				today, err := os.ReadFile(filepath.Join(root, task.Dir, "solution", name))
-				require.NoError(t, err)
-				then, err := os.ReadFile(filepath.Join(base, name))
-				same = same && err == nil && bytes.Equal(today, then)
-			}
-			is = is || same
+		for _, b := range bases {
+			same, err := b.Same(root)
+			require.NoError(t, err)
+			assert.True(t, same, "%s/solution has changed, and its base %s with it. This takes its hashes anew, and copies the former text for specimens "+
+				"that no longer apply (mend their find first, and nothing is copied):\n    go run ./grader/trial/renew", task.Dir, b.Name)
 		}
-		to := "grader/trial/_bases/" + task.Dir + "/NAME"
-		assert.True(t, is, "%s/solution is not among the bases. Freeze it under a new name, and give it its own mutants:\n"+
-			"    mkdir %s && (cd %s/solution && cp %s ../../%s)", task.Dir, to, task.Dir, strings.Join(task.Files, " "), to)
+		mutants, err := Load(root, Mutants, task)
+		require.NoError(t, err)
+		assert.True(t, slices.ContainsFunc(mutants, func(s Specimen) bool {
+			of, err := s.Bases(root)
+			return err == nil && of[0].SHA256 != nil && of[0].Version == ""
+		}), "task %s: today's solution is the base of no mutant", task.Name)
 	}
 }
 
@@ -98,7 +97,7 @@ func TestWhatIsWrongInASpecimenIsNamed(t *testing.T) {
 		strings.Replace(head, "about", "never", 1) + lose + good: "never",
 		strings.Replace(head, `"a"`, `""`, 1) + lose + good:      "about: what is it?",
 		strings.Replace(head, "loses", "full", 1) + lose + good:  `fate: "full" is none of ["loses"]`,
-		strings.Replace(head, "plain", "other", 1) + lose + good: `base: there is no "other" in ` + Bases(root, "task9_x"),
+		strings.Replace(head, "plain", "other", 1) + lose + good: `base: there is no "other" in ` + filepath.Join(root, "grader/trial/_bases/task9_x"),
 		head + good: "lose: which points?",
 		head + lose: "edit: nothing is changed",
 		head + "lose = [\"product safety\"]\n" + good: `lose: the task has no part "product safety"`,
@@ -130,15 +129,26 @@ func TestWhatIsWrongInASpecimenIsNamed(t *testing.T) {
 	assert.ErrorContains(t, err, `task 9 has no mutant "../../x"; it has a`)
 }
 
-// A base of one task's own takes the whole one of those that it uses.
+// A task that is used has the base that the specimen names, or what that was copied from, or its solution.
 func TestBasesOfTheTasksThatAreUsed(t *testing.T) {
 	root := t.TempDir()
-	task := &rubric.Task{Dir: "task9_x", Used: []*rubric.Task{{Dir: "task2_x"}, {Dir: "task4_x"}}}
-	for _, dir := range []string{Whole, "plain"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(Bases(root, "task4_x"), dir), 0o755))
+	used := []*rubric.Task{{Dir: "task2_x", Files: []string{"a"}}, {Dir: "task4_x", Files: []string{"b"}}, {Dir: "task5_x", Files: []string{"c"}}}
+	task := &rubric.Task{Dir: "task9_x", Used: used} // has no files, as task 7
+	for _, b := range []Base{{Task: used[0], Name: Whole}, {Task: used[1], Name: Whole}, {Task: used[1], Name: "plain"}, {Task: used[2], Name: "plain_3"}} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(b.Path(root)), 0o755))
+		require.NoError(t, os.WriteFile(b.Path(root)+".toml", nil, 0o644))
 	}
-	assert.Equal(t, []string{Bases(root, "task9_x") + "/plain", Bases(root, "task2_x") + "/" + Whole, Bases(root, "task4_x") + "/plain"},
-		Specimen{Task: task, Base: "plain"}.bases(root))
+	bases, err := Specimen{Task: task, Base: "plain_3"}.Bases(root)
+	require.NoError(t, err)
+	var names []string
+	for _, b := range bases {
+		names = append(names, b.Task.Dir+"/"+b.Name)
+	}
+	assert.Equal(t, []string{"task2_x/" + Whole, "task4_x/plain", "task5_x/plain_3"}, names)
+	_, err = Specimen{Task: task, Base: Whole}.Bases(root)
+	assert.ErrorContains(t, err, "task5_x/"+Whole)
+	_, err = Specimen{Task: &rubric.Task{Dir: "task9_x", Used: used[:2]}, Base: "palin"}.Bases(root)
+	assert.ErrorContains(t, err, `there is no "palin" in `)
 }
 
 func TestSubmissionHoldsTheTasksThatAreUsed(t *testing.T) {
@@ -153,7 +163,7 @@ func TestSubmissionHoldsTheTasksThatAreUsed(t *testing.T) {
 	dir := t.TempDir()
 	files := []gate.File{{Task: "task2_x", Name: "a.go", Data: []byte("package x // old\n")}}
 	mutant := Specimen{Name: "m", Task: task, Edits: []Edit{{File: "task2_x/a.go", Find: "old", Replace: "new"}}}
-	files, err := mutant.change(files)
+	files, err := mutant.Change(files)
 	require.NoError(t, err)
 	o, extra, err := build.Submission(root, task, files, dir)
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package trial
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 )
@@ -75,9 +77,10 @@ func TestTroublesomeSolutions(t *testing.T) {
 // lineOf is the line of an edit in its base's file.
 func lineOf(t *testing.T, root string, task *rubric.Task, e Edit) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(Bases(root, task.Dir), simple, e.File))
+	files, err := Specimen{Task: task, Base: simple}.Made(root)
 	require.NoError(t, err)
-	before, _, found := strings.Cut(string(text), e.Find)
+	at := slices.IndexFunc(files, func(f gate.File) bool { return f.Name == e.File })
+	before, _, found := strings.Cut(string(files[at].Data), e.Find)
 	require.True(t, found, e.Find)
 	return strconv.Itoa(1 + strings.Count(before, "\n"))
 }
