@@ -88,8 +88,11 @@ func (s Source) Check() error {
 		return fmt.Errorf("compile: %q is no plain file name", s.Name)
 	}
 	for name, value := range s.Defines {
-		if !plainMacro.MatchString(name) || strings.ContainsAny(value, "\n\x00") {
-			return fmt.Errorf("compile %s: the macro %q = %q is not one", s.Name, name, value)
+		if !plainMacro.MatchString(name) || strings.ContainsAny(value, "\n\r\\\x00") || strings.Contains(value, "/*") || strings.Contains(value, "//") {
+			return fmt.Errorf("compile %s: the macro %q = %q is not one: its value is one line, without comments and \\", s.Name, name, value)
+		}
+		if why := RefuseMacro(name); why != "" {
+			return fmt.Errorf("compile %s: the macro %s = %s: %s", s.Name, name, value, why)
 		}
 	}
 	for name := range s.Files {

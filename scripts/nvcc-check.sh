@@ -133,6 +133,11 @@ versions=out/nvcc/versions
 rm -rf "$versions"
 out/bin/grader overlay -versions -o "$versions"
 
+# The tests that need a compiler, and no GPU.
+go test -vet=off -run 'TestTestdataIsValidCUDA' ./device/sim
+go test -vet=off ./device/nvcc
+echo 'nvcc-check: the tests that need nvcc alone pass'
+
 # As many at once as there are processors. Each that fails leaves a line.
 files=0
 : >"$work/failed"

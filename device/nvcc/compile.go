@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -28,14 +27,15 @@ import (
 //go:embed include/tensorcore.h include/hopper.h
 var ownHeaders embed.FS
 
-// courseHeaders are the course's own, which every file may include, by their names.
+// courseHeaders are the course's own, which every file may include, by their names: no macro of the file's gets
+// into one.
 var courseHeaders = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, files := range []fs.FS{include.Files, ownHeaders} {
 		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				text, _ := fs.ReadFile(files, name) // it is part of this program
-				all[path.Base(name)] = string(text)
+				all[path.Base(name)] = device.GuardedHeader(string(text))
 			}
 			return err
 		})
@@ -93,20 +93,7 @@ func header(src device.Source) (string, error) {
 	if err := src.Check(); err != nil {
 		return "", err
 	}
-	names := make([]string, 0, len(src.Defines))
-	for name := range src.Defines {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	var b strings.Builder
-	for _, name := range names {
-		value := src.Defines[name]
-		if strings.ContainsAny(value, "\r\\") {
-			return "", fmt.Errorf("compile %s: the value of the macro %s must stay on one line: %q", src.Name, name, value)
-		}
-		fmt.Fprintf(&b, "#define %s %s\n", name, value)
-	}
-	return b.String(), nil
+	return src.DefineLines(), nil
 }
 
 // job is one run of the compiler.

@@ -106,10 +106,12 @@ func (r reading) refuse(src device.Source, name, text string) error {
 // compiler says of a line is about that kernel.
 func writeHolders(all []held) (text string, first int) {
 	var b strings.Builder
-	b.WriteString(kernelsHeader)
+	header := device.GuardedHeader(kernelsHeader)
+	b.WriteString(header)
 	for i, h := range all {
-		fmt.Fprintf(&b, "extern \"C\" __device__ const auto %s%d = flashlab_kernels::hold(%s); extern \"C\" __device__ const char %s%d[] = %s;\n",
+		fmt.Fprintf(&b, "extern \"C\" __device__ const auto %s%d = flashlab_kernels::flashlab_hold(%s); extern \"C\" __device__ const char %s%d[] = %s;\n",
 			cubin.Holder, i, strings.Join(strings.Fields(h.expression), " "), cubin.Signature, i, strconv.QuoteToASCII(cubin.Text(h.name, h.line, h.params)))
 	}
-	return b.String(), 1 + strings.Count(kernelsHeader, "\n")
+	_, numbered, _ := strings.Cut(header, "#line 1\n")
+	return b.String(), 1 + strings.Count(numbered, "\n")
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"flashlab/device"
 	"flashlab/device/include"
 	"flashlab/internal/cache"
 )
@@ -27,18 +27,42 @@ var sources embed.FS
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {
-	return cache.Key(keyOf(sources), keyOf(include.Files))
+	return cache.Key(keyOf(sources), keyOf(include.Files), device.GuardKey)
+})
+
+// runtimeKey is for the simulator itself, which no header of kernels is in.
+var runtimeKey = sync.OnceValue(func() string {
+	runtime, _ := fs.Sub(sources, "runtime")
+	return keyOf(runtime)
+})
+
+// guardedHeaders are the headers that kernels see, by their paths, as the compiler gets them: no macro of a
+// kernel's file gets into one.
+var guardedHeaders = sync.OnceValue(func() map[string]string {
+	own, _ := fs.Sub(sources, "include")
+	texts := map[string]string{}
+	for _, files := range []fs.FS{own, include.Files} {
+		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(files, name)
+			texts["include/"+name] = string(text)
+			return err
+		})
+	}
+	return device.Guarded(texts)
 })
 
 var passesKey = sync.OnceValue(func() string { return keyOf(passes) })
 
-func keyOf(files embed.FS) string {
+func keyOf(files fs.FS) string {
 	var parts []string
 	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := files.ReadFile(name)
+		text, err := fs.ReadFile(files, name)
 		parts = append(parts, name, string(text))
 		return err
 	})
@@ -56,8 +80,13 @@ func writeSources(cacheDir string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(temp)
-	if err := errors.Join(os.CopyFS(temp, sources), os.CopyFS(filepath.Join(temp, "include"), include.Files)); err != nil {
+	if err := os.CopyFS(temp, sources); err != nil {
 		return "", fmt.Errorf("cannot write the simulator's sources: %w", err)
+	}
+	for name, text := range guardedHeaders() {
+		if err := os.WriteFile(filepath.Join(temp, filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
+			return "", fmt.Errorf("cannot write the simulator's headers: %w", err)
+		}
 	}
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return "", err
@@ -78,7 +107,7 @@ func includeDir(cacheDir string) (string, error) {
 
 // buildRuntime compiles the simulator itself, once per compiler and version.
 func buildRuntime(c *compiler, cacheDir string) (string, error) {
-	name := "flashsim-" + cache.Key(c.key(), sourcesKey())
+	name := "flashsim-" + cache.Key(c.key(), runtimeKey())
 	binary := filepath.Join(cacheDir, name)
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil

@@ -77,7 +77,7 @@ func findCompiler(want string) (*compiler, error) {
 		tried = append(tried, fmt.Sprintf("%s: %v", path, err))
 	}
 	if len(tried) > 0 { // to install what is there would not help
-		return nil, fmt.Errorf("%w; tried\n  %s\nIf it is too old, install another (g++ from 10 on, clang++ from 16 on) and name it in CXX.", ErrNoCompiler, strings.Join(tried, "\n  "))
+		return nil, fmt.Errorf("%w; tried\n  %s\nIf it is too old, install another (g++ from 10 on, clang++ from 16 on) and name it in CXX", ErrNoCompiler, strings.Join(tried, "\n  "))
 	}
 	return nil, fmt.Errorf("%w: none of %s is installed; install one: 'apt-get install g++' on Debian and Ubuntu, 'dnf install gcc-c++' on Fedora, 'pacman -S gcc' on Arch",
 		ErrNoCompiler, strings.Join(names, ", "))

@@ -60,6 +60,9 @@ func compileError(s moduleSource, output string, cause error) error {
 		}
 		e.Diagnostics = append(e.Diagnostics, device.Diagnostic{File: at.file, Line: at.line, Column: at.column, Severity: "error", Text: friendlier(m[5])})
 	}
+	if macros := s.inTheWay(output); len(macros) > 0 {
+		e.Diagnostics = macros
+	}
 	e.Diagnostics = once(e.Diagnostics)
 	device.Quote(e.Diagnostics, s.name, s.text)
 	for name, text := range s.files {

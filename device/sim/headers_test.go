@@ -111,8 +111,7 @@ func TestTestdataIsValidCUDA(t *testing.T) {
 		if f.Name() == "bugs.cu" || path.Ext(f.Name()) != ".cu" {
 			continue // some of its bugs nvcc sees itself
 		}
-		_, err := tk.Compile(device.Source{Name: f.Name(), Text: readTestdata(t, f.Name()),
-			Files: map[string]string{hoppersShared: readTestdata(t, hoppersShared)}}, "sm_90a")
+		_, err := tk.Compile(device.Source{Name: f.Name(), Text: readTestdata(t, f.Name())}, "sm_90a")
 		assert.NoError(t, err, f.Name())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"flashlab/device"
 )
 
 // hostHeaders are those that a .cu file includes for its host side: libraries that
@@ -53,7 +55,7 @@ func emptyHeader(dir, output string) string {
 				"typedef void (*cufftCallbackStore%[2]s)(void *, size_t, %[1]s, void *, void *);\n", number, letter)
 		}
 	}
-	if os.WriteFile(path, []byte(text), 0o644) != nil {
+	if os.WriteFile(path, []byte(device.GuardedHeader(text)), 0o644) != nil {
 		return ""
 	}
 	return m[3]

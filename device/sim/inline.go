@@ -25,7 +25,7 @@ func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stri
 		text, nan = undefinedAsNaN(text, s)
 	}
 	if !inline && !r.Any && !nan {
-		return args, os.WriteFile(module, fmt.Appendf(nil, "#include %q\n%s", s.name, table), 0o644)
+		return args, os.WriteFile(module, fmt.Appendf(nil, "#include %q\n%s# 1 \"module.cpp\"\n%s", s.name, device.Undefined(emptyTable), table), 0o644)
 	}
 	if inline {
 		var err error
@@ -49,6 +49,9 @@ func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stri
 	}
 	return append(plain, "-x", "c++-cpp-output"), nil
 }
+
+// emptyTable has the words of a table of kernels.
+var emptyTable = (&compiler{}).table([]entry{{}})
 
 // rewritePTX has inline PTX translated: no asm of the file is left.
 func (r stripped) rewritePTX(text string, s moduleSource) (string, error) {

@@ -17,6 +17,9 @@ const (
 	sourcesLink = ".simt-src"    // the simulator's sources
 )
 
+// definesName is a file with a source's macros: behind simt.h, so that none gets into it.
+const definesName = "./.simt-defines.h"
+
 // links are the names of these folders, and where they are.
 func (h headers) links() map[string]string {
 	links := map[string]string{}

@@ -185,6 +185,9 @@ func (s moduleSource) write(dir string) error {
 			return err
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, definesName), []byte(device.Source{Defines: s.defines}.DefineLines()), 0o644); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(dir, s.name), []byte(s.text), 0o644)
 }
 

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"flashlab/internal/cache"
 )
@@ -34,10 +32,7 @@ func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stri
 	if err := link(dir, links); err != nil {
 		return stripped{}, nil, err
 	}
-	args := append(c.kernelFlags(s.checks), hidePath(dir), "-I", headersLink, "-include", "simt.h")
-	for _, name := range slices.Sorted(maps.Keys(s.defines)) {
-		args = append(args, "-D"+name+"="+s.defines[name])
-	}
+	args := append(c.kernelFlags(s.checks), hidePath(dir), "-I", headersLink, "-include", "simt.h", "-include", definesName)
 	r, err := c.strip(dir, args, s)
 	if err != nil {
 		return stripped{}, nil, err

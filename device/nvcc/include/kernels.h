@@ -41,7 +41,7 @@ template <class... A> struct Holder {
     char kinds[sizeof...(A) + 1];
 };
 
-template <class... A> constexpr Holder<A...> hold(void (*kernel)(A...)) {
+template <class... A> constexpr Holder<A...> flashlab_hold(void (*kernel)(A...)) {
     return {kernel, sizeof...(A), {(unsigned short)sizeof(A)..., 0}, {Kind<A>::letter..., 0}};
 }
 

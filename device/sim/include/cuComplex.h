@@ -8,32 +8,32 @@ typedef double2 cuDoubleComplex;
 
 // Division scales by the divisor's size first, as CUDA's does, so that nothing overflows
 // on the way.
-#define SIMT_COMPLEX(C, E, suffix, root, size)                                                     \
-    SIMT_INLINE E cuCreal##suffix(C x) {                                                           \
+#define SIMT_COMPLEX(C, E, root, size, real, imag, conj, add, sub, mul, div, abs_, fma_)           \
+    SIMT_INLINE E real(C x) {                                                                      \
         return x.x;                                                                                \
     }                                                                                              \
-    SIMT_INLINE E cuCimag##suffix(C x) {                                                           \
+    SIMT_INLINE E imag(C x) {                                                                      \
         return x.y;                                                                                \
     }                                                                                              \
-    SIMT_INLINE C cuConj##suffix(C x) {                                                            \
+    SIMT_INLINE C conj(C x) {                                                                      \
         return C(x.x, -x.y);                                                                       \
     }                                                                                              \
-    SIMT_INLINE C cuCadd##suffix(C a, C b) {                                                       \
+    SIMT_INLINE C add(C a, C b) {                                                                  \
         return C(a.x + b.x, a.y + b.y);                                                            \
     }                                                                                              \
-    SIMT_INLINE C cuCsub##suffix(C a, C b) {                                                       \
+    SIMT_INLINE C sub(C a, C b) {                                                                  \
         return C(a.x - b.x, a.y - b.y);                                                            \
     }                                                                                              \
-    SIMT_INLINE C cuCmul##suffix(C a, C b) {                                                       \
+    SIMT_INLINE C mul(C a, C b) {                                                                  \
         return C(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                                    \
     }                                                                                              \
-    SIMT_INLINE C cuCdiv##suffix(C a, C b) {                                                       \
+    SIMT_INLINE C div(C a, C b) {                                                                  \
         E s = size(b.x) + size(b.y), o = 1 / s;                                                    \
         E ar = a.x * o, ai = a.y * o, br = b.x * o, bi = b.y * o;                                  \
         E t = 1 / (br * br + bi * bi);                                                             \
         return C((ar * br + ai * bi) * t, (ai * br - ar * bi) * t);                                \
     }                                                                                              \
-    SIMT_INLINE E cuCabs##suffix(C x) {                                                            \
+    SIMT_INLINE E abs_(C x) {                                                                      \
         E a = size(x.x), b = size(x.y), v = a > b ? a : b, w = a > b ? b : a;                      \
         if (v == 0 || v > (sizeof(E) == 4 ? (E)3.402823466e38f : (E)1.79769313486231570e+308) ||   \
             w > v)                                                                                 \
@@ -41,12 +41,14 @@ typedef double2 cuDoubleComplex;
         E t = w / v;                                                                               \
         return v * root(1 + t * t);                                                                \
     }                                                                                              \
-    SIMT_INLINE C cuCfma##suffix(C a, C b, C c) {                                                  \
+    SIMT_INLINE C fma_(C a, C b, C c) {                                                            \
         E r = a.x * b.x + c.x, i = a.x * b.y + c.y;                                                \
         return C(r - a.y * b.y, i + a.y * b.x);                                                    \
     }
-SIMT_COMPLEX(cuFloatComplex, float, f, sqrtf, fabsf)
-SIMT_COMPLEX(cuDoubleComplex, double, , sqrt, fabs)
+SIMT_COMPLEX(cuFloatComplex, float, sqrtf, fabsf, cuCrealf, cuCimagf, cuConjf, cuCaddf, cuCsubf,
+             cuCmulf, cuCdivf, cuCabsf, cuCfmaf)
+SIMT_COMPLEX(cuDoubleComplex, double, sqrt, fabs, cuCreal, cuCimag, cuConj, cuCadd, cuCsub, cuCmul,
+             cuCdiv, cuCabs, cuCfma)
 #undef SIMT_COMPLEX
 
 SIMT_INLINE cuFloatComplex make_cuFloatComplex(float r, float i) {

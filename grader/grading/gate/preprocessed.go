@@ -13,7 +13,7 @@ import (
 
 var (
 	// What CUDA's own words are to a compiler, g++ or nvcc: some have a number in parentheses.
-	qualifier = regexp.MustCompile(`__attribute__\s*\(\(\s*(always_inline|noinline|device|global|shared|constant|host|managed|grid_constant|aligned|launch_bounds|cluster_dims)\s*`)
+	qualifier = regexp.MustCompile(`__attribute__\s*\(\(\s*(?:__)?(always_inline|noinline|device|global|shared|constant|host|managed|grid_constant|aligned|launch_bounds|cluster_dims)(?:__)?\s*`)
 	// What the C library's macros are made of (NAN, isless …), besides plainBuiltin.
 	libraryBuiltin = regexp.MustCompile(`^__builtin_(huge_val[fl]?|flt_rounds|fpclassify|isnormal|isgreater|isgreaterequal|isless|islessequal|islessgreater|isunordered|va_\w+)$`)
 )

@@ -9,7 +9,7 @@ import (
 )
 
 func vet(lines ...string) error {
-	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx"}}
+	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Words: []string{"simt_threadIdx", "simt_alignment"}}
 	for i, l := range lines {
 		p.Lines = append(p.Lines, preprocess.Line{File: "k.cu", Number: i + 1, Text: l})
 	}
@@ -18,7 +18,7 @@ func vet(lines ...string) error {
 
 func TestVetPreprocessed(t *testing.T) {
 	assert.NoError(t, vet(`__attribute__((noinline)) int f() { return simt_threadIdx.x; }`, `float n = (__builtin_nanf (""));`,
-		`struct __attribute__((aligned(simt::alignmentOf<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`,
+		`struct __attribute__((__aligned__(simt::simt_alignment<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`,
 		`extern "C" __attribute__((global)) void __attribute__((launch_bounds((64 / (16 * (64 > 128 ? 2 : 1))) * 32))) k() {`,
 		`__attribute__((shared)) __attribute__((aligned(16))) float rows[4]; (__builtin_inff ());`))
 	for line, says := range map[string]string{
@@ -27,6 +27,7 @@ func TestVetPreprocessed(t *testing.T) {
 		`__attribute__((noinline, constructor)) void f();`:             "k.cu:1: __attribute__",
 		`__attribute__((aligned(4), no_sanitize("thread"))) int x;`:    "k.cu:1: __attribute__",
 		`__attribute__((global, weak)) void f();`:                      "k.cu:1: __attribute__",
+		`__attribute__((__noinline__, constructor)) void f();`:         "k.cu:1: __attribute__",
 		`__attribute__((launch_bounds(32), naked)) void f();`:          "k.cu:1: __attribute__",
 		`__attribute__((device)) __attribute__((section("x"))) int y;`: "k.cu:1: __attribute__",
 		`[[gnu::constructor]] void f();`:                               "a C++ attribute",

@@ -18,28 +18,28 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __noinline__ __attribute__((noinline))
+#define __noinline__ __attribute__((__noinline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #endif
 #define __maxnreg__(...)
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline __attribute__((__always_inline__))
 #define __inline_hint__ inline
-#define __align__(n) __attribute__((aligned(n)))
+#define __align__(n) __attribute__((__aligned__(n)))
 // nvcc takes `__shared__ alignas(16) float s[64];`, C++ would not: a GNU
 // attribute may stand anywhere. The argument is a number or a type.
 namespace simt {
-template <class T> constexpr size_t alignmentOf() {
+template <class T> constexpr size_t simt_alignment() {
     return __alignof__(T);
 }
-template <size_t N> constexpr size_t alignmentOf() {
+template <size_t N> constexpr size_t simt_alignment() {
     return N;
 }
 } // namespace simt
 #ifndef SIMT_MARKS
-#define alignas(x) __attribute__((aligned(simt::alignmentOf<x>())))
+#define alignas(x) __attribute__((__aligned__(simt::simt_alignment<x>())))
 #endif
-#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((__aligned__(n)))
 
 // A block's shared memory is the thread-local storage of the OS thread that
 // runs the block. `extern __shared__ T s[];` stays undefined, and is resolved
@@ -54,15 +54,15 @@ template <size_t N> constexpr size_t alignmentOf() {
 
 // Code of the shim itself that the checks must not see.
 #ifdef __clang__
-#define SIMT_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#define SIMT_UNSEEN __attribute__((__disable_sanitizer_instrumentation__))
 #else
-#define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
+#define SIMT_UNSEEN __attribute__((__no_sanitize__("thread")))
 #endif
-#define SIMT_INLINE static inline __attribute__((always_inline))
+#define SIMT_INLINE static inline __attribute__((__always_inline__))
 
 // A function that has a CUDA name but that the simulator lacks: calling it does
 // not compile, and the message says why.
-#define SIMT_LACKING(message) __attribute__((error(message)))
+#define SIMT_LACKING(message) __attribute__((__error__(message)))
 
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)

@@ -96,8 +96,8 @@ constexpr unsigned short roundSmall(double v, Rounding r) {
     SIMT_INLINE H2 name2(H2 a, H2 b, H2 c) {                                                       \
         return H2(name(a.x, b.x, c.x), name(a.y, b.y, c.y));                                       \
     }
-#define SIMT_SMALL_MATH(H, H2, name, expression)                                                   \
-    SIMT_SMALL_1(H, H2, h##name, h2##name, H((float)(expression)))
+#define SIMT_SMALL_MATH(H, H2, one, two, expression)                                               \
+    SIMT_SMALL_1(H, H2, one, two, H((float)(expression)))
 
 // A comparison: of numbers, of pairs into pairs of 1 and 0 or into masks, and of
 // pairs as a whole; the u forms hold for a NaN, too.
@@ -220,23 +220,23 @@ constexpr unsigned short roundSmall(double v, Rounding r) {
     }
 
 #define SIMT_SMALL_FUNCTIONS(H, H2)                                                                \
-    SIMT_SMALL_MATH(H, H2, exp, expf(a))                                                           \
-    SIMT_SMALL_MATH(H, H2, exp2, exp2f(a))                                                         \
-    SIMT_SMALL_MATH(H, H2, exp10, exp10f(a))                                                       \
-    SIMT_SMALL_MATH(H, H2, log, logf(a))                                                           \
-    SIMT_SMALL_MATH(H, H2, log2, log2f(a))                                                         \
-    SIMT_SMALL_MATH(H, H2, log10, log10f(a))                                                       \
-    SIMT_SMALL_MATH(H, H2, sqrt, sqrtf(a))                                                         \
-    SIMT_SMALL_MATH(H, H2, rsqrt, 1 / sqrt((double)(float)a))                                      \
-    SIMT_SMALL_MATH(H, H2, rcp, 1.f / a.value())                                                   \
-    SIMT_SMALL_MATH(H, H2, sin, sinf(a))                                                           \
-    SIMT_SMALL_MATH(H, H2, cos, cosf(a))                                                           \
-    SIMT_SMALL_MATH(H, H2, tanh, tanhf(a))                                                         \
-    SIMT_SMALL_MATH(H, H2, tanh_approx, tanhf(a))                                                  \
-    SIMT_SMALL_MATH(H, H2, ceil, ceilf(a))                                                         \
-    SIMT_SMALL_MATH(H, H2, floor, floorf(a))                                                       \
-    SIMT_SMALL_MATH(H, H2, trunc, truncf(a))                                                       \
-    SIMT_SMALL_MATH(H, H2, rint, rintf(a))
+    SIMT_SMALL_MATH(H, H2, hexp, h2exp, expf(a))                                                   \
+    SIMT_SMALL_MATH(H, H2, hexp2, h2exp2, exp2f(a))                                                \
+    SIMT_SMALL_MATH(H, H2, hexp10, h2exp10, exp10f(a))                                             \
+    SIMT_SMALL_MATH(H, H2, hlog, h2log, logf(a))                                                   \
+    SIMT_SMALL_MATH(H, H2, hlog2, h2log2, log2f(a))                                                \
+    SIMT_SMALL_MATH(H, H2, hlog10, h2log10, log10f(a))                                             \
+    SIMT_SMALL_MATH(H, H2, hsqrt, h2sqrt, sqrtf(a))                                                \
+    SIMT_SMALL_MATH(H, H2, hrsqrt, h2rsqrt, 1 / sqrt((double)(float)a))                            \
+    SIMT_SMALL_MATH(H, H2, hrcp, h2rcp, 1.f / a.value())                                           \
+    SIMT_SMALL_MATH(H, H2, hsin, h2sin, sinf(a))                                                   \
+    SIMT_SMALL_MATH(H, H2, hcos, h2cos, cosf(a))                                                   \
+    SIMT_SMALL_MATH(H, H2, htanh, h2tanh, tanhf(a))                                                \
+    SIMT_SMALL_MATH(H, H2, htanh_approx, h2tanh_approx, tanhf(a))                                  \
+    SIMT_SMALL_MATH(H, H2, hceil, h2ceil, ceilf(a))                                                \
+    SIMT_SMALL_MATH(H, H2, hfloor, h2floor, floorf(a))                                             \
+    SIMT_SMALL_MATH(H, H2, htrunc, h2trunc, truncf(a))                                             \
+    SIMT_SMALL_MATH(H, H2, hrint, h2rint, rintf(a))
 
 #define SIMT_SMALL_OPERATORS(H, H2)                                                                \
     SIMT_SMALL_OPERATOR(H, +, __hadd)                                                              \
