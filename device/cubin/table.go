@@ -13,10 +13,10 @@ type Table struct {
 	named []Kernel
 }
 
-// NewTable reads a source, and the machine code that came of it.
-func NewTable(src device.Source, code []byte) (Table, error) {
+// NewTable reads the machine code that came of a file, whose text has kernels of C linkage.
+func NewTable(file string, c []device.Signature, code []byte) (Table, error) {
 	named, err := Kernels(code)
-	return Table{src.Name, src.Scan(), named}, err
+	return Table{file, c, named}, err
 }
 
 // Find looks a kernel up. Where its signature was read from the text alone, the text may have others of
@@ -33,7 +33,9 @@ func (t Table) Find(name string) (sig device.Signature, symbol string, known boo
 	if at < 0 {
 		return sig, name, false, nil
 	}
-	return t.named[at].Signature, t.named[at].Symbol, true, nil
+	sig = t.named[at].Signature
+	sig.Empty = slices.ContainsFunc(t.c, func(s device.Signature) bool { return s.Name == name && s.Empty })
+	return sig, t.named[at].Symbol, true, nil
 }
 
 // Texts are the signatures of a kernel of C linkage: an #if may choose among several.
