@@ -3,7 +3,7 @@
 GRADER := out/bin/grader
 
 # CUDA sources and the C++ of the simulator, as clang-format sees them.
-CUDA_FILES = $(shell find . \( -name '*.cu' -o -name '*.cuh' -o -path './device/nvcc/include/*.h' -o -path './device/sim/*' \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.*/*' -not -path '*/_bases/*')
+CUDA_FILES = $(shell find . \( -name '*.cu' -o -name '*.cuh' -o -path './device/nvcc/include/*.h' -o -path './device/include/*.h' -o -path './device/sim/*' \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.*/*' -not -path '*/_bases/*')
 CLANG_FORMAT ?= $(shell command -v clang-format-16 || command -v clang-format)
 
 GRADE_FLAGS = $(if $(TASK),-task '$(TASK)') $(if $(CASE),-case '$(CASE)') \

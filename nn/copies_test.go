@@ -13,13 +13,12 @@ import (
 // TestCopiesAreTheSame: each .cu file can be read, and compiled, without the others. What several of
 // them need is in each, and must stay the same in all.
 func TestCopiesAreTheSame(t *testing.T) {
-	const task2, task4, task5 = "../task2_unfused/solution/kernels.cu", "../task4_flash/solution/kernels.cu", "../task5_decode/solution/kernels.cu"
+	const task2, task4 = "../task2_unfused/solution/kernels.cu", "../task4_flash/solution/kernels.cu"
 	const function, structure, macro = `(?ms)^__device__ \w+ NAME\(.*?^}$`, `(?ms)^struct NAME \{.*?^};$`, `(?m)^#define NAME\(.*$`
 	for _, copied := range []struct {
 		name, kind string
 		files      []string
 	}{
-		{"waitForInputs", function, []string{"linear.cu", "norm.cu", "rope.cu", "pieces.cu", "rows.cu", task5}},
 		{"finish", function, []string{"gemm.cu", "product.cu"}},
 		{"tileOf", function, []string{"product.cu", "hopper.cu"}},
 		// A float32 as two halves:
@@ -27,7 +26,6 @@ func TestCopiesAreTheSame(t *testing.T) {
 		{"scaleFor", function, []string{"pieces.cu", "flash.cu", task2, task4}},
 		{"cut", function, []string{"pieces.cu", "flash.cu", task2, task4}},
 		{"Fragment", structure, []string{"product.cu", task2, task4}},
-		{"Gate", structure, []string{"hopper.cu", "flash.cu"}},
 		{"EACH", macro, []string{"product.cu", task2, task4}},
 	} {
 		body := regexp.MustCompile(strings.ReplaceAll(copied.kind, "NAME", copied.name))

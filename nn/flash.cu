@@ -12,8 +12,7 @@
 // warpgroup asks for them; two multiply, each with 64 queries. While one of these does its softmax,
 // the other's products run.
 
-#include <cuda.h>
-#include <cuda_fp16.h>
+#include <hopper.h>
 #include <stdint.h>
 
 // defines.go defines DIM, the numbers of a head, and BLOCK, the threads of a block that cuts.
@@ -81,111 +80,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// --- Barriers in shared memory, for threads and copies
-
-// It opens once for each of its phases 0, 1, 0, 1 ..., when all expected arrivals and bytes are
-// there.
-struct Gate {
-    uint64_t state;
-
-    __device__ uint32_t where() const { return (uint32_t)__cvta_generic_to_shared(this); }
-    __device__ void setUp(int arrivals) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(where()), "r"(arrivals));
-    }
-    __device__ void arriveWith(int bytes) {
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                     :
-                     : "r"(where()), "r"(bytes)
-                     : "memory");
-    }
-    __device__ void arrive() {
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(where()) : "memory");
-    }
-    // Before phase 0, phase 1 counts as past.
-    __device__ void pass(int phase) {
-        for (uint32_t open = 0; !open;)
-            asm volatile("{\n"
-                         ".reg .pred opened;\n"
-                         "mbarrier.try_wait.parity.shared::cta.b64 opened, [%1], %2;\n"
-                         "selp.u32 %0, 1, 0, opened;\n"
-                         "}"
-                         : "=r"(open)
-                         : "r"(where()), "r"(phase)
-                         : "memory");
-    }
-};
+// --- Copies
 
 // Asks for the high and the low halves of a head's rows, from a row on; zeros stand for rows beyond
 // the end. They arrive in boxes of 64 columns. Of row n in a box the copy engine puts piece p, of
 // 16 bytes, where piece p ^ n % 8 would be: the tensor cores expect that.
-__device__ void ask(unsigned char *to, const CUtensorMap *map, int row, int head, Gate *full) {
+__device__ void ask(unsigned char *to, const CUtensorMap &map, int row, int head,
+                    const Mbarrier &full) {
     for (int box = 0; box < 2 * (DIM / 64); box++)
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-                     " [%0], [%1, {%2, %3, %4}], [%5];"
-                     :
-                     : "r"((uint32_t)__cvta_generic_to_shared(to + box * BOX)), "l"(map),
-                       "r"(box % (DIM / 64) * 64), "r"(row), "r"(2 * head + box / (DIM / 64)),
-                       "r"(full->where())
-                     : "memory");
-}
-
-// --- Products
-
-// Rows of a box, for wgmma: where they begin, in units of 16 bytes; 1024 bytes to the next eight
-// rows; and 1 for the order of pieces within a row, that of 128 bytes.
-__device__ uint64_t operand(const unsigned char *rows) {
-    const uint64_t start = (uint32_t)__cvta_generic_to_shared(rows) % (1 << 18) / 16;
-    return start + ((uint64_t)(1024 / 16) << 32) + ((uint64_t)1 << 62);
-}
-
-#define SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
-#define SUM16(i) SUM4(i), SUM4(i + 4), SUM4(i + 8), SUM4(i + 12)
-#define NAMES32                                                                                    \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define NAMES64                                                                                    \
-    NAMES32                                                                                        \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "           \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-
-// sum [64, 128] = a [64, 16] * b [128, 16]^T, or adds it.
-__device__ void mma(float (&sum)[64], uint64_t a, uint64_t b, int add) {
-    asm volatile("{\n"
-                 ".reg .pred adds;\n"
-                 "setp.ne.b32 adds, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" NAMES64 "},"
-                 " %64, %65, adds, 1, 1, 0, 0;\n"
-                 "}"
-                 : SUM16(0), SUM16(16), SUM16(32), SUM16(48)
-                 : "l"(a), "l"(b), "r"(add));
-}
-// sum [64, 64] = a [64, 16] * b [16, 64], or adds it; a is in registers.
-__device__ void mma(float (&sum)[32], const unsigned *a, uint64_t b, int add) {
-    asm volatile("{\n"
-                 ".reg .pred adds;\n"
-                 "setp.ne.b32 adds, %37, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" NAMES32 "},"
-                 " {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n"
-                 "}"
-                 : SUM16(0), SUM16(16)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-// Waits for all products. The empty assembly keeps reads of the sums behind it.
-template <int N> __device__ void finish(float (&sum)[N]) {
-    asm volatile("wgmma.commit_group.sync.aligned;\n"
-                 "wgmma.wait_group.sync.aligned 0;" ::
-                     : "memory");
-#pragma unroll
-    for (int i = 0; i < N; i++) asm volatile("" : "+f"(sum[i])::"memory");
-}
-template <int M, int N> __device__ void finish(float (&sums)[M][N]) {
-    finish(sums[0]);
-#pragma unroll
-    for (int i = 0; i < (M - 1) * N; i++) asm volatile("" : "+f"(sums[1 + i / N][i % N])::"memory");
+        tma_load(to + box * BOX, map, full, box % (DIM / 64) * 64, row,
+                 2 * head + box / (DIM / 64));
 }
 
 // --- Attention
@@ -202,16 +106,18 @@ struct Rows {
 // small products come first: then only a third of the additions meet a large sum.
 __device__ void scores(float (&score)[KEYS / 2], const unsigned char *q, const unsigned char *k) {
     constexpr int LOW = DIM / 64 * BOX;
-    begin();
+    wgmma_fence();
 #pragma unroll
     for (int pass = 0; pass < 3; pass++) // low * high, high * low, high * high
 #pragma unroll
         for (int x = 0; x < DIM / 16; x++) {
             const int at = x / 4 * BOX;
-            mma(score, operand(q + (pass == 0 ? LOW : 0) + at) + x % 4 * 2,
-                operand(k + (pass == 1 ? LOW : 0) + at) + x % 4 * 2, pass + x > 0);
+            wgmma<KEYS, __half>(
+                score, matrix_descriptor(q + (pass == 0 ? LOW : 0) + at) + x % 4 * 2,
+                matrix_descriptor(k + (pass == 1 ? LOW : 0) + at) + x % 4 * 2, pass + x > 0);
         }
-    finish(score);
+    wgmma_commit();
+    wgmma_wait<0>(score);
 }
 
 // Undoes the keys' scales, and leaves -infinity for keys that a query does not see: none if all
@@ -281,15 +187,17 @@ __device__ void weigh(Rows &r, const unsigned (&high)[KEYS / 4], const unsigned 
 #pragma unroll
     for (int box = 0; box < DIM / 64; box++) {
         float part[KEYS / 64][32];
-        begin();
+        wgmma_fence();
 #pragma unroll
         for (int pass = 0; pass < 3; pass++)
 #pragma unroll
             for (int j = 0; j < KEYS / 16; j++) // 16 keys are 2048 bytes
-                mma(part[j / 4], (pass == 0 ? low : high) + 4 * j,
-                    operand(v + (pass == 1 ? LOW : 0) + box * BOX) + j * 2048 / 16,
+                wgmma<64, __half, Major::MN>(
+                    part[j / 4], (pass == 0 ? low : high) + 4 * j,
+                    matrix_descriptor(v + (pass == 1 ? LOW : 0) + box * BOX) + j * 2048 / 16,
                     pass + j % 4 > 0);
-        finish(part);
+        wgmma_commit();
+        wgmma_wait<0>(part);
 #pragma unroll
         for (int i = 0; i < 32; i++) {
             float &sum = r.out[box * 32 + i];
@@ -322,7 +230,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
           const __grid_constant__ CUtensorMap vMap, const int *qScale, const int *kScale,
           const int *vScale, float *out, int seqQ, int seqK, int share, int causal, float factor) {
     extern __shared__ unsigned char memory[];
-    __shared__ Gate qFull, kFull, vFull, kEmpty, vEmpty;
+    __shared__ Mbarrier qFull, kFull, vFull, kEmpty, vEmpty;
     unsigned char *q = (unsigned char *)(((uintptr_t)memory + 1023) / 1024 * 1024);
     unsigned char *k = q + TILE, *v = k + TILE;
     // Tiles with the most keys come first: those at the end, where there is a mask.
@@ -330,44 +238,43 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
     const int lead = causal ? seqK - seqQ : seqK; // query i sees keys 0 ... i + lead
     const int keys = max(min(seqK, row0 + KEYS + lead), 0), tiles = (keys + KEYS - 1) / KEYS;
     if (threadIdx.x == 0) {
-        qFull.setUp(1), kFull.setUp(1), vFull.setUp(1);
-        kEmpty.setUp(4 * MULTIPLIERS), vEmpty.setUp(4 * MULTIPLIERS); // each warp arrives
-        asm volatile("fence.mbarrier_init.release.cluster;" ::
-                         : "memory"); // seen by the copy engine
+        qFull.init(1), kFull.init(1), vFull.init(1);
+        kEmpty.init(4 * MULTIPLIERS), vEmpty.init(4 * MULTIPLIERS); // each warp arrives
+        fence_mbarrier_init();
     }
     __syncthreads();
 
     // The asking warpgroup gives up registers, which the others take.
     const int warpgroup = threadIdx.x / WARPGROUP, lane = threadIdx.x % 32;
     if (warpgroup == MULTIPLIERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        setmaxnreg_dec<24>();
         if (threadIdx.x % WARPGROUP != 0 || tiles == 0) return;
-        qFull.arriveWith(TILE);
-        ask(q, &qMap, row0, head, &qFull);
+        qFull.arrive_expect_tx(TILE);
+        ask(q, qMap, row0, head, qFull);
         for (int i = 0; i < tiles; i++) {
-            kEmpty.pass(i % 2 ^ 1);
-            kFull.arriveWith(TILE);
-            ask(k, &kMap, i * KEYS, head / share, &kFull);
-            vEmpty.pass(i % 2 ^ 1);
-            vFull.arriveWith(TILE);
-            ask(v, &vMap, i * KEYS, head / share, &vFull);
+            kEmpty.wait(i % 2 ^ 1);
+            kFull.arrive_expect_tx(TILE);
+            ask(k, kMap, i * KEYS, head / share, kFull);
+            vEmpty.wait(i % 2 ^ 1);
+            vFull.arrive_expect_tx(TILE);
+            ask(v, vMap, i * KEYS, head / share, vFull);
         }
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    setmaxnreg_inc<240>();
     const int row = row0 + threadIdx.x / 32 * 16 + lane / 4;
     const int groupsQ = (seqQ + 7) / 8, groupsK = (seqK + 7) / 8;
     kScale += head / share * groupsK, vScale += head / share * groupsK;
     Rows r;
     for (int h = 0; h < 2; h++)
         r.scale[h] = factor * powerOfTwo(-qScale[head * groupsQ + min(row / 8 + h, groupsQ - 1)]);
-    if (tiles > 0) qFull.pass(0);
+    if (tiles > 0) qFull.wait(0);
     for (int i = 0; i < tiles; i++) {
         const int key0 = i * KEYS;
         float score[KEYS / 2];
         unsigned high[KEYS / 4], low[KEYS / 4];
         // 1. Scores. Then this warp no longer needs the keys.
-        kFull.pass(i % 2);
+        kFull.wait(i % 2);
         scores(score, q + warpgroup * 64 * 128, k);
         if (lane == 0) kEmpty.arrive();
         // 2. The softmax: meanwhile the other warpgroup's products run.
@@ -377,7 +284,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
         softmax(r, score, unit);
         cutAll(score, high, low, vScale, key0 / 8, groupsK, unit);
         // 3. Weighted values.
-        vFull.pass(i % 2);
+        vFull.wait(i % 2);
         weigh(r, high, low, v);
         if (lane == 0) vEmpty.arrive();
     }

@@ -17,7 +17,7 @@
 // memory.
 
 #include <cooperative_groups.h>
-#include <cuda.h>
+#include <hopper.h>
 #include <stdint.h>
 
 // defines.go defines SLAB, the numbers of a slab, COLUMNS, those of a tile, and what happens to x *
@@ -33,122 +33,29 @@
 #define STAGE ((ROWS + COLUMNS) * LINE) // bytes
 #define SUMS (COLUMNS / 2)              // of a thread
 
-// --- Barriers in shared memory, for threads and copies
-
-// It opens once for each of its phases 0, 1, 0, 1 ..., when all expected arrivals and bytes are
-// there.
-struct Gate {
-    uint64_t state;
-
-    __device__ uint32_t where() const { return (uint32_t)__cvta_generic_to_shared(this); }
-    __device__ void setUp(int arrivals) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(where()), "r"(arrivals));
-    }
-    __device__ void arriveWith(int bytes) {
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                     :
-                     : "r"(where()), "r"(bytes)
-                     : "memory");
-    }
-    __device__ void arrive() {
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(where()) : "memory");
-    }
-    // Before phase 0, phase 1 counts as past.
-    __device__ void pass(int phase) {
-        for (uint32_t open = 0; !open;)
-            asm volatile("{\n"
-                         ".reg .pred opened;\n"
-                         "mbarrier.try_wait.parity.shared::cta.b64 opened, [%1], %2;\n"
-                         "selp.u32 %0, 1, 0, opened;\n"
-                         "}"
-                         : "=r"(open)
-                         : "r"(where()), "r"(phase)
-                         : "memory");
-    }
-};
-
-// Asks for the lines of one slab, from a line on; zeros stand for lines beyond the end. Of line n
-// the copy engine puts piece p, of 16 bytes, where piece p ^ n % 8 would be: the tensor cores
-// expect that.
-__device__ void ask(unsigned char *to, const CUtensorMap *map, int half, int line, Gate *full) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 " [%0], [%1, {%2, %3}], [%4];"
-                 :
-                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(map), "r"(half), "r"(line),
-                   "r"(full->where())
-                 : "memory");
-}
-
 // --- Products
-
-// Lines of a slab, for wgmma: where they begin, in units of 16 bytes; 1024 bytes to the next eight
-// lines; and 1 for the order of pieces within a line, that of 128 bytes.
-__device__ uint64_t operand(const unsigned char *lines) {
-    const uint64_t start = (uint32_t)__cvta_generic_to_shared(lines) % (1 << 18) / 16;
-    return start + ((uint64_t)(8 * LINE / 16) << 32) + ((uint64_t)1 << 62);
-}
-
-// A thread's sums as asm names them, and as it takes them.
-// clang-format off
-#define EIGHT(a, b, c, d, e, f, g, h) \
-    "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
-#define NAMES48 \
-    EIGHT(0, 1, 2, 3, 4, 5, 6, 7) ", " EIGHT(8, 9, 10, 11, 12, 13, 14, 15) ", " \
-    EIGHT(16, 17, 18, 19, 20, 21, 22, 23) ", " EIGHT(24, 25, 26, 27, 28, 29, 30, 31) ", " \
-    EIGHT(32, 33, 34, 35, 36, 37, 38, 39) ", " EIGHT(40, 41, 42, 43, 44, 45, 46, 47)
-#define NAMES64 \
-    NAMES48 ", " EIGHT(48, 49, 50, 51, 52, 53, 54, 55) ", " EIGHT(56, 57, 58, 59, 60, 61, 62, 63)
-// clang-format on
-#define SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
-#define SUM16(i) SUM4(i), SUM4(i + 4), SUM4(i + 8), SUM4(i + 12)
-#define SUM48 SUM16(0), SUM16(16), SUM16(32)
-
-#if COLUMNS == 96
-#define SHAPE "m64n96k16"
-#define NAMES NAMES48
-#define TAKEN SUM48
-#define OPERANDS "%48, %49"
-#define ADDS "%50"
-#else
-#define SHAPE "m64n128k16"
-#define NAMES NAMES64
-#define TAKEN SUM48, SUM16(48)
-#define OPERANDS "%64, %65"
-#define ADDS "%66"
-#endif
-
-// sum [64, COLUMNS] = x [64, 16] * w [COLUMNS, 16]^T, or adds it.
-__device__ void mma(float (&sum)[SUMS], uint64_t x, uint64_t w, int add) {
-    asm volatile("{\n"
-                 ".reg .pred adds;\n"
-                 "setp.ne.b32 adds, " ADDS ", 0;\n"
-                 "wgmma.mma_async.sync.aligned." SHAPE ".f32.f16.f16 "
-                 "{" NAMES "}, " OPERANDS ", adds, 1, 1, 0, 0;\n"
-                 "}"
-                 : TAKEN
-                 : "l"(x), "l"(w), "r"(add));
-}
 
 // Begins with one slab of 64 lines of x and all of w's: part = xLow * wHigh + xHigh * wLow + xHigh
 // * wHigh. A half of a line is 32 halves, 64 bytes; a product takes 16 of them.
 __device__ void begin(float (&part)[SUMS], const unsigned char *x, const unsigned char *w) {
     constexpr int HIGH = 0, LOW = SLAB * 2 / 16, STEP = 32 / 16; // in units of 16 bytes
-    const uint64_t a = operand(x), b = operand(w);
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); // part's registers are free
+    const uint64_t a = matrix_descriptor(x), b = matrix_descriptor(w);
+    const auto mma = [&](uint64_t x, uint64_t w, bool add) {
+        wgmma<COLUMNS, __half>(part, x, w, add);
+    };
+    wgmma_fence(); // part's registers are free
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++) mma(part, a + LOW + k * STEP, b + HIGH + k * STEP, k > 0);
+    for (int k = 0; k < SLAB / 16; k++) mma(a + LOW + k * STEP, b + HIGH + k * STEP, k > 0);
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++) mma(part, a + HIGH + k * STEP, b + LOW + k * STEP, 1);
+    for (int k = 0; k < SLAB / 16; k++) mma(a + HIGH + k * STEP, b + LOW + k * STEP, 1);
 #pragma unroll
-    for (int k = 0; k < SLAB / 16; k++) mma(part, a + HIGH + k * STEP, b + HIGH + k * STEP, 1);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    for (int k = 0; k < SLAB / 16; k++) mma(a + HIGH + k * STEP, b + HIGH + k * STEP, 1);
+    wgmma_commit();
 }
 
 // Waits for all products but those of the last LEFT slabs, and adds up the oldest.
 template <int LEFT> __device__ void addUp(float (&sum)[SUMS], float (&part)[SUMS]) {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-#pragma unroll
-    for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(part[i])::"memory"); // not read before
+    wgmma_wait<LEFT>(part);
 #pragma unroll
     for (int i = 0; i < SUMS; i++) sum[i] += part[i];
 }
@@ -239,7 +146,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
            int slabs, int padded, int hasBias, int layers, int then, int wide) {
     extern __shared__ unsigned char shared[];
     unsigned char *stages = (unsigned char *)(((uintptr_t)shared + 1023) / 1024 * 1024);
-    __shared__ Gate full[STAGES], empty[STAGES];
+    __shared__ Mbarrier full[STAGES], empty[STAGES];
     __shared__ Lines known;
     const auto cluster = cooperative_groups::this_cluster();
     const int split = cluster.block_rank(), splits = cluster.num_blocks();
@@ -249,9 +156,8 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
     const int slab0 = slabs * split / splits, slabEnd = slabs * (split + 1) / splits;
 
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) full[s].setUp(1), empty[s].setUp(4 * MULTIPLIERS);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::
-                         : "memory"); // seen by the copy engine
+        for (int s = 0; s < STAGES; s++) full[s].init(1), empty[s].init(4 * MULTIPLIERS);
+        fence_mbarrier_init();
     }
     __syncthreads();
 
@@ -263,18 +169,18 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
     Sums &sums = *(Sums *)stages;
     // The asking warpgroup gives up registers, which the others take.
     if (warpgroup == MULTIPLIERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        setmaxnreg_dec<56>();
         if (threadIdx.x % WARPGROUP == 0)
             for (int slab = slab0; slab < slabEnd; slab++, next()) {
-                empty[stage].pass(phase ^ 1);
-                full[stage].arriveWith(STAGE);
+                empty[stage].wait(phase ^ 1);
+                full[stage].arrive_expect_tx(STAGE);
                 unsigned char *to = stages + stage * STAGE;
-                ask(to, &xMap, slab * 2 * SLAB, row0, &full[stage]);
-                ask(to + ROWS * LINE, &wMap, slab * 2 * SLAB, layer * padded + column0,
-                    &full[stage]);
+                tma_load(to, xMap, full[stage], slab * 2 * SLAB, row0);
+                tma_load(to + ROWS * LINE, wMap, full[stage], slab * 2 * SLAB,
+                         layer * padded + column0);
             }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
+        setmaxnreg_inc<224>();
         // 1. Ask for what is needed last: then nobody waits for it.
         const float *bias = layer == 0 ? bias0 : layer == 1 ? bias1 : bias2;
         const int i = threadIdx.x % WARPGROUP, column = column0 + i;
@@ -289,7 +195,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
         float sum[SUMS] = {}, even[SUMS], odd[SUMS];
         int before = 0; // the other slab's stage
         const auto step = [&](float(&part)[SUMS], float(&last)[SUMS], bool isFirst) {
-            full[stage].pass(phase);
+            full[stage].wait(phase);
             const unsigned char *x = stages + stage * STAGE;
             begin(part, x + warpgroup * 64 * LINE, x + ROWS * LINE);
             if (!isFirst) {
@@ -309,7 +215,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
             addUp<0>(sum, odd);
 
         // 3. Keep the sums where slabs were, once both warpgroups are done with these.
-        asm volatile("bar.sync 1, %0;" ::"n"(MULTIPLIERS * WARPGROUP) : "memory");
+        named_barrier_sync(1, MULTIPLIERS * WARPGROUP);
         keep(sums, sum);
     }
     cluster.sync(); // all sums of the tile are there

@@ -10,15 +10,7 @@
 
 #define WARP 32
 
-// nn.go launches this kernel early: in a recorded graph it begins before the previous
-// kernel has finished. Every block calls this before it touches what earlier kernels have
-// written. The next kernel may begin once all blocks have called it.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
+#include <early.h>
 
 // The sum of value over the block, for every thread. partial has one place per warp.
 __device__ float sumOfBlock(float value, float *partial) {

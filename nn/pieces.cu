@@ -12,20 +12,11 @@
 // tile with lines and each line's last slab with numbers.
 
 #include <cuda_fp16.h>
+#include <early.h>
 
 // defines.go defines BLOCK, the threads of a block, and SLAB.
 
 #define WARP 32
-
-// nn.go launches this kernel early: in a recorded graph it begins before the previous
-// kernel has finished. Every block calls this before it touches what earlier kernels have
-// written. The next kernel may begin once all blocks have called it.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // 2^n. For n = -127 it is 2^-126, which is small enough for every use here.
 __device__ float powerOfTwo(int n) {

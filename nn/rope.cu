@@ -4,15 +4,7 @@
 // blockIdx.y says which one a block has. defines.go defines HEADS, the number of heads
 // that a thread turns by one angle.
 
-// nn.go launches this kernel early: in a recorded graph it begins before the previous
-// kernel has finished. Every block calls this before it touches what earlier kernels have
-// written. The next kernel may begin once all blocks have called it.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
+#include <early.h>
 
 extern "C" __global__ void rope(float *first, float *second, const int *before, int batch,
                                 int count, int heads, int dim, double log2Base) {

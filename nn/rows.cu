@@ -57,15 +57,7 @@ extern "C" __global__ void go_on(int *before, int *after, int *tokens, int by, i
     before[0] += by, after[0] += 1;
 }
 
-// nn.go launches this kernel early: in a recorded graph it begins before the previous
-// kernel has finished. Every block calls this before it touches what earlier kernels have
-// written. The next kernel may begin once all blocks have called it.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
+#include <early.h>
 
 // dst [batch, inner, outer, dim] from src [batch, outer, inner, dim]. A thread moves one
 // number, or four neighbours if wide: then dim is a multiple of 4, and both tensors start at

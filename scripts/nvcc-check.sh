@@ -99,7 +99,7 @@ compile() {
     local file=$1 output cubin=$work/$BASHPID.cubin failed=0
     shift
     output=$("$NVCC" -cubin "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
-        -allow-unsupported-compiler -I device/nvcc/include "$@" -o "$cubin" -x cu "$file" 2>&1) || failed=1
+        -allow-unsupported-compiler -I device/nvcc/include -I device/include "$@" -o "$cubin" -x cu "$file" 2>&1) || failed=1
     rm -f "$cubin"
     [ "$failed" -eq 0 ] || printf '%s\n' "$output"
     return "$failed"

@@ -32,6 +32,7 @@ func onHopper(t *testing.T, b bench) {
 	t.Run("Products", func(t *testing.T) { multipliesInGroups(t, b) })
 	t.Run("Boxes", func(t *testing.T) { movesBoxes(t, b) })
 	t.Run("Clusters", func(t *testing.T) { inClusters(t, b) })
+	t.Run("Words", func(t *testing.T) { hasHoppersWords(t, b) })
 	t.Run("Ring", func(t *testing.T) {
 		in, out := upload(t, b, "in", ramp[uint32](1024)), alloc[uint32](t, b, "out", 1024)
 		b.launch(t, "ring", device.Launch{Grid: device.D1(1), Block: device.D1(96)}, in, out)

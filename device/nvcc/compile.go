@@ -2,29 +2,46 @@ package nvcc
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/include"
 	"flashlab/device/preprocess"
 	"flashlab/internal/cache"
 	"flashlab/internal/jail"
 )
 
-// tensorcore is the course's own header, which every file may include.
-//
-//go:embed include/tensorcore.h
-var tensorcore string
+//go:embed include/tensorcore.h include/hopper.h
+var ownHeaders embed.FS
+
+// courseHeaders are the course's own, which every file may include, by their names.
+var courseHeaders = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, files := range []fs.FS{include.Files, ownHeaders} {
+		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				text, _ := fs.ReadFile(files, name) // it is part of this program
+				all[path.Base(name)] = string(text)
+			}
+			return err
+		})
+	}
+	return all
+})
 
 // timeLimit bounds one run of nvcc: templates can keep a compiler busy for ever.
 const timeLimit = 3 * time.Minute
@@ -104,7 +121,7 @@ type job struct {
 func (j job) key() string {
 	parts := []string{"cubin 1", fmt.Sprint(j.tk.Vet != nil), j.tk.Nvcc, j.tk.Version, strings.Join(j.flags, " "),
 		os.Getenv("NVCC_PREPEND_FLAGS"), os.Getenv("NVCC_APPEND_FLAGS"), os.Getenv("NVCC_CCBIN"),
-		j.src.Name, j.src.Text, j.defines, tensorcore, fmt.Sprint(j.src.Files)} // maps print in order
+		j.src.Name, j.src.Text, j.defines, fmt.Sprint(courseHeaders()), fmt.Sprint(j.src.Files)} // maps print in order
 	if j.src.HasMangled() {
 		parts = append(parts, "holders 1", kernelsHeader, fmt.Sprintf("%q", j.src.Kernels))
 	}
@@ -119,7 +136,9 @@ func (j job) run() ([]byte, error) {
 		return nil, fmt.Errorf("nvcc: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	for file, text := range map[string]string{"tensorcore.h": tensorcore, definesName: j.defines, j.src.Name: j.src.Text} {
+	files := maps.Clone(courseHeaders())
+	files[definesName], files[j.src.Name] = j.defines, j.src.Text
+	for file, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("nvcc: %w", err)
 		}
@@ -174,7 +193,7 @@ func (j job) preprocess(dir string, flags []string) (preprocess.Text, error) {
 		return preprocess.Text{}, fmt.Errorf("nvcc: %w", err)
 	}
 	p := preprocess.Main(string(text), j.src.Name, definesName, slices.Collect(maps.Keys(j.src.Files))...)
-	p.Headers = "."     // tensorcore.h lies beside the file
+	p.Headers = "."     // the course's lie beside the file
 	p.Translated = true // only device code is compiled
 	return p, nil
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"flashlab/device/include"
 	"flashlab/internal/cache"
 )
 
@@ -25,7 +27,7 @@ var sources embed.FS
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {
-	return keyOf(sources)
+	return cache.Key(keyOf(sources), keyOf(include.Files))
 })
 
 var passesKey = sync.OnceValue(func() string { return keyOf(passes) })
@@ -54,7 +56,7 @@ func writeSources(cacheDir string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(temp)
-	if err := os.CopyFS(temp, sources); err != nil {
+	if err := errors.Join(os.CopyFS(temp, sources), os.CopyFS(filepath.Join(temp, "include"), include.Files)); err != nil {
 		return "", fmt.Errorf("cannot write the simulator's sources: %w", err)
 	}
 	if err := os.Chmod(temp, 0o755); err != nil {

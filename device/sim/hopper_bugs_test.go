@@ -26,6 +26,49 @@ func TestHoppersBugsAreFoundAtTheirLines(t *testing.T) {
 	})
 }
 
+// hoppersWords are hopper_bugs.cuh's instructions, as hopper.h has them.
+const hoppersWords = `
+#include <hopper.h>
+#undef INIT
+#define INIT(b, n) ((Mbarrier *)(b))->init(n)
+#undef FENCE_INIT
+#define FENCE_INIT fence_mbarrier_init()
+#undef FENCE_ASYNC
+#define FENCE_ASYNC fence_proxy_async()
+#undef ANNOUNCE
+#define ANNOUNCE(b, bytes) ((Mbarrier *)(b))->arrive_expect_tx(bytes)
+#undef ARRIVE
+#define ARRIVE(b) ((Mbarrier *)(b))->arrive()
+#undef WAIT
+#define WAIT(b, phase) ((Mbarrier *)(b))->wait(phase)
+#undef FETCH_AT
+#define FETCH_AT(to, map, column, row, b) tma_load(to, *(map), *(Mbarrier *)(b), column, row)
+#undef BEGIN
+#define BEGIN wgmma_fence()
+#undef COMMIT
+#define COMMIT wgmma_commit()
+#undef FINISH
+#define FINISH wgmma_wait<0>()
+#undef MULTIPLY
+#define MULTIPLY(d, a, b) wgmma<8, __half>(d, a, b, false)
+#undef NAMED
+#define NAMED(id, n) named_barrier_sync(id, n)
+#undef NAMED_ARRIVE
+#define NAMED_ARRIVE(id, n) named_barrier_arrive(id, n)
+`
+
+// TestHoppersBugsByTheHeadersWords: the same bugs are found at the same lines, which are the caller's, where
+// kernels use hopper.h in place of inline PTX.
+func TestHoppersBugsByTheHeadersWords(t *testing.T) {
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Checks: AllChecks(), MaxSteps: 2_000_000, Timeout: 20 * time.Second, Compiler: compiler, Workers: 1})
+		files := map[string]string{hoppersShared: readBugs(t, hoppersShared) + hoppersWords}
+		for _, name := range []string{"hopper_waits.cu", "hopper_handing.cu", "hopper_buffers.cu", "hopper_products.cu"} {
+			findHoppersBugs(t, d, device.Source{Name: name, Text: readBugs(t, name), Files: files})
+		}
+	})
+}
+
 func findHoppersBugs(t *testing.T, d *Device, src device.Source) {
 	want := wants(src.Text)
 	require.NotEmpty(t, want)

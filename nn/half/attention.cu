@@ -9,18 +9,11 @@
 // no block leaves keys to another: what better kernels do. half.go defines MAX_DIM; dim is even.
 
 #include <cuda_fp16.h>
+#include <early.h>
 
 constexpr int WARPS = 4, PAIRS = MAX_DIM / 64; // pairs of numbers of a row that a lane has
 constexpr int AHEAD = 4;                       // keys of a warp that are on their way together
 constexpr unsigned EVERYONE = 0xffffffff;
-
-// half.go launches this kernel early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // Lane l has the pairs l, l + 32, ... of a row; zeros behind its end.
 __device__ void load(float2 (&to)[PAIRS], const __half *row, int dim) {

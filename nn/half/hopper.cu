@@ -14,8 +14,7 @@
 // linear.go makes the maps: of x by boxes of a tile's rows, of w by boxes of BOX lines, 64 numbers
 // of in each, swizzled by 128 bytes. in and width are multiples of 8.
 
-#include <cuda.h>
-#include <cuda_fp16.h>
+#include <hopper.h>
 #include <stdint.h>
 
 constexpr int CONSUMERS = 2, SLICE = 64; // numbers of in, in a stage
@@ -24,100 +23,13 @@ constexpr int BOX = 64;  // lines of w
 constexpr int GROUP = 8; // rows of tiles that share their reads of w
 constexpr unsigned EVERYONE = 0xffffffff;
 
-// Barriers have two phases, which alternate: 0, 1, 0 ...
 template <int ROWS, int COLUMNS, int STAGES> struct Memory {
     struct Stage {
         __half x[ROWS][SLICE];
         __half w[COLUMNS][SLICE];
     } stages[STAGES];
-    uint64_t full[STAGES], empty[STAGES];
+    Mbarrier full[STAGES], empty[STAGES];
 };
-
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-// --- Barriers and copies
-
-// A phase ends when that many have arrived, and all the announced bytes.
-__device__ void prepare(uint64_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
-}
-__device__ void announce(uint64_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ void arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
-}
-// Waits for the end of a phase. Before the first one, the phase before it counts as over.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
-// Asks for a box; what lies outside the matrix arrives as zeros.
-__device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int column, int row) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%3, %4}], [%2];" ::"r"(at(to)),
-                 "l"(map), "r"(at(barrier)), "r"(column), "r"(row)
-                 : "memory");
-}
-
-// --- Products
-
-// A matrix in shared memory as wgmma takes it, in units of 16 bytes: where it begins; how far the
-// next eight lines are; and, from bit 62 on, a swizzle of 128 bytes.
-__device__ uint64_t matrix(const void *p) {
-    return (at(p) & 0x3ffff) / 16 | (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
-}
-
-#define TEN(t)                                                                                     \
-    "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, "   \
-    "%" #t "9"
-#define SIXTY TEN() ", " TEN(1) ", " TEN(2) ", " TEN(3) ", " TEN(4) ", " TEN(5) ", "
-#define NAMES64 SIXTY "%60, %61, %62, %63"
-#define NAMES96 SIXTY TEN(6) ", " TEN(7) ", " TEN(8) ", %90, %91, %92, %93, %94, %95"
-#define IN8(i)                                                                                     \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
-        "+f"(d[i + 6]), "+f"(d[i + 7])
-#define IN32(i) IN8(i), IN8(i + 8), IN8(i + 16), IN8(i + 24)
-
-// d [64 x 128] = a [64 x 16] * b [128 x 16]^T, plus d if add; and the same for 192 columns.
-__device__ void multiply(float (&d)[64], uint64_t a, uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                 "{" NAMES64 "}, %64, %65, p, 1, 1, 0, 0; }"
-                 : IN32(0), IN32(32)
-                 : "l"(a), "l"(b), "r"(add));
-}
-__device__ void multiply(float (&d)[96], uint64_t a, uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, %98, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 "
-                 "{" NAMES96 "}, %96, %97, p, 1, 1, 0, 0; }"
-                 : IN32(0), IN32(32), IN32(64)
-                 : "l"(a), "l"(b), "r"(add));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ void commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-// Waits until all groups of products but the last LEFT are done.
-template <int LEFT> __device__ void finish() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-}
 
 // --- The way through tiles and stages
 
@@ -208,21 +120,21 @@ __device__ void write(__half *y, const float (&sums)[N], Tile tile, int rows, in
 
 // One thread asks for stages, as fast as they get empty.
 template <bool GATED, int ROWS, int COLUMNS, int STAGES>
-__device__ void ask(Memory<ROWS, COLUMNS, STAGES> &memory, const CUtensorMap *xMap,
-                    const CUtensorMap *wMap, Tiles tiles, int slices, int width) {
+__device__ void ask(Memory<ROWS, COLUMNS, STAGES> &memory, const CUtensorMap &xMap,
+                    const CUtensorMap &wMap, Tiles tiles, int slices, int width) {
     Turn<STAGES> turn = {0, 1};
     for (int index = blockIdx.x; index < tiles.count(); index += gridDim.x) {
         const Tile tile = tiles[index];
         for (int slice = 0; slice < slices; slice++, turn.next()) {
             auto &stage = memory.stages[turn.stage];
-            uint64_t *full = &memory.full[turn.stage];
-            await(&memory.empty[turn.stage], turn.phase);
-            announce(full, sizeof stage);
-            fetch(stage.x, xMap, full, slice * SLICE, tile.row);
+            Mbarrier &full = memory.full[turn.stage];
+            memory.empty[turn.stage].wait(turn.phase);
+            full.arrive_expect_tx(sizeof stage);
+            tma_load(stage.x, xMap, full, slice * SLICE, tile.row);
 #pragma unroll
             for (int box = 0; box < COLUMNS / BOX; box++)
-                fetch(stage.w[box * BOX], wMap, full, slice * SLICE,
-                      tile.column + box * (GATED ? width : BOX));
+                tma_load(stage.w[box * BOX], wMap, full, slice * SLICE,
+                         tile.column + box * (GATED ? width : BOX));
         }
     }
 }
@@ -234,36 +146,32 @@ __device__ void consume(Memory<ROWS, COLUMNS, STAGES> &memory, __half *y, Tiles 
     constexpr int TALL = ROWS / CONSUMERS / 64, SUMS = COLUMNS / 2;
     const int mine = threadIdx.x / 128 * TALL * 64;
     const auto release = [&](int stage) { // the products are done with it
-        if (threadIdx.x % 32 == 0) arrive(&memory.empty[stage]);
+        if (threadIdx.x % 32 == 0) memory.empty[stage].arrive();
     };
     float sums[TALL][SUMS];
     Turn<STAGES> turn = {0, 0};
     for (int index = blockIdx.x; index < tiles.count(); index += gridDim.x) {
         int last = -1; // the stage whose products may still run
         for (int slice = 0; slice < slices; slice++, turn.next()) {
-            await(&memory.full[turn.stage], turn.phase);
+            memory.full[turn.stage].wait(turn.phase);
             const auto &stage = memory.stages[turn.stage];
-            const uint64_t w = matrix(stage.w);
-            begin();
+            const uint64_t w = matrix_descriptor(stage.w);
+            wgmma_fence();
 #pragma unroll
             for (int j = 0; j < SLICE / 16; j++) { // 16 numbers are 32 bytes
 #pragma unroll
                 for (int m = 0; m < TALL; m++) {
-                    const uint64_t x = matrix(stage.x[mine + m * 64]);
-                    multiply(sums[m], x + j * 32 / 16, w + j * 32 / 16, slice > 0 || j > 0);
+                    const uint64_t x = matrix_descriptor(stage.x[mine + m * 64]);
+                    wgmma<COLUMNS, __half>(sums[m], x + j * 32 / 16, w + j * 32 / 16,
+                                           slice > 0 || j > 0);
                 }
             }
-            commit();
-            finish<1>(); // those of the stage before
+            wgmma_commit();
+            wgmma_wait<1>(); // those of the stage before
             if (last >= 0) release(last);
             last = turn.stage;
         }
-        finish<0>();
-        // Nothing that reads sums may move above the wait.
-#pragma unroll
-        for (int m = 0; m < TALL; m++)
-#pragma unroll
-            for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[m][i])::"memory");
+        wgmma_wait<0>(sums);
         release(last);
 
         const Tile tile = tiles[index];
@@ -274,7 +182,7 @@ __device__ void consume(Memory<ROWS, COLUMNS, STAGES> &memory, __half *y, Tiles 
 }
 
 template <bool GATED, int ROWS, int COLUMNS, int STAGES>
-__device__ __forceinline__ void product(const CUtensorMap *xMap, const CUtensorMap *wMap, __half *y,
+__device__ __forceinline__ void product(const CUtensorMap &xMap, const CUtensorMap &wMap, __half *y,
                                         int rows, int in, int width) {
     extern __shared__ unsigned char bytes[]; // swizzled tiles begin at multiples of 1024
     auto &memory =
@@ -285,16 +193,16 @@ __device__ __forceinline__ void product(const CUtensorMap *xMap, const CUtensorM
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++)
-            prepare(&memory.full[i], 1), prepare(&memory.empty[i], 4 * CONSUMERS);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // for the copy engine
+            memory.full[i].init(1), memory.empty[i].init(4 * CONSUMERS);
+        fence_mbarrier_init();
     }
     __syncthreads();
     // A processor's 65,536 registers: 24 for each thread that asks, 240 for each that multiplies.
     if (threadIdx.x / 128 == CONSUMERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        setmaxnreg_dec<24>();
         if (threadIdx.x % 128 == 0) ask<GATED>(memory, xMap, wMap, tiles, slices, width);
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+        setmaxnreg_inc<240>();
         consume<GATED>(memory, y, tiles, slices, rows, width);
     }
 }
@@ -303,7 +211,7 @@ __device__ __forceinline__ void product(const CUtensorMap *xMap, const CUtensorM
     extern "C" __global__ __launch_bounds__(THREADS, 1) void NAME(                                 \
         const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap wMap,        \
         __half *y, int rows, int in, int width) {                                                  \
-        product<GATED, ROWS, COLUMNS, STAGES>(&xMap, &wMap, y, rows, in, width);                   \
+        product<GATED, ROWS, COLUMNS, STAGES>(xMap, wMap, y, rows, in, width);                     \
     }
 PRODUCT(product_256_128, false, 256, 128, 4)
 PRODUCT(product_128_192, false, 128, 192, 5)

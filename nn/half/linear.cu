@@ -15,20 +15,11 @@
 // in is a multiple of 8: lines then start at multiples of 16 bytes.
 
 #include <cuda_fp16.h>
+#include <early.h>
 #include <tensorcore.h>
 
 constexpr int WARPS = 8, TALL = 16; // warps of a block, outputs of a tile
 constexpr int PIECE = 64;           // numbers of a line that a warp takes at a time
-
-// half.go launches this kernel early: in a recorded graph it begins before the previous kernel has
-// finished. Every block calls this before it touches what earlier kernels have written. The next
-// kernel may begin once all blocks have called it.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 __device__ void put(__half *y, float x) {
     *y = __float2half_rn(x);

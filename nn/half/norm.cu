@@ -5,16 +5,9 @@
 // width is a multiple of 8, at most BLOCK * HELD * 8. half.go defines BLOCK and HELD.
 
 #include <cuda_fp16.h>
+#include <early.h>
 
 #define WARP 32
-
-// half.go launches this kernel early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // The sum of value over the block, for every thread. partial has one place per warp.
 __device__ float sumOfBlock(float value, float *partial) {

@@ -10,19 +10,12 @@
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
+#include <early.h>
 #include <tensorcore.h>
 
 constexpr int SLICE = 64, STAGES = 3;
 constexpr int PIECES = SLICE / 8, LINE = SLICE * 2; // of a line of a stage: of 16 bytes; bytes
 constexpr int GROUP = 8;                            // lines of tiles that share their reads of w
-
-// half.go launches this kernel early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // The block's tile. The order goes down a group of GROUP lines of tiles, then along it.
 __device__ int2 tileOf(int block, int lines, int columns) {

@@ -11,20 +11,13 @@
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
+#include <early.h>
 #include <stdint.h>
 #include <tensorcore.h>
 
 constexpr int WARPS = 4, TALL = 2, KEYS = 64; // TALL: tiles of 16 queries that a warp has
 constexpr int ROWS = WARPS * TALL * 16, THREADS = WARPS * 32;
 constexpr unsigned EVERYONE = 0xffffffff;
-
-// half.go launches this kernel early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // Where a piece of 16 bytes of a line is in a tile. A line's pieces change places, by the line's
 // last three bits: eight lines of one column of pieces, as load_matrix reads them, are then in

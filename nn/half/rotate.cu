@@ -13,16 +13,9 @@
 // scaled rotation such as Llama 3's is no concern of this kernel.
 
 #include <cuda_fp16.h>
+#include <early.h>
 
 constexpr int SHARE = 4;
-
-// half.go launches this kernel early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // A thread turns the same two pairs, j and j + 1, of up to SHARE heads: the angles are theirs in
 // common, and cost more than the rest. A block has threads of one token.

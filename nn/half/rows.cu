@@ -1,14 +1,7 @@
 // Kernels that copy, or work on, one piece of eight halves at a time: widths are multiples of 8.
 
 #include <cuda_fp16.h>
-
-// half.go launches these kernels early; see linear.cu.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
+#include <early.h>
 
 __device__ size_t thisThread() {
     return (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -15,17 +15,13 @@
 // The host defines DIM (64 or 128), CONSUMERS, AHEAD, BRAIN for bfloat16, and makes the maps, of
 // boxes of 64 columns (128 bytes, swizzled by 128) and 64 rows (q) or KEYS rows (k, v).
 
-#include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include <hopper.h>
 #include <stdint.h>
 
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
-#define TYPE "bf16"
 #else
 typedef __half Half;
-#define TYPE "f16"
 #endif
 
 constexpr int KEYS = 128, STAGES = 2;
@@ -38,113 +34,19 @@ constexpr int ASKS = CONSUMERS == 2 ? 24 : 32, COMPUTES = CONSUMERS == 2 ? 240 :
 static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
 static_assert(CONSUMERS == 2 || (CONSUMERS == 3 && !AHEAD), "three leave no registers for AHEAD");
 
-// A tile is in boxes of 64 columns. Barriers have two phases, which alternate: 0, 1, 0 ...
+// A tile is in boxes of 64 columns.
 struct Tiles {
     Half q[CONSUMERS][BOXES][64][64];
     Half k[STAGES][BOXES][KEYS][64];
     Half v[STAGES][BOXES][KEYS][64];
-    uint64_t qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
+    Mbarrier qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
 };
 
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-// --- Barriers and copies
-
-// A phase ends when that many have arrived, and all the announced bytes.
-__device__ void prepare(uint64_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
-}
-__device__ void announce(uint64_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ void arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
-}
-// Waits for the end of a phase. Before the first one, the phase before it counts as over.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
 // Asks for a tile's boxes; what lies outside the matrix arrives as zeros.
 template <int LINES>
-__device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap *map, uint64_t *barrier,
+__device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap &map, const Mbarrier &full,
                       int row, int head) {
-    for (int box = 0; box < BOXES; box++) {
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                     "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(at(to[box])),
-                     "l"(map), "r"(at(barrier)), "r"(box * 64), "r"(row), "r"(head)
-                     : "memory");
-    }
-}
-
-// --- Products
-
-// A matrix in shared memory as wgmma takes it; lengths in units of 16 bytes. Its bits: where it
-// begins; how far the next 64 columns are (where products run along the rows); how far the next
-// eight rows; and, from bit 62 on, a swizzle of 128 bytes.
-__device__ uint64_t matrix(const void *p, int nextColumns) {
-    return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
-           (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
-}
-
-#define REGISTERS(d, i)                                                                            \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
-        "+f"(d[i + 6]), "+f"(d[i + 7])
-#define REGISTERS32(d, i)                                                                          \
-    REGISTERS(d, i), REGISTERS(d, i + 8), REGISTERS(d, i + 16), REGISTERS(d, i + 24)
-#define NAMES0                                                                                     \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"   \
-    "%25,%26,%27,%28,%29,%30,%31"
-#define NAMES32                                                                                    \
-    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54," \
-    "%55,%56,%57,%58,%59,%60,%61,%62,%63"
-
-// d [64 x 128] = a [64 x 16] * b [128 x 16]^T, plus d if add; rows of 16 columns in shared memory.
-__device__ void multiplyRows(float (&d)[64], uint64_t a, uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " "
-                 "{" NAMES0 "," NAMES32 "}, %64, %65, p, 1, 1, 0, 0; }"
-                 : REGISTERS32(d, 0), REGISTERS32(d, 32)
-                 : "l"(a), "l"(b), "r"(add));
-}
-// d [64 x DIM] += a [64 x 16] * b [16 x DIM]; a is in registers.
-__device__ void multiply(float (&d)[64], const uint32_t *a, uint64_t b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " "
-                 "{" NAMES0 "," NAMES32 "}, {%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
-                 : REGISTERS32(d, 0), REGISTERS32(d, 32)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-__device__ void multiply(float (&d)[32], const uint32_t *a, uint64_t b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32." TYPE "." TYPE " "
-                 "{" NAMES0 "}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
-                 : REGISTERS32(d, 0)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ void commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-// Waits until all groups of products but the last LEFT are done. The empty assembly names the
-// result, so that the compiler moves nothing that reads it above the wait.
-template <int LEFT, int N> __device__ void finish(float (&d)[N]) {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-#pragma unroll
-    for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
+    for (int box = 0; box < BOXES; box++) tma_load(to[box], map, full, box * 64, row, head);
 }
 
 // --- Softmax
@@ -231,35 +133,34 @@ extern "C" __global__ __launch_bounds__(THREADS,
     const int last = (seen - 1) / KEYS; // tile of keys; the walk begins here
 
     if (threadIdx.x == 0) {
-        prepare(&tiles.qFull, 1);
+        tiles.qFull.init(1);
         for (int i = 0; i < STAGES; i++) {
-            prepare(&tiles.kFull[i], 1), prepare(&tiles.vFull[i], 1);
-            prepare(&tiles.kEmpty[i], 4 * CONSUMERS), prepare(&tiles.vEmpty[i], 4 * CONSUMERS);
+            tiles.kFull[i].init(1), tiles.vFull[i].init(1);
+            tiles.kEmpty[i].init(4 * CONSUMERS), tiles.vEmpty[i].init(4 * CONSUMERS);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::
-                         : "memory"); // the copy engine sees it
+        fence_mbarrier_init();
     }
     __syncthreads();
 
     const int warpgroup = threadIdx.x / 128;
     if (warpgroup == CONSUMERS) { // asks for tiles, as fast as stages get empty
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(ASKS));
+        setmaxnreg_dec<ASKS>();
         if (threadIdx.x % 128 != 0) return;
-        announce(&tiles.qFull, sizeof tiles.q);
+        tiles.qFull.arrive_expect_tx(sizeof tiles.q);
         for (int i = 0; i < CONSUMERS; i++)
-            fetch(tiles.q[i], &qMap, &tiles.qFull, firstRow + 64 * i, head);
+            fetch(tiles.q[i], qMap, tiles.qFull, firstRow + 64 * i, head);
         for (int i = 0; i <= last; i++) {
             const int stage = i % STAGES, phase = i / STAGES % 2, key = (last - i) * KEYS;
-            await(&tiles.kEmpty[stage], phase ^ 1);
-            announce(&tiles.kFull[stage], sizeof tiles.k[0]);
-            fetch(tiles.k[stage], &kMap, &tiles.kFull[stage], key, head / group);
-            await(&tiles.vEmpty[stage], phase ^ 1);
-            announce(&tiles.vFull[stage], sizeof tiles.v[0]);
-            fetch(tiles.v[stage], &vMap, &tiles.vFull[stage], key, head / group);
+            tiles.kEmpty[stage].wait(phase ^ 1);
+            tiles.kFull[stage].arrive_expect_tx(sizeof tiles.k[0]);
+            fetch(tiles.k[stage], kMap, tiles.kFull[stage], key, head / group);
+            tiles.vEmpty[stage].wait(phase ^ 1);
+            tiles.vFull[stage].arrive_expect_tx(sizeof tiles.v[0]);
+            fetch(tiles.v[stage], vMap, tiles.vFull[stage], key, head / group);
         }
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COMPUTES));
+    setmaxnreg_inc<COMPUTES>();
     const int lane = threadIdx.x % 32;
     const int row = firstRow + threadIdx.x / 32 * 16 + lane / 4; // the first of two
     const int limit = causal ? before + row + 1 : seqK;          // row sees the keys below
@@ -274,62 +175,64 @@ extern "C" __global__ __launch_bounds__(THREADS,
 
     // The i-th tile on the way: s = q * k^T and o += p * v, both only begun.
     auto scores = [&](int i) {
-        await(&tiles.kFull[i % STAGES], i / STAGES % 2);
-        const uint64_t q = matrix(tiles.q[warpgroup], 0), k = matrix(tiles.k[i % STAGES], 0);
-        begin();
+        tiles.kFull[i % STAGES].wait(i / STAGES % 2);
+        const uint64_t q = matrix_descriptor(tiles.q[warpgroup]);
+        const uint64_t k = matrix_descriptor(tiles.k[i % STAGES]);
+        wgmma_fence();
 #pragma unroll
         for (int j = 0; j < DIM / 16; j++) { // 16 columns are 32 bytes; 64 are a box
             const int a = j / 4 * sizeof tiles.q[0][0] + j % 4 * 32;
             const int b = j / 4 * sizeof tiles.k[0][0] + j % 4 * 32;
-            multiplyRows(s, q + a / 16, k + b / 16, j > 0);
+            wgmma<KEYS, Half>(s, q + a / 16, k + b / 16, j > 0);
         }
-        commit();
+        wgmma_commit();
     };
     auto output = [&](int i) {
-        await(&tiles.vFull[i % STAGES], i / STAGES % 2);
-        const uint64_t v = matrix(tiles.v[i % STAGES], sizeof tiles.v[0][0]);
-        begin();
+        tiles.vFull[i % STAGES].wait(i / STAGES % 2);
+        const uint64_t v = matrix_descriptor(tiles.v[i % STAGES], sizeof tiles.v[0][0]);
+        wgmma_fence();
 #pragma unroll
-        for (int j = 0; j < KEYS / 16; j++) multiply(o, p + 4 * j, v + j * 16 * 128 / 16);
-        commit();
+        for (int j = 0; j < KEYS / 16; j++)
+            wgmma<DIM, Half, Major::MN>(o, p + 4 * j, v + j * 16 * 128 / 16);
+        wgmma_commit();
     };
     auto weigh = [&](int i) { // the softmax of its scores, which are there
-        if (lane == 0) arrive(&tiles.kEmpty[i % STAGES]);
+        if (lane == 0) tiles.kEmpty[i % STAGES].arrive();
         const int key = (last - i) * KEYS;
         if (key + KEYS > min(seqK, allSeen)) hide(s, key, seqK, limit, lane);
         softmax(s, rows, scale);
     };
     auto release = [&](int i) {
-        if (lane == 0) arrive(&tiles.vEmpty[i % STAGES]);
+        if (lane == 0) tiles.vEmpty[i % STAGES].arrive();
     };
 
-    await(&tiles.qFull, 0);
+    tiles.qFull.wait(0);
 #if AHEAD
     scores(0);
-    finish<0>(s);
+    wgmma_wait<0>(s);
     weigh(0);
     round(p, s);
     for (int i = 1; i <= last; i++) {
         scores(i);
         output(i - 1);
-        finish<1>(s); // the scores, not yet the output
+        wgmma_wait<1>(s); // the scores, not yet the output
         weigh(i);
-        finish<0>(o);
+        wgmma_wait<0>(o);
         release(i - 1);
         round(p, s); // not before: the products that are done now took p from these registers
         rescale(o, rows);
     }
     output(last);
-    finish<0>(o);
+    wgmma_wait<0>(o);
 #else
     for (int i = 0; i <= last; i++) {
         scores(i);
-        finish<0>(s);
+        wgmma_wait<0>(s);
         weigh(i);
         round(p, s);
         rescale(o, rows);
         output(i);
-        finish<0>(o);
+        wgmma_wait<0>(o);
         release(i);
     }
 #endif

@@ -15,8 +15,7 @@
 // The host defines DIM (64 or 128), and makes the maps: of q and k by boxes of DIM columns and 64
 // or KEYS rows, swizzled by DIM bytes; of v by boxes of 64 columns (128 bytes, swizzled by 128).
 
-#include <cuda.h>
-#include <cuda_fp16.h>
+#include <hopper.h>
 #include <stdint.h>
 
 constexpr int KEYS = 128, STAGES = 2, CONSUMERS = 3, BLOCK = 64; // BLOCK: rows that share a scale
@@ -28,116 +27,13 @@ constexpr unsigned EVERYONE = 0xffffffff;
 constexpr int ASKS = 32, COMPUTES = 160;
 static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
 
-// A tile of v is in boxes of 64 columns. Barriers have two phases, which alternate: 0, 1, 0 ...
+// A tile of v is in boxes of 64 columns.
 struct Tiles {
     int8_t q[CONSUMERS][64][DIM];
     int8_t k[STAGES][KEYS][DIM];
     __half v[STAGES][BOXES][KEYS][64];
-    uint64_t qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
+    Mbarrier qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
 };
-
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-// --- Barriers and copies
-
-// A phase ends when that many have arrived, and all the announced bytes.
-__device__ void prepare(uint64_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
-}
-__device__ void announce(uint64_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ void arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
-}
-// Waits for the end of a phase. Before the first one, the phase before it counts as over.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
-// Asks for one box; what lies outside the matrix arrives as zeros.
-__device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int column, int row,
-                      int head) {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(at(to)),
-                 "l"(map), "r"(at(barrier)), "r"(column), "r"(row), "r"(head)
-                 : "memory");
-}
-
-// --- Products
-
-// A matrix in shared memory as wgmma takes it; lengths in units of 16 bytes. Its bits: where it
-// begins; how far the next 64 columns are (where products run along the rows); how far the next
-// eight rows; and, from bit 62 on, the swizzle: 1 of 128 bytes, 2 of 64.
-__device__ uint64_t matrix(const void *p, int bytes, int nextColumns) {
-    return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
-           (uint64_t)(8 * bytes / 16) << 32 | (uint64_t)(bytes == 128 ? 1 : 2) << 62;
-}
-
-#define REGISTERS(c, d, i)                                                                         \
-    c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3]), c(d[i + 4]), c(d[i + 5]), c(d[i + 6]),         \
-        c(d[i + 7])
-#define REGISTERS32(c, d, i)                                                                       \
-    REGISTERS(c, d, i), REGISTERS(c, d, i + 8), REGISTERS(c, d, i + 16), REGISTERS(c, d, i + 24)
-#define NAMES0                                                                                     \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"   \
-    "%25,%26,%27,%28,%29,%30,%31"
-#define NAMES32                                                                                    \
-    "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54," \
-    "%55,%56,%57,%58,%59,%60,%61,%62,%63"
-
-// d [64 x 128] = a [64 x 32] * b [128 x 32]^T of codes, plus d if add; rows in shared memory.
-__device__ void multiplyRows(int (&d)[64], uint64_t a, uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "
-                 "{" NAMES0 "," NAMES32 "}, %64, %65, p; }"
-                 : REGISTERS32("+r", d, 0), REGISTERS32("+r", d, 32)
-                 : "l"(a), "l"(b), "r"(add));
-}
-// d [64 x DIM] += a [64 x 16] * b [16 x DIM]; a is in registers.
-__device__ void multiply(float (&d)[64], const uint32_t *a, uint64_t b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                 "{" NAMES0 "," NAMES32 "}, {%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
-                 : REGISTERS32("+f", d, 0), REGISTERS32("+f", d, 32)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-__device__ void multiply(float (&d)[32], const uint32_t *a, uint64_t b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                 "{" NAMES0 "}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
-                 : REGISTERS32("+f", d, 0)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ void commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-// Waits until all products are done. The empty assembly names the result, so that the compiler
-// moves nothing that reads it above the wait.
-template <int N> __device__ void finish(float (&d)[N]) {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-    for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
-}
-template <int N> __device__ void finish(int (&d)[N]) {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-    for (int i = 0; i < N; i++) asm volatile("" : "+r"(d[i])::"memory");
-}
 
 // --- Softmax
 
@@ -225,36 +121,36 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const int last = (seen - 1) / KEYS; // tile of keys; the walk begins here
 
     if (threadIdx.x == 0) {
-        prepare(&tiles.qFull, 1);
+        tiles.qFull.init(1);
         for (int i = 0; i < STAGES; i++) {
-            prepare(&tiles.kFull[i], 1), prepare(&tiles.vFull[i], 1);
-            prepare(&tiles.kEmpty[i], 4 * CONSUMERS), prepare(&tiles.vEmpty[i], 4 * CONSUMERS);
+            tiles.kFull[i].init(1), tiles.vFull[i].init(1);
+            tiles.kEmpty[i].init(4 * CONSUMERS), tiles.vEmpty[i].init(4 * CONSUMERS);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::
-                         : "memory"); // the copy engine sees it
+        fence_mbarrier_init();
     }
     __syncthreads();
 
     const int warpgroup = threadIdx.x / 128;
     if (warpgroup == CONSUMERS) { // asks for tiles, as fast as stages get empty
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(ASKS));
+        setmaxnreg_dec<ASKS>();
         if (threadIdx.x % 128 != 0) return;
-        announce(&tiles.qFull, sizeof tiles.q);
+        tiles.qFull.arrive_expect_tx(sizeof tiles.q);
         for (int i = 0; i < CONSUMERS; i++)
-            fetch(tiles.q[i], &qMap, &tiles.qFull, 0, firstRow + 64 * i, head);
+            tma_load(tiles.q[i], qMap, tiles.qFull, 0, firstRow + 64 * i, head);
         for (int i = 0; i <= last; i++) {
             const int stage = i % STAGES, phase = i / STAGES % 2, key = (last - i) * KEYS;
-            await(&tiles.kEmpty[stage], phase ^ 1);
-            announce(&tiles.kFull[stage], sizeof tiles.k[0]);
-            fetch(tiles.k[stage], &kMap, &tiles.kFull[stage], 0, key, head / group);
-            await(&tiles.vEmpty[stage], phase ^ 1);
-            announce(&tiles.vFull[stage], sizeof tiles.v[0]);
+            tiles.kEmpty[stage].wait(phase ^ 1);
+            tiles.kFull[stage].arrive_expect_tx(sizeof tiles.k[0]);
+            tma_load(tiles.k[stage], kMap, tiles.kFull[stage], 0, key, head / group);
+            tiles.vEmpty[stage].wait(phase ^ 1);
+            tiles.vFull[stage].arrive_expect_tx(sizeof tiles.v[0]);
             for (int box = 0; box < BOXES; box++)
-                fetch(tiles.v[stage][box], &vMap, &tiles.vFull[stage], box * 64, key, head / group);
+                tma_load(tiles.v[stage][box], vMap, tiles.vFull[stage], box * 64, key,
+                         head / group);
         }
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COMPUTES));
+    setmaxnreg_inc<COMPUTES>();
     const int lane = threadIdx.x % 32;
     const int row = firstRow + threadIdx.x / 32 * 16 + lane / 4; // the first of two
     const int limit = causal ? before + row + 1 : seqK;          // row sees the keys below
@@ -273,21 +169,22 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
 #pragma unroll
     for (int i = 0; i < DIM / 2; i++) o[i] = 0;
 
-    await(&tiles.qFull, 0);
+    tiles.qFull.wait(0);
     for (int i = 0; i <= last; i++) {
         const int stage = i % STAGES, phase = i / STAGES % 2, key = (last - i) * KEYS;
         const float left = scale * kScale[key / BLOCK];
         const float right = scale * kScale[min(key / BLOCK + 1, kBlocks - 1)];
 
         // 1. Scores. 32 codes of a row are 32 bytes.
-        await(&tiles.kFull[stage], phase);
-        const uint64_t q = matrix(tiles.q[warpgroup], DIM, 0), k = matrix(tiles.k[stage], DIM, 0);
-        begin();
+        tiles.kFull[stage].wait(phase);
+        const uint64_t q = matrix_descriptor<DIM>(tiles.q[warpgroup]);
+        const uint64_t k = matrix_descriptor<DIM>(tiles.k[stage]);
+        wgmma_fence();
 #pragma unroll
-        for (int j = 0; j < DIM / 32; j++) multiplyRows(sums, q + j * 2, k + j * 2, j > 0);
-        commit();
-        finish(sums);
-        if (lane == 0) arrive(&tiles.kEmpty[stage]);
+        for (int j = 0; j < DIM / 32; j++) wgmma<KEYS, int8_t>(sums, q + j * 2, k + j * 2, j > 0);
+        wgmma_commit();
+        wgmma_wait<0>(sums);
+        if (lane == 0) tiles.kEmpty[stage].arrive();
 
             // 2. Softmax.
 #pragma unroll
@@ -298,14 +195,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         rescale(o, rows);
 
         // 3. Output.
-        await(&tiles.vFull[stage], phase);
-        const uint64_t v = matrix(tiles.v[stage], 128, sizeof tiles.v[0][0]);
-        begin();
+        tiles.vFull[stage].wait(phase);
+        const uint64_t v = matrix_descriptor(tiles.v[stage], sizeof tiles.v[0][0]);
+        wgmma_fence();
 #pragma unroll
-        for (int j = 0; j < KEYS / 16; j++) multiply(o, p + 4 * j, v + j * 16 * 128 / 16);
-        commit();
-        finish(o);
-        if (lane == 0) arrive(&tiles.vEmpty[stage]);
+        for (int j = 0; j < KEYS / 16; j++)
+            wgmma<DIM, __half, Major::MN>(o, p + 4 * j, v + j * 16 * 128 / 16);
+        wgmma_commit();
+        wgmma_wait<0>(o);
+        if (lane == 0) tiles.vEmpty[stage].arrive();
     }
 
 #pragma unroll

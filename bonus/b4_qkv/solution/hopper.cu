@@ -12,17 +12,14 @@
 // STAGES, GROUP, BRAIN for bfloat16, and makes the maps: of x by boxes of 64 columns and all of a
 // tile's rows, of w by 64 columns and 64 rows, both swizzled by 128 bytes.
 
-#include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include <early.h>
+#include <hopper.h>
 #include <stdint.h>
 
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
-#define TYPE "bf16"
 #else
 typedef __half Half;
-#define TYPE "f16"
 #endif
 
 constexpr int CONSUMERS = 2, SLICE = 64; // numbers of hidden in a stage
@@ -32,121 +29,14 @@ constexpr int SUMS = COLUMNS / 2; // of 64 rows, that a thread has
 constexpr unsigned EVERYONE = 0xffffffff;
 static_assert(COLUMNS % 32 == 0, "an epilogue's step is 32 columns");
 
-// Barriers have two phases, which alternate: 0, 1, 0 ...
 struct Stage {
     Half x[ROWS][SLICE];
     Half w[BOXES][SLICE][64];
 };
 struct Memory {
     Stage stages[STAGES];
-    uint64_t full[STAGES], empty[STAGES];
+    Mbarrier full[STAGES], empty[STAGES];
 };
-
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-// --- Barriers and copies
-
-// In a graph a kernel may begin before the one ahead has ended. It reads weights at once; x, and
-// where it writes, are ready after the second call.
-__device__ void letNextBegin() {
-    asm volatile("griddepcontrol.launch_dependents;");
-}
-__device__ void awaitInputs() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
-// A phase ends when that many have arrived, and all the announced bytes.
-__device__ void prepare(uint64_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
-}
-__device__ void announce(uint64_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ void arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
-}
-// Waits for the end of a phase. Before the first one, the phase before it counts as over.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
-// Asks for a box; what lies outside the matrix arrives as zeros.
-__device__ void fetch(void *to, const CUtensorMap *map, uint64_t *barrier, int column, int row) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%3, %4}], [%2];" ::"r"(at(to)),
-                 "l"(map), "r"(at(barrier)), "r"(column), "r"(row)
-                 : "memory");
-}
-
-// --- Products
-
-// A matrix in shared memory as wgmma takes it, in units of 16 bytes: where it begins; how far the
-// next 64 columns are (where products run along the rows), and the next eight rows; and, from bit
-// 62 on, a swizzle of 128 bytes.
-__device__ uint64_t matrix(const void *p, int nextColumns) {
-    return (at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
-           (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
-}
-
-#define TEN(t)                                                                                     \
-    "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, "   \
-    "%" #t "9"
-#define SIXTY TEN() ", " TEN(1) ", " TEN(2) ", " TEN(3) ", " TEN(4) ", " TEN(5) ", "
-#define IN8(i)                                                                                     \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
-        "+f"(d[i + 6]), "+f"(d[i + 7])
-#define IN32(i) IN8(i), IN8(i + 8), IN8(i + 16), IN8(i + 24)
-#if COLUMNS == 64
-#define SHAPE "m64n64k16"
-#define NAMES TEN() ", " TEN(1) ", " TEN(2) ", %30, %31"
-#define REGISTERS IN32(0)
-#define OPERANDS "%32, %33"
-#define ADD "%34"
-#elif COLUMNS == 128
-#define SHAPE "m64n128k16"
-#define NAMES SIXTY "%60, %61, %62, %63"
-#define REGISTERS IN32(0), IN32(32)
-#define OPERANDS "%64, %65"
-#define ADD "%66"
-#elif COLUMNS == 160
-#define SHAPE "m64n160k16"
-#define NAMES SIXTY TEN(6) ", " TEN(7)
-#define REGISTERS IN32(0), IN32(32), IN8(64), IN8(72)
-#define OPERANDS "%80, %81"
-#define ADD "%82"
-#endif
-
-// d [64 x COLUMNS] = a [64 x 16] * b [16 x COLUMNS], plus d if add.
-__device__ void multiply(float (&d)[SUMS], uint64_t a, uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, " ADD ", 0;\n"
-                 "wgmma.mma_async.sync.aligned." SHAPE ".f32." TYPE "." TYPE " "
-                 "{" NAMES "}, " OPERANDS ", p, 1, 1, 0, 1; }"
-                 : REGISTERS
-                 : "l"(a), "l"(b), "r"(add));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ void commit() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-// Waits until all groups of products but the last LEFT are done.
-template <int LEFT> __device__ void finish() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-}
 
 // --- Epilogue
 
@@ -235,14 +125,14 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++)
-            prepare(&memory.full[i], 1), prepare(&memory.empty[i], 4 * CONSUMERS);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // for the copy engine
+            memory.full[i].init(1), memory.empty[i].init(4 * CONSUMERS);
+        fence_mbarrier_init();
     }
     __syncthreads();
-    letNextBegin();
+    letTheNextBegin();
     const int warpgroup = threadIdx.x / 128, lane = threadIdx.x % 32;
     if (warpgroup == CONSUMERS) { // asks for stages, as fast as they get empty
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        setmaxnreg_dec<24>();
         if (threadIdx.x % 128 == 0) {
             Walk w = {(int)blockIdx.x, 0, 0, 1, tileOf(blockIdx.x, high, wide)}, x = w;
             const auto next = [&](Walk &at) {
@@ -252,33 +142,33 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                 if (at.index < high * wide) at.tile = tileOf(at.index, high, wide);
             };
             const auto askW = [&]() {
-                uint64_t *full = &memory.full[w.stage];
-                announce(full, sizeof(Stage));
+                Mbarrier &full = memory.full[w.stage];
+                full.arrive_expect_tx(sizeof(Stage));
                 for (int box = 0; box < BOXES; box++)
-                    fetch(memory.stages[w.stage].w[box], &wMap, full, w.tile.column + 64 * box,
-                          w.slice * SLICE);
+                    tma_load(memory.stages[w.stage].w[box], wMap, full, w.tile.column + 64 * box,
+                             w.slice * SLICE);
                 next(w);
             };
             const auto askX = [&]() {
-                fetch(memory.stages[x.stage].x, &xMap, &memory.full[x.stage], x.slice * SLICE,
-                      x.tile.row);
+                tma_load(memory.stages[x.stage].x, xMap, memory.full[x.stage], x.slice * SLICE,
+                         x.tile.row);
                 next(x);
             };
             int early = 0;
             for (; early < STAGES && w.index < high * wide; early++) askW();
-            awaitInputs();
+            waitForTheOneBefore(); // x may be what it writes
             for (; early > 0; early--) askX();
             while (w.index < high * wide) {
-                await(&memory.empty[w.stage], w.phase);
+                memory.empty[w.stage].wait(w.phase);
                 askW();
                 askX();
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+        setmaxnreg_inc<240>();
         const Places places = {q, k, v, rows, outputs, seq, heads, kvHeads, dim, tokensFirst};
         const auto release = [&](int stage) { // the products are done with it
-            if (lane == 0) arrive(&memory.empty[stage]);
+            if (lane == 0) memory.empty[stage].arrive();
         };
         // Of [64 x COLUMNS] a thread has, as number 4 * j + 2 * h + c, column
         // 8 * j + lane % 4 * 2 + c of its warp's row lane / 4 + 8 * h.
@@ -288,21 +178,21 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
             const Tile tile = tileOf(index, high, wide);
             int last = -1; // the stage whose products may still run
             for (int slice = 0; slice < slices; slice++) {
-                await(&memory.full[stage], phase);
+                memory.full[stage].wait(phase);
                 const Stage &s = memory.stages[stage];
-                const uint64_t w = matrix(s.w, sizeof s.w[0]);
-                begin();
+                const uint64_t w = matrix_descriptor(s.w, sizeof s.w[0]);
+                wgmma_fence();
 #pragma unroll
                 for (int j = 0; j < SLICE / 16; j++) {
 #pragma unroll
                     for (int m = 0; m < TALL; m++) {
-                        const uint64_t x = matrix(s.x[(warpgroup * TALL + m) * 64], 0);
-                        multiply(sums[m], x + j * 32 / 16, w + j * 16 * 128 / 16,
-                                 slice > 0 || j > 0);
+                        const uint64_t x = matrix_descriptor(s.x[(warpgroup * TALL + m) * 64]);
+                        wgmma<COLUMNS, Half, Major::MN>(sums[m], x + j * 32 / 16,
+                                                        w + j * 16 * 128 / 16, slice > 0 || j > 0);
                     }
                 }
-                commit();
-                finish<1>(); // those of the stage before
+                wgmma_commit();
+                wgmma_wait<1>(); // those of the stage before
                 if (last >= 0) release(last);
                 last = stage;
                 if (++stage == STAGES) stage = 0, phase ^= 1;
@@ -316,14 +206,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                 if (biased && column < outputs)
                     b[j] = *reinterpret_cast<const uint32_t *>(bias + column);
             }
-            finish<0>();
-#pragma unroll
-            for (int m = 0; m < TALL; m++)
-#pragma unroll
-                for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[m][i])::"memory");
+            wgmma_wait<0>(sums);
             release(last);
 
-            awaitInputs(); // whoever reads what is written here has ended
+            waitForTheOneBefore(); // whoever reads what is written here has ended
             const int row = tile.row + warpgroup * TALL * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4;
             const int firstColumn = tile.column + lane % 4 * 8;
 #pragma unroll

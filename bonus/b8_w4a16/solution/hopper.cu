@@ -10,7 +10,8 @@
 // numbers on the way: those of a fragment of weights are not in a row. Barriers in shared memory
 // (mbarrier) tell each side when the other is done with a stage, which is a group of x.
 
-#include <cuda_fp16.h>
+#include <early.h>
+#include <hopper.h>
 #include <stdint.h>
 
 constexpr int GROUP = 128, TALL = 16; // numbers of a group along k, outputs of a tile
@@ -50,68 +51,9 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
 }
 
-// --- Barriers
-
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-// A phase ends when that many have arrived.
-__device__ void prepare(uint64_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(arrivals));
-}
-__device__ void arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(barrier)) : "memory");
-}
-// Waits for the end of a phase. Before the first one, the phase before it counts as over.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
-
 // Waits for all warps that multiply.
 __device__ void meet() {
-    asm volatile("bar.sync 1, %0;" ::"n"(32 * WARPS) : "memory");
-}
-
-// --- Products
-
-// Rows of 64 numbers in shared memory, for wgmma: where they begin, in units of 16 bytes; 1024
-// bytes to the next eight rows; and 1 for the order of pieces within a row, that of 128 bytes.
-__device__ uint64_t matrix(uint32_t start) {
-    return (start & 0x3ffff) / 16 | (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
-}
-#define REGISTERS(d, i)                                                                            \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]),    \
-        "+f"(d[i + 6]), "+f"(d[i + 7])
-// d [64 outputs x 64 rows] = a [64 x 16] * b [64 x 16]^T, plus d if add; a is in registers.
-__device__ void multiply(float (&d)[32], const unsigned (&a)[4], uint64_t b, int add) {
-    asm volatile("{ .reg .pred p;\n"
-                 "setp.ne.b32 p, %37, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,"
-                 "%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, "
-                 "{%32,%33,%34,%35}, %36, p, 1, 1, 0; }"
-                 : REGISTERS(d, 0), REGISTERS(d, 8), REGISTERS(d, 16), REGISTERS(d, 24)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
-}
-// Registers that were written before are seen by the products that follow.
-__device__ void begin() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-// Waits for all products. The empty assembly keeps reads of the sums behind it.
-__device__ void finish(float (&d)[32]) {
-    asm volatile("wgmma.commit_group.sync.aligned;\n"
-                 "wgmma.wait_group.sync.aligned 0;" ::
-                     : "memory");
-#pragma unroll
-    for (int i = 0; i < 32; i++) asm volatile("" : "+f"(d[i])::"memory");
+    named_barrier_sync(1, 32 * WARPS);
 }
 
 // --- x
@@ -120,7 +62,7 @@ __device__ void finish(float (&d)[32]) {
 // each row: lane 4g + t eight from 8t on, of rows g, g + 8 and so on. Its word j is a fragment's
 // columns 2t and 2t + 1 of eight, so it becomes the t-th of piece j, of 16 bytes. Of row g in a box
 // the tensor cores expect piece p where p ^ g % 8 would be.
-__device__ void bring(const __half *x, unsigned char *stages, uint64_t *full, uint64_t *empty,
+__device__ void bring(const __half *x, unsigned char *stages, Mbarrier *full, Mbarrier *empty,
                       int rows, int k, int first, int last) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, q = threadIdx.x / 32 % 4;
     uint4 held[ROWS / 8]; // of the next group, on their way
@@ -137,7 +79,7 @@ __device__ void bring(const __half *x, unsigned char *stages, uint64_t *full, ui
     ask(first);
     int stage = 0, phase = 1;
     for (int group = first; group < last; group++) {
-        await(&empty[stage], phase);
+        empty[stage].wait(phase);
         unsigned char *to = stages + stage * STAGE + q / 2 * BOX + g * 128 + 4 * t;
 #pragma unroll
         for (int i = 0; i < ROWS / 8; i++)
@@ -146,8 +88,8 @@ __device__ void bring(const __half *x, unsigned char *stages, uint64_t *full, ui
                 const int piece = (q % 2 * 4 + j) ^ g;
                 *reinterpret_cast<unsigned *>(to + i * 1024 + piece * 16) = wordOf(held[i], j);
             }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // wgmma sees what was stored
-        arrive(&full[stage]);
+        fence_proxy_async(); // wgmma sees what was stored
+        full[stage].arrive();
         ask(group + 1);
         if (++stage == STAGES) stage = 0, phase ^= 1;
     }
@@ -162,25 +104,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 __half *y, float *between, int rows, int k, int n) {
     extern __shared__ unsigned char memory[]; // stages begin at multiples of 1024
     unsigned char *stages = (unsigned char *)(((uintptr_t)memory + 1023) / 1024 * 1024);
-    __shared__ uint64_t full[STAGES], empty[STAGES];
+    __shared__ Mbarrier full[STAGES], empty[STAGES];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int groups = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
     const int first = groups * blockIdx.y / parts, last = groups * (blockIdx.y + 1) / parts;
     if (threadIdx.x == 0)
-        for (int i = 0; i < STAGES; i++) prepare(&full[i], 128), prepare(&empty[i], WARPS);
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+        for (int i = 0; i < STAGES; i++) full[i].init(128), empty[i].init(WARPS);
+    letTheNextBegin();
     __syncthreads();
     if (warp >= WARPS) { // gives up registers, which the others take
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
-#if __CUDA_ARCH__ >= 900
-        cudaGridDependencySynchronize(); // x may be what the kernel before writes
-#endif
+        setmaxnreg_dec<120>();
+        waitForTheOneBefore(); // x may be what it writes
         bring(x, stages, full, empty, rows, k, first, last);
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
+    setmaxnreg_inc<192>();
 
     // A weight is of use to one warp only: it goes straight to a register, a group early.
     const int tile = blockIdx.x * WARPS + warp;
@@ -211,14 +149,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
         ask(group + 1);
         float part[ROWS / 2]; // the group's sums
-        const uint64_t b = matrix(at(stages) + stage * STAGE);
-        await(&full[stage], phase);
-        begin();
+        const uint64_t b = matrix_descriptor(stages + stage * STAGE);
+        full[stage].wait(phase);
+        wgmma_fence();
 #pragma unroll
         for (int v = 0; v < 8; v++) // 16 numbers are 32 bytes
-            multiply(part, w[v], b + (v / 4 * BOX + v % 4 * 32) / 16, v > 0);
-        finish(part);
-        if (lane == 0) arrive(&empty[stage]);
+            wgmma<ROWS, __half>(part, w[v], b + (v / 4 * BOX + v % 4 * 32) / 16, v > 0);
+        wgmma_commit();
+        wgmma_wait<0>(part);
+        if (lane == 0) empty[stage].arrive();
 #pragma unroll
         for (int i = 0; i < ROWS / 2; i++)
             sums[i] = fmaf(i / 2 % 2 == 0 ? scale.x : scale.y, part[i], sums[i]);

@@ -12,7 +12,8 @@
 // of (code - zero) * x is the sum of code * x, less zero times the sum of x; and sums of x are the
 // same for all outputs. So one instruction unpacks two codes, where kernels.cu needs two.
 
-#include <cuda_fp16.h>
+#include <early.h>
+#include <hopper.h>
 #include <stdint.h>
 #include <tensorcore.h>
 
@@ -31,36 +32,6 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
 }
 
-// --- Copies
-
-__device__ uint32_t at(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-// The one arrival that the barrier's phase needs, and the bytes that it waits for besides.
-__device__ void expect(uint64_t *barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ void bring(void *to, const void *from, int bytes, uint64_t *barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(at(to)),
-                 "l"(from), "r"(bytes), "r"(at(barrier))
-                 : "memory");
-}
-// Waits for the end of a phase.
-__device__ void await(uint64_t *barrier, int phase) {
-    uint32_t over = 0;
-    while (!over) {
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(at(barrier)), "r"(phase)
-                     : "memory");
-    }
-}
-
 // --- The product
 
 constexpr int MANY = 132; // blocks that have the same k, at most
@@ -73,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
              const unsigned char *zeros, __half *y, float *between, int rows, int k, int n) {
     extern __shared__ __align__(128) unsigned char memory[]; // [SLOTS][SPAN * ALL], and shares
     float *shares = reinterpret_cast<float *>(memory + SLOTS * SPAN * ALL); // [2][WARPS][SUMS]
-    __shared__ uint64_t full[SLOTS];
+    __shared__ Mbarrier full[SLOTS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int every = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
     const int start = parts > 1 ? every * blockIdx.y / parts : 0; // of this block's groups
@@ -86,24 +57,19 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     const auto ask = [&](int tile, int slot) {
         unsigned char *to = memory + slot * SPAN * ALL;
         const size_t from = (size_t)tile * every + start;
-        expect(&full[slot], groups * ALL);
-        bring(to, codes + from * CODES, groups * CODES, &full[slot]);
-        bring(to + SPAN * CODES, scales + from * SCALES, groups * SCALES, &full[slot]);
-        bring(to + SPAN * (CODES + SCALES), zeros + from * ZEROS, groups * ZEROS, &full[slot]);
+        full[slot].arrive_expect_tx(groups * ALL);
+        bulk_load(to, codes + from * CODES, groups * CODES, full[slot]);
+        bulk_load(to + SPAN * CODES, scales + from * SCALES, groups * SCALES, full[slot]);
+        bulk_load(to + SPAN * (CODES + SCALES), zeros + from * ZEROS, groups * ZEROS, full[slot]);
     };
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    letTheNextBegin();
     if (threadIdx.x == 0) {
-        for (int i = 0; i < SLOTS; i++)
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full[i])));
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for the copies that follow
+        for (int i = 0; i < SLOTS; i++) full[i].init(1);
+        fence_proxy_async(); // for the copies that follow
         for (int i = 0; i < EARLY && first + i < last; i++) ask(first + i, i);
     }
-    __syncthreads(); // the barriers are there
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize(); // x may be what the kernel before writes
-#endif
+    __syncthreads();       // the barriers are there
+    waitForTheOneBefore(); // x may be what it writes
 
     // 2. x, and its sums. Word 2q + s of a lane's eight for a group are four numbers from
     //    32q + 8t + 4s on, of row 8j + g; sum c is of row 8j + 2t + c.
@@ -142,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     };
     int slot = 0, phase = 0, turn = 0; // turn: even or odd
     for (int tile = first; tile < last; tile++) {
-        await(&full[slot], phase);
+        full[slot].wait(phase);
 
         // 3. A warp's share. Behind the last group is that one again, with scales of 0.
         const unsigned char *mine = memory + slot * SPAN * ALL;

@@ -115,6 +115,18 @@ void arrive(Worker *w, WarpGroup &g, unsigned code, Addr pc, int line) {
         push(w, (uint16_t)t);
     }
 }
+
+// bring is what one thread has for a product.
+void bring(const Brought &b, unsigned code, Addr pc, int line) {
+    Worker *w = worker;
+    Fiber *f = w->current;
+    for (unsigned r = 0; r < Form(code).registers(); r++)
+        if (UNLIKELY((Addr)b.sums[r] - (Addr)f->stack >= stackSize))
+            refuseHopper(w, "bad sums", line, "wgmma: its sums have to be local variables");
+    WarpGroup &g = groupOf(w, f);
+    g.brought[f->id % 128] = b;
+    arrive(w, g, code, pc, line);
+}
 } // namespace
 
 WarpGroup &groupOf(Worker *w, const Fiber *f) {
@@ -131,20 +143,19 @@ extern "C" {
 
 void simt_wgmma(unsigned code, unsigned long long a, unsigned long long b, unsigned a0, unsigned a1,
                 unsigned a2, unsigned a3, int adds, int line, ...) {
-    Worker *w = worker;
-    Fiber *f = w->current;
-    WarpGroup &g = groupOf(w, f);
     uint32_t *sums[128];
     va_list list;
     va_start(list, line);
-    for (unsigned r = 0; r < Form(code).registers(); r++) {
-        sums[r] = va_arg(list, uint32_t *);
-        if (UNLIKELY((Addr)sums[r] - (Addr)f->stack >= stackSize))
-            refuseHopper(w, "bad sums", line, "wgmma: its sums have to be local variables");
-    }
+    for (unsigned r = 0; r < Form(code).registers(); r++) sums[r] = va_arg(list, uint32_t *);
     va_end(list);
-    g.brought[f->id % 128] = {a, b, {a0, a1, a2, a3}, adds != 0, sums};
-    arrive(w, g, code, (Addr)__builtin_return_address(0), line);
+    bring({a, b, {a0, a1, a2, a3}, adds != 0, sums}, code, (Addr)__builtin_return_address(0), line);
+}
+
+void simt_wgmma_array(unsigned code, unsigned long long a, unsigned long long b, unsigned a0,
+                      unsigned a1, unsigned a2, unsigned a3, int adds, void *all, int line) {
+    uint32_t *sums[128];
+    for (unsigned r = 0; r < Form(code).registers(); r++) sums[r] = (uint32_t *)all + r;
+    bring({a, b, {a0, a1, a2, a3}, adds != 0, sums}, code, (Addr)__builtin_return_address(0), line);
 }
 
 void simt_wgmma_fence(int line) {

@@ -25,14 +25,25 @@ func (r Rules) checkInclude(line int, d string, refuse func(int, string, string)
 	switch {
 	case own && open == "<":
 		refuse(line, shown, fmt.Sprintf("write #include %q for a file of your own", name))
-	case own || allowedHeaders[name]:
+	case own || r.allows(name):
+	case name == ptxHeader:
+		refuse(line, shown, "it has inline PTX's instructions, which this task does not allow: write CUDA C++; tensorcore.h has mma and ldmatrix")
 	case len(r.Headers) > 0 && open == "\"" && name != filepath.Base(name):
 		refuse(line, shown, "name a header of the task's own folder, without a path: "+r.headers())
 	case len(r.Headers) > 0:
-		refuse(line, shown, "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, math.h, float.h, stdint.h and the like, and of the task's files "+r.headers())
+		refuse(line, shown, r.mayInclude()+", and of the task's files "+r.headers())
 	default:
-		refuse(line, shown, "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, math.h, float.h, stdint.h and the like; other helpers go into the file itself")
+		refuse(line, shown, r.mayInclude()+"; other helpers go into the file itself")
 	}
+}
+
+// mayInclude says which headers a kernel may include, whatever its task.
+func (r Rules) mayInclude() string {
+	courses := "tensorcore.h, early.h"
+	if r.PTX {
+		courses += ", " + ptxHeader
+	}
+	return "a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), " + courses + ", math.h, float.h, stdint.h and the like"
 }
 
 // headers lists the task's own.

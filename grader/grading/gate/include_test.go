@@ -24,7 +24,7 @@ func TestOwnHeadersByTheirPlainNames(t *testing.T) {
 		"the folder itself":   {`#include "./tile.cuh"`, `#include "./tile.cuh": name a header of the task's own folder`},
 		"an absolute one":     {`#include "/tmp/tile.cuh"`, `#include "/tmp/tile.cuh": name a header`},
 		"angle brackets":      {`#include <tile.cuh>`, `k.cu:1: #include <tile.cuh>: write #include "tile.cuh" for a file of your own`},
-		"not listed":          {`#include "other.cuh"`, `#include "other.cuh": a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, math.h, float.h, stdint.h and the like, and of the task's files tile.cuh, merge.cuh`},
+		"not listed":          {`#include "other.cuh"`, `#include "other.cuh": a kernel may include CUDA's headers (cuda_fp16.h, mma.h …), tensorcore.h, early.h, math.h, float.h, stdint.h and the like, and of the task's files tile.cuh, merge.cuh`},
 		"the host's":          {`#include <stdlib.h>`, `#include <stdlib.h>: a kernel may include`},
 		"another kernel":      {`#include "append.cu"`, `#include "append.cu": a kernel may include`},
 		"a Go file":           {`#include "cache.go"`, `#include "cache.go": a kernel may include`},
@@ -38,6 +38,17 @@ func TestOwnHeadersByTheirPlainNames(t *testing.T) {
 		assert.Contains(t, (&Error{withHeaders.CheckKernel("k.cu", c.text)}).Error(), c.want, name)
 	}
 	assert.Contains(t, (&Error{Rules{}.CheckKernel("k.cu", `#include "tile.cuh"`)}).Error(), "other helpers go into the file itself", "a task without headers")
+}
+
+func TestHoppersHeaderWhereInlinePTXIsAllowed(t *testing.T) {
+	const text = "#include <tensorcore.h>\n#include \"early.h\"\n#include <hopper.h>\n"
+	assert.Empty(t, Rules{PTX: true}.CheckKernel("k.cu", text))
+	assert.EqualError(t, &Error{Rules{}.CheckKernel("k.cu", text)},
+		"k.cu:3: #include <hopper.h>: it has inline PTX's instructions, which this task does not allow: write CUDA C++; tensorcore.h has mma and ldmatrix")
+	assert.Contains(t, (&Error{Rules{PTX: true}.CheckKernel("k.cu", "#include <unistd.h>\n")}).Error(), "tensorcore.h, early.h, hopper.h, math.h")
+	p := preprocess.Text{File: "k.cu", Headers: "/cache/include", Includes: []preprocess.Line{{File: "k.cu", Number: 3, Text: "/cache/include/hopper.h"}}}
+	assert.NoError(t, Rules{PTX: true}.VetPreprocessed(p), "also where nothing is translated")
+	assert.ErrorContains(t, Rules{}.VetPreprocessed(p), "k.cu:3: #include of /cache/include/hopper.h")
 }
 
 func TestFilesThatIncludeThemselves(t *testing.T) {

@@ -15,11 +15,20 @@ import (
 var allowedHeaders = map[string]bool{
 	"cuda.h": true, "cuda_runtime.h": true, "cuda_runtime_api.h": true, "cuda_fp16.h": true, "cuda_bf16.h": true, "cuda_fp8.h": true,
 	"mma.h": true, "cooperative_groups.h": true, "cooperative_groups/reduce.h": true,
-	"cuda_pipeline.h": true, "cuda_pipeline_primitives.h": true, "tensorcore.h": true,
+	"cuda_pipeline.h": true, "cuda_pipeline_primitives.h": true, "tensorcore.h": true, "early.h": true,
 	"device_launch_parameters.h": true, "math_constants.h": true, "vector_types.h": true,
 	"math.h": true, "float.h": true, "limits.h": true, "stdint.h": true, "stddef.h": true, "stdio.h": true, "assert.h": true,
 	"cmath": true, "cfloat": true, "climits": true, "cstdint": true, "cstddef": true, "cstdio": true, "cassert": true,
 	"limits": true, "type_traits": true,
+}
+
+// ptxHeader is the course's own for Hopper's instructions: a task's kernels may include it where they may
+// hold inline PTX.
+const ptxHeader = "hopper.h"
+
+// allows tells whether a kernel may include a header that is not the task's own.
+func (r Rules) allows(header string) bool {
+	return allowedHeaders[header] || header == ptxHeader && r.PTX
 }
 
 var (

@@ -22,13 +22,14 @@ var (
 // CheckKernel refuses: however the text was written, this is what it comes to.
 func (r Rules) VetPreprocessed(p preprocess.Text) error {
 	var refused []Refusal
+	written := r                  // what the task allows in its files
 	r.PTX = r.PTX && p.Translated // what is not translated would reach the host's assembler
 	var at preprocess.Line
 	refuse := func(_ int, what, do string) {
 		refused = append(refused, Refusal{cmp.Or(at.File, p.File), at.Number, what, do})
 	}
 	for _, at = range p.Includes {
-		if !slices.Contains(r.Headers, at.Text) && !allowedHeaders[headerOf(at.Text, p.Headers)] {
+		if !slices.Contains(r.Headers, at.Text) && !written.allows(headerOf(at.Text, p.Headers)) {
 			refuse(0, "#include of "+at.Text, "a kernel may include CUDA's headers and those of C and C++ that hold numbers only")
 		}
 	}

@@ -28,10 +28,10 @@ __device__ Part partOf(int unit, int keys) {
 // that does nothing else requests them a layer early, so that they do not delay the query.
 struct Old {
     float *keys, *values; // [HELD, TEAMS, DIM], in shared memory
-    Gate *full, *empty;
+    Mbarrier *full, *empty;
     int first, count;
 
-    __device__ Old(float *room, Gate *gates, int now)
+    __device__ Old(float *room, Mbarrier *gates, int now)
         : keys(room), values(room + HELD * TEAMS * DIM), full(gates), empty(gates + 1) {
         const Part part = partOf(blockIdx.x, now + 1);
         first = part.head * DIM + part.first * WIDTH;
@@ -41,13 +41,13 @@ struct Old {
     __device__ void ask(float *const *addresses) const {
         for (int layer = 0; layer < LAYERS && count > 0; layer++) {
             float *const *its = addresses + layer * OF_LAYER;
-            empty->pass((layer & 1) ^ 1);
-            if (threadIdx.x % 32 == 0) full->arriveWith(2 * count * DIM * 4);
+            empty->wait((layer & 1) ^ 1);
+            if (threadIdx.x % 32 == 0) full->arrive_expect_tx(2 * count * DIM * 4);
             __syncwarp(); // before they come, it is known how many
             for (int key = threadIdx.x % 32; key < count; key += 32) {
                 const int from = first + key * WIDTH;
-                copy(keys + key * DIM, its[KEYS] + from, DIM * 4, *full);
-                copy(values + key * DIM, its[VALUES] + from, DIM * 4, *full);
+                bulk_load(keys + key * DIM, its[KEYS] + from, DIM * 4, *full);
+                bulk_load(values + key * DIM, its[VALUES] + from, DIM * 4, *full);
             }
         }
     }
@@ -59,7 +59,7 @@ struct Kept {
 
     // The first of all, in the layer's turn.
     __device__ void take(const Old &old, int layer) {
-        if (old.count > 0) old.full->pass(layer & 1);
+        if (old.count > 0) old.full->wait(layer & 1);
 #pragma unroll
         for (int i = 0; i < HELD; i++) {
             const int key = i * TEAMS + threadIdx.x / LANES, at = key * LANES + threadIdx.x % LANES;
@@ -69,7 +69,7 @@ struct Kept {
             v[i] = there ? ((const float4 *)old.values)[at] : zero;
         }
         // Read before an arrival says so, which could overtake loads, and more is asked for.
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        fence_proxy_async();
     }
 
     // Asks for those of a part, from a key of it on, of tokens before this one.

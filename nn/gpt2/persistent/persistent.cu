@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
                     float *best, int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary,
                     int positions, float epsilon) {
     extern __shared__ __align__(128) Weight ring[]; // [SLOTS, SLOT], and room for Old behind it
-    __shared__ Gate full[SLOTS], empty[SLOTS], ofOld[2];
+    __shared__ Mbarrier full[SLOTS], empty[SLOTS], ofOld[2];
     __shared__ float *at[ADDRESSES];
     __shared__ float sums[2 * 32 * MOST];
     __shared__ float2 ofWarps[WARPS];
@@ -58,9 +58,9 @@ extern "C" __global__ void __launch_bounds__(THREADS + 64, 1)
     // 0. Weights come from now on.
     for (int i = threadIdx.x; i < ADDRESSES; i += blockDim.x)
         at[i] = reinterpret_cast<float *>(addresses[i]);
-    if (threadIdx.x < SLOTS) full[threadIdx.x].setUp(1), empty[threadIdx.x].setUp(1);
-    if (threadIdx.x < 2) ofOld[threadIdx.x].setUp(1);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
+    if (threadIdx.x < SLOTS) full[threadIdx.x].init(1), empty[threadIdx.x].init(1);
+    if (threadIdx.x < 2) ofOld[threadIdx.x].init(1);
+    fence_mbarrier_init();
     __syncthreads();
     const Old old((float *)(ring + SLOTS * SLOT), ofOld, now);
     if (warp > WARPS) {

@@ -46,10 +46,13 @@ __device__ float2 numbers(float2 w) {
 __device__ void prefetchLayer(float *const *addresses, int tokens) {
     for (int i = blockIdx.x; i < KEYS; i += gridDim.x)
         if (i != QKV && i != OUT && i != UP && i != DOWN)
-            prefetch(addresses[i], (i == QKV_BIAS ? 3 * WIDTH : i == UP_BIAS ? INNER : WIDTH) * 4);
+            bulk_prefetch(addresses[i], (i == QKV_BIAS  ? 3 * WIDTH
+                                         : i == UP_BIAS ? INNER
+                                                        : WIDTH) *
+                                            4);
     const Share old = shareOf(tokens);
     for (int i = KEYS; i <= VALUES; i++)
-        prefetch(addresses[i] + (size_t)old.first * WIDTH, (old.last - old.first) * WIDTH * 4);
+        bulk_prefetch(addresses[i] + (size_t)old.first * WIDTH, (old.last - old.first) * WIDTH * 4);
 }
 
 // Rows of a length that make a chunk: what is copied at once, to one slot. A round has at most 32.
@@ -64,8 +67,8 @@ __host__ __device__ constexpr int tall(int in) {
 // When the ring has been filled once, only FLIGHT chunks are under way at a time: what blocks send
 // each other takes the same ways as weights do, and waits behind them. But nobody sends anything
 // during the head's product.
-__device__ void askForAll(Weight *ring, Gate *full, Gate *empty, float *const *addresses, int now,
-                          int vocabulary) {
+__device__ void askForAll(Weight *ring, Mbarrier *full, Mbarrier *empty, float *const *addresses,
+                          int now, int vocabulary) {
     int chunk = 0;
 #pragma unroll 1
     for (int matrix = 0; matrix <= 4 * LAYERS; matrix++) {
@@ -88,11 +91,11 @@ __device__ void askForAll(Weight *ring, Gate *full, Gate *empty, float *const *a
         for (; left.first < left.last; left.first += each, chunk++) {
             const int slot = chunk % SLOTS,
                       bytes = min(each, left.last - left.first) * in * (int)sizeof(Weight);
-            empty[slot].pass((chunk / SLOTS & 1) ^ 1);
+            empty[slot].wait((chunk / SLOTS & 1) ^ 1);
             const int earlier = chunk - FLIGHT; // the last that has to be there by now
-            if (chunk >= SLOTS && !head) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
-            full[slot].arriveWith(bytes);
-            copy(ring + slot * SLOT, w + (size_t)left.first * in, bytes, full[slot]);
+            if (chunk >= SLOTS && !head) full[earlier % SLOTS].wait(earlier / SLOTS & 1);
+            full[slot].arrive_expect_tx(bytes);
+            bulk_load(ring + slot * SLOT, w + (size_t)left.first * in, bytes, full[slot]);
         }
     }
 }
@@ -100,13 +103,13 @@ __device__ void askForAll(Weight *ring, Gate *full, Gate *empty, float *const *a
 // What all other threads know of it.
 struct Stream {
     Weight *ring;
-    Gate *full, *empty;
+    Mbarrier *full, *empty;
     int taken = 0; // chunks that all of the block are done with
 
     // Row r of those that are not taken, when it is there.
     template <int IN> __device__ const Weight *row(int r) const {
         const int chunk = taken + r / tall(IN), slot = chunk % SLOTS;
-        full[slot].pass(chunk / SLOTS & 1);
+        full[slot].wait(chunk / SLOTS & 1);
         return ring + slot * SLOT + r % tall(IN) * IN;
     }
     // Behind a barrier: nobody reads the next chunks any more, 32 at most.

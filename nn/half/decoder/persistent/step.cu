@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
                int *bestAt, unsigned *arrived, unsigned *launches, int vocabulary, int positions,
                float epsilon) {
     extern __shared__ __align__(128) __half ring[]; // [SLOTS, SLOT], and a vector behind it
-    __shared__ Gate full[SLOTS], empty[SLOTS];
+    __shared__ Mbarrier full[SLOTS], empty[SLOTS];
     __shared__ __half *at[ADDRESSES];
     __shared__ Shared shared;
     __shared__ Heads heads;
@@ -78,8 +78,8 @@ extern "C" __global__ void __launch_bounds__(THREADS + 32, 1)
     // 0. Weights come from now on.
     for (int i = threadIdx.x; i < ADDRESSES; i += blockDim.x)
         at[i] = reinterpret_cast<__half *>(addresses[i]);
-    for (int i = threadIdx.x; i < SLOTS; i += blockDim.x) full[i].setUp(1), empty[i].setUp(WARPS);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); // for the copy engine
+    for (int i = threadIdx.x; i < SLOTS; i += blockDim.x) full[i].init(1), empty[i].init(WARPS);
+    fence_mbarrier_init();
     __syncthreads();
     if (warp == WARPS) {
         Asking{ring, full, empty, cache, positions}.askForAll(at, now, vocabulary);

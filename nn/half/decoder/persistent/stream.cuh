@@ -70,16 +70,16 @@ static_assert(BITS == 16 || GROUPS * (CODES + SCALES + ZEROS) <= 2 * SLOT, "a ch
 // [SLOTS]. At most FLIGHT chunks are under way at a time.
 struct Asking {
     __half *ring;
-    Gate *full, *empty;
+    Mbarrier *full, *empty;
     const CUtensorMap &cache; // [2 * LAYERS * positions, KV_WIDTH]: of each layer keys, then values
     int positions, chunk = 0;
 
     // The next chunk: copies of so many bytes in all; one(i, slot, gate) asks for number i.
     template <class One> __device__ void ask(int copies, int bytes, One one) {
         const int slot = chunk % SLOTS, earlier = chunk - FLIGHT;
-        empty[slot].pass((chunk / SLOTS & 1) ^ 1);
-        if (FLIGHT < SLOTS && earlier >= 0) full[earlier % SLOTS].pass(earlier / SLOTS & 1);
-        if (threadIdx.x % 32 == 0) full[slot].arriveWith(bytes);
+        empty[slot].wait((chunk / SLOTS & 1) ^ 1);
+        if (FLIGHT < SLOTS && earlier >= 0) full[earlier % SLOTS].wait(earlier / SLOTS & 1);
+        if (threadIdx.x % 32 == 0) full[slot].arrive_expect_tx(bytes);
         __syncwarp(); // before they come, it is known how many
         for (int i = threadIdx.x % 32; i < copies; i += 32)
             one(i, (char *)(ring + slot * SLOT), full[slot]);
@@ -91,8 +91,8 @@ struct Asking {
 #pragma unroll 1
         for (int row = 0; row < rows; row += tall(IN)) {
             const int count = min(tall(IN), rows - row);
-            ask(count, count * IN * 2, [&](int i, char *slot, const Gate &gate) {
-                copy(slot + i * IN * 2, w + (size_t)rowOf(row + i) * IN, IN * 2, gate);
+            ask(count, count * IN * 2, [&](int i, char *slot, const Mbarrier &gate) {
+                bulk_load(slot + i * IN * 2, w + (size_t)rowOf(row + i) * IN, IN * 2, gate);
             });
         }
     }
@@ -106,12 +106,15 @@ struct Asking {
 #pragma unroll 1
             for (int group = 0; group < ALL; group += GROUPS) {
                 const int groups = min(GROUPS, ALL - group);
-                ask(3, groups * (CODES + SCALES + ZEROS), [&](int i, char *slot, const Gate &gate) {
-                    const int each = i == 0 ? CODES : i == 1 ? SCALES : ZEROS;
-                    const int to = i == 0 ? 0 : i == 1 ? GROUPS * CODES : GROUPS * (CODES + SCALES);
-                    const size_t from = ((size_t)tileOf(tile) * ALL + group) * each;
-                    copy(slot + to, (const char *)w[i] + from, groups * each, gate);
-                });
+                ask(3, groups * (CODES + SCALES + ZEROS),
+                    [&](int i, char *slot, const Mbarrier &gate) {
+                        const int each = i == 0 ? CODES : i == 1 ? SCALES : ZEROS;
+                        const int to = i == 0   ? 0
+                                       : i == 1 ? GROUPS * CODES
+                                                : GROUPS * (CODES + SCALES);
+                        const size_t from = ((size_t)tileOf(tile) * ALL + group) * each;
+                        bulk_load(slot + to, (const char *)w[i] + from, groups * each, gate);
+                    });
             }
     }
     // A matrix's share.
@@ -142,19 +145,19 @@ struct Asking {
             for (int key = part.first; key < last; key += KEYS_OF_CHUNK) {
                 const int count = min(KEYS_OF_CHUNK, last - key), boxes = count / BOX;
                 const int copies = boxes + count % BOX; // of keys, and as many of values
-                ask(2 * copies, 2 * count * DIM * 2, [&](int i, char *slot, const Gate &gate) {
+                ask(2 * copies, 2 * count * DIM * 2, [&](int i, char *slot, const Mbarrier &gate) {
                     const bool value = i >= copies;
                     const int it = value ? i - copies : i;
                     const int its = it < boxes ? it * BOX : boxes * BOX + it - boxes;
                     char *to = slot + ((value ? KEYS_OF_CHUNK : 0) + its) * DIM * 2;
                     if (it < boxes)
-                        copyBox(to, cache, part.head * DIM,
-                                (2 * layer + value) * positions + key + its, gate);
+                        tma_load(to, cache, gate, part.head * DIM,
+                                 (2 * layer + value) * positions + key + its);
                     else
-                        copy(to,
-                             (value ? values : keys) + (size_t)(key + its) * KV_WIDTH +
-                                 part.head * DIM,
-                             DIM * 2, gate);
+                        bulk_load(to,
+                                  (value ? values : keys) + (size_t)(key + its) * KV_WIDTH +
+                                      part.head * DIM,
+                                  DIM * 2, gate);
                 });
             }
         }
@@ -165,7 +168,7 @@ struct Asking {
         for (int layer = 0; layer < LAYERS; layer++) {
             __half *const *w = addresses + layer * OF_LAYER;
             if (threadIdx.x % 32 == 0 && blockIdx.x == layer % gridDim.x)
-                prefetch(w[NORM1], HIDDEN * 2), prefetch(w[NORM2], HIDDEN * 2);
+                bulk_prefetch(w[NORM1], HIDDEN * 2), bulk_prefetch(w[NORM2], HIDDEN * 2);
             askMatrix<HIDDEN>(w + QKV, shareIn(QKV_ROWS));
             askOld(layer, w[KEYS], w[VALUES], now);
             askMatrix<WIDTH>(w + OUT, shareIn(HIDDEN));
@@ -189,18 +192,18 @@ __device__ int upRow(int i) {
 // What a warp that calculates knows of it: the next chunk, which all of these warps have to take.
 struct Stream {
     const __half *ring;
-    Gate *full, *empty;
+    Mbarrier *full, *empty;
     int chunk = 0;
 
     // The next one, when it is there.
     __device__ const __half *next() const {
-        full[chunk % SLOTS].pass(chunk / SLOTS & 1);
+        full[chunk % SLOTS].wait(chunk / SLOTS & 1);
         return ring + chunk % SLOTS * SLOT;
     }
     // The warp is done with it. Without the fence an arrival overtakes loads that wait behind
     // somebody's requests for mail, and the next copy overwrites what they have yet to read.
     __device__ void take() {
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        fence_proxy_async();
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0) empty[chunk % SLOTS].arrive();
         chunk++;

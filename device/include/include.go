@@ -1,0 +1,13 @@
+// Package include has the course's own headers that are the same for every device: plain CUDA C++.
+// Those whose text differs are in nvcc/include and sim/include, by the same names.
+package include
+
+import "embed"
+
+// Files are the headers, by the names that kernels include.
+//
+//go:embed *.h
+var Files embed.FS
+
+// Names are the names of all the course's headers, of either kind.
+var Names = []string{"tensorcore.h", "hopper.h", "early.h"}
