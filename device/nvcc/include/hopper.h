@@ -129,12 +129,12 @@ __device__ __forceinline__ void tma_load(void *to, const CUtensorMap &map, const
 template <int SWIZZLE = 128>
 __device__ __forceinline__ uint64_t matrix_descriptor(const void *p, int nextColumns = 0) {
     static_assert(SWIZZLE == 128 || SWIZZLE == 64 || SWIZZLE == 32, "rows of 128, 64 or 32 bytes");
-    return (flashlab::at(p) & 0x3ffff) / 16 | (uint64_t)(nextColumns / 16) << 16 |
-           (uint64_t)(8 * SWIZZLE / 16) << 32 |
-           (uint64_t)(SWIZZLE == 128  ? 1
-                      : SWIZZLE == 64 ? 2
-                                      : 3)
-               << 62;
+    const uint64_t start = flashlab::at(p) % (1 << 18) / 16;
+    return start + ((uint64_t)(nextColumns / 16) << 16) + ((uint64_t)(8 * SWIZZLE / 16) << 32) +
+           ((uint64_t)(SWIZZLE == 128  ? 1
+                       : SWIZZLE == 64 ? 2
+                                       : 3)
+            << 62);
 }
 
 // How b lies in shared memory: rows along the sum (K), as those of a always are here, or along the
@@ -281,25 +281,3 @@ template <int REGISTERS> __device__ __forceinline__ void setmaxnreg_inc() {
 template <int REGISTERS> __device__ __forceinline__ void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(REGISTERS));
 }
-
-#undef FLASHLAB_D4
-#undef FLASHLAB_D16
-#undef FLASHLAB_D32
-#undef FLASHLAB_OF8
-#undef FLASHLAB_OF16
-#undef FLASHLAB_OF32
-#undef FLASHLAB_OF64
-#undef FLASHLAB_OF96
-#undef FLASHLAB_OF128
-#undef FLASHLAB_OF160
-#undef FLASHLAB_OF192
-#undef FLASHLAB_OF256
-#undef FLASHLAB_TEN
-#undef FLASHLAB_TO60
-#undef FLASHLAB_TO90
-#undef FLASHLAB_TO120
-#undef FLASHLAB_SHARED
-#undef FLASHLAB_REGISTERS
-#undef FLASHLAB_NOTHING
-#undef FLASHLAB_PRODUCT
-#undef FLASHLAB_PRODUCTS
