@@ -170,6 +170,34 @@ extern "C" __global__ void product(float *d, const unsigned *a) {
 	assert.Equal(t, 5, compile.Diagnostics[0].Line, "the caller's")
 }
 
+func TestCompileWithHoppersWords(t *testing.T) {
+	tk := toolkit(t)
+	const body = `#include <early.h>
+#include <hopper.h>
+extern "C" __global__ void wait(int *d, int parity) {
+    __shared__ Mbarrier full;
+    waitForInputs();
+    if (threadIdx.x == 0) full.init(blockDim.x), fence_mbarrier_init();
+    __syncthreads();
+    full.arrive();
+    full.wait(parity);
+    d[threadIdx.x] = parity;
+}
+`
+	_, err := tk.Compile(device.Source{Name: "wait.cu", Text: body}, "sm_90")
+	require.NoError(t, err)
+	for from, says := range map[string]string{
+		"full.arrive();": `float d[12]; wgmma<24, __half>(d, 0, 0);`,
+		"waitForInputs":  "waitForAll",
+	} {
+		_, err := tk.Compile(device.Source{Name: "wait.cu", Text: strings.Replace(body, from, says, 1)}, "sm_90")
+		var compile *device.CompileError
+		require.ErrorAs(t, err, &compile)
+	}
+	_, err = tk.Compile(device.Source{Name: "wait.cu", Text: body}, "sm_80")
+	assert.ErrorContains(t, err, "hopper.h needs a GPU of compute capability 9.0")
+}
+
 // A source with a header of its own: what is wrong there is said of its lines, and a changed one is
 // compiled anew.
 func TestOwnHeaders(t *testing.T) {

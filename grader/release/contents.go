@@ -33,6 +33,7 @@ var left = []string{
 	"device/devicetest",        // for tests alone
 	"grader/slurm/slurmtest",   // too
 	"python/tests",             // too
+	"python/racing",            // what races of solutions share
 	"scripts/nvcc-check.sh",    // of the course's own CI
 	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",

@@ -6,21 +6,19 @@ Needs nvcc, PyTorch, and for hopper.cu an H100 or H200. A kernel is held against
 shapes first: what is wrong is not timed. Times are medians of a quarter of a second each, twice,
 with the peers in between; the table shows both.
 """
-import ctypes
 import math
 import pathlib
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.testing import do_bench
 
-HERE = pathlib.Path(__file__).parent
-WORK = pathlib.Path(tempfile.mkdtemp())
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 KERNELS = [  # file, defines
     ("kernels", {}),
     ("hopper", {"CONSUMERS": 3, "AHEAD": 0}),
@@ -33,76 +31,31 @@ SHAPES = [  # batch, heads, heads of k and v, queries, keys, dim
 RACES = [(1, 16, 16384, 128), (4, 32, 4096, 128), (1, 32, 16384, 64)]
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
+FILES = {}
 
 
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        sys.exit(f"{name}: {text.value.decode()}")
-
-
-def compile_one(job):
-    file, defines = job
-    cubin = WORK / ("_".join([file, *(f"{k}{v}" for k, v in defines.items())]) + ".cubin")
-    flags = [f"-D{k}={v}" for k, v in defines.items()]
-    target = "-gencode=arch=compute_90a,code=sm_90a"
-    subprocess.run(["nvcc", "-cubin", target, "-std=c++17", "-O3", *flags, "-o", cubin, HERE / f"{file}.cu"], check=True)
-    return cubin.read_bytes()
-
-
-JOBS = [(file, {**defines, "DIM": dim, **brain})
-        for file, defines in KERNELS for dim in (64, 128) for brain in ({}, {"BRAIN": 1})]
-with ThreadPoolExecutor() as pool:
-    CUBINS = dict(zip(map(str, JOBS), pool.map(compile_one, JOBS)))
-
-
-def function(job):
-    module, f = ctypes.c_void_p(), ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), CUBINS[str(job)])
-    call("cuModuleGetFunction", ctypes.byref(f), module, b"attention")
-    return f
-
-
-def tensor_map(x, rows):
-    """A map of x [heads, rows, dim], by boxes of 64 columns, and what keeps it alive."""
-    heads, length, dim = x.shape
-    held = ctypes.create_string_buffer(192)
-    at = (ctypes.addressof(held) + 63) // 64 * 64
-    kind = 9 if x.dtype == torch.bfloat16 else 6
-    call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), kind, 3, ctypes.c_void_p(x.data_ptr()),
-         (ctypes.c_uint64 * 3)(dim, length, heads), (ctypes.c_uint64 * 2)(2 * dim, 2 * dim * length),
-         (ctypes.c_uint32 * 3)(64, rows, 1), (ctypes.c_uint32 * 3)(1, 1, 1), 0, 3, 2, 0)
-    return at, held
+def file_of(kernel, dim, kind):
+    """The kernel's file, compiled for a dimension and a type."""
+    file, defines = kernel
+    key = file, *defines.items(), dim, kind
+    if key not in FILES:
+        FILES[key] = racing.File(HERE / f"{file}.cu", {**defines, "DIM": dim, **({"BRAIN": 1} if kind == torch.bfloat16 else {})})
+    return FILES[key]
 
 
 def attention(kernel, q, k, v, causal):
     """A function that runs the kernel, and its output, which is NaN until then."""
     file, defines = kernel
     (batch, heads, n, dim), kv, m = q.shape, k.shape[1], k.shape[2]
-    brain = {"BRAIN": 1} if q.dtype == torch.bfloat16 else {}
-    f = function((file, {**defines, "DIM": dim, **brain}))
     out = torch.full_like(q, math.nan)
-    scalars = [ctypes.c_uint64(out.data_ptr()), *map(ctypes.c_int, (n, m, heads // kv, causal)),
-               ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
     if file == "hopper":
         consumers = defines["CONSUMERS"]
         rows, threads, shared = 64 * consumers, 128 * (consumers + 1), 2 * dim * (64 * consumers + 4 * 128) + 2048
-        held = [tensor_map(x.view(-1, x.shape[2], dim), r) for x, r in ((q, 64), (k, 128), (v, 128))]
-        args = [a for a, _ in held]
+        inputs = [racing.TensorMap(x.view(-1, x.shape[2], dim), 64, r) for x, r in ((q, 64), (k, 128), (v, 128))]
     else:
-        rows, threads, shared, held = 128, 128, 2 * dim * (128 + 2 * 64), None
-        pointers = [ctypes.c_uint64(x.data_ptr()) for x in (q, k, v)]
-        args, scalars = [], pointers + scalars
-    call("cuFuncSetAttribute", f, 8, shared)
-    args = (ctypes.c_void_p * (len(args) + len(scalars)))(*args, *map(ctypes.addressof, scalars))
-    grid = (n + rows - 1) // rows, batch * heads
-
-    def go(keep=(held, scalars, q, k, v)):
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", f, *grid, 1, threads, 1, 1, shared, stream, args, None)
+        rows, threads, shared, inputs = 128, 128, 2 * dim * (128 + 2 * 64), (q, k, v)
+    go = file_of(kernel, dim, q.dtype).kernel("attention").launcher(
+        (-(-n // rows), batch * heads), threads, shared, *inputs, out, n, m, heads // kv, causal, math.log2(math.e) / math.sqrt(dim))
     return go, out
 
 
@@ -114,10 +67,6 @@ def truth(q, k, v, causal):
         n, m = s.shape[-2:]
         s = s.masked_fill(torch.ones(n, m, device="cuda", dtype=torch.bool).triu(m - n + 1), -math.inf)
     return s.softmax(-1) @ v
-
-
-def error(x, want):
-    return ((x.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
 def check(kernel):
@@ -135,7 +84,7 @@ def check(kernel):
                     mask = torch.ones(n, m, device="cuda", dtype=torch.bool).tril(m - n) if causal else None
                     theirs = F.scaled_dot_product_attention(
                         q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1), attn_mask=mask)
-                    ratio = error(out, want) / max(error(theirs, want), 1e-5)
+                    ratio = racing.error(out, want) / max(racing.error(theirs, want), 1e-5)
                     worst = max(worst, ratio if ratio == ratio else math.inf)
     return worst
 
@@ -146,6 +95,7 @@ def rate(f, flops):
 
 def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "cuDNN", torch.backends.cudnn.version())
+    racing.compile_all([file_of(k, dim, kind) for k in KERNELS for dim in (64, 128) for kind in (torch.float16, torch.bfloat16)])
     fit = []
     for kernel in KERNELS:
         worst = check(kernel)
@@ -171,4 +121,5 @@ def main():
                   *(" {:4.0f} {:4.0f}".format(*x) for x in row), sep=" |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

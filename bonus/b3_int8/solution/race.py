@@ -7,23 +7,18 @@ then outputs against float64 attention of those very codes; what is wrong is not
 what the format costs, against float64 attention of the inputs. Times have quantising in them. They are
 medians of a fifth of a second, of CUDA graphs, the L2 emptied before each; all of it twice, the peers in between.
 """
-import ctypes
 import math
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from triton.testing import do_bench
 
-HERE = pathlib.Path(__file__).parent
-INCLUDE = HERE / "../../../device/nvcc/include"
-WORK = pathlib.Path(tempfile.mkdtemp())
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 BLOCK = 64
 FLAVOURS = ["tensor", "1_dp4a", "2_mma", "block", "hopper"]  # all but the first are by block
 SHAPES = [  # batch, heads, heads of k and v, queries, keys, dim
@@ -33,69 +28,17 @@ SHAPES = [  # batch, heads, heads of k and v, queries, keys, dim
 RACES = [(1, 16, 16384, 128), (4, 32, 4096, 128), (1, 32, 16384, 64)]
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
 
 
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        sys.exit(f"{name}: {text.value.decode()}")
+def job_of(flavour):
+    """A flavour's file, and its macros but for DIM."""
+    return {"tensor": ("attention", {"TENSOR": 1}), "block": ("attention", {}), "hopper": ("hopper", {})}.get(
+        flavour, (f"_versions/{flavour}/attention", {}))
 
 
-def compile_one(job):
-    file, *flags = job
-    cubin = WORK / ("_".join([file.replace("/", "_"), *flags]) + ".cubin")
-    subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}", *flags, "-o", cubin,
-                    HERE / f"{file}.cu"], check=True)
-    return cubin.read_bytes()
-
-
-def job_of(flavour, dim):
-    return {"tensor": ("attention", f"-DDIM={dim}", "-DTENSOR"), "block": ("attention", f"-DDIM={dim}"),
-            "hopper": ("hopper", f"-DDIM={dim}")}.get(flavour, (f"_versions/{flavour}/attention", f"-DDIM={dim}"))
-
-
-JOBS = [("quantise", f"-DDIM={dim}") for dim in (64, 128)] + [job_of(f, d) for f in FLAVOURS for d in (64, 128)]
-with ThreadPoolExecutor() as pool:
-    CUBINS = dict(zip(JOBS, pool.map(compile_one, JOBS)))
-
-
-def function(job, name):
-    module, f = ctypes.c_void_p(), ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), CUBINS[job])
-    call("cuModuleGetFunction", ctypes.byref(f), module, name.encode())
-    return f
-
-
-def launcher(f, grid, threads, shared, *args):
-    """A function that launches on the current stream; tensors are passed by address, pairs are (address, what keeps it)."""
-    held = []
-    for a in args:
-        held.append(ctypes.c_uint64(a.data_ptr()) if isinstance(a, torch.Tensor) else
-                    ctypes.c_int(int(a)) if isinstance(a, (int, bool)) else
-                    ctypes.c_float(a) if isinstance(a, float) else a)
-    array = (ctypes.c_void_p * len(held))(*(a[0] if isinstance(a, tuple) else ctypes.addressof(a) for a in held))
-    call("cuFuncSetAttribute", f, 8, shared)
-
-    def go(keep=(args, held)):
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", f, *grid, 1, threads, 1, 1, shared, stream, array, None)
-    return go
-
-
-def tensor_map(x, rows):
-    """A map of x [heads, rows, dim], by boxes of 128 bytes or a row, and what keeps it alive."""
-    heads, length, dim = x.shape
-    size = x.element_size()
-    wide = min(dim, 128 // size)
-    held = ctypes.create_string_buffer(192)
-    at = (ctypes.addressof(held) + 63) // 64 * 64
-    call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), 6 if size == 2 else 0, 3, ctypes.c_void_p(x.data_ptr()),
-         (ctypes.c_uint64 * 3)(dim, length, heads), (ctypes.c_uint64 * 2)(size * dim, size * dim * length),
-         (ctypes.c_uint32 * 3)(wide, rows, 1), (ctypes.c_uint32 * 3)(1, 1, 1), 0, 3 if wide * size == 128 else 2, 2, 0)
-    return at, held
+QUANTISE = {dim: racing.File(HERE / "quantise.cu", {"DIM": dim}) for dim in (64, 128)}
+FILES = {(flavour, dim): racing.File(HERE / f"{file}.cu", {"DIM": dim, **macros})
+         for flavour in FLAVOURS for file, macros in [job_of(flavour)] for dim in (64, 128)}
 
 
 class Attention:
@@ -106,40 +49,41 @@ class Attention:
         self.tensor, self.out = flavour == "tensor", torch.full_like(q, math.nan)
         new = lambda kind, *shape: torch.full(shape, 0x7FC00000 if kind == torch.int32 else 0, device="cuda", dtype=kind)
         self.codes = [torch.full_like(x, 99, dtype=torch.int8) for x in (q, k, v)]
-        quantise = ("quantise", f"-DDIM={dim}")
+        quantise = QUANTISE[dim].kernel
         scale = math.log2(math.e) / math.sqrt(dim)
         if self.tensor:
             self.affine, self.extents = new(torch.float32, 3, 2), new(torch.int32, 3, 2)
             self.sums = [new(torch.int32, x.numel() // dim) for x in (q, k, v)]
-            extents, codes = function(quantise, "extents"), function(quantise, "tensorCodes")
+            extents, codes = quantise("extents"), quantise("tensorCodes")
             steps = [self.extents.zero_]
             for i, x in enumerate((q, k, v)):
                 pieces = x.numel() // 8
-                steps.append(launcher(extents, (min((pieces + 255) // 256, 1056), 1), 256, 0, x, pieces, self.extents[i]))
-                steps.append(launcher(codes, ((pieces + 255) // 256, 1), 256, 0, x, pieces, self.extents[i], self.codes[i],
-                                      self.affine[i], self.sums[i]))
+                steps.append(extents.launcher((min((pieces + 255) // 256, 1056), 1), 256, 0, x, pieces, self.extents[i]))
+                steps.append(codes.launcher(((pieces + 255) // 256, 1), 256, 0, x, pieces, self.extents[i], self.codes[i],
+                                            self.affine[i], self.sums[i]))
             tables, value = (self.affine, self.sums[1]), self.codes[2]
         else:
             blocks = lambda x: -(-x.shape[2] // BLOCK)
             self.mean = new(torch.float32, batch, kv, dim)
             self.scales = [new(torch.float32, *x.shape[:2], blocks(x)) for x in (q, k)]
-            codes, means = function(quantise, "blockCodes"), function(quantise, "means")
-            steps = [launcher(means, (dim // 16, batch * kv), 256, 0, k, m, self.mean)]
+            codes, means = quantise("blockCodes"), quantise("means")
+            steps = [means.launcher((dim // 16, batch * kv), 256, 0, k, m, self.mean)]
             for i, x in enumerate((q, k)):
-                steps.append(launcher(codes, (blocks(x), x.shape[0] * x.shape[1]), 128, 0, x, x.shape[2], self.mean, i == 1,
-                                      self.codes[i], self.scales[i]))
+                steps.append(codes.launcher((blocks(x), x.shape[0] * x.shape[1]), 128, 0, x, x.shape[2], self.mean, i == 1,
+                                            self.codes[i], self.scales[i]))
             tables, value = self.scales, v
         self.steps = steps
         scalars = (n, m, heads // kv, causal, scale)
-        f = function(job_of(flavour, dim), "attention")
+        f = FILES[flavour, dim].kernel("attention")
         if flavour == "hopper":
             rows = 192
-            maps = [tensor_map(x.view(-1, x.shape[2], dim), r) for x, r in ((self.codes[0], 64), (self.codes[1], 128), (v, 128))]
+            maps = [racing.TensorMap(x.view(-1, x.shape[2], dim), min(dim, 128 // x.element_size()), r)
+                    for x, r in ((self.codes[0], 64), (self.codes[1], 128), (v, 128))]
             shared = dim * (rows + 2 * 128 + 2 * 2 * 128) + 2048
-            self.attend = launcher(f, (-(-n // rows), batch * heads), 512, shared, *maps, self.out, *tables, *scalars)
+            self.attend = f.launcher((-(-n // rows), batch * heads), 512, shared, *maps, self.out, *tables, *scalars)
         else:
             rows, threads, shared = (64, 256, 0) if flavour == "1_dp4a" else (128, 128, dim * (128 + 64 + 2 * 64))
-            self.attend = launcher(f, (-(-n // rows), batch * heads), threads, shared, *self.codes[:2], value, self.out, *tables, *scalars)
+            self.attend = f.launcher((-(-n // rows), batch * heads), threads, shared, *self.codes[:2], value, self.out, *tables, *scalars)
 
     def quantise(self):
         for step in self.steps:
@@ -174,10 +118,6 @@ def truth(q, k, v, causal):
     return torch.nan_to_num(s.softmax(-1)) @ v  # a row that sees nothing is NaN, and should be zeros
 
 
-def error(x, want):
-    return ((x.double() - want).square().mean() / want.square().mean().clamp(min=1e-30)).sqrt().item()
-
-
 def inputs(batch, heads, kv, n, m, dim, size=1.0, outliers=False):
     q = size * torch.randn(batch, heads, n, dim, device="cuda")
     k, v = (torch.randn(batch, kv, m, dim, device="cuda") for _ in range(2))
@@ -196,7 +136,7 @@ def check(flavour):
                 a = Attention(flavour, q, k, v, causal)
                 a()
                 back, off = a.decoded(q, k, v)
-                e = error(a.out, truth(*back, causal))
+                e = racing.error(a.out, truth(*back, causal))
                 worst, steps = max(worst, e if e == e else math.inf), max(steps, off)
     return worst, steps
 
@@ -220,20 +160,16 @@ def format_costs():
             x = x.double()
             cosine = 1 - (x * want).sum() / (x.norm() * want.norm())
             print(f"  {'outliers' if outliers else 'normal  '} {name:7} {cosine.item():.2e} "
-                  f"{((x - want).abs().sum() / want.abs().sum()).item():.2e} {error(x, want):.2e}")
+                  f"{((x - want).abs().sum() / want.abs().sum()).item():.2e} {racing.error(x, want):.2e}")
 
 
 def rate(f, flops):
-    f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        f()
-    return flops / do_bench(graph.replay, warmup=50, rep=200, return_mode="median") / 1e9
+    return flops / racing.graph_us([f], warmup=50, rep=200) / 1e6
 
 
 def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "cuDNN", torch.backends.cudnn.version())
+    racing.compile_all([*QUANTISE.values(), *FILES.values()])
     fit = []
     for flavour in FLAVOURS:
         worst, steps = check(flavour)
@@ -269,4 +205,5 @@ def main():
                   " ".join(f"{t:.0f}" for t in quantising), sep=" |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

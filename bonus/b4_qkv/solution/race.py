@@ -8,20 +8,18 @@ copies where these are small, for of four the L2 still holds a part. Each is mea
 others between: after a pause, and after half a second of nothing else, when the GPU is at the power
 that it is allowed, and its clock falls. With 'large' products of 4096 and 8192 come too.
 """
-import ctypes
 import math
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
 
-HERE = pathlib.Path(__file__).parent
-WORK = pathlib.Path(tempfile.mkdtemp())
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 NAMES = ("COLUMNS", "TALL", "STAGES", "GROUP")
 TILES = [(64, 1, 9, 16), (128, 1, 6, 16), (128, 2, 4, 8), (160, 1, 5, 16), (160, 2, 4, 8)]  # of hopper.cu
 RUNGS = {"three products": "_versions/1_three/kernels.cu", "product, split": "_versions/2_split/kernels.cu", "epilogue": "kernels.cu"}
@@ -33,50 +31,18 @@ RACES = [(1, 128, 3584, 32, 4, 128), (2, 256, 3584, 32, 4, 128), (4, 512, 3584, 
 LARGE = [(1, 4096, 4096, 30, 1, 128), (1, 8192, 8192, 62, 1, 128)]
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
-PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
+PROCESSORS = racing.processors()
+FILES = {}
 
 
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        raise RuntimeError(f"{name}: {text.value.decode()}")
-
-
-def compiled(job):
-    file, defines = job
-    cubin = WORK / (str(abs(hash(job))) + ".cubin")
-    done = subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *defines,
-                           "-o", cubin, HERE / file], capture_output=True, text=True)
-    if done.returncode or "C75" in done.stderr:  # C7510 and its like: products that wait for each other
-        sys.exit(done.stderr)
-    return cubin.read_bytes()
-
-
-MODULES = {}
-
-
-def prepare(jobs):
-    with ThreadPoolExecutor() as pool:
-        for job, binary in zip(jobs, list(pool.map(compiled, jobs))):
-            MODULES[job] = ctypes.c_void_p()
-            call("cuModuleLoadData", ctypes.byref(MODULES[job]), binary)
-
-
-def function(job, name, shared=0):
-    f = ctypes.c_void_p()
-    call("cuModuleGetFunction", ctypes.byref(f), MODULES[job], name.encode())
-    call("cuFuncSetAttribute", f, 8, shared)
-    return f
-
-
-def job_of(way, kind):
-    brain = ("-DBRAIN",) if kind == torch.bfloat16 else ()
-    if way in RUNGS:
-        return RUNGS[way], brain
-    return "hopper.cu", tuple(f"-D{k}={v}" for k, v in zip(NAMES, way)) + brain
+def file_of(way, kind):
+    """The file of a rung or of a tile of hopper.cu, compiled for a type."""
+    if (way, kind) not in FILES:
+        macros = {"BRAIN": 1} if kind == torch.bfloat16 else {}
+        if way not in RUNGS:
+            macros |= zip(NAMES, way)
+        FILES[way, kind] = racing.File(HERE / RUNGS.get(way, "hopper.cu"), macros)
+    return FILES[way, kind]
 
 
 def shared_of(tile):
@@ -84,47 +50,10 @@ def shared_of(tile):
     return stages * (128 * tall + (columns + 63) // 64 * 64) * 128 + 16 * stages + 1024
 
 
-class Attribute(ctypes.Structure):  # of a launch: 6 lets it begin before the one ahead has ended
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
-                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
-
-
-def tensor_map(x, columns, rows):
-    """A map of a matrix by boxes, and what keeps it alive."""
-    high, wide = x.shape
-    held = ctypes.create_string_buffer(192)
-    at = (ctypes.addressof(held) + 63) // 64 * 64
-    kind = 9 if x.dtype == torch.bfloat16 else 6
-    call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), kind, 2, ctypes.c_void_p(x.data_ptr()),
-         (ctypes.c_uint64 * 2)(wide, high), (ctypes.c_uint64 * 1)(2 * wide),
-         (ctypes.c_uint32 * 2)(columns, rows), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 2, 0)
-    return at, held
-
-
 def outputs_of(x, heads, kv, dim, tokens_first):
     batch, seq = x.shape[:2]
     shape = (lambda n: (batch, seq, n, dim)) if tokens_first else (lambda n: (batch, n, seq, dim))
     return [torch.full(shape(n), math.nan, device="cuda", dtype=x.dtype) for n in (heads, kv, kv)]
-
-
-def arguments(*all):
-    """What cuLaunchKernel takes: tensors, integers, and what tensor_map made."""
-    values = [x if isinstance(x, tuple) else ctypes.c_int(x) if isinstance(x, int) else ctypes.c_uint64(x.data_ptr()) for x in all]
-    at = (ctypes.c_void_p * len(values))(*(v[0] if isinstance(v, tuple) else ctypes.addressof(v) for v in values))
-    return at, (values, all)
-
-
-def launch(f, grid, block, shared, *all):
-    at, keep = arguments(*all)
-
-    def go(keep=keep):
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", f, *grid, 1, block, 1, 1, shared, stream, at, None)
-    return go
 
 
 def hopper(tile, x, w, bias, heads, kv, dim, first=0):
@@ -135,42 +64,37 @@ def hopper(tile, x, w, bias, heads, kv, dim, first=0):
     out = outputs_of(x, heads, kv, dim, first)
     tiles = -(-rows // height) * -(-outputs // columns)
     blocks = min(tiles, PROCESSORS)
-    at, keep = arguments(tensor_map(x.view(rows, hidden), 64, height), tensor_map(w, 64, 64), w if bias is None else bias, *out,
-                         rows, hidden, outputs, seq, heads, kv, dim, first, int(bias is not None))
-    attributes = (Attribute * 1)(Attribute(6, 0, (ctypes.c_uint * 16)(1)))
-    config = Config((blocks, 1, 1), (384, 1, 1), shared_of(tile), None, attributes, 1)
-    f = function(job_of(tile, x.dtype), "project", shared_of(tile))
-
-    def go(keep=(keep, attributes, x, w)):
-        config.stream = torch.cuda.current_stream().cuda_stream
-        call("cuLaunchKernelEx", ctypes.byref(config), f, at, None)
+    maps = racing.TensorMap(x.view(rows, hidden), 64, height), racing.TensorMap(w, 64, 64)
+    go = file_of(tile, x.dtype).kernel("project").launcher(
+        (blocks, 1), 384, shared_of(tile), *maps, w if bias is None else bias, *out, rows, hidden, outputs, seq, heads, kv, dim, first,
+        int(bias is not None), early=True)
     return go, out
 
 
 def rung(way, x, w, bias, heads, kv, dim, first=0):
     """The same for the rungs before, as qkv.go launches them."""
     batch, seq, hidden = x.shape
-    rows, outputs, job = batch * seq, w.shape[1], job_of(way, x.dtype)
+    rows, outputs, kernel = batch * seq, w.shape[1], file_of(way, x.dtype).kernel
     out, biased, b = outputs_of(x, heads, kv, dim, first), int(bias is not None), w if bias is None else bias
 
     def tiles(width):
         over = lambda side: (-(-rows // side), -(-width // side))
         side = 128 if math.prod(over(128)) >= 2 * PROCESSORS else 64
         shared = 3 * 2 * 64 * 2 * side
-        return function(job, f"project{side}", shared), over(side), 256 if side == 128 else 128, shared
+        return kernel(f"project{side}"), over(side), 256 if side == 128 else 128, shared
     moving = lambda width: (-(-width // 1024), -(-rows // 8))
     if way == "epilogue":
-        go = launch(*tiles(outputs), x, w, b, *out, rows, hidden, outputs, seq, heads, kv, dim, first, biased)
+        go = racing.Kernel.launcher(*tiles(outputs), x, w, b, *out, rows, hidden, outputs, seq, heads, kv, dim, first, biased)
         return go, out
     held = torch.empty(rows * outputs, device="cuda", dtype=x.dtype)
     if way == "product, split":
-        steps = [launch(*tiles(outputs), x, w, b, held, rows, hidden, outputs, biased),
-                 launch(function(job, "split"), moving(outputs), 128, 0, held, held, *out, rows, outputs, seq, heads, kv, dim, first, 0)]
+        steps = [racing.Kernel.launcher(*tiles(outputs), x, w, b, held, rows, hidden, outputs, biased),
+                 kernel("split").launcher(moving(outputs), 128, 0, held, held, *out, rows, outputs, seq, heads, kv, dim, first, 0)]
     else:
         steps, column = [], 0
         for to, n in zip(out, (heads, kv, kv)):
-            steps.append(launch(*tiles(n * dim), x, w, b, held, rows, hidden, outputs, biased, column, n * dim))
-            steps.append(launch(function(job, "move"), moving(n * dim), 128, 0, held, n * dim, column, held, to, rows, seq, n, dim, first, 0))
+            steps.append(racing.Kernel.launcher(*tiles(n * dim), x, w, b, held, rows, hidden, outputs, biased, column, n * dim))
+            steps.append(kernel("move").launcher(moving(n * dim), 128, 0, held, n * dim, column, held, to, rows, seq, n, dim, first, 0))
             column += n * dim
 
     def go():
@@ -181,10 +105,6 @@ def rung(way, x, w, bias, heads, kv, dim, first=0):
 
 def run(way, *args):
     return (rung if way in RUNGS else hopper)(way, *args)
-
-
-def error(got, want):
-    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
 def check(way):
@@ -201,7 +121,7 @@ def check(way):
                 want = x.double() @ w.double() + (0 if bias is None else bias.double())
                 plain = (x.float() @ w.float() + (0 if bias is None else bias.float())).to(kind)
                 got = torch.cat([(t if first else t.transpose(1, 2)).reshape(batch, seq, -1) for t in out], 2)
-                ratio = error(got, want) / error(plain, want)
+                ratio = racing.error(got, want) / racing.error(plain, want)
                 if not ratio < 1.5:
                     print(" ", way, (batch, seq, hidden, heads, kv, dim), kind, first, f"{ratio:.2f}", flush=True)
                     return math.inf
@@ -211,13 +131,7 @@ def check(way):
 
 def micros(fs):
     """Of one call of the list: after a pause, and after half a second of nothing else."""
-    for f in fs:
-        f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for i in range(16):
-            fs[i % len(fs)]()
+    graph = racing.graph_of(fs, 16)
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def once(ms):
@@ -258,7 +172,7 @@ def peers(xs, ws, bias, heads, kv, dim):
 
 def main(which):
     ways = [way for name in which if name != "large" for way in (RUNGS if name == "rungs" else TILES)]
-    prepare([job_of(way, kind) for way in ways for kind in (torch.float16, torch.bfloat16)])
+    racing.compile_all([file_of(way, kind) for way in ways for kind in (torch.float16, torch.bfloat16)])
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, PROCESSORS, "processors;", *NAMES)
     fit = []
     for way in ways:

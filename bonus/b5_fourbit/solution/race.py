@@ -7,18 +7,13 @@ float64 on odd shapes first: what is wrong is not timed. Times are those of CUDA
 of the weights that together are larger than the L2, of sixteen calls at least; medians, each twice,
 with the others between.
 """
-import ctypes
 import math
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
-from triton.testing import do_bench
 
 try:
     import bitsandbytes
@@ -27,10 +22,11 @@ except Exception as why:  # not there, or no library for this CUDA
     bitsandbytes = None
     print("without bitsandbytes:", str(why).split("\n")[0][:100])
 
-HERE = pathlib.Path(__file__).parent
-INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 FILES = [HERE / os.environ.get("KERNELS", "kernels.cu"), HERE / os.environ.get("ROW", "row.cu")]
-WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
 ONE = (1024, 256 * 256 + 8 * 16 * 33 * 4)  # threads and shared memory of project1, as in fourbit.go
 FORMATS = ("NF4", "MXFP4")
 CHECKED = [  # rows, hidden, heads, heads of k and v, dim
@@ -46,37 +42,6 @@ TABLE = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -
 E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
-
-
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        sys.exit(f"{name}: {text.value.decode()}")
-
-
-def compiled(form, file):
-    cubin = WORK / f"{form}_{file.stem}.cubin"
-    if not cubin.exists():
-        subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-I{INCLUDE}",
-                        f"-D{form}=1", "-o", cubin, file], check=True)
-    return cubin
-
-
-def load(cubins):
-    functions = {}
-    for cubin, names in zip(cubins, [("dequantise", "project8", "project16", "project64"), ("project1",)]):
-        module = ctypes.c_void_p()
-        call("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
-        for name in names:
-            functions[name] = ctypes.c_void_p()
-            call("cuModuleGetFunction", ctypes.byref(functions[name]), module, name.encode())
-    for name, *how in WAYS:
-        call("cuFuncSetAttribute", functions[name], 8, shared_of(*how))
-    call("cuFuncSetAttribute", functions["project1"], 8, ONE[1])
-    return functions
 
 
 def shared_of(warps, stages, tall, wide):
@@ -84,32 +49,8 @@ def shared_of(warps, stages, tall, wide):
     return 256 * 256 + warps * ((2 if wide <= 2 else 1) * 512 * tall * wide + stages * 16 * tall * 160)
 
 
-PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
-with ThreadPoolExecutor() as pool:
-    cubins = {form: [pool.submit(compiled, form, file) for file in FILES] for form in FORMATS}
-    KERNELS = {form: load([c.result() for c in cubins[form]]) for form in FORMATS}
-
-
-class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint * 6), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
-                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
-
-
-def launch(f, grid, block, shared, tensors, numbers, early=False):
-    args = [ctypes.c_uint64(t.data_ptr()) for t in tensors] + [ctypes.c_int(n) for n in numbers]
-    pointers = (ctypes.c_void_p * len(args))(*map(ctypes.addressof, args))
-
-    attribute = Attribute(6, 0, 1)
-    config = Config((*grid, 1, block, 1, 1), shared, None, ctypes.pointer(attribute), int(early))
-
-    def go(keep=(args, tensors, attribute)):
-        config.stream = torch.cuda.current_stream().cuda_stream
-        call("cuLaunchKernelEx", ctypes.byref(config), f, pointers, None)
-    return go
+PROCESSORS = racing.processors()
+KERNELS = {form: [racing.File(file, {form: 1}) for file in FILES] for form in FORMATS}  # kernels of many rows, of one
 
 
 def weights(form, outputs, hidden):
@@ -136,18 +77,15 @@ def project(form, x, codes, scales, bias, heads, kv, dim, out=None):
     rows, hidden = x.shape
     outputs = (heads + 2 * kv) * dim
     out = out or [torch.full((n, rows, dim), math.nan, device="cuda", dtype=torch.float16) for n in (heads, kv, kv)]
-    kernels = KERNELS[form]
+    many, one = KERNELS[form]
     if rows == 1:
         grid, numbers = (min(PROCESSORS, -(-outputs // 16)), 1), [hidden, outputs, heads, kv, dim]
-        return launch(kernels["project1"], grid, *ONE, [x, codes, scales, bias, *out], numbers, early=True), out
+        return one.kernel("project1").launcher(grid, *ONE, x, codes, scales, bias, *out, *numbers, early=True), out
     name, warps, stages, tall, wide = next((w for w in WAYS if rows <= 8 * w[4]), WAYS[-1])
-    f, grid = kernels[name], (min(PROCESSORS, -(-outputs // (16 * tall))), -(-rows // (8 * wide)))
+    grid = (min(PROCESSORS, -(-outputs // (16 * tall))), -(-rows // (8 * wide)))
     block, shared = 32 * warps, shared_of(warps, stages, tall, wide)
-    return launch(f, grid, block, shared, [x, codes, scales, bias, *out], [rows, hidden, outputs, rows, heads, kv, dim], early=True), out
-
-
-def error(got, want):
-    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
+    numbers = [rows, hidden, outputs, rows, heads, kv, dim]
+    return many.kernel(name).launcher(grid, block, shared, x, codes, scales, bias, *out, *numbers, early=True), out
 
 
 def check(form):
@@ -158,8 +96,8 @@ def check(form):
         codes, scales = weights(form, outputs, hidden)
         w = dequantised(form, codes, scales, hidden)
         flat = torch.empty(outputs, hidden, device="cuda")
-        launch(KERNELS[form]["dequantise"], ((outputs * hidden + 1023) // 1024, 1), 256, 0, [codes, scales, flat],
-               [outputs * hidden, hidden])()
+        dequantise = KERNELS[form][0].kernel("dequantise")
+        dequantise.launcher(((outputs * hidden + 1023) // 1024, 1), 256, 0, codes, scales, flat, outputs * hidden, hidden)()
         if not torch.equal(flat, w.float()):
             print(form, "dequantise is wrong:", (flat != w.float()).sum().item(), "numbers of", outputs, "x", hidden)
             return math.inf
@@ -170,7 +108,7 @@ def check(form):
         want = x.double() @ w.T + bias.double()
         plain = want.float().half()
         got = torch.cat([t.transpose(0, 1).reshape(rows, -1) for t in out], 1)
-        ratio = error(got, want) / error(plain, want)
+        ratio = racing.error(got, want) / racing.error(plain, want)
         if not ratio < 2:
             print(form, "project is wrong:", rows, hidden, heads, kv, dim, f"{ratio:.2f} x")
         worst = max(worst, ratio if ratio == ratio else math.inf)
@@ -178,20 +116,13 @@ def check(form):
 
 
 def micros(fs):
-    for f in fs:
-        f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    calls = max(len(fs), 16)  # so that the start of a graph does not count for much, and as much for all
-    with torch.cuda.graph(graph):
-        for i in range(calls):
-            fs[i % len(fs)]()
-    return do_bench(graph.replay, warmup=10, rep=40, return_mode="median") * 1e3 / calls
+    return racing.graph_us(fs, max(len(fs), 16), warmup=10, rep=40)  # so the start of a graph counts for little, and as much for all
 
 
 def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__,
           "bitsandbytes", bitsandbytes.__version__ if bitsandbytes else "none")
+    racing.compile_all([file for files in KERNELS.values() for file in files])
     fit = []
     for form in FORMATS:
         worst = check(form)

@@ -9,22 +9,18 @@ A constant of a file may be changed for a try, 'kernels.cu:WARPS=8', or a macro 
 has at least before keys are no longer shared among more; EARLY=0 launches without overlap.
 +PAGED=1 reads the cache in pages, in random order behind a table: 'kernels.cu kernels.cu:+PAGED=1' has both in one run.
 """
-import ctypes
 import math
 import pathlib
-import re
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from triton.testing import do_bench
 
-HERE = pathlib.Path(__file__).parent
-WORK = pathlib.Path(tempfile.mkdtemp())
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 CHECKS = [  # batch, heads, heads of k and v, slots, dim
     (1, 1, 1, 1, 128), (2, 4, 2, 2, 64), (3, 8, 2, 17, 64), (2, 32, 8, 113, 128), (3, 12, 1, 300, 128),
     (2, 4, 4, 1000, 64), (4, 32, 8, 1111, 128), (1, 32, 8, 40000, 128),
@@ -32,24 +28,6 @@ CHECKS = [  # batch, heads, heads of k and v, slots, dim
 RACES = [(1, 4096), (8, 4096), (64, 4096), (16, 1024), (1, 65536), (16, 32768)]  # 32 heads over 8, 128
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
-
-
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        sys.exit(f"{name}: {text.value.decode()}")
-
-
-class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint * 6), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
-                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
 class Kernel:
@@ -58,41 +36,16 @@ class Kernel:
     def __init__(self, spec):
         self.name = spec
         file, _, changes = spec.partition(":")
-        self.text = (HERE / file).read_text()
-        self.set = dict(c.split("=") for c in changes.split(",") if c)
-        self.paged = "+PAGED" in self.set
-        self.flags = [f"-D{n[1:]}={self.set.pop(n)}" for n in list(self.set) if n[0] == "+"]
-        self.many, self.early = int(self.set.pop("BLOCKS", 132)), int(self.set.pop("EARLY", 1))
-        for name, value in self.set.items():
-            self.text, n = re.subn(rf"\b{name} = [^,;]+", f"{name} = {value}", self.text, count=1)
-            assert n == 1, f"{file} has no {name}"
-        self.warps, self.heads, self.stages, self.keys = (self.constant(n) for n in ("WARPS", "HEADS", "STAGES", "KEYS"))
-        self.splits = "gridDim.y" in self.text
-        self.early *= "waitForInputs" in self.text
-        self.functions = {}
-
-    def constant(self, name):
-        found = re.search(rf"\b{name} = (\d+)", self.text)
-        return int(found[1]) if found else 0
-
-    def compile(self, job):
-        dim, brain = job
-        stem = WORK / f"{abs(hash(self.name))}_{dim}_{brain}"
-        stem.with_suffix(".cu").write_text(self.text)
-        flags = [f"-DDIM={dim}", *(["-DBRAIN=1"] if brain else []), *self.flags]
-        subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags,
-                        "-o", stem.with_suffix(".cubin"), stem.with_suffix(".cu")], check=True)
-        self.functions[dim, brain] = stem.with_suffix(".cubin").read_bytes()
-
-    def function(self, dim, brain):
-        f = self.functions[dim, brain]
-        if isinstance(f, bytes):
-            module, f2 = ctypes.c_void_p(), ctypes.c_void_p()
-            call("cuModuleLoadData", ctypes.byref(module), f)
-            call("cuModuleGetFunction", ctypes.byref(f2), module, b"decode")
-            call("cuFuncSetAttribute", f2, 8, self.shared(dim))
-            f = self.functions[dim, brain] = f2
-        return f
+        values = dict(c.split("=") for c in changes.split(",") if c)
+        macros = {n[1:]: values.pop(n) for n in list(values) if n[0] == "+"}
+        self.paged = "PAGED" in macros
+        self.many, self.early = int(values.pop("BLOCKS", 132)), int(values.pop("EARLY", 1))
+        text = racing.changed((HERE / file).read_text(), values, file)
+        self.warps, self.heads, self.stages, self.keys = (racing.constant(text, n) for n in ("WARPS", "HEADS", "STAGES", "KEYS"))
+        self.splits = "gridDim.y" in text
+        self.early *= "waitForInputs" in text
+        self.files = {(dim, kind): racing.File(HERE / file, {**macros, "DIM": dim, **({"BRAIN": 1} if kind == torch.bfloat16 else {})}, text)
+                      for dim in (64, 128) for kind in (torch.float16, torch.bfloat16)}
 
     def shared(self, dim):
         """A ring for each warp, of tiles of keys, or for each thread, of 16 bytes."""
@@ -104,20 +57,12 @@ class Kernel:
         slots, kv = k.shape[1], k.shape[2]
         pairs = batch * kv * -(-(heads // kv) // self.heads)
         parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
-        f = self.function(dim, q.dtype == torch.bfloat16)
-        table = None
+        table = ()
         if self.paged:
-            k, v, table = in_pages(k, v)
-        held = [*(ctypes.c_uint64(x.data_ptr()) for x in (q, k, v, lengths, *[table] * self.paged, out, *[scratch] * self.splits)),
-                *map(ctypes.c_int, (slots, heads, kv)), ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
-        args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
-        early = Attribute(6, 0, 1)
-        config = Config((pairs, parts, 1, 32 * self.warps, 1, 1), self.shared(dim), None, ctypes.pointer(early), self.early)
-
-        def go(keep=(held, early, k, v, table)):
-            config.stream = torch.cuda.current_stream().cuda_stream
-            call("cuLaunchKernelEx", ctypes.byref(config), f, args, None)
-        return go
+            k, v, *table = in_pages(k, v)
+        return self.files[dim, q.dtype].kernel("decode").launcher(
+            (pairs, parts), 32 * self.warps, self.shared(dim), q, k, v, lengths, *table, out, *[scratch] * self.splits, slots, heads, kv,
+            math.log2(math.e) / math.sqrt(dim), early=self.early)
 
 
 PAGE = 16  # slots
@@ -157,10 +102,6 @@ def theirs(q, k, v, lengths):
     return out
 
 
-def error(x, want):
-    return ((x.double() - want).square().mean() / want.square().mean().clamp_min(1e-30)).sqrt().item()
-
-
 def check(kernel, scratch):
     """The worst ratio of the kernel's error to PyTorch's, over all shapes."""
     worst = 0
@@ -177,29 +118,15 @@ def check(kernel, scratch):
                 out = torch.full_like(q, math.nan)
                 kernel.step(out, q, k, v, lengths, scratch)()
                 floor = 2.0 ** -13 if kind == torch.float16 else 2.0 ** -10
-                ratio = error(out, want) / max(error(other, want), floor)
+                ratio = racing.error(out, want) / max(racing.error(other, want), floor)
                 worst = max(worst, ratio if ratio == ratio else math.inf)
     return worst
-
-
-def graph_us(fs):
-    """Microseconds a call, in a graph of all calls."""
-    for f in fs:
-        f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for f in fs:
-            f()
-    return do_bench(graph.replay, warmup=10, rep=60, return_mode="median") * 1e3 / len(fs)
 
 
 def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "cuDNN", torch.backends.cudnn.version())
     kernels = [Kernel(spec) for spec in sys.argv[1:] or ["kernels.cu"]]
-    jobs = [(kernel, job) for kernel in kernels for job in ((64, 0), (64, 1), (128, 0), (128, 1))]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda j: j[0].compile(j[1]), jobs))
+    racing.compile_all([file for kernel in kernels for file in kernel.files.values()])
     scratch = torch.empty(1 << 22, device="cuda")
     fit = []
     for kernel in kernels:
@@ -222,7 +149,7 @@ def main():
         def peer(backend, pairs):
             try:
                 with sdpa_kernel(backend):
-                    return graph_us([lambda k=k, v=v: F.scaled_dot_product_attention(q4, k, v, enable_gqa=True) for k, v in pairs])
+                    return racing.graph_us([lambda k=k, v=v: F.scaled_dot_product_attention(q4, k, v, enable_gqa=True) for k, v in pairs])
             except RuntimeError:
                 return math.nan
         rows = [[] for _ in range(3 + len(fit))]
@@ -231,7 +158,7 @@ def main():
             rows[1].append(peer(SDPBackend.FLASH_ATTENTION, heads_first))
             rows[2].append(peer(SDPBackend.CUDNN_ATTENTION, views))
             for i, kernel in enumerate(fit):
-                rows[3 + i].append(graph_us([kernel.step(out, q, k, v, lengths, scratch) for k, v in caches]))
+                rows[3 + i].append(racing.graph_us([kernel.step(out, q, k, v, lengths, scratch) for k, v in caches]))
         print(f"{batch} x {tokens}", *(" {:6.1f} {:6.1f}".format(*x) for x in rows), sep=" |", flush=True)
         mean = [sum(x) / 2 for x in rows]
         if fit:
@@ -242,4 +169,5 @@ def main():
         print(f"best of {batch} x {tokens}: {line}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,21 +9,16 @@ is b6's kernel, which lies beside this file or in its own folder. A constant of 
 a try, 'WARPS=4'; '+' sets a macro. BLOCKS is how many blocks a step has at least before keys are no longer
 shared among more.
 """
-import ctypes
 import math
 import pathlib
-import re
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
-from triton.testing import do_bench
 
-HERE = pathlib.Path(__file__).parent
-INCLUDE = HERE / "../../../device/nvcc/include"
-WORK = pathlib.Path(tempfile.mkdtemp())
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
 CHECKS = [  # batch, heads, heads of k and v, slots, dim
     (1, 1, 1, 32, 128), (2, 4, 2, 64, 64), (3, 8, 2, 96, 64), (2, 32, 8, 128, 128), (3, 12, 1, 320, 128),
     (2, 4, 4, 1024, 64), (4, 32, 8, 1120, 128), (1, 32, 8, 40000, 128),
@@ -31,24 +26,6 @@ CHECKS = [  # batch, heads, heads of k and v, slots, dim
 RACES = [(1, 4096), (8, 4096), (64, 4096), (16, 1024), (1, 65536), (16, 32768)]  # 32 heads over 8, 128
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
-
-
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        sys.exit(f"{name}: {text.value.decode()}")
-
-
-class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint * 6), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
-                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
 class Cache:
@@ -133,43 +110,18 @@ class Kernel:
         path = HERE / file
         if file == "halves.cu" and not path.exists():
             path = HERE.parent.parent / "b6_decode" / "solution" / "kernels.cu"
-        self.text, self.folder = path.read_text(), path.parent
-        self.set = dict(c.split("=") for c in changes.split(",") if c)
-        self.macros = {n[1:]: self.set.pop(n) for n in list(self.set) if n[0] == "+"}
-        self.bits, self.by_token = int(self.macros.get("BITS", 16)), "by_token" in file
-        self.many = int(self.set.pop("BLOCKS", 132))
-        for name, value in self.set.items():
-            self.text, n = re.subn(rf"\b{name} = [^,;]+", f"{name} = {value}", self.text, count=1)
-            assert n == 1, f"{file} has no {name}"
-        self.warps = int(re.search(r"\bWARPS = (\d+)", self.text)[1])
-        self.heads = int(re.search(r"\bHEADS = (\d+)", self.text)[1])
-        self.splits, self.early = "gridDim.y" in self.text, int("waitForInputs" in self.text)
-        found = re.search(r"\bSTAGES = (\d+)", self.text)
-        self.stages = int(found[1]) if found else 0
-        self.functions = {}
+        values = dict(c.split("=") for c in changes.split(",") if c)
+        macros = {n[1:]: values.pop(n) for n in list(values) if n[0] == "+"}
+        self.bits, self.by_token = int(macros.get("BITS", 16)), "by_token" in file
+        self.many = int(values.pop("BLOCKS", 132))
+        text = racing.changed(path.read_text(), values, file)
+        self.warps, self.heads, self.stages = (racing.constant(text, n) for n in ("WARPS", "HEADS", "STAGES"))
+        self.splits, self.early = "gridDim.y" in text, "waitForInputs" in text
+        self.files = {dim: racing.File(path, {**macros, "DIM": dim}, text) for dim in (64, 128)}
 
     def kind(self):
         """What of cache it reads: its bits, and whether those are by token."""
         return self.bits, self.by_token and self.bits == 4
-
-    def compile(self, dim):
-        stem = WORK / f"{abs(hash(self.name))}_{dim}"
-        stem.with_suffix(".cu").write_text(self.text)
-        flags = [f"-I{INCLUDE}", f"-I{self.folder}", f"-DDIM={dim}", *(f"-D{n}={v}" for n, v in self.macros.items())]
-        subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", *flags,
-                        "-o", stem.with_suffix(".cubin"), stem.with_suffix(".cu")], check=True)
-        self.functions[dim] = stem.with_suffix(".cubin").read_bytes()
-
-    def function(self, dim, name=b"decode"):
-        f = self.functions[dim]
-        if isinstance(f, bytes):
-            module, f2 = ctypes.c_void_p(), ctypes.c_void_p()
-            call("cuModuleLoadData", ctypes.byref(module), f)
-            call("cuModuleGetFunction", ctypes.byref(f2), module, name)
-            if name == b"decode":
-                call("cuFuncSetAttribute", f2, 8, self.shared(dim))
-            f = self.functions[dim] = f2
-        return f
 
     def shared(self, dim):
         tile = 2 * 16 * dim * 2 if self.bits == 16 else 2 * 32 * dim * self.bits // 8 + 128 + (4 * dim if self.bits == 4 else 0)
@@ -181,23 +133,14 @@ class Kernel:
         _, kv, slots, _ = cache.shape
         pairs = batch * kv * -(-(heads // kv) // self.heads)
         parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
-        f = self.function(dim)
         buffers = (q, *cache.arguments(6 if self.by_token else 8), lengths, out, *[scratch] * self.splits)
-        held = [*(ctypes.c_uint64(x.data_ptr()) for x in buffers),
-                *map(ctypes.c_int, (slots, heads, kv)), ctypes.c_float(math.log2(math.e) / math.sqrt(dim))]
-        args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
-        early = Attribute(6, 0, 1)
-        config = Config((pairs, parts, 1, 32 * self.warps, 1, 1), self.shared(dim), None, ctypes.pointer(early), self.early)
-
-        def go(keep=(held, early, cache)):
-            config.stream = torch.cuda.current_stream().cuda_stream
-            call("cuLaunchKernelEx", ctypes.byref(config), f, args, None)
-        return go
+        return self.files[dim].kernel("decode").launcher(
+            (pairs, parts), 32 * self.warps, self.shared(dim), *buffers, slots, heads, kv, math.log2(math.e) / math.sqrt(dim), early=self.early)
 
 
 def appends(bits, batch, kv, slots, dim):
     """How many numbers of a cache differ that append.cu fills token by token."""
-    kernel = Appender(bits, dim)
+    kernel = racing.File(HERE / "append.cu", {"DIM": dim, "BITS": bits}).kernel(f"append{bits}")
     k, v = (torch.randn(batch, kv, slots, dim, device="cuda").half().float() * 3 for _ in range(2))
     k, v = k.half().float(), v.half().float()
     k[:, :, :, 3] += 40
@@ -209,26 +152,10 @@ def appends(bits, batch, kv, slots, dim):
     at = torch.zeros(batch, device="cuda", dtype=torch.int32)
     for n in range(slots):
         at.fill_(n)
-        kernel.go(k[:, :, n].half().contiguous(), v[:, :, n].half().contiguous(), at, got, kv, batch, slots)
-    torch.cuda.synchronize()
-    return sum((a != b).sum().item() for a, b in zip(got[:6], want.all[:6]))
-
-
-class Appender:
-    def __init__(self, bits, dim):
-        self.bits, self.dim = bits, dim
-        stem = WORK / f"append_{bits}_{dim}"
-        subprocess.run(["nvcc", "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", f"-DDIM={dim}", f"-DBITS={bits}",
-                        "-o", stem.with_suffix(".cubin"), HERE / "append.cu"], check=True)
-        module, self.f = ctypes.c_void_p(), ctypes.c_void_p()
-        call("cuModuleLoadData", ctypes.byref(module), stem.with_suffix(".cubin").read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(self.f), module, f"append{bits}".encode())
-
-    def go(self, k, v, at, to, kv, batch, slots):
-        held = [*(ctypes.c_uint64(x.data_ptr()) for x in (k, v, at, *to)), ctypes.c_int(slots)]
-        args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
-        call("cuLaunchKernel", self.f, kv, batch, 1, self.dim, 1, 1, 0, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), args, None)
+        new = [x[:, :, n].half().contiguous() for x in (k, v)]
+        kernel.launcher((kv, batch), dim, 0, *new, at, *got, slots)()
         torch.cuda.synchronize()
+    return sum((a != b).sum().item() for a, b in zip(got[:6], want.all[:6]))
 
 
 def truth(q, k, v, lengths):
@@ -240,10 +167,6 @@ def truth(q, k, v, lengths):
             p = (torch.einsum("hd,hnd->hn", q[b].double(), keys) / math.sqrt(q.shape[2])).softmax(-1)
             out[b] = torch.einsum("hn,hnd->hd", p, values)
     return out
-
-
-def error(x, want):
-    return ((x.double() - want).square().mean() / want.square().mean().clamp_min(1e-30)).sqrt().item()
 
 
 def check(kernel, scratch):
@@ -265,23 +188,11 @@ def check(kernel, scratch):
             want = truth(q, *read, lengths)
             out = torch.full_like(q, math.nan)
             kernel.step(out, q, cache, lengths, scratch)()
-            e = error(out, want)
+            e = racing.error(out, want)
             worst = max(worst, e if e == e else math.inf)
             if size == 1:
-                own = max(own, error(want, truth(q, k, v, lengths)))
+                own = max(own, racing.error(want, truth(q, k, v, lengths)))
     return worst, own
-
-
-def graph_us(fs):
-    """Microseconds a call, in a graph of all calls."""
-    for f in fs:
-        f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for f in fs:
-            f()
-    return do_bench(graph.replay, warmup=5, rep=40, return_mode="median") * 1e3 / len(fs)
 
 
 def main():
@@ -290,8 +201,7 @@ def main():
         for dim in (64, 128):
             print(f"append, INT{bits}, dim {dim}: {appends(bits, 2, 3, 96, dim)} numbers differ from PyTorch's", flush=True)
     kernels = [Kernel(spec) for spec in ["halves.cu", *(sys.argv[1:] or ["decode.cu:+BITS=8,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=2"])]]
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda j: j[0].compile(j[1]), [(k, dim) for k in kernels for dim in (64, 128)]))
+    racing.compile_all([file for kernel in kernels for file in kernel.files.values()])
     scratch = torch.empty(1 << 22, device="cuda")
     fit = []
     for kernel in kernels:
@@ -313,7 +223,7 @@ def main():
                 for _ in range(2):
                     for row, kernel in zip(rows, fit):
                         if kernel.kind() == kind:
-                            row.append(graph_us([kernel.step(out, q, c, n, scratch) for c in caches]))
+                            row.append(racing.graph_us([kernel.step(out, q, c, n, scratch) for c in caches], warmup=5, rep=40))
                 del caches, size
             print(f"{batch} x {lengths}, memory {memory[8, False] / memory[16, False]:.3f} and {memory[4, False] / memory[16, False]:.3f}")
             base = sum(rows[0]) / 2
@@ -322,4 +232,5 @@ def main():
                 print(f"   {row[0]:7.1f} {row[1]:7.1f} µs, {memory[kernel.kind()] / us / 1e6:5.2f} TB/s, {base / us:5.2f} x halves: {kernel.name}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

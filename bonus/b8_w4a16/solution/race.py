@@ -7,24 +7,21 @@ kernel is held against float64 on odd shapes first: what is wrong is not timed. 
 CUDA graphs of sixteen calls at least, over copies of the weights that together are four times as large as
 the L2; medians, each twice, with the others between. 'early' lets a launch begin while the one before it runs.
 """
-import ctypes
 import math
-import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.nn.functional as F
 
-HERE = pathlib.Path(__file__).parent
-INCLUDE = os.environ.get("INCLUDE", HERE / "../../../device/nvcc/include")
-WORK = pathlib.Path(os.environ.get("WORK") or tempfile.mkdtemp())  # compiled kernels that are there are not made again
-TEXTS = {kind: (HERE / file).read_text() for kind, file in [("lay", "kernels.cu"), ("row", "row.cu"), ("rows", "kernels.cu"), ("stream", "stream.cu"), ("hopper", "hopper.cu")]}
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+import racing  # noqa: E402 (it lies in python/)
+
+FILES = {"lay": "kernels.cu", "row": "row.cu", "rows": "kernels.cu", "stream": "stream.cu", "hopper": "hopper.cu"}
+TEXTS = {kind: (HERE / file).read_text() for kind, file in FILES.items()}
 START = time.time()
 CHECKED = [(1, 1, 128), (1, 113, 512), (1, 1000, 4096), (1, 16, 14336), (2, 40, 128), (3, 200, 1280), (9, 144, 2176),
            (16, 272, 1152), (16, 9000, 3968), (16, 2128, 14336), (13, 72, 4224), (17, 16, 256), (33, 100, 640), (64, 528, 4096), (64, 528, 8192)]  # rows, n, k
@@ -33,24 +30,6 @@ ROWS = [1, 16, 64]
 BLOCKS = 264  # that share k, at most
 
 torch.manual_seed(0)
-torch.zeros(1, device="cuda")  # makes the context that the driver's calls below use
-driver = ctypes.CDLL("libcuda.so.1")
-
-
-def call(name, *args):
-    if code := getattr(driver, name)(*args):
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        raise RuntimeError(f"{name}: {text.value.decode()}")
-
-
-class Attribute(ctypes.Structure):  # of a launch; 6 lets it begin before the one ahead has ended
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
-
-
-class Config(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint * 6), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
-                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
 class Kernel:
@@ -62,27 +41,13 @@ class Kernel:
         self.how = tuple(int(n) for n in numbers.split(",")) if self.kind != "lay" else ()
         text = re.sub(r"^ROWS?\(.*$", "", TEXTS[self.kind], flags=re.M)
         if self.kind == "hopper":
-            self.text = re.sub(r"STAGES = \d+", f"STAGES = {self.how[0]}", text)
+            text = racing.changed(text, {"STAGES": self.how[0]})
         elif self.kind == "stream":
-            self.text = re.sub(r"(SLOTS|EARLY) = \d+", lambda m: f"{m[1]} = {self.how[m[1] == 'EARLY']}", text)
-        else:
-            self.text = text + (f"{self.kind.upper()}({self.kind}, {numbers})\n" if self.how else "")
-        self.function = None
-
-    def compile(self):
-        stem = WORK / re.sub(r"\W", "_", self.spec)
-        self.cubin = stem.with_suffix(".cubin")
-        if not self.cubin.exists():
-            stem.with_suffix(".cu").write_text(self.text)
-            subprocess.run([os.environ.get("NVCC", "nvcc"), "-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3",
-                            f"-I{INCLUDE}", "-o", self.cubin, stem.with_suffix(".cu")], check=True)
-
-    def load(self):
-        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        call("cuModuleLoadData", ctypes.byref(module), self.cubin.read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(self.function), module, {"hopper": b"rows_hopper", "stream": b"stream16"}.get(self.kind) or self.kind.encode())
-        if self.shared():
-            call("cuFuncSetAttribute", self.function, 8, self.shared())
+            text = racing.changed(text, {"SLOTS": self.how[0], "EARLY": self.how[1]})
+        elif self.how:
+            text += f"{self.kind.upper()}({self.kind}, {numbers})\n"
+        self.file = racing.File(HERE / FILES[self.kind], text=text)
+        self.name = {"hopper": "rows_hopper", "stream": "stream16"}.get(self.kind, self.kind)
 
     def shared(self):
         """As in w4a16.go, for its kernels."""
@@ -96,15 +61,7 @@ class Kernel:
         return max(stages * wide * kw * 2048, (kw - 1) * nw * tiles * wide * 512)
 
     def launch(self, grid, threads, tensors, numbers, early):
-        held = [*(ctypes.c_uint64(t.data_ptr()) for t in tensors), *map(ctypes.c_int, numbers)]
-        args = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
-        attribute = Attribute(6, 0, 1)
-        config = Config((*grid, 1, threads, 1, 1), self.shared(), None, ctypes.pointer(attribute), int(early))
-
-        def go(keep=(held, attribute, tensors)):
-            config.stream = torch.cuda.current_stream().cuda_stream
-            call("cuLaunchKernelEx", ctypes.byref(config), self.function, args, None)
-        return go
+        return self.file.kernel(self.name).launcher(grid, threads, self.shared(), *tensors, *numbers, early=early)
 
     def product(self, x, weights, laid, y, early):
         """A function that launches the product of x [rows, k]."""
@@ -130,7 +87,7 @@ class Kernel:
 
 
 BETWEEN = torch.empty(1 << 22, device="cuda")
-PROCESSORS = torch.cuda.get_device_properties(0).multi_processor_count
+PROCESSORS = racing.processors()
 
 
 def weights(n, k):
@@ -160,10 +117,6 @@ def laid_by_torch(codes):
     return c[..., 0] | c[..., 1] << 4
 
 
-def error(got, want):
-    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
-
-
 def check(kernel, layer, early):
     """The worst ratio of the kernel's error to that of the plain mixed way: float32, rounded once."""
     worst = 0
@@ -175,20 +128,14 @@ def check(kernel, layer, early):
         y = torch.full((rows, n), math.nan, device="cuda", dtype=torch.float16)
         kernel.product(x, w, lay(layer, *w), y, early)()
         want = x.double() @ numbers(*w).T
-        ratio = error(y, want) / error(want.float().half(), want)
+        ratio = racing.error(y, want) / racing.error(want.float().half(), want)
         worst = max(worst, ratio if ratio == ratio else math.inf)
     return worst
 
 
 def micros(fs):
-    for f in fs:
-        f()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
     calls = max(len(fs), 16)  # so that the start of a graph does not count for much, and as much for all
-    with torch.cuda.graph(graph):
-        for i in range(calls):
-            fs[i % len(fs)]()
+    graph = racing.graph_of(fs, calls)
     graph.replay()
     times = []
     for _ in range(9):
@@ -208,18 +155,15 @@ def own():
 
 def main():
     kernels = [Kernel(spec) for spec in dict.fromkeys(["lay:", *own(), "stream:2,1", "hopper:4", *sys.argv[1:]])]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(Kernel.compile, kernels))
+    racing.compile_all([kernel.file for kernel in kernels])
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, f"compiled after {time.time() - START:.0f} s; ours:", *own())
     layer, *kernels = kernels
-    layer.load()
     w = weights(272, 1152)
     print("lay is right" if torch.equal(lay(layer, *w)[0], laid_by_torch(w[0])) else "lay is WRONG")
     fit, worst = [], 0
     for kernel in kernels:
         for early in (True, False):
             try:
-                kernel.load()
                 ratio = check(kernel, layer, early)
             except RuntimeError as why:
                 print(kernel.spec, why)
