@@ -8,6 +8,3 @@ import "embed"
 //
 //go:embed *.h
 var Files embed.FS
-
-// Names are the names of all the course's headers, of either kind.
-var Names = []string{"tensorcore.h", "hopper.h", "early.h"}
