@@ -3,13 +3,13 @@
 // them.
 #pragma once
 
-// The largest, or the sum, over lanes whose numbers differ in the bits below LANES.
-template <int LANES> __device__ __forceinline__ float largestOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, i));
+// The largest, or the sum, over lanes whose numbers differ in the bits below Lanes.
+template <int Lanes> __device__ __forceinline__ float largestOf(float x) {
+    for (int i = 1; i < Lanes; i *= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, i));
     return x;
 }
-template <int LANES> __device__ __forceinline__ float sumOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x += __shfl_xor_sync(0xffffffff, x, i);
+template <int Lanes> __device__ __forceinline__ float sumOf(float x) {
+    for (int i = 1; i < Lanes; i *= 2) x += __shfl_xor_sync(0xffffffff, x, i);
     return x;
 }
 
@@ -33,30 +33,30 @@ struct Found {
 };
 
 // A warp merges n results, pitch floats apart: DIM numbers, the largest score, the sum. It is the
-// online softmax again, TOGETHER results at a time: all that is read of them is on its way at once.
+// online softmax again, Together results at a time: all that is read of them is on its way at once.
 // A result without a key has a largest score of -inf, so it counts 2^-inf = 0 times. power is 2^x.
-template <int DIM, int TOGETHER, class Power>
+template <int Dim, int Together, class Power>
 __device__ __forceinline__ Found merge(const float *results, size_t pitch, int n, Power power) {
     const int lane = threadIdx.x % 32;
     Found all = {-INFINITY, 0, {0, 0, 0, 0}};
     float4 &y = all.numbers;
-    for (int first = 0; first < n; first += TOGETHER) {
+    for (int first = 0; first < n; first += Together) {
         float largest = -INFINITY, sum = 0; // of result first + lane
-        if (lane < TOGETHER && first + lane < n) {
-            const float *one = results + (first + lane) * pitch + DIM;
+        if (lane < Together && first + lane < n) {
+            const float *one = results + (first + lane) * pitch + Dim;
             const float2 both = *reinterpret_cast<const float2 *>(one);
             largest = both.x, sum = both.y;
         }
-        float4 x[TOGETHER] = {};
-        for (int i = 0; i < TOGETHER; i++)
-            if (first + i < n && lane < DIM / 4)
+        float4 x[Together] = {};
+        for (int i = 0; i < Together; i++)
+            if (first + i < n && lane < Dim / 4)
                 x[i] = reinterpret_cast<const float4 *>(results + (first + i) * pitch)[lane];
         const float most = fmaxf(all.largest, largestOf<32>(largest));
         const float again = power(all.largest - base(most)), factor = power(largest - base(most));
         all.largest = most;
         all.sum = all.sum * again + sumOf<32>(factor * sum);
         y.x *= again, y.y *= again, y.z *= again, y.w *= again;
-        for (int i = 0; i < TOGETHER; i++) {
+        for (int i = 0; i < Together; i++) {
             const float by = __shfl_sync(0xffffffff, factor, i);
             y.x += by * x[i].x, y.y += by * x[i].y, y.z += by * x[i].z, y.w += by * x[i].w;
         }

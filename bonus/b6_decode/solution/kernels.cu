@@ -42,7 +42,6 @@ constexpr int PIECES = DIM / 8;      // of a row: 16 bytes each, what one thread
 constexpr int TILE = KEYS * DIM * 2; // bytes of a tile of keys; that of values is as large
 constexpr int RING = STAGES * 2 * TILE;
 constexpr int WIDTH = DIM + 4; // floats of a result: whole pieces of 16 bytes
-constexpr unsigned EVERYONE = 0xffffffff;
 static_assert(HEADS * WIDTH * 4 <= RING, "a warp leaves its results in its ring");
 
 // How many of the blocks that share keys are done: 0 before and after each launch.
