@@ -50,7 +50,6 @@ macros() {
     ./bonus/b1_rope/solution/*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends
-    ./bonus/b2_halves/solution/hopper.cu) echo '-DDIM=128 -DCONSUMERS=2 -DAHEAD=1' ;;
     ./bonus/b7_kvcache/*) echo '-DDIM=128 -DBITS=4 -DRESIDENT=2' ;;
     ./bonus/b4_qkv/solution/hopper.cu) echo '-DCOLUMNS=160 -DTALL=1 -DSTAGES=5 -DGROUP=16' ;;
     ./bonus/b2_halves/* | ./bonus/b3_int8/* | ./bonus/b6_decode/*) echo '-DDIM=128' ;;

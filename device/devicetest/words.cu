@@ -148,3 +148,31 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         named_barrier_sync(2, 128);
     }
 }
+
+// A warp stores a 16 x 64 tile of halves by matrices into a swizzled box, and a box takes it away:
+// once whole, once across the lower edge of the tensor. Element (r, c) is 64 * r + c, as an
+// integer.
+extern "C" __global__ void word_stores(const __grid_constant__ CUtensorMap to) {
+    __shared__ __align__(1024) unsigned short box[16][64];
+    const int lane = threadIdx.x, g = lane / 4, t = lane % 4;
+    for (int row = 0; row < 32; row += 16) {
+        if (lane == 0) bulk_wait_read<0>(); // the box before has left
+        __syncwarp();
+        for (int j = 0; j < 4; j++) { // 16 columns
+            unsigned r[4];
+            for (int e = 0; e < 4; e++) {
+                const unsigned first = 64 * (row + g + e % 2 * 8) + 16 * j + e / 2 * 8 + 2 * t;
+                r[e] = first | (first + 1) << 16;
+            }
+            const int line = lane % 16, piece = 2 * j + lane / 16;
+            store_matrix(&box[line][(piece ^ line % 8) * 8], r);
+        }
+        fence_proxy_async();
+        __syncwarp();
+        if (lane == 0) {
+            tma_store(to, box, 0, row, 0);
+            bulk_commit();
+        }
+    }
+    if (lane == 0) bulk_wait<0>();
+}

@@ -38,4 +38,13 @@ func hasHoppersWords(t *testing.T, b bench) {
 			require.Equal(t, uint32(2*i), v, "out[%d]", i)
 		}
 	})
+	t.Run("Stores", func(t *testing.T) {
+		out := alloc[uint16](t, b, "out", 24*64) // the second box has 8 rows outside
+		to, err := device.NewTensorMap(out.Memory(), tensor.Float16, []int{64, 24, 1}, []int{64, 16, 1}, 128)
+		require.NoError(t, err)
+		b.launch(t, "word_stores", device.Launch{Grid: device.D1(1), Block: device.D1(32)}, to)
+		for i, v := range download(t, b, out) {
+			require.Equal(t, uint16(i), v, "out[%d]", i)
+		}
+	})
 }

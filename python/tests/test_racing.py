@@ -91,8 +91,9 @@ class Launches(unittest.TestCase):
         q, k = Tensor(2, 4, 200, 64), Tensor(2, 2, 300, 64)
         for kernel in race.KERNELS:
             race.attention(kernel, q, k, k, True)
-        self.assertEqual(self.grids, [((2, 8, 1), (128, 1, 1), 32768), ((2, 8, 1), (512, 1, 1), 92160), ((2, 8, 1), (384, 1, 1), 83968)])
+        self.assertEqual(self.grids, [((2, 8, 1), (128, 1, 1), 32768), ((16, 1, 1), (512, 1, 1), 116736)])
         self.assertEqual(self.maps[:2], [(6, [64, 200, 8], [128, 25600], [64, 64, 1], 3), (6, [64, 300, 4], [128, 38400], [64, 128, 1], 3)])
+        self.assertEqual(self.maps[3], (6, [64, 200, 8], [128, 25600], [64, 16, 1], 3), "the output leaves in boxes, too")
 
     def test_b3(self):
         race = self.race("b3_int8", versions=True)

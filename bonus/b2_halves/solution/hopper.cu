@@ -1,22 +1,26 @@
 // Attention in halves as Hopper wants it: out = softmax(q * k^T / sqrt(dim)) * v, sums in float32.
 //
-//   q, out [batch * heads, seqQ, DIM]      k, v [batch * heads / group, seqK, DIM]
+//   q, out [heads, seqQ, DIM]      k, v [heads / group, seqK, DIM]      heads: those of the batch
 //
-// What is new beside mma.cu: the copy engine (TMA) brings whole tiles, asked by one thread. The
-// tensor cores (wgmma) take them from where they lie, 64 queries at a time, and run on by
-// themselves. So the warps of a block divide the work: one asks for tiles, the others compute.
-// Barriers in shared memory (mbarrier) tell each side when the other is done with a tile.
+// What is new beside kernels.cu, in the order of the code:
+//   1. The copy engine (TMA) brings whole tiles, asked by one thread, and takes the output away.
+//      Barriers in shared memory tell each side when the other is done with a tile.
+//   2. Tensor cores (wgmma) read k and v from where they lie and run on by themselves: a warpgroup
+//      multiplies the next tile's scores and this one's output while it does a softmax.
+//   3. Warpgroups take turns to ask for products, so that one's softmax meets the other's products.
+//   4. A block stays: it goes from one tile of queries to the next, and these arrive early.
+//   5. The output is rescaled only when a row's largest score has grown by more than 8, in powers
+//      of two: probabilities up to 2^8 are as exact in halves as those up to 1.
 //
-// CONSUMERS warpgroups of 128 threads have 64 queries each and walk over the keys, 128 at a time,
-// from the last to the first. With AHEAD, each multiplies the next tile's scores while it works on
-// the softmax of this one; that takes registers, so only two fit. Without, one warpgroup's softmax
-// hides behind the products of the two others.
+// A block has CONSUMERS warpgroups of 128 threads, each with 64 queries, which walk over the keys,
+// 128 at a time, from the last to the first; and one more, of which a single thread asks for tiles.
 //
-// The host defines DIM (64 or 128), CONSUMERS, AHEAD, BRAIN for bfloat16, and makes the maps, of
-// boxes of 64 columns (128 bytes, swizzled by 128) and 64 rows (q) or KEYS rows (k, v).
+// The host defines DIM (64 or 128), BRAIN for bfloat16, and makes the maps, of boxes of 64 columns
+// (128 bytes, swizzled by 128) and 64 rows (q), KEYS rows (k, v) or 16 rows (out).
 
 #include <hopper.h>
 #include <stdint.h>
+#include <tensorcore.h>
 
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
@@ -24,22 +28,27 @@ typedef __nv_bfloat16 Half;
 typedef __half Half;
 #endif
 
-constexpr int KEYS = 128, STAGES = 2;
+static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
+
+// With 64 columns a tile's exponentials take as long as its products: a third warpgroup keeps both
+// units busy. With 128, two have registers enough to hold their queries as well.
+constexpr int CONSUMERS = DIM == 128 ? 2 : 3;
+constexpr bool HELD = DIM == 128; // queries in registers
+constexpr int KEYS = 128, STAGES = 2, BOXES = DIM / 64;
 constexpr int ROWS = 64 * CONSUMERS, THREADS = 128 * (CONSUMERS + 1);
-constexpr int BOXES = DIM / 64;
-constexpr unsigned EVERYONE = 0xffffffff;
 
 // A warpgroup's share of a processor's 65,536 registers, for each of its threads.
 constexpr int ASKS = CONSUMERS == 2 ? 24 : 32, COMPUTES = CONSUMERS == 2 ? 240 : 160;
-static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
-static_assert(CONSUMERS == 2 || (CONSUMERS == 3 && !AHEAD), "three leave no registers for AHEAD");
+
+#include "softmax.cuh"
 
 // A tile is in boxes of 64 columns.
 struct Tiles {
     Half q[CONSUMERS][BOXES][64][64];
     Half k[STAGES][BOXES][KEYS][64];
     Half v[STAGES][BOXES][KEYS][64];
-    Mbarrier qFull, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
+    Half out[4 * CONSUMERS][BOXES][16][64]; // for each warp, on the way out
+    Mbarrier qFull, qEmpty, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
 };
 
 // Asks for a tile's boxes; what lies outside the matrix arrives as zeros.
@@ -48,205 +57,207 @@ __device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap &map, cons
                       int row, int head) {
     for (int box = 0; box < BOXES; box++) tma_load(to[box], map, full, box * 64, row, head);
 }
-
-// --- Softmax
-
-__device__ float power2(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-__device__ uint32_t pack(float low, float high) {
-#ifdef BRAIN
-    __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-#else
-    __half2 two = __floats2half2_rn(low, high);
-#endif
-    return *reinterpret_cast<uint32_t *>(&two);
-}
-
-// A warp has 16 of a warpgroup's rows. Of [64 x N] a thread holds, as number 4 * j + 2 * h + c, the
-// element of row lane / 4 + 8 * h and column 8 * j + lane % 4 * 2 + c.
-typedef float Scores[KEYS / 2];
-typedef float Output[DIM / 2];
-
-// What is known of the two rows that a thread has a part of.
-struct Rows {
-    float largest[2], sum[2], rescale[2]; // sum: of this thread's part
-};
-
-// Scores become probabilities relative to the largest so far; rescale brings older sums to it.
-__device__ void softmax(Scores &s, Rows &rows, float scale) {
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        float largest = rows.largest[h];
-#pragma unroll
-        for (int i = 2 * h; i < KEYS / 2; i += 4) largest = fmaxf(largest, fmaxf(s[i], s[i + 1]));
-        largest = fmaxf(largest, __shfl_xor_sync(EVERYONE, largest, 1));
-        largest = fmaxf(largest, __shfl_xor_sync(EVERYONE, largest, 2));
-        // A row without a key so far: -inf - -inf would be NaN.
-        const float base = largest == -INFINITY ? 0 : largest * scale;
-        float sum = 0;
-#pragma unroll
-        for (int i = 2 * h; i < KEYS / 2; i += 4) {
-            s[i] = power2(fmaf(s[i], scale, -base));
-            s[i + 1] = power2(fmaf(s[i + 1], scale, -base));
-            sum += s[i] + s[i + 1];
-        }
-        rows.rescale[h] = power2(rows.largest[h] * scale - base);
-        rows.largest[h] = largest;
-        rows.sum[h] = rows.sum[h] * rows.rescale[h] + sum;
-    }
-}
-// Hides the keys that a row does not see: row sees those below limit, row + 8 eight more.
-__device__ void hide(Scores &s, int key, int seqK, int limit, int lane) {
-#pragma unroll
-    for (int i = 0; i < KEYS / 2; i++) {
-        const int column = key + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        if (column >= min(seqK, limit + i / 2 % 2 * 8)) s[i] = -INFINITY;
-    }
-}
-// What a product leaves in registers is, rounded, what the next one takes from there.
-__device__ void round(uint32_t (&p)[KEYS / 4], const Scores &s) {
-#pragma unroll
-    for (int i = 0; i < KEYS / 4; i++) p[i] = pack(s[2 * i], s[2 * i + 1]);
-}
-__device__ void rescale(Output &o, const Rows &rows) {
-#pragma unroll
-    for (int i = 0; i < DIM / 2; i++) o[i] *= rows.rescale[i / 2 % 2];
+// The 16 bytes of a box's row r from column 16 * j + 8 * half on: the swizzle by 128 puts piece c
+// of row r where c ^ r % 8 would be.
+template <int LINES>
+__device__ Half *piece(Half (&boxes)[BOXES][LINES][64], int r, int j, int half) {
+    return &boxes[j / 4][r][((j % 4 * 2 + half) ^ r % 8) * 8];
 }
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
-extern "C" __global__ __launch_bounds__(THREADS,
-                                        1) void attention(const __grid_constant__ CUtensorMap qMap,
-                                                          const __grid_constant__ CUtensorMap kMap,
-                                                          const __grid_constant__ CUtensorMap vMap,
-                                                          Half *out, int seqQ, int seqK, int group,
-                                                          int causal, float scale) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
+    const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap,
+    const __grid_constant__ CUtensorMap vMap, const __grid_constant__ CUtensorMap outMap, int seqQ,
+    int seqK, int heads, int group, int causal, float scale) {
     extern __shared__ unsigned char memory[]; // swizzled tiles begin at multiples of 1024
     Tiles &tiles = *reinterpret_cast<Tiles *>(((uintptr_t)memory + 1023) / 1024 * 1024);
-
-    // Of a masked head the last rows see the most keys: they start first.
-    const int head = blockIdx.y, tile = causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-    const int firstRow = tile * ROWS, before = seqK - seqQ; // keys older than the first query
-    const int seen = causal ? min(seqK, before + firstRow + ROWS) : seqK; // by the last row
-    const int last = (seen - 1) / KEYS; // tile of keys; the walk begins here
+    const int before = seqK - seqQ; // keys older than the first query
 
     if (threadIdx.x == 0) {
-        tiles.qFull.init(1);
+        tiles.qFull.init(1), tiles.qEmpty.init(4 * CONSUMERS);
         for (int i = 0; i < STAGES; i++) {
-            tiles.kFull[i].init(1), tiles.vFull[i].init(1);
-            tiles.kEmpty[i].init(4 * CONSUMERS), tiles.vEmpty[i].init(4 * CONSUMERS);
+            tiles.kFull[i].init(1), tiles.kEmpty[i].init(4 * CONSUMERS);
+            tiles.vFull[i].init(1), tiles.vEmpty[i].init(4 * CONSUMERS);
         }
         fence_mbarrier_init();
     }
     __syncthreads();
 
-    const int warpgroup = threadIdx.x / 128;
-    if (warpgroup == CONSUMERS) { // asks for tiles, as fast as stages get empty
+    // Calls visit(count, head, firstRow, last) for each of the block's tiles of queries: the count
+    // of those before, and the tile of keys where its walk begins. Of a masked head late queries
+    // see more keys than early ones, so a block takes one of each: all pairs are as much work.
+    auto visitTiles = [&](auto visit) {
+        const int length = (seqQ + ROWS - 1) / ROWS, pairs = causal ? (length + 1) / 2 : length;
+        int count = 0;
+        for (int pair = blockIdx.x; pair < pairs * heads; pair += gridDim.x) {
+            const int head = pair / pairs, early = pair % pairs, late = length - 1 - early;
+            for (int part = 0; part < (causal && late != early ? 2 : 1); part++) {
+                const int firstRow = (causal && part == 0 ? late : early) * ROWS;
+                const int seen = causal ? min(seqK, before + firstRow + ROWS) : seqK;
+                visit(count++, head, firstRow, max(seen - 1, 0) / KEYS);
+            }
+        }
+    };
+
+    const int warpgroup = __shfl_sync(EVERYONE, threadIdx.x / 128, 0); // the same for all: uniform
+    if (warpgroup == CONSUMERS) { // asks for tiles, as fast as there is room
         setmaxnreg_dec<ASKS>();
         if (threadIdx.x % 128 != 0) return;
-        tiles.qFull.arrive_expect_tx(sizeof tiles.q);
-        for (int i = 0; i < CONSUMERS; i++)
-            fetch(tiles.q[i], qMap, tiles.qFull, firstRow + 64 * i, head);
-        for (int i = 0; i <= last; i++) {
-            const int stage = i % STAGES, phase = i / STAGES % 2, key = (last - i) * KEYS;
-            tiles.kEmpty[stage].wait(phase ^ 1);
-            tiles.kFull[stage].arrive_expect_tx(sizeof tiles.k[0]);
-            fetch(tiles.k[stage], kMap, tiles.kFull[stage], key, head / group);
-            tiles.vEmpty[stage].wait(phase ^ 1);
-            tiles.vFull[stage].arrive_expect_tx(sizeof tiles.v[0]);
-            fetch(tiles.v[stage], vMap, tiles.vFull[stage], key, head / group);
-        }
+        int tile = 0; // of keys and values, from the first on
+        visitTiles([&](int count, int head, int firstRow, int last) {
+            tiles.qEmpty.wait(count % 2 ^ 1);
+            tiles.qFull.arrive_expect_tx(sizeof tiles.q);
+            for (int i = 0; i < CONSUMERS; i++)
+                fetch(tiles.q[i], qMap, tiles.qFull, firstRow + 64 * i, head);
+            for (int key = last * KEYS; key >= 0; key -= KEYS, tile++) {
+                const int stage = tile % STAGES, parity = tile / STAGES % 2;
+                tiles.kEmpty[stage].wait(parity ^ 1);
+                tiles.kFull[stage].arrive_expect_tx(sizeof tiles.k[0]);
+                fetch(tiles.k[stage], kMap, tiles.kFull[stage], key, head / group);
+                tiles.vEmpty[stage].wait(parity ^ 1);
+                tiles.vFull[stage].arrive_expect_tx(sizeof tiles.v[0]);
+                fetch(tiles.v[stage], vMap, tiles.vFull[stage], key, head / group);
+            }
+        });
         return;
     }
     setmaxnreg_inc<COMPUTES>();
-    const int lane = threadIdx.x % 32;
-    const int row = firstRow + threadIdx.x / 32 * 16 + lane / 4; // the first of two
-    const int limit = causal ? before + row + 1 : seqK;          // row sees the keys below
-    const int allSeen = causal ? before + firstRow + 64 * warpgroup + 1 : seqK; // by the 64 rows
-
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     Scores s;
     Output o;
-    uint32_t p[KEYS / 4];
-    Rows rows = {{-INFINITY, -INFINITY}, {0, 0}, {0, 0}};
-#pragma unroll
-    for (int i = 0; i < DIM / 2; i++) o[i] = 0;
+    uint32_t p[KEYS / 4], q[DIM / 4]; // the products' left sides: 4 registers for 16 columns
+    const uint64_t qTile = matrix_descriptor(tiles.q[warpgroup]);
 
-    // The i-th tile on the way: s = q * k^T and o += p * v, both only begun.
-    auto scores = [&](int i) {
-        tiles.kFull[i % STAGES].wait(i / STAGES % 2);
-        const uint64_t q = matrix_descriptor(tiles.q[warpgroup]);
-        const uint64_t k = matrix_descriptor(tiles.k[i % STAGES]);
-        wgmma_fence();
+    auto release = [&](Mbarrier &empty) {
+        if (lane == 0) empty.arrive();
+    };
+    // Products are asked for in turns; the first warpgroup's comes first.
+    auto takeTurn = [&] { named_barrier_sync(1 + warpgroup, 256); };
+    auto passTurn = [&] { named_barrier_arrive(1 + (warpgroup + 1) % CONSUMERS, 256); };
+    if (warpgroup == CONSUMERS - 1) passTurn();
+
+    int tilesBefore = 0; // tiles of keys before this tile of queries
+    visitTiles([&](int count, int head, int firstRow, int last) {
+        const int row = firstRow + warp * 16 + lane / 4;    // the first of two
+        const int limit = causal ? before + row + 1 : seqK; // row sees the keys below
+        // Keys below seenByAll are seen by all 64 rows, from seenByNone on by none.
+        const int seenByAll = min(seqK, causal ? before + firstRow + 64 * warpgroup + 1 : seqK);
+        const int seenByNone = causal ? before + firstRow + 64 * warpgroup + 64 : seqK;
+        Rows rows = {{-INFINITY, -INFINITY}, {0, 0}, {0, 0}};
 #pragma unroll
-        for (int j = 0; j < DIM / 16; j++) { // 16 columns are 32 bytes; 64 are a box
-            const int a = j / 4 * sizeof tiles.q[0][0] + j % 4 * 32;
-            const int b = j / 4 * sizeof tiles.k[0][0] + j % 4 * 32;
-            wgmma<KEYS, Half>(s, q + a / 16, k + b / 16, j > 0);
+        for (int i = 0; i < DIM / 2; i++) o[i] = 0;
+
+        // The i-th tile on the way: s = q * k^T and o += p * v, both only begun.
+        auto scores = [&](int i) {
+            const int tile = tilesBefore + i, stage = tile % STAGES;
+            tiles.kFull[stage].wait(tile / STAGES % 2);
+            const uint64_t k = matrix_descriptor(tiles.k[stage]);
+            wgmma_fence();
+#pragma unroll
+            for (int j = 0; j < DIM / 16; j++) { // 16 columns are 32 bytes; 64 are a box
+                const int b = j / 4 * sizeof tiles.k[0][0] + j % 4 * 32;
+                if constexpr (HELD)
+                    wgmma<KEYS, Half>(s, q + 4 * j, k + b / 16, j > 0);
+                else
+                    wgmma<KEYS, Half>(s, qTile + j * 2, k + b / 16, j > 0);
+            }
+            wgmma_commit();
+        };
+        auto output = [&](int i) {
+            const int tile = tilesBefore + i, stage = tile % STAGES;
+            tiles.vFull[stage].wait(tile / STAGES % 2);
+            const uint64_t v = matrix_descriptor(tiles.v[stage], sizeof tiles.v[0][0]);
+            wgmma_fence();
+#pragma unroll
+            for (int j = 0; j < KEYS / 16; j++)
+                wgmma<DIM, Half, MN_MAJOR>(o, p + 4 * j, v + j * 16 * 128 / 16);
+            wgmma_commit();
+        };
+        auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; };
+        auto weigh = [&](int i, bool masked) { // the softmax of its scores, which are there
+            release(tiles.kEmpty[(tilesBefore + i) % STAGES]);
+            if (masked) hide(s, (last - i) * KEYS, seqK, limit, lane);
+            return softmax(s, rows, scale);
+        };
+        auto round = [&] { // what a product left in registers is what the next one takes from there
+#pragma unroll
+            for (int i = 0; i < KEYS / 4; i++) p[i] = pack(s[2 * i], s[2 * i + 1]);
+        };
+        auto step = [&](int i, bool masked) {
+            takeTurn();
+            scores(i);
+            output(i - 1);
+            passTurn();
+            wgmma_wait<1>(s); // the scores, not yet the output
+            const bool grown = weigh(i, masked);
+            wgmma_wait<0>(o);
+            release(tiles.vEmpty[(tilesBefore + i - 1) % STAGES]);
+            round(); // not before: the products that are done now took p from these registers
+            if (grown) {
+#pragma unroll
+                for (int e = 0; e < DIM / 2; e++) o[e] *= rows.rescale[e / 2 % 2];
+            }
+        };
+
+        tiles.qFull.wait(count % 2);
+        if constexpr (HELD) {
+#pragma unroll
+            for (int j = 0; j < DIM / 16; j++)
+                load_matrix(*reinterpret_cast<unsigned(*)[4]>(q + 4 * j),
+                            piece(tiles.q[warpgroup], warp % 4 * 16 + lane % 16, j, lane / 16));
+            fence_proxy_async(); // the next queries come after these loads
+            __syncwarp();
+            release(tiles.qEmpty);
         }
-        wgmma_commit();
-    };
-    auto output = [&](int i) {
-        tiles.vFull[i % STAGES].wait(i / STAGES % 2);
-        const uint64_t v = matrix_descriptor(tiles.v[i % STAGES], sizeof tiles.v[0][0]);
-        wgmma_fence();
-#pragma unroll
-        for (int j = 0; j < KEYS / 16; j++)
-            wgmma<DIM, Half, MN_MAJOR>(o, p + 4 * j, v + j * 16 * 128 / 16);
-        wgmma_commit();
-    };
-    auto weigh = [&](int i) { // the softmax of its scores, which are there
-        if (lane == 0) tiles.kEmpty[i % STAGES].arrive();
-        const int key = (last - i) * KEYS;
-        if (key + KEYS > min(seqK, allSeen)) hide(s, key, seqK, limit, lane);
-        softmax(s, rows, scale);
-    };
-    auto release = [&](int i) {
-        if (lane == 0) tiles.vEmpty[i % STAGES].arrive();
-    };
-
-    tiles.qFull.wait(0);
-#if AHEAD
-    scores(0);
-    wgmma_wait<0>(s);
-    weigh(0);
-    round(p, s);
-    for (int i = 1; i <= last; i++) {
+        int i = 0;
+        for (; i < last && (last - i) * KEYS >= seenByNone; i++) {
+            takeTurn();
+            const int tile = tilesBefore + i, stage = tile % STAGES, parity = tile / STAGES % 2;
+            tiles.kFull[stage].wait(parity), release(tiles.kEmpty[stage]);
+            tiles.vFull[stage].wait(parity), release(tiles.vEmpty[stage]);
+            passTurn();
+        }
+        takeTurn();
         scores(i);
-        output(i - 1);
-        wgmma_wait<1>(s); // the scores, not yet the output
-        weigh(i);
-        wgmma_wait<0>(o);
-        release(i - 1);
-        round(p, s); // not before: the products that are done now took p from these registers
-        rescale(o, rows);
-    }
-    output(last);
-    wgmma_wait<0>(o);
-#else
-    for (int i = 0; i <= last; i++) {
-        scores(i);
+        passTurn();
         wgmma_wait<0>(s);
-        weigh(i);
-        round(p, s);
-        rescale(o, rows);
-        output(i);
-        wgmma_wait<0>(o);
-        release(i);
-    }
-#endif
+        weigh(i, hidden(i));
+        round();
+        for (i++; i <= last && hidden(i); i++) step(i, true);
+        for (; i <= last; i++) step(i, false); // most tiles: without a look at each key
+        if (!HELD) release(tiles.qEmpty);
+        output(last);
 
+        float scaleOut[2];
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        float sum = rows.sum[h];
-        sum += __shfl_xor_sync(EVERYONE, sum, 1);
-        sum += __shfl_xor_sync(EVERYONE, sum, 2);
-        if (row + 8 * h >= seqQ) continue;
-        uint32_t *to =
-            reinterpret_cast<uint32_t *>(out + ((size_t)head * seqQ + row + 8 * h) * DIM);
+        for (int h = 0; h < 2; h++) {
+            float sum = rows.sum[h];
+            sum += __shfl_xor_sync(EVERYONE, sum, 1);
+            sum += __shfl_xor_sync(EVERYONE, sum, 2);
+            scaleOut[h] = sum > 0 ? 1 / sum : 0; // a row that sees no key
+        }
+        if (lane == 0) bulk_wait_read<0>(); // the last output has left tiles.out
+        __syncwarp();
+        wgmma_wait<0>(o);
+        release(tiles.vEmpty[(tilesBefore + last) % STAGES]);
 #pragma unroll
-        for (int i = 2 * h; i < DIM / 2; i += 4)
-            to[i / 4 * 4 + lane % 4] = pack(o[i] / sum, o[i + 1] / sum);
-    }
+        for (int j = 0; j < DIM / 16; j++) {
+            unsigned x[4];
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                x[e] = pack(o[8 * j + 2 * e] * scaleOut[e % 2],
+                            o[8 * j + 2 * e + 1] * scaleOut[e % 2]);
+            store_matrix(piece(tiles.out[warp], lane % 16, j, lane / 16), x);
+        }
+        fence_proxy_async(); // the copy engine sees what this thread has stored
+        __syncwarp();
+        if (lane == 0) {
+            for (int box = 0; box < BOXES; box++)
+                tma_store(outMap, tiles.out[warp][box], box * 64, firstRow + 16 * warp, head);
+            bulk_commit();
+        }
+        tilesBefore += last + 1;
+    });
+    if (warpgroup == 0) takeTurn(); // the turn that is left
+    if (lane == 0) bulk_wait<0>();
 }

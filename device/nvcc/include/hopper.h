@@ -121,6 +121,37 @@ __device__ __forceinline__ void tma_load(void *to, const CUtensorMap &map, const
 #undef FLASHLAB_COORDINATES
 #undef FLASHLAB_BOX
 
+// A box on its way out, from a multiple of 128 (1024 if swizzled): what lies outside the tensor is
+// left out. fence_proxy_async stands behind the stores that made it.
+__device__ __forceinline__ void tma_store(const CUtensorMap &map, const void *from, int c0, int c1,
+                                          int c2) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
+                 :
+                 : "l"(&map), "r"(flashlab::at(from)), "r"(c0), "r"(c1), "r"(c2)
+                 : "memory");
+}
+// This thread's stores since the last commit are a group.
+__device__ __forceinline__ void bulk_commit() {
+    asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+}
+// Waits until all of this thread's groups but the last Left are done; or only until they have read
+// shared memory, which may then be written again.
+template <int Left> __device__ __forceinline__ void bulk_wait() {
+    asm volatile("cp.async.bulk.wait_group %0;" : : "n"(Left) : "memory");
+}
+template <int Left> __device__ __forceinline__ void bulk_wait_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(Left) : "memory");
+}
+
+// Four matrices of 8 x 8 halves from registers to shared memory, load_matrix the other way round:
+// lane i names row i % 8 of matrix i / 8.
+__device__ __forceinline__ void store_matrix(void *row, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "r"(flashlab::at(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
 // --- Products of warpgroups. Its 128 threads call all of this together.
 
 // A matrix in shared memory. Its bits: where it begins; how far the next block of columns is, where

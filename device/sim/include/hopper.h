@@ -8,6 +8,7 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "simt/hopper.h"
+#include "simt/ptx.h"
 
 #define SIMT_MEMBER inline __attribute__((always_inline))
 
@@ -62,6 +63,23 @@ SIMT_INLINE void tma_load(void *to, const CUtensorMap &map, const Mbarrier &full
 SIMT_INLINE void tma_load(void *to, const CUtensorMap &map, const Mbarrier &full, int c0, int c1,
                           int c2, flashlab::Line line = __builtin_LINE()) {
     simt_tensor_load(3, to, &map, c0, c1, c2, 0, 0, (void *)&full, 0, line.number);
+}
+
+SIMT_INLINE void tma_store(const CUtensorMap &map, const void *from, int c0, int c1, int c2,
+                           flashlab::Line line = __builtin_LINE()) {
+    simt_tensor_store(3, &map, c0, c1, c2, 0, 0, from, line.number);
+}
+SIMT_INLINE void bulk_commit() {
+    simt_bulk_commit();
+}
+template <int Left> SIMT_INLINE void bulk_wait() {
+    simt_bulk_wait(Left);
+}
+template <int Left> SIMT_INLINE void bulk_wait_read() {
+    simt_bulk_wait(Left);
+}
+SIMT_INLINE void store_matrix(void *row, const unsigned (&r)[4], int line = __builtin_LINE()) {
+    simt_stmatrix(row, 4, 0, r[0], r[1], r[2], r[3], line);
 }
 
 template <int Swizzle = 128>
