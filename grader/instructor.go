@@ -27,9 +27,12 @@ func instructors() command.List {
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,
+		instructor.Screens(func() command.List { return commands }, func() command.List { return commonCommands(nil) }),
 	}
-	for i := range all {
-		all[i].Group = "for instructors"
+	for i, c := range all {
+		if c.Group == "" {
+			all[i].Group = command.Class
+		}
 	}
 	return all
 }

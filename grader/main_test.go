@@ -18,7 +18,7 @@ func TestMistypedCommandsExitWithTwo(t *testing.T) {
 		{"grade", "-solution", "-mutant", "x", "-task", "2"}, {"grade", "-mutant", "missing_barrier"}, {"grade", "-case", "softmax/1x1"},
 		{"grade", "-task", "2", "-device", "sim", "-mutant", "nothing"}, {"grade", "-task", "2", "-device", "sim", "-solution", "-case", "softmax/nothing"},
 		{"grade", "-task", "2", "-thread", "3,0,0"}, {"grade", "-task", "2", "-device", "sim", "-case", "softmax", "-thread", "x"},
-		{"overlay"}, {"doctor", "now"}, {"bench", "-task", "5", "-submission", ".", "-o", "docs"}, {"bench", "-version", "1_keys"}, {"bench", "-task", "5", "-version", "1_keys", "-o", "docs"},
+		{"grade", "TSAK=2"}, {"grade", "TASK=2", "SEED=x"}, {"doctor", "now"}, {"bench", "-task", "5", "-submission", ".", "-o", "docs"}, {"bench", "-version", "1_keys"}, {"bench", "-task", "5", "-version", "1_keys", "-o", "docs"},
 	} {
 		assert.Equal(t, command.Failed, execute(args), "%q", args)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 )
 
 // Exit codes. A report says everything that they say, and better.
@@ -22,15 +21,15 @@ const (
 type Command struct {
 	Name    string
 	Summary string // one line
-	Usage   string // what may follow the name: "-task 2 [-submission DIR]"
+	Usage   string // what may follow the name: "TASK=2 [SUBMISSION=folder]"
 	Args    Args
 	Group   string // its heading in the help; "" is what everybody has
 	Hidden  bool   // left out of the help: a machine starts it
-	// Define adds the flags, and returns what to do once they are read.
+	// Define adds the flags, which are its variables, too, and returns what to do once they are read.
 	Define func(f *flag.FlagSet) Run
 }
 
-// Run does the work, with the arguments that are not flags. It returns the exit code.
+// Run does the work, with the arguments that are neither variables nor flags. It returns the exit code.
 type Run func(args []string) (code int, err error)
 
 // Do is what defines a command without flags.
@@ -45,6 +44,7 @@ const (
 	None   Args = iota
 	Places      // before, between and behind the flags
 	Rest        // all that follows the first, flags and all: somebody else reads it
+	Spare       // Places that may be left out
 )
 
 // List is what there is to do, in the order of the help.
@@ -66,10 +66,7 @@ func (l List) Execute(args []string) int {
 		return Failed
 	}
 	code, err := c.execute(args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return Full
-	case err != nil:
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "grader:", err)
 		return Failed
 	}
@@ -82,7 +79,7 @@ func (l List) find(name string) (Command, error) {
 	if i >= 0 {
 		return l[i], nil
 	}
-	if near := l.nearest(name); near != "" {
+	if near := nearest(name, l.names()); near != "" {
 		return Command{}, fmt.Errorf("there is no command %q; do you mean %s?", name, near)
 	}
 	return Command{}, fmt.Errorf("there is no command %q", name)
@@ -91,6 +88,10 @@ func (l List) find(name string) (Command, error) {
 func (c Command) execute(args []string) (int, error) {
 	f, run := c.flags()
 	args, err := c.parse(f, args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(c.explain("grader"))
+		return Full, nil
+	}
 	if err != nil {
 		return Failed, err
 	}
@@ -100,30 +101,5 @@ func (c Command) execute(args []string) (int, error) {
 // flags are the command's, not yet read.
 func (c Command) flags() (*flag.FlagSet, Run) {
 	f := flag.NewFlagSet(c.Name, flag.ContinueOnError)
-	f.Usage = func() { c.explain(f) }
 	return f, c.Define(f)
 }
-
-// parse reads the flags, and returns the other arguments.
-func (c Command) parse(f *flag.FlagSet, args []string) (others []string, err error) {
-	for {
-		if err := f.Parse(args); err != nil {
-			if !errors.Is(err, flag.ErrHelp) {
-				err = errors.New("see the flags above")
-			}
-			return nil, err
-		}
-		switch {
-		case f.NArg() == 0:
-			return others, nil
-		case c.Args == Rest:
-			return f.Args(), nil
-		case c.Args == None:
-			return nil, fmt.Errorf("%s: what is %q? Flags look like -task 2", c.Name, f.Arg(0))
-		}
-		others, args = append(others, f.Arg(0)), f.Args()[1:]
-	}
-}
-
-// line is how the command is called.
-func (c Command) line() string { return strings.TrimSpace(c.Name + " " + c.Usage) }

@@ -147,9 +147,17 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 // Whatever a student reads may be typed: no page of a release names a command or a variable that its make refuses.
 func TestPagesNameWhatStudentsCanType(t *testing.T) {
 	_, tree := made(t)
-	takes := map[string][]string{}
-	for _, row := range regexp.MustCompile(`(?m)^takes\.(\w+) *:= (.*)$`).FindAllStringSubmatch(string(tree.Contents["Makefile"]), -1) {
-		takes[row[1]] = strings.Fields(row[2])
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip(err)
+	}
+	help := explained(t, filepath.Join("grader", "release", "tree", "Makefile"))
+	takes, goal := map[string][]string{"update": {"FROM", "FORCE"}}, "" // which the course's own grader hides
+	for _, row := range regexp.MustCompile(`(?m)^(?:make (\w+)|  ([A-Z_]+)=)`).FindAllStringSubmatch(help, -1) {
+		if row[1] != "" {
+			goal = row[1]
+		} else {
+			takes[goal] = append(takes[goal], row[2])
+		}
 	}
 	command, variable := regexp.MustCompile(`\bmake (\w+)((?:\s+[A-Z_]+=[^\s`+"`"+`]*)+)`), regexp.MustCompile(`([A-Z_]+)=`)
 	found := 0

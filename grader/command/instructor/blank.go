@@ -13,7 +13,7 @@ import (
 
 // Blank writes Results.md as students begin with it: its questions are the handouts', its checks the
 // rubrics'.
-var Blank = command.Command{Name: "blank", Summary: "write the blank Results.md again, from handouts and rubrics",
+var Blank = command.Command{Name: "blank", Group: command.Course, Summary: "write the blank Results.md again, from handouts and rubrics",
 	Define: command.Do(func() error {
 		root, err := repo.Root()
 		if err != nil {

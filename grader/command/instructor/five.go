@@ -18,10 +18,21 @@ import (
 
 // Five runs a Llama's shape in five ways: a program that is built on the solutions, for it is put together
 // from those of bonus tasks b2, b6, b7 and b8.
-var Five = command.Command{Name: "five", Summary: "a whole model in halves, with our attention, a cache and weights of 4 bits, and all of it", Usage: "[-device sim] -- [-batch 16 -shape tiny …]", Args: command.Rest,
+var Five = command.Command{Name: "five", Group: command.Course, Summary: "what our kernels, a cache and weights of 4 bits bring to a whole Llama", Usage: "BATCH=16 SHAPE=tiny",
 	Define: func(f *flag.FlagSet) command.Run {
-		kind := f.String("device", "auto", "auto, sim or cuda")
-		return func(args []string) (int, error) { return five(*kind, args) }
+		kind := f.String("device", "auto", "auto, `sim` or cuda")
+		var told []string // to the program
+		pass := func(name, usage string) { command.Pass(f, &told, name, usage) }
+		pass("shape", "of a model with random weights: 70B, `8B`, 3B, 1B or tiny; without it 8B, in the simulator tiny")
+		pass("model", "`folder` of a Llama as Hugging Face has it, instead")
+		pass("batch", "`sequences` that step together; 1 without it")
+		pass("prompt", "the `text` that every prompt is; with MODEL")
+		pass("prompt-tokens", "`tokens` of each sequence's prompt; without it 512, in the simulator 20")
+		pass("perplexity", "`file` of text: prompts are its stretches, and the perplexity is of what follows them; with MODEL")
+		pass("tokens", "new `tokens` of each; without it 512, in the simulator 4")
+		pass("ways", "numbers of the ways to run, as `1,2,5`; without it all that this machine supports. 6 and 7 are steps as one kernel")
+		pass("seed", "the `seed` of the weights")
+		return func([]string) (int, error) { return five(*kind, told) }
 	}}
 
 // picture is where the program leaves what is to be drawn, and where that goes.

@@ -16,16 +16,16 @@ import (
 )
 
 // Overlay writes an overlay that puts the solutions, or a version of one, over the stubs.
-var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for    go test -overlay=FILE ./...   against the solutions", Usage: "-o FILE [-task 4 -version 4_quads | -versions]",
+var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for    go test -overlay=FILE ./...   against the solutions", Usage: "[-task 4 -version 4_quads | -versions] [-o FILE]", Group: command.Course,
 	Define: func(f *flag.FlagSet) command.Run {
-		out := f.String("o", "", "`file` to write: out/solutions.json")
+		out := f.String("o", "out/solutions.json", "`file` to write")
 		task := f.String("task", "", "with -version: its task, `4`")
 		version := f.String("version", "", "an earlier version of a task's solution by its `name`; its files are written beside the overlay")
 		versions := f.Bool("versions", false, "the files of all versions, whole, into the folder that -o names")
 		return func([]string) (int, error) {
 			switch {
-			case *out == "":
-				return command.Failed, errors.New("overlay: -o FILE is missing")
+			case *versions && *out == "out/solutions.json":
+				return command.Failed, errors.New("overlay: -versions wants -o FOLDER")
 			case (*task == "") != (*version == "") || *versions && *version != "":
 				return command.Failed, errors.New("overlay: -task and -version belong together, and -versions is all of them")
 			}

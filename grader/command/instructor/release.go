@@ -12,15 +12,15 @@ import (
 )
 
 // Release writes the students' tree of the last commit.
-var Release = command.Command{Name: "release", Summary: "write the students' tree", Usage: "[-version 2027.1] [-course course.toml] FOLDER", Args: command.Places,
+var Release = command.Command{Name: "release", Group: command.Course, Summary: "write the students' tree, without solutions", Usage: "[VERSION=2027.1] [COURSE=course.toml] [FOLDER]", Args: command.Spare,
 	Define: func(f *flag.FlagSet) command.Run {
 		version := f.String("version", "", "what to call it, `2027.1`; the commit's date without it")
 		course := f.String("course", "", "`course.toml` of the class: its variant is what students get; the plain course without it")
 		return func(places []string) (int, error) {
-			if len(places) != 1 {
-				return command.Failed, errors.New("release: say where to: release [-version 2027.1] [-course course.toml] FOLDER")
+			if len(places) > 1 {
+				return command.Failed, errors.New("release: want one folder, or none for out/release")
 			}
-			return writeRelease(places[0], *version, *course)
+			return writeRelease(append(places, "out/release")[0], *version, *course)
 		}
 	}}
 

@@ -12,7 +12,7 @@ import (
 )
 
 // NewTask writes the skeleton of a task.
-var NewTask = command.Command{Name: "new-task", Summary: "write the beginnings of a task, which compile and get no points", Usage: "b10_sums [-title 'Running sums']", Args: command.Places,
+var NewTask = command.Command{Name: "new-task", Group: command.Course, Summary: "write the beginnings of a task, which compile and get no points", Usage: "b10_sums [TITLE='Running sums']", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		title := f.String("title", "", "what the handout and the reports call it; the name's word without it")
 		return func(places []string) (int, error) {
@@ -24,7 +24,7 @@ var NewTask = command.Command{Name: "new-task", Summary: "write the beginnings o
 	}}
 
 // NewCheck adds a check to a task.
-var NewCheck = command.Command{Name: "new-check", Summary: "add a check to a task: in its rubric, room, worker, stub and solution", Usage: "2 masked", Args: command.Places,
+var NewCheck = command.Command{Name: "new-check", Group: command.Course, Summary: "add a check to a task: in its rubric, room, worker, stub and solution", Usage: "2 masked", Args: command.Places,
 	Define: func(*flag.FlagSet) command.Run {
 		return func(places []string) (int, error) {
 			if len(places) != 2 {

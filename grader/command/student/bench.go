@@ -28,7 +28,7 @@ type timing struct {
 	task, device, workload string
 	ladder                 string
 	docs, again, commit    string
-	quick                  bool
+	quick, here            bool
 	mistakes, mutants      bool
 	runs                   int
 	seed                   uint64
@@ -37,26 +37,30 @@ type timing struct {
 
 // Bench times the reference solutions, or a submission's code.
 func Bench(course *Course) command.Command {
-	return command.Command{Name: "bench", Summary: "time the reference solutions beside cuBLAS and PyTorch", Usage: "[-task 4] [-quick]",
+	return command.Command{Name: "bench", Summary: "time the solutions beside cuBLAS and PyTorch", Usage: "TASK=4",
 		Define: func(f *flag.FlagSet) command.Run {
 			b := timing{whose: whose{course: course}}
-			f.StringVar(&b.task, "task", "", "number of the task, `4`; all that are timed without it")
-			f.StringVar(&b.device, "device", "auto", "auto, sim or cuda")
+			f.StringVar(&b.task, "task", "", aboutTask+"; all that are timed without it")
+			f.StringVar(&b.device, "device", "auto", aboutDevice)
 			f.StringVar(&b.submission, "submission", "", "time the files in this `folder`, beside the reference solutions; in the students' tree, its own without it")
-			f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`")
-			f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that -o wrote: `file`")
+			f.StringVar(&b.workload, "workload", "", "only workloads whose id begins with this `text`, as flash-4")
+			f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that DOCS=1 wrote: `file`")
 			f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
 			f.BoolVar(&b.quick, "quick", false, "fewer runs")
 			f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
-			f.Uint64Var(&b.seed, "seed", 0, "seed of all inputs; without it, a new one is drawn")
+			f.Uint64Var(&b.seed, "seed", 0, aboutSeed+"; without it, a new one is drawn")
 			if course != nil {
-				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs -task")
+				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs TASK")
 				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
+				f.BoolVar(&b.here, "docs", false, "the same into docs: reference.md is made by this alone")
 				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
 				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+bench.LadderNames()+"`")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
+				if b.here {
+					b.docs = "docs"
+				}
 				if err := b.check(); err != nil {
 					return command.Failed, err
 				}
@@ -65,21 +69,21 @@ func Bench(course *Course) command.Command {
 		}}
 }
 
-// check says which flags do not go together, and fills in what was not given.
+// check says which variables do not go together, and fills in what was not given.
 func (b *timing) check() error {
 	if b.version != "" && (b.task == "" || b.submission != "") {
-		return errors.New("bench: -version needs -task, and no -submission")
+		return errors.New("bench: VERSION needs TASK, and no SUBMISSION")
 	}
 	if b.again != "" && (b.mistakes || b.mutants) {
-		return errors.New("bench: -again compares ratios, and there are none with -mistakes or -mutants")
+		return errors.New("bench: AGAIN compares ratios, and MISTAKES and MUTANTS measure none")
 	}
 	if b.ladder != "" {
 		l, err := bench.FindLadder(b.ladder)
 		if err != nil {
-			return fmt.Errorf("bench: -ladder: %w", err)
+			return fmt.Errorf("bench: LADDER: %w", err)
 		}
 		if b.task != "" || b.version != "" || b.submission != "" || b.workload != "" || b.docs != "" || b.again != "" || b.mistakes || b.mutants {
-			return errors.New("bench: -ladder has its own task, versions and workload: besides it only -runs, -seed and -device are taken")
+			return errors.New("bench: LADDER has its own task, versions and workload: with it go only RUNS, SEED and DEVICE")
 		}
 		b.task = string(l.Workload.Task)
 	}
@@ -100,14 +104,14 @@ func (b timing) run() (int, error) {
 	var earlier page.Document
 	if b.again != "" { // before anything is timed: a run takes minutes
 		if earlier, err = page.Read(b.again); err != nil {
-			return command.Failed, fmt.Errorf("bench: -again: %w", err)
+			return command.Failed, fmt.Errorf("bench: AGAIN: %w", err)
 		}
 	}
 	_, err = edition.Load(os.DirFS(root))
 	b.released = err == nil || b.course == nil
 	b.solution = b.submission == "" && !b.released
 	if b.docs != "" && (!b.solution || b.version != "") {
-		return command.Failed, errors.New("bench: -o writes the page of the reference solutions; what a submission or an earlier version takes is told here alone")
+		return command.Failed, errors.New("bench: DOCS (-o) writes the page of the reference solutions; the times of a submission or an earlier version go to the terminal alone")
 	}
 	devices, err := run.Choose(root, b.device)
 	if err != nil {

@@ -17,14 +17,13 @@ import (
 
 // Build compiles a task's files as grading does, and no more.
 func Build(course *Course) command.Command {
-	return command.Command{Name: "build", Summary: "only compile a task's files, with the compilers' messages", Usage: orSolution("-task 4", course, ""),
+	return command.Command{Name: "build", Summary: "only compile them, with the compilers' messages", Usage: "TASK=4",
 		Define: func(f *flag.FlagSet) command.Run {
 			w := whose{course: course}
-			task := f.String("task", "", "number of the task; all tasks without it")
-			f.StringVar(&w.submission, "submission", "", "`folder` with the files to build; the task's own without it")
-			w.defineSolution(f, "build the reference solution")
-			w.defineMutant(f, "build a known-wrong solution by its `name`")
-			device := f.String("device", "auto", "auto, sim or cuda")
+			task := f.String("task", "", aboutTask+"; all but task 0 and the bonus tasks without it")
+			f.StringVar(&w.submission, "submission", "", aboutFolder)
+			w.all(f)
+			device := f.String("device", "auto", aboutDevice)
 			return func([]string) (int, error) { return w.build(*task, *device) }
 		}}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Doctor shows that this machine can grade by doing it, in small.
-var Doctor = command.Command{Name: "doctor", Summary: "check that this machine can grade: compiles and runs a probe kernel",
+var Doctor = command.Command{Name: "doctor", Summary: "check that this machine can grade", Group: command.Itself,
 	Define: func(f *flag.FlagSet) command.Run {
 		quiet := f.Bool("quiet", false, "print nothing if all is well")
 		return func([]string) (int, error) { return doctor(*quiet) }

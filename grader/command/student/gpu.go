@@ -21,13 +21,13 @@ var remote = []string{"grade", "profile", "sanitize"}
 
 // GPU grades on a GPU of the cluster whose login node this is.
 func GPU(course *Course) command.Command {
-	return command.Command{Name: "gpu", Summary: "grade as a short Slurm job, from a login node", Usage: "-task 4",
+	return command.Command{Name: "gpu", Summary: "grade in a Slurm job, from a login node", Usage: "TASK=4",
 		Define: func(f *flag.FlagSet) command.Run {
 			j := job{whose: whose{course: course}}
-			f.StringVar(&j.task, "task", "", "number of the task; all of them without it")
-			f.StringVar(&j.only, "case", "", "run one check, or one `case` of it")
+			f.StringVar(&j.task, "task", "", aboutTask+"; all of them without it")
+			f.StringVar(&j.only, "case", "", aboutCase)
 			f.StringVar(&j.device, "device", "cuda", "cuda, or auto or sim, on the node")
-			j.defineSolution(f, "grade the reference solution")
+			j.solutions(f)
 			f.StringVar(&j.do, "do", "grade", "`what` to run there: "+strings.Join(remote, ", "))
 			example := f.Bool("example", false, "print a site.toml to start from")
 			return func([]string) (int, error) {

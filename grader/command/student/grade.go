@@ -33,28 +33,23 @@ type grading struct {
 
 // Grade grades.
 func Grade(course *Course) command.Command {
-	c := command.Command{Name: "grade", Summary: "grade a task", Usage: "-task 2 [-submission DIR]"}
-	if course != nil {
-		c.Usage = "-task 2 [-solution | -mutant NAME | -submission DIR]"
-	}
+	c := command.Command{Name: "grade", Summary: "grade your files; CASE=gemm: these cases only", Usage: "TASK=2"}
 	c.Define = func(f *flag.FlagSet) command.Run {
 		g := grading{whose: whose{course: course}}
-		f.StringVar(&g.task, "task", "", "name of the task, `2` or b1; bonus for all bonus tasks; all others without it")
-		f.StringVar(&g.submission, "submission", "", "`folder` with the files to grade; the task's own without it")
-		g.defineSolution(f, "grade the reference solution")
-		g.defineVersion(f, "with -solution: an earlier version of it by its `name`")
+		f.StringVar(&g.task, "task", "", aboutTask+"; bonus: all bonus tasks; without it, all but task 0 and the bonus tasks")
+		f.StringVar(&g.submission, "submission", "", aboutFolder)
+		g.all(f)
 		if course != nil {
-			f.StringVar(&g.variant, "variant", "", "grade as in a year with this variant, by its `name` (course.toml); -solution is then the variant's")
+			f.StringVar(&g.variant, "variant", "", "grade as in a year with this variant, by its `name` (course.toml); SOLUTION=1 is then the variant's")
 		}
-		g.defineMutant(f, "grade a known-wrong solution by its `name`")
-		f.StringVar(&g.device, "device", "auto", "auto, sim or cuda")
-		f.StringVar(&g.only, "case", "", "run one check, one `case` of it (softmax/17x113), or all with a text in their names (gemm)")
-		f.BoolVar(&g.details, "details", false, "show every part of every check")
-		f.StringVar(&g.thread, "thread", "", "with -case: show this thread's printf only, `3,0,0`; in the simulator")
-		f.StringVar(&g.block, "block", "", "with -case: show this block's printf only, `0,1,0`")
-		f.StringVar(&g.snapshot, "snapshot", "", "grade a copy of your files, made earlier, from this `folder`")
+		f.StringVar(&g.device, "device", "auto", aboutDevice)
+		f.StringVar(&g.only, "case", "", aboutCase)
+		f.BoolVar(&g.details, "details", false, "every part of every check, and what was counted besides, without points")
+		f.StringVar(&g.thread, "thread", "", "with CASE: show this thread's printf only, `3,0,0`; in the simulator")
+		f.StringVar(&g.block, "block", "", "with CASE: show this block's printf only, `0,1,0`")
+		f.StringVar(&g.snapshot, "snapshot", "", aboutSnapshot)
 		f.StringVar(&g.sandbox, "sandbox", "", "grade a stranger's files in a sandbox: auto or `bwrap`")
-		f.Uint64Var(&g.seed, "seed", 0, "seed of the inputs, to repeat a run; without it, a new one is drawn")
+		f.Uint64Var(&g.seed, "seed", 0, aboutSeed+"; without it, a new one is drawn")
 		f.StringVar(&g.out, "out", "", "`folder` for the result files; out/ without it")
 		return func([]string) (int, error) {
 			if err := g.check(); err != nil {
@@ -71,21 +66,21 @@ func Grade(course *Course) command.Command {
 	return c
 }
 
-// check says which flags do not go together.
+// check says which variables do not go together.
 func (g grading) check() error {
 	switch {
 	case count(g.submission != "", g.solution, g.mutant != "") > 1:
-		return errors.New("grade: only one of -submission, -solution and -mutant")
+		return errors.New("grade: only one of SUBMISSION, SOLUTION and MUTANT")
 	case g.version != "" && (g.task == "" || !g.solution):
-		return errors.New("grade: -version needs -task and -solution")
+		return errors.New("grade: VERSION needs TASK and SOLUTION=1")
 	case g.variant != "" && (g.mutant != "" || g.version != ""):
-		return errors.New("grade: -variant does not go with -mutant or -version: these are of the plain course")
+		return errors.New("grade: VARIANT does not go with MUTANT or VERSION: these are of the plain course")
 	case g.mutant != "" && g.task == "":
-		return errors.New("grade: -mutant needs -task")
+		return errors.New("grade: MUTANT needs TASK")
 	case g.only != "" && g.task == "":
-		return errors.New("grade: -case needs -task")
+		return errors.New("grade: CASE needs TASK")
 	case (g.thread != "" || g.block != "") && g.only == "":
-		return errors.New("grade: -thread and -block (THREAD=, BLOCK=) need -case (CASE=): of all cases it would be too much")
+		return errors.New("grade: THREAD and BLOCK need CASE: of all cases it would be too much")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 // Profile counts what a task's kernels do, with Nsight Compute.
 func Profile(course *Course) command.Command {
-	return underCUDACommand("profile", "what ncu counts of a task's kernels", course, func(f *flag.FlagSet, u *underCUDA) command.Run {
+	return underCUDACommand("profile", "what Nsight Compute counts of the kernels", course, func(f *flag.FlagSet, u *underCUDA) command.Run {
 		workload := f.String("workload", "", "one run of a benchmark's `workload`, in place of a check's case: flash-4-2048-full")
 		return func([]string) (int, error) { return u.profile(*workload) }
 	})
@@ -70,7 +70,7 @@ func (u *underCUDA) profile(workload string) (int, error) {
 // workload finds one of the task's by its id.
 func (u *underCUDA) workload(id string) (race.Workload, error) {
 	if u.only != "" {
-		return race.Workload{}, errors.New("profile: -case picks a check's case, and -workload one of the benchmark's: give one of them")
+		return race.Workload{}, errors.New("profile: CASE picks a check's case, and WORKLOAD one of the benchmark's: give one of them")
 	}
 	var there []string
 	for _, w := range append(bench.All(), bench.VersionWorkloads(registry.Name(u.task))...) {

@@ -12,12 +12,12 @@ import (
 
 // Run starts a task's worker on its own: `make gpt2` and the like.
 func Run(course *Course) command.Command {
-	return command.Command{Name: "run", Summary: "start a task's worker on its own", Usage: orSolution("-task 7", course, "gpt2 [flags]"), Args: command.Rest,
+	return command.Command{Name: "run", Summary: "start a task's worker on its own", Group: command.Itself, Usage: "TASK=7 gpt2 [its flags]", Args: command.Rest,
 		Define: func(f *flag.FlagSet) command.Run {
 			w := whose{course: course}
-			task := f.String("task", "", "number of the task")
-			w.defineSolution(f, "with the reference solutions")
-			device := f.String("device", "auto", "auto, sim or cuda")
+			task := f.String("task", "", aboutTask)
+			w.solutions(f)
+			device := f.String("device", "auto", aboutDevice)
 			return func(args []string) (int, error) { return w.start(*task, *device, args) }
 		}}
 }
@@ -25,9 +25,9 @@ func Run(course *Course) command.Command {
 // start runs the worker with its own arguments.
 func (w whose) start(number, device string, args []string) (int, error) {
 	if len(args) == 0 {
-		return command.Failed, errors.New("run: say what: run -task 7 gpt2 …")
+		return command.Failed, errors.New("run: say what: run TASK=7 gpt2 …")
 	}
-	root, task, err := findOne("run", number, "-task 7")
+	root, task, err := findOne("run", number, "TASK=7")
 	if err != nil {
 		return command.Failed, err
 	}

@@ -18,7 +18,7 @@ const maxShown = 8
 
 // Sanitize runs a task's kernels under compute-sanitizer's tools.
 func Sanitize(course *Course) command.Command {
-	return underCUDACommand("sanitize", "a task's kernels under compute-sanitizer", course, func(f *flag.FlagSet, u *underCUDA) command.Run {
+	return underCUDACommand("sanitize", "the kernels under compute-sanitizer's four tools", course, func(f *flag.FlagSet, u *underCUDA) command.Run {
 		tools := f.String("tools", strings.Join(nvidia.SanitizerTools, ","), "which of them")
 		return func([]string) (int, error) { return u.sanitize(strings.Split(*tools, ",")) }
 	})

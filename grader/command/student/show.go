@@ -22,23 +22,21 @@ import (
 
 // Show writes the page that explains one case.
 func Show(course *Course) command.Command {
-	return command.Command{Name: "show", Summary: "write a page that shows what the kernels of one case do, line by line", Usage: orSolution("-task 2 -case softmax/17x113", course, ""),
+	return command.Command{Name: "show", Summary: "a page: what the kernels of one CASE do, line by line", Usage: "TASK=2",
 		Define: func(f *flag.FlagSet) command.Run {
 			s := showing{whose: whose{course: course}}
-			f.StringVar(&s.task, "task", "", "number of the task, `2`")
-			f.StringVar(&s.only, "case", "", "the `case`, softmax/17x113, or a part of its name: the first that has it")
-			f.StringVar(&s.submission, "submission", "", "`folder` with the files to show; the task's own without it")
-			s.defineSolution(f, "show the reference solution")
-			s.defineMutant(f, "show a known-wrong solution by its `name`")
-			s.defineVersion(f, "with -solution: an earlier version of it by its `name`")
-			f.Uint64Var(&s.seed, "seed", 1, "seed of the inputs")
+			f.StringVar(&s.task, "task", "", aboutTask)
+			f.StringVar(&s.only, "case", "", "the `case`, as softmax/17x113, or a part of its name: the first that has it")
+			f.StringVar(&s.submission, "submission", "", aboutFolder)
+			s.all(f)
+			f.Uint64Var(&s.seed, "seed", 1, aboutSeed)
 			f.StringVar(&s.out, "out", "", "the `file`; out/show.html without it")
 			return func([]string) (int, error) {
 				switch {
 				case count(s.submission != "", s.solution, s.mutant != "") > 1:
-					return command.Failed, errors.New("show: only one of -submission, -solution and -mutant")
+					return command.Failed, errors.New("show: only one of SUBMISSION, SOLUTION and MUTANT")
 				case s.version != "" && !s.solution:
-					return command.Failed, errors.New("show: -version needs -solution")
+					return command.Failed, errors.New("show: VERSION needs SOLUTION=1")
 				}
 				return s.run()
 			}

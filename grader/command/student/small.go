@@ -19,7 +19,7 @@ var Demo = command.Command{Name: "demo", Summary: "show how the simulator report
 // Env prints what a shell needs for `go test -tags cuda`, and which nvcc was found:
 //
 //	eval "$(go run ./grader env)"
-var Env = command.Command{Name: "env", Summary: "print the environment for  go test -tags cuda", Define: command.Do(environment)}
+var Env = command.Command{Name: "env", Group: command.Itself, Summary: "print the environment for  go test -tags cuda", Define: command.Do(environment)}
 
 func environment() error {
 	root, err := repo.Root()
@@ -38,7 +38,7 @@ func environment() error {
 }
 
 // Version prints which commit this is.
-var Version = command.Command{Name: "version", Summary: "print the version", Define: command.Do(version)}
+var Version = command.Command{Name: "version", Group: command.Itself, Summary: "print the version", Define: command.Do(version)}
 
 func version() error {
 	version := "unknown version"

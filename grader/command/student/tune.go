@@ -18,13 +18,13 @@ import (
 
 // Tune tries tile sizes for task 4, and parts for task 5.
 func Tune(course *Course) command.Command {
-	return command.Command{Name: "tune", Summary: "try tile sizes for task 4, or parts of a step for task 5", Usage: orSolution("", course, "[-dim 128]"),
+	return command.Command{Name: "tune", Summary: "try tile sizes for task 4, or parts for task 5", Usage: "TASK=4",
 		Define: func(f *flag.FlagSet) command.Run {
 			t := tuning{whose: whose{course: course}, Tuning: run.DefaultTuning()}
-			f.StringVar(&t.task, "task", "4", "number of the task")
-			t.defineSolution(f, "tune the reference solution")
-			f.StringVar(&t.device, "device", "auto", "auto, sim or cuda")
-			f.IntVar(&t.Dim, "dim", t.Dim, "head `dimension`")
+			f.StringVar(&t.task, "task", "4", aboutTask)
+			t.solutions(f)
+			f.StringVar(&t.device, "device", "auto", aboutDevice)
+			f.IntVar(&t.Dim, "dim", t.Dim, "the heads' `size`")
 			return func([]string) (int, error) { return t.run() }
 		}}
 }

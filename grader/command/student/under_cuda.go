@@ -26,20 +26,18 @@ type underCUDA struct {
 }
 
 func (u *underCUDA) define(f *flag.FlagSet) {
-	f.StringVar(&u.task, "task", "", "number of the task, `4`")
-	u.defineSolution(f, "the reference solution")
-	u.defineMutant(f, "a known-wrong solution by its `name`")
-	u.defineVersion(f, "with -solution: an earlier version of it by its `name`")
-	f.StringVar(&u.only, "case", "", "one check, or one `case` of it: softmax/17x113")
+	f.StringVar(&u.task, "task", "", aboutTask)
+	u.all(f)
+	f.StringVar(&u.only, "case", "", aboutCase)
 	f.StringVar(&u.device, "device", "cuda", "cuda, or auto")
-	f.Uint64Var(&u.seed, "seed", 1, "seed of the inputs")
-	f.StringVar(&u.snapshot, "snapshot", "", "take a copy of your files, made earlier, from this `folder`")
+	f.Uint64Var(&u.seed, "seed", 1, aboutSeed)
+	f.StringVar(&u.snapshot, "snapshot", "", aboutSnapshot)
 	f.StringVar(&u.keep, "out", "", "`folder` for the tools' logs; out/TOOL without it")
 }
 
 // underCUDACommand is one of the two commands.
 func underCUDACommand(name, summary string, course *Course, define func(f *flag.FlagSet, u *underCUDA) command.Run) command.Command {
-	return command.Command{Name: name, Summary: summary, Usage: "-task 4", Define: func(f *flag.FlagSet) command.Run {
+	return command.Command{Name: name, Summary: summary, Usage: "TASK=4", Define: func(f *flag.FlagSet) command.Run {
 		u := &underCUDA{what: name, whose: whose{course: course}}
 		u.define(f)
 		return define(f, u)

@@ -11,13 +11,15 @@ import (
 	"flashlab/internal/repo"
 )
 
-// Update takes a newer release over the students' tree.
-var Update = command.Command{Name: "update", Summary: "take a newer release, in a students' tree", Usage: "-from FOLDER|ZIP",
-	Define: func(f *flag.FlagSet) command.Run {
-		from := f.String("from", "", "`folder or zip` of the newer release")
-		force := f.Bool("force", false, "take an older one, too")
-		return func([]string) (int, error) { return update(*from, *force) }
-	}}
+// Update takes a newer release over the students' tree; the course's own has git for that.
+func Update(course *Course) command.Command {
+	return command.Command{Name: "update", Hidden: course != nil, Summary: "take a newer release; your files stay as they are", Usage: "FROM=new.zip",
+		Define: func(f *flag.FlagSet) command.Run {
+			from := f.String("from", "", "`folder` or zip of the newer release")
+			force := f.Bool("force", false, "take an older one, too")
+			return func([]string) (int, error) { return update(*from, *force) }
+		}}
+}
 
 func update(from string, force bool) (int, error) {
 	if from == "" {

@@ -19,13 +19,13 @@ import (
 )
 
 // Watch grades a task whenever one of its files is saved.
-var Watch = command.Command{Name: "watch", Summary: "grade a task at every save, first what failed last", Usage: "-task 2 [-case NAME]",
+var Watch = command.Command{Name: "watch", Summary: "grade at every save, first what failed last", Usage: "TASK=2",
 	Define: func(f *flag.FlagSet) command.Run {
 		var w watching
-		f.StringVar(&w.task, "task", "", "name of the task, `2` or b1")
-		f.StringVar(&w.only, "case", "", "one `case`, one check, or a part of a name; all cases without it")
-		f.StringVar(&w.device, "device", "auto", "auto, sim or cuda")
-		f.Uint64Var(&w.seed, "seed", 1, "seed of the inputs: the same at every save")
+		f.StringVar(&w.task, "task", "", aboutTask)
+		f.StringVar(&w.only, "case", "", aboutCase)
+		f.StringVar(&w.device, "device", "auto", aboutDevice)
+		f.Uint64Var(&w.seed, "seed", 1, aboutSeed)
 		return func([]string) (int, error) { return w.run() }
 	}}
 

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 
 	"flashlab/grader/bench/measure"
 	"flashlab/grader/edition"
@@ -29,24 +28,29 @@ type whose struct {
 	solution             bool
 }
 
-// defineSolution adds -solution where there are solutions.
-func (w *whose) defineSolution(f *flag.FlagSet, usage string) {
+// What the variables mean that several commands take.
+const (
+	aboutTask     = "the task, `2` or b1"
+	aboutCase     = "one case, as `softmax/17x113`; or a check; or all with a text in their names, as gemm"
+	aboutSeed     = "`7`, say: the inputs of an earlier run, by its seed"
+	aboutDevice   = "auto, `sim` or cuda; auto is a GPU where there is one, else the simulator"
+	aboutFolder   = "the files in this `folder`, not the task's own"
+	aboutSnapshot = "a copy of your files, made earlier, in this `folder`"
+)
+
+// solutions adds SOLUTION, where there are solutions.
+func (w *whose) solutions(f *flag.FlagSet) {
 	if w.course != nil {
-		f.BoolVar(&w.solution, "solution", false, usage)
+		f.BoolVar(&w.solution, "solution", false, "the reference solution, not your files")
 	}
 }
 
-// defineMutant adds -mutant where there are mutants.
-func (w *whose) defineMutant(f *flag.FlagSet, usage string) {
+// all adds MUTANT and VERSION, too.
+func (w *whose) all(f *flag.FlagSet) {
+	w.solutions(f)
 	if w.course != nil {
-		f.StringVar(&w.mutant, "mutant", "", usage)
-	}
-}
-
-// defineVersion adds -version where there are earlier versions of solutions.
-func (w *whose) defineVersion(f *flag.FlagSet, usage string) {
-	if w.course != nil {
-		f.StringVar(&w.version, "version", "", usage)
+		f.StringVar(&w.mutant, "mutant", "", "a solution with a deliberate mistake, by its `name`")
+		f.StringVar(&w.version, "version", "", "with SOLUTION=1: an earlier version of it by its `name`, as 4_quads (solution/_versions)")
 	}
 }
 
@@ -75,12 +79,4 @@ func (w whose) files(root string, t *rubric.Task) (run.Subject, error) {
 // own tells whether they are the files of whoever runs it.
 func (w whose) own() bool {
 	return !w.solution && w.mutant == "" && w.version == "" && w.submission == ""
-}
-
-// orSolution is a command's usage, with -solution where that can be chosen.
-func orSolution(before string, course *Course, after string) string {
-	if course != nil {
-		before += " [-solution]"
-	}
-	return strings.TrimSpace(before + " " + after)
 }

@@ -33,9 +33,9 @@ func run(args []string) error {
 	shape := f.String("shape", "", "of a model with random weights: "+strings.Join(shapes(), ", ")+"; without it 8B, or tiny in the simulator")
 	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
 	batch := f.Int("batch", 1, "`sequences` that step together")
-	prompt := f.Int("prompt", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
+	prompt := f.Int("prompt-tokens", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
 	tokens := f.Int("tokens", 0, "new `tokens` of each; without it 512, or 4 in the simulator")
-	text := f.String("text", "", "the `text` that every prompt is; with -model")
+	text := f.String("prompt", "", "the `text` that every prompt is; with -model")
 	held := f.String("perplexity", "", "`file` of text: prompts are its stretches, and perplexity is on what follows them; with -model")
 	seed := f.Uint64("seed", 1, "of the weights")
 	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 and 7 are steps as one kernel")
@@ -143,11 +143,11 @@ func texts(model, text, held string, prompt int) error {
 	case text == "" && held == "":
 		return nil
 	case model == "":
-		return errors.New("-text and -perplexity go with -model: random weights know no words")
+		return errors.New("PROMPT and PERPLEXITY go with MODEL: random weights know no words")
 	case text != "" && held != "":
-		return errors.New("-text and -perplexity each say what the prompts are: want one of them")
+		return errors.New("PROMPT and PERPLEXITY each say what the prompts are: want one of them")
 	case text != "" && prompt != 0:
-		return errors.New("-text has as many tokens as it has: -prompt is for prompts of random tokens, or from the file of -perplexity")
+		return errors.New("PROMPT has as many tokens as it has: PROMPT_TOKENS is for prompts of random tokens, or from the file of PERPLEXITY")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func choose(numbers string) ([]five.Way, error) {
 	for _, n := range strings.Split(numbers, ",") {
 		var i int
 		if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &i); err != nil || i < 1 || i > len(all()) {
-			return nil, fmt.Errorf("-ways %s: want numbers from 1 to %d", numbers, len(all()))
+			return nil, fmt.Errorf("WAYS=%s: want numbers from 1 to %d", numbers, len(all()))
 		}
 		chosen = append(chosen, all()[i-1])
 	}

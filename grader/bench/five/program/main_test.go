@@ -79,7 +79,7 @@ func said(t *testing.T, args ...string) (string, error) {
 // TestAFolderWrites: from a text to tokens, through the model with everything in four bits, and back to a text.
 func TestAFolderWrites(t *testing.T) {
 	dir := folder(t)
-	out, err := said(t, "-model", dir, "-text", "In optics", "-tokens", "2", "-ways", "5")
+	out, err := said(t, "-model", dir, "-prompt", "In optics", "-tokens", "2", "-ways", "5")
 	require.NoError(t, err)
 	assert.Contains(t, out, "prompts: \"In optics\"\nweights: model.safetensors.index.json of "+dir)
 	assert.NotContains(t, out, "random")
@@ -92,7 +92,7 @@ func TestPerplexityOfAText(t *testing.T) {
 	text := filepath.Join(out, "text")
 	const words = "In optics, a lens bends what passes through it."
 	require.NoError(t, os.WriteFile(text, []byte(words), 0o600))
-	printed, err := said(t, "-out", out, "-model", dir, "-perplexity", text, "-prompt", "5", "-tokens", "2", "-ways", "1")
+	printed, err := said(t, "-out", out, "-model", dir, "-perplexity", text, "-prompt-tokens", "5", "-tokens", "2", "-ways", "1")
 	require.NoError(t, err)
 	assert.Contains(t, printed, "prompts: from "+text)
 	assert.Contains(t, printed, "on the text's own 2 tokens")
@@ -153,14 +153,14 @@ func TestWhatFoldersLack(t *testing.T) {
 	} {
 		dir := folder(t)
 		require.NoError(t, c.change(dir), name)
-		_, err := said(t, "-model", dir, "-text", "In optics")
+		_, err := said(t, "-model", dir, "-prompt", "In optics")
 		assert.ErrorContains(t, err, c.want, name)
 		assert.ErrorContains(t, err, dir, name)
 	}
 	for want, args := range map[string][]string{
-		"go with -model":      {"-text", "In optics"},
-		"want one of them":    {"-model", ".", "-text", "In optics", "-perplexity", "x"},
-		"as many tokens as":   {"-model", ".", "-text", "In optics", "-prompt", "5"},
+		"go with MODEL":       {"-prompt", "In optics"},
+		"want one of them":    {"-model", ".", "-prompt", "In optics", "-perplexity", "x"},
+		"as many tokens as":   {"-model", ".", "-prompt", "In optics", "-prompt-tokens", "5"},
 		"config.json is miss": {"-model", t.TempDir()},
 	} {
 		_, err := said(t, args...)
