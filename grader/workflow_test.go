@@ -100,7 +100,7 @@ func TestTheWorkflowRunsWhatIsThere(t *testing.T) {
 			programs = append(programs, words[0])
 			switch dir := path.Dir(words[0]); {
 			case words[0] == "make":
-				assert.Contains(t, string(makefile), "\n"+words[1]+":", step.Run)
+				assert.True(t, strings.Contains(string(makefile), "\n"+words[1]+":"), "%s: the Makefile has no such target", step.Run)
 			case dir != ".":
 				info, err := os.Stat(filepath.Join(root, words[0]))
 				if assert.NoError(t, err, step.Run) {
