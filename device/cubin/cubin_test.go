@@ -38,7 +38,7 @@ func code(t *testing.T) []byte {
 }
 
 func TestTable(t *testing.T) {
-	table, err := cubin.NewTable(source(), code(t))
+	table, err := cubin.NewTable(source().Name, source().Scan(), code(t))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name, symbol, signature string

@@ -13,10 +13,10 @@ type Table struct {
 	named []Kernel
 }
 
-// NewTable reads a source, and the machine code that came of it.
-func NewTable(src device.Source, code []byte) (Table, error) {
+// NewTable reads the machine code that came of a file, whose text has these kernels of C linkage.
+func NewTable(file string, c []device.Signature, code []byte) (Table, error) {
 	named, err := Kernels(code)
-	return Table{src.Name, src.Scan(), named}, err
+	return Table{file, c, named}, err
 }
 
 // Find looks a kernel up. Where its signature was read from the text alone, the text may have others of

@@ -8,14 +8,17 @@ import (
 )
 
 // compiler is the Compile to use, and the version of its toolkit where known.
-func (o Options) compiler() (func(device.Source, string) ([]byte, error), string) {
+func (o Options) compiler() (func(device.Source, string) ([]byte, []device.Signature, error), string) {
 	if o.Compile != nil {
 		return o.Compile, ""
 	}
 	tk, err := nvcc.Find()
 	if err != nil {
 		// A program that compiles nothing runs all the same.
-		return func(device.Source, string) ([]byte, error) { return nil, err }, ""
+		return func(device.Source, string) ([]byte, []device.Signature, error) { return nil, nil, err }, ""
 	}
-	return tk.Compile, tk.Version
+	return func(src device.Source, arch string) ([]byte, []device.Signature, error) {
+		code, err := tk.Compile(src, arch)
+		return code, src.Scan(), err
+	}, tk.Version
 }

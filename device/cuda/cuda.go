@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Ordinal numbers the GPUs of this process from 0.
 	Ordinal int
-	// Compile turns a source into a cubin for arch, such as "sm_90". Where it
-	// is nil, nvcc does that on this machine. A worker in a sandbox passes one
-	// that asks the grader.
-	Compile func(src device.Source, arch string) ([]byte, error)
+	// Compile turns a source into a cubin for arch, such as "sm_90", and tells which kernels
+	// of C linkage its text has. Where it is nil, nvcc does that on this machine. A worker in a
+	// sandbox passes one that asks the grader.
+	Compile func(src device.Source, arch string) (code []byte, kernels []device.Signature, err error)
 }

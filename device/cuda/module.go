@@ -40,11 +40,11 @@ func (g *gpu) Compile(src device.Source) (device.Module, error) {
 	if err := g.now("compile "+src.Name, func() error { return nil }); err != nil {
 		return nil, err // before nvcc takes its time
 	}
-	code, err := g.compile(src, g.info.Arch)
+	code, kernels, err := g.compile(src, g.info.Arch)
 	if err != nil {
 		return nil, err
 	}
-	table, err := cubin.NewTable(src, code)
+	table, err := cubin.NewTable(src.Name, kernels, code)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)
 	}

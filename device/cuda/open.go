@@ -24,7 +24,7 @@ const Built = true
 // handing work over to it costs many times what a launch does.)
 type gpu struct {
 	info    device.Info
-	compile func(device.Source, string) ([]byte, error)
+	compile func(device.Source, string) ([]byte, []device.Signature, error)
 
 	mu        sync.Mutex // guards all below, and the order of calls
 	context   cu.CUContext

@@ -28,7 +28,7 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		table, err := cubin.NewTable(src, code)
+		table, err := cubin.NewTable(src.Name, src.Scan(), code)
 		return compiled{table}, err
 	})
 }

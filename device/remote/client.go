@@ -32,13 +32,14 @@ func Dial(conn io.ReadWriter) (device.Device, error) {
 	return c, nil
 }
 
-// Cubin asks the other side to compile for a GPU, where nvcc and its cache are.
-func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, error) {
+// Cubin asks the other side to compile for a GPU, where nvcc and its cache are. It tells which kernels of C linkage
+// the text has, too: the other side may have added headers to it.
+func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, []device.Signature, error) {
 	c := &client{conn: conn}
-	return func(src device.Source, arch string) ([]byte, error) {
+	return func(src device.Source, arch string) (code []byte, kernels []device.Signature, err error) {
 		var cubin protocol.Data
-		err := c.ask(protocol.New(protocol.OpCubin, src, arch), nil, &cubin)
-		return cubin, err
+		err = c.ask(protocol.New(protocol.OpCubin, src, arch), nil, &kernels, &cubin)
+		return cubin, kernels, err
 	}
 }
 

@@ -163,13 +163,20 @@ func TestALostConnectionIsAnError(t *testing.T) {
 func TestCubinTravels(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	s := &Server{Cubin: func(src device.Source, arch string) ([]byte, error) {
-		return []byte(src.Name + arch), nil
-	}}
+	header := map[string]string{"rows.cuh": "extern \"C\" __global__ void sums(int n) {}"}
+	s := &Server{
+		Vet: func(src device.Source) (device.Source, error) { src.Files = header; return src, nil },
+		Cubin: func(src device.Source, arch string) ([]byte, error) {
+			return []byte(src.Name + arch), nil
+		},
+	}
 	go func() { _ = s.Serve(there) }()
-	data, err := Cubin(here)(device.Source{Name: "k.cu"}, "sm_90")
+	data, kernels, err := Cubin(here)(device.Source{Name: "k.cu", Text: "#include \"rows.cuh\""}, "sm_90")
 	require.NoError(t, err)
 	assert.Equal(t, "k.cusm_90", string(data))
+	if assert.NotEmpty(t, kernels, "of a header that this side lacks") {
+		assert.Equal(t, "sums", kernels[0].Name)
+	}
 	_, err = Dial(here)
 	require.ErrorContains(t, err, "only compiles")
 }

@@ -82,8 +82,7 @@ func (c *session) answer(request protocol.Message) (r parts, data []byte, err er
 	}
 	op := request.Op()
 	if op == protocol.OpCubin {
-		data, err = c.cubin(request)
-		return nil, data, err
+		return c.cubin(request)
 	}
 	if c.Device == nil {
 		return nil, nil, errors.New("this side only compiles")

@@ -19,16 +19,18 @@ func (c *session) source(request protocol.Message, more ...any) (src device.Sour
 	return c.Vet(src)
 }
 
-func (c *session) cubin(request protocol.Message) ([]byte, error) {
+// cubin compiles, and tells the kernels of what was compiled: the client may not have all of its text.
+func (c *session) cubin(request protocol.Message) (parts, []byte, error) {
 	if c.Cubin == nil {
-		return nil, errors.New("compile: this side has no compiler for a GPU")
+		return nil, nil, errors.New("compile: this side has no compiler for a GPU")
 	}
 	var arch string
 	src, err := c.source(request, &arch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.Cubin(src, arch)
+	code, err := c.Cubin(src, arch)
+	return parts{src.Scan()}, code, err
 }
 
 func (c *session) compile(request protocol.Message) (parts, error) {

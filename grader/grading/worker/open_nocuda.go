@@ -8,6 +8,6 @@ import (
 	"flashlab/device"
 )
 
-func openCUDA(func(device.Source, string) ([]byte, error)) (device.Device, error) {
+func openCUDA(func(device.Source, string) ([]byte, []device.Signature, error)) (device.Device, error) {
 	return nil, fmt.Errorf("this worker was built without CUDA: %w", device.ErrNoDevice)
 }
