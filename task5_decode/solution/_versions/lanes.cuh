@@ -86,14 +86,6 @@ __device__ void finish(float4 acc, float largest, float sum, float *to, int dim,
     if (x == 0) row[dim] = most, row[dim + 1] = weights;
 }
 
-// A kernel of decode<LANES…>, for one head dimension and number of query heads.
-#define DECODE(NAME, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
-        NAME(const float *q, const float *k, const float *v, const int *lengths, float *to,        \
-             int slots, int heads, int kvHeads, int dim, int wide, float factor) {                 \
-        decode<__VA_ARGS__>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);       \
-    }
-
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to
 // the slots from at[sequence] on, where they lie in one piece as well. A thread moves
 // one number of each, or four (wide). blockIdx.y is the sequence.

@@ -67,5 +67,13 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 }
 
 // Head dimensions up to 64, and up to 128.
-DECODE(decode_16, 16)
-DECODE(decode_32, 32)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_16(const float *q, const float *k, const float *v, const int *lengths, float *to,
+              int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<16>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_32(const float *q, const float *k, const float *v, const int *lengths, float *to,
+              int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<32>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}

@@ -131,7 +131,23 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 }
 
 // Head dimensions up to 64 and up to 128; one query head a block, or up to four.
-DECODE(decode_16_1, 16, 1)
-DECODE(decode_16_4, 16, 4)
-DECODE(decode_32_1, 32, 1)
-DECODE(decode_32_4, 32, 4)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_16_1(const float *q, const float *k, const float *v, const int *lengths, float *to,
+                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<16, 1>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_16_4(const float *q, const float *k, const float *v, const int *lengths, float *to,
+                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<16, 4>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_32_1(const float *q, const float *k, const float *v, const int *lengths, float *to,
+                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<32, 1>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}
+extern "C" __global__ void __launch_bounds__(THREADS)
+    decode_32_4(const float *q, const float *k, const float *v, const int *lengths, float *to,
+                int slots, int heads, int kvHeads, int dim, int wide, float factor) {
+    decode<32, 4>(q, k, v, lengths, to, slots, heads, kvHeads, dim, wide, factor);
+}
