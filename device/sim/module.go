@@ -168,7 +168,7 @@ func (c *compiler) compile(dir string, args []string, s moduleSource) error {
 	if err := os.WriteFile(filepath.Join(dir, "watched.s"), []byte(watched), 0o644); err != nil {
 		return err
 	}
-	if out, err := c.run(dir, "-c", "watched.s", "-o", "module.o"); err != nil {
+	if out, err := c.run(dir, hidePath(dir), "-c", "watched.s", "-o", "module.o"); err != nil {
 		return compileError(s, out, err)
 	}
 	return nil

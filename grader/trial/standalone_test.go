@@ -29,6 +29,6 @@ func TestAWorkerByItself(t *testing.T) {
 	// A used task that does not compile is named, with its line.
 	o.Subject = edited(root, task, Edit{File: "task5_decode/decode.go", Find: "func New(", Replace: "var _ = undefinedThing\n\nfunc New("})
 	err = run.Standalone(context.Background(), o, "gpt2", nil)
-	assert.ErrorContains(t, err, "task5_decode/2026/decode.go:")
+	assert.ErrorContains(t, err, "task5_decode/decode.go:")
 	assert.ErrorContains(t, err, "undefined: undefinedThing")
 }

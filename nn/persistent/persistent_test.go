@@ -16,7 +16,7 @@ func TestSource(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "kernel", s.Text)
 	assert.Equal(t, "vectors", s.Files["vector.cuh"])
-	assert.Contains(t, s.Files["gate.cuh"], "mbarrier.init")
+	assert.Contains(t, s.Files["gate.cuh"], "#include <hopper.h>")
 	assert.Len(t, s.Files, 4)
 
 	_, err = Source(folder, "other.cu", nil)

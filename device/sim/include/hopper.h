@@ -123,18 +123,28 @@ template <int Width, class Type, Major OfB> constexpr unsigned form(bool fromReg
     return Width | Factor<Type>::code | (unsigned)fromRegisters << 17 |
            (unsigned)(OfB == MN_MAJOR) << 19;
 }
+// Each sum by its own address: clang instruments an element of a local array only where that leaves
+// the function.
+template <class Sum, size_t N, size_t... I>
+SIMT_INLINE void multiply(unsigned form, uint64_t a, uint64_t b, const uint32_t *words, bool add,
+                          Sum (&d)[N], std::index_sequence<I...>, int line) {
+    simt_wgmma(form, a, b, words[0], words[1], words[2], words[3], add, line,
+               simt::ptx::place(d[I])...);
+}
 } // namespace flashlab
 
 template <int Width, class Type, Major OfB = K_MAJOR>
 SIMT_INLINE void wgmma(typename flashlab::Factor<Type>::Sum (&d)[Width / 2], uint64_t a, uint64_t b,
                        bool add = true, int line = __builtin_LINE()) {
-    simt_wgmma_array(flashlab::form<Width, Type, OfB>(false), a, b, 0, 0, 0, 0, add, d, line);
+    constexpr uint32_t none[4] = {};
+    flashlab::multiply(flashlab::form<Width, Type, OfB>(false), a, b, none, add, d,
+                       std::make_index_sequence<Width / 2>(), line);
 }
 template <int Width, class Type, Major OfB = K_MAJOR>
 SIMT_INLINE void wgmma(typename flashlab::Factor<Type>::Sum (&d)[Width / 2], const uint32_t *a,
                        uint64_t b, bool add = true, int line = __builtin_LINE()) {
-    simt_wgmma_array(flashlab::form<Width, Type, OfB>(true), 0, b, a[0], a[1], a[2], a[3], add, d,
-                     line);
+    flashlab::multiply(flashlab::form<Width, Type, OfB>(true), 0, b, a, add, d,
+                       std::make_index_sequence<Width / 2>(), line);
 }
 
 // nvcc's header names the sums, so that they are not read too early; here that is a finding.

@@ -151,13 +151,6 @@ void simt_wgmma(unsigned code, unsigned long long a, unsigned long long b, unsig
     bring({a, b, {a0, a1, a2, a3}, adds != 0, sums}, code, (Addr)__builtin_return_address(0), line);
 }
 
-void simt_wgmma_array(unsigned code, unsigned long long a, unsigned long long b, unsigned a0,
-                      unsigned a1, unsigned a2, unsigned a3, int adds, void *all, int line) {
-    uint32_t *sums[128];
-    for (unsigned r = 0; r < Form(code).registers(); r++) sums[r] = (uint32_t *)all + r;
-    bring({a, b, {a0, a1, a2, a3}, adds != 0, sums}, code, (Addr)__builtin_return_address(0), line);
-}
-
 void simt_wgmma_fence(int line) {
     aligned(worker, fences, line);
 }

@@ -1,5 +1,6 @@
 // cooperative_groups/cluster.h - the blocks of a cluster. Included by cooperative_groups.h.
 #pragma once
+#include "block.h"
 
 namespace cooperative_groups {
 

@@ -1,5 +1,6 @@
 // cooperative_groups/grid.h - all threads of a launch. Included by cooperative_groups.h.
 #pragma once
+#include "block.h"
 
 extern "C" {
 void simt_grid_barrier(int line);

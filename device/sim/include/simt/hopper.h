@@ -34,9 +34,6 @@ void simt_bulk_wait(unsigned long long groupsLeft);
 // The form is packed as runtime/wgmma.h has it; behind the line come pointers to the sums.
 void simt_wgmma(unsigned form, unsigned long long a, unsigned long long b, unsigned a0, unsigned a1,
                 unsigned a2, unsigned a3, int adds, int line, ...);
-// The same with the sums in one array (../hopper.h).
-void simt_wgmma_array(unsigned form, unsigned long long a, unsigned long long b, unsigned a0,
-                      unsigned a1, unsigned a2, unsigned a3, int adds, void *sums, int line);
 void simt_wgmma_fence(int line);
 void simt_wgmma_commit(int line);
 void simt_wgmma_wait(unsigned long long groupsLeft, int line);
