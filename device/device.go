@@ -8,10 +8,6 @@ package device
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"regexp"
-	"strings"
 	"time"
 )
 
@@ -45,76 +41,6 @@ type Memory struct {
 	Bytes int64
 	Name  string // shown in error messages
 }
-
-// Source is the text of a .cu file, with the macros to define before it.
-type Source struct {
-	Name    string // shown in error messages: "kernels.cu"
-	Text    string
-	Defines map[string]string // "BR" → "64"
-	// Files are what the text may include: "common.h", "util/reduce.cuh" → their text.
-	Files map[string]string
-	// Kernels are expressions for kernels that are templates, as NVRTC takes them:
-	// "softmax<float, 128>". Kernel finds each by the same words, on every device. Other
-	// kernels need no listing.
-	Kernels []string
-}
-
-// With adds those of the headers that the source includes, by itself or by way of others of them.
-func (s Source) With(headers map[string]string) Source {
-	s.Files = maps.Clone(s.Files)
-	var add func(text string)
-	add = func(text string) {
-		for _, m := range quotedInclude.FindAllStringSubmatch(text, -1) {
-			header, ours := headers[m[1]]
-			if _, there := s.Files[m[1]]; !ours || there {
-				continue
-			}
-			if s.Files == nil {
-				s.Files = map[string]string{}
-			}
-			s.Files[m[1]] = header
-			add(header)
-		}
-	}
-	add(s.Text)
-	return s
-}
-
-var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
-
-// Check refuses names and macros that no compiler should be handed.
-func (s Source) Check() error {
-	if !plainFile.MatchString(s.Name) {
-		return fmt.Errorf("compile: %q is no plain file name", s.Name)
-	}
-	for name, value := range s.Defines {
-		if !plainMacro.MatchString(name) || strings.ContainsAny(value, "\n\r\\\x00") || strings.Contains(value, "/*") || strings.Contains(value, "//") {
-			return fmt.Errorf("compile %s: the macro %q = %q is not one: its value is one line, without comments and \\", s.Name, name, value)
-		}
-		if why := RefuseMacro(name); why != "" {
-			return fmt.Errorf("compile %s: the macro %s = %s: %s", s.Name, name, value, why)
-		}
-	}
-	for name := range s.Files {
-		if !plainPath.MatchString(name) || name == s.Name {
-			return fmt.Errorf("compile %s: %q is no plain name for a file that it includes", s.Name, name)
-		}
-	}
-	for _, k := range s.Kernels {
-		if !plainExpression.MatchString(k) {
-			return fmt.Errorf("compile %s: %q names no kernel: want softmax or softmax<float, 128>", s.Name, k)
-		}
-	}
-	return nil
-}
-
-var (
-	plainFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	plainMacro = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	plainPath  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
-	// A name and its template's arguments: nothing that could be more than one expression.
-	plainExpression = regexp.MustCompile(`^(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\s*(?:<[\w:<>,*\s.-]*>)?$`)
-)
 
 // Module is a compiled Source.
 type Module interface {

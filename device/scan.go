@@ -34,10 +34,11 @@ func scanKernels(text string, defined func(macro string) (is, known bool)) []Sig
 		if !ok {
 			continue
 		}
-		if after := strings.TrimLeft(code[open+len(params)+2:], " \t\r\n"); strings.HasPrefix(after, ";") {
+		after := strings.TrimLeft(code[open+len(params)+2:], " \t\r\n")
+		if strings.HasPrefix(after, ";") {
 			continue // a declaration: the definition is elsewhere
 		}
-		sig := Signature{Name: name, Line: line}
+		sig := Signature{Name: name, Line: line, Empty: emptyBody.MatchString(after)}
 		for _, p := range splitParams(params) {
 			sig.Params = append(sig.Params, parseParam(p))
 		}
@@ -113,6 +114,7 @@ var (
 	// nameToken: an identifier directly before an opening parenthesis.
 	nameToken = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\(`)
 	word      = regexp.MustCompile(`^\s*([A-Za-z_]\w*)`)
+	emptyBody = regexp.MustCompile(`^\{\s*\}`)
 )
 
 // externBlocks finds the insides of every extern "C" { … }, from brace to brace.

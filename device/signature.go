@@ -32,7 +32,8 @@ type Param struct {
 type Signature struct {
 	Name   string
 	Params []Param
-	Line   int // where it is defined
+	Line   int  // where it is defined
+	Empty  bool // its body has comments and blanks alone
 }
 
 func (s Signature) String() string {

@@ -8,9 +8,7 @@
 package nn
 
 import (
-	"embed"
 	"fmt"
-	"io/fs"
 
 	"flashlab/device"
 )
@@ -20,9 +18,6 @@ type (
 	Floats = device.Buffer[float32]
 	Ints   = device.Buffer[int32]
 )
-
-//go:embed *.cu
-var sources embed.FS
 
 // Layers holds the compiled kernels of one device.
 type Layers struct {
@@ -93,33 +88,7 @@ func compile(q device.Queue, files map[string][]string) (map[string]device.Kerne
 }
 
 func compileWith(q device.Queue, file string, defines map[string]int) (device.Module, error) {
-	text, err := sources.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return q.Compile(device.Source{Name: file, Text: string(text), Defines: macros(defines)})
-}
-
-// Sources are the files as they are compiled, one of them in two ways.
-func Sources() (all []device.Source, err error) {
-	files, err := fs.Glob(sources, "*.cu")
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		text, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		if file != "hopper.cu" {
-			all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(defines[file])})
-			continue
-		}
-		for _, columns := range hopperColumns {
-			all = append(all, device.Source{Name: file, Text: string(text), Defines: macros(hopperDefines(columns))})
-		}
-	}
-	return all, nil
+	return q.Compile(device.Source{Folder: "nn", Name: file, Defines: macros(defines)})
 }
 
 // waits has the kernels that call waitForInputs in every block before they touch what

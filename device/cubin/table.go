@@ -33,7 +33,9 @@ func (t Table) Find(name string) (sig device.Signature, symbol string, known boo
 	if at < 0 {
 		return sig, name, false, nil
 	}
-	return t.named[at].Signature, t.named[at].Symbol, true, nil
+	sig = t.named[at].Signature
+	sig.Empty = slices.ContainsFunc(t.c, func(s device.Signature) bool { return s.Name == name && s.Empty })
+	return sig, t.named[at].Symbol, true, nil
 }
 
 // Texts are the signatures of a kernel of C linkage: an #if may choose among several.

@@ -18,7 +18,11 @@ func (o Options) compiler() (func(device.Source, string) ([]byte, []device.Signa
 		return func(device.Source, string) ([]byte, []device.Signature, error) { return nil, nil, err }, ""
 	}
 	return func(src device.Source, arch string) ([]byte, []device.Signature, error) {
-		code, err := tk.Compile(src, arch)
-		return code, src.Scan(), err
+		whole, err := src.Whole()
+		if err != nil {
+			return nil, nil, err
+		}
+		code, err := tk.Compile(whole, arch)
+		return code, whole.Scan(), err
 	}, tk.Version
 }

@@ -16,7 +16,7 @@ type Options struct {
 	// Ordinal numbers the GPUs of this process from 0.
 	Ordinal int
 	// Compile turns a source into a cubin for arch, such as "sm_90", and tells which kernels
-	// of C linkage its text has. Where it is nil, nvcc does that on this machine. A worker in a
-	// sandbox passes one that asks the grader.
+	// of C linkage its text has. Where it is nil, nvcc does that on this machine. A worker passes one
+	// that asks the grader, which has the text.
 	Compile func(src device.Source, arch string) (code []byte, kernels []device.Signature, err error)
 }

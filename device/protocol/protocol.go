@@ -41,8 +41,8 @@ const (
 // What only the server of device/remote is asked.
 const (
 	OpInfo    Op = 20 + iota // the answer is device.Info
-	OpCompile                // device.Source; the answer is the module's number
-	OpCubin                  // device.Source, an architecture; the answer is Data
+	OpCompile                // Named; the answer is the module's number
+	OpCubin                  // Named, an architecture; the answer is []device.Signature, of the text, and Data
 	OpSync
 	OpGive // device.Memory, which of the owner's values belong there
 )
@@ -64,5 +64,5 @@ const (
 const (
 	Chunk      = 64 << 20  // of a copy in one message
 	maxMessage = 128 << 20 // a copy with its head, or a long report
-	MaxRequest = 4 << 20   // that carries no copy: a source is the longest
+	MaxRequest = 64 << 10  // that carries no copy: names, macros, a launch's arguments
 )

@@ -32,13 +32,17 @@ func Dial(conn io.ReadWriter) (device.Device, error) {
 	return c, nil
 }
 
-// Cubin asks the other side to compile for a GPU, where nvcc and its cache are. It tells which kernels of C linkage
-// the text has, too: the other side may have added headers to it.
+// Cubin asks the other side to compile a file for a GPU, where its text, nvcc and its cache are. It tells which
+// kernels of C linkage the text has, too.
 func Cubin(conn io.ReadWriter) func(src device.Source, arch string) ([]byte, []device.Signature, error) {
 	c := &client{conn: conn}
 	return func(src device.Source, arch string) (code []byte, kernels []device.Signature, err error) {
+		named, err := protocol.NewNamed(src)
+		if err != nil {
+			return nil, nil, err
+		}
 		var cubin protocol.Data
-		err = c.ask(protocol.New(protocol.OpCubin, src, arch), nil, &kernels, &cubin)
+		err = c.ask(protocol.New(protocol.OpCubin, named, arch), nil, &kernels, &cubin)
 		return cubin, kernels, err
 	}
 }

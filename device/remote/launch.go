@@ -20,8 +20,12 @@ func (c *client) Compile(src device.Source) (device.Module, error) {
 	if err := c.graphs.Refuse("compile " + src.Name); err != nil {
 		return nil, err
 	}
+	named, err := protocol.NewNamed(src)
+	if err != nil {
+		return nil, err
+	}
 	m := &module{client: c}
-	if err := c.ask(protocol.New(protocol.OpCompile, src), nil, &m.id); err != nil {
+	if err := c.ask(protocol.New(protocol.OpCompile, named), nil, &m.id); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -20,8 +20,8 @@ const (
 type Server struct {
 	// Device is what clients work on; nil where only Cubin is offered.
 	Device device.Device
-	// Vet may refuse a source before it is compiled, and gives the form of it that is.
-	Vet func(src device.Source) (device.Source, error)
+	// Find gives the file that a client names, with its text, or refuses it. A client sends no text.
+	Find func(named device.Source) (device.Source, error)
 	// Cubin compiles for a GPU that the client itself drives.
 	Cubin func(src device.Source, arch string) ([]byte, error)
 	// Values makes n numbers that the client has put to a place on the device without seeing

@@ -8,18 +8,19 @@ import (
 	"flashlab/device/protocol"
 )
 
-// source reads a source, and whatever follows it in the request.
+// source finds the file that a request names, and reads whatever follows in the request.
 func (c *session) source(request protocol.Message, more ...any) (src device.Source, err error) {
-	if err := request.Decode(append(parts{&src}, more...)...); err != nil {
+	var named protocol.Named
+	if err := request.Decode(append(parts{&named}, more...)...); err != nil {
 		return src, err
 	}
-	if c.Vet == nil {
-		return src, nil
+	if c.Find == nil {
+		return src, fmt.Errorf("compile %s: this side has no kernels", protocol.Cut(named.Name, 100))
 	}
-	return c.Vet(src)
+	return c.Find(named.Source())
 }
 
-// cubin compiles, and tells the kernels of what was compiled: the client may not have all of its text.
+// cubin compiles, and tells the kernels of what was compiled: the client does not have its text.
 func (c *session) cubin(request protocol.Message) (parts, []byte, error) {
 	if c.Cubin == nil {
 		return nil, nil, errors.New("compile: this side has no compiler for a GPU")

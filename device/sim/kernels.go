@@ -35,9 +35,11 @@ func (s moduleSource) entries(r stripped, gone []refused) ([]entry, error) {
 		}
 		name, expression := hostside.Called(r.Kernels, k)
 		e := entry{device.Signature{Name: name, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, expression, attribute(k, k.Bounds), attribute(k, k.Cluster), false}
-		if sig, ok := written[k.Name]; ok && name == k.Name && len(sig.Params) == len(e.Signature.Params) {
+		sig, ok := written[k.Name]
+		if ok = ok && name == k.Name; ok && len(sig.Params) == len(e.Signature.Params) {
 			e.Signature = sig
 		}
+		e.Signature.Empty = ok && sig.Empty
 		all = append(all, e)
 	}
 	for _, wanted := range s.wanted {

@@ -260,6 +260,10 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if src.Name == "" {
 		src.Name = "kernels.cu"
 	}
+	src, err := src.Whole()
+	if err != nil {
+		return nil, err
+	}
 	if err := src.Check(); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ var left = []string{
 var instructors = []string{"grader/instructor.go", "grader/command/instructor", "grader/class", "grader/trial", "grader/release", "grader/tasks/skeleton",
 	"grader/bench/five", "nn/half", // a whole model in halves, which shows how the bonus tasks' kernels are done
 	"nn/flash.cu", "nn/flash.go", // task 4, further on
-	"nn/persistent", "nn/gpt2/persistent", "nn/gpt2/persistent.go", "nn/gpt2/persistent_memory.go"} // a step as one kernel: task 5's splitting, and b8's copies
+	"nn/persistent", "nn/gpt2/persistent", "nn/gpt2/persistent.go", "nn/gpt2/persistent_memory.go", "nn/gpt2/persistent_texts.go"} // a step as one kernel: task 5's splitting, and b8's copies
 
 // pair is a file that students get, and a solution.
 type pair struct{ file, solution string }

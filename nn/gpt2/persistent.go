@@ -1,10 +1,8 @@
 package gpt2
 
 import (
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,8 +13,8 @@ import (
 	"flashlab/nn/persistent"
 )
 
-//go:embed persistent/*
-var persistentFiles embed.FS
+// folder has its kernels.
+const folder = "nn/gpt2/persistent"
 
 // The students' tree has no such step, nor this file: it shows how several tasks are done.
 func init() { otherSteps["persistent"] = persistByChoice }
@@ -92,11 +90,7 @@ func (m *Model) Persist(p Persistent) error {
 	if err := p.complete(c, info); err != nil {
 		return fail("%w", err)
 	}
-	source, err := p.source(c)
-	if err != nil {
-		return fail("%w", err)
-	}
-	module, err := m.queue.Compile(source)
+	module, err := m.queue.Compile(device.Source{Folder: folder, Name: "persistent.cu", Defines: p.defines(c)})
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -187,13 +181,4 @@ func (p Persistent) defines(c Config) map[string]string {
 		all["STRICT"] = "1"
 	}
 	return all
-}
-
-// source is the kernel's text, for a model's shape.
-func (p Persistent) source(c Config) (device.Source, error) {
-	folder, err := fs.Sub(persistentFiles, "persistent")
-	if err != nil {
-		return device.Source{}, err
-	}
-	return persistent.Source(folder, "persistent.cu", p.defines(c))
 }

@@ -86,11 +86,7 @@ func (p Persistent) matrices(m *Model) (map[string]device.Buffer[device.Float16]
 	if p.Bits != 16 {
 		return nil, nil
 	}
-	text, err := persistentFiles.ReadFile("persistent/halves.cu")
-	if err != nil {
-		return nil, err
-	}
-	module, err := m.queue.Compile(device.Source{Name: "halves.cu", Text: string(text)})
+	module, err := m.queue.Compile(device.Source{Folder: folder, Name: "halves.cu"})
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,11 @@ import (
 
 // TestEarlyKernelsWait: every file whose kernels begin early has them wait.
 func TestEarlyKernelsWait(t *testing.T) {
-	files, err := fs.Glob(sources, "*.cu")
+	files, err := fs.Glob(texts, "*.cu")
 	require.NoError(t, err)
 	late := map[string]bool{"four.cu": true, "kivi.cu": true, "loss.cu": true, "hopper.cu": true} // launched otherwise
 	for _, file := range files {
-		text, err := sources.ReadFile(file)
+		text, err := texts.ReadFile(file)
 		require.NoError(t, err)
 		if late[file] {
 			assert.NotContains(t, string(text), "early.h", file)

@@ -9,7 +9,6 @@
 package half
 
 import (
-	"embed"
 	"fmt"
 	"strconv"
 
@@ -22,9 +21,6 @@ type (
 	Floats = device.Buffer[float32]
 	Ints   = device.Buffer[int32]
 )
-
-//go:embed *.cu
-var sources embed.FS
 
 // What kernels get as macros: norm.cu's threads and the pieces that each keeps, and attention.cu's
 // largest head.
@@ -69,11 +65,7 @@ func New(q device.Queue) (*Layers, error) {
 		}
 	}
 	for file, names := range files {
-		text, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		module, err := q.Compile(device.Source{Name: file, Text: string(text), Defines: defines[file]})
+		module, err := q.Compile(device.Source{Folder: "nn/half", Name: file, Defines: defines[file]})
 		if err != nil {
 			return nil, err
 		}

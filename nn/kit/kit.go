@@ -6,7 +6,6 @@
 package kit
 
 import (
-	"embed"
 	"fmt"
 	"math"
 
@@ -20,9 +19,6 @@ type (
 	Ints   = device.Buffer[int32]
 	Bytes  = device.Buffer[uint8]
 )
-
-//go:embed *.cu
-var sources embed.FS
 
 // kernels are those of each file.
 var kernels = map[string][]string{
@@ -44,11 +40,7 @@ type Kit struct {
 func New(q device.Queue) (*Kit, error) {
 	k := &Kit{queue: q, kernels: map[string]device.Kernel{}}
 	for file, names := range kernels {
-		text, err := sources.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		module, err := q.Compile(device.Source{Name: file, Text: string(text)})
+		module, err := q.Compile(device.Source{Folder: "nn/kit", Name: file})
 		if err != nil {
 			return nil, err
 		}

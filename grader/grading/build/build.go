@@ -30,6 +30,8 @@ type Request struct {
 	Dir   string   // an empty folder for copies and binaries; it must outlive the worker
 	Tags  string   // "cuda" for the GPU
 	Env   []string // added to the environment: cgo's flags
+	// Alone makes a program that is not graded: it has the kernels' texts, and compiles them by itself.
+	Alone bool
 	// Jail runs the build in a sandbox; nil runs it without one.
 	Jail jail.CommandFunc
 }
@@ -40,6 +42,7 @@ func (r Request) worker() string { return r.Task.Worker() }
 type Result struct {
 	Binary string
 	Extra  []string // files of the task's folder that were left out
+	Linked bool     // false where an earlier worker was of the same Go
 }
 
 // Worker builds the task's worker around the submission. A submission that
@@ -70,8 +73,13 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	if r.Tags != "" {
 		name = "worker-" + r.Tags
 	}
+	if r.Alone {
+		name += "-alone"
+	}
 	res := Result{Binary: filepath.Join(dir, name), Extra: extra}
-	args := buildArgs(overlay, r.Tags, res.Binary, r.worker())
+	args := buildArgs(overlay, r.tags(), res.Binary, r.worker())
+	kept := r.kept()
+	before := begin(kept, res.Binary)
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.Task.Limits.BuildTime())
 	defer cancel()
@@ -84,6 +92,9 @@ func Worker(ctx context.Context, r Request) (Result, error) {
 	err = cmd.Run()
 	switch {
 	case err == nil:
+		if res.Linked = !modified(res.Binary).Equal(before); res.Linked && kept != "" {
+			keep(kept, res.Binary)
+		}
 		return res, nil
 	case ctx.Err() == context.DeadlineExceeded:
 		return res, &Error{fmt.Sprintf("the submission did not build within %v", r.Task.Limits.BuildTime())}
@@ -115,13 +126,20 @@ func ours(text string, buildsWithout func() bool) bool {
 	return strings.HasPrefix(text, "go: ") || !buildsWithout()
 }
 
-// tagsOf are a worker's tags. noasm takes gonum's assembly out: its loops check no bounds but by sums
-// that overflow, so a submission could read and write all of its process through them.
-func tagsOf(tags string) string { return strings.TrimPrefix(tags+",noasm", ",") }
+// tagsOf are a worker's tags. graded leaves the kernels' texts out of it. noasm takes gonum's assembly out: its
+// loops check no bounds but by sums that overflow, so a submission could read and write all of its process through them.
+func tagsOf(tags string) string { return strings.TrimPrefix(tags+",graded,noasm", ",") }
+
+func (r Request) tags() string {
+	if r.Alone {
+		return strings.Replace(tagsOf(r.Tags), "graded,", "", 1)
+	}
+	return tagsOf(r.Tags)
+}
 
 // buildArgs are the go command's.
 func buildArgs(overlay, tags, binary, worker string) []string {
-	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-tags", tagsOf(tags), "-o", binary}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-tags", tags, "-o", binary}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}

@@ -126,7 +126,7 @@ func goOutput(ctx context.Context, dir string, env []string, args ...string) ([]
 // staged lists the files of this module that workers are built from, relative to
 // the root.
 func staged(ctx context.Context, root, tags string, env []string) ([]string, error) {
-	out, err := goOutput(ctx, root, append(cgoFor(tags), env...), "list", "-deps", "-tags", tags,
+	out, err := goOutput(ctx, root, append(cgoFor(tags), env...), "list", "-deps", "-tags", tagsOf(tags),
 		"-json=Dir,Module,GoFiles,CgoFiles,CFiles,HFiles,SFiles,EmbedFiles", "./grader/tasks/.../worker")
 	if err != nil {
 		return nil, fmt.Errorf("go list of the workers: %w", err)
@@ -239,7 +239,7 @@ func (s *Stage) builds(ctx context.Context, r Request, dir string) bool {
 	if err != nil {
 		return false
 	}
-	cmd, err := s.command(ctx, r, own, buildArgs("", r.Tags, os.DevNull, r.worker()))
+	cmd, err := s.command(ctx, r, own, buildArgs("", r.tags(), os.DevNull, r.worker()))
 	return err == nil && cmd.Run() == nil
 }
 

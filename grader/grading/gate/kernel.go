@@ -122,7 +122,7 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 		})
 		if !macroName.MatchString(name) || !macroValue.MatchString(value) {
 			refused = append(refused, Refusal{src.Name, 0, fmt.Sprintf("the macro %q = %q", name, value),
-				"Defines take a name, and a number or another name"})
+				"Defines take a name, and for it a number or one other name: what is more belongs into the .cu file"})
 		}
 	}
 	for _, k := range src.Kernels {
@@ -149,7 +149,8 @@ const attributesAllowed = "only [[maybe_unused]], [[nodiscard]], [[likely]], [[u
 var (
 	macroName  = regexp.MustCompile(`^[A-Za-z_]\w{0,63}$`)
 	kernelName = regexp.MustCompile(`^[A-Za-z_]\w*(?:<[\w ,:<>+-]*>)?$`)
-	macroValue = regexp.MustCompile(`^[\w.+\-() ]{0,64}$`)
+	// A number, maybe negative or in parentheses, or one name: nothing of which a text could be put together.
+	macroValue = regexp.MustCompile(`^(?:\(?-?\.?\d(?:[eEpP][+-]|[\w.]){0,62}\)?|[A-Za-z_]\w{0,63})?$`)
 )
 
 func (r Rules) checkDirective(line int, d string, refuse func(int, string, string)) {

@@ -25,7 +25,8 @@ type Task struct {
 	Device   string          // "none" for plain Go; "" is a GPU or the simulator
 	Files    []string        // a student's own; none where all are of the tasks it uses
 	Optional []string        // types that may stay stubs: nothing scored needs them
-	Provided []string        // other Go files that the package needs
+	Provided []string        // other files that the package needs
+	Given    []string        // folders of the course's kernels that its worker has besides
 	PTX      bool            `toml:"ptx"` // its kernels may hold inline PTX
 	Uses     []registry.Name // earlier tasks whose files its worker holds too
 	Used     []*Task         `toml:"-"` // these tasks
@@ -185,14 +186,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// header is the extension of files that kernels may include. No header of CUDA's or C's has it, so no
+// Header is the extension of files that kernels may include. No header of CUDA's or C's has it, so no
 // name means two files.
-const header = ".cuh"
+const Header = ".cuh"
 
 // Headers are the task's own, which its kernels may include.
 func (t *Task) Headers() (names []string) {
 	for _, f := range t.Files {
-		if filepath.Ext(f) == header {
+		if filepath.Ext(f) == Header {
 			names = append(names, f)
 		}
 	}

@@ -40,7 +40,7 @@ func (t *Task) validate(all registry.List) error {
 	}
 	seen := map[string]bool{}
 	for _, f := range append(append([]string{}, t.Files...), t.Provided...) {
-		header := filepath.Ext(f) == header && slices.Contains(t.Files, f)
+		header := filepath.Ext(f) == Header && slices.Contains(t.Files, f)
 		if f != filepath.Base(f) || seen[f] || (filepath.Ext(f) != ".go" && filepath.Ext(f) != ".cu" && !header) {
 			return fmt.Errorf("file %q: want distinct names of .go and .cu files in the task's own folder, and of .cuh files that students write", f)
 		}

@@ -17,9 +17,10 @@ import (
 // prepared is a subject that has passed the gate, with a folder for what is built from it. Every
 // program that runs comes from files through here: there is no other way.
 type prepared struct {
-	o     Options
-	files []gate.File
-	dir   string
+	o       Options
+	files   []gate.File
+	kernels *build.Kernels
+	dir     string
 }
 
 // prepare reads the subject through the gate. A submission that the gate refuses is a *gate.Error.
@@ -28,6 +29,10 @@ func (o Options) prepare() (*prepared, error) {
 		return nil, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(o.Task.Dir, "rubric.toml"), missing[0])
 	}
 	files, err := o.files()
+	if err != nil {
+		return nil, err
+	}
+	kernels, err := build.KernelsOf(o.Root, o.Task, files)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +47,7 @@ func (o Options) prepare() (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{o, files, dir}, nil
+	return &prepared{o, files, kernels, dir}, nil
 }
 
 // close removes what was built.
@@ -51,26 +56,49 @@ func (s *prepared) close() { _ = os.RemoveAll(s.dir) }
 // build builds the task's worker around the files, in the sandbox if there is one. A submission
 // that does not build is a *build.Error.
 func (s *prepared) build(ctx context.Context, p pass) (build.Result, error) {
-	return s.worker(ctx, p, s.o.Task, s.files, s.dir)
+	return build.Worker(ctx, s.request(p, s.o.Task, s.files, s.dir))
 }
 
-// wider builds another task's worker around other files, below the same folder.
-func (s *prepared) wider(ctx context.Context, p pass, t *rubric.Task, files []gate.File) (build.Result, error) {
-	dir := filepath.Join(s.dir, t.Dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return build.Result{}, err
+// alone builds the same as a program that is not graded: it runs by itself.
+func (s *prepared) alone(ctx context.Context, p pass) (build.Result, error) {
+	r := s.request(p, s.o.Task, s.files, s.dir)
+	r.Alone = true
+	return build.Worker(ctx, r)
+}
+
+// wider is the same subject with another task's worker around its own files and others, below the same folder.
+func (s *prepared) wider(t *rubric.Task, files []gate.File) (*prepared, error) {
+	w := &prepared{s.o, files, nil, filepath.Join(s.dir, t.Dir)}
+	w.o.Task = t
+	var err error
+	if w.kernels, err = build.KernelsOf(s.o.Root, t, files); err != nil {
+		return nil, err
 	}
-	return s.worker(ctx, p, t, files, dir)
+	return w, os.MkdirAll(w.dir, 0o755)
 }
 
-func (s *prepared) worker(ctx context.Context, p pass, t *rubric.Task, files []gate.File, dir string) (build.Result, error) {
-	return build.Worker(ctx, build.Request{Root: s.o.Root, Task: t, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: s.o.Devices.Jail})
+func (s *prepared) request(p pass, t *rubric.Task, files []gate.File, dir string) build.Request {
+	return build.Request{Root: s.o.Root, Task: t, Files: files, Dir: dir, Tags: p.tags, Env: p.buildEnv, Jail: s.o.Devices.Jail}
 }
 
 // spec is how the built worker is started.
 func (s *prepared) spec(p pass, built build.Result) supervise.Spec {
 	limits := s.o.Task.Limits
-	return supervise.Spec{Binary: built.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: s.o.Devices.Jail}
+	return supervise.Spec{Binary: built.Binary, Env: p.runEnv, Read: p.read, Output: limits.Output, Memory: limits.MemoryBytes(), Jail: s.o.Devices.Jail,
+		Kernels: s.kernels.Find}
+}
+
+// timing are the kernels that a worker times with, and makes its inputs with on a GPU. Cases that are not timed have none of them.
+var timing = []string{"grader/grading/worker/gauge.cu", "nn/fill.cu"}
+
+// timed is how the worker is started for cases that are timed.
+func (s *prepared) timed(spec supervise.Spec) (supervise.Spec, error) {
+	kernels, err := s.kernels.With(s.o.Root, timing...)
+	if err != nil {
+		return spec, err
+	}
+	spec.Kernels = kernels.Find
+	return spec, nil
 }
 
 // Open builds the subject's worker for the first device, and makes it ready to run. Each
@@ -90,6 +118,10 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Run
 	if err != nil {
 		return nil, nil, err
 	}
+	spec, err := s.timed(s.spec(p, built))
+	if err != nil {
+		return nil, nil, err
+	}
 	task := *o.Task
 	limits := &task.Limits
 	limits.Case = max(limits.Case, int(limit/time.Second))
@@ -97,7 +129,7 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Run
 	if err != nil {
 		return nil, nil, err
 	}
-	r = &supervise.Runner{Spec: s.spec(p, built), Backend: backend, Limit: limits.CaseTime()}
+	r = &supervise.Runner{Spec: spec, Backend: backend, Limit: limits.CaseTime()}
 	return r, func() { _ = r.Close(); _ = backend.Close(); s.close() }, nil
 }
 

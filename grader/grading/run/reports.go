@@ -40,11 +40,11 @@ func (o Options) reports(ctx context.Context, ready *prepared, p pass, b supervi
 		case !slices.ContainsFunc(runs, anyRight):
 			one.Not = "not measured: no case is right yet"
 		case r.Kind == rubric.RaceReport:
-			err = o.raceReport(ctx, &one, r, own, b)
+			err = o.raceReport(ctx, &one, r, ready, own, b)
 		case o.Devices.Jail != nil:
 			one.Not = "not measured: a model does not run in the sandbox by itself"
 		default:
-			err = o.modelReport(ctx, &one, r, ready, p, own.Binary)
+			err = o.modelReport(ctx, &one, r, ready, p)
 		}
 		if ctx.Err() != nil {
 			return all, ctx.Err()
@@ -80,8 +80,12 @@ func oneLine(s string) string {
 }
 
 // raceReport times each row's workload in turns with its baseline and PyTorch.
-func (o Options) raceReport(ctx context.Context, to *verdict.Report, r rubric.Report, own supervise.Spec, b supervise.Backend) (err error) {
-	runner := &supervise.Runner{Spec: own, Backend: b, Limit: TurnTime}
+func (o Options) raceReport(ctx context.Context, to *verdict.Report, r rubric.Report, ready *prepared, own supervise.Spec, b supervise.Backend) (err error) {
+	spec, err := ready.timed(own)
+	if err != nil {
+		return err
+	}
+	runner := &supervise.Runner{Spec: spec, Backend: b, Limit: TurnTime}
 	defer func() {
 		if closed := runner.Close(); err == nil {
 			err = closed
@@ -185,9 +189,13 @@ func brief(d time.Duration) string {
 const simulatedTokens = 12
 
 // modelReport runs a model on the code of several tasks, as `make e2e` and `make gpt2` do.
-func (o Options) modelReport(ctx context.Context, to *verdict.Report, r rubric.Report, ready *prepared, p pass, binary string) (err error) {
+func (o Options) modelReport(ctx context.Context, to *verdict.Report, r rubric.Report, ready *prepared, p pass) (err error) {
 	if r.Worker != "" {
-		binary, err = o.wider(ctx, r.Worker, ready, p)
+		ready, err = o.wider(r.Worker, ready)
+	}
+	var built build.Result
+	if err == nil {
+		built, err = ready.alone(ctx, p)
 	}
 	var refused *gate.Error
 	var broken *build.Error
@@ -207,7 +215,7 @@ func (o Options) modelReport(ctx context.Context, to *verdict.Report, r rubric.R
 	}
 	ctx, stop := context.WithTimeout(ctx, modelTime)
 	defer stop()
-	cmd := o.program(ctx, p, binary, args)
+	cmd := o.program(ctx, p, built.Binary, args)
 	var words bytes.Buffer
 	cmd.Stderr = &words
 	out, err := cmd.Output()

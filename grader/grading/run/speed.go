@@ -155,12 +155,21 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 // others, built around the same subject.
 func (o Options) stand(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec) stand {
 	return func(task registry.Name) (*supervise.Runner, error) {
-		spec := own
+		holds, spec := ready, own
 		if task != "" {
 			var err error
-			if spec.Binary, err = o.wider(ctx, task, ready, p); err != nil {
+			if holds, err = o.wider(task, ready); err != nil {
 				return nil, err
 			}
+			built, err := holds.build(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			spec.Binary = built.Binary
+		}
+		spec, err := holds.timed(spec)
+		if err != nil {
+			return nil, err
 		}
 		return &supervise.Runner{Spec: spec, Backend: b, Limit: TurnTime}, nil
 	}
@@ -168,14 +177,14 @@ func (o Options) stand(ctx context.Context, ready *prepared, p pass, b supervise
 
 // wider builds the worker of another task around the subject, with the files of this
 // task as they were read: a mutant's are edited.
-func (o Options) wider(ctx context.Context, name registry.Name, ready *prepared, p pass) (string, error) {
+func (o Options) wider(name registry.Name, ready *prepared) (*prepared, error) {
 	all, err := rubric.LoadAll(o.Root)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	found, err := rubric.Find(all, string(name))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	other := o
 	other.Task = found[0]
@@ -189,7 +198,7 @@ func (o Options) wider(ctx context.Context, name registry.Name, ready *prepared,
 	}
 	theirs, err := other.files()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for i, f := range theirs {
 		for _, mine := range ready.files {
@@ -198,8 +207,7 @@ func (o Options) wider(ctx context.Context, name registry.Name, ready *prepared,
 			}
 		}
 	}
-	built, err := ready.wider(ctx, p, other.Task, theirs)
-	return built.Binary, err
+	return ready.wider(other.Task, theirs)
 }
 
 // speedOf is what a measured row says of the code and its baseline.

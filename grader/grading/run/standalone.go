@@ -36,7 +36,7 @@ func Program(ctx context.Context, o Options) (program func(mode string, args ...
 		return nil, nil, notRun(err)
 	}
 	p := o.Devices.passes()[0]
-	built, err := s.build(ctx, p)
+	built, err := s.alone(ctx, p)
 	if err != nil {
 		s.close()
 		return nil, nil, err

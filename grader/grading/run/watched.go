@@ -62,7 +62,7 @@ func watch(ctx context.Context, o Options, write func(*Watched, io.Writer) error
 		return nil, notRun(err)
 	}
 	w := &Watched{Dir: s.dir, Files: map[string][]byte{}}
-	built, err := s.build(ctx, o.Devices.passes()[0])
+	built, err := s.alone(ctx, o.Devices.passes()[0])
 	if err == nil {
 		err = w.file(write)
 	}

@@ -8,20 +8,38 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/trace"
+	"flashlab/grader/grading/gate"
 )
 
 // Backend is the device that workers run on, in the grader's hands.
 type Backend interface {
 	// Kind is what a worker is told to open.
 	Kind() device.Kind
-	// Serve starts answering a worker's requests, until it hangs up.
-	Serve(conn net.Conn)
+	// Serve starts answering a worker's requests, until it hangs up. It may have these files compiled, and no others.
+	Serve(conn net.Conn, kernels Kernels)
 	// Observe returns what the device saw since the last call; nothing where
 	// the device does not look.
 	Observe() (Observed, error)
 	// Renew makes the device as new, after its worker is gone.
 	Renew() error
 	Close() error
+}
+
+// Kernels gives a file that a worker names, with its text, or refuses it. A worker hands over no text.
+type Kernels func(named device.Source) (device.Source, error)
+
+// vetted are kernels as they are compiled: what a worker adds to a file, macros and names, passes the gate first.
+func (k Kernels) vetted(rules gate.Rules) Kernels {
+	if k == nil {
+		return nil
+	}
+	return func(named device.Source) (device.Source, error) {
+		src, err := k(named)
+		if err != nil {
+			return src, err
+		}
+		return rules.VetSource(src)
+	}
 }
 
 // Observed is what a device saw of the kernels.

@@ -53,8 +53,8 @@ func (g *GPU) Lacks() string {
 func (g *GPU) Kind() device.Kind { return device.CUDA }
 
 // Serve compiles for a worker until it hangs up.
-func (g *GPU) Serve(conn net.Conn) {
-	server := remote.Server{Cubin: g.compile, Vet: g.Rules.VetSource}
+func (g *GPU) Serve(conn net.Conn, kernels Kernels) {
+	server := remote.Server{Cubin: g.compile, Find: kernels.vetted(g.Rules)}
 	go func() { _ = server.Serve(conn) }()
 }
 

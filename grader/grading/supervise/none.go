@@ -15,7 +15,7 @@ type None struct{}
 func (None) Kind() device.Kind { return problem.NoDevice }
 
 // Serve answers nothing.
-func (None) Serve(conn net.Conn) {}
+func (None) Serve(conn net.Conn, _ Kernels) {}
 
 // Observe has nothing to look at.
 func (None) Observe() (Observed, error) { return Observed{}, nil }

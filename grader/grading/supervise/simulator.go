@@ -94,10 +94,10 @@ func (s *Simulator) Kind() device.Kind { return device.Sim }
 func (s *Simulator) Info() device.Info { return s.device.Info() }
 
 // Serve answers a worker until it hangs up.
-func (s *Simulator) Serve(conn net.Conn) {
+func (s *Simulator) Serve(conn net.Conn, kernels Kernels) {
 	r := s.running
 	r.serving.Go(func() {
-		server := remote.Server{Device: r.memory, Vet: s.rules.VetSource, Values: r.kept.give, Start: r.memory.start, Lock: &r.mu}
+		server := remote.Server{Device: r.memory, Find: kernels.vetted(s.rules), Values: r.kept.give, Start: r.memory.start, Lock: &r.mu}
 		_ = server.Serve(conn) // a worker that talks nonsense has lost its case already
 	})
 }

@@ -23,13 +23,14 @@ import (
 
 // Spec says how to start a worker.
 type Spec struct {
-	Binary string
-	Args   []string
-	Env    []string         // all of its environment
-	Output int              // bytes of its printing that are kept
-	Memory int64            // bytes that it may take; 0 is no limit
-	Read   []string         // folders that it reads besides what every program does
-	Jail   jail.CommandFunc // runs it in a sandbox; nil: as it is
+	Binary  string
+	Args    []string
+	Env     []string         // all of its environment
+	Output  int              // bytes of its printing that are kept
+	Memory  int64            // bytes that it may take; 0 is no limit
+	Kernels Kernels          // handed to its device; nil where it has none
+	Read    []string         // folders that it reads besides what every program does
+	Jail    jail.CommandFunc // runs it in a sandbox; nil: as it is
 }
 
 // The greeting may take as long as a case, or this long: during it a process starts,
@@ -93,7 +94,7 @@ func start(s Spec, b Backend, limit time.Duration) (*worker, *wire.Error, error)
 		return nil, nil, fmt.Errorf("start the worker: %w", err)
 	}
 	w.memory.watch(w.cmd.Process.Pid)
-	b.Serve(devices)
+	b.Serve(devices, s.Kernels)
 	limit = max(limit, startTime)
 	if b.Kind() == device.CUDA {
 		limit = max(limit, startGPU)

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 
@@ -11,9 +10,6 @@ import (
 	"flashlab/nn"
 	"flashlab/tensor"
 )
-
-//go:embed gauge.cu
-var gaugeText string
 
 // gaugeBlock is the threads of a block, but of multiply_add's.
 const gaugeBlock = 256
@@ -34,7 +30,7 @@ func newGauge(d device.Device) (*gauge, error) {
 	if g.fill, err = nn.NewFill(d); err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)
 	}
-	m, err := d.Compile(device.Source{Name: "gauge.cu", Text: gaugeText, Defines: map[string]string{
+	m, err := d.Compile(device.Source{Folder: "grader/grading/worker", Name: "gauge.cu", Defines: map[string]string{
 		"BLOCK": strconv.Itoa(gaugeBlock), "ADDS": strconv.Itoa(wire.AddsOfRound)}})
 	if err != nil {
 		return nil, fmt.Errorf("the timing's own kernels: %w", err)

@@ -1,9 +1,7 @@
 package decoder
 
 import (
-	"embed"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,9 +10,6 @@ import (
 	"flashlab/nn"
 	"flashlab/nn/persistent"
 )
-
-//go:embed persistent/*
-var persistentFiles embed.FS
 
 // What step.cu is written for.
 const (
@@ -70,15 +65,7 @@ func (m *Model) Persist(cache *Cache, p Persistent) error {
 	if err := p.complete(c, m.Room, m.queue.Info()); err != nil {
 		return fail(err)
 	}
-	folder, err := fs.Sub(persistentFiles, "persistent")
-	if err != nil {
-		return fail(err)
-	}
-	source, err := persistent.Source(folder, "step.cu", p.defines(c))
-	if err != nil {
-		return fail(err)
-	}
-	module, err := m.queue.Compile(source)
+	module, err := m.queue.Compile(device.Source{Folder: "nn/half/decoder/persistent", Name: "step.cu", Defines: p.defines(c)})
 	if err != nil {
 		return fail(err)
 	}

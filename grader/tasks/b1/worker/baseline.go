@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,9 +11,6 @@ import (
 	"flashlab/grader/grading/worker"
 	flash "flashlab/task4_flash"
 )
-
-//go:embed rotate.cu
-var rotateSource string
 
 // Threads of a block, and heads that one angle of a thread is for.
 const (
@@ -36,7 +32,7 @@ type twoSteps struct {
 
 // prepare compiles and allocates, in a run that does not count.
 func (t *twoSteps) prepare(in worker.Buffers) error {
-	m, err := t.Queue.Compile(device.Source{Name: "rotate.cu", Text: rotateSource,
+	m, err := t.Queue.Compile(device.Source{Folder: "grader/tasks/b1/worker", Name: "rotate.cu",
 		Defines: map[string]string{"HEADS": strconv.Itoa(rotateHeads)}})
 	if err != nil {
 		return err
