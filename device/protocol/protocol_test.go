@@ -26,7 +26,7 @@ func all() []any {
 		device.Attributes{Registers: -1, SharedBytes: 48, LocalBytes: -1, MaxThreads: 1024},
 		device.Info{Kind: device.Sim, Name: "n", Arch: "a", Processors: 1, WarpSize: 32, MaxThreads: 3, MaxShared: 4, MemoryBytes: 1 << 40, DriverVersion: "d", ToolkitVersion: "t"},
 		device.Signature{Name: "k", Line: 7, Params: []device.Param{{Name: "x", Type: "float *", Kind: device.Pointer, Size: 8, Elem: "float"}, {Name: "n", Kind: device.Int, Size: 4, Unsigned: true}}},
-		device.Source{Name: "k.cu", Text: "text", Defines: map[string]string{"BR": "64", "BC": ""}, Files: map[string]string{"a.h": "int a;"}, Kernels: []string{"k<1>"}},
+		Named{Folder: "task4_flash", Name: "k.cu", Defines: map[string]string{"BR": "64", "BC": ""}, Kernels: []string{"k<1>"}},
 		Launch{5, Shape{Grid: device.D3(1, 2, 3), Block: device.D3(4, 5, 6), Shared: 7}, []device.Value{{Size: 4, Bits: 8}, {Size: 8, Bits: math.MaxUint64}, {Size: 3, More: []byte{1, 2, 3}}}},
 		NewFailure(&device.CompileError{File: "k.cu", Output: "o", Diagnostics: []device.Diagnostic{{File: "k.cu", Line: 1, Column: 2, Severity: "error", Text: "t"}}}),
 	}

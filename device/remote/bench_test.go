@@ -18,10 +18,11 @@ func BenchmarkLaunch(b *testing.B) {
 	require.NoError(b, err)
 	defer d.Close()
 	here, there := net.Pipe()
-	go func() { _ = (&remote.Server{Device: d}).Serve(there) }()
+	shelf := remote.Shelf{}
+	go func() { _ = (&remote.Server{Device: d, Find: shelf.Find}).Serve(there) }()
 	client, err := remote.Dial(here)
 	require.NoError(b, err)
-	for name, q := range map[string]device.Queue{"direct": d, "remote": client} {
+	for name, q := range map[string]device.Queue{"direct": d, "remote": remote.Shelved{Device: client, Shelf: shelf}} {
 		m, err := q.Compile(device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x, float *y, float *z, int m, int n, float s) {}`})
 		require.NoError(b, err)
 		k, err := m.Kernel("k")

@@ -38,7 +38,7 @@ func play(t *testing.T, data []byte) error {
 func listen(t *testing.T, data []byte, direct bool) (protocol.Message, error) {
 	answers, device := &answerCheck{t: t}, newFake()
 	device.direct = direct
-	err := (&Server{Device: device}).Serve(struct {
+	err := (&Server{Device: device, Find: files.Find}).Serve(struct {
 		io.Reader
 		io.Writer
 	}{bytes.NewReader(data), answers})
@@ -50,6 +50,12 @@ func send(to []byte, op protocol.Op, data []byte, parts ...any) []byte {
 	b := bytes.NewBuffer(to)
 	_ = protocol.Send(b, protocol.New(op, parts...), data) // a Buffer takes everything
 	return b.Bytes()
+}
+
+// files are those that a client may name.
+var files = Shelf{
+	"k.cu":   {Name: "k.cu", Text: text},
+	"odd.cu": {Name: "odd.cu", Text: `extern "C" __global__ void k(float *x, int n, float4 *y) {} extern "C" __global__ void odd(float4 v) {}`},
 }
 
 // block is where the fake's first allocation lies.
@@ -65,7 +71,7 @@ func script() []byte {
 	b = send(b, protocol.OpSet, nil, mem, byte(3))
 	b = send(b, protocol.OpPoison, nil, mem)
 	b = send(b, protocol.OpCopyOut, nil, mem)
-	b = send(b, protocol.OpCompile, nil, device.Source{Name: "k.cu", Text: text, Defines: map[string]string{"N": "4"}})
+	b = send(b, protocol.OpCompile, nil, protocol.Named{Name: "k.cu", Defines: map[string]string{"N": "4"}})
 	b = send(b, protocol.OpKernel, nil, 1, "k")
 	b = send(b, protocol.OpLaunch, nil, protocol.Launch{Kernel: 1, Shape: protocol.Shape{Grid: device.D1(1), Block: device.D1(1)}, Args: values})
 	b = send(b, protocol.OpAttributes, nil, 1)
@@ -100,7 +106,7 @@ func TestABodyThatBreaksOffIsRefused(t *testing.T) {
 // that another device would refuse.
 func TestALaunchOnTheWayIsChecked(t *testing.T) {
 	before := send(nil, protocol.OpAllocate, nil, device.Memory{Bytes: 64})
-	before = send(before, protocol.OpCompile, nil, device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x, int n, float4 *y) {} extern "C" __global__ void odd(float4 v) {}`})
+	before = send(before, protocol.OpCompile, nil, protocol.Named{Name: "odd.cu"})
 	before = send(before, protocol.OpKernel, nil, 1, "k")
 	before = send(before, protocol.OpKernel, nil, 1, "odd")
 	type args = []device.Value
@@ -180,7 +186,7 @@ func TestAbuse(t *testing.T) {
 		case protocol.OpCopyIn:
 			b = send(b, op, make([]byte, r.IntN(3)*4), mem)
 		case protocol.OpCompile:
-			b = send(b, op, nil, device.Source{Name: "k.cu", Text: text})
+			b = send(b, op, nil, protocol.Named{Name: "k.cu"})
 		case protocol.OpKernel:
 			b = send(b, op, nil, id, "k")
 		case protocol.OpLaunch:

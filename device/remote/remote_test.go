@@ -15,10 +15,14 @@ import (
 	"flashlab/device/protocol"
 )
 
-// connect serves a fake device and returns a client of it.
+// connect serves a fake device and returns a client of it. The server finds what the client compiles.
 func connect(t *testing.T, s *Server) device.Device {
 	t.Helper()
 	here, there := net.Pipe()
+	shelf := Shelf{}
+	if s.Find == nil {
+		s.Find = shelf.Find
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(there) }()
 	d, err := Dial(here)
@@ -27,7 +31,7 @@ func connect(t *testing.T, s *Server) device.Device {
 		require.NoError(t, d.Close())
 		require.NoError(t, <-done, "a client that hangs up is no error")
 	})
-	return d
+	return Shelved{d, shelf}
 }
 
 func TestMemoryRoundTrips(t *testing.T) {
@@ -116,13 +120,14 @@ func TestLaunchArgumentsArriveIntact(t *testing.T) {
 
 func TestErrorsKeepTheirTypes(t *testing.T) {
 	f := newFake()
-	d := connect(t, &Server{Device: f, Vet: func(s device.Source) (device.Source, error) {
-		if s.Name == "vetted.cu" {
+	texts := map[string]string{"k.cu": `extern "C" __global__ void k() {}`, "oops.cu": "oops"}
+	d := connect(t, &Server{Device: f, Find: func(s device.Source) (device.Source, error) {
+		if s.Text = texts[s.Name]; s.Text == "" {
 			return s, errors.New("not allowed")
 		}
 		return s, nil
 	}})
-	_, err := d.Compile(device.Source{Name: "k.cu", Text: "oops"})
+	_, err := d.Compile(device.Source{Name: "oops.cu"})
 	var compile *device.CompileError
 	require.ErrorAs(t, err, &compile)
 	assert.Equal(t, 3, compile.Diagnostics[0].Line)
@@ -134,7 +139,7 @@ func TestErrorsKeepTheirTypes(t *testing.T) {
 	_, err = d.NewEvent()
 	require.ErrorIs(t, err, device.ErrNoClock)
 
-	m, err := d.Compile(device.Source{Name: "k.cu", Text: `extern "C" __global__ void k() {}`})
+	m, err := d.Compile(device.Source{Name: "k.cu"})
 	require.NoError(t, err)
 	_, err = m.Kernel("other")
 	require.ErrorContains(t, err, "it has k")
@@ -163,20 +168,20 @@ func TestALostConnectionIsAnError(t *testing.T) {
 func TestCubinTravels(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	header := map[string]string{"rows.cuh": "extern \"C\" __global__ void sums(int n) {}"}
-	s := &Server{
-		Vet: func(src device.Source) (device.Source, error) { src.Files = header; return src, nil },
-		Cubin: func(src device.Source, arch string) ([]byte, error) {
-			return []byte(src.Name + arch), nil
-		},
-	}
+	shelf := Shelf{"k.cu": {Name: "k.cu", Text: "#include \"rows.cuh\"",
+		Files: map[string]string{"rows.cuh": `extern "C" __global__ void sums(int n) {}`}}}
+	s := &Server{Find: shelf.Find, Cubin: func(src device.Source, arch string) ([]byte, error) {
+		return []byte(src.Text[:8] + arch), nil
+	}}
 	go func() { _ = s.Serve(there) }()
-	data, kernels, err := Cubin(here)(device.Source{Name: "k.cu", Text: "#include \"rows.cuh\""}, "sm_90")
+	data, kernels, err := Cubin(here)(device.Source{Name: "k.cu"}, "sm_90")
 	require.NoError(t, err)
-	assert.Equal(t, "k.cusm_90", string(data))
+	assert.Equal(t, "#includesm_90", string(data))
 	if assert.NotEmpty(t, kernels, "of a header that this side lacks") {
 		assert.Equal(t, "sums", kernels[0].Name)
 	}
+	_, _, err = Cubin(here)(device.Source{Name: "k.cu", Text: "int x;"}, "sm_90")
+	require.ErrorIs(t, err, device.ErrText)
 	_, err = Dial(here)
 	require.ErrorContains(t, err, "only compiles")
 }

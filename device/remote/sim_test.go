@@ -24,9 +24,10 @@ func TestTheSimulatorBehindASocketConforms(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = d.Close() })
 		here, there := net.Pipe()
-		go func() { _ = (&remote.Server{Device: d}).Serve(there) }()
+		shelf := remote.Shelf{}
+		go func() { _ = (&remote.Server{Device: d, Find: shelf.Find}).Serve(there) }()
 		client, err := remote.Dial(here)
 		require.NoError(t, err)
-		return client
+		return remote.Shelved{Device: client, Shelf: shelf}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"flashlab/nn/persistent"
 )
 
-// folder has its kernels.
-const folder = "nn/gpt2/persistent"
+// persistentFolder has its kernels.
+const persistentFolder = "nn/gpt2/persistent"
 
 // The students' tree has no such step, nor this file: it shows how several tasks are done.
 func init() { otherSteps["persistent"] = persistByChoice }
@@ -90,7 +90,7 @@ func (m *Model) Persist(p Persistent) error {
 	if err := p.complete(c, info); err != nil {
 		return fail("%w", err)
 	}
-	module, err := m.queue.Compile(device.Source{Folder: folder, Name: "persistent.cu", Defines: p.defines(c)})
+	module, err := m.queue.Compile(device.Source{Folder: persistentFolder, Name: "persistent.cu", Defines: p.defines(c)})
 	if err != nil {
 		return fail("%w", err)
 	}

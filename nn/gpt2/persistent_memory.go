@@ -86,7 +86,7 @@ func (p Persistent) matrices(m *Model) (map[string]device.Buffer[device.Float16]
 	if p.Bits != 16 {
 		return nil, nil
 	}
-	module, err := m.queue.Compile(device.Source{Folder: folder, Name: "halves.cu"})
+	module, err := m.queue.Compile(device.Source{Folder: persistentFolder, Name: "halves.cu"})
 	if err != nil {
 		return nil, err
 	}

@@ -88,12 +88,12 @@ func (s *prepared) spec(p pass, built build.Result) supervise.Spec {
 		Kernels: s.kernels.Find}
 }
 
-// timing are the kernels that a worker times with, and makes its inputs with on a GPU. Cases that are not timed have none of them.
-var timing = []string{"grader/grading/worker/gauge.cu", "nn/fill.cu"}
+// timers are the kernels that a worker times with, and makes its inputs with on a GPU. Cases that are not timed have none of them.
+var timers = []string{"grader/grading/worker/gauge.cu", "nn/fill.cu"}
 
 // timed is how the worker is started for cases that are timed.
 func (s *prepared) timed(spec supervise.Spec) (supervise.Spec, error) {
-	kernels, err := s.kernels.With(s.o.Root, timing...)
+	kernels, err := s.kernels.With(s.o.Root, timers...)
 	if err != nil {
 		return spec, err
 	}

@@ -123,7 +123,7 @@ func misbehave(mode string, conn io.Writer) {
 type idle struct{ renewed int }
 
 func (*idle) Kind() device.Kind          { return device.Sim }
-func (*idle) Serve(net.Conn)             {}
+func (*idle) Serve(net.Conn, Kernels)    {}
 func (*idle) Observe() (Observed, error) { return Observed{Measured: true}, nil }
 func (i *idle) Renew() error             { i.renewed++; return nil }
 func (*idle) Close() error               { return nil }
