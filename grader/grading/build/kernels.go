@@ -25,7 +25,7 @@ type Kernels struct {
 func KernelsOf(root string, t *rubric.Task, files []gate.File) (*Kernels, error) {
 	k := &Kernels{own: t.Dir, folders: map[string]map[string]string{}}
 	for _, f := range files {
-		if isKernel(f.Name) {
+		if isKernel(f.Name) && !f.Ladder { // a ladder's headers come with the kernels that include them (gate.Rules)
 			k.add(f.Task, f.Name, string(f.Data))
 		}
 	}
