@@ -1,15 +1,11 @@
 package unfused
 
 import (
-	_ "embed"
 	"math"
 
 	"flashlab/attn"
 	"flashlab/device"
 )
-
-//go:embed mask.cu
-var maskText string
 
 // maskBlock is the number of threads of a block: each changes one score.
 const maskBlock = 256
@@ -24,7 +20,7 @@ type Mask struct {
 
 // NewMask compiles mask.cu.
 func NewMask(q device.Queue) (*Mask, error) {
-	module, err := q.Compile(device.Source{Name: "mask.cu", Text: maskText})
+	module, err := q.Compile(device.Source{Folder: "task2_unfused", Name: "mask.cu"})
 	if err != nil {
 		return nil, err
 	}

@@ -1,21 +1,19 @@
-// Package rope is the reference solution of bonus task b1. Its rope.go and kernels.cu
-// stand in for the files of the same names one folder up.
+// Package rope is bonus task b1: attention whose queries and keys are rotated as
+// they are loaded.
+//
+// README.md is the handout. You edit rope.go and kernels.cu.
 package rope
 
 import (
-	_ "embed"
 	"fmt"
 
 	"flashlab/attn"
 	"flashlab/device"
 )
 
-//go:embed kernels.cu
-var kernels string
-
 // Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
 // grader never takes a student's copy of it.
-var Source = device.Source{Name: "kernels.cu", Text: kernels}
+var Source = device.Source{Folder: "bonus/b1_rope", Name: "kernels.cu"}
 
 // Rotation says how queries and keys are rotated: at position p, pair j of a row
 // is turned by the angle p · Base^(−2j/Dim).

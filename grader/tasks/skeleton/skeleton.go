@@ -68,6 +68,7 @@ func (t task) files() map[string]string {
 		"task/README.md.tmpl":            dir + "/README.md",
 		"task/rubric.toml.tmpl":          dir + "/rubric.toml",
 		"task/source.go.tmpl":            dir + "/source.go",
+		"task/texts.go.tmpl":            dir + "/texts.go",
 		"task/stub.go.tmpl":              dir + "/" + t.Package + ".go",
 		"task/kernels.cu.tmpl":           dir + "/kernels.cu",
 		"task/public_test.go.tmpl":       dir + "/" + t.Package + "_test.go",
@@ -93,7 +94,9 @@ func New(root, name, title string) ([]string, error) {
 			return nil, err
 		}
 	}
-	texts[t.Dir+"/solution/source.go"] = texts[t.Dir+"/source.go"]
+	for _, provided := range []string{"source.go", "texts.go"} {
+		texts[t.Dir+"/solution/"+provided] = texts[t.Dir+"/"+provided]
+	}
 	for to := range texts {
 		if _, err := os.Stat(filepath.Join(root, to)); err == nil {
 			return nil, fmt.Errorf("%s is there already", to)
