@@ -68,7 +68,7 @@ func (t task) files() map[string]string {
 		"task/README.md.tmpl":            dir + "/README.md",
 		"task/rubric.toml.tmpl":          dir + "/rubric.toml",
 		"task/source.go.tmpl":            dir + "/source.go",
-		"task/texts.go.tmpl":            dir + "/texts.go",
+		"task/texts.go.tmpl":             dir + "/texts.go",
 		"task/stub.go.tmpl":              dir + "/" + t.Package + ".go",
 		"task/kernels.cu.tmpl":           dir + "/kernels.cu",
 		"task/public_test.go.tmpl":       dir + "/" + t.Package + "_test.go",
