@@ -103,6 +103,10 @@ func (r *recorder) CopyOut(_ []byte, src device.Memory) error {
 }
 
 func (r *recorder) Compile(src device.Source) (device.Module, error) {
+	src, err := src.Whole()
+	if err != nil {
+		return nil, err
+	}
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
