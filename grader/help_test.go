@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,5 +30,24 @@ func TestHelpFitsOneScreen(t *testing.T) {
 		for _, line := range lines {
 			assert.LessOrEqual(t, len([]rune(line)), 80, line)
 		}
+	}
+}
+
+// grader/README.md lists every command, in the folder and the order of the lists.
+func TestTheReadmeListsEveryCommand(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for folder, list := range map[string]command.List{"student": commonCommands(nil), "instructor": instructors()} {
+		_, body, found := strings.Cut(string(text), "    command/"+folder+"/")
+		require.True(t, found, folder)
+		end := regexp.MustCompile(`\n(\n| {4}\S)`).FindStringIndex(body)
+		require.NotNil(t, end, folder)
+		var want []string
+		for _, c := range list {
+			if !c.Hidden {
+				want = append(want, c.Name)
+			}
+		}
+		assert.Equal(t, strings.Join(want, ", "), strings.Join(strings.Fields(body[:end[0]]), " "), "grader/README.md: the commands in command/%s", folder)
 	}
 }
