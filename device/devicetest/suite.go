@@ -94,6 +94,7 @@ func works(t *testing.T, b bench) {
 		{"Attributes", tellsAttributes},
 		{"TensorCores", tensorCores},
 		{"PTX", inlinePTX},
+		{"Split", mergesParts},
 		{"Hopper", onHopper},
 		{"StillWorks", adds},
 	} {

@@ -12,22 +12,14 @@
 // an online softmax of its own; at the end their results are merged. Where several
 // blocks share the keys (parts), the last of them to finish merges theirs.
 
+#include <early.h> // decode.go launches these kernels early
+
 #define THREADS 256
 #define KEYS 4      // that a group loads at a time
 #define SHARED 4096 // groups of blocks that share keys, at most: decode.go knows it
 
 // How many of the blocks that share keys are done: 0 before and after each launch.
 __device__ unsigned done[SHARED];
-
-// In a recorded graph these kernels begin before the one ahead of them has finished:
-// decode.go launches them early. Every block calls this, and only then touches
-// memory. The next kernel may begin once every block has.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
 // if rows start at multiples of 16 bytes (wide), else LANES apart: either way

@@ -7,6 +7,7 @@
 // A file of CUDA is compiled by itself: formats, table and places are those of kernels.cu.
 
 #include <cuda_fp16.h>
+#include <early.h>
 #include <tensorcore.h>
 
 // ---- as in kernels.cu -----------------------------------------------------------------------
@@ -90,18 +91,6 @@ struct Places {
 
 // ---- one row --------------------------------------------------------------------------------
 
-// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
-// since, so they are asked for at once; x may be what that kernel writes.
-__device__ void letTheNextBegin() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
 __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
 }
@@ -141,7 +130,7 @@ __device__ void projectOne(const __half *x, const unsigned char *codes, const Sc
     letTheNextBegin();
     ask(one);
     fillPairs(memory); // while they are on their way
-    waitForInputs();
+    waitForTheOneBefore();
     uint4 b[4]; // column g
     const auto hold = [&](int group) {
         const bool mine = g / 2 % BLOCKS == t * 32 / BLOCK && group < groups;

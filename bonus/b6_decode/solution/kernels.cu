@@ -16,6 +16,8 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <early.h>
+#include <split.h>
 #include <stdint.h>
 #ifdef BRAIN
 typedef __nv_bfloat16 Half;
@@ -40,20 +42,10 @@ constexpr int PIECES = DIM / 8;      // of a row: 16 bytes each, what one thread
 constexpr int TILE = KEYS * DIM * 2; // bytes of a tile of keys; that of values is as large
 constexpr int RING = STAGES * 2 * TILE;
 constexpr int WIDTH = DIM + 4; // floats of a result: whole pieces of 16 bytes
-constexpr unsigned EVERYONE = 0xffffffff;
 static_assert(HEADS * WIDTH * 4 <= RING, "a warp leaves its results in its ring");
 
 // How many of the blocks that share keys are done: 0 before and after each launch.
 __device__ unsigned done[GROUPS];
-
-// In a recorded graph this kernel begins before the one ahead of it has finished: decode.go
-// launches it early. Every block calls this, and only then touches memory.
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-#endif
-}
 
 // Row r's pieces change places, by r's last three bits: eight rows of one column of pieces, as
 // ldmatrix reads them, are then in different banks.
@@ -109,63 +101,10 @@ __device__ uint32_t pack(float low, float high) {
     return *reinterpret_cast<const uint32_t *>(&two);
 }
 
-// The largest, or the sum, over lanes whose numbers differ in the bits below LANES.
-template <int LANES> __device__ float largestOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x = fmaxf(x, __shfl_xor_sync(EVERYONE, x, i));
-    return x;
-}
-template <int LANES> __device__ float sumOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x += __shfl_xor_sync(EVERYONE, x, i);
-    return x;
-}
-
-// Before the first key the largest score is -inf, and -inf - -inf would be NaN.
-__device__ float base(float largest) {
-    return largest == -INFINITY ? 0 : largest;
-}
-
-// What several warps, or blocks, have found of one head: the largest score, in units of log2, and
-// relative to it the sum of the weights and four of the head's numbers for each lane.
-struct Found {
-    float largest, sum;
-    float4 numbers;
-};
-
-// Merges n results, pitch floats apart: DIM numbers, the largest score, the sum. It is the online
-// softmax again, TOGETHER results at a time: all that is read of them is on its way at once. A
-// result without a key has a largest score of -inf, so it counts 2^-inf = 0 times.
-template <int TOGETHER> __device__ Found merge(const float *results, size_t pitch, int n) {
-    const int lane = threadIdx.x % 32;
-    Found all = {-INFINITY, 0, {0, 0, 0, 0}};
-    float4 &y = all.numbers;
-    for (int first = 0; first < n; first += TOGETHER) {
-        float largest = -INFINITY, sum = 0; // of result first + lane
-        if (lane < TOGETHER && first + lane < n) {
-            const float *one = results + (first + lane) * pitch + DIM;
-            const float2 both = *reinterpret_cast<const float2 *>(one);
-            largest = both.x, sum = both.y;
-        }
-        float4 x[TOGETHER] = {};
-        for (int i = 0; i < TOGETHER; i++)
-            if (first + i < n && lane < DIM / 4)
-                x[i] = reinterpret_cast<const float4 *>(results + (first + i) * pitch)[lane];
-        const float most = fmaxf(all.largest, largestOf<32>(largest));
-        const float again = exp2f(all.largest - base(most)), factor = exp2f(largest - base(most));
-        all.largest = most;
-        all.sum = all.sum * again + sumOf<32>(factor * sum);
-        y.x *= again, y.y *= again, y.z *= again, y.w *= again;
-        for (int i = 0; i < TOGETHER; i++) {
-            const float by = __shfl_sync(EVERYONE, factor, i);
-            y.x += by * x[i].x, y.y += by * x[i].y, y.z += by * x[i].z, y.w += by * x[i].w;
-        }
-    }
-    return all;
-}
-// Divides by the sum and rounds, once. A sequence without a key gets zeros.
+// Rounds, once, and writes the head's output.
 __device__ void finish(Half *out, const Found &all) {
-    const float share = all.sum == 0 ? 0 : 1 / all.sum;
-    const float4 x = all.numbers;
-    const uint2 y = {pack(x.x * share, x.y * share), pack(x.z * share, x.w * share)};
+    const float4 x = all.output();
+    const uint2 y = {pack(x.x, x.y), pack(x.z, x.w)};
     if (threadIdx.x % 32 < DIM / 4) reinterpret_cast<uint2 *>(out)[threadIdx.x % 32] = y;
 }
 
@@ -280,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     // 8. A warp merges a head. With all keys here that is the end of it.
     between += head0 * parts * WIDTH;
     for (int h = warp; h < count; h += WARPS) {
-        const Found all = merge<WARPS>(results + h * WIDTH, RING / 4, WARPS);
+        const Found all = merge<DIM, WARPS>(results + h * WIDTH, RING / 4, WARPS, exp2f);
         float *one = between + (h * parts + part) * WIDTH;
         if (parts == 1) finish(out + (head0 + h) * DIM, all);
         if (parts > 1 && lane < DIM / 4) reinterpret_cast<float4 *>(one)[lane] = all.numbers;
@@ -296,5 +235,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (!last) return;
     __threadfence();
     for (int h = warp; h < count; h += WARPS)
-        finish(out + (head0 + h) * DIM, merge<16>(between + h * parts * WIDTH, WIDTH, parts));
+        finish(out + (head0 + h) * DIM,
+               merge<DIM, 16>(between + h * parts * WIDTH, WIDTH, parts, exp2f));
 }

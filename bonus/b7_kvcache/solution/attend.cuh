@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tile.cuh"
+#include <split.h>
 #include <tensorcore.h>
 
 constexpr unsigned EVERYONE = 0xffffffff;
@@ -13,26 +14,11 @@ __device__ uint32_t pack(float low, float high) {
     return bits(__floats2half2_rn(low, high));
 }
 
-// The largest, or the sum, over lanes whose numbers differ in the bits below LANES.
-template <int LANES> __device__ float largestOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x = fmaxf(x, __shfl_xor_sync(EVERYONE, x, i));
-    return x;
-}
-template <int LANES> __device__ float sumOf(float x) {
-    for (int i = 1; i < LANES; i *= 2) x += __shfl_xor_sync(EVERYONE, x, i);
-    return x;
-}
-
 // 2^x, where less than 2^-126 is 0.
 __device__ float power(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
-}
-
-// Before the first key the largest score is -inf, and -inf - -inf would be NaN.
-__device__ float base(float largest) {
-    return largest == -INFINITY ? 0 : largest;
 }
 
 // What a warp knows. Lane l has head l / 4's queries, largest score (in units of log2) and part of

@@ -10,6 +10,7 @@
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
+#include <early.h>
 #include <stdint.h>
 #include <tensorcore.h>
 
@@ -49,19 +50,6 @@ __device__ unsigned high(unsigned word, Zero zero) { // codes at bits 4 and 20
 }
 __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
-}
-
-// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
-// since, so they are asked for at once; x may be what that kernel writes.
-__device__ void letTheNextBegin() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
 }
 
 // ---- the order of fragments -----------------------------------------------------------------
@@ -166,7 +154,7 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
     letTheNextBegin();
 #pragma unroll
     for (int a = 0; a < AHEAD; a++) askWeights(a, first + a);
-    waitForInputs();
+    waitForTheOneBefore();
     for (int i = 0; i < STAGES - 1; i++) askX(i, first + i);
 
     // 3. Sum c of a lane is of row 2t + c % 2 of eight, and of output g, or, from 2 on, g + 8.

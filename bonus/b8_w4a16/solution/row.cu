@@ -8,6 +8,7 @@
 // A file of CUDA is compiled by itself: codes become halves as in kernels.cu.
 
 #include <cuda_fp16.h>
+#include <early.h>
 #include <tensorcore.h>
 
 // ---- as in kernels.cu -----------------------------------------------------------------------
@@ -49,19 +50,6 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
 }
 
-// In a recorded graph a kernel may begin while the one before it runs. Weights are there long
-// since, so they are asked for at once; x may be what that kernel writes.
-__device__ void letTheNextBegin() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ void waitForInputs() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 // ---- one row --------------------------------------------------------------------------------
 
 // A block has TILES tiles of 16 outputs; its warps take groups of 128 numbers in turn. Each is
@@ -99,7 +87,7 @@ __device__ __forceinline__ void multiplyOne(const __half *x, const uint4 *codes,
     };
     letTheNextBegin();
     askWeights(one, warp);
-    waitForInputs();
+    waitForTheOneBefore();
     askX(one, warp);
 
     float sums[2 * TILES] = {};

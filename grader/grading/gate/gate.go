@@ -64,6 +64,7 @@ func (e *Error) Error() string {
 type Rules struct {
 	PTX     bool              // inline PTX, by asm statements in functions
 	Headers []string          // the task's own, which its kernels may include: "tile.cuh"
+	Course  []string          // of the course's headers, beyond those that all may include
 	Ladder  map[string]string // headers that versions of a solution share, by name: kernels that name them get them
 	// Provided tells which kernels, in their normal form, every worker has from the course: these may hold
 	// inline PTX in any task. Nil is none.

@@ -28,7 +28,7 @@ const ptxHeader = "hopper.h"
 
 // allows tells whether a kernel may include a header that is not the task's own.
 func (r Rules) allows(header string) bool {
-	return allowedHeaders[header] || header == ptxHeader && r.PTX
+	return allowedHeaders[header] || header == ptxHeader && r.PTX || slices.Contains(r.Course, header)
 }
 
 var (

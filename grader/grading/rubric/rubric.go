@@ -27,7 +27,8 @@ type Task struct {
 	Optional []string        // types that may stay stubs: nothing scored needs them
 	Provided []string        // other files that the package needs
 	Given    []string        // folders of the course's kernels that its worker has besides
-	PTX      bool            `toml:"ptx"` // its kernels may hold inline PTX
+	PTX      bool            `toml:"ptx"`     // its kernels may hold inline PTX
+	Course   []string        `toml:"headers"` // of the course's own, beyond those that every task's kernels may include
 	Uses     []registry.Name // earlier tasks whose files its worker holds too
 	Used     []*Task         `toml:"-"` // these tasks
 	Limits   Limits

@@ -136,13 +136,16 @@ func (p pass) tool(b supervise.Backend) string {
 }
 
 // rulesOf are what a task's files may hold.
-func rulesOf(t *rubric.Task) gate.Rules { return gate.Rules{PTX: t.PTX, Headers: t.Headers()} }
+func rulesOf(t *rubric.Task) gate.Rules {
+	return gate.Rules{PTX: t.PTX, Headers: t.Headers(), Course: t.Course}
+}
 
 // rulesOfAll are what a task's worker may have compiled: kernels of the tasks that it uses, too.
 func rulesOfAll(t *rubric.Task) gate.Rules {
 	rules := rulesOf(t)
 	for _, used := range t.Used {
 		rules.Headers = append(rules.Headers, used.Headers()...)
+		rules.Course = append(rules.Course, used.Course...)
 	}
 	return rules
 }
