@@ -1,6 +1,6 @@
 // Attention on Hopper: out = softmax(q * k^T / sqrt(DIM)) * v, as exact as in float32.
 //
-//   q, out [heads, seqQ, DIM]     k, v [heads / share, seqK, DIM]
+//   q, out [heads, seqQ, DIM]     k, v [heads / groupSize, seqK, DIM]
 //
 // Tensor cores multiply halves, of 11 bits, so each number is two of them, x = (high + low) / 2^n,
 // and a product takes three (task 4's solution tells how that is exact). A kernel of its own cuts
@@ -186,8 +186,8 @@ __device__ void cutAll(const float (&p)[KEYS / 2], unsigned (&high)[KEYS / 4],
 
 // out = out * rescale + probabilities * v, 64 columns at a time. A sum is that of 64 keys: it
 // starts from zero, so that few additions cut off, and meets the output once, by one that rounds.
-__device__ void weigh(Rows &r, const unsigned (&high)[KEYS / 4], const unsigned (&low)[KEYS / 4],
-                      const unsigned char *v) {
+__device__ void addValues(Rows &r, const unsigned (&high)[KEYS / 4],
+                          const unsigned (&low)[KEYS / 4], const unsigned char *v) {
     constexpr int LOW = DIM / 64 * BOX;
 #pragma unroll
     for (int box = 0; box < DIM / 64; box++) {
@@ -233,7 +233,8 @@ __device__ void write(const Rows &r, float *out, int row, int rows) {
 extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
     flash(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap,
           const __grid_constant__ CUtensorMap vMap, const int *qScale, const int *kScale,
-          const int *vScale, float *out, int seqQ, int seqK, int share, int causal, float factor) {
+          const int *vScale, float *out, int seqQ, int seqK, int groupSize, int causal,
+          float factor) {
     extern __shared__ unsigned char memory[];
     __shared__ Mbarrier qFull, kFull, vFull, kEmpty, vEmpty;
     unsigned char *q = (unsigned char *)(((uintptr_t)memory + 1023) / 1024 * 1024);
@@ -259,17 +260,17 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
         for (int i = 0; i < tiles; i++) {
             kEmpty.wait(i % 2 ^ 1);
             kFull.arrive_expect_tx(TILE);
-            ask(k, kMap, i * KEYS, head / share, kFull);
+            ask(k, kMap, i * KEYS, head / groupSize, kFull);
             vEmpty.wait(i % 2 ^ 1);
             vFull.arrive_expect_tx(TILE);
-            ask(v, vMap, i * KEYS, head / share, vFull);
+            ask(v, vMap, i * KEYS, head / groupSize, vFull);
         }
         return;
     }
     setmaxnreg_inc<240>();
     const int row = row0 + threadIdx.x / 32 * 16 + lane / 4;
     const int groupsQ = (seqQ + 7) / 8, groupsK = (seqK + 7) / 8;
-    kScale += head / share * groupsK, vScale += head / share * groupsK;
+    kScale += head / groupSize * groupsK, vScale += head / groupSize * groupsK;
     Rows r;
     for (int h = 0; h < 2; h++)
         r.scale[h] = factor * powerOfTwo(-qScale[head * groupsQ + min(row / 8 + h, groupsQ - 1)]);
@@ -290,7 +291,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
         cutAll(score, high, low, vScale, key0 / 8, groupsK, unit);
         // 3. Weighted values.
         vFull.wait(i % 2);
-        weigh(r, high, low, v);
+        addValues(r, high, low, v);
         if (lane == 0) vEmpty.arrive();
     }
     write(r, out + (size_t)head * seqQ * DIM, row, seqQ);

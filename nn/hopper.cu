@@ -41,9 +41,9 @@ __device__ uint64_t operand(const unsigned char *rows) {
     return start + ((uint64_t)(1024 / 16) << 32) + ((uint64_t)1 << 62);
 }
 
-// Begins with one slab of 64 lines of x and all of w's: part = xLow * wHigh + xHigh * wLow + xHigh
+// Multiplies one slab of 64 lines of x and all of w's: part = xLow * wHigh + xHigh * wLow + xHigh
 // * wHigh. A half of a line is 32 halves, 64 bytes; a product takes 16 of them.
-__device__ void begin(float (&part)[SUMS], const unsigned char *x, const unsigned char *w) {
+__device__ void multiply(float (&part)[SUMS], const unsigned char *x, const unsigned char *w) {
     constexpr int HIGH = 0, LOW = SLAB * 2 / 16, STEP = 32 / 16; // in units of 16 bytes
     const uint64_t a = operand(x), b = operand(w);
     const auto mma = [&](uint64_t x, uint64_t w, bool add) {
@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__((MULTIPLIERS + 1) * WARPGROUP, 1)
         const auto step = [&](float(&part)[SUMS], float(&last)[SUMS], bool isFirst) {
             full[stage].wait(phase);
             const unsigned char *x = stages + stage * STAGE;
-            begin(part, x + warpgroup * 64 * LINE, x + ROWS * LINE);
+            multiply(part, x + warpgroup * 64 * LINE, x + ROWS * LINE);
             if (!isFirst) {
                 addUp<1>(sum, last);
                 if (threadIdx.x % 32 == 0) empty[before].arrive(); // each warp

@@ -26,9 +26,9 @@ struct Found {
 
     // The head's numbers of the output. A sequence without a key gets zeros.
     __device__ __forceinline__ float4 output() const {
-        const float share = sum == 0 ? 0 : 1 / sum;
+        const float inverse = sum == 0 ? 0 : 1 / sum;
         const float4 x = numbers;
-        return {x.x * share, x.y * share, x.z * share, x.w * share};
+        return {x.x * inverse, x.y * inverse, x.z * inverse, x.w * inverse};
     }
 };
 

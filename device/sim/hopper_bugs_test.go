@@ -43,8 +43,8 @@ const hoppersWords = `
 #define WAIT(b, phase) ((Mbarrier *)(b))->wait(phase)
 #undef FETCH_AT
 #define FETCH_AT(to, map, column, row, b) tma_load(to, *(map), *(Mbarrier *)(b), column, row)
-#undef BEGIN
-#define BEGIN wgmma_fence()
+#undef FENCE
+#define FENCE wgmma_fence()
 #undef COMMIT
 #define COMMIT wgmma_commit()
 #undef FINISH

@@ -72,7 +72,7 @@ __device__ float silu(float x) {
 
 // Lane t of four has pairs 4i + t of 32 columns, for i < 4; afterwards its p are pairs 4t to
 // 4t + 3, which lie together: eight columns, 16 bytes.
-__device__ void gather(uint32_t (&p)[4], int lane) {
+__device__ void transpose(uint32_t (&p)[4], int lane) {
 #pragma unroll
     for (int by = 1; by <= 2; by *= 2) {
         const bool high = lane & by;
@@ -108,7 +108,7 @@ __device__ void write(__half *y, const float (&sums)[N], Tile tile, int rows, in
                 }
                 p[i] = pack(low, high);
             }
-            gather(p, lane);
+            transpose(p, lane);
             if (row + 8 * h < rows && column + 32 * g < width)
                 *reinterpret_cast<uint4 *>(y + (size_t)(row + 8 * h) * width + column + 32 * g) =
                     make_uint4(p[0], p[1], p[2], p[3]);

@@ -217,13 +217,13 @@ __device__ __forceinline__ void attend(const __half *q, const __half *k, const _
     for (int t = 0; t < TALL; t++) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const float share = 1 / sumOf(rows[t].sum[h]); // every query sees a key
+            const float inverse = 1 / sumOf(rows[t].sum[h]); // every query sees a key
             const int row = firstRow + mine + t * 16 + lane / 4 + h * 8;
             if (row >= count) continue;
             uint32_t *to = reinterpret_cast<uint32_t *>(out + (size_t)row * heads * DIM) + lane % 4;
 #pragma unroll
             for (int j = 0; j < DIM / 8; j++)
-                to[4 * j] = pack(o[t][j][2 * h] * share, o[t][j][2 * h + 1] * share);
+                to[4 * j] = pack(o[t][j][2 * h] * inverse, o[t][j][2 * h + 1] * inverse);
         }
     }
 }

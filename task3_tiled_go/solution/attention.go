@@ -38,7 +38,7 @@ func Forward(sram *hbm.SRAM, o, q, k, v *hbm.Matrix, br, bc int, causal bool) er
 			if causal {
 				b.scores.Mask(first + offset - key)
 			}
-			b.weigh()
+			b.softmax()
 			b.kv.Load(v, key)
 			b.o.AddMul(b.scores, b.kv)
 		}
@@ -82,9 +82,9 @@ func (t tiles) part(rows, keys int) tiles {
 	}
 }
 
-// weigh makes weights of the scores, and brings what was gathered before to the
+// softmax makes weights of the scores, and brings what was gathered before to the
 // new maximum: all of it was relative to the old one.
-func (t tiles) weigh() {
+func (t tiles) softmax() {
 	t.newMax.Copy(t.max)
 	t.newMax.MaxRows(t.scores)
 	rescale := t.max // e^(old − new) ≤ 1; in the first round e^(−Inf) = 0

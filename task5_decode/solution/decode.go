@@ -163,13 +163,13 @@ func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 // pick finds the kernel for a head dimension and the number of query heads that share
 // a key head, and how many blocks it takes if none share keys.
 func (d *Decode) pick(s attn.DecodeShape) (k sized, groups int) {
-	share := s.Heads / s.KVHeads
+	groupSize := s.Heads / s.KVHeads
 	for _, k = range d.kernels {
-		if s.Dim <= k.dim && share <= k.heads {
+		if s.Dim <= k.dim && groupSize <= k.heads {
 			break // otherwise the last: some heads to each of several blocks
 		}
 	}
-	return k, s.Batch * s.KVHeads * ((share + k.heads - 1) / k.heads)
+	return k, s.Batch * s.KVHeads * ((groupSize + k.heads - 1) / k.heads)
 }
 
 // aligned tells whether all rows, of length numbers, start at multiples of 16

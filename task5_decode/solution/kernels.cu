@@ -109,13 +109,13 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 
     // 1. Which heads, which keys. The length is read here, on the device: a launch
     //    that was recorded in a graph must see today's.
-    const int share = heads / kvHeads; // query heads of a key head
-    const int chunks = (share + HEADS - 1) / HEADS;
+    const int groupSize = heads / kvHeads; // query heads of a key head
+    const int chunks = (groupSize + HEADS - 1) / HEADS;
     const int kvHead = blockIdx.x / chunks % kvHeads;
     const int sequence = blockIdx.x / chunks / kvHeads;
-    const int firstOfShare = blockIdx.x % chunks * HEADS;
-    const int count = min(HEADS, share - firstOfShare); // of this block's query heads
-    const size_t head0 = (size_t)sequence * heads + kvHead * share + firstOfShare;
+    const int firstOfGroup = blockIdx.x % chunks * HEADS;
+    const int count = min(HEADS, groupSize - firstOfGroup); // of this block's query heads
+    const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + firstOfGroup;
 
     const int parts = gridDim.y, part = blockIdx.y;
     const int length = min(lengths[sequence], slots);

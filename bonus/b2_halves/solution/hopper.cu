@@ -174,7 +174,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             wgmma_commit();
         };
         auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; };
-        auto weigh = [&](int i, bool masked) { // the softmax of its scores, which are there
+        auto softmaxOf = [&](int i, bool masked) { // the softmax of its scores, which are there
             release(tiles.kEmpty[(tilesBefore + i) % STAGES]);
             if (masked) hide(s, (last - i) * KEYS, seqK, limit, lane);
             return softmax(s, rows, scale);
@@ -189,7 +189,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             output(i - 1);
             passTurn();
             wgmma_wait<1>(s); // the scores, not yet the output
-            const bool grown = weigh(i, masked);
+            const bool grown = softmaxOf(i, masked);
             wgmma_wait<0>(o);
             release(tiles.vEmpty[(tilesBefore + i - 1) % STAGES]);
             round(); // not before: the products that are done now took p from these registers
@@ -221,7 +221,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         scores(i);
         passTurn();
         wgmma_wait<0>(s);
-        weigh(i, hidden(i));
+        softmaxOf(i, hidden(i));
         round();
         for (i++; i <= last && hidden(i); i++) step(i, true);
         for (; i <= last; i++) step(i, false); // most tiles: without a look at each key

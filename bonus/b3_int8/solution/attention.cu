@@ -290,11 +290,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void attention(
         for (int h = 0; h < 2; h++) {
             const float sum = sumOf(rows[t].sum[h]);
             // A query that sees no key gets zeros.
-            const float share = sum == 0 ? 0 : valueScale / sum;
+            const float inverse = sum == 0 ? 0 : valueScale / sum;
             const int row = firstRow + mine + t * 16 + lane / 4 + h * 8;
             if (row >= seqQ) continue;
             uint32_t *to = reinterpret_cast<uint32_t *>(out + (size_t)row * DIM) + lane % 4;
             for (int j = 0; j < DIM / 8; j++)
-                to[4 * j] = pack(o[t][j][2 * h] * share, o[t][j][2 * h + 1] * share);
+                to[4 * j] = pack(o[t][j][2 * h] * inverse, o[t][j][2 * h + 1] * inverse);
         }
 }

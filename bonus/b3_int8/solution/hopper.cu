@@ -211,12 +211,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         float sum = rows.sum[h];
         sum += __shfl_xor_sync(EVERYONE, sum, 1);
         sum += __shfl_xor_sync(EVERYONE, sum, 2);
-        const float share = sum == 0 ? 0 : 1 / sum; // a query that sees no key gets zeros
+        const float inverse = sum == 0 ? 0 : 1 / sum; // a query that sees no key gets zeros
         if (row + 8 * h >= seqQ) continue;
         uint32_t *to =
             reinterpret_cast<uint32_t *>(out + ((size_t)head * seqQ + row + 8 * h) * DIM);
 #pragma unroll
         for (int i = 2 * h; i < DIM / 2; i += 4)
-            to[i / 4 * 4 + lane % 4] = pack(o[i] * share, o[i + 1] * share);
+            to[i / 4 * 4 + lane % 4] = pack(o[i] * inverse, o[i + 1] * inverse);
     }
 }

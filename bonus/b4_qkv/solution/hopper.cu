@@ -84,7 +84,7 @@ struct Places {
 
 // Lane t of four has pairs 4i + t of 32 columns, for i < 4; afterwards its p are pairs 4t to
 // 4t + 3, which lie together: eight columns, 16 bytes.
-__device__ void gather(uint32_t (&p)[4], int lane) {
+__device__ void transpose(uint32_t (&p)[4], int lane) {
 #pragma unroll
     for (int by = 1; by <= 2; by *= 2) {
         const bool high = lane & by;
@@ -229,7 +229,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void project(
                     }
 #pragma unroll
                     for (int h = 0; h < 2; h++) {
-                        gather(p[h], lane);
+                        transpose(p[h], lane);
                         if (row + m * 64 + 8 * h < rows && firstColumn + 32 * g < outputs)
                             *reinterpret_cast<uint4 *>(places.of(lines[h], head, offset)) =
                                 make_uint4(p[h][0], p[h][1], p[h][2], p[h][3]);

@@ -152,7 +152,7 @@ __device__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uin
 
 // Lane t of four has pairs 4i + t of 32 columns, for i < 4; afterwards its p are pairs 4t to
 // 4t + 3, which lie together: eight columns, 16 bytes.
-__device__ void gather(uint32_t (&p)[4], int lane) {
+__device__ void transpose(uint32_t (&p)[4], int lane) {
 #pragma unroll
     for (int by = 1; by <= 2; by *= 2) {
         const bool high = lane & by;
@@ -237,7 +237,7 @@ __device__ void project(const Half *x, const Half *w, const Half *bias, const Pl
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 p[j] = pack(sums[t][j][2 * h] + b[j].x, sums[t][j][2 * h + 1] + b[j].y);
-            gather(p, lane);
+            transpose(p, lane);
             const int row = firstRow + down + t * 16 + lane / 4 + h * 8;
             if (row < rows && column < outputs)
                 places.put(row, column, make_uint4(p[0], p[1], p[2], p[3]));

@@ -111,8 +111,8 @@ func (p *Paged) BFloat16(out, q, k, v device.Buffer[device.BFloat16], table devi
 // run launches a kernel whose grid depends on the shape alone, not on the lengths: these change while
 // a recorded launch stays what it is.
 func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer[T], s attn.DecodeShape, lengths attn.PerSequence, table ...any) error {
-	share := s.Heads / s.KVHeads
-	groups := s.Batch * s.KVHeads * ((share + heads - 1) / heads)
+	groupSize := s.Heads / s.KVHeads
+	groups := s.Batch * s.KVHeads * ((groupSize + heads - 1) / heads)
 	l := device.Launch{Grid: device.D2(groups, parts(groups, s.MaxSeq)), Block: device.D1(32 * d.warps), Shared: d.shared(s.Dim)}
 	l.Early = true // it waits for its inputs by itself
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.

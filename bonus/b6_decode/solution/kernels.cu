@@ -122,11 +122,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int row = lane / 4; // the query head whose scores this lane has a part of
 
     // 1. Which heads, which keys. The length is read here: a recorded launch must see today's.
-    const int share = heads / kvHeads, chunks = (share + HEADS - 1) / HEADS;
+    const int groupSize = heads / kvHeads, chunks = (groupSize + HEADS - 1) / HEADS;
     const int chunk = blockIdx.x % chunks, kvHead = blockIdx.x / chunks % kvHeads;
     const int sequence = blockIdx.x / chunks / kvHeads;
-    const int count = min(HEADS, share - chunk * HEADS); // of this block's query heads
-    const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
+    const int count = min(HEADS, groupSize - chunk * HEADS); // of this block's query heads
+    const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + chunk * HEADS;
     const int parts = gridDim.y, part = blockIdx.y, pitch = kvHeads * DIM;
     const int length = min(max(lengths[sequence], 0), slots);
     const int step = parts * WARPS * KEYS;  // from a warp's tile to its next

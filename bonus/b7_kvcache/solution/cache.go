@@ -128,8 +128,8 @@ func (c *Cache) DecodeInt4(out, q Halves, from Int4, s attn.DecodeShape, lengths
 // a recorded launch stays what it is.
 func (c *Cache) decode(bits int, out, q Halves, s attn.DecodeShape, lengths attn.PerSequence, cache ...any) error {
 	f := format{bits, s.Dim}
-	share := s.Heads / s.KVHeads
-	blocks := s.Batch * s.KVHeads * ((share + heads - 1) / heads)
+	groupSize := s.Heads / s.KVHeads
+	blocks := s.Batch * s.KVHeads * ((groupSize + heads - 1) / heads)
 	l := device.Launch{Grid: device.D2(blocks, parts(blocks, s.MaxSeq)), Block: device.D1(32 * c.warps), Shared: c.shared(f)}
 	l.Early = true // it waits for its inputs by itself
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.

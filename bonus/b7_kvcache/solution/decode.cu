@@ -60,11 +60,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 
     // 1. Which heads, which keys. The length is read here, on the device: a launch that was
     //    recorded in a graph must see today's. Of 4 bits only whole groups are in codes.
-    const int share = heads / kvHeads, chunks = (share + HEADS - 1) / HEADS;
+    const int groupSize = heads / kvHeads, chunks = (groupSize + HEADS - 1) / HEADS;
     const int chunk = blockIdx.x % chunks, pair = blockIdx.x / chunks; // a sequence's key head
     const int sequence = pair / kvHeads, kvHead = pair % kvHeads;
-    const int count = min(HEADS, share - chunk * HEADS); // of this block's query heads
-    const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
+    const int count = min(HEADS, groupSize - chunk * HEADS); // of this block's query heads
+    const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + chunk * HEADS;
     const int parts = gridDim.y, part = blockIdx.y;
     const int length = min(max(lengths[sequence], 0), slots);
     const int open = BITS == 4 ? length % GROUP : 0, closed = length - open;

@@ -8,7 +8,7 @@ extern "C" __global__ void refills_after_multiplying(const __grid_constant__ CUt
     FILLING(tile, full)
     WAIT(&full, 0);
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -27,7 +27,7 @@ extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUt
     FILLING(tile, full)
     WAIT(&full, 0);
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: race
     COMMIT;
     if (threadIdx.x == 0) {
@@ -45,7 +45,7 @@ extern "C" __global__ void writes_while_multiplying(const __grid_constant__ CUte
     FILLING(tile, full)
     WAIT(&full, 0);
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: race
     COMMIT;
     tile[threadIdx.x] = 0;
@@ -59,7 +59,7 @@ extern "C" __global__ void writes_after_multiplying(const __grid_constant__ CUte
     FILLING(tile, full)
     WAIT(&full, 0);
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -89,7 +89,7 @@ extern "C" __global__ void writes_after_multiplying(const __grid_constant__ CUte
     float d[4] = {0, 0, 0, 0};                                                                     \
     for (int i = 0; i < 3; i++) {                                                                  \
         WAIT(&full, i & 1);                                                                        \
-        BEGIN;                                                                                     \
+        FENCE;                                                                                     \
         MULTIPLY(d, described(tile), described(tile));                                             \
         COMMIT;                                                                                    \
         before;                                                                                    \

@@ -40,7 +40,7 @@
                  : "memory")
 #define SEND_COMMIT asm volatile("cp.async.bulk.commit_group;")
 #define SEND_WAIT asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
-#define BEGIN asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define FENCE asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define COMMIT asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define FINISH asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
 #define MULTIPLY(d, a, b)                                                                          \

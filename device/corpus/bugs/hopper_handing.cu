@@ -10,7 +10,7 @@ extern "C" __global__ void multiplies_what_it_wrote(const __grid_constant__ CUte
     FENCE_ASYNC;
     __syncthreads();
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -23,7 +23,7 @@ extern "C" __global__ void fences_after_the_barrier(const __grid_constant__ CUte
     __syncthreads();
     FENCE_ASYNC;
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -35,7 +35,7 @@ extern "C" __global__ void multiplies_without_fence(const __grid_constant__ CUte
     for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
     __syncthreads();
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: no proxy fence
     COMMIT;
     FINISH;
@@ -48,7 +48,7 @@ extern "C" __global__ void fences_before_it_writes(const __grid_constant__ CUten
     for (int i = threadIdx.x; i < 4096; i += 256) tile[i] = x[i];
     __syncthreads();
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: no proxy fence
     COMMIT;
     FINISH;
@@ -61,7 +61,7 @@ extern "C" __global__ void one_fences_for_all(const __grid_constant__ CUtensorMa
     if (threadIdx.x == 0) FENCE_ASYNC;
     __syncthreads();
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: no proxy fence
     COMMIT;
     FINISH;

@@ -12,7 +12,7 @@
 extern "C" __global__ void uses_sums_in_time(const __grid_constant__ CUtensorMap map, const half *x,
                                              float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -21,7 +21,7 @@ extern "C" __global__ void uses_sums_in_time(const __grid_constant__ CUtensorMap
 extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     y[threadIdx.x] = d[1]; // want: sums on their way
@@ -30,7 +30,7 @@ extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap m
 extern "C" __global__ void changes_sums_in_time(const __grid_constant__ CUtensorMap map,
                                                 const half *x, float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -40,7 +40,7 @@ extern "C" __global__ void changes_sums_in_time(const __grid_constant__ CUtensor
 extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMap map,
                                               const half *x, float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     d[1] = 3; // want: sums on their way
@@ -51,7 +51,7 @@ extern "C" __global__ void waits_for_the_first_only(const __grid_constant__ CUte
                                                     const half *x, float *y) {
     PRODUCT
     float e[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     MULTIPLY(e, described(tile), described(tile));
@@ -64,7 +64,7 @@ extern "C" __global__ void waits_for_both(const __grid_constant__ CUtensorMap ma
                                           float *y) {
     PRODUCT
     float e[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     MULTIPLY(e, described(tile), described(tile));
@@ -76,7 +76,7 @@ extern "C" __global__ void waits_for_both(const __grid_constant__ CUtensorMap ma
 extern "C" __global__ void commits_nothing(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     FINISH;
     y[threadIdx.x] = d[1]; // want: not committed
@@ -92,7 +92,7 @@ extern "C" __global__ void fences_nothing(const __grid_constant__ CUtensorMap ma
 extern "C" __global__ void another_swizzle(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile, 2), described(tile, 2)); // want: wrong swizzle
     COMMIT;
     FINISH;
@@ -101,7 +101,7 @@ extern "C" __global__ void another_swizzle(const __grid_constant__ CUtensorMap m
 extern "C" __global__ void no_swizzle(const __grid_constant__ CUtensorMap map, const half *x,
                                       float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile, 0), described(tile, 0)); // want: wrong swizzle
     COMMIT;
     FINISH;
@@ -110,7 +110,7 @@ extern "C" __global__ void no_swizzle(const __grid_constant__ CUtensorMap map, c
 extern "C" __global__ void another_swizzle_of_b(const __grid_constant__ CUtensorMap map,
                                                 const half *x, float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile, 3)); // want: wrong swizzle
     COMMIT;
     FINISH;
@@ -119,7 +119,7 @@ extern "C" __global__ void another_swizzle_of_b(const __grid_constant__ CUtensor
 extern "C" __global__ void different_descriptors(const __grid_constant__ CUtensorMap map,
                                                  const half *x, float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile + threadIdx.x / 64 * 1024), described(tile)); // want: bad descriptor
     COMMIT;
     FINISH;
@@ -128,7 +128,7 @@ extern "C" __global__ void different_descriptors(const __grid_constant__ CUtenso
 extern "C" __global__ void beyond_shared_memory(const __grid_constant__ CUtensorMap map,
                                                 const half *x, float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile) | 0x3fff, described(tile)); // want: out of bounds
     COMMIT;
     FINISH;
@@ -137,7 +137,7 @@ extern "C" __global__ void beyond_shared_memory(const __grid_constant__ CUtensor
 extern "C" __global__ void a_warp_is_missing(const __grid_constant__ CUtensorMap map, const half *x,
                                              float *y) {
     PRODUCT
-    BEGIN;
+    FENCE;
     if (threadIdx.x % 128 < 96) MULTIPLY(d, described(tile), described(tile)); // want: deadlock
     COMMIT;
     FINISH;

@@ -51,7 +51,7 @@ extern "C" __global__ void multiplies_in_time(const __grid_constant__ CUtensorMa
     FILLING(tile, full)
     WAIT(&full, 0);
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
     FINISH;
@@ -63,7 +63,7 @@ extern "C" __global__ void multiplies_early(const __grid_constant__ CUtensorMap 
     __shared__ uint64_t full;
     FILLING(tile, full)
     float d[4] = {0, 0, 0, 0};
-    BEGIN;
+    FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: not waited for
     COMMIT;
     FINISH;

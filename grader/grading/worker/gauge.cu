@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     sum = 0;
     for (int w = 0; w < WARPS; w++) sum += shared[WARPS + w];
 
-    const float share = 1.0f / sum;
+    const float inverse = 1.0f / sum;
     for (int j = threadIdx.x; j < keys; j += blockDim.x)
-        row[j] = begin <= j && j < end ? __expf(row[j] - largest) * share : 0.0f;
+        row[j] = begin <= j && j < end ? __expf(row[j] - largest) * inverse : 0.0f;
 }

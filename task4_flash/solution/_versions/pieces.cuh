@@ -91,7 +91,7 @@ __device__ void softmax(Rows &r, Scores &score, int unit) {
 }
 
 // out = out * rescale + probabilities * v.
-__device__ void weigh(Rows &r, const Scores &probability, const Matrix<BC> &v) {
+__device__ void addValues(Rows &r, const Scores &probability, const Matrix<BC> &v) {
     // A group of small values was scaled by more. Its probabilities, cut in two, make up for it.
     Fragment p[GROUPS / 2];
     EACH(n, GROUPS) {

@@ -139,9 +139,9 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
 func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, parts int) error {
-	share := s.Heads / s.KVHeads
-	k := d.pick(s.Dim, share)
-	chunks := (share + k.heads - 1) / k.heads
+	groupSize := s.Heads / s.KVHeads
+	k := d.pick(s.Dim, groupSize)
+	chunks := (groupSize + k.heads - 1) / k.heads
 	l := device.Launch{Grid: device.D2(s.Batch*s.KVHeads*chunks, parts), Block: device.D1(threads)}
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
 	args := []any{q, c.K, c.V, lengths.Device, to, s.MaxSeq, s.Heads, s.KVHeads, s.Dim}
@@ -153,9 +153,9 @@ func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.Decod
 
 // pick finds the kernel for a head dimension, and for the number of query heads that share a key
 // head; where none has so many, several blocks share the key head.
-func (d *Decode) pick(dim, share int) (k sized) {
+func (d *Decode) pick(dim, groupSize int) (k sized) {
 	for _, one := range d.kernels {
-		if k.heads == 0 || k.dim < dim || one.dim == k.dim && k.heads < share {
+		if k.heads == 0 || k.dim < dim || one.dim == k.dim && k.heads < groupSize {
 			k = one
 		}
 	}

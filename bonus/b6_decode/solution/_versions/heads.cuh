@@ -9,11 +9,11 @@ struct Mine {
     size_t head0;
 };
 __device__ Mine mine(int heads, int kvHeads) {
-    const int share = heads / kvHeads, chunks = (share + HEADS - 1) / HEADS;
+    const int groupSize = heads / kvHeads, chunks = (groupSize + HEADS - 1) / HEADS;
     const int chunk = blockIdx.x % chunks, kvHead = blockIdx.x / chunks % kvHeads;
     const int sequence = blockIdx.x / chunks / kvHeads;
-    const int count = min(HEADS, share - chunk * HEADS); // of this block's query heads
-    const size_t head0 = (size_t)sequence * heads + kvHead * share + chunk * HEADS;
+    const int count = min(HEADS, groupSize - chunk * HEADS); // of this block's query heads
+    const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + chunk * HEADS;
     return {chunks, sequence, kvHead, count, head0};
 }
 

@@ -66,8 +66,8 @@ func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer
 	if err := Check(out, q, k, v, s, lengths); err != nil {
 		return err
 	}
-	share := s.Heads / s.KVHeads
-	groups := s.Batch * s.KVHeads * ((share + heads - 1) / heads)
+	groupSize := s.Heads / s.KVHeads
+	groups := s.Batch * s.KVHeads * ((groupSize + heads - 1) / heads)
 	// As many blocks share the keys of a head as fill the GPU, but each should have some keys for every
 	// group of threads.
 	parts := max(1, min(many/groups, s.MaxSeq/256))

@@ -115,7 +115,7 @@ __device__ float largestOfWarp(float value) {
 }
 
 // Scores become weights, a head a warp. `more`: there were keys before.
-__device__ void weigh(Heads &heads, int count, bool more) {
+__device__ void softmax(Heads &heads, int count, bool more) {
     const int lane = threadIdx.x % 32;
     for (int h = threadIdx.x / 32; h < SHARING; h += WARPS) {
         const float before = more ? heads.most[h] : -INFINITY;
@@ -170,7 +170,7 @@ __device__ void attend(Attention all, Stream &stream, uint32_t tag, __half *keys
             if (first > part.first) meetBlock(); // nobody reads weights any more
             score(heads, chunk, old, count);
             meetBlock(); // scores are there
-            weigh(heads, count, first > part.first);
+            softmax(heads, count, first > part.first);
             meetBlock(); // weights are there
             addValues(sum, heads, chunk + KEYS_OF_CHUNK * DIM, old, count);
             if (old > 0) stream.take();

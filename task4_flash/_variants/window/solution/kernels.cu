@@ -182,7 +182,7 @@ __device__ void softmax(Rows &r, Scores &score, int unit) {
 }
 
 // out = out * rescale + probabilities * v.
-__device__ void weigh(Rows &r, const Scores &probability, const Matrix<BC> &v) {
+__device__ void addValues(Rows &r, const Scores &probability, const Matrix<BC> &v) {
     // A group of small values was scaled by more. Its probabilities, cut in two, make up for it.
     Fragment p[TALL][GROUPS / 2];
     EACH(n, GROUPS) {
@@ -272,11 +272,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, FIT)
         __syncthreads(); // v is complete; and all are done with k
         if (!sees) continue;
 
-        // 5. Probabilities, and the sum of the values that they weigh.
+        // 5. Probabilities, and the sum of the values by them.
         int unit = r.unit;
         EACH(n, GROUPS) unit = min(unit, shared.v.scale[n]);
         softmax(r, score, unit);
-        weigh(r, score, shared.v);
+        addValues(r, score, shared.v);
     }
 
     // 6. Divide by the whole row's sum, and write. A row that saw no key has zeros.

@@ -81,7 +81,7 @@ __device__ void softmax(Rows &r, Scores &score) {
 }
 
 // out = out * rescale + probabilities * v.
-__device__ void weigh(Rows &r, const Scores &probability, const Matrix<BC> &v) {
+__device__ void addValues(Rows &r, const Scores &probability, const Matrix<BC> &v) {
     unsigned p[GROUPS / 2][4];
     EACH(n, GROUPS) EACH(h, 2) {
         const float *two = &probability[n][2 * h];
@@ -136,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
                 if (edge && (key >= seqK || key > query + lead)) score[n][i] = -INFINITY;
             }
 
-            // 4. Probabilities, and the sum of the values that they weigh.
+            // 4. Probabilities, and the sum of the values by them.
             softmax(r, score);
-            weigh(r, score, shared.v);
+            addValues(r, score, shared.v);
         }
         __syncthreads(); // all are done with k and v before the next overwrite them
     }

@@ -89,9 +89,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
                 unit = min(unit, shared.v.scale[n]);
             }
 
-            // 4. Probabilities, and the sum of the values that they weigh.
+            // 4. Probabilities, and the sum of the values by them.
             softmax(r, score, unit);
-            weigh(r, score, shared.v);
+            addValues(r, score, shared.v);
         }
         __syncthreads(); // all are done with k and v before the next overwrite them
     }

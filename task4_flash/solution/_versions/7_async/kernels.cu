@@ -120,11 +120,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
         __syncthreads(); // v is complete; and all are done with k
         if (!sees) continue;
 
-        // 5. Probabilities, and the sum of the values that they weigh.
+        // 5. Probabilities, and the sum of the values by them.
         int unit = r.unit;
         EACH(n, GROUPS) unit = min(unit, shared.v.scale[n]);
         softmax(r, score, unit);
-        weigh(r, score, shared.v);
+        addValues(r, score, shared.v);
     }
 
     // 6. Divide by the whole row's sum, and write. A row that saw no key has zeros.

@@ -140,9 +140,9 @@ func check(out, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, leng
 // launch starts the kernel that fits. Its grid depends on the shape alone, not on
 // the lengths, for these change while a recorded launch stays what it is.
 func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.DecodeShape, lengths attn.PerSequence, parts int) error {
-	share := s.Heads / s.KVHeads
-	k := d.pick(s.Dim, share)
-	chunks := (share + k.heads - 1) / k.heads
+	groupSize := s.Heads / s.KVHeads
+	k := d.pick(s.Dim, groupSize)
+	chunks := (groupSize + k.heads - 1) / k.heads
 	l := device.Launch{Grid: device.D2(s.Batch*s.KVHeads*chunks, parts), Block: device.D1(threads)}
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
 	window := s.Window
@@ -154,9 +154,9 @@ func (d *Decode) launch(to, q device.Buffer[float32], c attn.Cache, s attn.Decod
 
 // pick finds the kernel for a head dimension and the number of query heads that
 // share a key head.
-func (d *Decode) pick(dim, share int) sized {
+func (d *Decode) pick(dim, groupSize int) sized {
 	for _, k := range d.kernels {
-		if dim <= k.dim && share <= k.heads {
+		if dim <= k.dim && groupSize <= k.heads {
 			return k
 		}
 	}

@@ -165,8 +165,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention(const Half *q, c
     // 5. Each lane divides its half of a row. Then the warp writes its rows, neighbours by
     // neighbours.
     sum += __shfl_xor_sync(EVERYONE, sum, 1);
-    const float share = sum == 0 ? 0 : 1 / sum; // a query that sees no key gets zeros
-    for (int x = 0; x < DIM / 2; x++) tiles.out[row][part * (DIM / 2) + x] *= share;
+    const float inverse = sum == 0 ? 0 : 1 / sum; // a query that sees no key gets zeros
+    for (int x = 0; x < DIM / 2; x++) tiles.out[row][part * (DIM / 2) + x] *= inverse;
     __syncwarp(); // the warp's rows are divided
     for (int i = lane; i < 16 * DIM / 2; i += 32) {
         const int line = mine + i / (DIM / 2), x = i % (DIM / 2) * 2;

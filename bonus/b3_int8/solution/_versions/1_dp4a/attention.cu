@@ -109,9 +109,9 @@ __launch_bounds__(THREADS) void attention(const int8_t *q, const int8_t *k, cons
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) o[e][c] *= rescale;
             for (int j = 0; j < KEYS; j++) {
-                const float share = __shfl_sync(EVERYONE, p, j);
+                const float weight = __shfl_sync(EVERYONE, p, j);
 #pragma unroll
-                for (int c = 0; c < COLUMNS; c++) o[e][c] += share * vs[j][c * 32 + lane];
+                for (int c = 0; c < COLUMNS; c++) o[e][c] += weight * vs[j][c * 32 + lane];
             }
         }
         __syncthreads(); // all are done with k and v
@@ -120,10 +120,11 @@ __launch_bounds__(THREADS) void attention(const int8_t *q, const int8_t *k, cons
     for (int e = 0; e < EACH; e++) {
         const int row = firstRow + mine + e;
         const float all = sumOf(sum[e]);
-        const float share = all == 0 ? 0 : valueScale / all; // a query that sees no key gets zeros
+        const float inverse =
+            all == 0 ? 0 : valueScale / all; // a query that sees no key gets zeros
         if (row >= seqQ) continue;
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            out[(size_t)row * DIM + c * 32 + lane] = __float2half(o[e][c] * share);
+            out[(size_t)row * DIM + c * 32 + lane] = __float2half(o[e][c] * inverse);
     }
 }
