@@ -24,7 +24,7 @@ func TestAWorkerByItself(t *testing.T) {
 	require.NoError(t, err)
 	o := run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: run.Solution(root, task), Devices: run.Devices{Kind: device.Sim, Root: root}, Output: filepath.Join(root, "out")}
 	assert.NoError(t, run.Standalone(context.Background(), o, "gpt2", []string{"-ref", "-tokens", "2"}))
-	assert.ErrorIs(t, run.Standalone(context.Background(), o, "gpt2", []string{"-ref", "-model", "no such folder"}), run.ErrSaid)
+	assert.ErrorIs(t, run.Standalone(context.Background(), o, "gpt2", []string{"-ref", "-model", "no such folder"}), run.ErrReported)
 
 	// A used task that does not compile is named, with its line.
 	o.Subject = edited(root, task, Edit{File: "task5_decode/decode.go", Find: "func New(", Replace: "var _ = undefinedThing\n\nfunc New("})

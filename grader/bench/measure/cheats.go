@@ -21,20 +21,20 @@ func (b Options) Cheats(ctx context.Context, all []Cheat) (caught bool, err erro
 	for _, c := range all {
 		o := b.Options
 		o.Subject = c.Subject
-		said, err := b.cheat(ctx, o)
+		verdict, err := b.cheat(ctx, o)
 		if err != nil {
 			return false, err
 		}
-		if said == "" {
-			caught, said = false, "NOT CAUGHT"
+		if verdict == "" {
+			caught, verdict = false, "NOT CAUGHT"
 		}
-		fmt.Printf("%-18s %s\n%-18s %s\n", c.Name, c.About, "", said)
+		fmt.Printf("%-18s %s\n%-18s %s\n", c.Name, c.About, "", verdict)
 	}
 	return caught, nil
 }
 
 // cheat runs one, on a small workload of each of the task's operations.
-func (b Options) cheat(ctx context.Context, o run.Options) (said string, err error) {
+func (b Options) cheat(ctx context.Context, o run.Options) (verdict string, err error) {
 	r, closed, err := run.Open(ctx, o, turn)
 	if err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func (b Options) cheat(ctx context.Context, o run.Options) (said string, err err
 	defer closed()
 	done := map[string]bool{}
 	for _, w := range bench.All() {
-		if w.Task != o.Task.Name || done[w.Op] || said != "" {
+		if w.Task != o.Task.Name || done[w.Op] || verdict != "" {
 			continue
 		}
 		done[w.Op] = true
@@ -50,13 +50,13 @@ func (b Options) cheat(ctx context.Context, o run.Options) (said string, err err
 		if err != nil {
 			return "", err
 		}
-		said = row.Left
+		verdict = row.Left
 		if len(row.Entries) > 0 {
 			e := row.Entries[0]
-			if said = e.Wrong; said == "" && e.Held != "" {
-				said = "held for review: " + e.Held
+			if verdict = e.Wrong; verdict == "" && e.Held != "" {
+				verdict = "held for review: " + e.Held
 			}
 		}
 	}
-	return said, nil
+	return verdict, nil
 }

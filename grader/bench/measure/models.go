@@ -123,7 +123,7 @@ func (b Options) turns(ctx context.Context, c model, program func(mode string, a
 		to.Not = b.Absent
 	}
 	for range rounds {
-		ours, err := said(program(c.mode, append(c.args, "-json")...))
+		ours, err := answerOf(program(c.mode, append(c.args, "-json")...))
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (b Options) turns(ctx context.Context, c model, program func(mode string, a
 			continue
 		}
 		cmd := exec.CommandContext(ctx, "python3", filepath.Join(b.Root, "bench", "peers", c.script), "--json")
-		theirs, err := said(cmd)
+		theirs, err := answerOf(cmd)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -153,8 +153,8 @@ type answer struct {
 	Work page.Work
 }
 
-// said runs such a program.
-func said(cmd *exec.Cmd) (a answer, err error) {
+// answerOf runs such a program.
+func answerOf(cmd *exec.Cmd) (a answer, err error) {
 	out, err := output(cmd)
 	if err != nil {
 		return a, err

@@ -21,8 +21,8 @@ import (
 var Five = command.Command{Name: "five", Group: command.Course, Summary: "what our kernels, a cache and weights of 4 bits bring to a whole Llama", Usage: "BATCH=16 SHAPE=tiny",
 	Define: func(f *flag.FlagSet) command.Run {
 		kind := f.String("device", "auto", "auto, `sim` or cuda")
-		var told []string // to the program
-		pass := func(name, usage string) { command.Pass(f, &told, name, usage) }
+		var passed []string // to the program
+		pass := func(name, usage string) { command.Pass(f, &passed, name, usage) }
 		pass("shape", "of a model with random weights: 70B, `8B`, 3B, 1B or tiny; without it 8B, in the simulator tiny")
 		pass("model", "`folder` of a Llama as Hugging Face has it, instead")
 		pass("batch", "`sequences` that step together; 1 without it")
@@ -32,7 +32,7 @@ var Five = command.Command{Name: "five", Group: command.Course, Summary: "what o
 		pass("tokens", "new `tokens` of each; without it 512, in the simulator 4")
 		pass("ways", "numbers of the ways to run, as `1,2,5`; without it all that this machine supports. 6 and 7 are steps as one kernel")
 		pass("seed", "the `seed` of the weights")
-		return func([]string) (int, error) { return five(*kind, told) }
+		return func([]string) (int, error) { return five(*kind, passed) }
 	}}
 
 // picture is where the program leaves what is to be drawn, and where that goes.

@@ -35,11 +35,11 @@ var Gradescope = command.Command{Name: "gradescope", Summary: "grade one submiss
 		check := f.String("check", "", "hold this `results.json` against Gradescope's documented format, and grade nothing")
 		return func([]string) (int, error) {
 			if *check != "" {
-				said, err := gradescope.Check(*check)
+				checked, err := gradescope.Check(*check)
 				if err != nil {
 					return command.Failed, err
 				}
-				fmt.Println(said)
+				fmt.Println(checked)
 				return command.Full, nil
 			}
 			graded, err := gradescope.Begin(*results)

@@ -59,16 +59,16 @@ func (w whose) buildOne(ctx context.Context, root string, t *rubric.Task, device
 	}
 	terminal := command.Terminal()
 	progress := report.NewProgress(os.Stdout, terminal, fmt.Sprintf("task %s", t.Name))
-	said, err := run.Compile(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: 1,
+	result, err := run.Compile(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: 1,
 		Output: filepath.Join(root, "out")})
 	progress.Stop()
 	if err != nil {
 		return false, err
 	}
-	if said.Wrong != "" {
-		fmt.Printf("Task %s does not build:\n  %s\n", t.Name, strings.ReplaceAll(strings.TrimSpace(said.Wrong), "\n", "\n  "))
+	if result.Wrong != "" {
+		fmt.Printf("Task %s does not build:\n  %s\n", t.Name, strings.ReplaceAll(strings.TrimSpace(result.Wrong), "\n", "\n  "))
 		return false, nil
 	}
-	fmt.Printf("Task %s builds: %s%s\n", t.Name, said.What, said.But)
+	fmt.Printf("Task %s builds: %s%s\n", t.Name, result.What, result.But)
 	return true, nil
 }

@@ -17,7 +17,7 @@ import (
 type model struct {
 	whose
 	device, kernels string
-	told            []string
+	passed            []string
 }
 
 func (m *model) define(f *flag.FlagSet) {
@@ -26,7 +26,7 @@ func (m *model) define(f *flag.FlagSet) {
 }
 
 // pass adds a variable that goes on to the worker.
-func (m *model) pass(f *flag.FlagSet, name, usage string) { command.Pass(f, &m.told, name, usage) }
+func (m *model) pass(f *flag.FlagSet, name, usage string) { command.Pass(f, &m.passed, name, usage) }
 
 // E2E measures task 6's model.
 func E2E(course *Course) command.Command {
@@ -41,7 +41,7 @@ func E2E(course *Course) command.Command {
 			if m.kernels == "given" {
 				task = "6"
 			}
-			return m.start(task, m.device, append([]string{"e2e"}, m.told...))
+			return m.start(task, m.device, append([]string{"e2e"}, m.passed...))
 		}
 	}}
 }
@@ -53,7 +53,7 @@ func GPT2(course *Course) command.Command {
 		var weights, calibration string
 		m.define(f)
 		f.StringVar(&m.kernels, "kernels", "own", "own, or `given`: the course's kernels")
-		f.Var(&command.Passed{Name: "prompt", To: &m.told, Blank: true}, "prompt", "the `text` to go on from")
+		f.Var(&command.Passed{Name: "prompt", To: &m.passed, Blank: true}, "prompt", "the `text` to go on from")
 		m.pass(f, "prompt-tokens", "a prompt of so `many` random tokens, for timing")
 		m.pass(f, "tokens", "how `many` to write; 100 without it")
 		m.pass(f, "model", "`folder` with a GPT-2 as Hugging Face has it; or 124M, 355M, 774M or 1558M for random weights; the course's own without it")
@@ -62,21 +62,21 @@ func GPT2(course *Course) command.Command {
 		m.pass(f, "topp", "draws from the likeliest tokens that add up to `p` only")
 		m.pass(f, "seed", "the `seed` of what is drawn")
 		m.pass(f, "step", "how a token is decoded: `graph`; in the teachers' tree persistent, too: one kernel for all of it, on a GPU from Hopper on (persistent,bits=16: its matrices in halves)")
-		f.Var(&command.Passed{Name: "ref", To: &m.told, On: true}, "ref", "beside the same model in plain Go, and Hugging Face's if there is one")
+		f.Var(&command.Passed{Name: "ref", To: &m.passed, On: true}, "ref", "beside the same model in plain Go, and Hugging Face's if there is one")
 		m.pass(f, "perplexity", "measures the perplexity on this `file` of text, and stops")
 		m.pass(f, "cache", "with PERPLEXITY: keys and values in `kivi`, int8, int4 or halves, or all in turn; in plain Go")
 		f.StringVar(&weights, "weights", "", "with PERPLEXITY: the layers' matrices in `gptq`, gptq-zeros, int4, int4-zeros or full, or all in turn; in plain Go")
 		f.StringVar(&calibration, "calibration", "", "`file` of text that gptq rounds for, less what PERPLEXITY's has of it; Newton's Opticks without it")
 		m.pass(f, "head", "`folder` with one head: compares it with PyTorch, and stops")
 		return func([]string) (int, error) {
-			told, err := rounding(weights, calibration)
+			passed, err := rounding(weights, calibration)
 			if err != nil {
 				return command.Failed, err
 			}
 			// The course's kernels need none of a student's code: in the course's tree solutions stand in for it.
 			m.solution = m.solution || m.course != nil && m.kernels == "given"
-			m.told = append([]string{"gpt2", "-kernels=" + m.kernels}, append(m.told, told...)...)
-			return m.start("7", m.device, m.told)
+			m.passed = append([]string{"gpt2", "-kernels=" + m.kernels}, append(m.passed, passed...)...)
+			return m.start("7", m.device, m.passed)
 		}
 	}}
 }

@@ -96,8 +96,8 @@ func lookAtAll(ctx context.Context, root string, z handin.Zip, tasks []*rubric.T
 			continue
 		}
 		head := fmt.Sprintf("  task %s  ", t.Name)
-		if l.Said != "" {
-			fmt.Println(head + l.Said)
+		if l.Line != "" {
+			fmt.Println(head + l.Line)
 		}
 		for _, w := range l.Warnings {
 			fmt.Println(head + "warning: " + indent(w))

@@ -43,7 +43,7 @@ func (w whose) start(number, device string, args []string) (int, error) {
 	defer stop()
 	err = run.Standalone(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices,
 		Output: filepath.Join(root, "out")}, args[0], args[1:])
-	if errors.Is(err, run.ErrSaid) {
+	if errors.Is(err, run.ErrReported) {
 		return command.Failed, nil
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // Look is what was seen of one task's files.
 type Look struct {
 	Task     *rubric.Task
-	Said     string   // one line where all is well
+	Line     string   // one line where all is well
 	Warnings []string // what the student should know; "" never
 }
 
@@ -57,7 +57,7 @@ func At(ctx context.Context, z handin.Zip, root string, t *rubric.Task, devices 
 		}
 		l.Warnings = append(l.Warnings, findings(c)...)
 	}
-	l.Said = fmt.Sprintf("builds; of each check's first case, %d of %d are right", passed, cases)
+	l.Line = fmt.Sprintf("builds; of each check's first case, %d of %d are right", passed, cases)
 	return l, nil
 }
 

@@ -117,12 +117,12 @@ func (r *Runner) Run(ctx context.Context, c problem.Problem, in []*tensor.Tensor
 	}
 	plain := c
 	plain.Recorded = false // its tensors come back
-	said, out, err := wire.ReadReply(bytes.NewReader(reply.text), plain)
+	decoded, out, err := wire.ReadReply(bytes.NewReader(reply.text), plain)
 	switch {
 	case err != nil:
 		return nil, failed("its answer cannot be read (%v)", err)
-	case said.Error != nil:
-		return nil, said.Error
+	case decoded.Error != nil:
+		return nil, decoded.Error
 	}
 	return out, nil
 }

@@ -21,9 +21,9 @@ type Group struct {
 }
 
 // told says once what does not compile: the same file is every check's.
-type told map[string]string
+type reasons map[string]string
 
-func (t told) once(g Group) Group {
+func (t reasons) once(g Group) Group {
 	if !g.compile {
 		return g
 	}
@@ -110,14 +110,14 @@ func first(names []string, n int) []string {
 	return append(append([]string{}, names[:n-1]...), fmt.Sprintf("and %d more", len(names)-n+1))
 }
 
-func (p Printer) failures(c verdict.Check, said told) {
+func (p Printer) failures(c verdict.Check, given reasons) {
 	groups, _ := Failures(c) // the part of hidden cases says how many failed
 	for i, g := range groups {
 		if i == maxCases {
 			fmt.Fprintf(p.W, "\n%s also: %s\n", p.colour("✗", text.FgRed), strings.Join(names(groups[i:]), ", "))
 			break
 		}
-		lines := said.once(g).Lines()
+		lines := given.once(g).Lines()
 		fmt.Fprintf(p.W, "\n%s %s\n%s\n", p.colour("✗", text.FgRed), p.colour(lines[0], text.Bold), strings.Join(lines[1:], "\n"))
 	}
 }

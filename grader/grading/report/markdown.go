@@ -80,7 +80,7 @@ func cell(s string) string {
 // and the next.
 func wrong(v verdict.Verdict, say func(verdict.Found) []string) []string {
 	var lines []string
-	said := told{}
+	given := reasons{}
 	add := func(more ...string) {
 		if len(lines) > 0 && len(more) > 0 {
 			lines = append(lines, "")
@@ -104,7 +104,7 @@ func wrong(v verdict.Verdict, say func(verdict.Found) []string) []string {
 				add("also: " + strings.Join(first(names(groups[i:]), 8), ", "))
 				break
 			}
-			add(said.once(g).Lines()...)
+			add(given.once(g).Lines()...)
 		}
 		if hidden > 0 {
 			add(fmt.Sprintf("hidden cases that failed: %d", hidden))

@@ -50,11 +50,11 @@ func (p Printer) Verdict(v verdict.Verdict) {
 	for _, h := range v.Held {
 		fmt.Fprintf(p.W, "\n%s %s: %s\n  %s\n  again: %s\n", p.colour("held", text.FgYellow), h.Check, h.Reason, h.Evidence, h.Reproduce)
 	}
-	said := told{}
+	given := reasons{}
 	for _, c := range v.Checks {
 		p.findings(c) // first: a race may be why a case is wrong
 		if idle(c) == "" {
-			p.failures(c, said)
+			p.failures(c, given)
 		}
 		p.prints(v, c)
 	}

@@ -165,7 +165,7 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 			runs, v.Device = nil, "the simulator: the code "+lacks
 			o.untimed(lacks, s, measured)
 		} else if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
-			err = o.speeds(ctx, s, runs, o.stand(ctx, ready, p, backend, spec), measured)
+			err = o.speeds(ctx, s, runs, o.starter(ctx, ready, p, backend, spec), measured)
 			if err == nil && o.Report && o.Only == "" {
 				v.Reports, err = o.reports(ctx, ready, p, backend, spec, s, runs)
 			}

@@ -48,10 +48,10 @@ func (raceTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Worklo
 }
 
 // stand is where code is timed: a runner of some task's worker.
-type stand func(task registry.Name) (*supervise.Runner, error)
+type starter func(task registry.Name) (*supervise.Runner, error)
 
 // speeds times the workload of each check that has points for it, where there is a GPU.
-func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand stand, measured []score.Measured) (err error) {
+func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, starter starter, measured []score.Measured) (err error) {
 	t := o.timer
 	if t == nil {
 		t = raceTimer{}
@@ -72,7 +72,7 @@ func (o Options) speeds(ctx context.Context, s plan, runs [][]score.Run, stand s
 			if o.Progress != nil {
 				o.Progress(i, len(s.Checks), "timing "+c.ID)
 			}
-			if *to, err = o.speed(ctx, t, stand, c); err != nil {
+			if *to, err = o.speed(ctx, t, starter, c); err != nil {
 				return err
 			}
 		}
@@ -112,8 +112,8 @@ func anyRight(runs []score.Run) bool {
 }
 
 // speed times one check's workload, and the machine before it.
-func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check) (s score.Speed, err error) {
-	r, err := stand(c.Worker)
+func (o Options) speed(ctx context.Context, t timer, starter starter, c rubric.Check) (s score.Speed, err error) {
+	r, err := starter(c.Worker)
 	var refused *gate.Error
 	var broken *build.Error
 	if errors.As(err, &refused) || errors.As(err, &broken) {
@@ -153,7 +153,7 @@ func (o Options) speed(ctx context.Context, t timer, stand stand, c rubric.Check
 
 // stand opens workers on a backend: the task's own, or one of a task that holds it and
 // others, built around the same subject.
-func (o Options) stand(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec) stand {
+func (o Options) starter(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec) starter {
 	return func(task registry.Name) (*supervise.Runner, error) {
 		holds, spec := ready, own
 		if task != "" {

@@ -24,7 +24,7 @@ func Standalone(ctx context.Context, o Options, mode string, args []string) erro
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return ErrSaid
+		return ErrReported
 	}
 	return err
 }
@@ -60,5 +60,5 @@ func (o Options) program(ctx context.Context, p pass, binary string, args []stri
 	return cmd
 }
 
-// ErrSaid says that the program failed, and has printed why.
-var ErrSaid = errors.New("it failed, as it said above")
+// ErrReported says that the program failed, and has printed why.
+var ErrReported = errors.New("it failed, as it said above")

@@ -38,7 +38,7 @@ func NewSimulator(o sim.Options, rules gate.Rules, shared func(device.Source) bo
 	o.Vet = rules.VetPreprocessed
 	s := &Simulator{options: o, rules: rules}
 	if o.Jail != nil {
-		base, err := everybodys(o)
+		base, err := sharedCache(o)
 		if err == nil {
 			s.options.Own, err = modules.New(base, OwnModules, shared)
 		}
@@ -56,8 +56,8 @@ func NewSimulator(o sim.Options, rules gate.Rules, shared func(device.Source) bo
 // OwnModules is what a submission's compiled kernels may take: each takes some 100 KB.
 const OwnModules = 64 << 20
 
-// everybodys is the folder in which compiled kernels are kept for all.
-func everybodys(o sim.Options) (string, error) {
+// sharedCache is the folder in which compiled kernels are kept for all.
+func sharedCache(o sim.Options) (string, error) {
 	if o.Cache != "" {
 		return o.Cache, nil
 	}

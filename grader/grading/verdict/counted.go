@@ -14,14 +14,14 @@ type Counted struct {
 }
 
 func (c Counted) String() string {
-	said := []string{number(c.Steps, "step")}
+	parts := []string{number(c.Steps, "step")}
 	if c.Requests > 0 {
-		said = append(said, fmt.Sprintf("%.2f bank passes a request", float64(c.Passes)/float64(c.Requests)))
+		parts = append(parts, fmt.Sprintf("%.2f bank passes a request", float64(c.Passes)/float64(c.Requests)))
 	}
 	if c.TensorCore > 0 {
-		said = append(said, number(c.TensorCore, "tensor-core instruction"))
+		parts = append(parts, number(c.TensorCore, "tensor-core instruction"))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // number is one with commas, and its noun.

@@ -65,11 +65,11 @@ func onGPU(b corpus.Bug, dir string) (string, error) {
 	}
 	var cells strings.Builder
 	for _, tool := range tools {
-		said, err := verdictOf(dir, b.Name, tool)
+		verdict, err := verdictOf(dir, b.Name, tool)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&cells, " %s |", said)
+		fmt.Fprintf(&cells, " %s |", verdict)
 	}
 	result, err := resultOf(dir, b)
 	fmt.Fprintf(&cells, " %s |", result)
@@ -89,11 +89,11 @@ func classes(bugs []corpus.Bug) []string {
 
 // simulated is the part of a bug's row that the simulator fills.
 func simulated(b corpus.Bug, found []trace.Finding) string {
-	said, lines := "nothing", "-"
+	verdict, lines := "nothing", "-"
 	if i := slices.IndexFunc(found, b.FoundBy); i >= 0 {
-		said, lines = found[i].Kind, places(found[i])
+		verdict, lines = found[i].Kind, places(found[i])
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |", b.Name, b.Twin(), said, lines)
+	return fmt.Sprintf("| %s | %s | %s | %s |", b.Name, b.Twin(), verdict, lines)
 }
 
 var mentioned = regexp.MustCompile(`(?:\bline |\.cu:)(\d+)`)
@@ -140,8 +140,8 @@ func resultOf(dir string, b corpus.Bug) (string, error) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, b.Name+".result.log"))
 	for line := range strings.Lines(string(text)) {
-		if said, ok := strings.CutPrefix(strings.TrimSpace(line), "result: "); ok {
-			return said, err
+		if verdict, ok := strings.CutPrefix(strings.TrimSpace(line), "result: "); ok {
+			return verdict, err
 		}
 	}
 	return v.state, err

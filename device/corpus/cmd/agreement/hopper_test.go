@@ -59,7 +59,7 @@ func TestWhatAGPUSaysOfHoppersBugs(t *testing.T) {
 	assert.Contains(t, b.String(), "| not measured | not measured | not measured | not measured | not comparable |")
 	unwaited, err := corpus.FindBug("never_waited_for")
 	require.NoError(t, err)
-	said, err := resultOf(dir, unwaited)
+	verdict, err := resultOf(dir, unwaited)
 	require.NoError(t, err)
-	assert.Equal(t, "stopped by the time limit", said)
+	assert.Equal(t, "stopped by the time limit", verdict)
 }

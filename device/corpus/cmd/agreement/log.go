@@ -59,18 +59,18 @@ func parse(text, tool string) verdict {
 		if m == nil {
 			continue
 		}
-		said := m[2]
-		detail := strings.HasPrefix(said, " ")
+		verdict := m[2]
+		detail := strings.HasPrefix(verdict, " ")
 		switch {
-		case strings.TrimSpace(said) == "" || !detail && chatter.MatchString(said):
+		case strings.TrimSpace(verdict) == "" || !detail && chatter.MatchString(verdict):
 			open = nil
 			continue
 		case !detail:
-			v.complaints = append(v.complaints, complaint{tool: tool, text: details.ReplaceAllString(said, ""), after: strings.HasPrefix(said, "Program hit")})
+			v.complaints = append(v.complaints, complaint{tool: tool, text: details.ReplaceAllString(verdict, ""), after: strings.HasPrefix(verdict, "Program hit")})
 			open = &v.complaints[len(v.complaints)-1]
 		}
 		if open != nil {
-			for _, at := range place.FindAllStringSubmatch(said, -1) {
+			for _, at := range place.FindAllStringSubmatch(verdict, -1) {
 				n, _ := strconv.Atoi(at[1]) // digits
 				open.lines = append(open.lines, n)
 			}

@@ -78,15 +78,15 @@ func compare(d *sim.Device, r *corpus.Runner, b corpus.Bug, dir string) (row, er
 	if err != nil {
 		return row{}, err
 	}
-	said := "nothing"
+	verdict := "nothing"
 	hit := slices.IndexFunc(found, b.FoundBy)
 	switch {
 	case hit >= 0 && found[hit].Line > 0:
-		said = fmt.Sprintf("%s, line %d", found[hit].Kind, found[hit].Line)
+		verdict = fmt.Sprintf("%s, line %d", found[hit].Kind, found[hit].Line)
 	case hit >= 0:
-		said = found[hit].Kind
+		verdict = found[hit].Kind
 	case len(found) > 0:
-		said = found[0].Headline()
+		verdict = found[0].Headline()
 	}
 	var all []complaint
 	states := map[string]int{}
@@ -98,12 +98,12 @@ func compare(d *sim.Device, r *corpus.Runner, b corpus.Bug, dir string) (row, er
 		states[v.state]++
 		all = append(all, v.complaints...)
 	}
-	return judge(b, hit >= 0, said, all, states), nil
+	return judge(b, hit >= 0, verdict, all, states), nil
 }
 
 // judge decides whether the two agree: both say something, about the same line.
-func judge(b corpus.Bug, seen bool, said string, complaints []complaint, states map[string]int) row {
-	r := row{bug: b, simulator: said, sanitizer: words(complaints)}
+func judge(b corpus.Bug, seen bool, verdict string, complaints []complaint, states map[string]int) row {
+	r := row{bug: b, simulator: verdict, sanitizer: words(complaints)}
 	first := slices.IndexFunc(complaints, func(c complaint) bool { return c.about(b) })
 	switch {
 	case states["no log"] > 0:

@@ -42,29 +42,29 @@ func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
 		args = append(args, fmt.Sprint(p))
 	}
 	out, err := exec.Command(python, args...).Output()
-	var said struct {
+	var answer struct {
 		Tokens         []int32
 		Missing, Error string
 	}
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
-	switch failed := json.Unmarshal(lines[len(lines)-1], &said); {
-	case said.Missing != "":
-		is.not = fmt.Sprintf("not compared: python3 here has no %s (pip install torch transformers)", said.Missing)
-	case said.Error != "":
-		is.not = "not compared: " + said.Error
+	switch failed := json.Unmarshal(lines[len(lines)-1], &answer); {
+	case answer.Missing != "":
+		is.not = fmt.Sprintf("not compared: python3 here has no %s (pip install torch transformers)", answer.Missing)
+	case answer.Error != "":
+		is.not = "not compared: " + answer.Error
 	case err != nil:
 		is.not = fmt.Sprintf("not compared: python3 %s: %v", filepath.Base(args[0]), err)
 	case failed != nil:
 		is.not = "not compared: its last line is no tokens"
 	}
 	if stop := c.stop(t); stop >= 0 { // ours end there
-		for i, token := range said.Tokens {
+		for i, token := range answer.Tokens {
 			if token == stop {
-				said.Tokens = said.Tokens[:i]
+				answer.Tokens = answer.Tokens[:i]
 				break
 			}
 		}
 	}
-	is.tokens = said.Tokens
+	is.tokens = answer.Tokens
 	return is
 }
