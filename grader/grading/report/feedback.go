@@ -20,7 +20,7 @@ type Group struct {
 	size    int    // of the first of them
 }
 
-// told says once what does not compile: the same file is every check's.
+// reasons are told once, of what does not compile: the same file is every check's.
 type reasons map[string]string
 
 func (t reasons) once(g Group) Group {

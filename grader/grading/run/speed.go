@@ -47,7 +47,7 @@ func (raceTimer) Measure(ctx context.Context, r *supervise.Runner, w race.Worklo
 	return race.Measure(ctx, r, w, o)
 }
 
-// stand is where code is timed: a runner of some task's worker.
+// starter is where code is timed: a runner of some task's worker.
 type starter func(task registry.Name) (*supervise.Runner, error)
 
 // speeds times the workload of each check that has points for it, where there is a GPU.
@@ -151,7 +151,7 @@ func (o Options) speed(ctx context.Context, t timer, starter starter, c rubric.C
 	return speedOf(row), nil
 }
 
-// stand opens workers on a backend: the task's own, or one of a task that holds it and
+// starter opens workers on a backend: the task's own, or one of a task that holds it and
 // others, built around the same subject.
 func (o Options) starter(ctx context.Context, ready *prepared, p pass, b supervise.Backend, own supervise.Spec) starter {
 	return func(task registry.Name) (*supervise.Runner, error) {

@@ -16,3 +16,26 @@ __device__ void stage(float (*slab)[PITCH], const float *matrix, int line0, int 
         slab[k][line] = inside ? matrix[(line0 + line) * lineStride + (k0 + k) * kStride] : 0.0f;
     }
 }
+
+// Adds a term to each of a thread's sums.
+__device__ void add(float (&sum)[PER][PER], const float (&fromA)[PER], const float (&fromB)[PER]) {
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) sum[i][j] += fromA[i] * fromB[j];
+    }
+}
+
+// Writes those that lie within c; rowOf and columnOf tell where sum[i][j] belongs.
+template <class Row, class Column>
+__device__ void write(float *c, int M, int N, const float (&sum)[PER][PER], Row rowOf,
+                      Column columnOf) {
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const int row = rowOf(i), column = columnOf(j);
+            if (row < M && column < N) c[(size_t)row * N + column] = sum[i][j];
+        }
+    }
+}

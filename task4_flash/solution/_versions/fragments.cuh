@@ -40,3 +40,26 @@ __device__ void multiply(float (*d)[4], const unsigned (&a)[4], const unsigned (
     mma_f16(d[0], a, b[0], b[1]);
     mma_f16(d[1], a, b[2], b[3]);
 }
+
+// Divides a warp's output, in the given unit, by each row's whole sum, of which four lanes have a
+// part each, and writes it. A row that saw no key has zeros.
+__device__ void write(float *out, const float (&y)[DIM / 8][4], const float (&sum)[2], float unit,
+                      int query0, int seqQ, int dim, int wide) {
+#pragma unroll
+    EACH(h, 2) {
+        float whole = sum[h];
+        EACH(i, 2) whole += __shfl_xor_sync(EVERYONE, whole, 1 + i);
+        const float inverse = whole > 0.0f ? unit / whole : 0.0f;
+        const int query = query0 + h * 8 + LANE / 4;
+        if (query >= seqQ) continue;
+#pragma unroll
+        EACH(n, DIM / 8) {
+            const int x = n * 8 + LANE % 4 * 2;
+            float *to = out + (size_t)query * dim + x;
+            const float *a = &y[n][2 * h];
+            if (wide && x < dim) *(float2 *)to = make_float2(a[0] * inverse, a[1] * inverse);
+            if (!wide && x < dim) to[0] = a[0] * inverse;
+            if (!wide && x + 1 < dim) to[1] = a[1] * inverse;
+        }
+    }
+}

@@ -52,23 +52,11 @@ __device__ float base(float largest) {
     return largest == -INFINITY ? 0.0f : largest;
 }
 
-// Merges what the groups of a block have found of one query head, and writes it.
-template <int LANES, int GROUPS>
-__device__ void finish(float4 acc, float largest, float sum, float *to, int dim, int wide) {
-    constexpr int WIDTH = 4 * LANES; // of a row in shared memory
-    const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
-    const int parts = gridDim.y, part = blockIdx.y;
-
-    // 1. Every group leaves its result in shared memory.
-    __shared__ __align__(16) float accOf[GROUPS][WIDTH];
-    __shared__ float largestOf[GROUPS], sumOf[GROUPS];
-    store<LANES>(accOf[group], lane, wide, acc);
-    if (lane == 0) largestOf[group] = largest, sumOf[group] = sum;
-    __syncthreads(); // all results are there
-
-    // 2. Merge them, each rescaled to the largest score of all. A thread has one number.
-    const int x = threadIdx.x;
-    if (x >= dim) return;
+// Merges number x of what the groups of a block have found of a head, each rescaled to the largest
+// score of all, and writes it.
+template <int GROUPS, int WIDTH>
+__device__ void merge(const float (&accOf)[GROUPS][WIDTH], const float (&largestOf)[GROUPS],
+                      const float (&sumOf)[GROUPS], float *to, size_t head, int x, int dim) {
     float most = -INFINITY;
     for (int g = 0; g < GROUPS; g++) most = fmaxf(most, largestOf[g]);
     float weights = 0.0f, weighted = 0.0f;
@@ -77,13 +65,20 @@ __device__ void finish(float4 acc, float largest, float sum, float *to, int dim,
         weights += rescale * sumOf[g];
         weighted += rescale * accOf[g][x];
     }
-    if (parts == 1) {
-        to[(size_t)blockIdx.x * dim + x] = weighted / weights;
-        return;
-    }
-    float *row = to + ((size_t)blockIdx.x * parts + part) * (dim + 2);
-    row[x] = weighted;
-    if (x == 0) row[dim] = most, row[dim + 1] = weights;
+    leave(to, head, x, dim, weighted, most, weights);
+}
+
+// Every group of a block leaves what it has found of the block's head in shared memory; then they
+// are merged.
+template <int LANES, int GROUPS>
+__device__ void finish(float4 acc, float largest, float sum, float *to, int dim, int wide) {
+    const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES, x = threadIdx.x;
+    __shared__ __align__(16) float accOf[GROUPS][4 * LANES];
+    __shared__ float largestOf[GROUPS], sumOf[GROUPS];
+    store<LANES>(accOf[group], lane, wide, acc);
+    if (lane == 0) largestOf[group] = largest, sumOf[group] = sum;
+    __syncthreads(); // all results are there
+    if (x < dim) merge(accOf, largestOf, sumOf, to, blockIdx.x, x, dim);
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to

@@ -23,3 +23,32 @@ extern "C" __global__ void combine(const float *from, float *out, int parts, int
         out[(size_t)blockIdx.x * dim + x] = weighted / weights;
     }
 }
+
+// The keys of a block: from begin to end, pitch numbers apart; the cache's first one is at cache.
+// The length is read here, on the device: a launch that was recorded in a graph must see today's.
+struct Keys {
+    int begin, end, pitch; // an empty part has begin == end
+    size_t cache;
+};
+__device__ Keys keysOf(const int *lengths, int sequence, int kvHead, int slots, int kvHeads,
+                       int dim) {
+    const int parts = gridDim.y, part = blockIdx.y;
+    const int length = min(lengths[sequence], slots);
+    const int perPart = (length + parts - 1) / parts;
+    const int begin = min(part * perPart, length), pitch = kvHeads * dim;
+    return {begin, min(begin + perPart, length), pitch,
+            (size_t)sequence * slots * pitch + kvHead * dim};
+}
+
+// Writes number x of a head, or leaves it for combine.
+__device__ void leave(float *to, size_t head, int x, int dim, float weighted, float largest,
+                      float weights) {
+    const int parts = gridDim.y, part = blockIdx.y;
+    if (parts == 1) {
+        to[head * dim + x] = weighted / weights;
+        return;
+    }
+    float *row = to + (head * parts + part) * (dim + 2);
+    row[x] = weighted;
+    if (x == 0) row[dim] = largest, row[dim + 1] = weights;
+}

@@ -3,18 +3,22 @@
 
 #include "rows.cuh"
 
-// Which heads are a block's: count query heads from head0 on, counted over all sequences.
+// Which heads are a block's: count query heads from head0 on, counted over all sequences. Their
+// keys, length of them, lie pitch numbers apart, from cache on. The length is read here: a recorded
+// launch sees today's.
 struct Mine {
-    int chunks, sequence, kvHead, count;
-    size_t head0;
+    int chunks, sequence, kvHead, count, length, pitch;
+    size_t head0, cache;
 };
-__device__ Mine mine(int heads, int kvHeads) {
+__device__ Mine mine(int heads, int kvHeads, const int *lengths, int slots) {
     const int groupSize = heads / kvHeads, chunks = (groupSize + HEADS - 1) / HEADS;
     const int chunk = blockIdx.x % chunks, kvHead = blockIdx.x / chunks % kvHeads;
     const int sequence = blockIdx.x / chunks / kvHeads;
     const int count = min(HEADS, groupSize - chunk * HEADS); // of this block's query heads
     const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + chunk * HEADS;
-    return {chunks, sequence, kvHead, count, head0};
+    const size_t cache = ((size_t)sequence * slots * kvHeads + kvHead) * DIM;
+    const int length = min(max(lengths[sequence], 0), slots);
+    return {chunks, sequence, kvHead, count, length, kvHeads * DIM, head0, cache};
 }
 
 // Reads a block's queries, and starts its sums.

@@ -101,29 +101,15 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
                 fromA[i] = aSlab[k][threadRow + i * SIDE];
                 fromB[i] = bSlab[k][threadColumn + i * SIDE];
             }
-#pragma unroll
-            for (int i = 0; i < PER; i++) {
-#pragma unroll
-                for (int j = 0; j < PER; j++) {
-                    sum[i][j] += fromA[i] * fromB[j];
-                }
-            }
+            add(sum, fromA, fromB);
         }
         __syncthreads(); // all have read the slabs before the next overwrites them
     }
 
     // 3. Write the results that lie within c.
-#pragma unroll
-    for (int i = 0; i < PER; i++) {
-#pragma unroll
-        for (int j = 0; j < PER; j++) {
-            const int row = row0 + threadRow + i * SIDE;
-            const int column = column0 + threadColumn + j * SIDE;
-            if (row < M && column < N) {
-                c[(size_t)row * N + column] = sum[i][j];
-            }
-        }
-    }
+    write(
+        c, M, N, sum, [=](int i) { return row0 + threadRow + i * SIDE; },
+        [=](int j) { return column0 + threadColumn + j * SIDE; });
 }
 
 #include "products.cuh"

@@ -88,29 +88,15 @@ __device__ void multiply(const float *a, const float *b, float *c, int M, int N,
             float fromA[PER], fromB[PER];
             take(fromA, aSlab[k], threadRow);
             take(fromB, bSlab[k], threadColumn);
-#pragma unroll
-            for (int i = 0; i < PER; i++) {
-#pragma unroll
-                for (int j = 0; j < PER; j++) {
-                    sum[i][j] += fromA[i] * fromB[j];
-                }
-            }
+            add(sum, fromA, fromB);
         }
         __syncthreads(); // all have read the slabs before the next overwrites them
     }
 
     // 3. Write the results that lie within c.
-#pragma unroll
-    for (int i = 0; i < PER; i++) {
-#pragma unroll
-        for (int j = 0; j < PER; j++) {
-            const int row = row0 + (i / 4 * SIDE + threadRow) * 4 + i % 4;
-            const int column = column0 + (j / 4 * SIDE + threadColumn) * 4 + j % 4;
-            if (row < M && column < N) {
-                c[(size_t)row * N + column] = sum[i][j];
-            }
-        }
-    }
+    write(
+        c, M, N, sum, [=](int i) { return row0 + (i / 4 * SIDE + threadRow) * 4 + i % 4; },
+        [=](int j) { return column0 + (j / 4 * SIDE + threadColumn) * 4 + j % 4; });
 }
 
 #include "products.cuh"

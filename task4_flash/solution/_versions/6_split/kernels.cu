@@ -96,22 +96,5 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
         __syncthreads(); // all are done with k and v before the next overwrite them
     }
 
-    // 5. Divide by the whole row's sum, and write. A row that saw no key has zeros.
-#pragma unroll
-    EACH(h, 2) {
-        float whole = r.sum[h];
-        EACH(i, 2) whole += __shfl_xor_sync(EVERYONE, whole, 1 + i);
-        const float inverse = whole > 0.0f ? powerOfTwo(-r.unit) / whole : 0.0f;
-        const int query = query0 + h * 8 + LANE / 4;
-        if (query >= seqQ) continue;
-#pragma unroll
-        EACH(n, DIM / 8) {
-            const int x = n * 8 + LANE % 4 * 2;
-            float *to = out + (size_t)query * dim + x;
-            const float *a = &r.out[n][2 * h];
-            if (wide && x < dim) *(float2 *)to = make_float2(a[0] * inverse, a[1] * inverse);
-            if (!wide && x < dim) to[0] = a[0] * inverse;
-            if (!wide && x + 1 < dim) to[1] = a[1] * inverse;
-        }
-    }
+    write(out, r.out, r.sum, powerOfTwo(-r.unit), query0, seqQ, dim, wide); // 5.
 }

@@ -16,16 +16,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ float query[THREADS], score[THREADS];
     const int x = threadIdx.x; // a key of the tile, then a number of the output
 
-    // 1. Which head, which keys. The length is read here, on the device: a launch
-    //    that was recorded in a graph must see today's.
+    // 1. Which head, which keys.
     const int head = blockIdx.x % heads, sequence = blockIdx.x / heads;
-    const int parts = gridDim.y, part = blockIdx.y;
-    const int length = min(lengths[sequence], slots);
-    const int perPart = (length + parts - 1) / parts;
-    const int begin = min(part * perPart, length); // an empty part has begin == end
-    const int end = min(begin + perPart, length);
-    const int pitch = kvHeads * dim;
-    const size_t cache = (size_t)sequence * slots * pitch + head / (heads / kvHeads) * dim;
+    const auto [begin, end, pitch, cache] =
+        keysOf(lengths, sequence, head / (heads / kvHeads), slots, kvHeads, dim);
     k += cache, v += cache;
     if (x < dim) query[x] = q[(size_t)blockIdx.x * dim + x];
 
@@ -60,14 +54,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             if (x < dim) acc += weight * v[(size_t)(tile + j) * pitch + x];
         }
     }
-    if (x >= dim) return;
-    if (parts == 1) {
-        to[(size_t)blockIdx.x * dim + x] = acc / sum;
-        return;
-    }
-    float *row = to + ((size_t)blockIdx.x * parts + part) * (dim + 2);
-    row[x] = acc;
-    if (x == 0) row[dim] = largest, row[dim + 1] = sum;
+    if (x < dim) leave(to, blockIdx.x, x, dim, acc, largest, sum);
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to

@@ -18,18 +18,10 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     const int lane = threadIdx.x % LANES;
     const int group = threadIdx.x / LANES;
 
-    // 1. Which head, which keys. The length is read here, on the device: a launch
-    //    that was recorded in a graph must see today's.
+    // 1. Which head, which keys.
     const int head = blockIdx.x % heads, sequence = blockIdx.x / heads;
-    const int kvHead = head / (heads / kvHeads);
-    const int parts = gridDim.y, part = blockIdx.y;
-    const int length = min(lengths[sequence], slots);
-    const int perPart = (length + parts - 1) / parts;
-    const int begin = min(part * perPart, length); // an empty part has begin == end
-    const int end = min(begin + perPart, length);
-
-    const int pitch = kvHeads * dim;
-    const size_t cache = (size_t)sequence * slots * pitch + kvHead * dim;
+    const auto [begin, end, pitch, cache] =
+        keysOf(lengths, sequence, head / (heads / kvHeads), slots, kvHeads, dim);
     k += cache, v += cache;
 
     // 2. The query. factor is log2(e) / sqrt(dim): 2^score is what exp would be.

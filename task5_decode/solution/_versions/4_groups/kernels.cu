@@ -23,8 +23,7 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     const int lane = threadIdx.x % LANES;
     const int group = threadIdx.x / LANES;
 
-    // 1. Which heads, which keys. The length is read here, on the device: a launch
-    //    that was recorded in a graph must see today's.
+    // 1. Which heads, which keys.
     const int groupSize = heads / kvHeads; // query heads of a key head
     const int chunks = (groupSize + HEADS - 1) / HEADS;
     const int kvHead = blockIdx.x / chunks % kvHeads;
@@ -32,15 +31,7 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     const int firstOfGroup = blockIdx.x % chunks * HEADS;
     const int count = min(HEADS, groupSize - firstOfGroup); // of this block's query heads
     const size_t head0 = (size_t)sequence * heads + kvHead * groupSize + firstOfGroup;
-
-    const int parts = gridDim.y, part = blockIdx.y;
-    const int length = min(lengths[sequence], slots);
-    const int perPart = (length + parts - 1) / parts;
-    const int begin = min(part * perPart, length); // an empty part has begin == end
-    const int end = min(begin + perPart, length);
-
-    const int pitch = kvHeads * dim;
-    const size_t cache = (size_t)sequence * slots * pitch + kvHead * dim;
+    const auto [begin, end, pitch, cache] = keysOf(lengths, sequence, kvHead, slots, kvHeads, dim);
     k += cache, v += cache;
 
     // 2. The queries. factor is log2(e) / sqrt(dim): 2^score is what exp would be.
@@ -108,25 +99,10 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
     }
     __syncthreads(); // all results are in place
 
-    // 6. Merge them, each rescaled to the largest score of all. A thread has one number of a head.
+    // 6. Merge them. A thread has one number of a head.
     for (int i = threadIdx.x; i < count * dim; i += THREADS) {
         const int h = i / dim;
-        const int x = i % dim;
-        float most = -INFINITY;
-        for (int g = 0; g < GROUPS; g++) most = fmaxf(most, largestOf[h][g]);
-        float weights = 0.0f, weighted = 0.0f;
-        for (int g = 0; g < GROUPS; g++) {
-            const float rescale = exp2f(largestOf[h][g] - base(most));
-            weights += rescale * sumOf[h][g];
-            weighted += rescale * accOf[h][g][x];
-        }
-        if (parts == 1) {
-            to[(head0 + h) * dim + x] = weighted / weights;
-            continue;
-        }
-        float *row = to + ((head0 + h) * parts + part) * (dim + 2);
-        row[x] = weighted;
-        if (x == 0) row[dim] = most, row[dim + 1] = weights;
+        merge<GROUPS>(accOf[h], largestOf[h], sumOf[h], to, head0 + h, i % dim, dim);
     }
 }
 

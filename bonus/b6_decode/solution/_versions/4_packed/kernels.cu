@@ -14,25 +14,22 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ Weights found[GROUPS];
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
 
-    // 1. Which heads, which keys. The length is read here: a recorded launch sees today's.
-    const Mine m = mine(heads, kvHeads);
-    const int length = min(max(lengths[m.sequence], 0), slots);
-    const int pitch = kvHeads * DIM;
-    const size_t cache = ((size_t)m.sequence * slots * kvHeads + m.kvHead) * DIM + 8 * lane;
-    k += cache, v += cache;
+    // 1. Which heads, which keys.
+    const Mine m = mine(heads, kvHeads, lengths, slots);
+    k += m.cache + 8 * lane, v += m.cache + 8 * lane;
 
     Eight query[HEADS] = {}, acc[HEADS] = {};
     float largest[HEADS], sum[HEADS];
     read(query, largest, sum, q, m, lane);
     // All groups go round equally often: shuffles need a whole warp.
-    for (int first = 0; first < length; first += GROUPS) {
+    for (int first = 0; first < m.length; first += GROUPS) {
         // 2. A key and a value for each group: what lies behind the last may be anything, NaN too.
         const int slot = first + group;
         Eight key = {}, value = {};
-        if (slot < length)
-            key = load(k + (size_t)slot * pitch), value = load(v + (size_t)slot * pitch);
+        if (slot < m.length)
+            key = load(k + (size_t)slot * m.pitch), value = load(v + (size_t)slot * m.pitch);
         // 3. For each head a score, and a step of the online softmax.
-        step(query, acc, largest, sum, key, value, slot < length, scale);
+        step(query, acc, largest, sum, key, value, slot < m.length, scale);
     }
     // 4. The groups' results, merged, head by head.
 #pragma unroll

@@ -5,31 +5,20 @@
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
 constexpr int HEADS = 4; // query heads of a block, at most
-#include "heads.cuh"
+#include "parts.cuh"
 
-// How many of the blocks that share keys are done: 0 before and after each launch.
-constexpr int SHARED = 4096; // groups of such blocks, at most
-__device__ unsigned done[SHARED];
-
-// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. between has room for the
-// results of all blocks that share keys: [batch * heads * parts] rows of DIM sums, and behind them
-// as many weights.
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. parts.cuh: what between holds.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
            float *between, int slots, int heads, int kvHeads, float scale) {
-    __shared__ float rows[GROUPS][DIM];
-    __shared__ Weights found[GROUPS];
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
 
-    // 1. Which heads, which keys. The length is read here: a recorded launch sees today's.
-    const Mine m = mine(heads, kvHeads);
-    const int length = min(max(lengths[m.sequence], 0), slots);
-    const int parts = gridDim.y, part = blockIdx.y, perPart = (length + parts - 1) / parts;
-    const int begin = min(part * perPart, length);
-    const int end = min(begin + perPart, length); // no key: begin
-    const int pitch = kvHeads * DIM;
-    const size_t cache = ((size_t)m.sequence * slots * kvHeads + m.kvHead) * DIM + 8 * lane;
-    k += cache, v += cache;
+    // 1. Which heads, which keys.
+    const Mine m = mine(heads, kvHeads, lengths, slots);
+    const int parts = gridDim.y, part = blockIdx.y, perPart = (m.length + parts - 1) / parts;
+    const int begin = min(part * perPart, m.length);
+    const int end = min(begin + perPart, m.length); // no key: begin
+    k += m.cache + 8 * lane, v += m.cache + 8 * lane;
 
     Eight query[HEADS] = {}, acc[HEADS] = {};
     float largest[HEADS], sum[HEADS];
@@ -40,44 +29,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const int slot = first + group;
         Eight key = {}, value = {};
         if (slot < end)
-            key = load(k + (size_t)slot * pitch), value = load(v + (size_t)slot * pitch);
+            key = load(k + (size_t)slot * m.pitch), value = load(v + (size_t)slot * m.pitch);
         // 3. For each head a score, and a step of the online softmax.
         step(query, acc, largest, sum, key, value, slot < end, scale);
     }
-    // 4. The groups' results, merged, head by head. With all keys here that is the end of it.
-    const size_t all = (size_t)gridDim.x / (m.chunks * kvHeads) * heads * parts; // results
-    Weights *weights = reinterpret_cast<Weights *>(between + all * DIM);
-#pragma unroll
-    for (int h = 0; h < HEADS; h++) {
-        if (h >= m.count) break;
-#pragma unroll
-        for (int i = 0; i < 8; i++) rows[group][8 * lane + i] = acc[h].x[i];
-        if (lane == 0) found[group] = {largest[h], sum[h]};
-        __syncthreads(); // all results are in place
-        if (threadIdx.x < DIM) {
-            const Found one = merge(rows[0], found, GROUPS, threadIdx.x);
-            const size_t at = (m.head0 + h) * parts + part;
-            if (parts == 1) out[(m.head0 + h) * DIM + threadIdx.x] = finished(one);
-            if (parts > 1) between[at * DIM + threadIdx.x] = one.number;
-            if (parts > 1 && threadIdx.x == 0) weights[at] = one.weights;
-        }
-        __syncthreads(); // rows may be used again
-    }
-    if (parts == 1) return;
-
-    // 5. The last of the blocks that share these keys merges what they found. It sees the others'
-    //    results, for their fences came before their counting.
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads(); // the results of all threads are written, each before its fence
-    // It counts to parts - 1, then starts from 0 again.
-    if (threadIdx.x == 0) last = atomicInc(&done[blockIdx.x], parts - 1) == parts - 1;
-    __syncthreads(); // everyone knows whether this block is the last
-    if (!last) return;
-    __threadfence();
-    for (int i = threadIdx.x; i < m.count * DIM; i += THREADS) {
-        const size_t head = m.head0 + i / DIM;
-        out[head * DIM + i % DIM] =
-            finished(merge(between + head * parts * DIM, weights + head * parts, parts, i % DIM));
-    }
+    // 4. The groups' results are merged, and then those of the blocks that share the keys.
+    finish(acc, largest, sum, m, out, between, heads, kvHeads);
 }
