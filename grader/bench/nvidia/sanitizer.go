@@ -46,7 +46,7 @@ func SanitizerArgs(tool, help, log string) []string {
 }
 
 var (
-	logLine     = regexp.MustCompile(`^=========( ?)(.*)$`)
+	logLine  = regexp.MustCompile(`^=========( ?)(.*)$`)
 	chatter  = regexp.MustCompile(`^(COMPUTE-SANITIZER|(ERROR|RACECHECK|LEAK) SUMMARY|No (errors|CUDA)|Target application|Internal|Error: (process|Target)|Warning: .*(backtrace|symbol)|Saved host)`)
 	place    = regexp.MustCompile(`([\w.-]+\.cuh?):(\d+)`)
 	kernelOf = regexp.MustCompile(`(?:at|access at) (?:0x[0-9a-f]+ in )?(?:\S*[/:])?(\w+)\(`)

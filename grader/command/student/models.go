@@ -17,7 +17,7 @@ import (
 type model struct {
 	whose
 	device, kernels string
-	passed            []string
+	passed          []string
 }
 
 func (m *model) define(f *flag.FlagSet) {
