@@ -10,17 +10,8 @@ import (
 
 // The steps of task 1 that only move numbers: results must be exact.
 
-// Lookalike is an output that a known mistake gives.
-type Lookalike struct {
-	Values []float32
-	Says   string
-}
-
-// Like is an output that a mistake gives, and what it is called.
-func Like(values []float32, says string) Lookalike { return Lookalike{Values: values, Says: says} }
-
 // JudgeExact wants every element as it is in want, bit for bit but for the sign of 0.
-func JudgeExact(c problem.Problem, in []*tensor.Tensor, got, want []float32, known []Lookalike) Ruling {
+func JudgeExact(c problem.Problem, in []*tensor.Tensor, got, want []float32, known ...Mistake) Ruling {
 	wrong, first := 0, 0
 	for i, w := range want {
 		if got[i] != w { // true for NaN
@@ -38,14 +29,8 @@ func JudgeExact(c problem.Problem, in []*tensor.Tensor, got, want []float32, kno
 	if AllZero(got) {
 		v.Reason = "every element is 0"
 	}
-	var says []string // of small cases several may be true
-	for _, k := range known {
-		if !Same32(k.Values, want) && Same32(got, k.Values) {
-			says = append(says, k.Says)
-		}
-	}
-	if len(says) > 0 {
-		v.Reason = strings.Join(says, "; or ")
+	if says := Exactly(got, want, known...); says != "" {
+		v.Reason = says
 	}
 	at := strings.ReplaceAll(tensor.ShapeString(tensor.Index(shape, first)), ", ", "][")
 	v.Details = []string{

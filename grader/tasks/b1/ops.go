@@ -80,13 +80,12 @@ func inTiles(c problem.Problem, queries int) uint64 {
 	s := c.Attention()
 	rows := 0 // of keys, and as many of values, that one head of each sequence reads
 	for _, start := range c.Each {
-		for query := 0; query < s.SeqQ; query += queries {
-			seen := s.SeqK
+		rows += shared.KeysInTiles(s.SeqQ, queries, func(first int) int {
 			if s.Causal {
-				seen = min(seen, start+min(query+queries, s.SeqQ))
+				return min(s.SeqK, start+first)
 			}
-			rows += seen
-		}
+			return s.SeqK
+		})
 	}
 	return 4 * uint64(s.Heads) * uint64(s.Dim) * uint64(2*s.Batch*s.SeqQ+2*rows)
 }

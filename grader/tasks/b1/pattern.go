@@ -9,12 +9,6 @@ import (
 	"flashlab/grader/tasks/shared"
 )
 
-// mistake is a deviation that students write, and what they read then.
-type mistake struct {
-	does deviation
-	says string
-}
-
 const (
 	positions = "query i of sequence b has position start[b] + i, key j has position j"
 	wrongWay  = "the pair (a, b) becomes (a·cos − b·sin, b·cos + a·sin)"
@@ -22,7 +16,7 @@ const (
 
 // mistakes of a rotation. Only differences of positions count in a score, so that several may give
 // the same output: the words fit all of them.
-func (r rope) mistakes() []mistake {
+func (r rope) mistakes() []judge.Mistake {
 	moved := func(at func(b, i int) int, by int) func(b, i int) int {
 		return func(b, i int) int { return at(b, i) + by }
 	}
@@ -31,44 +25,56 @@ func (r rope) mistakes() []mistake {
 	}
 	off := "a position is off by one: " + positions
 	theirs := "the frequency of pair j is base^(−2j/Dim), with j counted in pairs: this is what "
-	all := []mistake{
-		{deviation{otherPairs: true}, "these are the other pairs: with Neighbours pair j is x[2j] and x[2j+1], without it x[j] and x[j + Dim/2]"},
-		{deviation{stillQ: true, stillK: true}, "nothing is rotated: this is attention to q and k as they are"},
-		{deviation{stillK: true}, "the keys are not rotated: only the queries are"},
-		{deviation{stillQ: true}, "the queries are not rotated: only the keys are"},
-		{deviation{backQ: true, backK: true}, "rotated the wrong way: " + wrongWay},
-		{deviation{backK: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
-		{deviation{backQ: true}, "queries and keys are rotated in opposite ways: of both, " + wrongWay},
-		{deviation{turnsV: true}, "the values are rotated, too: only q and k are"},
-		{deviation{query: keyAt}, "start has no effect: " + positions + " (if keys begin at start as well, it cancels)"},
-		{deviation{query: func(_, i int) int { return r.start[0] + i }}, "all sequences start where the first one does: " + positions},
-		{deviation{query: moved(r.queryAt, 1)}, off}, {deviation{query: moved(r.queryAt, -1)}, off},
-		{deviation{frequency: exponent(func(pair, dim float64) float64 { return pair / dim })}, theirs + "base^(−j/Dim) gives"},
-		{deviation{frequency: exponent(func(pair, dim float64) float64 { return 4 * pair / dim })}, theirs + "base^(−4j/Dim) gives"},
-		{deviation{frequency: exponent(func(pair, dim float64) float64 { return 2 * (pair + 1) / dim })}, theirs + "counting pairs from 1 gives"},
+	all := []judge.Mistake{
+		r.mistake(deviation{otherPairs: true}, "these are the other pairs: with Neighbours pair j is x[2j] and x[2j+1], without it x[j] and x[j + Dim/2]"),
+		r.mistake(deviation{stillQ: true, stillK: true}, "nothing is rotated: this is attention to q and k as they are"),
+		r.mistake(deviation{stillK: true}, "the keys are not rotated: only the queries are"),
+		r.mistake(deviation{stillQ: true}, "the queries are not rotated: only the keys are"),
+		r.mistake(deviation{backQ: true, backK: true}, "rotated the wrong way: "+wrongWay),
+		r.mistake(deviation{backK: true}, "queries and keys are rotated in opposite ways: of both, "+wrongWay),
+		r.mistake(deviation{backQ: true}, "queries and keys are rotated in opposite ways: of both, "+wrongWay),
+		r.mistake(deviation{turnsV: true}, "the values are rotated, too: only q and k are"),
+		r.mistake(deviation{query: keyAt}, "start has no effect: "+positions+" (if keys begin at start as well, it cancels)"),
+		r.mistake(deviation{query: func(_, i int) int { return r.start[0] + i }}, "all sequences start where the first one does: "+positions),
+		r.mistake(deviation{query: moved(r.queryAt, 1)}, off), r.mistake(deviation{query: moved(r.queryAt, -1)}, off),
+		r.mistake(deviation{frequency: exponent(func(pair, dim float64) float64 { return pair / dim })}, theirs+"base^(−j/Dim) gives"),
+		r.mistake(deviation{frequency: exponent(func(pair, dim float64) float64 { return 4 * pair / dim })}, theirs+"base^(−4j/Dim) gives"),
+		r.mistake(deviation{frequency: exponent(func(pair, dim float64) float64 { return 2 * (pair + 1) / dim })}, theirs+"counting pairs from 1 gives"),
 	}
 	for _, base := range []float64{10000, 500000} {
 		if base != r.base {
-			all = append(all, mistake{deviation{frequency: func(pair, dim int, _ float64) float64 { return frequency(pair, dim, base) }},
-				"another base is used: take r.Base, which is not always 10000"})
+			all = append(all, r.mistake(deviation{frequency: func(pair, dim int, _ float64) float64 { return frequency(pair, dim, base) }},
+				"another base is used: take r.Base, which is not always 10000"))
 		}
 	}
 	if r.s.Causal {
-		all = append(all, []mistake{
-			{deviation{sees: func(_, i, j int) bool { return j <= i+r.s.SeqK-r.s.SeqQ }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
-			{deviation{sees: func(_, i, j int) bool { return j <= i }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"},
-			{deviation{sees: func(int, int, int) bool { return true }}, "wrong only where the key lies after the query: the causal mask is not applied"},
-			{deviation{sees: func(b, i, j int) bool { return j < r.queryAt(b, i) }}, "the causal mask is off by one: a query sees the key at its own position, too"},
-			{deviation{sees: func(b, i, j int) bool { return j <= r.queryAt(b, i)+1 }}, "the causal mask is off by one: a query sees one key too many"},
+		all = append(all, []judge.Mistake{
+			r.mistake(deviation{sees: func(_, i, j int) bool { return j <= i+r.s.SeqK-r.s.SeqQ }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"),
+			r.mistake(deviation{sees: func(_, i, j int) bool { return j <= i }}, "the causal mask does not go by positions: query i of sequence b sees the keys 0 … start[b] + i"),
+			r.mistake(deviation{sees: func(int, int, int) bool { return true }}, "wrong only where the key lies after the query: the causal mask is not applied"),
+			r.mistake(deviation{sees: func(b, i, j int) bool { return j < r.queryAt(b, i) }}, "the causal mask is off by one: a query sees the key at its own position, too"),
+			r.mistake(deviation{sees: func(b, i, j int) bool { return j <= r.queryAt(b, i)+1 }}, "the causal mask is off by one: a query sees one key too many"),
 		}...)
 	}
 	return all
 }
 
-// imprecise are right but for rounding: an output is nearer to one of these than to the truth.
-var imprecise = []mistake{
-	{deviation{keep: half}, "nearly right, as if cosines and sines had the 11 bits of half precision: compute and keep them in float32"},
-	{deviation{angle: func(p int, f float64) float64 { return half(float64(p) * f) }}, "nearly right, as if the angle were kept in half precision: it needs more than 11 bits"},
+// mistake is that of doing one thing otherwise.
+func (r rope) mistake(v deviation, says string) judge.Mistake {
+	return judge.Wrong(func() []float64 { out, _ := r.exact(v); return out }, says)
+}
+
+// imprecise are right but for rounding.
+func (r rope) imprecise() []judge.Mistake {
+	rounded := func(v deviation, says string) judge.Mistake {
+		m := r.mistake(v, says)
+		m.Rounds = true
+		return m
+	}
+	return []judge.Mistake{
+		rounded(deviation{keep: half}, "nearly right, as if cosines and sines had the 11 bits of half precision: compute and keep them in float32"),
+		rounded(deviation{angle: func(p int, f float64) float64 { return half(float64(p) * f) }}, "nearly right, as if the angle were kept in half precision: it needs more than 11 bits"),
+	}
 }
 
 // far is from where on a float32's angle is visibly off.
@@ -83,20 +89,11 @@ func half(x float64) float64 {
 
 // pattern recognises the output of a mistake.
 func (r rope) pattern(t judge.Truth, got []float32, j judge.Judgement) string {
-	for _, m := range r.mistakes() {
-		if want, _ := r.exact(m.does); t.Same(got, want) && !t.Same(t.Plain, want) {
-			return m.says
-		}
+	if says := t.Recognise(got, j, append(r.mistakes(), r.imprecise()...)...); says != "" {
+		return says
 	}
-	if j.Error < 0.1 {
-		for _, m := range imprecise {
-			if want, _ := r.exact(m.does); apart(got, want) < 0.3*apart(got, t.Want) {
-				return m.says
-			}
-		}
-		if slices.Max(r.start) > far {
-			return "nearly right, and positions are large here: a float32 has too few bits for an angle of thousands. Whole turns do not count: keep the fraction of a turn"
-		}
+	if j.Error < 0.1 && slices.Max(r.start) > far {
+		return "nearly right, and positions are large here: a float32 has too few bits for an angle of thousands. Whole turns do not count: keep the fraction of a turn"
 	}
 	if r.ordinary() {
 		q, k, _ := r.inputs(deviation{})
@@ -118,16 +115,6 @@ func (r rope) ordinary() bool {
 		}
 	}
 	return true
-}
-
-// apart is the root of the mean square between two outputs; not a number if got holds one.
-func apart(got []float32, want []float64) float64 {
-	var sum float64
-	for i, w := range want {
-		d := float64(got[i]) - w
-		sum += d * d
-	}
-	return math.Sqrt(sum / float64(len(want)))
 }
 
 // row is one query of one head with the keys that it sees, as an attention of its own.

@@ -28,12 +28,12 @@ func halves(name string, ty tensor.Type) judge.Op {
 			out[0].Type = ty
 			return in, out
 		},
-		Rules: rules,
-		Fault: fault,
+		Rules: shared.GroupedRules,
+		Fault: shared.ServedDim,
 		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			got := out.Tensors[0].Data
 			if c.Refused {
-				return judge.JudgeRefused(c, out, methods[ty], fault(c), judge.NoNumbers(len(got)))
+				return judge.JudgeRefused(c, out, methods[ty], shared.ServedDim(c), judge.NoNumbers(len(got)))
 			}
 			a := shared.Mixed{S: c.Attention(), Type: ty, Q: in[0].Data, K: in[1].Data, V: in[2].Data}
 			t := a.Truth()
@@ -50,21 +50,6 @@ func halves(name string, ty tensor.Type) judge.Op {
 // methods are what the student's functions are called.
 var methods = map[tensor.Type]string{tensor.Float16: "Float16", tensor.BFloat16: "BFloat16"}
 
-func rules(c problem.Problem) error {
-	if s := c.Attention(); s.Heads%s.KVHeads != 0 {
-		return fmt.Errorf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
-	}
-	return shared.AttentionRules(c)
-}
-
-// fault says which dimension is not served.
-func fault(c problem.Problem) string {
-	if dim := c.Sizes["dim"]; dim != 64 && dim != 128 {
-		return fmt.Sprintf("the head dimension is %d, and 64 and 128 are served", dim)
-	}
-	return ""
-}
-
 // tile is the queries that share what they read of keys and values, in what traffic is held
 // against: what four warps have, of 16 rows each.
 const tile = 64
@@ -74,14 +59,7 @@ const tile = 64
 func inTilesOf(queries int) func(c problem.Problem) uint64 {
 	return func(c problem.Problem) uint64 {
 		s := c.Attention()
-		rows := 0 // of keys, and as many of values, for one head
-		for first := 0; first < s.SeqQ; first += queries {
-			seen := s.SeqK
-			if s.Causal {
-				seen = max(min(seen, min(first+queries, s.SeqQ)+s.SeqK-s.SeqQ), 0)
-			}
-			rows += seen
-		}
+		rows := shared.SeenInTiles(c, queries) // of keys, and as many of values, for one head
 		return 2 * uint64(s.Batch*s.Heads*s.Dim) * uint64(2*s.SeqQ+2*rows)
 	}
 }

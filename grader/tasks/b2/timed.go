@@ -23,8 +23,7 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		Baseline: Baseline,
 		Piece:    flash.Piece,
 		FLOPS:    flash.FLOPS,
-		// The baseline's tensors are of twice the size.
-		Held: func(c problem.Problem) int64 { return 2 * int64(judge.Bytes(c.Inputs, c.Outputs)) },
+		Held:     shared.Twice,
 		Truth: func(c problem.Problem, from int) judge.Truth {
 			s := c.Attention()
 			row := from / s.Dim

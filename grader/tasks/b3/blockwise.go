@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -102,7 +103,7 @@ func (f blockFormat) read(s shape, q, k, v []float32, out []*tensor.Tensor) (c c
 	return f.of(s, out[1].Data, out[2].Data, out[3].Data, out[4].Data, out[5].Data), ""
 }
 
-func (blockFormat) mistakes(j job, c codes) []shared.Mistake {
+func (blockFormat) mistakes(j job, c codes) []judge.Mistake {
 	q, k, v := c.coded[0], c.coded[1], j.v
 	as := func(q, k []float32) func() []float64 {
 		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Deviation{}) }
@@ -119,18 +120,18 @@ func (blockFormat) mistakes(j job, c codes) []shared.Mistake {
 	}
 	bare := func(c coding) []float32 { c.scale, c.centre = func(int) float64 { return 1 }, none; return c.values() }
 	first := func(int) int { return 0 }
-	all := []shared.Mistake{
-		{Out: as(bare(q), k.values()), Says: scaleless},
-		{Out: as(q.values(), bare(k)), Says: scaleless},
-		{Out: as(bare(q), bare(k)), Says: scaleless},
+	all := []judge.Mistake{
+		judge.Wrong(as(bare(q), k.values()), scaleless),
+		judge.Wrong(as(q.values(), bare(k)), scaleless),
+		judge.Wrong(as(bare(q), bare(k)), scaleless),
 	}
 	if j.s.SeqK > block {
-		all = append(all, shared.Mistake{Out: as(q.values(), from(k, j.s.SeqK, first)), Says: "every tile of keys has the scale of the head's first block: each block of 64 keys has its own"},
-			shared.Mistake{Out: as(q.values(), from(k, j.s.SeqK, func(b int) int { return b ^ 1 })), Says: "each block of 64 keys has its neighbour's scale"})
+		all = append(all, judge.Wrong(as(q.values(), from(k, j.s.SeqK, first)), "every tile of keys has the scale of the head's first block: each block of 64 keys has its own"),
+			judge.Wrong(as(q.values(), from(k, j.s.SeqK, func(b int) int { return b ^ 1 })), "each block of 64 keys has its neighbour's scale"))
 	}
 	if j.s.SeqQ > block {
-		all = append(all, shared.Mistake{Out: as(from(q, j.s.SeqQ, first), k.values()), Says: "all queries have the scale of the head's first block: each 64 of them have their own"},
-			shared.Mistake{Out: as(from(q, j.s.SeqQ, func(b int) int { return b &^ 1 }), k.values()), Says: "128 queries share a scale: each 64 of them have their own"})
+		all = append(all, judge.Wrong(as(from(q, j.s.SeqQ, first), k.values()), "all queries have the scale of the head's first block: each 64 of them have their own"),
+			judge.Wrong(as(from(q, j.s.SeqQ, func(b int) int { return b &^ 1 }), k.values()), "128 queries share a scale: each 64 of them have their own"))
 	}
 	return all
 }

@@ -107,9 +107,9 @@ func (j job) inputs() string { return fmt.Sprintf("%v, inputs %s", j, j.c.Dist) 
 const scaleless = "a scale is missing from the scores: a sum of products of codes is a whole number, and becomes a score by q's scale and k's, before the softmax"
 
 // asGiven is out computed past the codes.
-func (j job) asGiven() shared.Mistake {
-	return shared.Mistake{Out: func() []float64 { return j.given().As(shared.Deviation{}) },
-		Says: "this is attention of q, k and v as they came: scores are products of codes, and out follows from them"}
+func (j job) asGiven() judge.Mistake {
+	return judge.Wrong(func() []float64 { return j.given().As(shared.Deviation{}) },
+		"this is attention of q, k and v as they came: scores are products of codes, and out follows from them")
 }
 
 // half is how far off a number a code may be, in steps: half a step, and what float32 adds to it.

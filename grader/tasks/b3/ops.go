@@ -34,11 +34,11 @@ func coded(name, method string, f format) judge.Op {
 			out[0].Type = tensor.Float16
 			return in, append(out, f.outputs(c.Attention())...)
 		},
-		Rules: rules,
-		Fault: fault,
+		Rules: shared.GroupedRules,
+		Fault: shared.ServedDim,
 		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			if c.Refused {
-				return judge.JudgeRefused(c, out, method, fault(c), before(c)...)
+				return judge.JudgeRefused(c, out, method, shared.ServedDim(c), before(c)...)
 			}
 			return job{c, c.Attention(), in[0].Data, in[1].Data, in[2].Data, f}.rule(out)
 		},
@@ -62,7 +62,7 @@ type format interface {
 	// many bytes after that.
 	passes() (q, k, v, value int)
 	// mistakes are outputs that one gets by mistake with these codes.
-	mistakes(j job, c codes) []shared.Mistake
+	mistakes(j job, c codes) []judge.Mistake
 	// blames says why codes cost more than they need; "" where that is not known.
 	blames(j job, c, own codes) string
 }
@@ -81,21 +81,6 @@ func before(c problem.Problem) (all [][]float32) {
 	return all
 }
 
-func rules(c problem.Problem) error {
-	if s := c.Attention(); s.Heads%s.KVHeads != 0 {
-		return fmt.Errorf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
-	}
-	return shared.AttentionRules(c)
-}
-
-// fault says which dimension is not served.
-func fault(c problem.Problem) string {
-	if dim := c.Sizes["dim"]; dim != 64 && dim != 128 {
-		return fmt.Sprintf("the head dimension is %d, and 64 and 128 are served", dim)
-	}
-	return ""
-}
-
 // tile is the queries that share what they read of keys and values, in what traffic is held against.
 const tile = 64
 
@@ -106,13 +91,7 @@ func least(f format) func(c problem.Problem) uint64 {
 		s := c.Attention()
 		q, k, v, value := f.passes()
 		bytes := s.QElements()*(q+1+2) + s.KVElements()*(k+v)
-		for first := 0; first < s.SeqQ; first += tile {
-			seen := s.SeqK
-			if s.Causal {
-				seen = max(min(seen, min(first+tile, s.SeqQ)+s.SeqK-s.SeqQ), 0)
-			}
-			bytes += s.Batch * s.Heads * s.Dim * seen * (1 + value)
-		}
+		bytes += s.Batch * s.Heads * s.Dim * shared.SeenInTiles(c, tile) * (1 + value)
 		return uint64(bytes)
 	}
 }

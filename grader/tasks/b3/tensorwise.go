@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -81,26 +82,26 @@ func (f tensorFormat) read(s shape, q, k, v []float32, out []*tensor.Tensor) (c 
 	return f.of(s, [][]float32{out[1].Data, out[2].Data, out[3].Data}, affine), ""
 }
 
-func (tensorFormat) mistakes(j job, c codes) []shared.Mistake {
+func (tensorFormat) mistakes(j job, c codes) []judge.Mistake {
 	q, k, v := c.coded[0], c.coded[1], c.coded[2]
 	zeroless := func(c coding) []float32 { c.zero = none; return c.values() }
 	bare := func(c coding) []float32 { c.scale = func(int) float64 { return 1 }; return c.values() }
 	as := func(q, k, v []float32) func() []float64 {
 		return func() []float64 { return shared.Mixed{S: j.s, Q: q, K: k, V: v}.As(shared.Deviation{}) }
 	}
-	var all []shared.Mistake
+	var all []judge.Mistake
 	// That of k moves all scores of a row, which the softmax does not notice.
 	if q.zero(0) != 0 {
-		all = append(all, shared.Mistake{Out: as(zeroless(q), k.values(), v.values()), Says: "the zero of q is forgotten: q is (code − zero) · scale, so −zero · Σ code of each key belongs to its score"})
+		all = append(all, judge.Wrong(as(zeroless(q), k.values(), v.values()), "the zero of q is forgotten: q is (code − zero) · scale, so −zero · Σ code of each key belongs to its score"))
 	}
 	if v.zero(0) != 0 {
-		all = append(all, shared.Mistake{Out: as(q.values(), k.values(), zeroless(v)), Says: "the zero of v is forgotten: v is (code − zero) · scale"})
+		all = append(all, judge.Wrong(as(q.values(), k.values(), zeroless(v)), "the zero of v is forgotten: v is (code − zero) · scale"))
 	}
 	return append(all,
-		shared.Mistake{Out: as(q.values(), k.values(), bare(v)), Says: "the scale of v is forgotten: out is in steps"},
-		shared.Mistake{Out: as(bare(q), k.values(), v.values()), Says: scaleless},
-		shared.Mistake{Out: as(q.values(), bare(k), v.values()), Says: scaleless},
-		shared.Mistake{Out: as(bare(q), bare(k), v.values()), Says: scaleless})
+		judge.Wrong(as(q.values(), k.values(), bare(v)), "the scale of v is forgotten: out is in steps"),
+		judge.Wrong(as(bare(q), k.values(), v.values()), scaleless),
+		judge.Wrong(as(q.values(), bare(k), v.values()), scaleless),
+		judge.Wrong(as(bare(q), bare(k), v.values()), scaleless))
 }
 
 func (tensorFormat) blames(_ job, c, own codes) string {

@@ -62,7 +62,7 @@ func attention() judge.Op {
 				one := c
 				one.Outputs = c.Outputs[i : i+1]
 				got := out.Tensors[i].Data
-				r := judge.Rule(one, l, t, got, func(judge.Judgement) string { return l.pattern(t, got) })
+				r := judge.Rule(one, l, t, got, func(j judge.Judgement) string { return t.Recognise(got, j, l.mistakes()...) })
 				if !r.Passed {
 					r.Reason = call + ": " + r.Reason
 					return r
@@ -98,30 +98,19 @@ func (l layer) of(all []float32, causal bool) shared.Mixed {
 // truth is the attention of q, k and v in halves, each rounded once, as the projection's check wants them.
 func (l layer) truth() judge.Truth { return l.of(l.projection.truth().Plain, l.causal).Truth() }
 
-// pattern recognises the output of a mistake.
-func (l layer) pattern(t judge.Truth, got []float32) string {
+// mistakes are those of the mask, and of the projection.
+func (l layer) mistakes() []judge.Mistake {
 	p := l.projection.truth()
-	wide := func(all []float32, causal bool) []float64 {
-		var y []float64
-		for _, x := range l.of(all, causal).Compute(shared.PlainWay(l.ty)) {
-			y = append(y, float64(x))
-		}
-		return y
+	of := func(all []float32, causal bool, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return shared.Wide(l.of(all, causal).Compute(shared.PlainWay(l.ty))) }, says)
 	}
-	if want := wide(p.Plain, !l.causal); t.Same(got, want) && !t.Same(t.Plain, want) {
-		if l.causal {
-			return "the mask is missing: Config.Causal says that a token sees none behind it"
-		}
-		return "this is causal, and Config.Causal is false: every token sees all"
+	mask := "this is causal, and Config.Causal is false: every token sees all"
+	if l.causal {
+		mask = "the mask is missing: Config.Causal says that a token sees none behind it"
 	}
+	list := []judge.Mistake{of(p.Plain, !l.causal, mask)}
 	for _, m := range l.Mistakes(p.Want) {
-		var all []float32
-		for _, x := range m.Out() {
-			all = append(all, float32(x))
-		}
-		if want := wide(all, l.causal); t.Same(got, want) && !t.Same(t.Plain, want) {
-			return m.Says
-		}
+		list = append(list, of(shared.Narrow(m.Whole()), l.causal, m.Says))
 	}
-	return ""
+	return list
 }

@@ -93,10 +93,8 @@ func fault(c problem.Problem) string {
 		return fmt.Sprintf("Hidden is %d, no multiple of 8", s["hidden"])
 	case s["dim"]%8 != 0:
 		return fmt.Sprintf("Dim is %d, no multiple of 8", s["dim"])
-	case s["heads"]%s["kvheads"] != 0:
-		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", s["heads"], s["kvheads"])
 	}
-	return ""
+	return shared.EvenHeads(c)
 }
 
 // cancel makes weights with which all terms of the first row's sums are positive, so that the sums are much
@@ -195,33 +193,9 @@ func (p projection) bias(column int) float32 {
 	return p.Bias[column]
 }
 
-// truth is what [rows, outputs] is judged by. A row's scale is what rounding errors of 1, in each product
-// and in the output, would come to.
+// truth is what [rows, outputs] is judged by.
 func (p projection) truth() judge.Truth {
-	rows, outputs := p.Rows(), p.Outputs()
-	t := judge.Truth{Layout: judge.Layout{Outer: rows, Len: outputs, Inner: 1}, Type: p.ty,
-		Want: make([]float64, rows*outputs), Plain: make([]float32, rows*outputs), Scale: make([]float64, rows)}
-	for row := range rows {
-		squares := 0.0
-		for n := range outputs {
-			var sum float64
-			var plain float32
-			if p.hidden == 0 {
-				plain = p.product[row*outputs+n]
-				sum = float64(plain)
-			}
-			for i := range p.hidden {
-				x, w := p.x[row*p.hidden+i], p.w[i*outputs+n]
-				term := float64(x) * float64(w)
-				sum, plain = sum+term, plain+x*w
-				squares += term * term
-			}
-			sum, plain = sum+float64(p.bias(n)), plain+p.bias(n)
-			squares += sum * sum
-			t.Want[row*outputs+n], t.Plain[row*outputs+n] = sum, plain
-		}
-		t.Scale[row] = math.Sqrt(squares / float64(outputs))
-	}
-	p.ty.Round(t.Plain)
-	return t
+	outputs := p.Outputs()
+	return shared.Product{Type: p.ty, Rows: p.Rows(), Hidden: p.hidden, Outputs: outputs, X: p.x,
+		Weight: func(i, n int) float32 { return p.w[i*outputs+n] }, Bias: p.Bias, Given: p.product}.Truth()
 }

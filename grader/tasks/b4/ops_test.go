@@ -80,7 +80,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 			e, p := give(t, op, shape, tensor.Normal, 3)
 			truth := p.truth()
 			for _, m := range p.mistakes(truth.Want) {
-				out := judgetest.Narrow(m.Out())
+				out := judgetest.Narrow(m.Whole())
 				p.ty.Round(out)
 				if truth.Same(out, truth.Want) {
 					assert.Contains(t, m.Says, "rounded before the bias", "with these numbers nothing else is no mistake")
@@ -180,7 +180,7 @@ func TestTheLayer(t *testing.T) {
 				e.Says(t, "Config.Causal", wrong, right)
 				e.Says(t, "the function FusedQKVAttention: ", right, wrong)
 				for _, m := range l.Mistakes(l.projection.truth().Want) {
-					all := judgetest.Narrow(m.Out())
+					all := judgetest.Narrow(m.Whole())
 					l.ty.Round(all)
 					z := l.of(all, causal).Compute(shared.PlainWay(l.ty))
 					e.Says(t, "the layer's Forward: "+m.Says, z, right)

@@ -3,7 +3,6 @@ package b4
 import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/tasks/shared"
 )
 
 // judge decides on q, k and v.
@@ -12,34 +11,25 @@ func (p projection) judge(out [][]float32) judge.Ruling {
 	got := p.Gather(out)
 	c := p.given // with all three as one output, as the judge sees it
 	c.Outputs = []problem.Tensor{{Name: "[q|k|v]", Shape: []int{p.Rows(), p.Outputs()}, Type: t.Type}}
-	return judge.Rule(c, p, t, got, func(j judge.Judgement) string { return p.pattern(t, got) })
+	return judge.Rule(c, p, t, got, func(j judge.Judgement) string { return t.Recognise(got, j, p.mistakes(t.Want)...) })
 }
 
-// pattern recognises the output of a mistake.
-func (p projection) pattern(t judge.Truth, got []float32) string {
-	for _, m := range p.mistakes(t.Want) {
-		if want := m.Out(); t.Same(got, want) && !t.Same(t.Plain, want) {
-			return m.Says
-		}
-	}
-	return ""
-}
-
-func (p projection) mistakes(want []float64) []shared.QKVMistake {
+// mistakes are those whose output this may be, where it should be want.
+func (p projection) mistakes(want []float64) []judge.Mistake {
 	all := p.Mistakes(want)
 	if p.hidden == 0 {
 		return all
 	}
 	if len(p.Bias) > 0 {
-		all = append(all, shared.QKVMistake{Out: p.roundedFirst, Says: "the sum is rounded before the bias is added: add it in float32, and round once"})
+		all = append(all, judge.Wrong(p.roundedFirst, "the sum is rounded before the bias is added: add it in float32, and round once"))
 	}
 	outputs := p.Outputs()
 	return append(all,
-		shared.QKVMistake{Out: func() []float64 { return p.of(func(i, n int) int { return n*p.hidden + i }, p.hidden) },
-			Says: "w is read as [outputs, hidden]: it is [hidden, outputs], and column n is output n's"},
-		shared.QKVMistake{Out: func() []float64 {
+		judge.Wrong(func() []float64 { return p.of(func(i, n int) int { return n*p.hidden + i }, p.hidden) },
+			"w is read as [outputs, hidden]: it is [hidden, outputs], and column n is output n's"),
+		judge.Wrong(func() []float64 {
 			return p.of(func(i, n int) int { return i*outputs + n }, p.hidden/64*64)
-		}, Says: "the end of hidden is left out: it need not be a multiple of 64"})
+		}, "the end of hidden is left out: it need not be a multiple of 64"))
 }
 
 // of is the projection with weights from elsewhere, and sums over so many.

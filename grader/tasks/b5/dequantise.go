@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -103,23 +102,19 @@ func (w weights) reason(got, want []float32, wrong, unwritten, short int) string
 	case judge.AllZero(got):
 		return "every number is 0"
 	}
-	var says []string // of small cases several may be true
-	for _, m := range w.misreadings() {
-		if like(got, m.numbers()) {
-			says = append(says, m.says)
-		}
-	}
+	says := judge.Exactly(got, want, w.misreadings()...)
 	switch {
-	case len(says) > 0:
-		return strings.Join(says, "; or ")
+	case says != "":
+		return says
 	case unwritten > 0:
 		return fmt.Sprintf("%d of %d numbers were never written", unwritten, w.count)
 	case short == wrong && w.row > w.block:
 		return "only the last block of a row is wrong, which is short"
-	case like(got, w.otherwise(nil, nil, nil, notANumber)):
-		return "a scale of 255 is NaN, and makes all of its block NaN: it is no power of two"
-	case like(got, w.otherwise(nil, nil, nil, flushed)):
-		return "the smallest scale is lost: the byte 0 is 2^−127, which is no zero"
+	}
+	if says := judge.Exactly(got, want,
+		judge.Like(w.otherwise(nil, nil, nil, notANumber), "a scale of 255 is NaN, and makes all of its block NaN: it is no power of two"),
+		judge.Like(w.otherwise(nil, nil, nil, flushed), "the smallest scale is lost: the byte 0 is 2^−127, which is no zero")); says != "" {
+		return says
 	}
 	return fmt.Sprintf("%d of %d numbers are wrong, by a bit at least", wrong, w.count)
 }
@@ -138,14 +133,4 @@ func flushed(s float32) float32 {
 		return 0
 	}
 	return s
-}
-
-// like tells whether two are the same numbers: the sign of a zero does not count here.
-func like(got, other []float32) bool {
-	for i, x := range other {
-		if got[i] != x && !(got[i] != got[i] && x != x && math.Float32bits(got[i]) != judge.Poison) {
-			return false
-		}
-	}
-	return true
 }

@@ -73,7 +73,7 @@ func TestMisreadingsAreRecognised(t *testing.T) {
 	for _, f := range formats {
 		e, w := f.give(t, []int{20, 113}, tensor.Normal, 4)
 		for _, m := range w.misreadings() {
-			e.Says(t, m.says, m.numbers())
+			e.Says(t, m.Says, judgetest.Narrow(m.Whole()))
 		}
 		right := w.numbers()
 		e.Says(t, "every number is 0", make([]float32, len(right)))
@@ -158,7 +158,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 		e, p := give(t, f, []int{2, 5, 256, 6, 2, 16}, tensor.Normal, 3)
 		truth := p.truth(p.numbers())
 		for _, m := range p.mistakes(truth.Want) {
-			wrong := m.Out()
+			wrong := m.Whole()
 			if truth.Same(judgetest.Narrow(wrong), truth.Want) {
 				assert.Contains(t, m.Says, "as if it had no rows", "rows here are whole blocks")
 				continue

@@ -12,23 +12,14 @@ func (p projection) judge(out [][]float32) judge.Ruling {
 	got := p.places().Gather(out)
 	c := p.Problem // with all three as one output, as the judge sees it
 	c.Outputs = []problem.Tensor{{Name: "[q|k|v]", Shape: []int{p.rows(), p.outputs()}, Type: t.Type}}
-	return judge.Rule(c, p, t, got, func(j judge.Judgement) string { return p.pattern(t, got) })
+	return judge.Rule(c, p, t, got, func(j judge.Judgement) string { return t.Recognise(got, j, p.mistakes(t.Want)...) })
 }
 
-// pattern recognises the output of a mistake.
-func (p projection) pattern(t judge.Truth, got []float32) string {
-	for _, m := range p.mistakes(t.Want) {
-		if want := m.Out(); t.Same(got, want) && !t.Same(t.Plain, want) {
-			return m.Says
-		}
-	}
-	return ""
-}
-
-func (p projection) mistakes(want []float64) []shared.QKVMistake {
+// mistakes are those whose output this may be, where it should be want.
+func (p projection) mistakes(want []float64) []judge.Mistake {
 	all := p.places().Mistakes(want)
 	for _, m := range p.misreadings() {
-		all = append(all, shared.QKVMistake{Out: func() []float64 { return p.truth(m.numbers()).Want }, Says: m.says})
+		all = append(all, judge.Wrong(func() []float64 { return p.truth(shared.Narrow(m.Whole())).Want }, m.Says))
 	}
 	return all
 }

@@ -55,10 +55,7 @@ func fault(c problem.Problem) string {
 	if hidden := c.Sizes["hidden"]; hidden%multiple != 0 {
 		return fmt.Sprintf("Hidden is %d, no multiple of %d", hidden, multiple)
 	}
-	if heads, kv := c.Sizes["heads"], c.Sizes["kvheads"]; heads%kv != 0 {
-		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", heads, kv)
-	}
-	return ""
+	return shared.EvenHeads(c)
 }
 
 // What traffic is held against: so many rows share what they read of the weights, and so many outputs
@@ -127,29 +124,10 @@ func (p projection) String() string {
 		s["batch"], s["seq"], s["hidden"], s["heads"], s["kvheads"], s["dim"], p.title)
 }
 
-// truth is what [rows, outputs] is judged by. A row's scale is what rounding errors of 1, in each
-// product and in the output, would come to.
+// truth is what [rows, outputs] is judged by.
 func (p projection) truth(w []float32) judge.Truth {
-	rows, hidden, outputs := p.rows(), len(p.x)/p.rows(), len(w)/(len(p.x)/p.rows())
-	t := judge.Truth{Layout: judge.Layout{Outer: rows, Len: outputs, Inner: 1}, Type: tensor.Float16,
-		Want: make([]float64, rows*outputs), Plain: make([]float32, rows*outputs), Scale: make([]float64, rows)}
-	for row := range rows {
-		x, squares := p.x[row*hidden:(row+1)*hidden], 0.0
-		for n := range outputs {
-			var sum float64
-			var plain float32
-			for i, w := range w[n*hidden : (n+1)*hidden] {
-				term := float64(x[i]) * float64(w)
-				sum += term
-				squares += term * term
-				plain += x[i] * w
-			}
-			sum += float64(p.bias[n])
-			squares += sum * sum
-			t.Want[row*outputs+n], t.Plain[row*outputs+n] = sum, plain+p.bias[n]
-		}
-		t.Scale[row] = math.Sqrt(squares / float64(outputs))
-	}
-	tensor.Float16.Round(t.Plain)
-	return t
+	rows := p.rows()
+	hidden := len(p.x) / rows
+	return shared.Product{Type: tensor.Float16, Rows: rows, Hidden: hidden, Outputs: len(w) / hidden, X: p.x,
+		Weight: func(i, n int) float32 { return w[n*hidden+i] }, Bias: p.bias}.Truth()
 }

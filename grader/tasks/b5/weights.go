@@ -3,7 +3,9 @@ package b5
 import (
 	"math"
 
+	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 	"flashlab/tensor/quant"
 )
@@ -106,14 +108,8 @@ func (w weights) otherwise(code func(i int) int, block func(i int) int, number f
 	return x
 }
 
-// misreading is a way to read weights that one gets by mistake.
-type misreading struct {
-	numbers func() []float32
-	says    string
-}
-
-// misreadings of any weights.
-func (w weights) misreadings() []misreading {
+// misreadings are ways to read any weights that one gets by mistake: what the numbers are then.
+func (w weights) misreadings() []judge.Mistake {
 	order := "the first of a byte's two numbers is in its high half"
 	if !w.isNF4() {
 		order = "the first of a byte's two numbers is in its low half"
@@ -124,35 +120,39 @@ func (w weights) misreadings() []misreading {
 		}
 		return int(w.codes[i/2] >> 4)
 	}
-	read := func(code, block func(i int) int, number func(int) float32, scale func(float32) float32) func() []float32 {
-		return func() []float32 { return w.otherwise(code, block, number, scale) }
+	read := func(says string, code, block func(i int) int, number func(int) float32, scale func(float32) float32) judge.Mistake {
+		return judge.Wrong(func() []float64 { return shared.Wide(w.otherwise(code, block, number, scale)) }, says)
 	}
 	neighbour := func(by int) func(i int) int { return func(i int) int { return w.blockOf(i) + by } }
 	table := func(by int) func(int) float32 { return func(code int) float32 { return w.number(code + by) } }
-	all := []misreading{
-		{read(swapped, nil, nil, nil), "the halves of each byte are swapped: in " + w.title + " " + order},
-		{read(nil, neighbour(1), nil, nil), "each block has the scale of the block behind it: number i of a row has that of block i / " + of(w.block)},
-		{read(nil, neighbour(-1), nil, nil), "each block has the scale of the block before it: number i of a row has that of block i / " + of(w.block)},
-		{read(nil, func(i int) int { return 0 }, nil, nil), "every number has the first block's scale"},
-		{read(nil, nil, table(1), nil), "the table is off by one: code 0 is its first number"},
-		{read(nil, nil, table(-1), nil), "the table is off by one: code 0 is its first number"},
-		{read(nil, nil, nil, func(float32) float32 { return 1 }), "the numbers are not multiplied by their block's scale"},
-		{read(nil, func(i int) int { return i / (96 - w.block) }, nil, nil), "blocks have the other format's length: those of " + w.title + " have " + of(w.block) + " numbers"},
+	all := []judge.Mistake{
+		read("the halves of each byte are swapped: in "+w.title+" "+order, swapped, nil, nil, nil),
+		read("each block has the scale of the block behind it: number i of a row has that of block i / "+of(w.block), nil, neighbour(1), nil, nil),
+		read("each block has the scale of the block before it: number i of a row has that of block i / "+of(w.block), nil, neighbour(-1), nil, nil),
+		read("every number has the first block's scale", nil, func(i int) int { return 0 }, nil, nil),
+		read("the table is off by one: code 0 is its first number", nil, nil, table(1), nil),
+		read("the table is off by one: code 0 is its first number", nil, nil, table(-1), nil),
+		read("the numbers are not multiplied by their block's scale", nil, nil, nil, func(float32) float32 { return 1 }),
+		read("blocks have the other format's length: those of "+w.title+" have "+of(w.block)+" numbers",
+			nil, func(i int) int { return i / (96 - w.block) }, nil, nil),
 	}
 	if rows := w.count / w.row; rows > 1 && len(w.scales)%rows == 0 {
-		all = append(all, misreading{read(nil, func(i int) int { return i%w.row/w.block*rows + i/w.row }, nil, nil),
-			"blocks lie along the wrong axis: a block is " + of(w.block) + " numbers of one row, and a row's scales are neighbours"})
+		all = append(all, read("blocks lie along the wrong axis: a block is "+of(w.block)+" numbers of one row, and a row's scales are neighbours",
+			nil, func(i int) int { return i%w.row/w.block*rows + i/w.row }, nil, nil))
 	}
 	if w.isNF4() {
-		return append(all, misreading{read(nil, nil, quant.FromE2M1, nil), "these are E2M1's numbers: NF4's codes are places in its table of sixteen"})
+		return append(all, read("these are E2M1's numbers: NF4's codes are places in its table of sixteen", nil, nil, quant.FromE2M1, nil))
 	}
 	by := func(e int) func(float32) float32 {
 		return func(s float32) float32 { return float32(math.Ldexp(float64(s), e)) }
 	}
 	return append(all,
-		misreading{read(nil, func(i int) int { return i / w.block }, nil, nil), "blocks go through the matrix as if it had no rows: in MXFP4 each row begins a block of its own"},
-		misreading{read(nil, nil, nil, by(1)), "scales are twice what they should be: E8M0 is 2^(code − 127)"},
-		misreading{read(nil, nil, nil, by(-1)), "scales are half of what they should be: E8M0 is 2^(code − 127)"},
-		misreading{read(nil, nil, func(c int) float32 { return quant.NF4Table[c&15] }, nil), "these are NF4's numbers: MXFP4's codes are E2M1, a sign, two bits of exponent and one of fraction"},
-		misreading{read(nil, nil, func(c int) float32 { return float32(c << 28 >> 28) }, nil), "codes are read as integers: E2M1 is a sign, two bits of exponent and one of fraction"})
+		read("blocks go through the matrix as if it had no rows: in MXFP4 each row begins a block of its own",
+			nil, func(i int) int { return i / w.block }, nil, nil),
+		read("scales are twice what they should be: E8M0 is 2^(code − 127)", nil, nil, nil, by(1)),
+		read("scales are half of what they should be: E8M0 is 2^(code − 127)", nil, nil, nil, by(-1)),
+		read("these are NF4's numbers: MXFP4's codes are E2M1, a sign, two bits of exponent and one of fraction",
+			nil, nil, func(c int) float32 { return quant.NF4Table[c&15] }, nil),
+		read("codes are read as integers: E2M1 is a sign, two bits of exponent and one of fraction",
+			nil, nil, func(c int) float32 { return float32(c << 28 >> 28) }, nil))
 }

@@ -3,8 +3,7 @@
 package b6
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -35,17 +34,17 @@ func step(name, method string, ty tensor.Type) judge.Op {
 				[]problem.Tensor{{Name: "out", Shape: q, Type: ty}}
 		},
 		Fault:   fault,
-		Prepare: fill,
+		Prepare: shared.FillCache,
 		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			got := out.Tensors[0].Data
 			if c.Refused {
 				return judge.JudgeRefused(c, out, method, fault(c), judge.NoNumbers(len(got)))
 			}
-			d := decoding{shared.Decoding{S: c.Decode(), Lengths: c.Each, Q: in[0].Data, K: in[1].Data, V: in[2].Data}, ty, name == "decode_recorded"}
-			t := d.truth()
+			d := on(c, in, ty)
+			t := d.Truth()
 			return judge.Rule(c, d, t, got, func(j judge.Judgement) string { return d.pattern(t, got, j) })
 		},
-		Least:   least,
+		Least:   shared.LeastDecode,
 		Against: "each filled slot once",
 		Timed:   timed(name, ty),
 	}
@@ -53,71 +52,17 @@ func step(name, method string, ty tensor.Type) judge.Op {
 
 // fault says what is wrong with a case.
 func fault(c problem.Problem) string {
-	s := c.Decode()
-	switch {
-	case s.Heads%s.KVHeads != 0:
-		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
-	case s.Dim != 64 && s.Dim != 128:
-		return fmt.Sprintf("the head dimension is %d, and 64 and 128 are served", s.Dim)
-	}
-	for b, length := range c.Each {
-		if length < 0 || length > s.MaxSeq {
-			return fmt.Sprintf("the length of sequence %d is %d, and there are %d slots", b, length, s.MaxSeq)
-		}
-	}
-	return ""
-}
-
-// fill fills the first slots of each sequence.
-func fill(c problem.Problem, in []*tensor.Tensor) error {
-	s := c.Decode()
-	for i := 1; i < 3; i++ {
-		if err := tensor.FillAs(in[i].Type, in[i].Data, tensor.Normal, c.Seed, c.Inputs[i].Stream, 0); err != nil {
-			return err
-		}
-		for at := range in[i].Data {
-			if token := at / s.Slot(); token%s.MaxSeq >= c.Each[token/s.MaxSeq] {
-				in[i].Data[at] = float32(math.NaN())
-			}
-		}
-	}
-	return nil
-}
-
-// least: q, out, and the filled slots of each cache once, however many query heads share them.
-func least(c problem.Problem) uint64 {
-	s := c.Decode()
-	slots := 0
-	for _, length := range c.Each {
-		slots += length
-	}
-	return 2 * uint64(2*s.Batch*s.Heads*s.Dim+2*slots*s.Slot())
+	return cmp.Or(shared.EvenHeads(c), shared.ServedDim(c), shared.Lengths(c, 0))
 }
 
 // decoding is a step in halves.
 type decoding struct {
-	shared.Decoding
-	ty       tensor.Type
+	shared.MixedDecoding
 	recorded bool
 }
 
-func (d decoding) String() string { return fmt.Sprintf("%v, %v", d.Decoding, d.ty) }
-
-// query is the attention of one query head of a sequence to its keys.
-func (d decoding) query(row int) shared.Mixed {
-	s := d.S
-	var k, v []float32
-	for _, at := range shared.CacheRows(s, d.Lengths)(row/s.Heads, row%s.Heads) {
-		k, v = append(k, d.K[at:at+s.Dim]...), append(v, d.V[at:at+s.Dim]...)
-	}
-	return shared.OneMixed(d.ty, d.Q[row*s.Dim:(row+1)*s.Dim], k, v)
-}
-
-// truth is what a step is judged by, query by query. Without keys it is zeros.
-func (d decoding) truth() judge.Truth {
-	var all []judge.Truth
-	for row := range d.S.Batch * d.S.Heads {
-		all = append(all, d.query(row).Truth())
-	}
-	return judge.Concat(all)
+// on is the step of a case.
+func on(c problem.Problem, in []*tensor.Tensor, ty tensor.Type) decoding {
+	return decoding{shared.MixedDecoding{Decoding: shared.Decoding{S: c.Decode(), Lengths: c.Each, Q: in[0].Data, K: in[1].Data, V: in[2].Data}, Type: ty},
+		c.Op == "decode_recorded"}
 }

@@ -22,7 +22,7 @@ type example struct {
 
 func give(t *testing.T, op judge.Op, s judge.Spec, seed uint64) example {
 	p := judgetest.Prepare(t, op, s, seed)
-	return example{p, decoding{shared.Decoding{S: p.C.Decode(), Lengths: p.C.Each, Q: p.In[0].Data, K: p.In[1].Data, V: p.In[2].Data}, p.C.Inputs[0].Type, op.Name == "decode_recorded"}}
+	return example{p, on(p.C, p.In, p.C.Inputs[0].Type)}
 }
 
 var specs = []judge.Spec{
@@ -35,49 +35,17 @@ var specs = []judge.Spec{
 	{Shape: []int{1, 2, 2, 129, 64}, Each: []int{128}, Dist: tensor.Equal},
 }
 
-// inParts splits the keys, has a maximum of its own for each part, and merges. p rounds probabilities,
-// as tensor cores want it, or not.
-func (d decoding) inParts(parts int, p func(float32) float32) []float32 {
-	var out []float32
+// inParts is what kernels do that share a query's keys out. p rounds probabilities, as tensor cores want it, or not.
+func (d decoding) inParts(parts int, p func(float32) float32) (out []float32) {
+	rows := shared.CacheRows(d.S, d.Lengths)
 	for row := range d.S.Batch * d.S.Heads {
-		q := d.query(row)
-		dim, n := q.S.Dim, q.S.SeqK
-		each := max((n+parts-1)/parts, 1)
-		y, sum, largest := make([]float32, dim), float32(0), float32(math.Inf(-1))
-		for first := 0; first < n; first += each {
-			var scores []float32
-			most := float32(math.Inf(-1))
-			for j := first; j < min(first+each, n); j++ {
-				var dot float32
-				for x := range dim {
-					dot += q.Q[x] * q.K[j*dim+x]
-				}
-				scores = append(scores, dot*float32(math.Log2E/math.Sqrt(float64(dim))))
-				most = max(most, scores[len(scores)-1])
-			}
-			own, weights := make([]float32, dim), float32(0)
-			for j, score := range scores {
-				e := float32(math.Exp2(float64(score - most)))
-				weights += e
-				for x := range dim {
-					own[x] += p(e) * q.V[(first+j)*dim+x]
-				}
-			}
-			now := max(largest, most)
-			a, b := float32(math.Exp2(float64(largest-now))), float32(math.Exp2(float64(most-now)))
-			for x := range y {
-				y[x] = y[x]*a + own[x]*b
-			}
-			sum, largest = sum*a+weights*b, now
+		var k, v []float32
+		for _, at := range rows(row/d.S.Heads, row%d.S.Heads) {
+			k, v = append(k, d.K[at:at+d.S.Dim]...), append(v, d.V[at:at+d.S.Dim]...)
 		}
-		for x := range y {
-			if sum > 0 {
-				y[x] /= sum
-			}
-		}
-		d.ty.Round(y)
-		out = append(out, y...)
+		out = append(out, judgetest.InParts(d.Q[row*d.S.Dim:(row+1)*d.S.Dim], k, v, parts, p, func(x float32) float32 { return x })...)
 	}
+	d.Type.Round(out)
 	return out
 }
 
@@ -89,19 +57,19 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 			for seed := range uint64(2) {
 				e := give(t, op, s, seed)
 				for _, parts := range []int{1, 3, 32} {
-					assert.True(t, e.Judge(t, e.inParts(parts, shared.Rounder(e.ty))).Passed, "%s, spec %d, %d parts, seed %d", op.Name, i, parts, seed)
+					assert.True(t, e.Judge(t, e.inParts(parts, shared.Rounder(e.Type))).Passed, "%s, spec %d, %d parts, seed %d", op.Name, i, parts, seed)
 					assert.True(t, e.Judge(t, e.inParts(parts, func(x float32) float32 { return x })).Passed, "%s, spec %d, %d parts in float32", op.Name, i, parts)
 				}
 				if s.Dist != tensor.Normal || s.Shape[3] < 100 || seed > 0 {
 					continue
 				}
-				for k, w := range e.ways() {
-					if k == 1 && e.ty == tensor.BFloat16 && s.Shape[3] > 500 {
+				for k, w := range e.Roundings() {
+					if k == 1 && e.Type == tensor.BFloat16 && s.Shape[3] > 500 {
 						continue // of so many keys, scores of 8 bits are no worse than probabilities of 8 bits
 					}
-					j := e.Judge(t, e.compute(w.Way))
-					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, w.says) {
-						assert.Equal(t, w.says, j.Reason)
+					j := e.Judge(t, judgetest.Narrow(w.Whole()))
+					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, w.Says) {
+						assert.Equal(t, w.Says, j.Reason)
 					}
 				}
 			}
@@ -112,28 +80,23 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 func TestMistakesAreRecognised(t *testing.T) {
 	for _, op := range Ops[:2] {
 		e := give(t, op, judge.Spec{Shape: []int{3, 4, 2, 150, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
-		right := judgetest.Narrow(e.truth().Want)
-		for i, m := range append(e.Mistakes(), e.mistakes()...) {
-			rows := m.Rows
-			if rows == nil {
-				rows = shared.CacheRows(e.S, e.Lengths)
-			}
-			y, _, _ := shared.Decode64(e.Q, e.K, e.V, e.S, rows, m.Change)
-			out := judgetest.Narrow(y)
+		right := judgetest.Narrow(e.Truth().Want)
+		for i, m := range e.Mistakes() {
+			out := judgetest.Shown(m)
 			if slices.Equal(out, right) || slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
 				continue // it makes no difference here, or reads what was never written
 			}
-			e.ty.Round(out)
+			e.Type.Round(out)
 			j := e.Judge(t, out)
 			if j.Passed {
 				continue // too little to matter here
 			}
 			assert.NotContains(t, j.Reason, "rows have wrong values", "%s, mistake %d: %s", op.Name, i, m.Says)
 		}
-		other := judgetest.Narrow(e.asOther())
+		other := judgetest.Narrow(shared.AsOtherType(e.Type, e.Q, e.K, e.V, e.withInputs).Whole())
 		assert.Contains(t, e.Judge(t, other).Reason, "the bits are read as the other type")
 		assert.Contains(t, e.Judge(t, make([]float32, len(right))).Reason, "every element is 0")
-		bits, _ := e.ty.Unwritten()
+		bits, _ := e.Type.Unwritten()
 		unwritten := slices.Clone(right)
 		unwritten[5] = math.Float32frombits(bits)
 		assert.Contains(t, e.Judge(t, unwritten).Reason, "never written")
@@ -144,8 +107,8 @@ func TestMistakesAreRecognised(t *testing.T) {
 func TestNaNTellsWhatHadNoKey(t *testing.T) {
 	e := give(t, Ops[0], judge.Spec{Shape: []int{3, 2, 1, 150, 64}, Each: []int{150, 0, 120}, Dist: tensor.Normal}, 3)
 	in := func(e example, sequences ...int) string {
-		y := judgetest.Narrow(e.truth().Want)
-		e.ty.Round(y)
+		y := judgetest.Narrow(e.Truth().Want)
+		e.Type.Round(y)
 		for i := range y {
 			if slices.Contains(sequences, i/(e.S.Heads*e.S.Dim)) {
 				y[i] = float32(math.NaN())
@@ -164,7 +127,7 @@ func TestALengthAsItWasRecorded(t *testing.T) {
 	e := give(t, Ops[2], judge.Spec{Shape: []int{2, 4, 2, 20, 64}, Each: []int{20, 0}, Dist: tensor.Normal}, 3)
 	one := e.decoding
 	one.Lengths = []int{1, 0}
-	out := judgetest.Narrow(one.truth().Want)
+	out := judgetest.Narrow(one.Truth().Want)
 	assert.Contains(t, e.Judge(t, out).Reason, "the lengths are those of when the step was recorded")
 }
 
@@ -193,7 +156,7 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 		c.Seed = 11
 		in, err := op.Inputs(c)
 		require.NoError(t, err)
-		whole := decoding{shared.Decoding{S: c.Decode(), Lengths: c.Each, Q: in[0].Data, K: in[1].Data, V: in[2].Data}, c.Inputs[0].Type, false}.truth()
+		whole := on(c, in, c.Inputs[0].Type).Truth()
 		for _, row := range []int{0, 3, 5, 7} {
 			one := op.Timed.Truth(c, row*64)
 			assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12)
@@ -205,5 +168,5 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 func TestLeastTraffic(t *testing.T) {
 	c, err := Ops[0].Case(judge.Spec{Shape: []int{2, 8, 2, 100, 128}, Each: []int{100, 7}, Dist: tensor.Normal}, 1, 1)
 	require.NoError(t, err)
-	assert.EqualValues(t, 2*(2*2*8*128+2*107*2*128), least(c), "q and out, and 107 slots of each cache, once for four query heads")
+	assert.EqualValues(t, 2*(2*2*8*128+2*107*2*128), shared.LeastDecode(c), "q and out, and 107 slots of each cache, once for four query heads")
 }

@@ -21,26 +21,11 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		Baseline: Baseline,
 		Piece:    func(c problem.Problem) int { return c.Decode().Dim },
 		Truth: func(c problem.Problem, from int) judge.Truth {
-			s := c.Decode()
-			row := from / s.Dim
-			sequence, head := row/s.Heads, row%s.Heads/(s.Heads/s.KVHeads)
-			var k, v []float32
-			for slot := range c.Each[sequence] {
-				at := (sequence*s.MaxSeq+slot)*s.Slot() + head*s.Dim
-				k, v = append(k, judge.InputPart(c, 1, at, s.Dim)...), append(v, judge.InputPart(c, 2, at, s.Dim)...)
-			}
-			return shared.OneMixed(ty, judge.InputPart(c, 0, from, s.Dim), k, v).Truth().AnyRow()
+			q, k, v := shared.DecodePiece(c, from)
+			return shared.OneMixed(ty, q, k, v).Truth().AnyRow()
 		},
-		FLOPS: func(c problem.Problem) float64 {
-			s := c.Decode()
-			slots := 0
-			for _, n := range c.Each {
-				slots += n
-			}
-			return 4 * float64(slots) * float64(s.Heads) * float64(s.Dim)
-		},
-		// The baseline's tensors are of twice the size.
-		Held: func(c problem.Problem) int64 { return 2 * int64(judge.Bytes(c.Inputs, c.Outputs)) },
+		FLOPS: shared.DecodeFLOPS,
+		Held:  shared.Twice,
 	}
 }
 

@@ -129,7 +129,7 @@ func (a adding) judge(got cache) judge.Ruling {
 	if wrong == 0 {
 		return judge.Ruling{Passed: true}
 	}
-	r := judge.Ruling{Reason: a.reason(x, y), Details: []string{
+	r := judge.Ruling{Reason: judge.Exactly(x, y, a.mistakes()...), Details: []string{
 		fmt.Sprintf("INT%d, %v, %d new tokens behind lengths %v, inputs %s", want.bits, a.Cache(), a.Sizes["count"], a.Each, a.Dist),
 		a.place(first, x[first], y[first]),
 	}}
@@ -174,30 +174,24 @@ func (a adding) parts(got, want []float32) (all []string) {
 	return all
 }
 
-// reason compares with the caches that known mistakes give.
-func (a adding) reason(got, want []float32) string {
-	var says []string // of small cases several may be true
-	for _, l := range []struct {
-		way
-		says string
-	}{
-		{way{swapped: true}, "nibbles are swapped: the first of two codes is in the byte's low half"},
-		{way{early: true}, "a group's scale is that of its first 31 tokens: it was taken before the group was full"},
-		{way{byToken: true}, "K is quantised by token, as V is: each channel of K has a scale of its own"},
-		{way{atOnce: true}, "K is quantised by token, as V is, and no group is ever open: each channel of K has a scale of its own, of a group's 32 tokens"},
-		{way{cut: true}, "codes are cut off: round to the nearest, of two to the even one"},
-		{way{nearest: true}, "scales are rounded to the nearest half: round towards zero, so that no number grows"},
-		{way{raw: true}, "codes are made with the scale in float32: divide by the half that the cache keeps"},
-		{way{from0: true}, "the low is not taken off before the division: code = (number − low) / scale"},
-		{way{shift: 1}, "each token is one slot too far: a sequence's new token takes slot lengths[b]"},
-		{way{shift: -1}, "each token is one slot too early: a sequence's new token takes slot lengths[b]"},
-		{way{first: true}, "all sequences are written as if they were as long as the first: sequence b has its own length"},
-		{way{pair0: true}, "all tokens are written to the first head of the first sequence"},
-		{way{exchange: true}, "K and V are swapped"},
-	} {
-		if other := a.written(l.way).all(); !same(other, want) && same(got, other) {
-			says = append(says, l.says)
-		}
+// mistakes are those of writing.
+func (a adding) mistakes() []judge.Mistake {
+	as := func(w way, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return shared.Wide(a.written(w).all()) }, says)
 	}
-	return strings.Join(says, "; or ")
+	return []judge.Mistake{
+		as(way{swapped: true}, "nibbles are swapped: the first of two codes is in the byte's low half"),
+		as(way{early: true}, "a group's scale is that of its first 31 tokens: it was taken before the group was full"),
+		as(way{byToken: true}, "K is quantised by token, as V is: each channel of K has a scale of its own"),
+		as(way{atOnce: true}, "K is quantised by token, as V is, and no group is ever open: each channel of K has a scale of its own, of a group's 32 tokens"),
+		as(way{cut: true}, "codes are cut off: round to the nearest, of two to the even one"),
+		as(way{nearest: true}, "scales are rounded to the nearest half: round towards zero, so that no number grows"),
+		as(way{raw: true}, "codes are made with the scale in float32: divide by the half that the cache keeps"),
+		as(way{from0: true}, "the low is not taken off before the division: code = (number − low) / scale"),
+		as(way{shift: 1}, "each token is one slot too far: a sequence's new token takes slot lengths[b]"),
+		as(way{shift: -1}, "each token is one slot too early: a sequence's new token takes slot lengths[b]"),
+		as(way{first: true}, "all sequences are written as if they were as long as the first: sequence b has its own length"),
+		as(way{pair0: true}, "all tokens are written to the first head of the first sequence"),
+		as(way{exchange: true}, "K and V are swapped"),
+	}
 }

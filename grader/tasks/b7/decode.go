@@ -113,38 +113,23 @@ type decoding struct {
 	lengths []int
 }
 
-func (d decoding) String() string { return fmt.Sprintf("INT%d, %v", d.bits, d.read(reading{})) }
+func (d decoding) String() string {
+	return fmt.Sprintf("INT%d, %v", d.bits, d.read(reading{}).Decoding)
+}
 
 // read is the step with the cache as it reads back.
-func (d decoding) read(r reading) shared.Decoding {
+func (d decoding) read(r reading) shared.MixedDecoding {
 	k, v := d.numbers(d.lengths, r)
-	return shared.Decoding{S: d.Decode(), Lengths: d.lengths, Q: d.q, K: k, V: v}
+	return step(shared.Decoding{S: d.Decode(), Lengths: d.lengths, Q: d.q, K: k, V: v})
 }
 
-// queries are the attention of each query head of each sequence to its keys.
-func queries(d shared.Decoding) (all []shared.Mixed) {
-	s := d.S
-	for row := range s.Batch * s.Heads {
-		var k, v []float32
-		for _, at := range shared.CacheRows(s, d.Lengths)(row/s.Heads, row%s.Heads) {
-			k, v = append(k, d.K[at:at+s.Dim]...), append(v, d.V[at:at+s.Dim]...)
-		}
-		all = append(all, shared.OneMixed(tensor.Float16, d.Q[row*s.Dim:(row+1)*s.Dim], k, v))
-	}
-	return all
-}
-
-// truth is what a step is judged by, query by query. Without keys it is zeros.
-func truth(d shared.Decoding) judge.Truth {
-	var all []judge.Truth
-	for _, q := range queries(d) {
-		all = append(all, q.Truth())
-	}
-	return judge.Concat(all)
+// step is one in halves.
+func step(d shared.Decoding) shared.MixedDecoding {
+	return shared.MixedDecoding{Decoding: d, Type: tensor.Float16}
 }
 
 func (d decoding) judge(got []float32) judge.Ruling {
 	right := d.read(reading{})
-	t := truth(right)
+	t := right.Truth()
 	return judge.Rule(d.Problem, d, t, got, func(j judge.Judgement) string { return d.pattern(right, t, got, j) })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,48 +32,18 @@ func giveStep(t *testing.T, bits int, s judge.Spec, seed uint64) (judgetest.Prep
 	return p, decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:]), p.In[0].Data, p.C.Each}
 }
 
-// inParts splits the keys, has a maximum of its own for each part, and merges, as kernels do. p rounds
-// weights; values of 8 bits may be rounded to halves before they are multiplied.
-func inParts(d shared.Decoding, parts int, p, value func(float32) float32) []float32 {
-	var out []float32
-	for _, q := range queries(d) {
-		dim, n := q.S.Dim, q.S.SeqK
-		each := max((n+parts-1)/parts, 1)
-		y, sum, largest := make([]float32, dim), float32(0), float32(math.Inf(-1))
-		for first := 0; first < n; first += each {
-			var scores []float32
-			most := float32(math.Inf(-1))
-			for j := first; j < min(first+each, n); j++ {
-				var dot float32
-				for x := range dim {
-					dot += q.Q[x] * q.K[j*dim+x]
-				}
-				scores = append(scores, dot*float32(math.Log2E/math.Sqrt(float64(dim))))
-				most = max(most, scores[len(scores)-1])
-			}
-			own, weights := make([]float32, dim), float32(0)
-			for j, score := range scores {
-				e := float32(math.Exp2(float64(score - most)))
-				weights += e
-				for x := range dim {
-					own[x] += p(e) * value(q.V[(first+j)*dim+x])
-				}
-			}
-			now := max(largest, most)
-			a, b := float32(math.Exp2(float64(largest-now))), float32(math.Exp2(float64(most-now)))
-			for x := range y {
-				y[x] = y[x]*a + own[x]*b
-			}
-			sum, largest = sum*a+weights*b, now
+// inParts is what kernels do that share a query's keys out. p rounds weights; values of 8 bits may be rounded to halves
+// before they are multiplied.
+func inParts(d shared.MixedDecoding, parts int, p, value func(float32) float32) (out []float32) {
+	rows := shared.CacheRows(d.S, d.Lengths)
+	for row := range d.S.Batch * d.S.Heads {
+		var k, v []float32
+		for _, at := range rows(row/d.S.Heads, row%d.S.Heads) {
+			k, v = append(k, d.K[at:at+d.S.Dim]...), append(v, d.V[at:at+d.S.Dim]...)
 		}
-		for x := range y {
-			if sum > 0 {
-				y[x] /= sum
-			}
-		}
-		tensor.Float16.Round(y)
-		out = append(out, y...)
+		out = append(out, judgetest.InParts(d.Q[row*d.S.Dim:(row+1)*d.S.Dim], k, v, parts, p, value)...)
 	}
+	tensor.Float16.Round(out)
 	return out
 }
 
@@ -98,11 +69,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 					scores = sums // of so many keys, errors of single scores are no more than those of weights
 				}
 				for says, w := range map[string]shared.Way{"sums were kept in 16 bits": sums, "scores were rounded to 16 bits": scores} {
-					var out []float32
-					for _, q := range queries(right) {
-						out = append(out, q.Compute(w)...)
-					}
-					j := e.Judge(t, out)
+					j := e.Judge(t, right.Compute(w))
 					if assert.False(t, j.Passed, "INT%d, step %d: %s", bits, i, says) && s.Shape[3] <= 500 {
 						assert.Contains(t, j.Reason, says)
 					}
@@ -115,26 +82,27 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 func TestMisreadingsAreRecognised(t *testing.T) {
 	for _, bits := range []int{8, 4} {
 		e, d := giveStep(t, bits, judge.Spec{Shape: []int{2, 4, 2, 160, 64}, Each: []int{150, 75}, Dist: tensor.Normal}, 3)
-		for _, m := range d.misreadings() {
-			other := d.read(m.reading)
-			y, _, _ := shared.Decode64(other.Q, other.K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
-			out := judgetest.Narrow(y)
+		right := d.read(reading{})
+		exact := judgetest.Narrow(right.Truth().Want)
+		assert.True(t, e.Judge(t, exact).Passed)
+		known := 0
+		for i, m := range d.misreadings(right) {
+			out := judgetest.Narrow(m.Whole())
 			if slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
-				out := judgetest.Narrow(truth(d.read(reading{})).Want)
-				assert.True(t, e.Judge(t, out).Passed)
 				continue // it reads what was never written
 			}
 			tensor.Float16.Round(out)
 			r := e.Judge(t, out)
-			assert.False(t, r.Passed, "INT%d: %s", bits, m.says)
-			assert.Equal(t, m.says, r.Reason, "INT%d", bits)
-			y, _, _ = shared.Decode64(other.Q, d.read(reading{}).K, other.V, other.S, shared.CacheRows(other.S, other.Lengths), shared.Deviation{})
-			out = judgetest.Narrow(y)
-			tensor.Float16.Round(out)
-			if r := e.Judge(t, out); !r.Passed {
-				assert.Contains(t, r.Reason, m.says, "INT%d, V alone", bits)
+			if i%3 == 0 { // of K and V
+				assert.False(t, r.Passed, "INT%d: %s", bits, m.Says)
+				assert.Equal(t, m.Says, r.Reason, "INT%d", bits)
+				known++
+			} else if !r.Passed { // of one alone
+				both, _, _ := strings.Cut(m.Says, " (")
+				assert.Contains(t, r.Reason, both, "INT%d, %s", bits, m.Says)
 			}
 		}
+		assert.Greater(t, known, 3)
 	}
 }
 
@@ -142,15 +110,10 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 	for _, bits := range []int{8, 4} {
 		e, d := giveStep(t, bits, judge.Spec{Shape: []int{3, 4, 2, 160, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
 		right := d.read(reading{})
-		want := judgetest.Narrow(truth(right).Want)
+		want := judgetest.Narrow(right.Truth().Want)
 		known := 0
-		for i, m := range append(right.Mistakes(), mistakes(right)...) {
-			rows := m.Rows
-			if rows == nil {
-				rows = shared.CacheRows(right.S, right.Lengths)
-			}
-			y, _, _ := shared.Decode64(right.Q, right.K, right.V, right.S, rows, m.Change)
-			out := judgetest.Narrow(y)
+		for i, m := range right.Mistakes() {
+			out := judgetest.Shown(m)
 			if slices.Equal(out, want) || slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
 				continue // it makes no difference here, or reads what was never written
 			}
@@ -162,9 +125,7 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 		}
 		assert.Greater(t, known, 10)
 		if bits == 4 {
-			closed := []int{128, 128, 0}
-			y, _, _ := shared.Decode64(right.Q, right.K, right.V, right.S, shared.CacheRows(right.S, closed), shared.Deviation{})
-			out := judgetest.Narrow(y)
+			out := judgetest.Shown(d.closedAlone(right))
 			tensor.Float16.Round(out)
 			assert.Contains(t, e.Judge(t, out).Reason, "the open group is left out")
 		}
@@ -179,7 +140,7 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 func TestNaNTellsWhatHadNoKey(t *testing.T) {
 	e, d := giveStep(t, 4, judge.Spec{Shape: []int{3, 2, 1, 1024, 64}, Each: []int{700, 0, 20}, Dist: tensor.Normal}, 3)
 	in := func(sequence int) string {
-		y := judgetest.Narrow(truth(d.read(reading{})).Want)
+		y := judgetest.Narrow(d.read(reading{}).Truth().Want)
 		tensor.Float16.Round(y)
 		for i := range 2 * 64 {
 			y[sequence*2*64+i] = float32(math.NaN())
@@ -203,15 +164,15 @@ func TestTurns(t *testing.T) {
 		d := decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:n]).clone(), p.In[0].Data, p.C.Each}
 		stale := decoding{p.C, d.clone(), p.In[0].Data, p.C.Each}
 		d.fill(p.In[n].Data, p.In[n+1].Data, way{})
-		right := judgetest.Narrow(truth(d.read(reading{})).Want)
+		right := judgetest.Narrow(d.read(reading{}).Truth().Want)
 		tensor.Float16.Round(right)
 		assert.True(t, p.Judge(t, right).Passed)
-		wrong := judgetest.Narrow(truth(stale.read(reading{})).Want)
+		wrong := judgetest.Narrow(stale.read(reading{}).Truth().Want)
 		assert.False(t, p.Judge(t, wrong).Passed, "the cache as it was before")
 		if bits == 4 {
 			other := decoding{p.C, stale.clone(), p.In[0].Data, p.C.Each}
 			other.fill(p.In[n].Data, p.In[n+1].Data, way{atOnce: true})
-			byToken := judgetest.Narrow(truth(other.read(reading{byToken: true})).Want)
+			byToken := judgetest.Narrow(other.read(reading{byToken: true}).Truth().Want)
 			tensor.Float16.Round(byToken)
 			r := p.Judge(t, byToken)
 			assert.False(t, r.Passed)
@@ -271,7 +232,7 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 			in = append(in, x)
 		}
 		d := decoding{c, cacheOf(bits, c.Cache(), in[1:]), in[0].Data, c.Each}
-		whole := truth(d.read(reading{}))
+		whole := d.read(reading{}).Truth()
 		for _, row := range []int{0, 3, 5, 7} {
 			one := op.Timed.Truth(c, row*64)
 			assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12)

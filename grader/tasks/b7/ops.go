@@ -2,10 +2,12 @@
 package b7
 
 import (
+	"cmp"
 	"fmt"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
 )
 
 // Ops are what task b7 is asked for, in 8 and in 4 bits: writing tokens, a step of decoding, and both
@@ -14,19 +16,11 @@ var Ops = judge.Ops{appendOp(8), appendOp(4), decodeOp(8), decodeOp(4), turnsOp(
 
 // fault says what is wrong with a case that adds so many tokens.
 func fault(c problem.Problem, more int) string {
-	s := c.Cache()
-	switch {
-	case s.Dim != 64 && s.Dim != 128:
-		return fmt.Sprintf("the head dimension is %d, and 64 and 128 are served", s.Dim)
-	case s.MaxSeq%group != 0:
-		return fmt.Sprintf("a sequence has %d slots, and a group of %d would cross two sequences", s.MaxSeq, group)
-	case c.Sizes["heads"]%s.KVHeads != 0: // 0 where there are none
-		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", c.Sizes["heads"], s.KVHeads)
+	if why := shared.ServedDim(c); why != "" {
+		return why
 	}
-	for b, length := range c.Each {
-		if length < 0 || length+more > s.MaxSeq {
-			return fmt.Sprintf("the length of sequence %d is %d, and there are %d slots", b, length, s.MaxSeq)
-		}
+	if slots := c.Sizes["slots"]; slots%group != 0 {
+		return fmt.Sprintf("a sequence has %d slots, and a group of %d would cross two sequences", slots, group)
 	}
-	return ""
+	return cmp.Or(shared.EvenHeads(c), shared.Lengths(c, more)) // of an append there are 0 query heads
 }

@@ -30,13 +30,7 @@ func timed(bits int) *judge.Timed {
 		BaselineElsewhere: true,
 		Held:              func(c problem.Problem) int64 { return 2 * int64(tensor.Float16.Bytes(c.Cache().Elements())) },
 		Piece:             func(c problem.Problem) int { return c.Decode().Dim },
-		FLOPS: func(c problem.Problem) float64 {
-			s, tokens := c.Decode(), 0
-			for _, n := range c.Each {
-				tokens += n
-			}
-			return 4 * float64(tokens) * float64(s.Heads) * float64(s.Dim)
-		},
+		FLOPS:             shared.DecodeFLOPS,
 		// A piece is one query, which needs a single key head of its sequence: every array of a cache begins
 		// with sequences and their heads.
 		Truth: func(c problem.Problem, from int) judge.Truth {
@@ -52,7 +46,7 @@ func timed(bits int) *judge.Timed {
 			}
 			lengths := c.Each[sequence : sequence+1]
 			k, v := part.numbers(lengths, reading{})
-			return truth(shared.Decoding{S: one, Lengths: lengths, Q: judge.InputPart(c, 0, from, s.Dim), K: k, V: v}).AnyRow()
+			return step(shared.Decoding{S: one, Lengths: lengths, Q: judge.InputPart(c, 0, from, s.Dim), K: k, V: v}).Truth().AnyRow()
 		},
 	}
 }

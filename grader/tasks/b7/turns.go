@@ -46,7 +46,7 @@ func turnsOp(bits int) judge.Op {
 				return d
 			}
 			r := filled(way{}).judge(got)
-			if !r.Passed && bits == 4 && truth(filled(way{atOnce: true}).read(reading{byToken: true})).Judge(got).Passed {
+			if !r.Passed && bits == 4 && filled(way{atOnce: true}).read(reading{byToken: true}).Truth().Judge(got).Passed {
 				r.Reason = "right for another format, INT4 by token: K is to be quantised by channel, over groups of 32 tokens"
 			}
 			return r

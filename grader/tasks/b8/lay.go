@@ -2,7 +2,6 @@ package b8
 
 import (
 	"fmt"
-	"strings"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -104,26 +103,17 @@ func (w weights) whyCodes(got, want []byte) string {
 			return ((o/tall*(k/piece)+i/piece)*32+o%8*4+i%32/8)*32 + word*8 + nibble
 		}
 	}
-	var says []string
-	for _, m := range []struct {
-		codes []byte
-		says  string
-	}{
-		{w.laidBy(func(k, o, i int) int { return o*k + i }, factorPlace).codes, "the codes are copied as they are"},
-		{ordered(within(func(o, i int) (int, int) { word, n := placeInWord(o, i); return word, n ^ 1 })), "the halves of each byte are swapped: output g is in the low half, g + 8 in the high one"},
-		{ordered(within(func(o, i int) (int, int) { return i/32*2 + i%8/4, i%4*2 + o/8 })), "codes that are neighbours along k are neighbours in their word: they belong 16 bits apart"},
-		{ordered(within(func(o, i int) (int, int) { word, n := placeInWord(o, i); return word ^ 1, n })), "a lane's words are swapped: words 0 and 1 have numbers 8t to 8t + 3, and 8t + 4 to 8t + 7"},
-		{ordered(func(k, o, i int) int {
+	like := func(codes []byte, says string) judge.Mistake { return judge.Like(tensor.Int4.Decode(codes), says) }
+	if says := judge.Exactly(tensor.Int4.Decode(got), tensor.Int4.Decode(want),
+		like(w.laidBy(func(k, o, i int) int { return o*k + i }, factorPlace).codes, "the codes are copied as they are"),
+		like(ordered(within(func(o, i int) (int, int) { word, n := placeInWord(o, i); return word, n ^ 1 })), "the halves of each byte are swapped: output g is in the low half, g + 8 in the high one"),
+		like(ordered(within(func(o, i int) (int, int) { return i/32*2 + i%8/4, i%4*2 + o/8 })), "codes that are neighbours along k are neighbours in their word: they belong 16 bits apart"),
+		like(ordered(within(func(o, i int) (int, int) { word, n := placeInWord(o, i); return word ^ 1, n })), "a lane's words are swapped: words 0 and 1 have numbers 8t to 8t + 3, and 8t + 4 to 8t + 7"),
+		like(ordered(func(k, o, i int) int {
 			word, nibble := placeInWord(o%tall, i%piece)
 			return ((o/tall*(k/piece)+i/piece)*32+i%32/8*8+o%8)*32 + word*8 + nibble
-		}), "lanes are numbered the wrong way: lane 4g + t has outputs g and g + 8"},
-	} {
-		if string(m.codes) == string(got) && string(m.codes) != string(want) {
-			says = append(says, m.says)
-		}
-	}
-	if len(says) > 0 {
-		return strings.Join(says, "; or ")
+		}), "lanes are numbered the wrong way: lane 4g + t has outputs g and g + 8")); says != "" {
+		return says
 	}
 	wrong, behind, blank := 0, 0, 0
 	for i := range got {

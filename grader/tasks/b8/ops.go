@@ -53,7 +53,7 @@ func product(name, method string, isLaid bool) judge.Op {
 			}
 			p := on(c, in, isLaid)
 			t := p.truth(p.numbers(reading{}))
-			return judge.Rule(c, p, t, got, func(judge.Judgement) string { return p.pattern(t, got) })
+			return judge.Rule(c, p, t, got, func(j judge.Judgement) string { return t.Recognise(got, j, p.mistakes(t.Want)...) })
 		},
 		Least:   inTiles,
 		Against: fmt.Sprintf("tiles of %d outputs, each weight read once for all rows", tileOutputs),

@@ -151,9 +151,9 @@ func TestMistakesAreRecognised(t *testing.T) {
 		e, p := give(t, Ops[1+i], shape, tensor.Normal, 3)
 		truth := p.truth(p.numbers(reading{}))
 		for _, m := range p.mistakes(truth.Want) {
-			out := judgetest.Narrow(m.out())
+			out := judgetest.Narrow(m.Whole())
 			tensor.Float16.Round(out)
-			e.Says(t, m.says, out)
+			e.Says(t, m.Says, out)
 		}
 		e.Says(t, "every element is 0", make([]float32, len(truth.Plain)))
 		nan := slices.Clone(truth.Plain)

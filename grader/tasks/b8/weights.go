@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 	"flashlab/tensor/quant"
 )
@@ -171,37 +173,34 @@ func (w weights) put(in []*tensor.Tensor) {
 	copy(in[2].Data, w.zeros)
 }
 
-// misreading is a way to read weights that one gets by mistake.
-type misreading struct {
-	reading
-	says string
-}
-
-// misreadings of any weights.
-func (w weights) misreadings() []misreading {
+// misreadings are ways to read any weights that one gets by mistake: what the numbers are then.
+func (w weights) misreadings() []judge.Mistake {
 	groups := w.k / group
 	neighbour := func(by int) func(o, i int) int { return func(o, i int) int { return w.groupOf(o, i) + by } }
 	zero := func(of func(z float32) float32) func(int) float32 {
 		return func(g int) float32 { return of(w.zero(g)) }
 	}
 	right := fmt.Sprintf("number i of an output has that of its group i / %d", group)
-	all := []misreading{
-		{reading{code: func(o, i int) int { return w.code(o, i^1) }}, "the halves of each byte are swapped: the first of its two numbers is in its low half"},
-		{reading{group: neighbour(1)}, "each group has the scale and the zero of the group behind it: " + right},
-		{reading{group: neighbour(-1)}, "each group has the scale and the zero of the group before it: " + right},
-		{reading{group: func(o, i int) int { return o * groups }}, "every number has the scale and the zero of its output's first group"},
-		{reading{group: func(o, i int) int { return i/group*w.n + o }}, "scales and zeros are read along the wrong axis: those of one output are neighbours"},
-		{reading{group: func(o, i int) int { return o*groups + min(i/(group/2), groups-1) }}, fmt.Sprintf("groups are taken for half as long as they are: they have %d numbers", group)},
-		{reading{zero: zero(func(float32) float32 { return 0 })}, "the zero is not subtracted: a weight is (code − zero) · scale"},
-		{reading{zero: zero(func(float32) float32 { return quant.Symmetric })}, "every group is read as if its zero were 8: it has one of its own"},
-		{reading{zero: zero(func(z float32) float32 { return z + 1 })}, "the zero is off by one: one too many is subtracted from every code"},
-		{reading{zero: zero(func(z float32) float32 { return z - 1 })}, "the zero is off by one: one too few is subtracted from every code"},
-		{reading{zero: zero(func(z float32) float32 { return -z })}, "the zero is added: a weight is (code − zero) · scale"},
-		{reading{zero: func(g int) float32 { return float32(uint8(w.zeros[g])) }}, "all of a zero's byte is read: only its low half counts"},
-		{reading{code: func(o, i int) int { return w.code(o, i) << 28 >> 28 }}, "codes are read as signed numbers: they are 0 … 15"},
-		{reading{scale: func(float32) float32 { return 1 }}, "the numbers are not multiplied by their group's scale"},
+	read := func(r reading, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return shared.Wide(w.numbers(r)) }, says)
+	}
+	all := []judge.Mistake{
+		read(reading{code: func(o, i int) int { return w.code(o, i^1) }}, "the halves of each byte are swapped: the first of its two numbers is in its low half"),
+		read(reading{group: neighbour(1)}, "each group has the scale and the zero of the group behind it: "+right),
+		read(reading{group: neighbour(-1)}, "each group has the scale and the zero of the group before it: "+right),
+		read(reading{group: func(o, i int) int { return o * groups }}, "every number has the scale and the zero of its output's first group"),
+		read(reading{group: func(o, i int) int { return i/group*w.n + o }}, "scales and zeros are read along the wrong axis: those of one output are neighbours"),
+		read(reading{group: func(o, i int) int { return o*groups + min(i/(group/2), groups-1) }}, fmt.Sprintf("groups are taken for half as long as they are: they have %d numbers", group)),
+		read(reading{zero: zero(func(float32) float32 { return 0 })}, "the zero is not subtracted: a weight is (code − zero) · scale"),
+		read(reading{zero: zero(func(float32) float32 { return quant.Symmetric })}, "every group is read as if its zero were 8: it has one of its own"),
+		read(reading{zero: zero(func(z float32) float32 { return z + 1 })}, "the zero is off by one: one too many is subtracted from every code"),
+		read(reading{zero: zero(func(z float32) float32 { return z - 1 })}, "the zero is off by one: one too few is subtracted from every code"),
+		read(reading{zero: zero(func(z float32) float32 { return -z })}, "the zero is added: a weight is (code − zero) · scale"),
+		read(reading{zero: func(g int) float32 { return float32(uint8(w.zeros[g])) }}, "all of a zero's byte is read: only its low half counts"),
+		read(reading{code: func(o, i int) int { return w.code(o, i) << 28 >> 28 }}, "codes are read as signed numbers: they are 0 … 15"),
+		read(reading{scale: func(float32) float32 { return 1 }}, "the numbers are not multiplied by their group's scale"),
 	}
 	// Of small weights some are the same as the right reading.
-	truth := w.numbers(reading{})
-	return slices.DeleteFunc(all, func(m misreading) bool { return slices.Equal(w.numbers(m.reading), truth) })
+	truth := shared.Wide(w.numbers(reading{}))
+	return slices.DeleteFunc(all, func(m judge.Mistake) bool { return slices.Equal(m.Whole(), truth) })
 }

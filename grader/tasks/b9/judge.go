@@ -2,7 +2,6 @@ package b9
 
 import (
 	"fmt"
-	"strings"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -66,16 +65,15 @@ func judgeModel(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judg
 	}
 	t, got := d.truth(), out.Tensors[0].Data
 	return judge.Rule(c, d, t, got, func(j judge.Judgement) string {
-		if says := d.slips(t, got); says != "" {
+		if says := t.RecogniseAll(got, j, d.slips()...); says != "" {
 			return says
 		}
 		return d.where(t, got, j.Bound)
 	})
 }
 
-// slips compares with what known mistakes give.
-func (d *decoding) slips(t judge.Truth, got []float32) string {
-	var says []string
+// slips are known mistakes.
+func (d *decoding) slips() (all []judge.Mistake) {
 	for _, l := range []struct {
 		slip
 		says string
@@ -94,23 +92,11 @@ func (d *decoding) slips(t judge.Truth, got []float32) string {
 		{slip{halfCache: true}, "these are the results of a cache in halves: it has four bits here", d.way.KIVI},
 		{slip{openToo: true}, "the newest tokens are read as if they had four bits, too: those of the open group are halves", d.way.KIVI},
 	} {
-		if !l.can {
-			continue
-		}
-		if other := logits[float64](d, l.slip); !near(t, other) && t.Same(got, other) {
-			says = append(says, l.says)
+		if l.can {
+			all = append(all, judge.Wrong(func() []float64 { return logits[float64](d, l.slip) }, l.says))
 		}
 	}
-	return strings.Join(says, "; or ")
-}
-
-// near tells whether a mistake makes no difference here.
-func near(t judge.Truth, other []float64) bool {
-	as32 := make([]float32, len(other))
-	for i, v := range other {
-		as32[i] = float32(v)
-	}
-	return t.Same(as32, t.Want)
+	return all
 }
 
 // where looks at which steps are wrong.

@@ -82,41 +82,6 @@ func (c Deviation) mix(y, p []float64, keys int) {
 	}
 }
 
-// made tells whether an output is what an attention with one thing done otherwise gives. It stops at the
-// first row after which it cannot be: the feedback asks for many deviations.
-func (p AttentionInputs) made(t judge.Truth, got []float32, c Deviation) bool {
-	s := p.S
-	c.fill(p.K, p.V, s)
-	likeness := judge.LikenessOf(t.Type)
-	var size, wrong float64
-	for i, g := range got {
-		size += float64(g) * float64(g)
-		wrong += (float64(g) - t.Want[i]) * (float64(g) - t.Want[i])
-	}
-	if math.IsNaN(size) || math.IsInf(size, 0) {
-		return false
-	}
-	// Where they are the same, out is at most this much larger than got, and so is what they may differ by.
-	most, diff := size*(likeness*likeness)/((1-likeness)*(1-likeness))*(1+1e-9), 0.0
-	most = max(most, judge.Explained*judge.Explained*wrong)
-	out := make([]float64, s.QElements())
-	shares, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
-	for row := range len(out) / s.Dim {
-		y, keys := out[row*s.Dim:(row+1)*s.Dim], keysOf(s, row)
-		if c.weights(shares, sizes, p.Q[row*s.Dim:(row+1)*s.Dim], keys, row%s.SeqQ, s) {
-			c.mix(y, shares, keys)
-		}
-		for x, w := range y {
-			d := float64(got[row*s.Dim+x]) - w
-			diff += d * d
-		}
-		if !(diff <= most) { // NaN, too
-			return false
-		}
-	}
-	return t.Same(got, out) && !t.Same(t.Plain, out) || t.Explains(got, out)
-}
-
 // weights are the shares of query i, and the size of the numbers that each comes
 // from; false says that it sees no key.
 func (c Deviation) weights(p, size []float64, q []float32, keys, i int, s attn.Shape) bool {

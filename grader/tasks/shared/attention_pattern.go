@@ -20,10 +20,23 @@ func AttentionOn(s attn.Shape, q, k, v []float32) AttentionInputs {
 	return AttentionInputs{S: s, Q: q, K: k, V: v}
 }
 
-// suspect is a mistake with the output that it would give.
-type suspect struct {
-	change Deviation
-	says   string
+// mistake is that of computing an attention otherwise, row by row.
+func (p AttentionInputs) mistake(c Deviation, says string) judge.Mistake {
+	return judge.Mistake{Says: says, Out: func(yield func([]float64) bool) {
+		s := p.S
+		c := c
+		c.fill(p.K, p.V, s)
+		shares, sizes := make([]float64, s.SeqK), make([]float64, s.SeqK)
+		for row := range s.QElements() / s.Dim {
+			y, keys := make([]float64, s.Dim), keysOf(s, row)
+			if c.weights(shares, sizes, p.Q[row*s.Dim:(row+1)*s.Dim], keys, row%s.SeqQ, s) {
+				c.mix(y, shares, keys)
+			}
+			if !yield(y) {
+				return
+			}
+		}
+	}}
 }
 
 // Pattern compares with the attentions that one computes by mistake, then looks
@@ -32,10 +45,8 @@ func (p AttentionInputs) Pattern(t judge.Truth, got []float32, j judge.Judgement
 	if why := p.nan(got); why != "" {
 		return why
 	}
-	for _, m := range p.suspects() {
-		if p.made(t, got, m.change) {
-			return m.says
-		}
+	if says := t.Recognise(got, j, p.mistakes()...); says != "" {
+		return says
 	}
 	if why := p.multiples(t, got); why != "" || t.LikeRounding(got, j) {
 		return why
@@ -140,49 +151,58 @@ func (p AttentionInputs) Overflows() bool {
 	return false
 }
 
-func (p AttentionInputs) suspects() []suspect {
-	constant := func(f func(d float64) float64) func(int) float64 {
-		return func(dim int) float64 { return f(float64(dim)) }
-	}
-	list := []suspect{
-		{Deviation{Scale: constant(func(float64) float64 { return 1 })}, "the scores are off by a factor √d: they are not divided by it"},
-		{Deviation{Scale: constant(func(d float64) float64 { return 1 / d })}, "the scores are off by a factor √d: they are divided by d instead of its root"},
-		{Deviation{Scale: constant(math.Sqrt)}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
-		{Deviation{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"},
-		{Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"},
-	}
+// mistakes are those of any attention.
+func (p AttentionInputs) mistakes() []judge.Mistake {
+	list := append(scales(p.mistake),
+		p.mistake(Deviation{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"),
+		p.mistake(Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"))
 	if p.S.Window > 0 {
 		list = append(list, p.windows()...)
 	}
 	if p.S.Causal {
-		list = append(list, inWindow(p.masks())...)
+		list = append(list, p.masks()...)
 	} else {
 		list = append(list,
-			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
-				"the causal mask is applied where none is asked for"},
-			suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
-				"a causal mask is applied where none is asked for"},
+			p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ }},
+				"the causal mask is applied where none is asked for"),
+			p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
+				"a causal mask is applied where none is asked for"),
 		)
 	}
-	list = append(list, suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 && s.Sees(i, j) }},
-		"the last key is missing: does a loop end one too early, or is the last tile dropped?"})
+	list = append(list, p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < s.SeqK-1 && s.Sees(i, j) }},
+		"the last key is missing: does a loop end one too early, or is the last tile dropped?"))
 	for _, tile := range judge.Tiles {
 		if cut := (p.S.SeqK - 1) / tile * tile; cut > 0 && cut < p.S.SeqK-1 {
-			list = append(list, suspect{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
-				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)})
+			list = append(list, p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < cut && s.Sees(i, j) }},
+				fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", cut)))
 		}
 		if extra := beyond(p.S.SeqK, tile); padsMore(p.S.SeqK, tile) {
-			list = append(list, suspect{Deviation{Pad: tile},
-				fmt.Sprintf("keys beyond SeqK are counted with score 0: %d of them, up to a multiple of %d, and each adds e^0 to a row's sum. Their scores are -Inf", extra, tile)})
+			list = append(list, p.mistake(Deviation{Pad: tile},
+				fmt.Sprintf("keys beyond SeqK are counted with score 0: %d of them, up to a multiple of %d, and each adds e^0 to a row's sum. Their scores are -Inf", extra, tile)))
 		}
 		if tile < p.S.SeqK {
-			list = append(list, suspect{Deviation{Forget: tile},
-				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
-				suspect{Deviation{ForgetSum: tile},
-					fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+			list = append(list, rescaled(p.mistake, tile)...)
 		}
 	}
 	return list
+}
+
+// scales are the wrong factors of scores. make makes a mistake of doing one thing otherwise.
+func scales(make func(Deviation, string) judge.Mistake) []judge.Mistake {
+	return []judge.Mistake{
+		make(Deviation{Scale: func(int) float64 { return 1 }}, "the scores are off by a factor √d: they are not divided by it"),
+		make(Deviation{Scale: func(dim int) float64 { return 1 / float64(dim) }}, "the scores are off by a factor √d: they are divided by d instead of its root"),
+		make(Deviation{Scale: func(dim int) float64 { return math.Sqrt(float64(dim)) }}, "the scores are off by a factor d: they are multiplied by √d instead of divided"),
+	}
+}
+
+// rescaled are the mistakes of an online softmax over tiles of so many keys.
+func rescaled(make func(Deviation, string) judge.Mistake, tile int) []judge.Mistake {
+	forgets := fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the ", tile) + "%s when the maximum grows"
+	return []judge.Mistake{
+		make(Deviation{Forget: tile}, fmt.Sprintf(forgets, "accumulator")),
+		make(Deviation{ForgetSum: tile}, fmt.Sprintf(forgets, "sum")),
+	}
 }
 
 // beyond is how many keys the last tile lacks.
@@ -195,17 +215,23 @@ func padsMore(keys, tile int) bool {
 }
 
 // masks are the causal masks that one writes by mistake.
-func (p AttentionInputs) masks() []suspect {
-	return []suspect{
-		{Deviation{Sees: func(attn.Shape, int, int) bool { return true }},
-			"wrong only where the key lies after the query: the causal mask is not applied"},
-		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }},
-			"the causal mask is off by one: a query must see its own key as well, and here it does not. Query i sees keys 0 … i + SeqK − SeqQ"},
-		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }},
-			"the causal mask is off by one: a query sees one key too many. Query i sees keys 0 … i + SeqK − SeqQ"},
-		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i }},
-			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"},
-		{Deviation{Late: true},
-			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"},
+func (p AttentionInputs) masks() []judge.Mistake {
+	// seen is a mask beside the window, if there is one.
+	seen := func(sees func(s attn.Shape, i, j int) bool) Deviation {
+		return Deviation{Sees: func(s attn.Shape, i, j int) bool {
+			return sees(s, i, j) && (s.Window == 0 || j > i+s.SeqK-s.SeqQ-s.Window)
+		}}
+	}
+	return []judge.Mistake{
+		p.mistake(seen(func(attn.Shape, int, int) bool { return true }),
+			"wrong only where the key lies after the query: the causal mask is not applied"),
+		p.mistake(seen(func(s attn.Shape, i, j int) bool { return j < i+s.SeqK-s.SeqQ }),
+			"the causal mask is off by one: a query must see its own key as well, and here it does not. Query i sees keys 0 … i + SeqK − SeqQ"),
+		p.mistake(seen(func(s attn.Shape, i, j int) bool { return j <= i+s.SeqK-s.SeqQ+1 }),
+			"the causal mask is off by one: a query sees one key too many. Query i sees keys 0 … i + SeqK − SeqQ"),
+		p.mistake(seen(func(s attn.Shape, i, j int) bool { return j <= i }),
+			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"),
+		p.mistake(Deviation{Late: true},
+			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"),
 	}
 }

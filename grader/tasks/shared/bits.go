@@ -1,10 +1,6 @@
 package shared
 
-import (
-	"math"
-
-	"flashlab/tensor"
-)
+import "flashlab/tensor"
 
 // other is the other type of 16 bits.
 func other(ty tensor.Type) tensor.Type {
@@ -19,23 +15,23 @@ func ReadAsOther(ty tensor.Type, x []float32) []float32 { return other(ty).Decod
 
 // WrittenAsOther are numbers that were written as the other type, their bits read as this one's.
 func WrittenAsOther(ty tensor.Type, y []float64) []float64 {
-	x := make([]float32, len(y))
-	for i, v := range y {
-		x[i] = float32(v)
-	}
-	out := make([]float64, len(y))
-	for i, v := range ReadAsOther(other(ty), x) {
-		out[i] = float64(v)
-	}
-	return out
+	return Wide(ReadAsOther(other(ty), Narrow(y)))
 }
 
-// Apart is the root of the mean square between two outputs; not a number if one holds none.
-func Apart(got, want []float32) float64 {
-	var sum float64
-	for i, w := range want {
-		d := float64(got[i]) - float64(w)
-		sum += d * d
+// Wide are numbers as float64 has them.
+func Wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
 	}
-	return math.Sqrt(sum / float64(len(want)))
+	return y
+}
+
+// Narrow are numbers rounded to float32.
+func Narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
 }

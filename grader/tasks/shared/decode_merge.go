@@ -9,24 +9,24 @@ import (
 
 // merged are the mistakes of putting together what several threads, warps or blocks
 // have made of their keys.
-func (d Decoding) merged() []DecodeMistake {
-	var list []DecodeMistake
+func (d Decoding) merged() []judge.Mistake {
+	var list []judge.Mistake
 	if d.Parts > 1 {
 		const says = "combine without rescale: the parts' sums are added as they are, but each is relative to the largest score of its own part"
 		bySlots := (d.S.MaxSeq + d.Parts - 1) / d.Parts
 		list = append(list,
-			DecodeMistake{nil, Deviation{Part: runs(d.Parts)}, says},
-			DecodeMistake{nil, Deviation{Part: func(j, _ int) int { return j / bySlots }}, says},
-			DecodeMistake{nil, Deviation{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"},
-			DecodeMistake{d.onlyPart(0), Deviation{}, "only the first part's keys are in the result"},
-			DecodeMistake{d.onlyPart(d.Parts - 1), Deviation{}, "only the last part's keys are in the result: do the parts overwrite each other?"},
+			d.otherwise(Deviation{Part: runs(d.Parts)}, says),
+			d.otherwise(Deviation{Part: func(j, _ int) int { return j / bySlots }}, says),
+			d.otherwise(Deviation{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"),
+			d.step(d.onlyPart(0), Deviation{}, "only the first part's keys are in the result"),
+			d.step(d.onlyPart(d.Parts-1), Deviation{}, "only the last part's keys are in the result: do the parts overwrite each other?"),
 		)
 	}
 	for _, n := range []int{2, 4, 8, 16, 32} {
 		says := fmt.Sprintf("merge without rescale: %d groups of threads each have sums relative to a largest score of their own, and these are added as they are", n)
 		list = append(list,
-			DecodeMistake{nil, Deviation{Part: runs(n)}, says},
-			DecodeMistake{nil, Deviation{Part: func(j, _ int) int { return j % n }}, says})
+			d.otherwise(Deviation{Part: runs(n)}, says),
+			d.otherwise(Deviation{Part: func(j, _ int) int { return j % n }}, says))
 	}
 	return list
 }

@@ -25,21 +25,36 @@ func (d Decoding) String() string {
 	return fmt.Sprintf("%v, lengths %v%s", d.S, d.Lengths, parts)
 }
 
-// DecodeMistake is a step of decoding that reads other rows, or computes otherwise.
-type DecodeMistake struct {
-	Rows   Rows // nil for the right ones
-	Change Deviation
-	Says   string
+// step is that of decoding with other rows, which are nil for the right ones, or computed otherwise. Of a query without
+// keys nobody knows what it gives.
+func (d Decoding) step(rows Rows, c Deviation, says string) judge.Mistake {
+	if rows == nil {
+		rows = CacheRows(d.S, d.Lengths)
+	}
+	return judge.Mistake{Says: says, Out: func(yield func([]float64) bool) {
+		for row := range d.S.Batch * d.S.Heads {
+			y := slices.Repeat([]float64{math.NaN()}, d.S.Dim)
+			if at := rows(row/d.S.Heads, row%d.S.Heads); len(at) > 0 {
+				y, _ = Attention64(d.Q[row*d.S.Dim:(row+1)*d.S.Dim], gather(d.K, at, d.S.Dim), gather(d.V, at, d.S.Dim), oneQuery(len(at), d.S.Dim), c)
+			}
+			if !yield(y) {
+				return
+			}
+		}
+	}}
 }
 
 // Pattern compares with the steps that one computes by mistake, then looks at
-// where NaN and wrong values are. A task may have more mistakes of its own.
-func (d Decoding) Pattern(t judge.Truth, got []float32, j judge.Judgement, more ...DecodeMistake) string {
-	for _, m := range append(d.Mistakes(), more...) {
-		if d.made(m, t, got) {
-			return m.Says
-		}
+// where NaN and wrong values are.
+func (d Decoding) Pattern(t judge.Truth, got []float32, j judge.Judgement) string {
+	if says := t.Recognise(got, j, d.Mistakes()...); says != "" {
+		return says
 	}
+	return d.where(t, got, j)
+}
+
+// where looks at which values are NaN or wrong.
+func (d Decoding) where(t judge.Truth, got []float32, j judge.Judgement) string {
 	if why := d.nan(got); why != "" {
 		return why
 	}
@@ -71,39 +86,8 @@ func (d Decoding) byLength(wrong []bool) string {
 	return fmt.Sprintf("lengths up to %d are right here, from %d on they are wrong: what happens when a later tile of keys raises the maximum? l and acc must be rescaled", right, longer)
 }
 
-// made tells whether a mistake explains an output. Queries that it leaves without
-// keys, or with such that were never written, may hold anything but what is right.
-func (d Decoding) made(m DecodeMistake, t judge.Truth, got []float32) bool {
-	rows := m.Rows
-	if rows == nil {
-		rows = CacheRows(d.S, d.Lengths)
-	}
-	other, _, has := Decode64(d.Q, d.K, d.V, d.S, rows, m.Change)
-	var off, size, differs, wrong float64
-	for i, w := range other {
-		if row := i / d.S.Dim; !has[row] || math.IsNaN(w) {
-			if t.Scale[row] == 0 {
-				continue // it has no keys, and should have none
-			}
-			if t.RowError(got, row) < 1e-3 {
-				return false
-			}
-			continue
-		}
-		g := float64(got[i])
-		if math.IsNaN(g) || math.IsInf(g, 0) {
-			return false
-		}
-		off += (g - w) * (g - w)
-		differs += (t.Want[i] - w) * (t.Want[i] - w)
-		wrong += (g - t.Want[i]) * (g - t.Want[i])
-		size += w * w
-	}
-	if wrong > 0 && off <= judge.Explained*judge.Explained*wrong {
-		return true
-	}
-	return math.Sqrt(off) <= judge.LikenessOf(t.Type)*math.Sqrt(size) && math.Sqrt(differs) > 10*judge.Likeness*math.Sqrt(size)
-}
+// otherwise is that of the right rows.
+func (d Decoding) otherwise(c Deviation, says string) judge.Mistake { return d.step(nil, c, says) }
 
 // at is where a key of a sequence's cache begins.
 func (d Decoding) at(sequence, slot, kvHead int) int {
@@ -123,32 +107,28 @@ func (d Decoding) reads(f func(b, h int) (sequence, kvHead, first, end int)) Row
 }
 
 // Mistakes are those of any task that decodes.
-func (d Decoding) Mistakes() []DecodeMistake {
+func (d Decoding) Mistakes() []judge.Mistake {
 	share := d.S.Heads / d.S.KVHeads
 	n := d.Lengths
 	first := func(b int) int { return d.S.First(n[b]) }
-	list := append(d.windowed(), []DecodeMistake{
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b), n[b] - 1 }), Deviation{},
-			"the newest token is missing: length off by one. The keys of sequence b are the slots 0 … lengths[b] − 1"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b) + 1, n[b] }), Deviation{},
-			"the first token is missing: the keys of sequence b are the slots 0 … lengths[b] − 1"},
-		{d.reads(func(b, h int) (int, int, int, int) { return 0, h / share, first(b), n[b] }), Deviation{},
-			"every sequence reads the first one's cache: where does sequence b's begin?"},
-		{d.reads(func(b, h int) (int, int, int, int) { return (b + 1) % d.S.Batch, h / share, first(b), n[b] }), Deviation{},
-			"each sequence reads another one's cache: where does sequence b's begin?"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(0), n[0] }), Deviation{},
-			"all sequences are taken to be as long as the first: sequence b has its own length"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, h % d.S.KVHeads, first(b), n[b] }), Deviation{},
-			"query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)"},
-		{d.reads(func(b, h int) (int, int, int, int) { return b, 0, first(b), n[b] }), Deviation{},
-			"query head h reads the wrong KV head: all read the first, instead of h / (Heads / KVHeads)"},
-		{d.headMajor(), Deviation{}, "a sequence's cache is read as [KVHeads, MaxSeq, Dim]: it is [MaxSeq, KVHeads, Dim]"},
-		{nil, Deviation{Scale: func(int) float64 { return 1 }}, "the scores are off by a factor √d: they are not divided by it"},
-		{nil, Deviation{Scale: func(dim int) float64 { return 1 / float64(dim) }}, "the scores are off by a factor √d: they are divided by d instead of its root"},
-		{nil, Deviation{Scale: func(dim int) float64 { return math.Sqrt(float64(dim)) }}, "the scores are off by a factor d: they are multiplied by √d instead of divided"},
+	list := append(d.windowed(), []judge.Mistake{
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b), n[b] - 1 }), Deviation{},
+			"the newest token is missing: length off by one. The keys of sequence b are the slots 0 … lengths[b] − 1"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(b) + 1, n[b] }), Deviation{},
+			"the first token is missing: the keys of sequence b are the slots 0 … lengths[b] − 1"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return 0, h / share, first(b), n[b] }), Deviation{},
+			"every sequence reads the first one's cache: where does sequence b's begin?"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return (b + 1) % d.S.Batch, h / share, first(b), n[b] }), Deviation{},
+			"each sequence reads another one's cache: where does sequence b's begin?"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return b, h / share, first(0), n[0] }), Deviation{},
+			"all sequences are taken to be as long as the first: sequence b has its own length"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return b, h % d.S.KVHeads, first(b), n[b] }), Deviation{},
+			"query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)"),
+		d.step(d.reads(func(b, h int) (int, int, int, int) { return b, 0, first(b), n[b] }), Deviation{},
+			"query head h reads the wrong KV head: all read the first, instead of h / (Heads / KVHeads)"),
+		d.step(d.headMajor(), Deviation{}, "a sequence's cache is read as [KVHeads, MaxSeq, Dim]: it is [MaxSeq, KVHeads, Dim]"),
 	}...)
-	list = append(list, d.tiled()...)
-	return append(list, d.merged()...)
+	return slices.Concat(list, scales(d.otherwise), d.tiled(), d.merged())
 }
 
 func (d Decoding) headMajor() Rows {
@@ -162,19 +142,16 @@ func (d Decoding) headMajor() Rows {
 }
 
 // tiled are the mistakes of a loop over tiles of keys.
-func (d Decoding) tiled() []DecodeMistake {
-	var list []DecodeMistake
+func (d Decoding) tiled() []judge.Mistake {
+	var list []judge.Mistake
 	for _, tile := range slices.Backward(judge.Tiles) { // a large one may leave no keys at all, and then anything fits
-		list = append(list, DecodeMistake{d.reads(func(b, h int) (int, int, int, int) {
+		list = append(list, d.step(d.reads(func(b, h int) (int, int, int, int) {
 			return b, h / (d.S.Heads / d.S.KVHeads), d.S.First(d.Lengths[b]), d.Lengths[b] / tile * tile
-		}), Deviation{}, "the last keys of a sequence are missing" + d.dropped(tile) + ": is a last, partial tile left out?"},
-			DecodeMistake{nil, Deviation{Forget: tile},
-				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the accumulator when the maximum grows", tile)},
-			DecodeMistake{nil, Deviation{ForgetSum: tile},
-				fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the sum when the maximum grows", tile)})
+		}), Deviation{}, "the last keys of a sequence are missing"+d.dropped(tile)+": is a last, partial tile left out?"))
+		list = append(list, rescaled(d.otherwise, tile)...)
 		if slices.ContainsFunc(d.Lengths, func(n int) bool { return padsMore(n, tile) }) {
-			list = append(list, DecodeMistake{nil, Deviation{Pad: tile},
-				fmt.Sprintf("keys beyond a sequence's length are counted with score 0, up to a multiple of %d, and each adds e^0 to the sum. Their scores are -Inf", tile)})
+			list = append(list, d.otherwise(Deviation{Pad: tile},
+				fmt.Sprintf("keys beyond a sequence's length are counted with score 0, up to a multiple of %d, and each adds e^0 to the sum. Their scores are -Inf", tile)))
 		}
 	}
 	return list

@@ -45,8 +45,8 @@ func TestAttentionPatterns(t *testing.T) {
 	full, causal := give(t, Flash, false, 1, 2, 17, 113, 33), give(t, Flash, true, 1, 2, 65, 113, 33)
 	for _, g := range []given{full, causal} {
 		assert.True(t, g.Judge(g.c, g.in, g.deviation(Deviation{})).Passed)
-		for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).suspects() {
-			g.says(t, g.deviation(m.change), m.says)
+		for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).mistakes() {
+			g.says(t, judgetest.Narrow(m.Whole()), m.Says)
 		}
 	}
 	s := causal.c.Attention()

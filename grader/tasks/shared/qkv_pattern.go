@@ -1,13 +1,9 @@
 package shared
 
-// QKVMistake is an output that one gets by mistake, as [rows, outputs].
-type QKVMistake struct {
-	Out  func() []float64
-	Says string
-}
+import "flashlab/grader/grading/judge"
 
 // Mistakes are those of bias, heads and layout, for an output that should be want [rows, outputs].
-func (p QKV) Mistakes(want []float64) []QKVMistake {
+func (p QKV) Mistakes(want []float64) []judge.Mistake {
 	outputs, dim, kv := p.Outputs(), p.Dim, p.KVHeads
 	q, k := p.Heads*dim, kv*dim
 	// moved is the output with columns taken from elsewhere.
@@ -20,7 +16,7 @@ func (p QKV) Mistakes(want []float64) []QKVMistake {
 			return y
 		}
 	}
-	all := []QKVMistake{{moved(func(n int) int {
+	all := []judge.Mistake{judge.Wrong(moved(func(n int) int {
 		switch {
 		case n < q:
 			return n
@@ -28,42 +24,42 @@ func (p QKV) Mistakes(want []float64) []QKVMistake {
 			return n + k
 		}
 		return n - k
-	}), "k and v are swapped: behind the heads of q come those of k, then those of v"}}
+	}), "k and v are swapped: behind the heads of q come those of k, then those of v")}
 	if kv > 1 {
-		all = append(all, QKVMistake{moved(func(n int) int {
+		all = append(all, judge.Wrong(moved(func(n int) int {
 			if n < q {
 				return n
 			}
 			head, isV := (n-q)%k/dim, (n-q)/k
 			return q + (2*head+isV)*dim + n%dim
-		}), "heads of k and of v are taken in turns: behind the heads of q come all those of k, then all those of v"},
-			QKVMistake{moved(func(n int) int {
+		}), "heads of k and of v are taken in turns: behind the heads of q come all those of k, then all those of v"),
+			judge.Wrong(moved(func(n int) int {
 				if n < q {
 					return n
 				}
 				return q + (n-q)/k*k + (n-q)%dim
-			}), "all heads of k, and of v, hold the first one's numbers: there are KVHeads of each"})
+			}), "all heads of k, and of v, hold the first one's numbers: there are KVHeads of each"))
 	}
 	if kv < p.Heads {
-		all = append(all, QKVMistake{moved(func(n int) int {
+		all = append(all, judge.Wrong(moved(func(n int) int {
 			if n < q+k {
 				return n
 			}
 			return min(n-q-k+2*q, outputs-1) // as if k had as many heads as q
-		}), "v is not where it should be: k has KVHeads heads, and not Heads"})
+		}), "v is not where it should be: k has KVHeads heads, and not Heads"))
 	}
 	if p.Seq > 1 && p.Heads > 1 {
 		says := "q, k and v are written as [batch, seq, heads, dim]: a head's tokens lie together"
 		if p.TokensFirst {
 			says = "q, k and v are written as [batch, heads, seq, dim]: with TokensFirst a token's heads lie together"
 		}
-		all = append(all, QKVMistake{func() []float64 { return p.otherLayout(want) }, says})
+		all = append(all, judge.Wrong(func() []float64 { return p.otherLayout(want) }, says))
 	}
 	return append(p.biases(want), all...)
 }
 
 // biases are the mistakes that one makes with it.
-func (p QKV) biases(want []float64) []QKVMistake {
+func (p QKV) biases(want []float64) []judge.Mistake {
 	if len(p.Bias) == 0 {
 		return nil
 	}
@@ -82,12 +78,12 @@ func (p QKV) biases(want []float64) []QKVMistake {
 		return func(n int) float64 { return bias(min(max(n+by, 0), outputs-1)) - bias(n) }
 	}
 	const behind = "a column has its neighbour's bias: output n has bias[n]"
-	return []QKVMistake{
-		{added(func(n int) float64 { return -bias(n) }), "the bias is missing: it is added once to every output"},
-		{added(bias), "the bias is added twice"},
-		{added(func(n int) float64 { return bias(n%p.Dim) - bias(n) }), "every head has the first head's bias: it has a number for each of the outputs"},
-		{added(neighbour(1)), behind},
-		{added(neighbour(-1)), behind},
+	return []judge.Mistake{
+		judge.Wrong(added(func(n int) float64 { return -bias(n) }), "the bias is missing: it is added once to every output"),
+		judge.Wrong(added(bias), "the bias is added twice"),
+		judge.Wrong(added(func(n int) float64 { return bias(n%p.Dim) - bias(n) }), "every head has the first head's bias: it has a number for each of the outputs"),
+		judge.Wrong(added(neighbour(1)), behind),
+		judge.Wrong(added(neighbour(-1)), behind),
 	}
 }
 

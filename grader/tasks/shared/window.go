@@ -57,24 +57,24 @@ var timedWindow = &judge.Timed{
 }
 
 // windows are those that one writes by mistake. The causal mask is right in all of them.
-func (p AttentionInputs) windows() []suspect {
+func (p AttentionInputs) windows() []judge.Mistake {
 	own := func(s attn.Shape, i int) int { return i + s.SeqK - s.SeqQ }
 	from := func(first func(s attn.Shape, i int) int) Deviation {
 		return Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j >= first(s, i) }}
 	}
-	list := []suspect{
-		{from(func(attn.Shape, int) int { return 0 }),
-			"the window is ignored: keys before it are seen. s.Window says how many keys a query sees"},
-		{from(func(s attn.Shape, i int) int { return own(s, i) - s.Window }),
-			"the window is off by one: a query sees one key too many. Its own key counts: s.Window keys in all"},
-		{from(func(s attn.Shape, i int) int { return own(s, i) - s.Window + 2 }),
-			"the window is off by one: a query sees one key too few. Its own key counts: s.Window keys in all"},
-		{from(func(s attn.Shape, i int) int { return i - s.Window + 1 }),
-			"the window counts from the query's number and not from its key: it ends at key i + SeqK − SeqQ"},
-		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i && j > i-s.Window }},
-			"mask and window start at the wrong corner: query i's own key is i + SeqK − SeqQ"},
-		{Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j < s.Window }},
-			"the window counts from the first key: every query sees the first s.Window keys, and not its own last ones"},
+	list := []judge.Mistake{
+		p.mistake(from(func(attn.Shape, int) int { return 0 }),
+			"the window is ignored: keys before it are seen. s.Window says how many keys a query sees"),
+		p.mistake(from(func(s attn.Shape, i int) int { return own(s, i) - s.Window }),
+			"the window is off by one: a query sees one key too many. Its own key counts: s.Window keys in all"),
+		p.mistake(from(func(s attn.Shape, i int) int { return own(s, i) - s.Window + 2 }),
+			"the window is off by one: a query sees one key too few. Its own key counts: s.Window keys in all"),
+		p.mistake(from(func(s attn.Shape, i int) int { return i - s.Window + 1 }),
+			"the window counts from the query's number and not from its key: it ends at key i + SeqK − SeqQ"),
+		p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= i && j > i-s.Window }},
+			"mask and window start at the wrong corner: query i's own key is i + SeqK − SeqQ"),
+		p.mistake(Deviation{Sees: func(s attn.Shape, i, j int) bool { return j <= own(s, i) && j < s.Window }},
+			"the window counts from the first key: every query sees the first s.Window keys, and not its own last ones"),
 	}
 	for _, tile := range judge.Tiles { // of queries, and of keys
 		begin := func(s attn.Shape, query int) int { return max(own(s, query)-s.Window+1, 0) / tile * tile }
@@ -82,24 +82,12 @@ func (p AttentionInputs) windows() []suspect {
 			continue // no tile can be left out
 		}
 		list = append(list,
-			suspect{from(func(s attn.Shape, i int) int { return begin(s, i/tile*tile) }),
-				"whole tiles before the window are left out, and nothing is masked in the first tile that is left: keys there lie before the window of most queries"},
-			suspect{from(func(s attn.Shape, i int) int {
+			p.mistake(from(func(s attn.Shape, i int) int { return begin(s, i/tile*tile) }),
+				"whole tiles before the window are left out, and nothing is masked in the first tile that is left: keys there lie before the window of most queries"),
+			p.mistake(from(func(s attn.Shape, i int) int {
 				return max(own(s, i)-s.Window+1, begin(s, i/tile*tile+tile-1))
 			}),
-				"too many tiles are left out: the first tile of keys is chosen by a block's last query, and its first queries see keys before that"})
-	}
-	return list
-}
-
-// inWindow is the same mistakes in an attention that has a window.
-func inWindow(list []suspect) []suspect {
-	for i, m := range list {
-		if sees := m.change.Sees; sees != nil {
-			list[i].change.Sees = func(s attn.Shape, i, j int) bool {
-				return sees(s, i, j) && (s.Window == 0 || j > i+s.SeqK-s.SeqQ-s.Window)
-			}
-		}
+				"too many tiles are left out: the first tile of keys is chosen by a block's last query, and its first queries see keys before that"))
 	}
 	return list
 }

@@ -12,7 +12,7 @@ import (
 // Ops are the eight puzzles.
 var Ops = judge.Ops{
 	addTen("warmup_map", 256), addTen("warmup_guard", 0), addBias, shift,
-	sums("warmup_sum", "blocks", block, sumMistakes), transpose, sums("warmup_pad", "tiles", side, nil), largest,
+	sums("warmup_sum", "blocks", block, sumMistakes), transpose, sums("warmup_pad", "tiles", side, func([]float32) []judge.Mistake { return nil }), largest,
 }
 
 const (
@@ -23,14 +23,14 @@ const (
 // moved is a puzzle whose result is exact. want makes it, and known are outputs of mistakes.
 func moved(name string, sizes []string, tensors func(s map[string]int) (in, out []problem.Tensor),
 	want func(p problem.Problem, in []*tensor.Tensor) []float32,
-	known func(p problem.Problem, in []*tensor.Tensor) []judge.Lookalike) judge.Op {
+	known func(p problem.Problem, in []*tensor.Tensor) []judge.Mistake) judge.Op {
 	return judge.Op{
 		Name:    name,
 		Sizes:   sizes,
 		Tensors: func(p problem.Problem) (in, out []problem.Tensor) { return tensors(p.Sizes) },
 		Judge: func(p problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			got := out.Tensors[0].Data
-			r := judge.JudgeExact(p, in, got, want(p, in), known(p, in))
+			r := judge.JudgeExact(p, in, got, want(p, in), known(p, in)...)
 			if n, _, _ := judge.Census(got); n > 0 && !r.Passed {
 				r.Reason = fmt.Sprintf("%d of %d elements were never written: which thread should have?", n, len(got))
 			}
@@ -63,9 +63,9 @@ func addTen(name string, most int) judge.Op {
 			x := in[0].Data
 			return each(len(x), func(i int) float32 { return x[i] + 10 })
 		},
-		func(_ problem.Problem, in []*tensor.Tensor) []judge.Lookalike {
+		func(_ problem.Problem, in []*tensor.Tensor) []judge.Mistake {
 			x := in[0].Data
-			return []judge.Lookalike{
+			return []judge.Mistake{
 				judge.Like(x, "y is x: add 10"),
 				judge.Like(each(len(x), func(int) float32 { return x[0] + 10 }), "every element is x[0] + 10: each thread has a number of its own, threadIdx.x"),
 				judge.Like(each(len(x), func(i int) float32 { return x[i%block] + 10 }), "every block takes the first 256 numbers: threadIdx.x begins at 0 in each block, so add blockIdx.x * blockDim.x"),
@@ -90,9 +90,9 @@ var addBias = moved("warmup_grid", []string{"rows", "cols"},
 		cols := p.Sizes["cols"]
 		return each(len(in[0].Data), func(i int) float32 { return in[0].Data[i] + in[1].Data[i%cols] })
 	},
-	func(p problem.Problem, in []*tensor.Tensor) []judge.Lookalike {
+	func(p problem.Problem, in []*tensor.Tensor) []judge.Mistake {
 		x, bias, cols := in[0].Data, in[1].Data, p.Sizes["cols"]
-		return []judge.Lookalike{
+		return []judge.Mistake{
 			judge.Like(x, "y is x: add bias[col]"),
 			judge.Like(each(len(x), func(i int) float32 { return x[i] + bias[i/cols%cols] }), "each row adds one number of bias: bias[col], not bias[row]"),
 		}
@@ -104,9 +104,9 @@ func blocks(s map[string]int) []int { return []int{s["blocks"], block} }
 // shift is puzzle 4.
 var shift = moved("warmup_shift", []string{"blocks"}, same(blocks),
 	func(_ problem.Problem, in []*tensor.Tensor) []float32 { return turned(in[0].Data, 1) },
-	func(_ problem.Problem, in []*tensor.Tensor) []judge.Lookalike {
+	func(_ problem.Problem, in []*tensor.Tensor) []judge.Mistake {
 		x := in[0].Data
-		return []judge.Lookalike{
+		return []judge.Mistake{
 			judge.Like(x, "y is x: nothing has moved"),
 			judge.Like(turned(x, block-1), "the numbers have moved to the right: y[i] is x[i + 1]"),
 			judge.Like(each(len(x), func(i int) float32 { return x[(i+1)%len(x)] }), "a block's last number comes from the next block: it is its own block's first"),
@@ -127,15 +127,15 @@ var transpose = moved("warmup_transpose", []string{"rows", "cols"},
 		rows, cols := p.Sizes["rows"], p.Sizes["cols"]
 		return each(rows*cols, func(i int) float32 { return in[0].Data[i%rows*cols+i/rows] })
 	},
-	func(_ problem.Problem, in []*tensor.Tensor) []judge.Lookalike {
-		return []judge.Lookalike{judge.Like(in[0].Data, "y holds the numbers in the order of x: nothing is transposed")}
+	func(_ problem.Problem, in []*tensor.Tensor) []judge.Mistake {
+		return []judge.Mistake{judge.Like(in[0].Data, "y holds the numbers in the order of x: nothing is transposed")}
 	})
 
 // largest is puzzle 8: of five neighbours in a block.
 var largest = moved("warmup_race", []string{"blocks"}, same(blocks),
 	func(_ problem.Problem, in []*tensor.Tensor) []float32 { return largestOf(5, in[0].Data) },
-	func(_ problem.Problem, in []*tensor.Tensor) []judge.Lookalike {
-		return []judge.Lookalike{
+	func(_ problem.Problem, in []*tensor.Tensor) []judge.Mistake {
+		return []judge.Mistake{
 			judge.Like(largestOf(1, in[0].Data), "y is x: no number has met another"),
 			judge.Like(largestOf(2, in[0].Data), "y[i] is the largest of two numbers: there are four rounds"),
 		}

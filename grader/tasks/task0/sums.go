@@ -8,21 +8,21 @@ import (
 	"flashlab/tensor"
 )
 
-// mistake is a sum of some of a row's numbers, and what a student reads then.
-type mistake struct {
-	takes func(i int) bool
-	says  string
-}
-
-var sumMistakes = []mistake{
-	{func(i int) bool { return i == 0 }, "y is each block's first number: nothing is added to it"},
-	{func(i int) bool { return i < block/2 }, "only the first half of each block is added up: the first round adds number t + 128 to number t"},
-	{func(i int) bool { return i%2 == 0 }, "every second number is missing: the last round adds number 1 to number 0, with half = 1"},
+// sumMistakes are sums of some of a row's numbers.
+func sumMistakes(x []float32) []judge.Mistake {
+	of := func(takes func(i int) bool, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return sum64(x, block, takes) }, says)
+	}
+	return []judge.Mistake{
+		of(func(i int) bool { return i == 0 }, "y is each block's first number: nothing is added to it"),
+		of(func(i int) bool { return i < block/2 }, "only the first half of each block is added up: the first round adds number t + 128 to number t"),
+		of(func(i int) bool { return i%2 == 0 }, "every second number is missing: the last round adds number 1 to number 0, with half = 1"),
+	}
 }
 
 // sums is puzzle 5, and 7: the sums of rows of n numbers. A case has so many of what size names: blocks,
 // of a row each, or tiles of n rows.
-func sums(name, size string, n int, mistakes []mistake) judge.Op {
+func sums(name, size string, n int, mistakes func(x []float32) []judge.Mistake) judge.Op {
 	return judge.Op{
 		Name:  name,
 		Sizes: []string{size},
@@ -33,14 +33,7 @@ func sums(name, size string, n int, mistakes []mistake) judge.Op {
 		Judge: func(p problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 			x, got := in[0].Data, out.Tensors[0].Data
 			t := sumTruth(x, n)
-			return judge.Rule(p, judge.Shapes{Problem: p}, t, got, func(judge.Judgement) string {
-				for _, m := range mistakes {
-					if t.Same(got, sum64(x, n, m.takes)) {
-						return m.says
-					}
-				}
-				return ""
-			})
+			return judge.Rule(p, judge.Shapes{Problem: p}, t, got, func(j judge.Judgement) string { return t.Recognise(got, j, mistakes(x)...) })
 		},
 		Least: judge.Once,
 	}

@@ -21,11 +21,11 @@ var splitHeads = judge.Op{
 	},
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		x, s := in[0].Data, c.Sizes
-		return judge.JudgeExact(c, in, out.Tensors[0].Data, shared.SplitUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), []judge.Lookalike{
+		return judge.JudgeExact(c, in, out.Tensors[0].Data, shared.SplitUp(x, s["batch"], s["seq"], s["heads"], s["dim"]),
 			judge.Like(x, "the numbers lie as they did in x: a change of shape alone moves nothing, but each head has to be in one piece"),
 			judge.Like(shared.TransposeAll(shared.SplitUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["seq"], s["dim"]), "each head is transposed: it is [dim, seq], want [seq, dim]"),
 			judge.Like(shared.Every(x, s["batch"], s["seq"], s["heads"], s["dim"]), "head 0 has every heads-th value of each position: it gets the first dim of them in one piece"),
-		})
+		)
 	},
 	Least: judge.Once,
 }
@@ -42,11 +42,11 @@ var mergeHeads = judge.Op{
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		x, s := in[0].Data, c.Sizes
 		swapped := shared.TransposeAll(shared.JoinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), s["heads"], s["dim"])
-		return judge.JudgeExact(c, in, out.Tensors[0].Data, shared.JoinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]), []judge.Lookalike{
+		return judge.JudgeExact(c, in, out.Tensors[0].Data, shared.JoinUp(x, s["batch"], s["seq"], s["heads"], s["dim"]),
 			judge.Like(x, "the numbers lie as they did in x: a change of shape alone moves nothing, but each position has to be in one piece"),
 			judge.Like(shared.Reversed(x, s["batch"], s["seq"], s["heads"], s["dim"]), "heads are merged in the wrong order: the last head comes first in each position"),
 			judge.Like(swapped, "heads are merged in the wrong order: a position has all of head 0 first, then all of head 1, not one value of each in turn"),
-		})
+		)
 	},
 	Least: judge.Once,
 }
@@ -67,14 +67,14 @@ var causalMask = judge.Op{
 		}
 		negInf := math.Inf(-1)
 		last := s.SeqK - s.SeqQ
-		return judge.JudgeExact(c, in, out.Tensors[0].Data, hide(negInf, s.Sees), []judge.Lookalike{
+		return judge.JudgeExact(c, in, out.Tensors[0].Data, hide(negInf, s.Sees),
 			judge.Like(x, "nothing is masked"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j <= i+last+1 }), "the mask is off by one: each query sees one key too many"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j < i+last }), "the mask is off by one: a query sees the key beside it, too"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j <= i }), "the mask starts at the wrong corner: the last query is aligned with the last key, so query i sees keys 0 … i + seqK - seqQ"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j >= i+last }), "the mask hides the past: it is the keys after the query that must not be seen"),
 			judge.Like(hide(0, s.Sees), "hidden scores are 0, which is a score like any other: put -Inf there"),
-		})
+		)
 	},
 	Least: judge.Once,
 }

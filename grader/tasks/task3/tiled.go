@@ -107,7 +107,7 @@ func judgeTiled(c problem.Problem, in []*tensor.Tensor, out problem.Answer, br, 
 	got := out.Tensors[0].Data
 	t := shared.AttentionTruth(p.Q, p.K, p.V, s)
 	v := judge.Rule(c, tiledCase{judge.Shapes{Problem: c}, br, bc}, t, got, func(j judge.Judgement) string {
-		if why := p.tiledPattern(t, got, br, bc); why != "" {
+		if why := p.tiledPattern(t, got, j, br, bc); why != "" {
 			return why
 		}
 		return p.Pattern(t, got, j)

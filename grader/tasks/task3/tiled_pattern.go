@@ -22,7 +22,7 @@ type tiling struct{ shared.AttentionInputs }
 
 // tiledPattern compares with what known slips give, for tiles of br queries and
 // bc keys.
-func (p tiling) tiledPattern(t judge.Truth, got []float32, br, bc int) string {
+func (p tiling) tiledPattern(t judge.Truth, got []float32, j judge.Judgement, br, bc int) string {
 	if br < 1 || bc < 1 || t.Same(got, t.Want) {
 		return ""
 	}
@@ -33,25 +33,18 @@ func (p tiling) tiledPattern(t judge.Truth, got []float32, br, bc int) string {
 	forget := func(float64) float64 { return 1 }
 	invert := func(f float64) float64 { return 1 / f }
 	lastTile := (p.S.SeqK - 1) / bc * bc
-	for _, k := range []struct {
-		slip
-		says string
-	}{
-		{slip{o: forget}, "o is not rescaled when the maximum grows: what was gathered before belongs to the old one"},
-		{slip{l: forget}, "l is not rescaled when the maximum grows: what was gathered before belongs to the old one"},
-		{slip{o: forget, l: forget}, "neither o nor l is rescaled when the maximum grows: what was gathered before belongs to the old one"},
-		{slip{o: invert}, "o is multiplied by the inverse of exp(m_old - m_new), as line 10 of the paper's Algorithm 1 has it by mistake"},
-		{slip{o: invert, l: invert}, "o and l are multiplied by the inverse of exp(m_old - m_new)"},
-		{slip{keys: lastTile}, fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", lastTile)},
-		{slip{carry: true}, "m, l and o are carried from one block of queries to the next: each block starts afresh"},
-		{slip{diagonal: true}, "each tile is masked along its own diagonal: where the mask crosses a tile depends on its first query and its first key"},
-	} {
-		want := p.online(k.slip, br, bc)
-		if !t.Same(t.Plain, want) && t.Same(got, want) {
-			return k.says
-		}
+	as := func(k slip, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return p.online(k, br, bc) }, says)
 	}
-	return ""
+	return t.Recognise(got, j,
+		as(slip{o: forget}, "o is not rescaled when the maximum grows: what was gathered before belongs to the old one"),
+		as(slip{l: forget}, "l is not rescaled when the maximum grows: what was gathered before belongs to the old one"),
+		as(slip{o: forget, l: forget}, "neither o nor l is rescaled when the maximum grows: what was gathered before belongs to the old one"),
+		as(slip{o: invert}, "o is multiplied by the inverse of exp(m_old - m_new), as line 10 of the paper's Algorithm 1 has it by mistake"),
+		as(slip{o: invert, l: invert}, "o and l are multiplied by the inverse of exp(m_old - m_new)"),
+		as(slip{keys: lastTile}, fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", lastTile)),
+		as(slip{carry: true}, "m, l and o are carried from one block of queries to the next: each block starts afresh"),
+		as(slip{diagonal: true}, "each tile is masked along its own diagonal: where the mask crosses a tile depends on its first query and its first key"))
 }
 
 // state is what is kept of one query.

@@ -2,7 +2,6 @@ package task5
 
 import (
 	"fmt"
-	"math"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -19,11 +18,11 @@ var decodeStep = judge.Op{
 	Rules:   shared.AttentionRules,
 	Tensors: decodeTensors,
 	Fault:   decodeFault,
-	Prepare: fillCache,
+	Prepare: shared.FillCache,
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		return judgeDecode("Decode", c, in, out)
 	},
-	Least: leastDecode,
+	Least: shared.LeastDecode,
 	Timed: timedDecode(2, 4, 2, 40, 16),
 }
 
@@ -35,9 +34,9 @@ var decodeWindow = judge.Op{
 	Rules:   shared.AttentionRules,
 	Tensors: decodeTensors,
 	Fault:   decodeFault,
-	Prepare: fillCache,
+	Prepare: shared.FillCache,
 	Judge:   decodeStep.Judge,
-	Least:   leastDecode,
+	Least:   shared.LeastDecode,
 	Timed:   timedDecode(2, 4, 2, 40, 16, 9),
 }
 
@@ -49,11 +48,11 @@ var decodeSplit = judge.Op{
 	Rules:   shared.AttentionRules,
 	Tensors: decodeTensors,
 	Fault:   decodeFault,
-	Prepare: fillCache,
+	Prepare: shared.FillCache,
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		return judgeDecode("DecodeSplit", c, in, out)
 	},
-	Least: leastDecode,
+	Least: shared.LeastDecode,
 	Timed: timedDecode(1, 2, 2, 40, 16, 4),
 }
 
@@ -66,9 +65,8 @@ func decodeTensors(c problem.Problem) (in, out []problem.Tensor) {
 }
 
 func decodeFault(c problem.Problem) string {
-	s := c.Decode()
-	if s.Heads%s.KVHeads != 0 {
-		return fmt.Sprintf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
+	if why := shared.EvenHeads(c); why != "" {
+		return why
 	}
 	for b, length := range c.Each {
 		switch {
@@ -76,45 +74,12 @@ func decodeFault(c problem.Problem) string {
 			return fmt.Sprintf("the length of sequence %d is %d", b, length)
 		case length == 0:
 			return fmt.Sprintf("sequence %d has nothing in its cache: its length is 0", b)
-		case length > s.MaxSeq:
-			return fmt.Sprintf("the length of sequence %d is %d, and there are %d slots", b, length, s.MaxSeq)
 		}
 	}
-	return ""
+	return shared.Lengths(c, 0)
 }
 
-// fillCache fills the first slots of each sequence; the rest holds NaN, with other
-// bits than what was never written.
-func fillCache(c problem.Problem, in []*tensor.Tensor) error {
-	s := c.Decode()
-	for i := 1; i < 3; i++ {
-		if err := tensor.Fill(in[i].Data, tensor.Normal, c.Seed, c.Inputs[i].Stream, 0); err != nil {
-			return err
-		}
-		for at := range in[i].Data {
-			if token := at / s.Slot(); token%s.MaxSeq >= c.Each[token/s.MaxSeq] {
-				in[i].Data[at] = float32(math.NaN())
-			}
-		}
-	}
-	return nil
-}
-
-// leastDecode: q, out, and the filled slots of each cache once (those in the window), however many
-// query heads share them.
-func leastDecode(c problem.Problem) uint64 {
-	s := c.Decode()
-	slots := 0
-	for _, length := range c.Each {
-		slots += length - s.First(length)
-	}
-	return 4 * uint64(2*s.Batch*s.Heads*s.Dim+2*slots*s.Slot())
-}
-
-type (
-	decoding = shared.Decoding
-	mistake  = shared.DecodeMistake
-)
+type decoding = shared.Decoding
 
 func judgeDecode(call string, c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 	got := out.Tensors[0].Data

@@ -18,12 +18,7 @@ import (
 var generate = judge.Op{
 	Name:  "generate",
 	Sizes: []string{"batch", "heads", "kvheads", "dim", "prompt", "steps"},
-	Rules: func(c problem.Problem) error {
-		if s := c.Decode(); s.Heads%s.KVHeads != 0 {
-			return fmt.Errorf("%d query heads cannot share %d key heads evenly", s.Heads, s.KVHeads)
-		}
-		return shared.AttentionRules(c)
-	},
+	Rules: shared.GroupedRules,
 	Tensors: func(c problem.Problem) (in, out []problem.Tensor) {
 		s, steps := sizes.Generate(c), c.Sizes["steps"]
 		prompt, token := []int{s.Batch, c.Sizes["prompt"], s.Slot()}, []int{steps, s.Batch, s.Slot()}

@@ -15,23 +15,9 @@ func timedDecode(small ...int) *judge.Timed {
 		SelfTest: rubric.Rung{Op: "decode", Shape: []int{16, 32, 32, 1024, 128}},
 		Piece:    func(c problem.Problem) int { return c.Decode().Dim },
 		Truth: func(c problem.Problem, from int) judge.Truth {
-			s := c.Decode()
-			row := from / s.Dim
-			sequence, head := row/s.Heads, row%s.Heads/(s.Heads/s.KVHeads)
-			var k, v []float32
-			for slot := s.First(c.Each[sequence]); slot < c.Each[sequence]; slot++ {
-				at := (sequence*s.MaxSeq+slot)*s.Slot() + head*s.Dim
-				k, v = append(k, judge.InputPart(c, 1, at, s.Dim)...), append(v, judge.InputPart(c, 2, at, s.Dim)...)
-			}
-			return shared.OneRow(judge.InputPart(c, 0, from, s.Dim), k, v, s.Dim)
+			q, k, v := shared.DecodePiece(c, from)
+			return shared.OneRow(q, k, v, c.Sizes["dim"])
 		},
-		FLOPS: func(c problem.Problem) float64 {
-			s := c.Decode()
-			slots := 0
-			for _, n := range c.Each {
-				slots += n - s.First(n)
-			}
-			return 4 * float64(slots) * float64(s.Heads) * float64(s.Dim)
-		},
+		FLOPS: shared.DecodeFLOPS,
 	}
 }

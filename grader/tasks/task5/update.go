@@ -98,14 +98,8 @@ func judgeUpdate(c problem.Problem, in []*tensor.Tensor, out problem.Answer) jud
 
 // reason compares with the caches that known mistakes give.
 func (w written) reason(got, want []float32, wrong int) string {
-	var says []string // of small cases several may be true
-	for _, l := range w.lookalikes() {
-		if !judge.Same32(l.Values, want) && judge.Same32(got, l.Values) {
-			says = append(says, l.Says)
-		}
-	}
-	if len(says) > 0 {
-		return strings.Join(says, "; or ")
+	if says := judge.Exactly(got, want, w.lookalikes()...); says != "" {
+		return says
 	}
 	s, count := w.c.Cache(), w.c.Sizes["count"]
 	strangers, first := 0, -1 // changes where no new token goes
@@ -124,7 +118,7 @@ func (w written) reason(got, want []float32, wrong int) string {
 	return fmt.Sprintf("%d of %d elements are wrong, all in the slots of the new tokens", wrong, len(want))
 }
 
-func (w written) lookalikes() []judge.Lookalike {
+func (w written) lookalikes() []judge.Mistake {
 	at, s, count := w.c.Each, w.c.Cache(), w.c.Sizes["count"]
 	shift := func(by int) []float32 {
 		return w.put(w.k, w.v, func(b, i int) (int, int) { return b, at[b] + i + by })
@@ -141,7 +135,7 @@ func (w written) lookalikes() []judge.Lookalike {
 	heads := func(x []float32) []float32 { // [count, heads, dim] taken for [heads, count, dim]
 		return shared.JoinUp(x, s.Batch, count, s.KVHeads, s.Dim)
 	}
-	return []judge.Lookalike{
+	return []judge.Mistake{
 		judge.Like(w.into, "nothing was written: the cache is as it was before the call"),
 		judge.Like(shift(1), "each token is one slot too far: the position is that of the first new token, counted from 0"),
 		judge.Like(shift(-1), "each token is one slot too early: the position is that of the first new token, counted from 0"),

@@ -25,7 +25,7 @@ func TestUpdatePatterns(t *testing.T) {
 	k, v := writes(p, right)
 	assert.True(t, p.Judge(t, k, v).Passed)
 	for _, l := range w.lookalikes() {
-		k, v := writes(p, l.Values)
+		k, v := writes(p, judgetest.Narrow(l.Whole()))
 		p.Says(t, l.Says, k, v)
 	}
 	k, v = writes(p, judgetest.Changed(right, func(i int) bool { return i == 4 }))
@@ -47,36 +47,35 @@ func TestUpdateRefuses(t *testing.T) {
 func TestGenerate(t *testing.T) {
 	p := judgetest.Prepare(t, generate, judge.Spec{Shape: []int{2, 4, 2, 5, 7, 6}, Dist: tensor.Normal}, 3)
 	g := newGeneration(p.C, p.In)
-	run := func(change func(t int, d *decoding) mistake) (out []float32) {
+	run := func(change func(t int, d *decoding) []float32) (out []float32) {
 		for t := range 6 {
 			d := g.step(t)
-			m := change(t, &d)
-			out = append(out, with(d, m)...)
+			out = append(out, change(t, &d)...)
 		}
 		return out
 	}
-	assert.True(t, p.Judge(t, run(func(int, *decoding) mistake { return mistake{} })).Passed)
-	p.Says(t, "6 of 6 steps are wrong, the first one too: the newest token is missing", run(func(t int, d *decoding) mistake {
+	assert.True(t, p.Judge(t, run(func(_ int, d *decoding) []float32 { return exactly(*d) })).Passed)
+	p.Says(t, "6 of 6 steps are wrong, the first one too: the newest token is missing", run(func(t int, d *decoding) []float32 {
 		d.Lengths[0]--
 		d.Lengths[1]--
-		return mistake{}
+		return exactly(*d)
 	}))
-	p.Says(t, "a recorded one is right the first time only", run(func(t int, d *decoding) mistake {
+	p.Says(t, "a recorded one is right the first time only", run(func(t int, d *decoding) []float32 {
 		if t > 3 {
 			d.Lengths = g.step(3).Lengths
 		}
-		return mistake{}
+		return exactly(*d)
 	}))
-	p.Says(t, "step 1 is right, and those from step 2 on go wrong: query head h reads the wrong KV head", run(func(t int, d *decoding) mistake {
+	p.Says(t, "step 1 is right, and those from step 2 on go wrong: query head h reads the wrong KV head", run(func(t int, d *decoding) []float32 {
 		if t < 2 {
-			return mistake{}
+			return exactly(*d)
 		}
 		for _, m := range d.Mistakes() {
 			if m.Says == "query head h reads the wrong KV head: h % KVHeads instead of h / (Heads / KVHeads)" {
-				return m
+				return judgetest.Shown(m)
 			}
 		}
-		return mistake{}
+		return exactly(*d)
 	}))
 	p.Says(t, "every element is 0", make([]float32, 6*g.size))
 }

@@ -47,7 +47,7 @@ func (p Passes) Judge() judge.Ruling {
 		}
 		return judge.Ruling{Passed: true}
 	}
-	reasons := append(p.never(), p.mistakes()...)
+	reasons := append(p.never(), p.mistakes(j)...)
 	reasons = append(reasons, p.wrongCalls()...)
 	reasons = append(reasons, misused...)
 	if len(reasons) == 0 && j.Error >= nearly {
@@ -64,26 +64,14 @@ func (p Passes) Judge() judge.Ruling {
 }
 
 // mistakes are those whose output this is.
-func (p Passes) mistakes() []string {
+func (p Passes) mistakes(j judge.Judgement) []string {
 	if judge.AllZero(p.Got) {
 		return []string{"every element is 0"}
 	}
-	right := p.Truth.Want
-	for _, m := range p.slips() {
-		want := p.Try(m.slip)
-		if !p.Truth.Same(narrowed(right), want) && p.Truth.Same(p.Got, want) {
-			return []string{m.says}
-		}
+	if says := p.Truth.Recognise(p.Got, j, p.slips()...); says != "" {
+		return []string{says}
 	}
 	return nil
-}
-
-func narrowed(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
 }
 
 // where tells which pass is the first to be wrong.

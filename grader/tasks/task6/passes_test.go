@@ -104,15 +104,16 @@ func TestEverySlipIsCalledByItsName(t *testing.T) {
 	e := judgetest.Of(layer, []int{2, 7, 4, 24, 3, 8}, tensor.Normal, false)
 	c, in := e.Inputs(t, 3)
 	l := newLayerCase(c, in)
-	for _, m := range (Passes{mergesInto: true}).slips() {
-		v := judgeCalls(e, c, in, narrowed(outputs[float64](l, m.slip)), calls())
-		assert.Equal(t, m.says, v.Reason)
+	for _, m := range (Passes{mergesInto: true, Try: func(slip func(int) Slip) []float64 { return outputs[float64](l, slip) }}).slips() {
+		v := judgeCalls(e, c, in, judgetest.Narrow(m.Whole()), calls())
+		assert.Equal(t, m.Says, v.Reason)
 	}
 	e = models[0]
 	c, in = e.Inputs(t, 3)
-	for _, m := range (Passes{}).slips() {
-		v := judgeCalls(e, c, in, narrowed(logits[float64](exampleModel(t, c, in), m.slip)), calls())
-		assert.Equal(t, m.says, v.Reason)
+	model := exampleModel(t, c, in)
+	for _, m := range (Passes{Try: func(slip func(int) Slip) []float64 { return logits[float64](model, slip) }}).slips() {
+		v := judgeCalls(e, c, in, judgetest.Narrow(m.Whole()), calls())
+		assert.Equal(t, m.Says, v.Reason)
 	}
 }
 

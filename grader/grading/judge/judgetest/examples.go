@@ -120,3 +120,14 @@ func Changed(x []float32, some func(i int) bool) []float32 {
 	}
 	return y
 }
+
+// Shown is an output that shows a mistake. What nobody can foretell is 0.
+func Shown(m judge.Mistake) []float32 {
+	y := Narrow(m.Whole())
+	for i, v := range y {
+		if v != v {
+			y[i] = 0
+		}
+	}
+	return y
+}

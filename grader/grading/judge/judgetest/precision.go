@@ -128,3 +128,44 @@ func (a Arithmetic) Gemm(x, y []float32, s attn.GemmShape) []float32 {
 	}
 	return c
 }
+
+// InParts is the attention of one query to k and v [keys, dim], whose keys are shared out in parts. Each has a maximum of its
+// own, and they are merged, as kernels do. weight and value round what tensor cores take so; the output is not rounded.
+func InParts(q, k, v []float32, parts int, weight, value func(float32) float32) []float32 {
+	dim := len(q)
+	n := len(k) / dim
+	each := max((n+parts-1)/parts, 1)
+	y, sum, largest := make([]float32, dim), float32(0), float32(math.Inf(-1))
+	for first := 0; first < n; first += each {
+		var scores []float32
+		most := float32(math.Inf(-1))
+		for j := first; j < min(first+each, n); j++ {
+			var dot float32
+			for x := range dim {
+				dot += q[x] * k[j*dim+x]
+			}
+			scores = append(scores, dot*float32(math.Log2E/math.Sqrt(float64(dim))))
+			most = max(most, scores[len(scores)-1])
+		}
+		own, weights := make([]float32, dim), float32(0)
+		for j, score := range scores {
+			e := float32(math.Exp2(float64(score - most)))
+			weights += e
+			for x := range dim {
+				own[x] += weight(e) * value(v[(first+j)*dim+x])
+			}
+		}
+		now := max(largest, most)
+		a, b := float32(math.Exp2(float64(largest-now))), float32(math.Exp2(float64(most-now)))
+		for x := range y {
+			y[x] = y[x]*a + own[x]*b
+		}
+		sum, largest = sum*a+weights*b, now
+	}
+	for x := range y {
+		if sum > 0 {
+			y[x] /= sum
+		}
+	}
+	return y
+}
