@@ -83,7 +83,7 @@ func FillCache(c problem.Problem, in []*tensor.Tensor) error {
 	return nil
 }
 
-// LeastDecode: q, out, and the filled slots of each cache once (those in the window), however many query heads share them.
+// LeastDecode is q, out, and the filled slots of each cache once (those in the window), however many query heads share them.
 func LeastDecode(c problem.Problem) uint64 {
 	s := c.Decode()
 	slots := 0
