@@ -95,10 +95,16 @@ func (t Truth) mostApart(got []float32) float64 {
 	return max(size*(l*l)/((1-l)*(1-l))*(1+1e-9), Explained*Explained*wrong)
 }
 
+// Nearer is how many times nearer an output is to that of a mistake which it shows than to the truth. Where numbers are
+// cut off, not rounded, all are a little too small, and so they are where a sum has a few terms too many: what leaves more
+// than a third of the error is not what happened.
+const Nearer = 3
+
 // shows tells whether an output is a mistake's: it is alike, and nearer to that than to the truth, which is not alike;
 // or it is a hundred times nearer, by however little it is wrong.
 func (t Truth) shows(got []float32, m Mistake, most float64) bool {
-	var off, size, plain, wrong, rough float64 // squares: of got from m, of m, of the plain way from m, of got from the truth and from the plain way
+	// Squares: of got from m, of m, of the plain way from m, of got from the truth and from the plain way.
+	var off, size, plain, wrong, rough float64
 	at, row := 0, -1
 	for piece := range m.Out {
 		for _, w := range piece {
@@ -124,7 +130,7 @@ func (t Truth) shows(got []float32, m Mistake, most float64) bool {
 		return off < rough/4
 	}
 	l := LikenessOf(t.Type)
-	alike := off <= l*l*size && off < wrong && plain > l*l*size
+	alike := off <= l*l*size && Nearer*Nearer*off < wrong && plain > l*l*size
 	return alike || wrong > 0 && off <= Explained*Explained*wrong
 }
 
