@@ -119,6 +119,9 @@ func TestMistakesAreRecognised(t *testing.T) {
 		} {
 			e := give(t, op, s, 3)
 			require.True(t, e.judged(t, e.plain()).Passed)
+			if op.Name == Ops[0].Name && s.Causal { // the same for all
+				judgetest.NotAccused(t, e.truth(), e.mistakes()...)
+			}
 			for i, m := range append(e.mistakes(), e.imprecise()[0]) {
 				j := e.judged(t, narrow(m.Whole()))
 				if assert.False(t, j.Passed, "%d: %s", i, m.Says) {

@@ -79,6 +79,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 		for _, shape := range [][]int{{2, 5, 200, 6, 2, 16, 1, 2}, {2, 5, 200, 6, 2, 16, 2, 2}} {
 			e, p := give(t, op, shape, tensor.Normal, 3)
 			truth := p.truth()
+			judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 			for _, m := range p.mistakes(truth.Want) {
 				out := judgetest.Narrow(m.Whole())
 				p.ty.Round(out)

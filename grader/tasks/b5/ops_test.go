@@ -157,6 +157,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 	for _, f := range formats {
 		e, p := give(t, f, []int{2, 5, 256, 6, 2, 16}, tensor.Normal, 3)
 		truth := p.truth(p.numbers())
+		judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 		for _, m := range p.mistakes(truth.Want) {
 			wrong := m.Whole()
 			if truth.Same(judgetest.Narrow(wrong), truth.Want) {

@@ -150,6 +150,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 	for i, shape := range [][]int{{1, 512, 48}, {6, 512, 48}} {
 		e, p := give(t, Ops[1+i], shape, tensor.Normal, 3)
 		truth := p.truth(p.numbers(reading{}))
+		judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 		for _, m := range p.mistakes(truth.Want) {
 			out := judgetest.Narrow(m.Whole())
 			tensor.Float16.Round(out)
