@@ -45,37 +45,37 @@ func gemmPattern(t judge.Truth, got, a, b []float32, s attn.GemmShape, j judge.J
 	if t.Same(got, t.Want) {
 		return ""
 	}
-	product := func(a, b []float32, s attn.GemmShape) []float64 {
-		c, _ := Gemm64(a, b, s)
-		return c
+	product := func(a, b func() []float32, s attn.GemmShape, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { c, _ := Gemm64(a(), b(), s); return c }, says)
 	}
-	other := s
-	other.TransB = !s.TransB
-	if s.K > 1 && s.N > 1 && t.Same(got, product(a, b, other)) {
-		if s.TransB {
-			return "this is the product with b read as [batch, k, n]; here b is stored transposed, as [batch, n, k]"
+	given := func(x []float32) func() []float32 { return func() []float32 { return x } }
+	first := func(x []float32) func() []float32 { return func() []float32 { return Repeated(x, s.Batch) } }
+	var known []judge.Mistake
+	if s.K > 1 && s.N > 1 {
+		other, says := s, "this is the product with b read as [batch, n, k]; here b is [batch, k, n]"
+		if other.TransB = !s.TransB; s.TransB {
+			says = "this is the product with b read as [batch, k, n]; here b is stored transposed, as [batch, n, k]"
 		}
-		return "this is the product with b read as [batch, n, k]; here b is [batch, k, n]"
+		known = append(known, product(given(a), given(b), other, says))
 	}
-	if t.Same(got, Transposed(t.Want, s)) {
-		return "c is right but transposed: element (m, n) is at m * N + n"
-	}
+	known = append(known, judge.Wrong(func() []float64 { return Transposed(t.Want, s) }, "c is right but transposed: element (m, n) is at m * N + n"))
 	if s.Batch > 1 {
-		if t.Same(got, product(Repeated(a, s.Batch), b, s)) {
-			return "every batch uses the first one's a: is the batch's stride in the index of a?"
+		known = append(known,
+			product(first(a), given(b), s, "every batch uses the first one's a: is the batch's stride in the index of a?"),
+			product(given(a), first(b), s, "every batch uses the first one's b: is the batch's stride in the index of b?"))
+	}
+	for _, tile := range judge.Tiles {
+		if cut := s.K / tile * tile; cut > 0 && cut < s.K {
+			known = append(known, product(func() []float32 { return cutA(a, s, cut) }, given(b), s,
+				fmt.Sprintf("the terms from k = %d on are missing: is the last partial tile of k dropped?", cut)))
 		}
-		if t.Same(got, product(a, Repeated(b, s.Batch), s)) {
-			return "every batch uses the first one's b: is the batch's stride in the index of b?"
-		}
+	}
+	if says := t.Recognise(got, j, known...); says != "" {
+		return says
 	}
 	rows := judge.WrongRows(t, got, j.Bound)
 	if judge.FirstOnly(rows, s.Batch) {
 		return "the first product of the batch is right, the others are not: where does each matrix start?"
-	}
-	for _, tile := range judge.Tiles {
-		if cut := s.K / tile * tile; cut > 0 && cut < s.K && t.Same(got, product(cutA(a, s, cut), b, s)) {
-			return fmt.Sprintf("the terms from k = %d on are missing: is the last partial tile of k dropped?", cut)
-		}
 	}
 	if why := judge.Edge(wrongColumns(t, got, s), "column"); why != "" {
 		return why

@@ -61,10 +61,13 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 		return judge.NotNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
 	case nan > 0:
 		return ""
-	case t.Inner > 1 && t.Same(got, Softmax64(x, rows)):
-		return "this is the softmax over the last dimension; the task says along len, the second-last"
-	case t.Len > 1 && t.Rows() > 1 && t.Same(got, Softmax64(x, whole)):
-		return "this is one softmax over all elements; each row has its own"
+	}
+	over := func(l judge.Layout, says string) judge.Mistake {
+		return judge.Wrong(func() []float64 { return Softmax64(x, l) }, says)
+	}
+	if says := t.Recognise(got, j, over(rows, "this is the softmax over the last dimension; the task says along len, the second-last"),
+		over(whole, "this is one softmax over all elements; each row has its own")); says != "" {
+		return says
 	}
 	var sum float64
 	first := t.First(t.Row(j.Worst))

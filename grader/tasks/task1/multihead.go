@@ -29,7 +29,7 @@ var multihead = judge.Op{
 		t := shared.AttentionTruth(p.Q, p.K, p.V, s) // head by head
 		got := out.Tensors[0].Data
 		return judge.Rule(c, judge.Shapes{Problem: c}, merged(t, s), got, func(j judge.Judgement) string {
-			if why := headsPattern(in, got, t, s); why != "" {
+			if why := headsPattern(in, got, merged(t, s), t.Want, j, s); why != "" {
 				return why
 			}
 			return p.Pattern(t, apart(got, s.SeqQ), j)
@@ -47,22 +47,21 @@ func merged(t judge.Truth, s attn.Shape) judge.Truth {
 	return t
 }
 
-// headsPattern recognises heads that were put together wrongly.
-func headsPattern(in []*tensor.Tensor, got []float32, t judge.Truth, s attn.Shape) string {
+// headsPattern recognises heads that were put together wrongly; apart are those of want, [batch, heads, seq, dim].
+func headsPattern(in []*tensor.Tensor, got []float32, t judge.Truth, apart []float64, j judge.Judgement, s attn.Shape) string {
 	if s.Heads == 1 || s.Dim == 1 {
 		return ""
 	}
 	whole := s
 	whole.Heads, whole.KVHeads, whole.Dim = 1, 1, s.Heads*s.Dim
-	one, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, whole, shared.Deviation{})
-	reshaped, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, s, shared.Deviation{})
-	switch {
-	case s.SeqQ > 1 && t.Same(got, t.Want):
-		return "the heads are right but not merged: this is [batch, heads, seq, dim]"
-	case t.Same(got, one):
-		return "this is attention with a single head: hidden is not split"
-	case t.Same(got, reshaped), t.Same(got, shared.JoinUp(reshaped, s.Batch, s.SeqQ, s.Heads, s.Dim)):
-		return "the heads are made by a change of shape alone: splitting moves numbers (see SplitHeads)"
+	of := func(s attn.Shape) []float64 {
+		out, _ := shared.Attention64(in[0].Data, in[1].Data, in[2].Data, s, shared.Deviation{})
+		return out
 	}
-	return ""
+	const reshaped = "the heads are made by a change of shape alone: splitting moves numbers (see SplitHeads)"
+	return t.Recognise(got, j,
+		judge.Wrong(func() []float64 { return apart }, "the heads are right but not merged: this is [batch, heads, seq, dim]"),
+		judge.Wrong(func() []float64 { return of(whole) }, "this is attention with a single head: hidden is not split"),
+		judge.Wrong(func() []float64 { return of(s) }, reshaped),
+		judge.Wrong(func() []float64 { return shared.JoinUp(of(s), s.Batch, s.SeqQ, s.Heads, s.Dim) }, reshaped))
 }

@@ -31,16 +31,22 @@ var scores = judge.Op{
 		t := scaled(shared.GemmTruth(in[0].Data, in[1].Data, p), scale)
 		got := out.Tensors[0].Data
 		return judge.Rule(c, judge.Shapes{Problem: c}, t, got, func(j judge.Judgement) string {
-			times := func(f float64) []float64 { return multiples(t.Want, f) }
-			switch {
-			case dim > 1 && t.Same(got, times(1/scale)):
-				return "the scores are off by a factor √dim: they are not divided by it"
-			case dim > 1 && t.Same(got, times(scale)):
-				return "the scores are off by a factor √dim: they are divided by dim instead of its root"
-			case p.M == p.N && p.M > 1 && t.Same(got, shared.Transposed(t.Want, p)):
-				return "scores are transposed: row i belongs to query i, column j to key j"
-			case heads > 1 && t.Same(got, multiples(shared.Product64(in[0].Data, shared.Repeated(in[1].Data, heads), p), scale)):
-				return "every query meets the keys of the first head: each head of each sequence has its own"
+			times := func(f float64, says string) judge.Mistake {
+				return judge.Wrong(func() []float64 { return multiples(t.Want, f) }, says)
+			}
+			known := []judge.Mistake{
+				times(1/scale, "the scores are off by a factor √dim: they are not divided by it"),
+				times(scale, "the scores are off by a factor √dim: they are divided by dim instead of its root"),
+				judge.Wrong(func() []float64 {
+					return multiples(shared.Product64(in[0].Data, shared.Repeated(in[1].Data, heads), p), scale)
+				}, "every query meets the keys of the first head: each head of each sequence has its own"),
+			}
+			if p.M == p.N {
+				known = append(known, judge.Wrong(func() []float64 { return shared.Transposed(t.Want, p) },
+					"scores are transposed: row i belongs to query i, column j to key j"))
+			}
+			if says := t.Recognise(got, j, known...); says != "" {
+				return says
 			}
 			return judge.Edge(shared.AnyBatch(judge.WrongRows(t, got, j.Bound), p.M), "row")
 		})
@@ -144,11 +150,17 @@ var weightedSum = judge.Op{
 		t := shared.GemmTruth(in[0].Data, in[1].Data, p)
 		got := out.Tensors[0].Data
 		return judge.Rule(c, judge.Shapes{Problem: c}, t, got, func(j judge.Judgement) string {
-			switch {
-			case p.M == p.K && p.M > 1 && t.Same(got, shared.Product64(shared.TransposeAll(in[0].Data, p.M, p.K), in[1].Data, p)):
-				return "the weights are transposed: row i of a head holds the weights of query i"
-			case heads > 1 && t.Same(got, shared.Product64(in[0].Data, shared.Repeated(in[1].Data, heads), p)):
-				return "every head takes the values of the first one: each head of each sequence has its own"
+			product := func(weights func() []float32, values []float32, says string) judge.Mistake {
+				return judge.Wrong(func() []float64 { return shared.Product64(weights(), values, p) }, says)
+			}
+			known := []judge.Mistake{product(func() []float32 { return in[0].Data }, shared.Repeated(in[1].Data, heads),
+				"every head takes the values of the first one: each head of each sequence has its own")}
+			if p.M == p.K {
+				known = append(known, product(func() []float32 { return shared.TransposeAll(in[0].Data, p.M, p.K) }, in[1].Data,
+					"the weights are transposed: row i of a head holds the weights of query i"))
+			}
+			if says := t.Recognise(got, j, known...); says != "" {
+				return says
 			}
 			return judge.Edge(shared.AnyBatch(judge.WrongRows(t, got, j.Bound), p.M), "row")
 		})
