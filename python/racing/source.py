@@ -3,19 +3,21 @@ import re
 
 
 def plain(text, macros):
-    """A text without comments, and without what is under an #ifdef of a macro that is not set."""
+    """A text without comments, and without what is under an #ifdef of a macro that is not set. Of another #if, both branches."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S).replace("\\\n", "\n")
-    lines, shown = [], [True]
+    lines, shown, known = [], [True], [True]
     for line in text.split("\n"):
         word = line.split()
         if word[:1] == ["#ifdef"] or word[:1] == ["#ifndef"]:
             shown.append((word[1] in macros) == (word[0] == "#ifdef"))
+            known.append(True)
         elif word and word[0] == "#if":
             shown.append(True)
+            known.append(False)
         elif word[:1] == ["#else"]:
-            shown[-1] = not shown[-1]
+            shown[-1] ^= known[-1]
         elif word[:1] == ["#endif"]:
-            shown.pop()
+            shown.pop(), known.pop()
         elif all(shown):
             lines.append(line)
     return "\n".join(lines)

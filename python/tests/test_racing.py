@@ -136,6 +136,8 @@ class Launches(unittest.TestCase):
             cache.bits, cache.shape, cache.all = kernel.bits, (2, 8, 4096, 128), [q] * tensors
             kernel.step(q, q, cache, lengths, scratch)
         self.assertEqual([g[:2] for g in self.grids], [((16, 8, 1), (256, 1, 1))] * 3)
+        for bits in (4, 8):
+            self.assertTrue(parameters((race.HERE / "append.cu").read_text(), f"append{bits}", {"BITS": bits}))
 
     def test_b8(self):
         race = self.race("b8_w4a16")
@@ -169,12 +171,18 @@ extern "C" __global__ __launch_bounds__(32 * (WARPS + 1), 1) void plain(
     const int *table,
 #endif
     float scale, unsigned char *bytes) {}
+#if BITS == 8
+__global__ void either(int n) {}
+#else
+__global__ void other(float x) {}
+#endif
 """
 
     def test_parameters(self):
         self.assertEqual(parameters(self.TEXT, "plain"), ["map", "pointer", "float", "pointer"])
         self.assertEqual(parameters(self.TEXT, "plain", {"PAGED": 1}), ["map", "pointer", "pointer", "float", "pointer"])
         self.assertEqual(parameters(self.TEXT, "made"), ["pointer", "int"])
+        self.assertEqual([parameters(self.TEXT, "either"), parameters(self.TEXT, "other")], [["int"], ["float"]])
         self.assertIsNone(parameters(self.TEXT, "nobody"))
 
     def test_constants(self):
