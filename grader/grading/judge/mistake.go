@@ -95,6 +95,9 @@ func (t Truth) mostApart(got []float32) float64 {
 	return max(size*(l*l)/((1-l)*(1-l))*(1+1e-9), Explained*Explained*wrong)
 }
 
+// Explained is how much of an output's error a mistake may leave that explains it, by however little it is wrong.
+const Explained = 0.01
+
 // Nearer is how many times nearer an output is to that of a mistake which it shows than to the truth. Where numbers are
 // cut off, not rounded, all are a little too small, and so they are where a sum has a few terms too many: what leaves more
 // than a third of the error is not what happened.

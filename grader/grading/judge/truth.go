@@ -161,21 +161,6 @@ func (t Truth) Same(got []float32, other []float64) bool {
 	return math.Sqrt(diff) <= LikenessOf(t.Type)*math.Sqrt(size)
 }
 
-// Explained is how much of an output's error a known mistake may leave if it is to explain it.
-const Explained = 0.01
-
-// Explains tells whether a known mistake's output explains an output that is wrong by however little:
-// it is a hundred times nearer to that than to the truth.
-func (t Truth) Explains(got []float32, other []float64) bool {
-	var left, wrong float64
-	for i, w := range other {
-		g := float64(got[i])
-		left += (g - w) * (g - w)
-		wrong += (g - t.Want[i]) * (g - t.Want[i])
-	}
-	return wrong > 0 && left <= Explained*Explained*wrong // never, where there is NaN
-}
-
 // LikeRounding tells whether an output may be wrong by rounding alone: by little, and by about as much in
 // most rows as in the worst one.
 func (t Truth) LikeRounding(got []float32, j Judgement) bool {

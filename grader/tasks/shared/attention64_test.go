@@ -2,6 +2,7 @@ package shared
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -39,11 +40,20 @@ func TestADeviationIsRecognisedSooner(t *testing.T) {
 		for j, c := range deviations {
 			want, _ := Attention64(q, k, v, s, c)
 			same := truth.Recognise(got, judge.Judgement{}, p.mistake(c, "this")) == "this"
-			assert.Equal(t, truth.Same(got, want) && !truth.Same(truth.Plain, want) || truth.Explains(got, want), same, fmt.Sprint(i, j))
+			off, wrong := away(got, want), away(got, truth.Want)
+			alike := truth.Same(got, want) && !truth.Same(truth.Plain, want) && judge.Nearer*off < wrong
+			assert.Equal(t, alike || off < judge.Explained*wrong, same, fmt.Sprint(i, j))
 			if same {
 				found++
 			}
 		}
 	}
 	assert.GreaterOrEqual(t, found, 2*(len(deviations)-1))
+}
+
+func away(got []float32, from []float64) (squares float64) {
+	for i, w := range from {
+		squares += (float64(got[i]) - w) * (float64(got[i]) - w)
+	}
+	return math.Sqrt(squares)
 }
