@@ -3,9 +3,6 @@ package main
 
 import (
 	rope "flashlab/bonus/b1_rope"
-
-	"flashlab/attn"
-	"flashlab/device"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 )
@@ -22,16 +19,11 @@ func main() {
 // before the call.
 func rotated(m *worker.Made[*rope.Rope], neighbours bool) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
-		var narrow []int32
-		for _, p := range j.Each {
-			narrow = append(narrow, int32(p))
-		}
-		b, err := device.Upload(j.Device, "start", narrow)
+		start, err := worker.PerSequence(j.Device, "start", j.Each)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = b.Free(j.Device) }()
-		start := attn.PerSequence{Host: j.Each, Device: b}
+		defer func() { _ = start.Device.Free(j.Device) }()
 		r := rope.Rotation{Base: float64(j.Sizes["base"]), Neighbours: neighbours}
 		run := func(it *rope.Rope, c problem.Problem, out, in worker.Buffers) error {
 			return worker.StubIn("rope.go", "Run", it.Run(out[0], in[0], in[1], in[2], start, c.Attention(), r))

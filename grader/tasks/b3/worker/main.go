@@ -2,62 +2,26 @@
 package main
 
 import (
+	"slices"
+
+	"flashlab/attn"
 	codes "flashlab/bonus/b3_int8"
 	"flashlab/device"
-	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 )
 
+// The compiler says where a submission's methods are not those of the contract.
+var _ interface {
+	PerTensor(out, q, k, v device.Buffer[device.Float16], to codes.TensorCodes, s attn.Shape) error
+	ByBlock(out, q, k, v device.Buffer[device.Float16], to codes.BlockCodes, s attn.Shape) error
+} = (*codes.Int8)(nil)
+
 func main() {
 	it := worker.Once(codes.New)
+	// The methods take codes, which are outputs as well, behind the inputs.
+	codesLast := worker.Order(func(out, in worker.Places) worker.Places { return slices.Concat(out[:1], in, out[1:]) })
 	worker.Main(map[string]worker.Op{
-		"int8_tensor": worker.OnDevice(it, perTensor),
-		"int8_block":  worker.OnDevice(it, byBlock),
+		"int8_tensor": worker.Calls(it, "int8.go", (*codes.Int8).PerTensor, codesLast),
+		"int8_block":  worker.Calls(it, "int8.go", (*codes.Int8).ByBlock, codesLast),
 	})
-}
-
-func perTensor(it *codes.Int8, c problem.Problem, out, in worker.Places) error {
-	h, err := views[device.Float16](out[0], in[0], in[1], in[2])
-	if err != nil {
-		return err
-	}
-	b, err := views[int8](out[1:4]...)
-	if err != nil {
-		return err
-	}
-	f, err := views[float32](out[4])
-	if err != nil {
-		return err
-	}
-	to := codes.TensorCodes{Q: b[0], K: b[1], V: b[2], Affine: f[0]}
-	return worker.StubIn("int8.go", "PerTensor", it.PerTensor(h[0], h[1], h[2], h[3], to, c.Attention()))
-}
-
-func byBlock(it *codes.Int8, c problem.Problem, out, in worker.Places) error {
-	h, err := views[device.Float16](out[0], in[0], in[1], in[2])
-	if err != nil {
-		return err
-	}
-	b, err := views[int8](out[1:3]...)
-	if err != nil {
-		return err
-	}
-	f, err := views[float32](out[3:6]...)
-	if err != nil {
-		return err
-	}
-	to := codes.BlockCodes{Q: b[0], K: b[1], QScale: f[0], KScale: f[1], Mean: f[2]}
-	return worker.StubIn("int8.go", "ByBlock", it.ByBlock(h[0], h[1], h[2], h[3], to, c.Attention()))
-}
-
-// views are places as buffers of a type.
-func views[T device.Scalar](places ...device.Memory) (all []device.Buffer[T], err error) {
-	for _, place := range places {
-		b, err := device.BufferOf[T](place)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b)
-	}
-	return all, nil
 }

@@ -11,117 +11,43 @@ import (
 	"flashlab/grader/grading/worker"
 )
 
+// The compiler says where a submission's methods are not those of the contract.
+var _ interface {
+	AppendInt8(to kvcache.Int8, k, v kvcache.Halves, s attn.CacheShape, lengths attn.PerSequence) error
+	AppendInt4(to kvcache.Int4, k, v kvcache.Halves, s attn.CacheShape, lengths attn.PerSequence) error
+	DecodeInt8(out, q kvcache.Halves, from kvcache.Int8, s attn.DecodeShape, lengths attn.PerSequence) error
+	DecodeInt4(out, q kvcache.Halves, from kvcache.Int4, s attn.DecodeShape, lengths attn.PerSequence) error
+} = (*kvcache.Cache)(nil)
+
 func main() {
 	it := worker.Once(kvcache.New)
+	method := func(method any) worker.Bound { return worker.Method("cache.go", method) }
+	int8s := format{4, method((*kvcache.Cache).AppendInt8), method((*kvcache.Cache).DecodeInt8)}
+	int4s := format{8, method((*kvcache.Cache).AppendInt4), method((*kvcache.Cache).DecodeInt4)}
 	worker.Main(map[string]worker.Op{
-		"append_int8": appending(it, int8s),
-		"append_int4": appending(it, int4s),
-		"decode_int8": decoding(it, int8s),
-		"decode_int4": decoding(it, int4s),
-		"turns_int8":  turns(it, int8s),
-		"turns_int4":  turns(it, int4s),
+		"append_int8": int8s.appending(it),
+		"append_int4": int4s.appending(it),
+		"decode_int8": worker.Calls(it, "cache.go", (*kvcache.Cache).DecodeInt8),
+		"decode_int4": worker.Calls(it, "cache.go", (*kvcache.Cache).DecodeInt4),
+		"turns_int8":  int8s.turns(it),
+		"turns_int4":  int4s.turns(it),
 	})
 }
 
-// calls are those of one format, on a cache that is made of places.
-type calls struct {
-	count  int // of a cache's places
-	append func(it *kvcache.Cache, cache worker.Places, k, v kvcache.Halves, s attn.CacheShape, n attn.PerSequence) error
-	decode func(it *kvcache.Cache, cache worker.Places, out, q kvcache.Halves, s attn.DecodeShape, n attn.PerSequence) error
-}
-
-var int8s = calls{4,
-	func(it *kvcache.Cache, p worker.Places, k, v kvcache.Halves, s attn.CacheShape, n attn.PerSequence) error {
-		c, err := eight(p)
-		if err != nil {
-			return err
-		}
-		return worker.StubIn("cache.go", "AppendInt8", it.AppendInt8(c, k, v, s, n))
-	},
-	func(it *kvcache.Cache, p worker.Places, out, q kvcache.Halves, s attn.DecodeShape, n attn.PerSequence) error {
-		c, err := eight(p)
-		if err != nil {
-			return err
-		}
-		return worker.StubIn("cache.go", "DecodeInt8", it.DecodeInt8(out, q, c, s, n))
-	},
-}
-
-var int4s = calls{8,
-	func(it *kvcache.Cache, p worker.Places, k, v kvcache.Halves, s attn.CacheShape, n attn.PerSequence) error {
-		c, err := four(p)
-		if err != nil {
-			return err
-		}
-		return worker.StubIn("cache.go", "AppendInt4", it.AppendInt4(c, k, v, s, n))
-	},
-	func(it *kvcache.Cache, p worker.Places, out, q kvcache.Halves, s attn.DecodeShape, n attn.PerSequence) error {
-		c, err := four(p)
-		if err != nil {
-			return err
-		}
-		return worker.StubIn("cache.go", "DecodeInt4", it.DecodeInt4(out, q, c, s, n))
-	},
-}
-
-// halves views places as such.
-func halves(places ...device.Memory) ([]kvcache.Halves, error) {
-	var all []kvcache.Halves
-	for _, p := range places {
-		b, err := device.BufferOf[device.Float16](p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b)
-	}
-	return all, nil
-}
-
-func eight(p worker.Places) (c kvcache.Int8, err error) {
-	if c.K, err = device.BufferOf[int8](p[0]); err != nil {
-		return c, err
-	}
-	if c.V, err = device.BufferOf[int8](p[1]); err != nil {
-		return c, err
-	}
-	h, err := halves(p[2:4]...)
-	if err != nil {
-		return c, err
-	}
-	c.KScales, c.VScales = h[0], h[1]
-	return c, nil
-}
-
-func four(p worker.Places) (c kvcache.Int4, err error) {
-	if c.K, err = device.BufferOf[uint8](p[0]); err != nil {
-		return c, err
-	}
-	if c.V, err = device.BufferOf[uint8](p[1]); err != nil {
-		return c, err
-	}
-	h, err := halves(p[2:8]...)
-	if err != nil {
-		return c, err
-	}
-	c.KScales, c.VScales, c.KLows, c.VLows, c.KOpen, c.VOpen = h[0], h[1], h[2], h[3], h[4], h[5]
-	return c, nil
+// format is one of the two, on a cache of so many tensors.
+type format struct {
+	count          int
+	append, decode worker.Bound
 }
 
 // appending adds the tokens k and v [count, batch, kvheads, dim], one after the other.
-func appending(m *worker.Made[*kvcache.Cache], f calls) worker.Op {
+func (f format) appending(m *worker.Made[*kvcache.Cache]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
-		lengths, err := onDevice(j.Device, j.Each)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = lengths.Device.Free(j.Device) }()
-		return worker.OnDevice(m, func(it *kvcache.Cache, c problem.Problem, out, in worker.Places) error {
-			kv, err := halves(in[f.count], in[f.count+1])
-			if err != nil {
-				return err
-			}
+		return worker.Each(m, "lengths", func(
+			it *kvcache.Cache, c problem.Problem, out, in worker.Places, lengths attn.PerSequence,
+		) error {
 			for i := range c.Sizes["count"] {
-				if err := token(j.Device, f, it, out, kv, c, i, &lengths); err != nil {
+				if err := f.token(j.Device, it, c, out, in[f.count:], i, &lengths); err != nil {
 					return err
 				}
 			}
@@ -130,19 +56,16 @@ func appending(m *worker.Made[*kvcache.Cache], f calls) worker.Op {
 	}
 }
 
-// token adds token i to every sequence.
-func token(d device.Device, f calls, it *kvcache.Cache, cache worker.Places, kv []kvcache.Halves, c problem.Problem, i int, lengths *attn.PerSequence) error {
-	s := c.Cache()
-	n := s.Batch * s.Slot()
-	k, err := kv[0].Slice(i*n, (i+1)*n)
-	if err != nil {
-		return err
+// token adds token i of k and v to every sequence.
+func (f format) token(
+	d device.Device, it *kvcache.Cache, c problem.Problem, cache, kv worker.Places, i int, lengths *attn.PerSequence,
+) error {
+	var one worker.Places
+	for _, m := range kv[:2] {
+		bytes := m.Bytes / int64(c.Sizes["count"])
+		one = append(one, device.Memory{Addr: m.Addr + uint64(int64(i)*bytes), Bytes: bytes, Name: m.Name})
 	}
-	v, err := kv[1].Slice(i*n, (i+1)*n)
-	if err != nil {
-		return err
-	}
-	if err := f.append(it, cache, k, v, s, *lengths); err != nil {
+	if err := f.append.Call(it, c, cache, one, *lengths); err != nil {
 		return err
 	}
 	next := slices.Clone(lengths.Host)
@@ -152,41 +75,14 @@ func token(d device.Device, f calls, it *kvcache.Cache, cache worker.Places, kv 
 	return set(d, lengths, next)
 }
 
-func decoding(m *worker.Made[*kvcache.Cache], f calls) worker.Op {
-	return func(j *worker.Job) (*problem.Answer, error) {
-		lengths, err := onDevice(j.Device, j.Each)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = lengths.Device.Free(j.Device) }()
-		return worker.OnDevice(m, func(it *kvcache.Cache, c problem.Problem, out, in worker.Places) error {
-			h, err := halves(out[0], in[0])
-			if err != nil {
-				return err
-			}
-			return f.decode(it, in[1:], h[0], h[1], c.Decode(), lengths)
-		})(j)
-	}
-}
-
 // turns adds tokens to sequences that begin anew before their last ones, and decodes.
-func turns(m *worker.Made[*kvcache.Cache], f calls) worker.Op {
+func (f format) turns(m *worker.Made[*kvcache.Cache]) worker.Op {
 	return func(j *worker.Job) (*problem.Answer, error) {
-		lengths, err := onDevice(j.Device, make([]int, len(j.Each)))
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = lengths.Device.Free(j.Device) }()
-		return worker.OnDevice(m, func(it *kvcache.Cache, c problem.Problem, out, in worker.Places) error {
+		return worker.Each(m, "lengths", func(
+			it *kvcache.Cache, c problem.Problem, out, in worker.Places, lengths attn.PerSequence,
+		) error {
 			cache, count := in[1:1+f.count], c.Sizes["count"]
-			kv, err := halves(in[1+f.count], in[2+f.count])
-			if err != nil {
-				return err
-			}
-			h, err := halves(out[0], in[0])
-			if err != nil {
-				return err
-			}
+			lengths.Host = make([]int, len(c.Each))
 			for i := range count + 1 {
 				now := slices.Clone(lengths.Host)
 				for b, last := range c.Each {
@@ -200,30 +96,16 @@ func turns(m *worker.Made[*kvcache.Cache], f calls) worker.Op {
 				if i == count {
 					break
 				}
-				if err := token(j.Device, f, it, cache, kv, c, i, &lengths); err != nil {
+				if err := f.token(j.Device, it, c, cache, in[1+f.count:], i, &lengths); err != nil {
 					return err
 				}
 			}
-			return f.decode(it, cache, h[0], h[1], c.Decode(), lengths)
+			return f.decode.Call(it, c, out, in[:1+f.count], lengths)
 		})(j)
 	}
 }
 
-// onDevice puts the lengths there, too.
-func onDevice(d device.Device, lengths []int) (attn.PerSequence, error) {
-	b, err := device.Upload(d, "lengths", narrow(lengths))
-	return attn.PerSequence{Host: lengths, Device: b}, err
-}
-
 func set(d device.Device, n *attn.PerSequence, lengths []int) error {
 	n.Host = lengths
-	return n.Device.CopyIn(d, narrow(lengths))
-}
-
-func narrow(numbers []int) []int32 {
-	n := make([]int32, len(numbers))
-	for i, x := range numbers {
-		n[i] = int32(x)
-	}
-	return n
+	return n.Device.CopyIn(d, worker.Int32s(lengths))
 }

@@ -50,31 +50,9 @@ func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
 	}
 }
 
-// withEach is OnDevice for a method that takes a number for each sequence; what is
-// the name that reports give to these.
+// withEach is a method that takes a number for each sequence; what is the name that reports give to these.
 func withEach[T any](name, what string, m *worker.Made[T], call func(it T, c problem.Problem, out, in worker.Buffers, each attn.PerSequence) error) worker.Op {
-	return func(j *worker.Job) (*problem.Answer, error) {
-		each, err := counts(j.Device, what, j.Each)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = each.Device.Free(j.Device) }()
-		return worker.OnDevice(m, func(it T, c problem.Problem, out, in worker.Buffers) error {
-			return worker.StubIn("decode.go", name, call(it, c, out, in, each))
-		})(j)
-	}
-}
-
-// counts puts one number for each sequence on the device.
-func counts(d device.Device, name string, numbers []int) (attn.PerSequence, error) {
-	b, err := device.Upload(d, name, as32(numbers))
-	return attn.PerSequence{Host: numbers, Device: b}, err
-}
-
-func as32(numbers []int) []int32 {
-	narrow := make([]int32, len(numbers))
-	for i, n := range numbers {
-		narrow[i] = int32(n)
-	}
-	return narrow
+	return worker.Each(m, what, func(it T, c problem.Problem, out, in worker.Buffers, each attn.PerSequence) error {
+		return worker.StubIn("decode.go", name, call(it, c, out, in, each))
+	})
 }

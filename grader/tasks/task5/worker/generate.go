@@ -69,7 +69,7 @@ func newGeneration(j *worker.Job) (g *generation, free func(), err error) {
 		name string
 		at   *attn.PerSequence
 	}{{"at", &g.at}, {"lengths", &g.lengths}} {
-		if *n.at, err = counts(j.Device, n.name, make([]int, s.Batch)); err != nil {
+		if *n.at, err = worker.PerSequence(j.Device, n.name, make([]int, s.Batch)); err != nil {
 			return g, free, err
 		}
 		mine = append(mine, n.at.Device.Memory())
@@ -143,7 +143,7 @@ func (g *generation) set(n attn.PerSequence, to int) error {
 	for b := range n.Host {
 		n.Host[b] = to
 	}
-	return n.Device.CopyIn(g.Device, as32(n.Host))
+	return n.Device.CopyIn(g.Device, worker.Int32s(n.Host))
 }
 
 // keep moves a step's result to its place among all of them, and poisons where the

@@ -180,7 +180,7 @@ func (r *layerRun) do(p pass, work func(out, x device.Buffer[float32], s attn.St
 		s.Before.Host[b], s.After.Host[b] = n, n+p.count
 	}
 	for _, c := range []attn.PerSequence{s.Before, s.After} {
-		if err := c.Device.CopyIn(r.Device, narrow(c.Host)); err != nil {
+		if err := c.Device.CopyIn(r.Device, worker.Int32s(c.Host)); err != nil {
 			return err
 		}
 	}
@@ -223,12 +223,4 @@ func (r *layerRun) put(rows []float32, p pass) {
 		at := (b*(r.prompt+r.steps) + p.from) * r.hidden
 		copy(r.out[at:at+size], rows[b*size:(b+1)*size])
 	}
-}
-
-func narrow(n []int) []int32 {
-	var y []int32
-	for _, v := range n {
-		y = append(y, int32(v))
-	}
-	return y
 }
