@@ -18,8 +18,16 @@ skip() {
     exit 0
 }
 
-# Macros that Go defines when it compiles a file; any numbers that fit will do here.
+# Macros that Go defines when it compiles a file; any numbers that fit will do here. A task's are in its rubric.
 macros() {
+    local i
+    for i in "${!patterns[@]}"; do
+        # shellcheck disable=SC2053 # a pattern
+        if [[ $1 == ${patterns[i]} ]]; then
+            echo "${flags[i]}"
+            return
+        fi
+    done
     case $1 in
     ./nn/linear.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2 -DSWIGLU=3' ;;
     ./nn/gemm.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2' ;;
@@ -39,20 +47,8 @@ macros() {
     ./nn/half/norm.cu) echo '-DBLOCK=512 -DHELD=4' ;;
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;
-    ./task2_unfused/solution/kernels.cu)
-        echo '-DTHREADS_SOFTMAX=512 -DMOST=32 -DTILE=64 -DDEPTH=16 -DSIDE=16' \
-            '-DSQUARE=128 -DTHREADS_PIECES=128 -DTHREADS_SPLIT=256 -DSLAB=32 -DSTAGES=3' ;;
-    ./task2_unfused/solution/_versions/[45]_*) echo '-DTHREADS_SOFTMAX=512 -DTILE=128 -DDEPTH=32 -DSIDE=16' ;;
-    ./task2_unfused/solution/*) echo '-DBLOCK=512 -DTHREADS_SOFTMAX=512 -DTILE=64 -DDEPTH=16 -DSIDE=16' ;;
-    ./task4_flash/solution/kernels.cu | ./task4_flash/_variants/* | ./task4_flash/solution/_versions/[567]_*)
-        echo '-DBR=64 -DBC=64 -DDIM=128' ;;
-    ./task4_flash/solution/*) echo '-DBR=64 -DBC=64' ;;
-    ./bonus/b1_rope/solution/*) echo '-DBR=64 -DBC=64 -DDIM=128' ;;
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends
-    ./bonus/b7_kvcache/*) echo '-DDIM=128 -DBITS=4 -DRESIDENT=2' ;;
-    ./bonus/b4_qkv/solution/hopper.cu) echo '-DCOLUMNS=160 -DTALL=1 -DSTAGES=5 -DGROUP=16' ;;
-    ./bonus/b2_halves/* | ./bonus/b3_int8/* | ./bonus/b6_decode/*) echo '-DDIM=128' ;;
     ./grader/demo/neighbours.cu) echo '-DWITH_BARRIER=1' ;;
     esac
 }
@@ -130,7 +126,11 @@ fi
 # Versions of solutions, put together: they share headers, and may be told by what differs.
 versions=out/nvcc/versions
 rm -rf "$versions"
-out/bin/grader overlay -versions -o "$versions"
+out/bin/grader overlay VERSIONS=1 O="$versions"
+patterns=() flags=() # of the rubrics' lines
+while IFS=$'\t' read -r pattern defined; do
+    patterns+=("$pattern") flags+=("$defined")
+done <"$versions/macros"
 
 # The tests that need a compiler, and no GPU.
 go test -vet=off -run 'TestTestdataIsValidCUDA' ./device/sim
@@ -158,7 +158,7 @@ failures=$(wc -l <"$work/failed")
 
 if [ "$failures" -ne 0 ]; then
     echo "nvcc-check: $failures of $files .cu files do not compile for sm_$arch." >&2
-    echo 'nvcc-check: macros that Go defines belong in the list of scripts/nvcc-check.sh' >&2
+    echo 'nvcc-check: macros that Go defines belong into the rubric of the task, [[nvcc]]; others into scripts/nvcc-check.sh' >&2
     exit 1
 fi
 echo "nvcc-check: $files .cu files compile for sm_$arch"

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,41 +14,52 @@ import (
 	"flashlab/internal/repo"
 )
 
-func TestRungsOfLaddersAreVersions(t *testing.T) {
+func everyTask(t *testing.T) (root string, tasks []*rubric.Task) {
+	t.Helper()
 	root, err := repo.Root()
 	require.NoError(t, err)
-	tasks, err := rubric.LoadAll(root)
+	tasks, err = rubric.LoadAll(root)
 	require.NoError(t, err)
-	for _, l := range Ladders() {
-		t.Run(l.Name, func(t *testing.T) {
-			found, err := FindLadder(l.Name)
+	return root, tasks
+}
+
+func TestRungsOfLaddersAreVersions(t *testing.T) {
+	root, tasks := everyTask(t)
+	names := strings.Split(LadderNames(tasks), ", ")
+	require.GreaterOrEqual(t, len(names), 12)
+	for i, name := range names {
+		assert.NotContains(t, names[:i], name)
+	}
+	for _, one := range tasks {
+		have := append(build.Versions(root, one), "")
+		for _, l := range one.Bench.Ladders {
+			found, err := FindLadder(tasks, l.Name)
 			require.NoError(t, err)
-			assert.Equal(t, l, found)
-			_, c, err := l.Workload.Case(rooms.Ops, true)
+			assert.Equal(t, l, found.Ladder)
+			assert.Equal(t, one.Name, found.Workload.Task)
+			_, c, err := found.Workload.Case(rooms.Ops, true)
 			require.NoError(t, err)
 			assert.True(t, c.Timed)
-			var have []string
-			for _, one := range tasks {
-				if one.Name == l.Workload.Task {
-					have = append(build.Versions(root, one), "")
-				}
-			}
-			require.Greater(t, len(l.Rungs), 1)
 			at := -1
 			for _, r := range l.Rungs {
-				place := -1
-				for i, name := range have {
-					if name == r.Version {
-						place = i
-					}
-				}
-				assert.Greater(t, place, at, "rung %q: the versions, in order, are %q", r.Version, have)
+				place := slices.Index(have, r.Version)
+				assert.Greater(t, place, at, "%s: rung %q: the versions, in order, are %q", l.Name, r.Version, have)
 				at = place
-				assert.NotEmpty(t, r.Idea)
-				assert.NotEmpty(t, r.Bound)
 			}
-		})
+		}
 	}
-	_, err = FindLadder("flush")
-	assert.EqualError(t, err, `there is no ladder "flush"; there is `+LadderNames())
+	_, err := FindLadder(tasks, "flush")
+	assert.EqualError(t, err, `there is no ladder "flush"; there is `+LadderNames(tasks))
+}
+
+// A task with versions says what they are compared on, and by which steps they came to be.
+func TestEveryTaskWithVersionsHasALadder(t *testing.T) {
+	root, tasks := everyTask(t)
+	for _, one := range tasks {
+		if len(build.Versions(root, one)) == 0 {
+			continue
+		}
+		assert.NotEmpty(t, one.Bench.Ladders, "%s/rubric.toml: no [[bench.ladder]]", one.Dir)
+		assert.NotEmpty(t, one.Bench.Versions, "%s/rubric.toml: [bench] has no versions", one.Dir)
+	}
 }

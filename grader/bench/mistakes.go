@@ -8,10 +8,10 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/grading/wire"
-	"flashlab/grader/tasks/task4"
 )
 
 // Mistake is one way to time wrongly, and what it makes of a workload.
@@ -33,9 +33,11 @@ const (
 	Precision = "precision"
 )
 
-// MistakeWorkloads are a short and a longer one.
-func MistakeWorkloads() []race.Workload {
-	return []race.Workload{task4.AttentionOf(4, 128, false, "sdpa", "half"), task4.AttentionOf(4, 2048, false, "sdpa", "half")}
+// MistakeWorkloads are a short and a longer one of task 4's.
+func MistakeWorkloads(t *rubric.Task) ([]race.Workload, error) {
+	beside := []string{"sdpa", "half"}
+	return workloads(t, []rubric.Workload{{Op: "flash", Shape: []int{4, 32, 128, 128, 128}, Beside: beside},
+		{Op: "flash", Shape: []int{4, 32, 2048, 2048, 128}, Beside: beside}})
 }
 
 // Mistakes makes them all. open starts a fresh worker, for a cold start; torch may be nil.

@@ -8,26 +8,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/race"
-	"flashlab/grader/tasks/registry"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/rooms"
 )
 
 func TestWorkloadsAreOnes(t *testing.T) {
+	_, tasks := everyTask(t)
 	ids := map[string]bool{}
-	for _, w := range All() {
-		assert.False(t, ids[w.ID], w.ID)
-		ids[w.ID] = true
-		for _, small := range []bool{false, true} {
-			_, c, err := w.Case(rooms.Ops, small)
-			require.NoError(t, err)
-			assert.True(t, c.Timed)
+	for _, one := range tasks {
+		table, err := Table(one)
+		require.NoError(t, err)
+		versions, err := VersionWorkloads(one)
+		require.NoError(t, err)
+		for _, w := range table {
+			assert.False(t, ids[w.ID], w.ID)
+			ids[w.ID] = true
 		}
-	}
-}
-
-func TestVersionsAreComparedOnTheirTasksKernels(t *testing.T) {
-	for _, one := range registry.All {
-		for _, w := range VersionWorkloads(one.Name) {
+		for _, w := range slices.Concat(table, versions) {
 			assert.Equal(t, one.Name, w.Task, w.ID)
 			for _, small := range []bool{false, true} {
 				_, c, err := w.Case(rooms.Ops, small)
@@ -35,6 +32,20 @@ func TestVersionsAreComparedOnTheirTasksKernels(t *testing.T) {
 				assert.True(t, c.Timed)
 			}
 		}
+	}
+	assert.Greater(t, len(ids), 70)
+}
+
+func TestWhatARubricMayNotTime(t *testing.T) {
+	one := &rubric.Task{Name: "2"}
+	for want, w := range map[string]rubric.Workload{
+		`task 2: a workload to time: unknown op "softmix"`: {Op: "softmix"},
+		`softmax[3 4]: want 3 sizes`:                       {Op: "softmax", Shape: []int{3, 4}},
+		`the op "scores" has no Timed part`:                {Op: "scores"},
+	} {
+		one.Bench.Table = []rubric.Workload{w}
+		_, err := Table(one)
+		assert.ErrorContains(t, err, want)
 	}
 }
 

@@ -62,8 +62,10 @@ func timedEntry(t *testing.T, root string, task *rubric.Task, s run.Subject) (sa
 	require.NoError(t, err)
 	defer closed()
 	done := map[string]bool{}
-	for _, w := range bench.All() {
-		if w.Task != task.Name || done[w.Op] {
+	table, err := bench.Table(task)
+	require.NoError(t, err)
+	for _, w := range table {
+		if done[w.Op] {
 			continue
 		}
 		done[w.Op] = true
@@ -89,7 +91,9 @@ func TestTheReferenceRacesBesideASubmission(t *testing.T) {
 		return r
 	}
 	theirs, reference := open(run.Version(root, task, "1_keys")), open(run.Solution(root, task))
-	for _, w := range bench.VersionWorkloads("5") {
+	workloads, err := bench.VersionWorkloads(task)
+	require.NoError(t, err)
+	for _, w := range workloads {
 		row, err := race.Measure(context.Background(), theirs, w, race.Options{Ops: rooms.Ops, Name: "submission", Runs: 2, Pieces: 4, Seed: 7},
 			&race.Rival{Name: "reference", Runner: reference})
 		require.NoError(t, err)

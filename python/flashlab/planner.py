@@ -56,7 +56,7 @@ class Planner:
     """One task's Go code, in a process that answers a request a line."""
 
     def __init__(self, program: str, source: str) -> None:
-        self.program, self.source, self.task = program, source, tree.TASKS[program]
+        self.program, self.source, self.task = program, source, tree.tasks()[program]
         binary, headers = tree.build(program, source)
         try:
             self._process = subprocess.Popen([str(binary), *headers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tree.root())

@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/bench"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/timing"
 	"flashlab/internal/figure"
@@ -17,7 +18,7 @@ import (
 
 // rung is one that was timed.
 type rung struct {
-	bench.Rung
+	rubric.Step
 	title string
 	race.Row
 	inexact string // what the judge said of a rung that is inexact on purpose

@@ -8,6 +8,7 @@ import (
 
 	"flashlab/grader/bench"
 	"flashlab/grader/grading/race"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/timing"
 	"flashlab/internal/figure"
 )
@@ -15,12 +16,12 @@ import (
 // tookOnly is a rung of one racer.
 func tookOnly(name, version string, ns float64) rung {
 	s := timing.Describe([]float64{0.99 * ns, ns, 1.02 * ns})
-	return rung{Rung: bench.Rung{Version: version, Idea: name, Bound: "memory"}, title: name,
+	return rung{Step: rubric.Step{Version: version, Idea: name, Bound: "memory"}, title: name,
 		Row: race.Row{Work: timing.Work{FLOPS: 2e9, Bytes: 4e6}, Entries: []race.Entry{{Name: "ours", Stats: s}}}}
 }
 
 func TestALadderInWordsAndAsAPicture(t *testing.T) {
-	l := bench.Ladder{Name: "flash", Workload: race.Workload{Name: "attention"}}
+	l := bench.Ladder{Ladder: rubric.Ladder{Name: "flash"}, Workload: race.Workload{Name: "attention"}}
 	rungs := []rung{tookOnly("1 rows", "1_rows", 8e5), tookOnly("2 tiles", "2_tiles", 2e5), tookOnly("3 cores", "", 1e5)}
 	rungs[2].Entries = append(rungs[2].Entries, race.Entry{Name: "SDPA", Stats: timing.Describe([]float64{2e5})},
 		race.Entry{Name: "bad", Wrong: "one is wrong", Stats: timing.Describe([]float64{1})})
@@ -62,7 +63,7 @@ func TestARungMayBeInexactOnPurpose(t *testing.T) {
 		{1e-3, 4e-4, "run 1 left 2 elements that are NaN or infinite: not written, or wrong", false},
 		{1e-3, math.NaN(), off, false},
 	} {
-		r := rung{Rung: bench.Rung{Inexact: c.known}, Row: race.Row{Entries: []race.Entry{{Wrong: c.wrong, Worst: c.worst}}}}
+		r := rung{Step: rubric.Step{Inexact: c.known}, Row: race.Row{Entries: []race.Entry{{Wrong: c.wrong, Worst: c.worst}}}}
 		r.forgive()
 		assert.Equal(t, c.forgiven, r.Entries[0].Wrong == "", "%+v", c)
 		assert.Equal(t, c.forgiven, r.inexact == c.wrong, "%+v", c)

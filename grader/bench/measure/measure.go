@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
-	"flashlab/grader/tasks/registry"
 )
 
 // Options say what is timed, and on what.
@@ -41,15 +41,11 @@ type Options struct {
 const turn = 60 * time.Second
 
 // Has tells whether a task has something to time.
-func (b Options) Has(task registry.Name) bool { return len(b.workloads(task)) > 0 || b.hasModel(task) }
+func (b Options) Has(t *rubric.Task) bool { return len(t.Bench.Table) > 0 || b.hasModel(t.Name) }
 
-func (b Options) workloads(task registry.Name) (some []race.Workload) {
-	for _, w := range bench.All() {
-		if w.Task == task && strings.HasPrefix(w.ID, b.Workload) {
-			some = append(some, w)
-		}
-	}
-	return some
+func (b Options) workloads() ([]race.Workload, error) {
+	all, err := bench.Table(b.Task)
+	return slices.DeleteFunc(all, func(w race.Workload) bool { return !strings.HasPrefix(w.ID, b.Workload) }), err
 }
 
 func (b Options) race() race.Options {
@@ -66,7 +62,11 @@ func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err erro
 		p.NoPeer = b.Absent
 	}
 	right = true
-	if workloads := b.workloads(b.Task.Name); len(workloads) > 0 {
+	workloads, err := b.workloads()
+	if err != nil {
+		return p, false, err
+	}
+	if len(workloads) > 0 {
 		if right, err = b.rows(ctx, &p, workloads); err != nil {
 			return p, false, err
 		}

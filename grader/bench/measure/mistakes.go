@@ -21,7 +21,11 @@ func (b Options) Mistakes(ctx context.Context) error {
 		m.Peer = b.Torch.About
 	}
 	open := func() (*supervise.Runner, func(), error) { return run.Open(ctx, b.Options, turn) }
-	for _, w := range bench.MistakeWorkloads() {
+	workloads, err := bench.MistakeWorkloads(b.Task)
+	if err != nil {
+		return err
+	}
+	for _, w := range workloads {
 		some, err := bench.Mistakes(ctx, open, w, b.race(), b.Torch)
 		if err != nil {
 			return err

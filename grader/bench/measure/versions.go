@@ -14,7 +14,10 @@ import (
 
 // versions times all versions of the solution on the same workloads, the graded one last.
 func (b Options) versions(ctx context.Context) (all []page.Version, err error) {
-	workloads := bench.VersionWorkloads(b.Task.Name)
+	workloads, err := bench.VersionWorkloads(b.Task)
+	if err != nil {
+		return nil, err
+	}
 	names := build.Versions(b.Root, b.Task)
 	if len(workloads) == 0 || len(names) == 0 {
 		return nil, nil

@@ -12,22 +12,23 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/rubric"
+	"flashlab/internal/cache"
 	"flashlab/internal/repo"
 )
 
 // Overlay writes an overlay that puts the solutions, or a version of one, over the stubs.
-var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for    go test -overlay=FILE ./...   against the solutions", Usage: "[-task 4 -version 4_quads | -versions] [-o FILE]", Group: command.Course,
+var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for    go test -overlay=FILE ./...   against the solutions", Usage: "[TASK=4 VERSION=4_quads | VERSIONS=1] [O=FILE]", Group: command.Course,
 	Define: func(f *flag.FlagSet) command.Run {
 		out := f.String("o", "out/solutions.json", "`file` to write")
-		task := f.String("task", "", "with -version: its task, `4`")
+		task := f.String("task", "", "with VERSION: its task, `4`")
 		version := f.String("version", "", "an earlier version of a task's solution by its `name`; its files are written beside the overlay")
-		versions := f.Bool("versions", false, "the files of all versions, whole, into the folder that -o names")
+		versions := f.Bool("versions", false, "the files of all versions, whole, into the folder that O names, and a list of the macros that nvcc needs")
 		return func([]string) (int, error) {
 			switch {
 			case *versions && *out == "out/solutions.json":
-				return command.Failed, errors.New("overlay: -versions wants -o FOLDER")
+				return command.Failed, errors.New("overlay: VERSIONS wants O=FOLDER")
 			case (*task == "") != (*version == "") || *versions && *version != "":
-				return command.Failed, errors.New("overlay: -task and -version belong together, and -versions is all of them")
+				return command.Failed, errors.New("overlay: TASK and VERSION belong together, and VERSIONS is all of them")
 			}
 			return overlay(*out, *task, *version, *versions)
 		}
@@ -54,7 +55,10 @@ func overlay(out, task, version string, versions bool) (int, error) {
 	var o build.Overlay
 	switch {
 	case versions:
-		return written(build.WriteVersions(root, tasks, out))
+		if err := build.WriteVersions(root, tasks, out); err != nil {
+			return written(err)
+		}
+		return written(cache.WriteFile(filepath.Join(out, "macros"), []byte(macros(tasks)), 0o644))
 	case version != "":
 		at := slices.IndexFunc(tasks, func(t *rubric.Task) bool { return string(t.Name) == task })
 		if at < 0 {
@@ -68,6 +72,19 @@ func overlay(out, task, version string, versions bool) (int, error) {
 		return command.Failed, err
 	}
 	return written(o.WriteFile(out))
+}
+
+// macros has a line for each pattern of .cu files in a rubric, and what nvcc-check defines for them.
+func macros(tasks []*rubric.Task) string {
+	var b strings.Builder
+	for _, t := range tasks {
+		for _, m := range t.NVCC {
+			for _, file := range m.Files {
+				fmt.Fprintf(&b, "./%s/%s\t%s\n", t.Dir, file, m.Flags())
+			}
+		}
+	}
+	return b.String()
 }
 
 func written(err error) (int, error) {

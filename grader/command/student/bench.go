@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"flashlab/device"
 	"flashlab/grader/bench"
@@ -20,6 +21,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/repo"
 )
 
 // timing is what `bench` was asked for.
@@ -27,6 +29,7 @@ type timing struct {
 	whose
 	task, device, workload string
 	ladder                 string
+	steps                  bench.Ladder // of that name
 	docs, again, commit    string
 	quick, here            bool
 	mistakes, mutants      bool
@@ -54,7 +57,7 @@ func Bench(course *Course) command.Command {
 				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
 				f.BoolVar(&b.here, "docs", false, "the same into docs: reference.md is made by this alone")
 				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
-				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+bench.LadderNames()+"`")
+				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+ladderNames()+"`")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
@@ -69,6 +72,19 @@ func Bench(course *Course) command.Command {
 		}}
 }
 
+// ladderNames are those that the rubrics have.
+var ladderNames = sync.OnceValue(func() string {
+	root, err := repo.Root()
+	if err != nil {
+		return "name"
+	}
+	tasks, err := rubric.LoadAll(root)
+	if err != nil { // which every command that needs one says
+		return "name"
+	}
+	return bench.LadderNames(tasks)
+})
+
 // check says which variables do not go together, and fills in what was not given.
 func (b *timing) check() error {
 	if b.version != "" && (b.task == "" || b.submission != "") {
@@ -78,14 +94,22 @@ func (b *timing) check() error {
 		return errors.New("bench: AGAIN compares ratios, and MISTAKES and MUTANTS measure none")
 	}
 	if b.ladder != "" {
-		l, err := bench.FindLadder(b.ladder)
+		root, err := repo.Root()
+		if err != nil {
+			return err
+		}
+		tasks, err := rubric.LoadAll(root)
+		if err != nil {
+			return err
+		}
+		b.steps, err = bench.FindLadder(tasks, b.ladder)
 		if err != nil {
 			return fmt.Errorf("bench: LADDER: %w", err)
 		}
 		if b.task != "" || b.version != "" || b.submission != "" || b.workload != "" || b.docs != "" || b.again != "" || b.mistakes || b.mutants {
 			return errors.New("bench: LADDER has its own task, versions and workload: with it go only RUNS, SEED and DEVICE")
 		}
-		b.task = string(l.Workload.Task)
+		b.task = string(b.steps.Workload.Task)
 	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(run.Seeds)
@@ -139,7 +163,7 @@ func (b timing) run() (int, error) {
 	code, some := command.Full, false
 	again := comparison{file: b.again, earlier: earlier}
 	for _, t := range tasks {
-		if b.mistakes && t.Name != "4" || !b.mistakes && !m.Has(t.Name) {
+		if b.mistakes && t.Name != "4" || !b.mistakes && !m.Has(t) {
 			continue
 		}
 		m.Task, some = t, true
@@ -176,11 +200,7 @@ func of(words, value string) string {
 func (b timing) time(ctx context.Context, m measure.Options, again *comparison) (right bool, err error) {
 	switch {
 	case b.ladder != "":
-		l, err := bench.FindLadder(b.ladder)
-		if err != nil {
-			return false, err
-		}
-		return m.Ladder(ctx, l)
+		return m.Ladder(ctx, b.steps)
 	case b.mistakes:
 		return true, m.Mistakes(ctx)
 	case b.mutants:

@@ -16,7 +16,6 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/run"
-	"flashlab/grader/tasks/registry"
 )
 
 // Profile counts what a task's kernels do, with Nsight Compute.
@@ -72,11 +71,20 @@ func (u *underCUDA) workload(id string) (race.Workload, error) {
 	if u.only != "" {
 		return race.Workload{}, errors.New("profile: CASE picks a check's case, and WORKLOAD one of the benchmark's: give one of them")
 	}
-	var there []string
-	for _, w := range append(bench.All(), bench.VersionWorkloads(registry.Name(u.task))...) {
-		if string(w.Task) != u.task {
-			continue
+	var all []race.Workload
+	if _, t, err := findOne("profile", u.task, "TASK=4"); err == nil {
+		some, err := bench.Table(t)
+		if err != nil {
+			return race.Workload{}, err
 		}
+		more, err := bench.VersionWorkloads(t)
+		if err != nil {
+			return race.Workload{}, err
+		}
+		all = append(some, more...)
+	}
+	var there []string
+	for _, w := range all {
 		if w.ID == id {
 			return w, nil
 		}

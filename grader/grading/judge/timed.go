@@ -35,8 +35,21 @@ type Timed struct {
 	Dist tensor.Dist
 	// Small is a shape for the simulator, which times nothing but checks everything.
 	Small []int
+	// Title is what a workload of a shape is called, and its id in files: "flash-64-4096-causal". It is nil
+	// where `make bench` times none.
+	Title func(shape []int, causal bool) (name, id string)
+	// Memory says that memory bounds it: what matters is its percentage of the copy rate.
+	Memory bool
 	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
 	SelfTest rubric.Rung
+}
+
+// Mask is what a title says of a causal mask, or of none.
+func Mask(causal bool) string {
+	if causal {
+		return "causal"
+	}
+	return "full"
 }
 
 // LikeBaseline tells that no truth is available at this size. Outputs are then compared

@@ -8,6 +8,7 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/tasks/registry"
 )
@@ -25,6 +26,21 @@ type Workload struct {
 	// Traffic says that the workload is bound by memory: what matters is its
 	// percentage of the copy rate.
 	Traffic bool
+}
+
+// Of is a workload that a task's rubric names.
+func Of(task registry.Name, all judge.Ops, w rubric.Workload) (Workload, error) {
+	op, err := all.Find(w.Op)
+	switch {
+	case err != nil:
+		return Workload{}, fmt.Errorf("task %s: a workload to time: %w", task, err)
+	case op.Timed == nil || op.Timed.Title == nil:
+		return Workload{}, fmt.Errorf("task %s: a workload to time: the op %q has no Timed part with a Title", task, w.Op)
+	case len(w.Shape) != len(op.Timed.Small):
+		return Workload{}, fmt.Errorf("task %s: a workload to time: %s%v: want %d sizes", task, w.Op, w.Shape, len(op.Timed.Small))
+	}
+	name, id := op.Timed.Title(w.Shape, w.Causal)
+	return Workload{Name: name, ID: id, Task: task, Op: w.Op, Shape: w.Shape, Causal: w.Causal, Peers: w.Beside, Traffic: op.Timed.Memory}, nil
 }
 
 // Case is the workload as a worker gets it.

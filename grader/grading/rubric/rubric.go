@@ -37,6 +37,9 @@ type Task struct {
 	Speed    Curve    // the same, of the ratio to the baseline: more is better
 	Checks   []Check  `toml:"check"`
 	Reports  []Report `toml:"report"`
+	Bench    Bench    `json:"-"`
+	NVCC     []Macros `toml:"nvcc" json:"-"`
+	Python   string   `json:"-"` // the folder of python/planner that binds its kernels; "" is none
 }
 
 // Limits bound what a submission may use.

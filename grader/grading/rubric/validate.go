@@ -76,6 +76,14 @@ func (t *Task) validate(all registry.List) error {
 			return fmt.Errorf("report %q: %w", r.Title, err)
 		}
 	}
+	for i, m := range t.NVCC {
+		if err := m.validate(); err != nil {
+			return fmt.Errorf("nvcc, entry %d: %w", i+1, err)
+		}
+	}
+	if err := t.Bench.validate(); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
 	return nil
 }
 

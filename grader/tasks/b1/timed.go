@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/shared"
 )
@@ -17,6 +16,11 @@ const Baseline = "rotation, then task 4's kernel"
 func timed(name string, neighbours bool) *judge.Timed {
 	flash := shared.TimedAttention
 	return &judge.Timed{
+		Title: func(n []int, causal bool) (string, string) {
+			mask := judge.Mask(causal)
+			return fmt.Sprintf("rotated attention, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[4], n[3], mask),
+				fmt.Sprintf("rope-%d-%d-%s", n[0], n[3], mask)
+		},
 		Small:    []int{1, 2, 33, 33, 16, 10000},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 1024, 1024, 128, 10000}},
 		Baseline: Baseline,
@@ -38,15 +42,4 @@ func timed(name string, neighbours bool) *judge.Timed {
 			return r.row(position).truth()
 		},
 	}
-}
-
-// RopeOf is the workload of prompts of so many tokens.
-func RopeOf(batch, seq int, causal bool) race.Workload {
-	mask := "full"
-	if causal {
-		mask = "causal"
-	}
-	return race.Workload{Name: fmt.Sprintf("rotated attention, batch %d, 32 heads × 128, sequence %d, %s", batch, seq, mask),
-		ID: fmt.Sprintf("rope-%d-%d-%s", batch, seq, mask), Task: "b1", Op: "rope_halves", Causal: causal,
-		Shape: []int{batch, 32, seq, seq, 128, 10000}}
 }

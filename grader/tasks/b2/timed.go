@@ -6,7 +6,6 @@ import (
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -18,6 +17,11 @@ const Baseline = "unfused in float32, cuBLAS"
 func timed(name string, ty tensor.Type) *judge.Timed {
 	flash := shared.TimedAttention
 	return &judge.Timed{
+		Title: func(n []int, causal bool) (string, string) {
+			mask := judge.Mask(causal)
+			return fmt.Sprintf("attention in %s, batch %d, %d heads × %d, sequence %d, %s", ty, n[0], n[1], n[5], n[4], mask),
+				fmt.Sprintf("halves-%d-%d-%d-%d-%s", n[0], n[1], n[4], n[5], mask)
+		},
 		Small:    []int{1, 2, 2, 33, 33, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{4, 32, 32, 4096, 4096, 128}},
 		Baseline: Baseline,
@@ -40,15 +44,4 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 			return shared.Mixed{S: one, Type: ty, Q: judge.InputPart(c, 0, from, s.Dim), K: judge.InputPart(c, 1, keys, seen*s.Dim), V: judge.InputPart(c, 2, keys, seen*s.Dim)}.Truth().AnyRow()
 		},
 	}
-}
-
-// HalvesOf is the workload of sequences of so many tokens.
-func HalvesOf(batch, heads, seq, dim int, causal bool, peers ...string) race.Workload {
-	mask := "full"
-	if causal {
-		mask = "causal"
-	}
-	return race.Workload{Name: fmt.Sprintf("attention in float16, batch %d, %d heads × %d, sequence %d, %s", batch, heads, dim, seq, mask),
-		ID: fmt.Sprintf("halves-%d-%d-%d-%d-%s", batch, heads, seq, dim, mask), Task: "b2", Op: "halves_float16", Causal: causal,
-		Shape: []int{batch, heads, heads, seq, seq, dim}, Peers: peers}
 }

@@ -6,7 +6,6 @@ import (
 	"flashlab/attn"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -18,6 +17,11 @@ const Baseline = "unfused in float32, cuBLAS"
 func timed(name string, f format) *judge.Timed {
 	flash := shared.TimedAttention
 	return &judge.Timed{
+		Title: func(n []int, causal bool) (string, string) {
+			mask := judge.Mask(causal)
+			return fmt.Sprintf("attention in INT8, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[5], n[4], mask),
+				fmt.Sprintf("int8-%d-%d-%d-%d-%s", n[0], n[1], n[4], n[5], mask)
+		},
 		Small:    []int{1, 2, 2, 33, 33, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{4, 32, 32, 4096, 4096, 128}},
 		Baseline: Baseline,
@@ -65,15 +69,4 @@ func pieceOf(f format, c problem.Problem, from int) judge.Truth {
 	t.Plain = shared.Mixed{S: one, Type: tensor.Float16, Q: mine, V: values[:seen*s.Dim],
 		Score: func(_, key int) float64 { return own.score(at, key) }}.Compute(shared.PlainWay(tensor.Float16))
 	return t
-}
-
-// BlocksOf is the workload of sequences of so many tokens.
-func BlocksOf(batch, heads, seq, dim int, causal bool, peers ...string) race.Workload {
-	mask := "full"
-	if causal {
-		mask = "causal"
-	}
-	return race.Workload{Name: fmt.Sprintf("attention in INT8, batch %d, %d heads × %d, sequence %d, %s", batch, heads, dim, seq, mask),
-		ID: fmt.Sprintf("int8-%d-%d-%d-%d-%s", batch, heads, seq, dim, mask), Task: "b3", Op: "int8_block", Causal: causal,
-		Shape: []int{batch, heads, heads, seq, seq, dim}, Peers: peers}
 }

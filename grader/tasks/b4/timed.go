@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/tensor"
 )
@@ -16,6 +15,10 @@ const Baseline = "the product in float32, cuBLAS"
 // timed is what timing needs.
 func timed(name string, ty tensor.Type) *judge.Timed {
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) {
+			return fmt.Sprintf("q, k and v of %d × %d rows, hidden %d, %d and %d heads × %d, %s", n[0], n[1], n[2], n[3], n[4], n[5], ty),
+				fmt.Sprintf("qkv-%d-%d", n[0], n[1])
+		},
 		Small: []int{2, 3, 72, 4, 2, 16, headsFirst, withBias},
 		// q is as large as x: these are copied.
 		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 4, 128, headsFirst, withBias}},
@@ -49,11 +52,4 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 			return one.truth()
 		},
 	}
-}
-
-// ProjectOf is the workload of hidden 3584, with 32 heads of q and 4 of k and v, × 128.
-func ProjectOf(batch, seq int) race.Workload {
-	return race.Workload{Name: fmt.Sprintf("q, k and v of %d × %d rows, hidden 3584, 32 and 4 heads × 128, float16", batch, seq),
-		ID: fmt.Sprintf("qkv-%d-%d", batch, seq), Task: "b4", Op: "qkv_float16",
-		Shape: []int{batch, seq, 3584, 32, 4, 128, headsFirst, withBias}}
 }

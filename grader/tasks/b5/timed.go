@@ -6,7 +6,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/tensor"
 )
@@ -17,6 +16,11 @@ const Baseline = "weights in float32, cuBLAS"
 // timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
 func timed(f format, name string) *judge.Timed {
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) {
+			format, outputs := strings.TrimPrefix(name, "project_"), (n[3]+2*n[4])*n[5]
+			return fmt.Sprintf("%s, %d rows of %d to %d outputs", strings.ToUpper(format), n[1], n[2], outputs),
+				fmt.Sprintf("project-%s-%d-%d-%d", format, n[1], n[2], outputs)
+		},
 		Small: []int{1, 3, 128, 2, 1, 16},
 		// q is as large as x: these are copied.
 		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 8, 128}},
@@ -46,12 +50,4 @@ func timed(f format, name string) *judge.Timed {
 			return t
 		},
 	}
-}
-
-// ProjectOf is the workload of so many rows of x, by heads of 128.
-func ProjectOf(format string, rows, hidden, heads, kvHeads int) race.Workload {
-	outputs := (heads + 2*kvHeads) * 128
-	return race.Workload{Name: fmt.Sprintf("%s, %d rows of %d to %d outputs", strings.ToUpper(format), rows, hidden, outputs),
-		ID: fmt.Sprintf("project-%s-%d-%d-%d", format, rows, hidden, outputs), Task: "b5", Op: "project_" + format,
-		Shape: []int{1, rows, hidden, heads, kvHeads, 128}}
 }

@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -16,6 +15,11 @@ const Baseline = "unfused in float32, cuBLAS"
 
 func timed(name string, ty tensor.Type) *judge.Timed {
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) {
+			return fmt.Sprintf("decoding in %s, batch %d, %d heads × %d, %d key heads, context %d", ty, n[0], n[1], n[4], n[2], n[3]),
+				fmt.Sprintf("decode16-%d-%d", n[0], n[3])
+		},
+		Memory:   true,
 		Small:    []int{2, 4, 2, 40, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 8, 4096, 128}},
 		Baseline: Baseline,
@@ -27,11 +31,4 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		FLOPS: shared.DecodeFLOPS,
 		Held:  shared.Twice,
 	}
-}
-
-// StepOf is the workload of 32 query heads × 128 over 8 key heads, with so many tokens each.
-func StepOf(batch, tokens int, peers ...string) race.Workload {
-	return race.Workload{Name: fmt.Sprintf("decoding in float16, batch %d, 32 heads × 128, 8 key heads, context %d", batch, tokens),
-		ID: fmt.Sprintf("decode16-%d-%d", batch, tokens), Task: "b6", Op: "decode_float16", Traffic: true,
-		Shape: []int{batch, 32, 8, tokens, 128}, Peers: peers}
 }

@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
@@ -19,6 +18,11 @@ const Baseline = "only reading halves"
 // timed is what timing needs. Codes, scales and lows are of any bits: nobody could quantise so many in time.
 func timed(bits int) *judge.Timed {
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) { // one slot is free
+			return fmt.Sprintf("decoding in INT%d, batch %d, %d heads × %d, %d key heads, context %d", bits, n[0], n[1], n[4], n[2], n[3]),
+				fmt.Sprintf("decode%d-%d-%d", bits, n[0], n[3])
+		},
+		Memory: true,
 		// Queries of many sizes: of small ones all keys have some weight, of large ones few. The four query
 		// heads of a key head always have a small one among them: so no value may be left unread.
 		Dist:  tensor.Groups,
@@ -49,11 +53,4 @@ func timed(bits int) *judge.Timed {
 			return step(shared.Decoding{S: one, Lengths: lengths, Q: judge.InputPart(c, 0, from, s.Dim), K: k, V: v}).Truth().AnyRow()
 		},
 	}
-}
-
-// StepOf is the workload of 32 query heads × 128 over 8 key heads, with so many slots each, of which one is free.
-func StepOf(bits, batch, slots int) race.Workload {
-	return race.Workload{Name: fmt.Sprintf("decoding in INT%d, batch %d, 32 heads × 128, 8 key heads, context %d", bits, batch, slots),
-		ID: fmt.Sprintf("decode%d-%d-%d", bits, batch, slots), Task: "b7", Op: fmt.Sprintf("decode_int%d", bits), Traffic: true,
-		Shape: []int{batch, 32, 8, slots, 128}}
 }

@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -19,6 +18,9 @@ func timed(isLaid bool) *judge.Timed {
 		rows = 16
 	}
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) {
+			return fmt.Sprintf("INT4, %d rows of %d to %d outputs", n[0], n[1], n[2]), fmt.Sprintf("w4a16-%d-%d-%d", n[0], n[1], n[2])
+		},
 		Small: []int{rows, 128, 32},
 		// x is as large as the codes: these are copied.
 		SelfTest:          rubric.Rung{Op: "rows", Shape: []int{mostRows, 1 << 19, 256}},
@@ -44,14 +46,4 @@ func timed(isLaid bool) *judge.Timed {
 			return p.truth(w.numbers(reading{}))
 		},
 	}
-}
-
-// ProductOf is the workload of so many rows of x: laid weights, but for one row.
-func ProductOf(rows, k, n int) race.Workload {
-	op := "rows"
-	if rows == 1 {
-		op = "row"
-	}
-	return race.Workload{Name: fmt.Sprintf("INT4, %d rows of %d to %d outputs", rows, k, n),
-		ID: fmt.Sprintf("w4a16-%d-%d-%d", rows, k, n), Task: "b8", Op: op, Shape: []int{rows, k, n}}
 }

@@ -1,6 +1,8 @@
 package shared
 
 import (
+	"fmt"
+
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
@@ -20,6 +22,10 @@ var TimedAttention = &judge.Timed{
 		}
 		keys := (head/s.Heads*s.KVHeads + head%s.Heads/(s.Heads/s.KVHeads)) * s.SeqK * s.Dim
 		return OneRow(judge.InputPart(c, 0, from, s.Dim), judge.InputPart(c, 1, keys, seen*s.Dim), judge.InputPart(c, 2, keys, seen*s.Dim), s.Dim)
+	},
+	Title: func(n []int, causal bool) (string, string) {
+		mask := judge.Mask(causal)
+		return fmt.Sprintf("attention, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[4], n[3], mask), fmt.Sprintf("flash-%d-%d-%s", n[0], n[3], mask)
 	},
 	FLOPS: func(c problem.Problem) float64 {
 		s := c.Attention()

@@ -1,6 +1,8 @@
 package shared
 
 import (
+	"fmt"
+
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 )
@@ -15,7 +17,18 @@ func timedGemm(transB bool) *judge.Timed {
 			}
 		}
 	}
+	op, kind := "gemm_nn", "NN"
+	if transB {
+		op, kind = "gemm_nt", "NT"
+	}
 	return &judge.Timed{
+		Title: func(n []int, _ bool) (string, string) {
+			sizes := fmt.Sprintf("%d × %d × %d", n[1], n[3], n[2])
+			if n[0] > 1 {
+				sizes = fmt.Sprintf("%d of %s", n[0], sizes)
+			}
+			return fmt.Sprintf("product %s, %s", kind, sizes), fmt.Sprintf("%s-%d-%d-%d-%d", op, n[0], n[1], n[3], n[2])
+		},
 		Baseline: "cuBLAS",
 		Small:    []int{2, 17, 33, 19},
 		SelfTest: softmaxSelfTest,

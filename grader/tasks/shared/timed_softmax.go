@@ -1,6 +1,8 @@
 package shared
 
 import (
+	"fmt"
+
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
@@ -16,7 +18,11 @@ var timedSoftmax = &judge.Timed{
 		s := c.Softmax()
 		return SoftmaxTruth(judge.InputPart(c, 0, from, s.Len*s.Inner), judge.Layout{Outer: 1, Len: s.Len, Inner: s.Inner})
 	},
-	FLOPS: func(c problem.Problem) float64 { return 5 * float64(c.Softmax().Elements()) },
+	Title: func(n []int, _ bool) (string, string) {
+		return fmt.Sprintf("softmax, %d rows of %d", n[0], n[1]), fmt.Sprintf("softmax-%d-%d", n[0], n[1])
+	},
+	Memory: true,
+	FLOPS:  func(c problem.Problem) float64 { return 5 * float64(c.Softmax().Elements()) },
 }
 
 // softmaxSelfTest serves products, too: the same worker does both.
