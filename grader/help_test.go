@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,5 +50,20 @@ func TestTheReadmeListsEveryCommand(t *testing.T) {
 			}
 		}
 		assert.Equal(t, strings.Join(want, ", "), strings.Join(strings.Fields(body[:end[0]]), " "), "grader/README.md: the commands in command/%s", folder)
+	}
+}
+
+// A students' tree has neither solutions nor mutants, so no variable of its commands picks one.
+func TestStudentsAreOfferedNoSolutions(t *testing.T) {
+	for _, c := range commonCommands(nil) {
+		f := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+		c.Define(f)
+		f.VisitAll(func(one *flag.Flag) {
+			assert.NotContains(t, []string{"solution", "mutant", "version", "mutants", "ladder", "docs"}, one.Name, c.Name)
+			for _, word := range []string{"SOLUTION", "MUTANT", "VERSION"} {
+				assert.NotContains(t, one.Usage, word, "%s %s", c.Name, one.Name)
+			}
+		})
+		assert.NotContains(t, c.Usage+c.Summary, "SOLUTION", c.Name)
 	}
 }

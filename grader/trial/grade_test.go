@@ -99,7 +99,7 @@ func TestASubmissionFolder(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, task.Dir), 0o755))
 	assert.Equal(t, filepath.Join(dir, task.Dir), run.Submission(root, task, dir).Dirs[0])
 	assert.Contains(t, run.Options{Task: task, Subject: run.Submission(root, task, dir), Seed: 3}.Again("softmax/1x1"),
-		"go run ./grader grade -task 2 -submission "+dir+" -case softmax/1x1 -seed 3")
+		"make grade TASK=2 SUBMISSION="+dir+" CASE=softmax/1x1 SEED=3")
 }
 
 // TestTasksStandAlone: no package imports a task, but its own worker and the program that notes its

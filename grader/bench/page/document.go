@@ -1,4 +1,4 @@
-// Package page keeps what `grader bench -o docs` measured, as JSON, as a page and as
+// Package page keeps what `make bench DOCS=1` measured, as JSON, as a page and as
 // pictures. The page and the pictures come entirely from the JSON.
 package page
 
@@ -121,7 +121,7 @@ func Read(file string) (d Document, err error) {
 		return d, err
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
-		return d, fmt.Errorf("%s is not what `grader bench -o` writes as %s: %w", file, jsonName, err)
+		return d, fmt.Errorf("%s is not what `make bench DOCS=1` writes as %s: %w", file, jsonName, err)
 	}
 	return d, nil
 }

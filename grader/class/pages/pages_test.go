@@ -89,7 +89,7 @@ func TestFeedbackHoldsNothingThatIsTheInstructors(t *testing.T) {
 		assert.Contains(t, page, "awaiting a person")
 		assert.NotContains(t, page, "copied", "why a check is held")
 		assert.NotContains(t, page, "overrides.csv")
-		assert.Contains(t, report, "go run ./grader unpack -student "+id+" -attempt 1 -o out/look/"+id+" out/class &amp;&amp; go run ./grader grade -task 2 -case softmax/")
+		assert.Contains(t, report, "go run ./grader unpack STUDENT="+id+" ATTEMPT=1 O=out/look/"+id+" out/class &amp;&amp; go run ./grader grade TASK=2 CASE=softmax/")
 		assert.Contains(t, report, id+",2/softmax,POINTS,REASON,YOUR NAME")
 	}
 	assert.Contains(t, report, "copied 96000 bytes")

@@ -291,8 +291,8 @@ func again(in Input, t gradebook.Task, only string) string {
 	look := "out/look/" + student
 	variant := ""
 	if t.Rubric.Variant != "" {
-		variant = " -variant " + quote(t.Rubric.Variant)
+		variant = " VARIANT=" + quote(t.Rubric.Variant)
 	}
-	return fmt.Sprintf("go run ./grader unpack -student %s -attempt %d -o %s %s && go run ./grader grade -task %s%s -case %s -seed %d -sandbox auto -submission %s",
+	return fmt.Sprintf("go run ./grader unpack STUDENT=%s ATTEMPT=%d O=%s %s && go run ./grader grade TASK=%s%s CASE=%s SEED=%d SANDBOX=auto SUBMISSION=%s",
 		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, variant, quote(only), t.Part.Result.Seed, quote(look))
 }

@@ -18,7 +18,7 @@ func MergeAll(places []string, out string, note func(string)) (n int, err error)
 			return 0, err
 		}
 		if len(records) == 0 {
-			return 0, fmt.Errorf("%s holds no records: want the folder that a batch wrote with -o", place)
+			return 0, fmt.Errorf("%s holds no records: want the folder that a batch wrote with O", place)
 		}
 		for _, r := range records {
 			name := Name(r.Student.ID, r.Attempt)

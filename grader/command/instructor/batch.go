@@ -28,7 +28,7 @@ type grading struct {
 }
 
 // Batch grades a class.
-var Batch = command.Command{Name: "batch", Summary: "grade a class", Usage: "SUBMISSIONS -o OUT [-j 4] [-course course.toml]", Args: command.Places,
+var Batch = command.Command{Name: "batch", Summary: "grade a class", Usage: "SUBMISSIONS O=OUT [J=4] [COURSE=course.toml]", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		var b grading
 		define(&b.Folder, f)
@@ -40,16 +40,16 @@ var Batch = command.Command{Name: "batch", Summary: "grade a class", Usage: "SUB
 		f.StringVar(&b.sandbox, "sandbox", "auto", "where students' code runs: auto or `bwrap`")
 		f.BoolVar(&b.trust, "trust", false, "grade without a sandbox: the submissions may do what you may do")
 		f.StringVar(&b.slurm, "slurm", "", "grade on a cluster, `partition=gpu,gres=gpu:1,time=60`, in addition to what site.toml says")
-		f.IntVar(&b.atOnce, "at-once", 0, "with -slurm: so `many` students at a time; without it, as many as the cluster allows")
-		f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what -slurm has the nodes do")
-		f.IntVar(&b.first, "first", 0, "with -part: the student that the array's index 0 stands for")
+		f.IntVar(&b.atOnce, "at-once", 0, "with SLURM: so `many` students at a time; without it, as many as the cluster allows")
+		f.StringVar(&b.part, "part", "", "grade one student by this `plan`: what SLURM has the nodes do")
+		f.IntVar(&b.first, "first", 0, "with PART: the student that the array's index 0 stands for")
 		f.IntVar(&b.jobs, "j", runtime.NumCPU(), "submissions at a time")
 		return func(places []string) (int, error) {
 			if b.part != "" {
 				return b.onNode()
 			}
 			if len(places) != 1 || b.Out == "" {
-				return command.Failed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS -o OUT")
+				return command.Failed, errors.New("batch: want the folder of the submissions and one for the results: batch SUBMISSIONS O=OUT")
 			}
 			b.submissions = places[0]
 			return b.run()

@@ -15,7 +15,7 @@ import (
 )
 
 // Class makes a class to try a batch on.
-var Class = command.Command{Name: "class", Summary: "make a class of invented submissions, to try a batch on", Usage: "FOLDER [-n 60]", Args: command.Places,
+var Class = command.Command{Name: "class", Summary: "make a class of invented submissions, to try a batch on", Usage: "FOLDER [N=60]", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		n := f.Int("n", 60, "how many submissions")
 		check := f.String("check", "", "compare what a batch wrote to this `folder` with what is expected of the class")

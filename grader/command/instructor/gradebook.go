@@ -33,7 +33,7 @@ var Report = ofBatch("report", "draw the pages again", func(c folder.Folder) (in
 		return command.Failed, err
 	}
 	if len(o.class.Records) == 0 {
-		return command.Failed, fmt.Errorf("report: %s holds no records: want the folder that a batch wrote with -o", c.Out)
+		return command.Failed, fmt.Errorf("report: %s holds no records: want the folder that a batch wrote with O", c.Out)
 	}
 	if err := c.Pages(o.class, o.class.Entries()); err != nil {
 		return command.Failed, err
@@ -42,14 +42,14 @@ var Report = ofBatch("report", "draw the pages again", func(c folder.Folder) (in
 })
 
 // Merge joins the records of several batches over the same submissions.
-var Merge = command.Command{Name: "merge", Summary: "join batches, of a GPU and of the simulator, say", Usage: "OUT1 OUT2 -o OUT", Args: command.Places,
+var Merge = command.Command{Name: "merge", Summary: "join batches, of a GPU and of the simulator, say", Usage: "OUT1 OUT2 O=OUT", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		var c folder.Folder
 		define(&c, f)
 		f.StringVar(&c.Out, "o", "", "`folder` for the merged records")
 		return func(places []string) (int, error) {
 			if len(places) < 2 || c.Out == "" {
-				return command.Failed, errors.New("merge: want the folders of batches and one for the result: merge OUT1 OUT2 -o OUT")
+				return command.Failed, errors.New("merge: want the folders of batches and one for the result: merge OUT1 OUT2 O=OUT")
 			}
 			return merge(c, places)
 		}

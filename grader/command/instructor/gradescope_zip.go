@@ -13,7 +13,7 @@ import (
 )
 
 // GradescopeZip writes what an instructor uploads to Gradescope.
-var GradescopeZip = command.Command{Name: "gradescope-zip", Summary: "write what Gradescope grades with", Usage: "-course course.toml -o autograder.zip",
+var GradescopeZip = command.Command{Name: "gradescope-zip", Summary: "write what Gradescope grades with", Usage: "COURSE=course.toml O=autograder.zip",
 	Define: func(f *flag.FlagSet) command.Run {
 		course := f.String("course", "", "`course.toml`; tables next to it are included")
 		out := f.String("o", "out/autograder.zip", "`file` to write")

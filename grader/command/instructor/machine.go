@@ -32,12 +32,12 @@ func (m machine) prepare(c opened) (o batch.Options, close func(), err error) {
 		return o, close, err
 	}
 	if m.trust {
-		o.Settings.Sandbox = batch.Sandbox{Name: "none, as -trust says", NotHeld: []string{"Anything: submissions could do anything that the person grading them may do."}}
+		o.Settings.Sandbox = batch.Sandbox{Name: "none, as TRUST says", NotHeld: []string{"Anything: submissions could do anything that the person grading them may do."}}
 		return o, close, nil
 	}
 	box, err := sandbox.Probe(m.sandbox)
 	if errors.Is(err, sandbox.ErrNone) {
-		err = fmt.Errorf("%w\nStrangers' code is not run without one; -trust does, and lets it do what you may do", err)
+		err = fmt.Errorf("%w\nStrangers' code is not run without one; TRUST=1 does, and lets it do what you may do", err)
 	}
 	if err != nil {
 		return o, close, err

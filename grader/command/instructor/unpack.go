@@ -18,14 +18,14 @@ import (
 
 // Unpack writes the files of one attempt that are graded, as they were handed in, for a person to
 // look at or to grade by themselves.
-var Unpack = command.Command{Name: "unpack", Summary: "write out one attempt's files", Usage: "OUT -student ID -attempt 1 -o FOLDER", Args: command.Places,
+var Unpack = command.Command{Name: "unpack", Summary: "write out one attempt's files", Usage: "OUT STUDENT=ID ATTEMPT=1 O=FOLDER", Args: command.Places,
 	Define: func(f *flag.FlagSet) command.Run {
 		student := f.String("student", "", "whose, by `id` or by the name of their folder in OUT/students")
 		attempt := f.Int("attempt", 1, "which")
 		to := f.String("o", "", "`folder` to write to")
 		return func(places []string) (int, error) {
 			if len(places) != 1 || *student == "" || *to == "" {
-				return command.Failed, errors.New("unpack: want a batch's folder, a student and a new folder: unpack OUT -student ID -attempt 1 -o FOLDER")
+				return command.Failed, errors.New("unpack: want a batch's folder, a student and a new folder: unpack OUT STUDENT=ID ATTEMPT=1 O=FOLDER")
 			}
 			return unpack(folder.Folder{Out: places[0]}, *student, *attempt, *to)
 		}

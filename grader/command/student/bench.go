@@ -135,7 +135,7 @@ func (b timing) run() (int, error) {
 	b.released = err == nil || b.course == nil
 	b.solution = b.submission == "" && !b.released
 	if b.docs != "" && (!b.solution || b.version != "") {
-		return command.Failed, errors.New("bench: DOCS (-o) writes the page of the reference solutions; the times of a submission or an earlier version go to the terminal alone")
+		return command.Failed, errors.New("bench: DOCS (or O) writes the page of the reference solutions; the times of a submission or an earlier version go to the terminal alone")
 	}
 	devices, err := run.Choose(root, b.device)
 	if err != nil {

@@ -69,7 +69,7 @@ func (j job) run() (int, error) {
 		return command.Failed, err
 	}
 	if !found {
-		fmt.Printf("There is no %s, so Slurm's defaults are asked for, with one GPU for %d minutes (out/bin/grader gpu -example >%s writes one to edit; docs/gpu.md)\n", slurm.SiteName, site.Time, slurm.SiteName)
+		fmt.Printf("There is no %s, so Slurm's defaults are asked for, with one GPU for %d minutes (out/bin/grader gpu EXAMPLE=1 >%s writes one to edit; docs/gpu.md)\n", slurm.SiteName, site.Time, slurm.SiteName)
 	}
 	binary, err := os.Executable()
 	if err != nil {

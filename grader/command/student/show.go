@@ -120,7 +120,7 @@ func tiled(shown *run.Shown, matrices []show.Shape) *show.Tiled {
 // again is the command that makes the page.
 func (s showing) again(name string) string {
 	if s.submission != "" { // make has no variable for it
-		return fmt.Sprintf("go run ./grader show -task %s -submission %s -case %s -seed %d", s.task, s.submission, name, s.seed)
+		return fmt.Sprintf("go run ./grader show TASK=%s SUBMISSION=%s CASE=%s SEED=%d", s.task, s.submission, name, s.seed)
 	}
 	words := []string{"make show", "TASK=" + s.task, "CASE=" + name}
 	if s.solution {

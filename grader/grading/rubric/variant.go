@@ -67,12 +67,18 @@ func LoadVariant(root, variant string) ([]*Task, error) {
 			return nil, NoVariant(variant, have)
 		}
 	}
-	var tasks []*Task
-	for _, one := range registry.All {
+	return loadList(root, registry.All, variant)
+}
+
+// LoadList reads the rubric of every task with points of a list: one that has a new task, say.
+func LoadList(root string, all registry.List) ([]*Task, error) { return loadList(root, all, "") }
+
+func loadList(root string, all registry.List, variant string) (tasks []*Task, err error) {
+	for _, one := range all {
 		if one.Name.WarmUp() {
 			continue
 		}
-		t, err := load(root, one, registry.All, variant)
+		t, err := load(root, one, all, variant)
 		if err != nil {
 			return nil, err
 		}

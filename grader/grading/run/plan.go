@@ -106,19 +106,12 @@ func (o Options) Again(name string) string { return o.againAt(name, o.Devices.Sh
 // againAt is the same, with the printf of some threads only.
 func (o Options) againAt(name string, show trace.Show) string {
 	parts := []string{"make grade", fmt.Sprintf("TASK=%s", o.Task.Name)}
-	form := "%s=%s"
-	if o.Subject.Submission != "" { // make has no variable for it
-		parts = []string{"go run ./grader grade", fmt.Sprintf("-task %s -submission %s", o.Task.Name, o.Subject.Submission)}
-		form = "-%s %s"
-	}
 	add := func(key, value string) {
-		if o.Subject.Submission != "" {
-			key = strings.ToLower(key)
-		}
 		if value != "" {
-			parts = append(parts, fmt.Sprintf(form, key, value))
+			parts = append(parts, key+"="+value)
 		}
 	}
+	add("SUBMISSION", o.Subject.Submission)
 	if !o.Subject.Author { // a student's tree is the variant's
 		add("VARIANT", o.Task.Variant)
 	}

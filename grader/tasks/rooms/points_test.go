@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,12 @@ func TestHandoutsAndRouteSayTheRubricsPoints(t *testing.T) {
 			return strings.Contains(strings.Join(cells, "|"), "("+task.Dir+"/README.md)")
 		})
 		if assert.GreaterOrEqual(t, i, 0, "README.md: neither the route nor a bonus track has a row of %s", task.Dir) {
-			assert.Equal(t, task.Points, number(t, route[i][len(route[i])-1]), "README.md: the points of %s", task.Dir)
+			row := route[i]
+			assert.Equal(t, task.Points, number(t, row[len(row)-1]), "README.md: the points of %s", task.Dir)
+			assert.Contains(t, row[len(row)-2], fmt.Sprintf("`make grade TASK=%s`", task.Name), "README.md: the command of %s", task.Dir)
+			if !task.Name.Bonus() && len(task.Files) > 0 {
+				assert.Equal(t, "`"+strings.Join(task.Files, "`, `")+"`", row[2], "README.md: what one edits of %s", task.Dir)
+			}
 		}
 	}
 }

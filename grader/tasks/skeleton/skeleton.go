@@ -81,8 +81,8 @@ func (t task) files() map[string]string {
 	}
 }
 
-// New writes a task's two folders and its line in the registry, and returns the names of what it
-// wrote. Nothing that is there already is touched.
+// New writes a task's two folders and its line in the registry, makes from them what else lists tasks, and returns
+// the names of what it wrote. Nothing that is there already is touched.
 func New(root, name, title string) ([]string, error) {
 	t, err := of(name, title)
 	if err != nil {
@@ -105,10 +105,16 @@ func New(root, name, title string) ([]string, error) {
 	if texts[registryFile], err = registered(root, t.Task); err != nil {
 		return nil, err
 	}
-	if texts[roomsFile], err = Rooms(append(slices.Clone(registry.All), t.Task)); err != nil {
+	names, err := write(root, texts)
+	if err != nil {
 		return nil, err
 	}
-	return write(root, texts)
+	lists, err := t.lists(root)
+	if err != nil {
+		return nil, err
+	}
+	more, err := write(root, lists)
+	return append(names, more...), err
 }
 
 // fill makes a file of its template.

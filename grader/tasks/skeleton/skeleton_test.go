@@ -97,6 +97,44 @@ func points(t *testing.T, file string) float64 {
 	return sum
 }
 
+// TestATaskTouchesItsFoldersAndOneLine: what its author writes is in the task's folder and its room, but for a line of
+// the registry. All other lists of tasks are made from these.
+func TestATaskTouchesItsFoldersAndOneLine(t *testing.T) {
+	root := course(t)
+	git := func(args ...string) string {
+		said, code := in(t, root, append([]string{"git", "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+		require.Zero(t, code, said)
+		return said
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-qm", "the course")
+	made, err := New(root, "b99_demo", "A demonstration")
+	require.NoError(t, err)
+	git("add", "-A")
+	t.Log("\n" + git("diff", "--cached", "--stat=100"))
+	var changed []string
+	for line := range strings.Lines(git("diff", "--cached", "--numstat")) {
+		f := strings.Fields(line)
+		changed = append(changed, f[2])
+		switch f[2] {
+		case registryFile, readme:
+			assert.Equal(t, []string{"1", "0"}, f[:2], "%s: one line more, and nothing else", f[2])
+		case roomsFile, "Results.md": // made from the list and the rubric
+		default:
+			own := strings.HasPrefix(f[2], "bonus/b99_demo/") || strings.HasPrefix(f[2], "grader/tasks/b99/")
+			assert.True(t, own, "%s is neither in the task's folder nor in its room", f[2])
+		}
+	}
+	assert.ElementsMatch(t, made, changed)
+	page, err := os.ReadFile(filepath.Join(root, readme))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "TASK=b9` | 3 |\n| | [b99 a demonstration](bonus/b99_demo/README.md) | … | `make grade TASK=b99` | 1 |\n\n")
+	results, err := os.ReadFile(filepath.Join(root, "Results.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(results), "\n## Task b99: A demonstration\n")
+}
+
 // TestATaskByTheRecipe makes a bonus task in a copy of the course, grades its stub and its solution
 // there, and looks for the solution where it must not be.
 func TestATaskByTheRecipe(t *testing.T) {
@@ -106,7 +144,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 	root := course(t)
 	made, err := New(root, "b99_demo", "A demonstration")
 	require.NoError(t, err)
-	assert.Len(t, made, 15)
+	assert.Len(t, made, 17)
 	said, code := in(t, root, "go", "build", "-o", "out/bin/grader", "./grader") // as everything else: so Go's library is compiled already
 	require.Zero(t, code, said)
 	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b99/...")
