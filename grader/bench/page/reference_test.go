@@ -168,7 +168,7 @@ func TestAnEarlierRunIsRead(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(file, []byte("times: none"), 0o644))
 	_, err = Read(file)
-	assert.ErrorContains(t, err, "is not what `grader bench -o` writes")
+	assert.ErrorContains(t, err, "is not what `make bench DOCS=1` writes")
 	dir := t.TempDir()
 	d, err := Load(dir)
 	require.NoError(t, err, "nothing at all is an empty document")
