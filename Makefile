@@ -62,6 +62,7 @@ lint: ## gofmt, go vet, staticcheck, clang-format
 		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
+	@scripts/lint-solutions.sh
 	@if [ -n "$(CLANG_FORMAT)" ]; then \
 		"$(CLANG_FORMAT)" --dry-run -Werror $(CUDA_FILES); \
 	else \

@@ -44,7 +44,7 @@ func TestTheRaceDetectorSeesEveryGoroutine(t *testing.T) {
 	want := map[string]bool{}
 	for name, file := range goFiles(t, token.NewFileSet()) {
 		if starts(file) {
-			want["./"+filepath.ToSlash(filepath.Dir(name))] = true
+			want["./"+filepath.ToSlash(packageOf(name))] = true
 		}
 	}
 	require.Greater(t, len(want), 15)

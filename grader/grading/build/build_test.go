@@ -35,6 +35,8 @@ func TestOverlayOfTheSolutions(t *testing.T) {
 	for _, f := range task.Files {
 		assert.Equal(t, filepath.Join(root, task.Dir, "solution", f), read.Replace[filepath.Join(root, task.Dir, f)])
 	}
+	own := filepath.Join(root, task.Dir, "solution", "large_test.go")
+	assert.Equal(t, own, read.Replace[filepath.Join(root, task.Dir, "large_test.go")], "a solution's own test runs with the task's")
 }
 
 func TestSubmissionHidesWhatIsNotGraded(t *testing.T) {

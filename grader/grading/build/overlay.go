@@ -42,7 +42,7 @@ func (o Overlay) within(root, copied string) Overlay {
 }
 
 // Solutions puts every task's solution over its stub, so that the public tests
-// run against it.
+// run against it, and a solution's own tests beside them.
 func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 	o := Overlay{}
 	for _, t := range tasks {
@@ -52,6 +52,17 @@ func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 				return nil, fmt.Errorf("the solution of task %s lacks a file: %w", t.Name, err)
 			}
 			o[filepath.Join(root, t.Dir, f)] = solution
+		}
+		tests, err := filepath.Glob(filepath.Join(root, t.Solution(), "*_test.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, own := range tests {
+			name := filepath.Join(root, t.Dir, filepath.Base(own))
+			if _, err := os.Stat(name); err == nil {
+				return nil, fmt.Errorf("%s and %s: a solution's test needs a name of its own", own, name)
+			}
+			o[name] = own
 		}
 	}
 	return o, nil

@@ -94,9 +94,6 @@ func New(root, name, title string) ([]string, error) {
 			return nil, err
 		}
 	}
-	for _, provided := range []string{"source.go", "texts.go"} {
-		texts[t.Dir+"/solution/"+provided] = texts[t.Dir+"/"+provided]
-	}
 	for to := range texts {
 		if _, err := os.Stat(filepath.Join(root, to)); err == nil {
 			return nil, fmt.Errorf("%s is there already", to)

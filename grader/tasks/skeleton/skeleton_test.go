@@ -149,7 +149,9 @@ func TestATaskByTheRecipe(t *testing.T) {
 	require.Zero(t, code, said)
 	said, code = in(t, root, "go", "vet", "./bonus/...", "./grader/tasks/b99/...")
 	require.Zero(t, code, said)
-	said, code = in(t, root, "go", "test", "./grader/tasks/b99/...", "./bonus/b99_demo/solution")
+	said, code = in(t, root, "out/bin/grader", "overlay")
+	require.Zero(t, code, said)
+	said, code = in(t, root, "go", "test", "-overlay=out/solutions.json", "./grader/tasks/b99/...", "./bonus/b99_demo")
 	require.Zero(t, code, said)
 
 	said, code = in(t, root, "out/bin/grader", "grade", "-task", "b99", "-device", "sim", "-solution")
