@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/BurntSushi/toml"
+
 	"flashlab/grader/edition"
 	"flashlab/grader/tasks/registry"
 )
@@ -75,6 +77,11 @@ func Leaks(course, tree map[string][]byte) []string {
 			}
 		}
 	}
+	for _, t := range registry.All {
+		for _, file := range provided(course[t.Dir+"/rubric.toml"]) {
+			runs(course[path.Join(t.Dir, file)], func(r run, _ []string) { public[r] = true })
+		}
+	}
 	for _, name := range edition.Sorted(course) {
 		if isSolution(name) {
 			runs(codeOf(name, course[name]), func(r run, _ []string) {
@@ -108,6 +115,13 @@ func Leaks(course, tree map[string][]byte) []string {
 		}
 	}
 	return leaks
+}
+
+// provided are the files that a task gives, by its rubric.
+func provided(rubric []byte) []string {
+	var read struct{ Provided []string }
+	_, _ = toml.Decode(string(rubric), &read) // one that cannot be read is refused elsewhere; here all of it stays secret
+	return read.Provided
 }
 
 // isSolution tells whether a file is code of a reference solution.
