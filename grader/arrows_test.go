@@ -34,7 +34,7 @@ var arrows = []struct{ from, to string }{
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
 	{"grader/release", "grader/grading/copies grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
 	// A program on the solutions, which the command starts.
-	{"grader/bench/five", "grader/bench/five bonus/* attn device nn tensor internal"},
+	{"grader/bench/ways", "grader/bench/ways bonus/* attn device nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},
 	// A page of what the simulator saw, which links none.
 	{"grader/show", "grader/grading/verdict device/trace hbm internal"},

@@ -23,7 +23,7 @@ func instructors() command.List {
 		instructor.Gradescope,
 		instructor.Release,
 		instructor.Overlay,
-		instructor.Five,
+		instructor.Ways,
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// What `make five` wrote on one H200, for the workloads of the sheet: batch × tokens, half of which are new
+// What `make ways` wrote on one H200, for the workloads of the sheet: batch × tokens, half of which are new
 // where there are 768 on average.
 //
 //go:embed measured/*.json

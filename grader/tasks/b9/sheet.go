@@ -147,7 +147,7 @@ var sheetOp = judge.Op{
 		return judge.Ruling{Passed: true, Told: beside(c.Sizes["workload"]-1, out.Tensors[0].Data)}
 	},
 	Tells: []string{"", "share", "faster", "you predicted", "measured"},
-	Below: "a step's gain; measured is the course's own model (make five) on one NVIDIA H200, by the medians of the time between tokens",
+	Below: "a step's gain; measured is the course's own model (make ways) on one NVIDIA H200, by the medians of the time between tokens",
 	Least: judge.Once,
 }
 

@@ -16,9 +16,9 @@ import (
 	"flashlab/internal/repo"
 )
 
-// Five runs a Llama's shape in five ways: a program that is built on the solutions, for it is put together
+// Ways runs a Llama's shape in several ways: a program that is built on the solutions, for it is put together
 // from those of bonus tasks b2, b6, b7 and b8.
-var Five = command.Command{Name: "five", Group: command.Course, Summary: "what our kernels, a cache and weights of 4 bits bring to a whole Llama", Usage: "BATCH=16 SHAPE=tiny",
+var Ways = command.Command{Name: "ways", Group: command.Course, Summary: "what our kernels, a cache and weights of 4 bits bring to a whole Llama", Usage: "BATCH=16 SHAPE=tiny",
 	Define: func(f *flag.FlagSet) command.Run {
 		kind := f.String("device", "auto", "auto, `sim` or cuda")
 		var passed []string // to the program
@@ -32,16 +32,16 @@ var Five = command.Command{Name: "five", Group: command.Course, Summary: "what o
 		pass("tokens", "new `tokens` of each; without it 512, in the simulator 4")
 		pass("ways", "numbers of the ways to run, as `1,2,5`; without it all that this machine supports. 6 and 7 are steps as one kernel")
 		pass("seed", "the `seed` of the weights")
-		return func([]string) (int, error) { return five(*kind, passed) }
+		return func([]string) (int, error) { return ways(*kind, passed) }
 	}}
 
 // picture is where the program leaves what is to be drawn, and where that goes.
 const (
-	fiveFigure  = "out/five.figure.json"
-	fivePicture = "out/five.png"
+	waysFigure  = "out/ways.figure.json"
+	waysPicture = "out/ways.png"
 )
 
-func five(kind string, args []string) (int, error) {
+func ways(kind string, args []string) (int, error) {
 	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
@@ -56,7 +56,7 @@ func five(kind string, args []string) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	_ = os.Remove(filepath.Join(root, fiveFigure)) // of an earlier run: a simulator leaves none
+	_ = os.Remove(filepath.Join(root, waysFigure)) // of an earlier run: a simulator leaves none
 	cmd := exec.CommandContext(ctx, program, append([]string{"-device", string(devices.Kind)}, args...)...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = root, os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -75,23 +75,23 @@ func buildFive(ctx context.Context, root string, devices run.Devices) (string, e
 	if _, err := overlay(solutions, "", "", false); err != nil {
 		return "", err
 	}
-	program := filepath.Join(root, "out", "bin", "five")
+	program := filepath.Join(root, "out", "bin", "ways")
 	args := []string{"build", "-overlay=" + solutions, "-o", program}
 	env := os.Environ()
 	if devices.Kind == device.CUDA {
 		args, env = append(args, "-tags", "cuda"), append(env, devices.Toolkit.CgoEnv(root)...)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./grader/bench/five/program")...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./grader/bench/ways/program")...)
 	cmd.Dir, cmd.Env = root, env
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("five: its program does not build: %w\n%s", err, out)
+		return "", fmt.Errorf("ways: its program does not build: %w\n%s", err, out)
 	}
 	return program, nil
 }
 
 // drawFive draws the figure, if the program has left one.
 func drawFive(ctx context.Context, root string) (int, error) {
-	file, err := os.Open(filepath.Join(root, fiveFigure))
+	file, err := os.Open(filepath.Join(root, waysFigure))
 	if errors.Is(err, os.ErrNotExist) {
 		return command.Full, nil
 	}
@@ -103,9 +103,9 @@ func drawFive(ctx context.Context, root string) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	if err := f.Draw(ctx, root, filepath.Join(root, fivePicture)); err != nil {
+	if err := f.Draw(ctx, root, filepath.Join(root, waysPicture)); err != nil {
 		return command.Failed, err
 	}
-	fmt.Println("Drawn:", fivePicture)
+	fmt.Println("Drawn:", waysPicture)
 	return command.Full, nil
 }

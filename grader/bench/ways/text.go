@@ -1,4 +1,4 @@
-package five
+package ways
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package five
+package ways
 
 import (
 	"math"
@@ -57,7 +57,7 @@ func TestFiveWays(t *testing.T) {
 		assert.Contains(t, text.String(), "\n"+way.Name)
 	}
 	assert.Contains(t, text.String(), "weights: random, from the seed 3")
-	file := filepath.Join(t.TempDir(), "five.json")
+	file := filepath.Join(t.TempDir(), "ways.json")
 	require.NoError(t, r.WriteJSON(file))
 	written, err := os.ReadFile(file)
 	require.NoError(t, err)

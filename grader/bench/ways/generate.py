@@ -1,7 +1,7 @@
-"""Hugging Face's generate with the shape of Llama 3.1 8B in halves, beside `make five`: what a user of transformers has
+"""Hugging Face's generate with the shape of Llama 3.1 8B in halves, beside `make ways`: what a user of transformers has
 without doing anything about it. Random weights; greedy; no token ends a sequence; the cache grows as it goes.
 
-    python3 grader/bench/five/generate.py        # 1 and 16 sequences, 512 tokens of prompt, 48 new ones
+    python3 grader/bench/ways/generate.py        # 1 and 16 sequences, 512 tokens of prompt, 48 new ones
 """
 import sys
 import time

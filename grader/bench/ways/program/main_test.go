@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/bench/five"
+	"flashlab/grader/bench/ways"
 	"flashlab/nn/llama3"
 	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
@@ -96,8 +96,8 @@ func TestPerplexityOfAText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, printed, "prompts: from "+text)
 	assert.Contains(t, printed, "on the text's own 2 tokens")
-	var report five.Report
-	data, err := os.ReadFile(filepath.Join(out, "five.json"))
+	var report ways.Report
+	data, err := os.ReadFile(filepath.Join(out, "ways.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &report))
 
@@ -106,7 +106,7 @@ func TestPerplexityOfAText(t *testing.T) {
 	defer files.Close()
 	plain, err := llama3.NewReference(files)
 	require.NoError(t, err)
-	k, err := five.Tokenizer(os.DirFS(dir), files.Config())
+	k, err := ways.Tokenizer(os.DirFS(dir), files.Config())
 	require.NoError(t, err)
 	tokens, sum := k.Encode(words)[:7], 0.0
 	require.NoError(t, plain.Each(tokens, func(i int, logits []float32) error {
@@ -128,11 +128,11 @@ func TestStretchesOfAText(t *testing.T) {
 	dir := os.DirFS(folder(t))
 	c, err := llama3.ParseConfig([]byte(config))
 	require.NoError(t, err)
-	k, err := five.Tokenizer(dir, c)
+	k, err := ways.Tokenizer(dir, c)
 	require.NoError(t, err)
 	const text = "In optics, a lens bends what passes through it."
 	tokens := k.Encode(text)[1:] // without what it begins with
-	w := five.Workload{Shape: "tiny", Batch: 2, Prompt: 3, Tokens: 2}
+	w := ways.Workload{Shape: "tiny", Batch: 2, Prompt: 3, Tokens: 2}
 	require.NoError(t, find(&w, ""))
 	w.Llama = c
 	w.Config.Vocabulary = c.Vocabulary

@@ -1,4 +1,4 @@
-"""PyTorch with the shape of Llama 3.1 8B in halves, beside `make five`: a static cache, and a CUDA graph for a step.
+"""PyTorch with the shape of Llama 3.1 8B in halves, beside `make ways`: a static cache, and a CUDA graph for a step.
 
 q, k and v are one product, gate and up another. A step attends to the 545 tokens that there are.
 """

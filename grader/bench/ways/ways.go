@@ -1,7 +1,7 @@
-// Package five runs one workload of a Llama's shape in five ways: in halves, with the bonus tasks' attention,
+// Package ways runs one workload of a Llama's shape in several ways: in halves, with the bonus tasks' attention,
 // with a cache of 4 bits, with weights of 4 bits, and with all of these. It tells what each brings in time and
 // in memory, and what it costs in tokens that come out otherwise.
-package five
+package ways
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type Way struct {
 	One  bool // a decoding step as one kernel: for one sequence, on a GPU from Hopper on
 }
 
-// Ways are the five.
+// Ways are those that every device can run.
 var Ways = []Way{
 	{Name: "halves"},
 	{Name: "our attention", Ours: true},

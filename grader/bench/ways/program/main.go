@@ -1,4 +1,4 @@
-// Command program runs a workload in five ways; `grader five` builds it on the solutions, and starts it.
+// Command program runs a workload in several ways; `grader ways` builds it on the solutions, and starts it.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"flashlab/device/cuda"
 	"flashlab/device/open"
 	"flashlab/device/sim"
-	"flashlab/grader/bench/five"
+	"flashlab/grader/bench/ways"
 	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/half/decoder"
 	"flashlab/nn/llama3"
@@ -23,13 +23,13 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "five: %v\n", err)
+		fmt.Fprintf(os.Stderr, "ways: %v\n", err)
 		os.Exit(1)
 	}
 }
 
 func run(args []string) error {
-	f := flag.NewFlagSet("five", flag.ContinueOnError)
+	f := flag.NewFlagSet("ways", flag.ContinueOnError)
 	shape := f.String("shape", "", "of a model with random weights: "+strings.Join(shapes(), ", ")+"; without it 8B, or tiny in the simulator")
 	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
 	batch := f.Int("batch", 1, "`sequences` that step together")
@@ -38,16 +38,16 @@ func run(args []string) error {
 	text := f.String("prompt", "", "the `text` that every prompt is; with -model")
 	held := f.String("perplexity", "", "`file` of text: prompts are its stretches, and perplexity is on what follows them; with -model")
 	seed := f.Uint64("seed", 1, "of the weights")
-	ways := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 and 7 are steps as one kernel")
+	numbers := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 and 7 are steps as one kernel")
 	kind := f.String("device", "auto", "auto, sim or cuda")
-	out := f.String("out", "out", "`folder` for five.json and five.figure.json")
+	out := f.String("out", "out", "`folder` for ways.json and ways.figure.json")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if err := texts(*model, *text, *held, *prompt); err != nil {
 		return err
 	}
-	chosen, err := choose(*ways)
+	chosen, err := choose(*numbers)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func run(args []string) error {
 	} else if *shape == "" {
 		*shape = "8B"
 	}
-	w := five.Workload{Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
+	w := ways.Workload{Shape: *shape, Batch: *batch, Prompt: *prompt, Tokens: *tokens, Seed: *seed}
 	if err := find(&w, *model); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	r := five.NewReport(d, w)
+	r := ways.NewReport(d, w)
 	r.Head(os.Stdout)
 	if chosen == nil {
 		for _, way := range all() {
@@ -89,7 +89,7 @@ func run(args []string) error {
 			chosen = append(chosen, way)
 		}
 	}
-	if err := five.Run(d, w, chosen, func(one five.Result) {
+	if err := ways.Run(d, w, chosen, func(one ways.Result) {
 		r.Results = append(r.Results, one)
 		fmt.Printf("%s: done\n", one.Way.Name)
 	}); err != nil {
@@ -107,19 +107,19 @@ func run(args []string) error {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
-	file := filepath.Join(*out, "five.json")
+	file := filepath.Join(*out, "ways.json")
 	if err := r.WriteJSON(file); err != nil {
 		return err
 	}
 	fmt.Println("Written:", file)
 	if f := r.Figure(); !f.Empty() {
-		return f.Write(filepath.Join(*out, "five.figure.json"))
+		return f.Write(filepath.Join(*out, "ways.figure.json"))
 	}
 	return nil
 }
 
 // find sets the workload's shape, and its weights if there are some.
-func find(w *five.Workload, folder string) (err error) {
+func find(w *ways.Workload, folder string) (err error) {
 	if folder != "" {
 		files, err := llama3.Open(os.DirFS(folder))
 		if err != nil {
@@ -127,7 +127,7 @@ func find(w *five.Workload, folder string) (err error) {
 		}
 		w.Shape, w.Llama, w.Weights = folder, files.Config(), files
 	} else if w.Shape == "tiny" {
-		w.Llama = five.Tiny
+		w.Llama = ways.Tiny
 	} else if c, ok := llama3.Sizes[w.Shape]; ok {
 		w.Llama = c
 	} else {
@@ -153,11 +153,11 @@ func texts(model, text, held string, prompt int) error {
 }
 
 // read makes the prompts of a text, if there is to be one, and gives the tokenizer that did.
-func read(w *five.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
+func read(w *ways.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
 	if text == "" && held == "" {
 		return nil, nil
 	}
-	t, err := five.Tokenizer(os.DirFS(folder), w.Llama)
+	t, err := ways.Tokenizer(os.DirFS(folder), w.Llama)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
@@ -175,14 +175,14 @@ func shapes() []string {
 	return append([]string{"tiny"}, slices.Sorted(maps.Keys(llama3.Sizes))...)
 }
 
-func all() []five.Way { return slices.Concat(five.Ways, five.OneKernels) }
+func all() []ways.Way { return slices.Concat(ways.Ways, ways.OneKernels) }
 
 // choose picks ways by their numbers: none of them without any.
-func choose(numbers string) ([]five.Way, error) {
+func choose(numbers string) ([]ways.Way, error) {
 	if numbers == "" {
 		return nil, nil
 	}
-	var chosen []five.Way
+	var chosen []ways.Way
 	for _, n := range strings.Split(numbers, ",") {
 		var i int
 		if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &i); err != nil || i < 1 || i > len(all()) {
