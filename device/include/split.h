@@ -3,6 +3,11 @@
 // them.
 #pragma once
 
+// No score, in place of INFINITY: that is a macro, which a kernel may have made another.
+__device__ __forceinline__ float noScore() {
+    return __int_as_float(0xff800000);
+}
+
 // The largest, or the sum, over lanes whose numbers differ in the bits below Lanes.
 template <int Lanes> __device__ __forceinline__ float largestOf(float x) {
     for (int i = 1; i < Lanes; i *= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, i));
@@ -15,7 +20,7 @@ template <int Lanes> __device__ __forceinline__ float sumOf(float x) {
 
 // Before the first key the largest score is -inf, and -inf - -inf would be NaN.
 __device__ __forceinline__ float base(float largest) {
-    return largest == -INFINITY ? 0 : largest;
+    return largest == noScore() ? 0 : largest;
 }
 
 // What a part of the keys gives for one head: the largest score, in units of log2, and relative to
@@ -38,10 +43,10 @@ struct Found {
 template <int Dim, int Together, class Power>
 __device__ __forceinline__ Found merge(const float *results, size_t pitch, int n, Power power) {
     const int lane = threadIdx.x % 32;
-    Found all = {-INFINITY, 0, {0, 0, 0, 0}};
+    Found all = {noScore(), 0, {0, 0, 0, 0}};
     float4 &y = all.numbers;
     for (int first = 0; first < n; first += Together) {
-        float largest = -INFINITY, sum = 0; // of result first + lane
+        float largest = noScore(), sum = 0; // of result first + lane
         if (lane < Together && first + lane < n) {
             const float *one = results + (first + lane) * pitch + Dim;
             const float2 both = *reinterpret_cast<const float2 *>(one);

@@ -9,7 +9,7 @@ import (
 var (
 	cudaTokens = regexp.MustCompile(`[A-Za-z_]\w*|\d[\w.']*|<<<|>>>|<<=|>>=|->|\+\+|--|[-+*/%&|^=!<>]=|<<|>>|&&|\|\||::|[^\s\w]`)
 	cudaWords  = regexp.MustCompile(`^[A-Za-z_]`)
-	barriers   = regexp.MustCompile(`\b(__sync\w+|__threadfence\w*|__pipeline_wait_prior|waitForInputs)\([^;{}]*\);`)
+	barriers   = regexp.MustCompile(`\b(__sync\w+|__threadfence\w*|__pipeline_wait_prior|waitForInputs|waitForTheOneBefore)\([^;{}]*\);`)
 	skipped    = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|(?m:^[ \t]*#[ \t]*(?:include|pragma|if|ifdef|ifndef|elif|else|endif|undef)\b[^\n]*)|static_assert\([^;]*;`)
 )
 
