@@ -42,5 +42,11 @@ func link(dir string, links map[string]string) error {
 	return nil
 }
 
-// hidePath keeps the build's folder itself out of the debug information.
-func hidePath(dir string) string { return "-ffile-prefix-map=" + strings.TrimSuffix(dir, "/") + "=." }
+// hidePath keeps the build's folder itself out of the debug information. A compiler may name it as the kernel
+// does, with no symlink in it.
+func hidePath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return "-ffile-prefix-map=" + strings.TrimSuffix(dir, "/") + "=."
+}
