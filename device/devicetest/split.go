@@ -20,7 +20,7 @@ extern "C" __global__ void merged(const float *parts, int pitch, int n, float *o
 }`
 
 // mergesParts holds split.h against the same sum in float64, with parts that have no key, and with scores
-// whose powers alone would overflow.
+// whose powers alone would overflow. The simulator errs by 5e-8 at most; the bound is five times that.
 func mergesParts(t *testing.T, b bench) {
 	const dim, pitch = 64, 68
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -59,7 +59,7 @@ func mergesParts(t *testing.T, b bench) {
 					if weights > 0 {
 						want[c] /= weights
 					}
-					assert.InDelta(t, want[c], got, 1e-6, "%d parts, %s together: number %d", n, together, c)
+					assert.InDelta(t, want[c], got, 2.5e-7, "%d parts, %s together: number %d", n, together, c)
 				}
 			}
 		}

@@ -120,7 +120,7 @@ func goOf(files []gate.File) string {
 	return all.String()
 }
 
-// TestNoWorkerHoldsAKernel: what is linked into one embeds no file that a device compiles, and reads none at run time.
+// TestNoWorkerHoldsAKernel: what is linked into one embeds no file that a device compiles.
 func TestNoWorkerHoldsAKernel(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)

@@ -25,9 +25,6 @@ func Shipped(root string, own []string) (map[string][]byte, error) {
 		if err != nil {
 			return err
 		}
-		if slices.Contains(staysBehind, name) && !d.IsDir() {
-			return nil
-		}
 		if d.IsDir() {
 			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "solution" || d.Name() == rubric.VariantsDir || d.Name() == "testdata" || slices.Contains(staysBehind, name)) {
 				return fs.SkipDir
@@ -35,7 +32,7 @@ func Shipped(root string, own []string) (map[string][]byte, error) {
 			return nil
 		}
 		_, _, ofTask := registry.All.Owner(name)
-		if !d.Type().IsRegular() || !slices.Contains([]string{".go", ".cu", ".cuh", ".h"}, path.Ext(name)) || slices.Contains(own, name) || strings.HasSuffix(name, "_test.go") && !ofTask {
+		if !d.Type().IsRegular() || !slices.Contains([]string{".go", ".cu", ".cuh", ".h"}, path.Ext(name)) || slices.Contains(own, name) || slices.Contains(staysBehind, name) || strings.HasSuffix(name, "_test.go") && !ofTask {
 			return nil
 		}
 		files[name], err = fs.ReadFile(tree, name)

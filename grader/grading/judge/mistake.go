@@ -26,14 +26,14 @@ func Wrong(out func() []float64, says string) Mistake {
 
 // Rounded is a mistake that keeps too few bits.
 func Rounded(out func() []float32, says string) Mistake {
-	m := Wrong(func() []float64 { return wide(out()) }, says)
+	m := Wrong(func() []float64 { return Wide(out()) }, says)
 	m.Rounds = true
 	return m
 }
 
 // Like is a mistake that gives these numbers.
 func Like(values []float32, says string) Mistake {
-	return Wrong(func() []float64 { return wide(values) }, says)
+	return Wrong(func() []float64 { return Wide(values) }, says)
 }
 
 // Whole is all of a mistake's output.
@@ -42,14 +42,6 @@ func (m Mistake) Whole() (out []float64) {
 		out = append(out, piece...)
 	}
 	return out
-}
-
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
 }
 
 // nearly bounds the error of what may be wrong by rounding alone.

@@ -97,7 +97,7 @@ func (r rope) pattern(t judge.Truth, got []float32, j judge.Judgement) string {
 	}
 	if r.ordinary() {
 		q, k, _ := r.inputs(deviation{})
-		return shared.AttentionOn(r.s, narrow(q), narrow(k), r.v).Pattern(t, got, j)
+		return shared.AttentionOn(r.s, judge.Narrow(q), judge.Narrow(k), r.v).Pattern(t, got, j)
 	}
 	wrong := judge.WrongRows(t, got, j.Bound)
 	if judge.FirstOnly(wrong, r.s.Batch*r.s.Heads) {

@@ -106,26 +106,10 @@ func (v *deviation) turn(r rope, x []float32, seq int, at func(b, i int) int, ba
 	return y
 }
 
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
-}
-
-func narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
-}
-
 // inputs are the queries, keys and values as they are multiplied.
 func (r rope) inputs(v deviation) (q, k, values []float64) {
 	v.fill(r)
-	q, k, values = wide(r.q), wide(r.k), wide(r.v)
+	q, k, values = judge.Wide(r.q), judge.Wide(r.k), judge.Wide(r.v)
 	if !v.stillQ {
 		q = v.turn(r, r.q, r.s.SeqQ, v.query, v.backQ)
 	}
@@ -195,7 +179,7 @@ func (r rope) exact(v deviation) (out, size []float64) {
 func (r rope) plain() []float32 {
 	s, dim := r.s, r.s.Dim
 	exactQ, exactK, _ := r.inputs(deviation{})
-	q, k := narrow(exactQ), narrow(exactK)
+	q, k := judge.Narrow(exactQ), judge.Narrow(exactK)
 	factor := float32(1 / math.Sqrt(float64(dim)))
 	out, p := make([]float32, len(q)), make([]float32, s.SeqK)
 	for row := range len(q) / dim {

@@ -50,7 +50,7 @@ func (e example) arithmetic(a judgetest.Arithmetic, v deviation) []float32 {
 		from, to := head*e.s.SeqK*e.s.Dim, (head*e.s.SeqK+seen)*e.s.Dim
 		one := e.s
 		one.Batch, one.Heads, one.KVHeads, one.SeqQ, one.SeqK, one.Causal = 1, 1, 1, 1, seen, false
-		out = append(out, a.Attention(narrow(q[row*e.s.Dim:(row+1)*e.s.Dim]), narrow(k[from:to]), e.v[from:to], one)...)
+		out = append(out, a.Attention(judge.Narrow(q[row*e.s.Dim:(row+1)*e.s.Dim]), judge.Narrow(k[from:to]), e.v[from:to], one)...)
 	}
 	return out
 }
@@ -98,15 +98,15 @@ func TestAnglesOfManyBits(t *testing.T) {
 			return 2 * math.Pi * float64(float32(whole-math.RoundToEven(whole)+lost))
 		}, keep: func(x float64) float64 { return float64(float32(x)) }}
 		out, _ := e.exact(good)
-		assert.True(t, e.judged(t, narrow(out)).Passed)
+		assert.True(t, e.judged(t, judge.Narrow(out)).Passed)
 		bad := deviation{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }}
 		out, _ = e.exact(bad)
-		j := e.judged(t, narrow(out))
+		j := e.judged(t, judge.Narrow(out))
 		require.False(t, j.Passed)
 	}
 	near := give(t, Ops[0], judge.Spec{Shape: []int{1, 1, 9, 40, 64, 10000}, Each: []int{5000}, Dist: tensor.Normal}, 1)
 	out, _ := near.exact(deviation{angle: func(p int, f float64) float64 { whole, _ := turns(p, f); return 2 * math.Pi * whole }})
-	j := near.judged(t, narrow(out))
+	j := near.judged(t, judge.Narrow(out))
 	require.False(t, j.Passed)
 	assert.Contains(t, j.Reason, "too few bits for an angle of thousands")
 }
@@ -123,7 +123,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 				judgetest.NotAccused(t, e.truth(), e.mistakes()...)
 			}
 			for i, m := range append(e.mistakes(), e.imprecise()[0]) {
-				j := e.judged(t, narrow(m.Whole()))
+				j := e.judged(t, judge.Narrow(m.Whole()))
 				if assert.False(t, j.Passed, "%d: %s", i, m.Says) {
 					assert.Equal(t, m.Says, j.Reason, "mistake %d, %v", i, s)
 				}

@@ -101,7 +101,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 					continue
 				}
 				for _, r := range e.Roundings() {
-					j := e.Judge(t, judgetest.Narrow(r.Whole()))
+					j := e.Judge(t, judge.Narrow(r.Whole()))
 					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, r.Says) {
 						assert.Equal(t, r.Says, j.Reason)
 					}
@@ -145,7 +145,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			e := give(t, op, judge.Spec{Shape: []int{2, 6, 2, 33, 70, 64}, Dist: tensor.Normal, Causal: causal}, 3)
 			for i, m := range append(mistakes(e.Mixed), e.Mistakes()...) {
-				out := judgetest.Narrow(m.Whole())
+				out := judge.Narrow(m.Whole())
 				e.Type.Round(out)
 				j := e.Judge(t, out)
 				if assert.False(t, j.Passed, "%d: %s", i, m.Says) {

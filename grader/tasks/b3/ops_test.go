@@ -87,7 +87,7 @@ func TestOwnCodesPass(t *testing.T) {
 				assert.False(t, r.Passed, "%s, spec %d", op.Name, i)
 				assert.Contains(t, r.Reason, "as they came", "%s, spec %d", op.Name, i)
 				for _, way := range e.mixed(e.codes).Roundings() {
-					r := e.Judge(t, e.outputs(judgetest.Narrow(way.Whole()), e.codes)...)
+					r := e.Judge(t, e.outputs(judge.Narrow(way.Whole()), e.codes)...)
 					assert.False(t, r.Passed, "%s, spec %d: %s", op.Name, i, way.Says)
 				}
 			}
@@ -101,7 +101,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 		e := give(t, op, formats[n], judge.Spec{Shape: []int{1, 4, 2, 130, 140, 64}, Dist: tensor.Uneven, Causal: n == 0}, 3)
 		a := e.mixed(e.codes)
 		for i, m := range append(formats[n].mistakes(e.job, e.codes), a.Mistakes()...) {
-			out := judgetest.Narrow(m.Whole())
+			out := judge.Narrow(m.Whole())
 			tensor.Float16.Round(out)
 			r := e.Judge(t, e.outputs(out, e.codes)...)
 			if assert.False(t, r.Passed, "%s, %d: %s", op.Name, i, m.Says) {

@@ -102,7 +102,7 @@ func (l layer) truth() judge.Truth { return l.of(l.projection.truth().Plain, l.c
 func (l layer) mistakes() []judge.Mistake {
 	p := l.projection.truth()
 	of := func(all []float32, causal bool, says string) judge.Mistake {
-		return judge.Wrong(func() []float64 { return shared.Wide(l.of(all, causal).Compute(shared.PlainWay(l.ty))) }, says)
+		return judge.Wrong(func() []float64 { return judge.Wide(l.of(all, causal).Compute(shared.PlainWay(l.ty))) }, says)
 	}
 	mask := "this is causal, and Config.Causal is false: every token sees all"
 	if l.causal {
@@ -110,7 +110,7 @@ func (l layer) mistakes() []judge.Mistake {
 	}
 	list := []judge.Mistake{of(p.Plain, !l.causal, mask)}
 	for _, m := range l.Mistakes(p.Want) {
-		list = append(list, of(shared.Narrow(m.Whole()), l.causal, m.Says))
+		list = append(list, of(judge.Narrow(m.Whole()), l.causal, m.Says))
 	}
 	return list
 }

@@ -81,7 +81,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 			truth := p.truth()
 			judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 			for _, m := range p.mistakes(truth.Want) {
-				out := judgetest.Narrow(m.Whole())
+				out := judge.Narrow(m.Whole())
 				p.ty.Round(out)
 				if truth.Same(out, truth.Want) {
 					assert.Contains(t, m.Says, "rounded before the bias", "with these numbers nothing else is no mistake")
@@ -105,7 +105,7 @@ func TestRoundingBeforeTheBias(t *testing.T) {
 	for _, op := range Ops[1:3] {
 		for seed := range uint64(5) {
 			e, p := give(t, op, []int{1, 1, 320, 2, 1, 16, 1, cancelled}, tensor.Normal, seed)
-			out := judgetest.Narrow(p.roundedFirst())
+			out := judge.Narrow(p.roundedFirst())
 			p.ty.Round(out)
 			e.Says(t, "the sum is rounded before the bias is added", p.Scatter(out)...)
 		}
@@ -152,7 +152,7 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 			in, err := op.Inputs(c)
 			require.NoError(t, err)
 			p := on(c, in, c.Outputs[0].Type)
-			q := p.Scatter(judgetest.Narrow(p.truth().Want))[0]
+			q := p.Scatter(judge.Narrow(p.truth().Want))[0]
 			for _, piece := range []int{0, 2, 3, 11, 23} {
 				one := op.Timed.Truth(c, piece*16)
 				assert.InDeltaSlice(t, q[piece*16:piece*16+16], one.Want, 1e-3)
@@ -181,7 +181,7 @@ func TestTheLayer(t *testing.T) {
 				e.Says(t, "Config.Causal", wrong, right)
 				e.Says(t, "the function FusedQKVAttention: ", right, wrong)
 				for _, m := range l.Mistakes(l.projection.truth().Want) {
-					all := judgetest.Narrow(m.Whole())
+					all := judge.Narrow(m.Whole())
 					l.ty.Round(all)
 					z := l.of(all, causal).Compute(shared.PlainWay(l.ty))
 					e.Says(t, "the layer's Forward: "+m.Says, z, right)

@@ -73,7 +73,7 @@ func TestMisreadingsAreRecognised(t *testing.T) {
 	for _, f := range formats {
 		e, w := f.give(t, []int{20, 113}, tensor.Normal, 4)
 		for _, m := range w.misreadings() {
-			e.Says(t, m.Says, judgetest.Narrow(m.Whole()))
+			e.Says(t, m.Says, judge.Narrow(m.Whole()))
 		}
 		right := w.numbers()
 		e.Says(t, "every number is 0", make([]float32, len(right)))
@@ -160,11 +160,11 @@ func TestMistakesAreRecognised(t *testing.T) {
 		judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 		for _, m := range p.mistakes(truth.Want) {
 			wrong := m.Whole()
-			if truth.Same(judgetest.Narrow(wrong), truth.Want) {
+			if truth.Same(judge.Narrow(wrong), truth.Want) {
 				assert.Contains(t, m.Says, "as if it had no rows", "rows here are whole blocks")
 				continue
 			}
-			out := judgetest.Narrow(wrong)
+			out := judge.Narrow(wrong)
 			tensor.Float16.Round(out)
 			e.Says(t, m.Says, p.scattered(out)...)
 		}
@@ -217,7 +217,7 @@ func TestTimedPiecesAreThoseOfTheWhole(t *testing.T) {
 		require.NoError(t, err)
 		p := f.on(c, in)
 		whole := p.truth(p.numbers())
-		q := p.scattered(judgetest.Narrow(whole.Want))[0]
+		q := p.scattered(judge.Narrow(whole.Want))[0]
 		for _, piece := range []int{0, 2, 3, 11, 23} {
 			one := op.Timed.Truth(c, piece*16)
 			assert.InDeltaSlice(t, q[piece*16:piece*16+16], one.Want, 1e-4)

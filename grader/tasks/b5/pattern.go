@@ -3,7 +3,6 @@ package b5
 import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/tasks/shared"
 )
 
 // judge decides on q, k and v.
@@ -19,7 +18,7 @@ func (p projection) judge(out [][]float32) judge.Ruling {
 func (p projection) mistakes(want []float64) []judge.Mistake {
 	all := p.places().Mistakes(want)
 	for _, m := range p.misreadings() {
-		all = append(all, judge.Wrong(func() []float64 { return p.truth(shared.Narrow(m.Whole())).Want }, m.Says))
+		all = append(all, judge.Wrong(func() []float64 { return p.truth(judge.Narrow(m.Whole())).Want }, m.Says))
 	}
 	return all
 }

@@ -5,7 +5,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 	"flashlab/tensor/quant"
 )
@@ -121,7 +120,7 @@ func (w weights) misreadings() []judge.Mistake {
 		return int(w.codes[i/2] >> 4)
 	}
 	read := func(says string, code, block func(i int) int, number func(int) float32, scale func(float32) float32) judge.Mistake {
-		return judge.Wrong(func() []float64 { return shared.Wide(w.otherwise(code, block, number, scale)) }, says)
+		return judge.Wrong(func() []float64 { return judge.Wide(w.otherwise(code, block, number, scale)) }, says)
 	}
 	neighbour := func(by int) func(i int) int { return func(i int) int { return w.blockOf(i) + by } }
 	table := func(by int) func(int) float32 { return func(code int) float32 { return w.number(code + by) } }

@@ -67,7 +67,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 					if k == 1 && e.Type == tensor.BFloat16 && s.Shape[3] > 500 {
 						continue // of so many keys, scores of 8 bits are no worse than probabilities of 8 bits
 					}
-					j := e.Judge(t, judgetest.Narrow(w.Whole()))
+					j := e.Judge(t, judge.Narrow(w.Whole()))
 					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, w.Says) {
 						assert.Equal(t, w.Says, j.Reason)
 					}
@@ -80,7 +80,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 func TestMistakesAreRecognised(t *testing.T) {
 	for _, op := range Ops[:2] {
 		e := give(t, op, judge.Spec{Shape: []int{3, 4, 2, 150, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
-		right := judgetest.Narrow(e.Truth().Want)
+		right := judge.Narrow(e.Truth().Want)
 		for i, m := range e.Mistakes() {
 			out := judgetest.Shown(m)
 			if slices.Equal(out, right) || slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
@@ -93,7 +93,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 			}
 			assert.NotContains(t, j.Reason, "rows have wrong values", "%s, mistake %d: %s", op.Name, i, m.Says)
 		}
-		other := judgetest.Narrow(shared.AsOtherType(e.Type, e.Q, e.K, e.V, e.withInputs).Whole())
+		other := judge.Narrow(shared.AsOtherType(e.Type, e.Q, e.K, e.V, e.withInputs).Whole())
 		assert.Contains(t, e.Judge(t, other).Reason, "the bits are read as the other type")
 		assert.Contains(t, e.Judge(t, make([]float32, len(right))).Reason, "every element is 0")
 		bits, _ := e.Type.Unwritten()
@@ -107,7 +107,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 func TestNaNTellsWhatHadNoKey(t *testing.T) {
 	e := give(t, Ops[0], judge.Spec{Shape: []int{3, 2, 1, 150, 64}, Each: []int{150, 0, 120}, Dist: tensor.Normal}, 3)
 	in := func(e example, sequences ...int) string {
-		y := judgetest.Narrow(e.Truth().Want)
+		y := judge.Narrow(e.Truth().Want)
 		e.Type.Round(y)
 		for i := range y {
 			if slices.Contains(sequences, i/(e.S.Heads*e.S.Dim)) {
@@ -127,7 +127,7 @@ func TestALengthAsItWasRecorded(t *testing.T) {
 	e := give(t, Ops[2], judge.Spec{Shape: []int{2, 4, 2, 20, 64}, Each: []int{20, 0}, Dist: tensor.Normal}, 3)
 	one := e.decoding
 	one.Lengths = []int{1, 0}
-	out := judgetest.Narrow(one.Truth().Want)
+	out := judge.Narrow(one.Truth().Want)
 	assert.Contains(t, e.Judge(t, out).Reason, "the lengths are those of when the step was recorded")
 }
 

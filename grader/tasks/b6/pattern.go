@@ -38,7 +38,7 @@ func (d decoding) whenRecorded() (want []float64) {
 		if at := rows(row/d.S.Heads, row%d.S.Heads); len(at) > 0 {
 			value = d.V[at[0] : at[0]+d.S.Dim]
 		}
-		want = append(want, shared.Wide(value)...)
+		want = append(want, judge.Wide(value)...)
 	}
 	return want
 }

@@ -177,7 +177,7 @@ func (a adding) parts(got, want []float32) (all []string) {
 // mistakes are those of writing.
 func (a adding) mistakes() []judge.Mistake {
 	as := func(w way, says string) judge.Mistake {
-		return judge.Wrong(func() []float64 { return shared.Wide(a.written(w).all()) }, says)
+		return judge.Wrong(func() []float64 { return judge.Wide(a.written(w).all()) }, says)
 	}
 	return []judge.Mistake{
 		as(way{swapped: true}, "nibbles are swapped: the first of two codes is in the byte's low half"),

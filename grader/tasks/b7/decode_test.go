@@ -83,11 +83,11 @@ func TestMisreadingsAreRecognised(t *testing.T) {
 	for _, bits := range []int{8, 4} {
 		e, d := giveStep(t, bits, judge.Spec{Shape: []int{2, 4, 2, 160, 64}, Each: []int{150, 75}, Dist: tensor.Normal}, 3)
 		right := d.read(reading{})
-		exact := judgetest.Narrow(right.Truth().Want)
+		exact := judge.Narrow(right.Truth().Want)
 		assert.True(t, e.Judge(t, exact).Passed)
 		known := 0
 		for i, m := range d.misreadings(right) {
-			out := judgetest.Narrow(m.Whole())
+			out := judge.Narrow(m.Whole())
 			if slices.ContainsFunc(out, func(v float32) bool { return v != v }) {
 				continue // it reads what was never written
 			}
@@ -110,7 +110,7 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 	for _, bits := range []int{8, 4} {
 		e, d := giveStep(t, bits, judge.Spec{Shape: []int{3, 4, 2, 160, 64}, Each: []int{150, 150, 0}, Dist: tensor.Normal}, 3)
 		right := d.read(reading{})
-		want := judgetest.Narrow(right.Truth().Want)
+		want := judge.Narrow(right.Truth().Want)
 		known := 0
 		for i, m := range right.Mistakes() {
 			out := judgetest.Shown(m)
@@ -140,7 +140,7 @@ func TestMistakesOfDecodingAreRecognised(t *testing.T) {
 func TestNaNTellsWhatHadNoKey(t *testing.T) {
 	e, d := giveStep(t, 4, judge.Spec{Shape: []int{3, 2, 1, 1024, 64}, Each: []int{700, 0, 20}, Dist: tensor.Normal}, 3)
 	in := func(sequence int) string {
-		y := judgetest.Narrow(d.read(reading{}).Truth().Want)
+		y := judge.Narrow(d.read(reading{}).Truth().Want)
 		tensor.Float16.Round(y)
 		for i := range 2 * 64 {
 			y[sequence*2*64+i] = float32(math.NaN())
@@ -164,15 +164,15 @@ func TestTurns(t *testing.T) {
 		d := decoding{p.C, cacheOf(bits, p.C.Cache(), p.In[1:n]).clone(), p.In[0].Data, p.C.Each}
 		stale := decoding{p.C, d.clone(), p.In[0].Data, p.C.Each}
 		d.fill(p.In[n].Data, p.In[n+1].Data, way{})
-		right := judgetest.Narrow(d.read(reading{}).Truth().Want)
+		right := judge.Narrow(d.read(reading{}).Truth().Want)
 		tensor.Float16.Round(right)
 		assert.True(t, p.Judge(t, right).Passed)
-		wrong := judgetest.Narrow(stale.read(reading{}).Truth().Want)
+		wrong := judge.Narrow(stale.read(reading{}).Truth().Want)
 		assert.False(t, p.Judge(t, wrong).Passed, "the cache as it was before")
 		if bits == 4 {
 			other := decoding{p.C, stale.clone(), p.In[0].Data, p.C.Each}
 			other.fill(p.In[n].Data, p.In[n+1].Data, way{atOnce: true})
-			byToken := judgetest.Narrow(other.read(reading{byToken: true}).Truth().Want)
+			byToken := judge.Narrow(other.read(reading{byToken: true}).Truth().Want)
 			tensor.Float16.Round(byToken)
 			r := p.Judge(t, byToken)
 			assert.False(t, r.Passed)

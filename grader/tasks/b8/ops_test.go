@@ -152,7 +152,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 		truth := p.truth(p.numbers(reading{}))
 		judgetest.NotAccused(t, truth, p.mistakes(truth.Want)...)
 		for _, m := range p.mistakes(truth.Want) {
-			out := judgetest.Narrow(m.Whole())
+			out := judge.Narrow(m.Whole())
 			tensor.Float16.Round(out)
 			e.Says(t, m.Says, out)
 		}

@@ -71,7 +71,7 @@ func (p multiplication) mistakes(want []float64) []judge.Mistake {
 		if p.isLaid && strings.HasPrefix(m.Says, "the halves") { // laid bytes have another order
 			continue
 		}
-		all = append(all, judge.Wrong(func() []float64 { return p.truth(shared.Narrow(m.Whole())).Want }, m.Says))
+		all = append(all, judge.Wrong(func() []float64 { return p.truth(judge.Narrow(m.Whole())).Want }, m.Says))
 	}
 	if !p.isLaid {
 		return all

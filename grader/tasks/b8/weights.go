@@ -7,7 +7,6 @@ import (
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
-	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 	"flashlab/tensor/quant"
 )
@@ -182,7 +181,7 @@ func (w weights) misreadings() []judge.Mistake {
 	}
 	right := fmt.Sprintf("number i of an output has that of its group i / %d", group)
 	read := func(r reading, says string) judge.Mistake {
-		return judge.Wrong(func() []float64 { return shared.Wide(w.numbers(r)) }, says)
+		return judge.Wrong(func() []float64 { return judge.Wide(w.numbers(r)) }, says)
 	}
 	all := []judge.Mistake{
 		read(reading{code: func(o, i int) int { return w.code(o, i^1) }}, "the halves of each byte are swapped: the first of its two numbers is in its low half"),
@@ -201,6 +200,6 @@ func (w weights) misreadings() []judge.Mistake {
 		read(reading{scale: func(float32) float32 { return 1 }}, "the numbers are not multiplied by their group's scale"),
 	}
 	// Of small weights some are the same as the right reading.
-	truth := shared.Wide(w.numbers(reading{}))
+	truth := judge.Wide(w.numbers(reading{}))
 	return slices.DeleteFunc(all, func(m judge.Mistake) bool { return slices.Equal(m.Whole(), truth) })
 }

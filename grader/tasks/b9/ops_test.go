@@ -45,14 +45,6 @@ func (d *decoding) rule(t *testing.T, got []float32) judge.Ruling {
 	return judgeModel(d.Problem, []*tensor.Tensor{in}, problem.Answer{Tensors: []*tensor.Tensor{out}})
 }
 
-func narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
-}
-
 // Plain float32 passes, whatever the seed; what is known to be wrong does not, and is named.
 func TestModel(t *testing.T) {
 	seeds := uint64(3)
@@ -82,7 +74,7 @@ func TestSlips(t *testing.T) {
 			if s.halfWeights && !d.way.INT4 || (s.halfCache || s.openToo) && !d.way.KIVI {
 				continue
 			}
-			got := narrow(logits[float64](d, s))
+			got := judge.Narrow(logits[float64](d, s))
 			j := truth.Judge(got)
 			t.Logf("%v, slip %d: %.2g of %.2g", d.way, i, j.Error, j.Bound)
 			v := d.rule(t, got)
@@ -115,7 +107,7 @@ func TestSheet(t *testing.T) {
 			return []float64{share, faster, amdahl(predicted{share, faster, 0})}
 		}
 		k, i := line(h.cache/h.all(), 2), line(h.matrices/h.all(), 3)
-		good := narrow(slices.Concat(line(0.9, 10), k, i, []float64{amdahl(predicted{k[0], k[1], 0}, predicted{i[0], i[1], 0})}))
+		good := judge.Narrow(slices.Concat(line(0.9, 10), k, i, []float64{amdahl(predicted{k[0], k[1], 0}, predicted{i[0], i[1], 0})}))
 		require.Empty(t, faults(w.batch, w.tokens, good))
 		assert.Contains(t, faults(w.batch, w.tokens, make([]float32, 10)), "not filled in")
 		for at := range good {

@@ -1,6 +1,9 @@
 package shared
 
-import "flashlab/tensor"
+import (
+	"flashlab/grader/grading/judge"
+	"flashlab/tensor"
+)
 
 // other is the other type of 16 bits.
 func other(ty tensor.Type) tensor.Type {
@@ -15,23 +18,5 @@ func ReadAsOther(ty tensor.Type, x []float32) []float32 { return other(ty).Decod
 
 // WrittenAsOther are numbers that were written as the other type, their bits read as this one's.
 func WrittenAsOther(ty tensor.Type, y []float64) []float64 {
-	return Wide(ReadAsOther(other(ty), Narrow(y)))
-}
-
-// Wide are numbers as float64 has them.
-func Wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
-}
-
-// Narrow are numbers rounded to float32.
-func Narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
+	return judge.Wide(ReadAsOther(other(ty), judge.Narrow(y)))
 }

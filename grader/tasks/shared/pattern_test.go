@@ -30,7 +30,7 @@ func give(t *testing.T, op judge.Op, causal bool, shape ...int) given {
 // deviation is what an attention with one thing done otherwise gives.
 func (g given) deviation(v Deviation) []float32 {
 	y, _ := Attention64(g.in[0].Data, g.in[1].Data, g.in[2].Data, g.c.Attention(), v)
-	return judgetest.Narrow(y)
+	return judge.Narrow(y)
 }
 
 func (g given) says(t *testing.T, got []float32, want string) {
@@ -46,7 +46,7 @@ func TestAttentionPatterns(t *testing.T) {
 	for _, g := range []given{full, causal} {
 		assert.True(t, g.Judge(g.c, g.in, g.deviation(Deviation{})).Passed)
 		for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).mistakes() {
-			g.says(t, judgetest.Narrow(m.Whole()), m.Says)
+			g.says(t, judge.Narrow(m.Whole()), m.Says)
 		}
 	}
 	s := causal.c.Attention()
@@ -121,7 +121,7 @@ func TestGemmPatterns(t *testing.T) {
 		a, b := g.in[0].Data, g.in[1].Data
 		product := func(a, b []float32, s attn.GemmShape) []float32 {
 			c, _ := Gemm64(a, b, s)
-			return judgetest.Narrow(c)
+			return judge.Narrow(c)
 		}
 		right := product(a, b, s)
 		assert.True(t, g.Judge(g.c, g.in, right).Passed)

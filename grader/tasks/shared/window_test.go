@@ -15,7 +15,7 @@ func TestAWindowsMistakesAreNamed(t *testing.T) {
 	g := give(t, FlashWindow, true, 1, 2, 137, 161, 33, 37)
 	assert.True(t, g.Judge(g.c, g.in, g.deviation(Deviation{})).Passed)
 	for _, m := range AttentionOn(g.c.Attention(), g.in[0].Data, g.in[1].Data, g.in[2].Data).mistakes() {
-		g.says(t, judgetest.Narrow(m.Whole()), m.Says)
+		g.says(t, judge.Narrow(m.Whole()), m.Says)
 	}
 	plain := give(t, Flash, true, 1, 2, 17, 17, 8)
 	for _, m := range AttentionOn(plain.c.Attention(), plain.in[0].Data, plain.in[1].Data, plain.in[2].Data).mistakes() {

@@ -108,7 +108,7 @@ func New(root, name, title string) ([]string, error) {
 	}
 	lists, err := t.lists(root)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\nthe task's own files are there, the lists of tasks are not: mend that, take back what was written (git clean and git checkout of %s, its room and %s), and try again", err, t.Dir, registryFile)
 	}
 	more, err := write(root, lists)
 	return append(names, more...), err

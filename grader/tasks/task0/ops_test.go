@@ -98,7 +98,7 @@ func TestSums(t *testing.T) {
 	e := judgetest.Of(Ops[4], []int{3}, tensor.Normal, false)
 	p, in := e.Inputs(t, 1)
 	for _, m := range sumMistakes(in[0].Data) {
-		assert.Equal(t, m.Says, e.Judge(p, in, judgetest.Narrow(m.Whole())).Reason)
+		assert.Equal(t, m.Says, e.Judge(p, in, judge.Narrow(m.Whole())).Reason)
 	}
 }
 

@@ -94,14 +94,14 @@ func TestTiledPatterns(t *testing.T) {
 		got  []float32
 		want string
 	}{
-		"o":        {judgetest.Narrow(p.online(slip{o: func(float64) float64 { return 1 }}, 8, 8)), "o is not rescaled"},
-		"l":        {judgetest.Narrow(p.online(slip{l: func(float64) float64 { return 1 }}, 8, 8)), "l is not rescaled"},
-		"inverse":  {judgetest.Narrow(p.online(slip{o: func(f float64) float64 { return 1 / f }}, 8, 8)), "line 10"},
-		"last":     {judgetest.Narrow(p.online(slip{keys: 32}, 8, 8)), "the keys from 32 on are missing"},
-		"carry":    {judgetest.Narrow(p.online(slip{carry: true}, 8, 8)), "carried from one block"},
-		"diagonal": {judgetest.Narrow(p.online(slip{diagonal: true}, 8, 8)), "its own diagonal"},
+		"o":        {judge.Narrow(p.online(slip{o: func(float64) float64 { return 1 }}, 8, 8)), "o is not rescaled"},
+		"l":        {judge.Narrow(p.online(slip{l: func(float64) float64 { return 1 }}, 8, 8)), "l is not rescaled"},
+		"inverse":  {judge.Narrow(p.online(slip{o: func(f float64) float64 { return 1 / f }}, 8, 8)), "line 10"},
+		"last":     {judge.Narrow(p.online(slip{keys: 32}, 8, 8)), "the keys from 32 on are missing"},
+		"carry":    {judge.Narrow(p.online(slip{carry: true}, 8, 8)), "carried from one block"},
+		"diagonal": {judge.Narrow(p.online(slip{diagonal: true}, 8, 8)), "its own diagonal"},
 		"zeros":    {make([]float32, 33*16), "every element is 0"},
-		"missing":  {append(judgetest.Narrow(p.online(slip{}, 8, 8))[:32*16], slices.Repeat([]float32{nothing}, 16)...), "the last one. Does the loop reach every block"},
+		"missing":  {append(judge.Narrow(p.online(slip{}, 8, 8))[:32*16], slices.Repeat([]float32{nothing}, 16)...), "the last one. Does the loop reach every block"},
 		"all NaN":  {slices.Repeat([]float32{float32(math.NaN())}, 33*16), "the inverse, by mistake"},
 	} {
 		v := e.Judge(c, in, x.got)
@@ -109,7 +109,7 @@ func TestTiledPatterns(t *testing.T) {
 		assert.Contains(t, v.Reason, x.want, name)
 		assert.Contains(t, v.Details[0], "q [33, 16], k [40, 16], v [40, 16], causal, br = 8, bc = 8", name)
 	}
-	assert.True(t, e.Judge(c, in, judgetest.Narrow(p.online(slip{}, 8, 8))).Passed)
+	assert.True(t, e.Judge(c, in, judge.Narrow(p.online(slip{}, 8, 8))).Passed)
 }
 
 func TestYardstick(t *testing.T) {

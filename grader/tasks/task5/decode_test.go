@@ -24,12 +24,12 @@ func decodingOf(p judgetest.Prepared) decoding {
 // exactly is what the step gives.
 func exactly(d decoding) []float32 {
 	y, _, _ := shared.Decode64(d.Q, d.K, d.V, d.S, shared.CacheRows(d.S, d.Lengths), shared.Deviation{})
-	return judgetest.Narrow(y)
+	return judge.Narrow(y)
 }
 
 // differs tells whether a mistake makes a difference here, where it can be foretold.
 func differs(m judge.Mistake, right []float32) bool {
-	for i, w := range judgetest.Narrow(m.Whole()) {
+	for i, w := range judge.Narrow(m.Whole()) {
 		if w == w && w != right[i] {
 			return true
 		}

@@ -25,7 +25,7 @@ func TestUpdatePatterns(t *testing.T) {
 	k, v := writes(p, right)
 	assert.True(t, p.Judge(t, k, v).Passed)
 	for _, l := range w.lookalikes() {
-		k, v := writes(p, judgetest.Narrow(l.Whole()))
+		k, v := writes(p, judge.Narrow(l.Whole()))
 		p.Says(t, l.Says, k, v)
 	}
 	k, v = writes(p, judgetest.Changed(right, func(i int) bool { return i == 4 }))

@@ -105,14 +105,14 @@ func TestEverySlipIsCalledByItsName(t *testing.T) {
 	c, in := e.Inputs(t, 3)
 	l := newLayerCase(c, in)
 	for _, m := range (Passes{mergesInto: true, Try: func(slip func(int) Slip) []float64 { return outputs[float64](l, slip) }}).slips() {
-		v := judgeCalls(e, c, in, judgetest.Narrow(m.Whole()), calls())
+		v := judgeCalls(e, c, in, judge.Narrow(m.Whole()), calls())
 		assert.Equal(t, m.Says, v.Reason)
 	}
 	e = models[0]
 	c, in = e.Inputs(t, 3)
 	model := exampleModel(t, c, in)
 	for _, m := range (Passes{Try: func(slip func(int) Slip) []float64 { return logits[float64](model, slip) }}).slips() {
-		v := judgeCalls(e, c, in, judgetest.Narrow(m.Whole()), calls())
+		v := judgeCalls(e, c, in, judge.Narrow(m.Whole()), calls())
 		assert.Equal(t, m.Says, v.Reason)
 	}
 }

@@ -60,15 +60,6 @@ func RoundedAll(x []float32) []float32 {
 	return y
 }
 
-// Narrow is a float64 result as an output holds it.
-func Narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
-}
-
 // Prepared is a case of task 5 with its inputs.
 type Prepared struct {
 	Op judge.Op
@@ -123,7 +114,7 @@ func Changed(x []float32, some func(i int) bool) []float32 {
 
 // Shown is an output that shows a mistake. What nobody can foretell is 0.
 func Shown(m judge.Mistake) []float32 {
-	y := Narrow(m.Whole())
+	y := judge.Narrow(m.Whole())
 	for i, v := range y {
 		if v != v {
 			y[i] = 0
