@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"fmt"
+
+	"flashlab/device/trace"
+)
+
+func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what string) {
+	if raw.PC == 0 { // on an mbarrier
+		f.Message, f.otherLine = "race: "+raw.Text, raw.OtherLine
+		f.Hint = "a barrier is needed between mbarrier.init and the first use by other threads"
+		return
+	}
+	f.Message = "race on " + what
+	file, other := d.place(raw.Module, raw.OtherPC)
+	f.otherLine, f.reads = other.line, raw.Op == "read"
+	f.Notes = append(f.Notes, fmt.Sprintf("thread %s %s it at %s:%d, thread %s %s it at %s:%d",
+		triple(raw.OtherThread), pastWord(raw.OtherOp), file, other.line,
+		triple(raw.Thread), presentWord(raw.Op), f.File, f.Line))
+	f.between = raw.BlocksDiffer
+	f.Sides = []trace.Side{{File: file, Line: other.line, Op: raw.OtherOp, Thread: raw.OtherThread, Block: raw.OtherBlock},
+		{File: f.File, Line: f.Line, Op: raw.Op, Thread: raw.Thread, Block: raw.Block}}
+	if !raw.BlocksDiffer {
+		f.Sides[0].Block = raw.Block
+	}
+	if raw.BlocksDiffer && raw.Text == notHandedOver {
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic behind a fence; it makes known what a block did before its last barrier, and since then only what the atomic's own thread or warp did before it", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "__syncthreads() between what the block writes and the atomic of the thread that counts for it"
+		return
+	}
+	if raw.BlocksDiffer && raw.Text != "" {
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
+		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"
+		return
+	}
+	if raw.BlocksDiffer {
+		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "let each element have one block that writes it, or use an atomic"
+		return
+	}
+	if raw.Text != "" { // what a barrier of some threads says
+		f.Notes = append(f.Notes, raw.Text+"; first seen in block "+triple(raw.Block))
+		return
+	}
+	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
+	switch {
+	case other.line == f.Line && raw.Op != raw.OtherOp:
+		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
+	case raw.Op == "read" && other.line > f.Line:
+		f.Hint = fmt.Sprintf("a barrier is needed between this use of shared data and the write in line %d (or, around a loop, between that and this)", other.line)
+	case raw.Op == "read":
+		f.Hint = "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again"
+	case raw.OtherOp == "read":
+		f.Hint = "a barrier is needed between the last use of shared data and overwriting it"
+	default:
+		f.Hint = "two threads write the same place: one of them should not, or an atomic is meant"
+	}
+}
+
+// noteRace says why what looks like a race is none.
+func noteRace(f *explained, what string) {
+	f.Notes = f.Notes[:1]
+	if f.Kind == "flag" {
+		f.Message = "a volatile flag: " + what
+		f.Hint = "a fence stands on both sides of it, so what was written before is known behind: cuda::atomic_ref with release and acquire says the same in one step each"
+		return
+	}
+	f.Message = "a plain read of what others change by atomics: " + what
+	f.Hint = "the compare-and-swap that follows notices a value that is out of date: as a first guess it may be read so"
+}
