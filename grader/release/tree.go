@@ -151,7 +151,7 @@ func (t *Tree) pick(course map[string][]byte) error {
 			if err != nil {
 				return err
 			}
-			data = shown
+			data = withoutLadders(shown)
 		}
 		t.Contents[name] = data
 	}
