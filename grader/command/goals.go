@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -9,7 +10,8 @@ import (
 	"strings"
 )
 
-// own are the goals that Makefiles have recipes for, as their comments tell: they take no variables.
+// own are the goals that Makefiles have recipes for, as their comments tell. Those take a variable that the comment
+// explains: FRESH=1: what that does.
 func own(makefiles []string) (all List, err error) {
 	for _, name := range makefiles {
 		text, err := os.ReadFile(name)
@@ -17,13 +19,21 @@ func own(makefiles []string) (all List, err error) {
 			return nil, err
 		}
 		for _, m := range recipe.FindAllStringSubmatch(string(text), -1) {
-			all = append(all, Command{Name: m[1], Summary: m[2], Group: makes, Define: Do(func() error { return errors.New("make does that") })})
+			all = append(all, Command{Name: m[1], Summary: m[2], Group: makes, Define: func(f *flag.FlagSet) Run {
+				for _, v := range explained.FindAllStringSubmatch(m[2], -1) {
+					f.Bool(lowered(v[1]), false, v[2])
+				}
+				return func([]string) (int, error) { return Failed, errors.New("make does that") }
+			}})
 		}
 	}
 	return all, nil
 }
 
-var recipe = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.*?## (.*)$`)
+var (
+	recipe    = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.*?## (.*)$`)
+	explained = regexp.MustCompile(`\b([A-Z]+)=1: (.*)`)
+)
 
 // makes is the group of what make does without the grader.
 const makes = "make"

@@ -61,6 +61,7 @@ func TestMakeRefusesWhatNoGoalTakes(t *testing.T) {
 		{"Makefile", "grade TASK=2 task=3", "no variable task; do you mean TASK?"},
 		{"Makefile", "pack TASK=2", "make pack: no variable TASK; it takes O QUICK"},
 		{"Makefile", "lint TASK=2", "make lint: no variable TASK; it takes none"},
+		{"Makefile", "test-all FRSH=1", "no variable FRSH; do you mean FRESH?"},
 		{"Makefile", "TASK=2", "say what to do with TASK=2: make grade TASK=2"},
 		{"Makefile", "greade TASK=2", `no goal "greade"; do you mean grade?`},
 		{"Makefile", "grade 2", "do you mean make grade TASK=2?"},

@@ -37,8 +37,8 @@ const (
 	Full    Fate = "full"    // nothing is docked, nothing held
 )
 
-// fates are those that a kind can meet.
-var fates = map[string][]Fate{Mutants: {Loses}, Timing: {Caught}, Exploits: {Refused, Zero, Held, NoGain}, Honest: {Full}}
+// canMeet are the fates that a kind can meet.
+var canMeet = map[string][]Fate{Mutants: {Loses}, Timing: {Caught}, Exploits: {Refused, Zero, Held, NoGain}, Honest: {Full}}
 
 // Specimen is one of them: a file specimens/KIND/TASK/NAME.toml.
 type Specimen struct {
@@ -113,7 +113,7 @@ func (s *Specimen) read(root, kind, file string) error {
 		there    bool
 	}{
 		{"about", "what is it?", s.About != ""},
-		{"fate", fmt.Sprintf("%q is none of %q, which %s can meet", s.Fate, fates[kind], kind), slices.Contains(fates[kind], s.Fate)},
+		{"fate", fmt.Sprintf("%q is none of %q, which %s can meet", s.Fate, canMeet[kind], kind), slices.Contains(canMeet[kind], s.Fate)},
 		{"edit", "nothing is changed: [[edit]], [files] or [links]", len(s.Edits)+len(s.Files)+len(s.Links) > 0},
 		{"lose", "which points?", s.Fate != Loses || len(s.Lose) > 0},
 		{"says", "what of the timed run?", s.Fate != Caught || len(s.Says) > 0},

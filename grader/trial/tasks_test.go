@@ -105,6 +105,9 @@ func TestVersionsAreRight(t *testing.T) {
 		for _, name := range build.Versions(root, task) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
+				files, err := Base{Task: task, Version: name, SHA256: map[string]string{}}.Files(root)
+				require.NoError(t, err)
+				onRecord(t, "versions", task, name, files)
 				v := gradeOn(t, root, task, run.Version(root, task, name), "")
 				require.Empty(t, v.Refused)
 				for id, says := range another[task.Dir+"/"+name] {
@@ -160,6 +163,7 @@ func TestMutantsLosePoints(t *testing.T) {
 		for _, m := range all {
 			t.Run(m.Name, func(t *testing.T) {
 				t.Parallel() // one task has many more than another
+				specimenOnRecord(t, Mutants, m)
 				judge(t, m, gradeOn(t, root, withChecks(task, slices.Concat(m.Lose, m.Keep)), m.Subject(root), m.Only))
 			})
 		}

@@ -34,6 +34,7 @@ func TestTimingMutantsAreCaught(t *testing.T) {
 		tried[m.Task.Dir] = true
 		t.Run(m.Task.Dir+"/"+m.Name, func(t *testing.T) {
 			t.Parallel()
+			specimenOnRecord(t, Timing, m)
 			said := timedEntry(t, root, m.Task, m.Subject(root))
 			for _, says := range m.Says {
 				assert.Contains(t, said, says)

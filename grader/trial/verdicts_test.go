@@ -59,6 +59,7 @@ func strangers(t *testing.T, kind string) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			specimenOnRecord(t, kind, s, where)
 			quick := *s.Task
 			if s.Fate != Full { // the honest have the task's own limits
 				quick.Limits.Steps = 20_000_000
