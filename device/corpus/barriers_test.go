@@ -21,7 +21,7 @@ func TestEachBarrierDeletedIsMissed(t *testing.T) {
 	d := simulator(t, sim.Options{})
 	deletions, texts, err := Deletions()
 	require.NoError(t, err)
-	load := newLoader(d)
+	load := newLoader(d, false)
 	for file, text := range texts {
 		m, err := d.Compile(device.Source{Name: path.Base(file), Text: text})
 		require.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"flashlab/device"
 )
 
-// Bug is a kernel with one planted bug. Its twin, the same without the bug, takes
-// the same launch and arguments.
+// Bug is a kernel with one planted bug, if it is compiled with the macro BUG. Its twin is the same kernel
+// without BUG, or another one. It takes the same launch and arguments.
 type Bug struct {
 	Name   string
 	File   string // "bugs/races.cu"
@@ -20,13 +20,14 @@ type Bug struct {
 	Blind  string // why compute-sanitizer says nothing about it; "" if it should
 	Class  string // of the mistakes that Hopper made possible; "" of others
 	Apart  bool   // its twin computes something else, so that their results do not compare
-	right  string // its twin, if that is not Name + "_ok"
+	right  string // the twin's kernel, if that is another one
 	launch device.Launch
 	twin   device.Launch // where its launch is the bug
 	args   []argument
 }
 
-// Twin is the name of the kernel without the bug. Several bugs may have one twin.
+// Twin names the twin, for runbug and in tables: NAME_ok, or its kernel, if that is another one. Several bugs may have
+// one twin.
 func (b Bug) Twin() string { return cmp.Or(b.right, b.Name+"_ok") }
 
 // Endless bugs keep a GPU busy until someone stops it.
@@ -132,11 +133,11 @@ func readMarkers(file, text string) (map[string]Bug, error) {
 	return marked, nil
 }
 
-// Runner launches bugs on one device.
-type Runner struct{ load *loader }
+// Runner launches bugs and their twins on one device.
+type Runner struct{ bugs, twins *loader }
 
 // NewRunner makes a runner.
-func NewRunner(d device.Device) *Runner { return &Runner{newLoader(d)} }
+func NewRunner(d device.Device) *Runner { return &Runner{newLoader(d, true), newLoader(d, false)} }
 
 // Compile builds every file of bugs, or one, so that later runs find them in the cache.
 func (r *Runner) Compile(file string) error {
@@ -148,8 +149,10 @@ func (r *Runner) Compile(file string) error {
 		if file != "" && b.File != file {
 			continue
 		}
-		if _, err := r.load.kernel(b.File, b.Name); err != nil {
-			return err
+		for _, load := range []*loader{r.bugs, r.twins} {
+			if _, err := load.kernel(b.File, b.Name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -164,15 +167,15 @@ func (r *Runner) Run(b Bug, twin bool) error {
 
 // Results is Run, and gives the bytes of each result.
 func (r *Runner) Results(b Bug, twin bool) ([][]byte, error) {
-	name, launch := b.Name, b.launch
+	name, launch, load := b.Name, b.launch, r.bugs
 	if twin {
-		name = b.Twin()
+		name, load = cmp.Or(b.right, b.Name), r.twins
 		if b.twin != (device.Launch{}) {
 			launch = b.twin
 		}
 	}
-	d := r.load.device
-	k, err := r.load.kernel(b.File, name)
+	d := load.device
+	k, err := load.kernel(b.File, name)
 	if err != nil {
 		return nil, err
 	}

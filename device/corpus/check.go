@@ -16,7 +16,7 @@ import (
 func Check(t *testing.T, d device.Device) map[string]Computed {
 	t.Helper()
 	all := map[string]Computed{}
-	load := newLoader(d)
+	load := newLoader(d, false)
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) { all[c.Name] = check(t, load, c) })
 	}

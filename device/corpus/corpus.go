@@ -1,6 +1,6 @@
 // Package corpus holds kernels that prove a device: right ones, written as for
 // a GPU and compared with float64 (Check), and wrong ones with one planted bug
-// each beside their right twins (Bugs). The simulator must compute the former
+// each, which have right twins (Bugs). The simulator must compute the former
 // as a GPU does, and find the latter at their lines.
 package corpus
 
@@ -42,13 +42,17 @@ func Files() []string {
 // header is what the files of Hopper's bugs include.
 const header = "hopper_bugs.cuh"
 
-// Source is a .cu file of the corpus, ready to be compiled.
-func Source(file string) (device.Source, error) {
+// Source is a .cu file of the corpus, ready to be compiled: with its planted bugs, or without those
+// that are between #ifdef BUG and #endif.
+func Source(file string, bugs bool) (device.Source, error) {
 	text, err := Text(file)
 	if err != nil {
 		return device.Source{}, err
 	}
 	s := device.Source{Name: path.Base(file), Text: text}
+	if bugs {
+		s.Defines = map[string]string{"BUG": "1"}
+	}
 	if strings.Contains(text, header) {
 		if text, err = Text("bugs/" + header); err != nil {
 			return device.Source{}, err
@@ -58,20 +62,21 @@ func Source(file string) (device.Source, error) {
 	return s, nil
 }
 
-// loader compiles each file once for a device.
+// loader compiles each file once for a device, with its bugs or without.
 type loader struct {
 	device  device.Device
+	bugs    bool
 	modules map[string]device.Module
 }
 
-func newLoader(d device.Device) *loader {
-	return &loader{d, map[string]device.Module{}}
+func newLoader(d device.Device, bugs bool) *loader {
+	return &loader{d, bugs, map[string]device.Module{}}
 }
 
 func (l *loader) kernel(file, name string) (device.Kernel, error) {
 	m, ok := l.modules[file]
 	if !ok {
-		source, err := Source(file)
+		source, err := Source(file, l.bugs)
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func TestTheSameIsCountedOnAarch64(t *testing.T) {
 	machines := onBothMachines(t, sim.Options{Workers: 1}) // how often a compare-and-swap is tried depends on the others
 	of := map[string][]string{}
 	for machine, d := range machines {
-		load := newLoader(d)
+		load := newLoader(d, false)
 		for _, c := range Cases() {
 			require.NoError(t, d.Reset())
 			o, err := c.on(load, nil)

@@ -1,7 +1,9 @@
 package corpus
 
 import (
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,15 +20,20 @@ func TestNvccTakesTheCorpus(t *testing.T) {
 	}
 	slots := make(chan struct{}, runtime.NumCPU())
 	for _, file := range Files() {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			source, err := Source(file)
+		for _, bugs := range []bool{true, false} {
+			source, err := Source(file, bugs)
 			require.NoError(t, err)
-			cubin, err := tk.Compile(source, "sm_90a")
-			require.NoError(t, err)
-			assert.NotEmpty(t, cubin)
-		})
+			if bugs && !strings.Contains(source.Text, "def BUG\n") {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s bugs=%t", file, bugs), func(t *testing.T) {
+				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				cubin, err := tk.Compile(source, "sm_90a")
+				require.NoError(t, err)
+				assert.NotEmpty(t, cubin)
+			})
+		}
 	}
 }

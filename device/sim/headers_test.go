@@ -5,6 +5,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +33,30 @@ func readBugs(t *testing.T, name string) string {
 	text, err := os.ReadFile(filepath.Join("..", "corpus", "bugs", name))
 	require.NoError(t, err)
 	return string(text)
+}
+
+// forEachBug calls test for each kernel of a file of planted bugs, compiled with the macro BUG, and what must be found in
+// it. It calls test once more for a kernel with an #ifdef BUG: without BUG that is the twin, in which nothing is wrong.
+func forEachBug(src device.Source, test func(src device.Source, kernel string, want *trace.Finding)) {
+	want, kernels := wants(src.Text), device.ScanKernels(src.Text)
+	lines := strings.Split(src.Text, "\n")
+	for i, k := range kernels {
+		end := len(lines)
+		if i+1 < len(kernels) {
+			end = kernels[i+1].Line
+		}
+		src.Defines = map[string]string{"BUG": "1"}
+		w, buggy := want[k.Name]
+		if !buggy {
+			test(src, k.Name, nil)
+			continue
+		}
+		test(src, k.Name, &w)
+		if body := lines[k.Line:end]; slices.Contains(body, "#ifdef BUG") || slices.Contains(body, "#ifndef BUG") {
+			src.Defines = nil
+			test(src, k.Name, nil)
+		}
+	}
 }
 
 // bench is a device with one module on it.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/device/trace"
 	"flashlab/tensor"
 )
 
@@ -70,9 +71,8 @@ func TestHoppersBugsByTheHeadersWords(t *testing.T) {
 }
 
 func findHoppersBugs(t *testing.T, d *Device, src device.Source) {
-	want := wants(src.Text)
-	require.NotEmpty(t, want)
-	for _, k := range device.ScanKernels(src.Text) {
+	require.NotEmpty(t, wants(src.Text))
+	forEachBug(src, func(src device.Source, name string, want *trace.Finding) {
 		require.NoError(t, d.Reset())
 		m, err := d.Compile(src)
 		require.NoError(t, err)
@@ -84,21 +84,20 @@ func findHoppersBugs(t *testing.T, d *Device, src device.Source) {
 		in, out := upload(b, "x", x), alloc[float32](b, "y", 8192)
 		box, err := device.NewTensorMap(in.Memory(), tensor.Float16, []int{64, 64}, []int{64, 64}, 128)
 		require.NoError(t, err)
-		kernel, err := m.Kernel(k.Name)
+		kernel, err := m.Kernel(name)
 		require.NoError(t, err)
 		launched := d.Launch(kernel, device.Launch{Grid: device.D1(1), Block: device.D1(256)}, box, in, out)
 		r, err := d.Report()
 		require.NoError(t, err)
-		w, buggy := want[k.Name]
-		if !buggy {
-			assert.NoError(t, launched, k.Name)
-			assert.Empty(t, r.Findings, k.Name)
-			continue
+		if want == nil {
+			assert.NoError(t, launched, name)
+			assert.Empty(t, r.Findings, name)
+			return
 		}
-		if assert.NotEmpty(t, r.Findings, "%s: want %s", k.Name, w.Kind) {
-			assert.Equal(t, w.Kind, r.Findings[0].Kind, "%s: %s", k.Name, r.Findings[0])
-			assert.Equal(t, w.Line, r.Findings[0].Line, "%s: %s", k.Name, r.Findings[0])
-			t.Logf("%s:\n%v", k.Name, r.Findings[0])
+		if assert.NotEmpty(t, r.Findings, "%s: want %s", name, want.Kind) {
+			assert.Equal(t, want.Kind, r.Findings[0].Kind, "%s: %s", name, r.Findings[0])
+			assert.Equal(t, want.Line, r.Findings[0].Line, "%s: %s", name, r.Findings[0])
+			t.Logf("%s:\n%v", name, r.Findings[0])
 		}
-	}
+	})
 }

@@ -1,5 +1,6 @@
-// clusters.cu - Thread block clusters: each planted bug is beside a twin without it. "want:" is a
-// finding of that line. Launches have 4 blocks of 64 threads, in clusters of 2.
+// clusters.cu - Thread block clusters. A kernel with an #ifdef BUG is a planted bug, and its twin
+// without BUG; the other bugs are beside their twins. "want:" is a finding of that line. Launches
+// have 4 blocks of 64 threads, in clusters of 2.
 #include <cooperative_groups.h>
 #include <stdint.h>
 namespace cg = cooperative_groups;
@@ -69,20 +70,6 @@ extern "C" __global__ void writes_without_barrier(const float *x, float *y) {
     y[i] = mine[63 - threadIdx.x]; // want: race
     cluster.sync();
 }
-extern "C" __global__ void rounds(const float *x, float *y) {
-    __shared__ float mine[64];
-    cg::cluster_group cluster = cg::this_cluster();
-    int i = blockIdx.x * 64 + threadIdx.x;
-    float sum = x[i];
-    float *theirs = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1);
-    for (int round = 0; round < 3; round++) {
-        mine[threadIdx.x] = sum;
-        cluster.sync();
-        sum += theirs[threadIdx.x];
-        cluster.sync();
-    }
-    y[i] = sum;
-}
 extern "C" __global__ void rounds_with_one_barrier(const float *x, float *y) {
     __shared__ float mine[64];
     cg::cluster_group cluster = cg::this_cluster();
@@ -93,8 +80,13 @@ extern "C" __global__ void rounds_with_one_barrier(const float *x, float *y) {
         mine[threadIdx.x] = sum;
         cluster.sync();
         sum += theirs[threadIdx.x]; // want: race
+#ifndef BUG
+        cluster.sync();
+#endif
     }
+#ifdef BUG
     cluster.sync();
+#endif
     y[i] = sum;
 }
 extern "C" __global__ void adds_up(const float *x, float *y) {
@@ -109,21 +101,16 @@ extern "C" __global__ void adds_up(const float *x, float *y) {
     else
         y[blockIdx.x * 64 + threadIdx.x] = 0;
 }
-extern "C" __global__ void adds_atomically(const float *x, float *y) {
-    __shared__ float sum;
-    cg::cluster_group cluster = cg::this_cluster();
-    if (threadIdx.x == 0) sum = 0;
-    cluster.sync();
-    if (threadIdx.x == 0) atomicAdd(cluster.map_shared_rank(&sum, 0), x[blockIdx.x * 64]);
-    cluster.sync();
-    y[blockIdx.x * 64 + threadIdx.x] = sum;
-}
 extern "C" __global__ void adds_plainly(const float *x, float *y) {
     __shared__ float sum;
     cg::cluster_group cluster = cg::this_cluster();
     if (threadIdx.x == 0) sum = 0;
     cluster.sync();
+#ifdef BUG
     if (threadIdx.x == 0) *cluster.map_shared_rank(&sum, 0) += x[blockIdx.x * 64]; // want: race
+#else
+    if (threadIdx.x == 0) atomicAdd(cluster.map_shared_rank(&sum, 0), x[blockIdx.x * 64]);
+#endif
     cluster.sync();
     y[blockIdx.x * 64 + threadIdx.x] = sum;
 }
@@ -208,24 +195,20 @@ extern "C" __global__ void relaxed_behind_a_fence(const float *x, float *y) {
     y[i] = cluster.map_shared_rank(mine, cluster.block_rank() ^ 1)[threadIdx.x];
     cluster.sync();
 }
-extern "C" __global__ void arrives_before_it_waits(const float *x, float *y) {
-    cg::this_cluster().sync();
-    ARRIVE;
-    WAIT;
-    y[threadIdx.x] = x[threadIdx.x];
-}
 extern "C" __global__ void waits_without_arriving(const float *x, float *y) {
     cg::this_cluster().sync();
+#ifndef BUG
+    ARRIVE;
+#endif
     WAIT; // want: bad barrier
     y[threadIdx.x] = x[threadIdx.x];
 }
-extern "C" __global__ void all_arrive(const float *x, float *y) {
-    cg::this_cluster().sync();
-    __syncthreads();
-    y[blockIdx.x * 64 + threadIdx.x] = x[threadIdx.x];
-}
 extern "C" __global__ void half_arrives(const float *x, float *y) {
+#ifdef BUG
     if (threadIdx.x < 32) cg::this_cluster().sync();
+#else
+    cg::this_cluster().sync();
+#endif
     __syncthreads(); // want: deadlock
     y[blockIdx.x * 64 + threadIdx.x] = x[threadIdx.x];
 }

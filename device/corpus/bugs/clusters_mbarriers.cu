@@ -23,23 +23,6 @@ namespace cg = cooperative_groups;
                  "r"(rank)                                                                         \
                  : "memory")
 
-extern "C" __global__ void hands_over(const float *x, float *y) {
-    __shared__ float mine[64];
-    __shared__ uint64_t full;
-    cg::cluster_group cluster = cg::this_cluster();
-    int i = blockIdx.x * 64 + threadIdx.x, other = cluster.block_rank() ^ 1;
-    if (threadIdx.x == 0) {
-        INIT(&full, 64);
-        FENCE_INIT;
-    }
-    RELAXED;
-    WAIT;
-    cluster.map_shared_rank(mine, other)[threadIdx.x] = x[i];
-    ARRIVE_AT(&full, other);
-    UNTIL(&full, 0);
-    y[i] = mine[63 - threadIdx.x];
-    cluster.sync();
-}
 extern "C" __global__ void hands_over_unasked(const float *x, float *y) {
     __shared__ float mine[64];
     __shared__ uint64_t full;
@@ -49,12 +32,22 @@ extern "C" __global__ void hands_over_unasked(const float *x, float *y) {
         INIT(&full, 64);
         FENCE_INIT;
     }
+#ifdef BUG
     mine[threadIdx.x] = 0;
     cluster.sync();
+#else
+    RELAXED;
+    WAIT;
+#endif
     cluster.map_shared_rank(mine, other)[threadIdx.x] = x[i];
     ARRIVE_AT(&full, other);
-    y[i] = mine[63 - threadIdx.x]; // want: race
+#ifndef BUG
     UNTIL(&full, 0);
+#endif
+    y[i] = mine[63 - threadIdx.x]; // want: race
+#ifdef BUG
+    UNTIL(&full, 0);
+#endif
     cluster.sync();
 }
 extern "C" __global__ void known_barrier(const float *x, float *y) {
@@ -81,51 +74,30 @@ extern "C" __global__ void unknown_barrier(const float *x, float *y) {
     cluster.sync();
     y[blockIdx.x * 64 + threadIdx.x] = x[0];
 }
-extern "C" __global__ void waits_for_its_own(const float *x, float *y) {
-    __shared__ uint64_t full;
-    cg::cluster_group cluster = cg::this_cluster();
-    if (threadIdx.x == 0) INIT(&full, 64);
-    cluster.sync();
-    ARRIVE_AT(&full, cluster.block_rank() ^ 1);
-    UNTIL(&full, 0);
-    y[blockIdx.x * 64 + threadIdx.x] = x[0];
-    cluster.sync();
-}
 extern "C" __global__ void waits_for_anothers(const float *x, float *y) {
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
     if (threadIdx.x == 0) INIT(&full, 64);
     cluster.sync();
+#ifdef BUG
     UNTIL(cluster.map_shared_rank(&full, cluster.block_rank() ^ 1), 0); // want: bad mbarrier
-    y[blockIdx.x * 64 + threadIdx.x] = x[0];
-}
-extern "C" __global__ void stores_asynchronously(const float *x, float *y) {
-    __shared__ float mine[64];
-    __shared__ uint64_t full;
-    cg::cluster_group cluster = cg::this_cluster();
-    int i = blockIdx.x * 64 + threadIdx.x, other = cluster.block_rank() ^ 1;
-    if (threadIdx.x == 0) {
-        INIT(&full, 1);
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" ::"r"(AT(&full)));
-    }
-    cluster.sync();
-    asm volatile(
-        "{ .reg .b32 to, b;\nmapa.shared::cluster.u32 to, %0, %2;\n"
-        "mapa.shared::cluster.u32 b, %1, %2;\n"
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [to], %3, [b];\n}" ::"r"(
-            AT(mine + threadIdx.x)),
-        "r"(AT(&full)), "r"(other), "f"(x[i])
-        : "memory");
+#else
+    ARRIVE_AT(&full, cluster.block_rank() ^ 1);
     UNTIL(&full, 0);
-    y[i] = mine[63 - threadIdx.x];
+#endif
+    y[blockIdx.x * 64 + threadIdx.x] = x[0];
+#ifndef BUG
     cluster.sync();
+#endif
 }
 extern "C" __global__ void stores_unwaited(const float *x, float *y) {
     __shared__ float mine[64];
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
     int i = blockIdx.x * 64 + threadIdx.x, other = cluster.block_rank() ^ 1;
+#ifdef BUG
     mine[threadIdx.x] = 0;
+#endif
     if (threadIdx.x == 0) {
         INIT(&full, 1);
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" ::"r"(AT(&full)));
@@ -138,8 +110,13 @@ extern "C" __global__ void stores_unwaited(const float *x, float *y) {
             AT(mine + threadIdx.x)),
         "r"(AT(&full)), "r"(other), "f"(x[i])
         : "memory");
-    y[i] = mine[63 - threadIdx.x]; // want: race
+#ifndef BUG
     UNTIL(&full, 0);
+#endif
+    y[i] = mine[63 - threadIdx.x]; // want: race
+#ifdef BUG
+    UNTIL(&full, 0);
+#endif
     cluster.sync();
 }
 
@@ -236,25 +213,15 @@ extern "C" __global__ void refills_when_told(const float *x, float *y) {
                  : "memory")
 #define FENCE_ASYNC asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-extern "C" __global__ void sends_to_neighbour(const float *x, float *y) {
-    __shared__ __align__(128) float mine[64], theirs[64];
-    __shared__ uint64_t full;
-    cg::cluster_group cluster = cg::this_cluster();
-    int i = blockIdx.x * 64 + threadIdx.x;
-    mine[threadIdx.x] = x[i];
-    FENCE_ASYNC;
-    BOTH_READY(&full)
-    if (threadIdx.x == 0) SEND(theirs, mine, &full, cluster.block_rank() ^ 1);
-    UNTIL(&full, 0);
-    y[i] = theirs[threadIdx.x];
-    cluster.sync();
-}
 extern "C" __global__ void sends_to_neighbour_without_fence(const float *x, float *y) {
     __shared__ __align__(128) float mine[64], theirs[64];
     __shared__ uint64_t full;
     cg::cluster_group cluster = cg::this_cluster();
     int i = blockIdx.x * 64 + threadIdx.x;
     mine[threadIdx.x] = x[i];
+#ifndef BUG
+    FENCE_ASYNC;
+#endif
     BOTH_READY(&full)
     if (threadIdx.x == 0)
         SEND(theirs, mine, &full, cluster.block_rank() ^ 1); // want: no proxy fence

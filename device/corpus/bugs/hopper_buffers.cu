@@ -1,25 +1,6 @@
 // hopper_buffers.cu - Bugs in using a buffer again: while wgmma or the copy engine still needs it.
 #include "hopper_bugs.cuh"
 
-extern "C" __global__ void refills_after_multiplying(const __grid_constant__ CUtensorMap map,
-                                                     const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    WAIT(&full, 0);
-    float d[4] = {0, 0, 0, 0};
-    FENCE;
-    MULTIPLY(d, described(tile), described(tile));
-    COMMIT;
-    FINISH;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        ANNOUNCE(&full, TILE);
-        FETCH(tile, &map, 8, &full);
-    }
-    WAIT(&full, 1);
-    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
-}
 extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUtensorMap map,
                                                      const half *x, float *y) {
     __shared__ __align__(1024) Tile tile;
@@ -30,11 +11,17 @@ extern "C" __global__ void refills_while_multiplying(const __grid_constant__ CUt
     FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: race
     COMMIT;
+#ifndef BUG
+    FINISH;
+    __syncthreads();
+#endif
     if (threadIdx.x == 0) {
         ANNOUNCE(&full, TILE);
         FETCH(tile, &map, 8, &full);
     }
+#ifdef BUG
     FINISH;
+#endif
     WAIT(&full, 1);
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }
@@ -48,23 +35,14 @@ extern "C" __global__ void writes_while_multiplying(const __grid_constant__ CUte
     FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: race
     COMMIT;
-    tile[threadIdx.x] = 0;
-    FINISH;
-    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
-}
-extern "C" __global__ void writes_after_multiplying(const __grid_constant__ CUtensorMap map,
-                                                    const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    WAIT(&full, 0);
-    float d[4] = {0, 0, 0, 0};
-    FENCE;
-    MULTIPLY(d, described(tile), described(tile));
-    COMMIT;
+#ifndef BUG
     FINISH;
     __syncthreads();
+#endif
     tile[threadIdx.x] = 0;
+#ifdef BUG
+    FINISH;
+#endif
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }
 // The second warpgroup's first thread refills when the first warpgroup's warps have arrived.
@@ -135,18 +113,6 @@ extern "C" __global__ void two_copies_at_once(const __grid_constant__ CUtensorMa
     WAIT(&full, 0);
     y[threadIdx.x] = __half2float(tile[threadIdx.x]);
 }
-extern "C" __global__ void changes_what_it_sent(const __grid_constant__ CUtensorMap map,
-                                                const half *x, float *y) {
-    __shared__ __align__(128) float row[256];
-    row[threadIdx.x] = threadIdx.x;
-    FENCE_ASYNC;
-    __syncthreads();
-    if (threadIdx.x) return;
-    SEND(y, row, 1024);
-    SEND_COMMIT;
-    SEND_WAIT;
-    row[0] = 7;
-}
 extern "C" __global__ void changes_what_it_sends(const __grid_constant__ CUtensorMap map,
                                                  const half *x, float *y) {
     __shared__ __align__(128) float row[256];
@@ -156,6 +122,11 @@ extern "C" __global__ void changes_what_it_sends(const __grid_constant__ CUtenso
     if (threadIdx.x) return;
     SEND(y, row, 1024); // want: changed on its way
     SEND_COMMIT;
-    row[0] = 7;
+#ifndef BUG
     SEND_WAIT;
+#endif
+    row[0] = 7;
+#ifdef BUG
+    SEND_WAIT;
+#endif
 }

@@ -1,6 +1,7 @@
-// hopper_bugs.cuh - what the files of planted bugs share. Each bug is beside a twin without it.
-// Blocks have 256 threads, two warpgroups. map is a tensor of 64 rows of 64 halves, in a box of the
-// same size, swizzled by 128; x and y hold 4096 halves and 8192 floats.
+// hopper_bugs.cuh - what the files of planted bugs share. A kernel with an #ifdef BUG is a bug, and
+// its twin without BUG; the other bugs are beside their twins. Blocks have 256 threads, two
+// warpgroups. map is a tensor of 64 rows of 64 halves, in a box of the same size, swizzled by 128;
+// x and y hold 4096 halves and 8192 floats.
 #pragma once
 #include <cuda.h>
 #include <cuda_fp16.h>

@@ -27,24 +27,19 @@ extern "C" __global__ void uses_sums_early(const __grid_constant__ CUtensorMap m
     y[threadIdx.x] = d[1]; // want: sums on their way
     FINISH;
 }
-extern "C" __global__ void changes_sums_in_time(const __grid_constant__ CUtensorMap map,
-                                                const half *x, float *y) {
-    PRODUCT
-    FENCE;
-    MULTIPLY(d, described(tile), described(tile));
-    COMMIT;
-    FINISH;
-    d[1] = 3;
-    y[threadIdx.x] = d[1];
-}
 extern "C" __global__ void changes_sums_early(const __grid_constant__ CUtensorMap map,
                                               const half *x, float *y) {
     PRODUCT
     FENCE;
     MULTIPLY(d, described(tile), described(tile));
     COMMIT;
-    d[1] = 3; // want: sums on their way
+#ifndef BUG
     FINISH;
+#endif
+    d[1] = 3; // want: sums on their way
+#ifdef BUG
+    FINISH;
+#endif
     y[threadIdx.x] = d[1];
 }
 extern "C" __global__ void waits_for_the_first_only(const __grid_constant__ CUtensorMap map,
@@ -56,21 +51,12 @@ extern "C" __global__ void waits_for_the_first_only(const __grid_constant__ CUte
     COMMIT;
     MULTIPLY(e, described(tile), described(tile));
     COMMIT;
+#ifdef BUG
     asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-    y[threadIdx.x] = e[1]; // want: sums on their way
-    FINISH;
-}
-extern "C" __global__ void waits_for_both(const __grid_constant__ CUtensorMap map, const half *x,
-                                          float *y) {
-    PRODUCT
-    float e[4] = {0, 0, 0, 0};
-    FENCE;
-    MULTIPLY(d, described(tile), described(tile));
-    COMMIT;
-    MULTIPLY(e, described(tile), described(tile));
-    COMMIT;
+#else
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    y[threadIdx.x] = e[1];
+#endif
+    y[threadIdx.x] = e[1]; // want: sums on their way
     FINISH;
 }
 extern "C" __global__ void commits_nothing(const __grid_constant__ CUtensorMap map, const half *x,
@@ -146,23 +132,17 @@ extern "C" __global__ void a_warp_is_missing(const __grid_constant__ CUtensorMap
 
 // --- Named barriers, registers
 
-extern "C" __global__ void one_writes_for_the_other(const __grid_constant__ CUtensorMap map,
-                                                    const half *x, float *y) {
-    __shared__ float row[128];
-    if (threadIdx.x < 128) {
-        row[threadIdx.x] = threadIdx.x;
-        NAMED_ARRIVE(1, 256);
-        return;
-    }
-    NAMED(1, 256);
-    y[threadIdx.x] = row[255 - threadIdx.x];
-}
 extern "C" __global__ void arrives_before_it_writes(const __grid_constant__ CUtensorMap map,
                                                     const half *x, float *y) {
     __shared__ float row[128];
     if (threadIdx.x < 128) {
-        NAMED_ARRIVE(1, 256);
+#ifndef BUG
         row[threadIdx.x] = threadIdx.x;
+#endif
+        NAMED_ARRIVE(1, 256);
+#ifdef BUG
+        row[threadIdx.x] = threadIdx.x;
+#endif
         return;
     }
     NAMED(1, 256);
@@ -185,18 +165,15 @@ extern "C" __global__ void each_half_by_itself(const __grid_constant__ CUtensorM
     NAMED(1 + threadIdx.x / 128, 128);
     y[threadIdx.x] = row[threadIdx.x ^ 127];
 }
-extern "C" __global__ void one_barrier_for_both(const __grid_constant__ CUtensorMap map,
-                                                const half *x, float *y) {
-    __shared__ float row[256];
-    row[threadIdx.x] = threadIdx.x;
-    NAMED(1, 256);
-    y[threadIdx.x] = row[threadIdx.x ^ 128];
-}
 extern "C" __global__ void wrong_half(const __grid_constant__ CUtensorMap map, const half *x,
                                       float *y) {
     __shared__ float row[256];
     row[threadIdx.x] = threadIdx.x;
+#ifdef BUG
     NAMED(1 + threadIdx.x / 128, 128);
+#else
+    NAMED(1, 256);
+#endif
     y[threadIdx.x] = row[threadIdx.x ^ 128]; // want: race
 }
 extern "C" __global__ void two_counts(const __grid_constant__ CUtensorMap map, const half *x,

@@ -27,58 +27,34 @@ extern "C" __global__ void only_one_waits(const __grid_constant__ CUtensorMap ma
     if (threadIdx.x == 0) WAIT(&full, 0);
     y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: race
 }
-extern "C" __global__ void one_waits_for_its_warp(const __grid_constant__ CUtensorMap map,
-                                                  const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    if (threadIdx.x % 32 == 0) WAIT(&full, 0);
-    __syncwarp();
-    y[threadIdx.x] = __half2float(tile[threadIdx.x]);
-}
 extern "C" __global__ void one_waits_without_its_warp(const __grid_constant__ CUtensorMap map,
                                                       const half *x, float *y) {
     __shared__ __align__(1024) Tile tile;
     __shared__ uint64_t full;
     FILLING(tile, full)
     if (threadIdx.x % 32 == 0) WAIT(&full, 0);
+#ifndef BUG
+    __syncwarp();
+#endif
     y[threadIdx.x] = __half2float(tile[threadIdx.x]); // want: race
-}
-extern "C" __global__ void multiplies_in_time(const __grid_constant__ CUtensorMap map,
-                                              const half *x, float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    FILLING(tile, full)
-    WAIT(&full, 0);
-    float d[4] = {0, 0, 0, 0};
-    FENCE;
-    MULTIPLY(d, described(tile), described(tile));
-    COMMIT;
-    FINISH;
-    for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }
 extern "C" __global__ void multiplies_early(const __grid_constant__ CUtensorMap map, const half *x,
                                             float *y) {
     __shared__ __align__(1024) Tile tile;
     __shared__ uint64_t full;
     FILLING(tile, full)
+#ifndef BUG
+    WAIT(&full, 0);
+#endif
     float d[4] = {0, 0, 0, 0};
     FENCE;
     MULTIPLY(d, described(tile), described(tile)); // want: not waited for
     COMMIT;
     FINISH;
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
+#ifdef BUG
     WAIT(&full, 0);
-}
-extern "C" __global__ void waits_and_leaves(const __grid_constant__ CUtensorMap map, const half *x,
-                                            float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    READY(full)
-    if (threadIdx.x) return;
-    ANNOUNCE(&full, TILE);
-    FETCH(tile, &map, 0, &full);
-    WAIT(&full, 0);
+#endif
 }
 extern "C" __global__ void never_waited_for(const __grid_constant__ CUtensorMap map, const half *x,
                                             float *y) {
@@ -88,49 +64,44 @@ extern "C" __global__ void never_waited_for(const __grid_constant__ CUtensorMap 
     if (threadIdx.x) return;
     ANNOUNCE(&full, TILE);
     FETCH(tile, &map, 0, &full); // want: not waited for
+#ifndef BUG
+    WAIT(&full, 0);
+#endif
 }
 
 // --- Phases
 
-#define TWO_ROUNDS(second)                                                                         \
-    READY(full)                                                                                    \
-    for (int i = 0; i < 2; i++) {                                                                  \
-        if (threadIdx.x == 0) {                                                                    \
-            ANNOUNCE(&full, TILE);                                                                 \
-            FETCH(tile, &map, 8 * i, &full);                                                       \
-        }                                                                                          \
-        WAIT(&full, i ? second : 0);
-extern "C" __global__ void flips_its_phase(const __grid_constant__ CUtensorMap map, const half *x,
-                                           float *y) {
-    __shared__ __align__(1024) Tile tile;
-    __shared__ uint64_t full;
-    TWO_ROUNDS(1)
-    y[256 * i + threadIdx.x] = __half2float(tile[threadIdx.x]);
-    __syncthreads();
-}
-}
 extern "C" __global__ void keeps_its_phase(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     __shared__ __align__(1024) Tile tile;
     __shared__ uint64_t full;
-    TWO_ROUNDS(0)
-    y[256 * i + threadIdx.x] = __half2float(tile[threadIdx.x]); // want: stale phase
-    __syncthreads();
-}
-WAIT(&full, 1);
+    READY(full)
+    for (int i = 0; i < 2; i++) {
+        if (threadIdx.x == 0) {
+            ANNOUNCE(&full, TILE);
+            FETCH(tile, &map, 8 * i, &full);
+        }
+#ifdef BUG
+        WAIT(&full, 0);
+#else
+        WAIT(&full, i);
+#endif
+        y[256 * i + threadIdx.x] = __half2float(tile[threadIdx.x]); // want: stale phase
+        __syncthreads();
+    }
+#ifdef BUG
+    WAIT(&full, 1);
+#endif
 }
 extern "C" __global__ void waits_for_ever(const __grid_constant__ CUtensorMap map, const half *x,
                                           float *y) {
     __shared__ uint64_t empty;
     READY(empty)
+#ifdef BUG
     if (threadIdx.x == 0) WAIT(&empty, 0); // want: deadlock
-    y[threadIdx.x] = 1;
-}
-extern "C" __global__ void passes_the_first_time(const __grid_constant__ CUtensorMap map,
-                                                 const half *x, float *y) {
-    __shared__ uint64_t empty;
-    READY(empty)
+#else
     if (threadIdx.x == 0) WAIT(&empty, 1);
+#endif
     y[threadIdx.x] = 1;
 }
 
@@ -166,41 +137,30 @@ extern "C" __global__ void announces_one_of_two(const __grid_constant__ CUtensor
     __shared__ uint64_t full;
     READY(full)
     if (threadIdx.x == 0) {
+#ifdef BUG
         ANNOUNCE(&full, TILE); // want: transaction bytes
-        FETCH(tile[0], &map, 0, &full);
-        FETCH(tile[1], &map, 32, &full);
-    }
-    WAIT(&full, 0);
-    y[threadIdx.x] = __half2float(tile[0][threadIdx.x]);
-}
-extern "C" __global__ void announces_both(const __grid_constant__ CUtensorMap map, const half *x,
-                                          float *y) {
-    __shared__ __align__(1024) Tile tile[2];
-    __shared__ uint64_t full;
-    READY(full)
-    if (threadIdx.x == 0) {
+#else
         ANNOUNCE(&full, 2 * TILE);
+#endif
         FETCH(tile[0], &map, 0, &full);
         FETCH(tile[1], &map, 32, &full); // half of it is outside, and counts
     }
     WAIT(&full, 0);
     y[threadIdx.x] = __half2float(tile[0][threadIdx.x]);
+#ifndef BUG
     y[256 + threadIdx.x] = __half2float(tile[1][4096 - 256 + threadIdx.x]);
-}
-extern "C" __global__ void as_many_arrive(const __grid_constant__ CUtensorMap map, const half *x,
-                                          float *y) {
-    __shared__ uint64_t full;
-    if (threadIdx.x == 0) INIT(&full, 2);
-    __syncthreads();
-    if (threadIdx.x == 0) ARRIVE_TIMES(&full, 2);
-    y[threadIdx.x] = 1;
+#endif
 }
 extern "C" __global__ void too_many_arrive(const __grid_constant__ CUtensorMap map, const half *x,
                                            float *y) {
     __shared__ uint64_t full;
     if (threadIdx.x == 0) INIT(&full, 2);
     __syncthreads();
+#ifdef BUG
     if (threadIdx.x == 0) ARRIVE_TIMES(&full, 3); // want: too many arrivals
+#else
+    if (threadIdx.x == 0) ARRIVE_TIMES(&full, 2);
+#endif
     y[threadIdx.x] = 1;
 }
 extern "C" __global__ void initialised_for_all(const __grid_constant__ CUtensorMap map,

@@ -1,20 +1,16 @@
-// Races, each followed by its twin that is right. A line that must be reported
-// carries the kind of finding behind "want". Blocks have 64 threads where
-// bug_table.go does not say otherwise.
+// Races. The file is compiled twice: with BUG each kernel has its bug, without BUG it is the bug's
+// twin, which is right. A line that must be reported carries the kind of finding behind "want".
+// Blocks have 64 threads where bug_table.go does not say otherwise.
 
 // Read after write: nobody waits until the tile is full.
 extern "C" __global__ void read_too_early(const float *x, float *y) {
     __shared__ float tile[64];
     int t = threadIdx.x;
     tile[t] = x[t];
-    y[t] = tile[63 - t]; // want: race
-}
-extern "C" __global__ void read_too_early_ok(const float *x, float *y) {
-    __shared__ float tile[64];
-    int t = threadIdx.x;
-    tile[t] = x[t];
+#ifndef BUG
     __syncthreads();
-    y[t] = tile[63 - t];
+#endif
+    y[t] = tile[63 - t]; // want: race
 }
 
 // Write after read: the tile is filled again while others still read it.
@@ -26,34 +22,22 @@ extern "C" __global__ void refill_too_early(const float *x, float *y, int tiles)
         tile[t] = x[i * 64 + t];
         __syncthreads();
         for (int k = 0; k < 64; k++) sum += tile[k]; // want: race
-    }
-    y[t] = sum;
-}
-extern "C" __global__ void refill_too_early_ok(const float *x, float *y, int tiles) {
-    __shared__ float tile[64];
-    int t = threadIdx.x;
-    float sum = 0;
-    for (int i = 0; i < tiles; i++) {
-        tile[t] = x[i * 64 + t];
+#ifndef BUG
         __syncthreads();
-        for (int k = 0; k < 64; k++) sum += tile[k];
-        __syncthreads();
+#endif
     }
     y[t] = sum;
 }
 
 // Write after write: two threads, one place, two values.
 extern "C" __global__ void two_writers(const float *x, float *y) {
-    __shared__ float s[32];
-    int t = threadIdx.x;
-    s[t % 32] = x[t]; // want: race
-    __syncthreads();
-    y[t] = s[t % 32];
-}
-extern "C" __global__ void two_writers_ok(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;
+#ifdef BUG
+    s[t % 32] = x[t]; // want: race
+#else
     s[t] = x[t];
+#endif
     __syncthreads();
     y[t] = s[t % 32];
 }
@@ -67,20 +51,11 @@ extern "C" __global__ void wrong_buffer(const float *x, float *y, int tiles) {
     __syncthreads();
     for (int i = 0; i < tiles; i++) {
         if (i + 1 < tiles) buffer[(i + 1) % 2][t] = x[(i + 1) * 64 + t];
+#ifdef BUG
         for (int k = 0; k < 64; k++) sum += buffer[(i + 1) % 2][k]; // want: race
-        __syncthreads();
-    }
-    y[t] = sum;
-}
-extern "C" __global__ void wrong_buffer_ok(const float *x, float *y, int tiles) {
-    __shared__ float buffer[2][64];
-    int t = threadIdx.x;
-    float sum = 0;
-    buffer[0][t] = x[t];
-    __syncthreads();
-    for (int i = 0; i < tiles; i++) {
-        if (i + 1 < tiles) buffer[(i + 1) % 2][t] = x[(i + 1) * 64 + t];
+#else
         for (int k = 0; k < 64; k++) sum += buffer[i % 2][k];
+#endif
         __syncthreads();
     }
     y[t] = sum;
@@ -92,23 +67,17 @@ extern "C" __global__ void tree_without_barrier(const float *x, float *y) {
     int t = threadIdx.x;
     part[t] = x[t];
     __syncthreads();
-    for (int half = 128; half > 0; half /= 2)
-        if (t < half) part[t] += part[t + half]; // want: race
-    if (t == 0) y[0] = part[0];
-}
-extern "C" __global__ void tree_without_barrier_ok(const float *x, float *y) {
-    __shared__ float part[256];
-    int t = threadIdx.x;
-    part[t] = x[t];
-    __syncthreads();
     for (int half = 128; half > 0; half /= 2) {
-        if (t < half) part[t] += part[t + half];
+        if (t < half) part[t] += part[t + half]; // want: race
+#ifndef BUG
         __syncthreads();
+#endif
     }
     if (t == 0) y[0] = part[0];
 }
 
-// The last warp of a tree, as it was written before lanes could part ways.
+// The last warp of a tree, as it was written before lanes could part ways. Its twin is another
+// kernel.
 extern "C" __global__ void last_warp_unsynchronised(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;
@@ -142,19 +111,11 @@ extern "C" __global__ void swap_twice(const float *x, float *y) {
     int i = threadIdx.x / 8, j = threadIdx.x % 8;
     tile[i][j] = x[threadIdx.x];
     __syncthreads();
-    float v = tile[i][j]; // want: race
-    tile[i][j] = tile[j][i];
-    tile[j][i] = v;
-    __syncthreads();
-    y[threadIdx.x] = tile[i][j];
-}
-extern "C" __global__ void swap_twice_ok(const float *x, float *y) {
-    __shared__ float tile[8][8];
-    int i = threadIdx.x / 8, j = threadIdx.x % 8;
-    tile[i][j] = x[threadIdx.x];
-    __syncthreads();
-    if (i < j) {
-        float v = tile[i][j];
+#ifndef BUG
+    if (i < j)
+#endif
+    {
+        float v = tile[i][j]; // want: race
         tile[i][j] = tile[j][i];
         tile[j][i] = v;
     }
@@ -169,20 +130,13 @@ extern "C" __global__ void scan_one_barrier(const float *x, float *y) {
     s[t] = x[t];
     __syncthreads();
     for (int d = 1; d < 64; d *= 2) {
+#ifdef BUG
         if (t >= d) s[t] += s[t - d]; // want: race
-        __syncthreads();
-    }
-    y[t] = s[t];
-}
-extern "C" __global__ void scan_one_barrier_ok(const float *x, float *y) {
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    s[t] = x[t];
-    __syncthreads();
-    for (int d = 1; d < 64; d *= 2) {
+#else
         float left = t >= d ? s[t - d] : 0.f;
         __syncthreads();
         s[t] += left;
+#endif
         __syncthreads();
     }
     y[t] = s[t];
@@ -192,13 +146,10 @@ extern "C" __global__ void scan_one_barrier_ok(const float *x, float *y) {
 extern "C" __global__ void announce_too_early(const float *x, float *y) {
     __shared__ float scale;
     if (threadIdx.x == 0) scale = x[7];
-    y[threadIdx.x] = x[threadIdx.x] * scale; // want: race
-}
-extern "C" __global__ void announce_too_early_ok(const float *x, float *y) {
-    __shared__ float scale;
-    if (threadIdx.x == 0) scale = x[7];
+#ifndef BUG
     __syncthreads();
-    y[threadIdx.x] = x[threadIdx.x] * scale;
+#endif
+    y[threadIdx.x] = x[threadIdx.x] * scale; // want: race
 }
 
 // The rim of a tile comes from other threads than its middle.
@@ -207,15 +158,10 @@ extern "C" __global__ void rim_without_barrier(const float *x, float *y) {
     int t = threadIdx.x;
     tile[t + 1] = x[t + 1];
     if (t < 2) tile[65 * t] = x[65 * t];
-    y[t] = tile[t] + tile[t + 1] + tile[t + 2]; // want: race
-}
-extern "C" __global__ void rim_without_barrier_ok(const float *x, float *y) {
-    __shared__ float tile[66];
-    int t = threadIdx.x;
-    tile[t + 1] = x[t + 1];
-    if (t < 2) tile[65 * t] = x[65 * t];
+#ifndef BUG
     __syncthreads();
-    y[t] = tile[t] + tile[t + 1] + tile[t + 2];
+#endif
+    y[t] = tile[t] + tile[t + 1] + tile[t + 2]; // want: race
 }
 
 // A tiled product that lacks the barrier after the use; 16 × 16 threads.
@@ -228,19 +174,9 @@ extern "C" __global__ void product_one_barrier(const float *a, const float *b, f
         bs[ty][tx] = b[(from + ty) * 16 + tx];
         __syncthreads();
         for (int k = 0; k < 16; k++) sum += as[ty][k] * bs[k][tx]; // want: race
-    }
-    c[ty * 16 + tx] = sum;
-}
-extern "C" __global__ void product_one_barrier_ok(const float *a, const float *b, float *c, int n) {
-    __shared__ float as[16][16], bs[16][16];
-    int ty = threadIdx.y, tx = threadIdx.x;
-    float sum = 0;
-    for (int from = 0; from < n; from += 16) {
-        as[ty][tx] = a[ty * n + from + tx];
-        bs[ty][tx] = b[(from + ty) * 16 + tx];
+#ifndef BUG
         __syncthreads();
-        for (int k = 0; k < 16; k++) sum += as[ty][k] * bs[k][tx];
-        __syncthreads();
+#endif
     }
     c[ty * 16 + tx] = sum;
 }

@@ -1,19 +1,15 @@
-// Races between lanes, blocks and atomic operations, each followed by its twin
-// that is right.
+// Races between lanes, blocks and atomic operations. Without BUG each kernel is its twin, which is
+// right.
 
 // Lanes exchange through shared memory and trust in marching together.
 extern "C" __global__ void exchange_in_warp(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;
     s[t] = x[t];
-    y[t] = s[t ^ 1]; // want: race
-}
-extern "C" __global__ void exchange_in_warp_ok(const float *x, float *y) {
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    s[t] = x[t];
+#ifndef BUG
     __syncwarp();
-    y[t] = s[t ^ 1];
+#endif
+    y[t] = s[t ^ 1]; // want: race
 }
 
 // A warp's barrier where the whole block has to wait.
@@ -21,15 +17,12 @@ extern "C" __global__ void syncwarp_too_weak(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;
     s[t] = x[t];
+#ifdef BUG
     __syncwarp();
-    y[t] = s[t ^ 32]; // want: race
-}
-extern "C" __global__ void syncwarp_too_weak_ok(const float *x, float *y) {
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    s[t] = x[t];
+#else
     __syncthreads();
-    y[t] = s[t ^ 32];
+#endif
+    y[t] = s[t ^ 32]; // want: race
 }
 
 // Each half of the warp waits for itself only.
@@ -41,17 +34,11 @@ extern "C" __global__ void halves_apart(const float *x, float *y) {
         __syncwarp(0x0000ffffu);
     else
         __syncwarp(0xffff0000u);
+#ifdef BUG
     y[t] = s[t ^ 16]; // want: race
-}
-extern "C" __global__ void halves_apart_ok(const float *x, float *y) {
-    __shared__ float s[32];
-    int t = threadIdx.x;
-    s[t] = x[t];
-    if (t < 16)
-        __syncwarp(0x0000ffffu);
-    else
-        __syncwarp(0xffff0000u);
+#else
     y[t] = s[t ^ 8];
+#endif
 }
 
 // A shuffle is no barrier for memory.
@@ -60,15 +47,10 @@ extern "C" __global__ void shuffle_is_no_barrier(const float *x, float *y) {
     int t = threadIdx.x;
     s[t] = x[t];
     float v = __shfl_sync(0xffffffffu, x[t], 0);
-    y[t] = v + s[31 - t]; // want: race
-}
-extern "C" __global__ void shuffle_is_no_barrier_ok(const float *x, float *y) {
-    __shared__ float s[32];
-    int t = threadIdx.x;
-    s[t] = x[t];
-    float v = __shfl_sync(0xffffffffu, x[t], 0);
+#ifndef BUG
     __syncwarp();
-    y[t] = v + s[31 - t];
+#endif
+    y[t] = v + s[31 - t]; // want: race
 }
 
 // A counter that everybody increments.
@@ -76,15 +58,11 @@ extern "C" __global__ void counter_not_atomic(const float *x, int *count) {
     __shared__ int positive;
     if (threadIdx.x == 0) positive = 0;
     __syncthreads();
+#ifdef BUG
     if (x[threadIdx.x] > 0) positive++; // want: race
-    __syncthreads();
-    if (threadIdx.x == 0) *count = positive;
-}
-extern "C" __global__ void counter_not_atomic_ok(const float *x, int *count) {
-    __shared__ int positive;
-    if (threadIdx.x == 0) positive = 0;
-    __syncthreads();
+#else
     if (x[threadIdx.x] > 0) atomicAdd(&positive, 1);
+#endif
     __syncthreads();
     if (threadIdx.x == 0) *count = positive;
 }
@@ -95,16 +73,11 @@ extern "C" __global__ void histogram_not_atomic(const int *x, int *bins) {
     int t = threadIdx.x;
     if (t < 8) mine[t] = 0;
     __syncthreads();
+#ifdef BUG
     mine[x[t] & 7] += 1; // want: race
-    __syncthreads();
-    if (t < 8) bins[t] = mine[t];
-}
-extern "C" __global__ void histogram_not_atomic_ok(const int *x, int *bins) {
-    __shared__ int mine[8];
-    int t = threadIdx.x;
-    if (t < 8) mine[t] = 0;
-    __syncthreads();
+#else
     atomicAdd(&mine[x[t] & 7], 1);
+#endif
     __syncthreads();
     if (t < 8) bins[t] = mine[t];
 }
@@ -114,16 +87,10 @@ extern "C" __global__ void bins_zeroed_too_late(const int *x, int *bins) {
     __shared__ int mine[64];
     int t = threadIdx.x;
     mine[t] = 0;
+#ifndef BUG
+    __syncthreads();
+#endif
     atomicAdd(&mine[(x[t] + 1) & 63], 1); // want: race
-    __syncthreads();
-    bins[t] = mine[t];
-}
-extern "C" __global__ void bins_zeroed_too_late_ok(const int *x, int *bins) {
-    __shared__ int mine[64];
-    int t = threadIdx.x;
-    mine[t] = 0;
-    __syncthreads();
-    atomicAdd(&mine[(x[t] + 1) & 63], 1);
     __syncthreads();
     bins[t] = mine[t];
 }
@@ -135,47 +102,40 @@ extern "C" __global__ void total_read_too_early(const float *x, float *y) {
     if (t == 0) total = 0;
     __syncthreads();
     atomicAdd(&total, x[t]);
+#ifndef BUG
+    __syncthreads();
+#endif
     y[t] = x[t] / total; // want: race
-}
-extern "C" __global__ void total_read_too_early_ok(const float *x, float *y) {
-    __shared__ float total;
-    int t = threadIdx.x;
-    if (t == 0) total = 0;
-    __syncthreads();
-    atomicAdd(&total, x[t]);
-    __syncthreads();
-    y[t] = x[t] / total;
 }
 
 // All blocks add to one number.
 extern "C" __global__ void blocks_share_a_sum(const float *x, float *y) {
+#ifdef BUG
     if (threadIdx.x == 0) y[0] += x[blockIdx.x]; // want: race
-}
-extern "C" __global__ void blocks_share_a_sum_ok(const float *x, float *y) {
+#else
     if (threadIdx.x == 0) atomicAdd(&y[0], x[blockIdx.x]);
+#endif
 }
 
 // Each block writes one element too many: its neighbour's first.
 extern "C" __global__ void blocks_overlap(const float *x, float *y) {
     int first = blockIdx.x * 64;
+#ifdef BUG
     for (int i = threadIdx.x; i <= 64; i += 64)
         y[first + i] = x[first + i] * (1 + blockIdx.x); // want: race
-}
-extern "C" __global__ void blocks_overlap_ok(const float *x, float *y) {
-    int first = blockIdx.x * 64;
+#else
     for (int i = threadIdx.x; i < 64; i += 64) y[first + i] = x[first + i] * (1 + blockIdx.x);
+#endif
 }
 
 // A stencil in place: the rim belongs to another block.
 extern "C" __global__ void stencil_in_place(const float *x, float *y) {
     int i = blockIdx.x * 64 + threadIdx.x;
+#ifdef BUG
     float v = i + 1 < gridDim.x * 64 ? y[i + 1] : 0.f; // want: race
-    __syncthreads();
-    y[i] = 0.5f * (x[i] + v);
-}
-extern "C" __global__ void stencil_in_place_ok(const float *x, float *y) {
-    int i = blockIdx.x * 64 + threadIdx.x;
+#else
     float v = i + 1 < gridDim.x * 64 ? x[i + 1] : 0.f;
+#endif
     __syncthreads();
     y[i] = 0.5f * (x[i] + v);
 }
@@ -185,27 +145,22 @@ extern "C" __global__ void barrier_is_no_grid_barrier(const float *x, float *y, 
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = x[i];
     __syncthreads();
+#ifdef BUG
     z[i] = y[gridDim.x * 64 - 1 - i]; // want: race
-}
-extern "C" __global__ void barrier_is_no_grid_barrier_ok(const float *x, float *y, float *z) {
-    int i = blockIdx.x * 64 + threadIdx.x;
-    y[i] = x[i];
-    __syncthreads();
+#else
     z[i] = y[blockIdx.x * 64 + 63 - threadIdx.x];
+#endif
 }
 
 // Neighbouring bytes are no race, the same byte is.
 extern "C" __global__ void bytes_overlap(const float *x, unsigned char *y) {
     __shared__ unsigned char flags[64];
     int t = threadIdx.x;
+#ifdef BUG
     flags[t / 2] = (unsigned char)(x[t] * 2); // want: race
-    __syncthreads();
-    y[t] = flags[t / 2];
-}
-extern "C" __global__ void bytes_overlap_ok(const float *x, unsigned char *y) {
-    __shared__ unsigned char flags[64];
-    int t = threadIdx.x;
+#else
     flags[t] = (unsigned char)(x[t] * 2);
+#endif
     __syncthreads();
     y[t] = flags[t / 2];
 }
@@ -216,20 +171,17 @@ extern "C" __global__ void sums_before_all_are_done(const float *x, float *parts
     if (threadIdx.x != 0) return;
     parts[blockIdx.x] = x[blockIdx.x];
     __threadfence();
+#ifdef BUG
     atomicAdd(done, 1u);
-    __threadfence();
-    float sum = 0;
-    for (int b = 0; b < gridDim.x; b++) sum += parts[b]; // want: race
-    y[blockIdx.x] = sum;
-}
-extern "C" __global__ void sums_before_all_are_done_ok(const float *x, float *parts, unsigned *done,
-                                                       float *y) {
-    if (threadIdx.x != 0) return;
-    parts[blockIdx.x] = x[blockIdx.x];
-    __threadfence();
+#else
     bool last = atomicAdd(done, 1u) == gridDim.x - 1;
+#endif
     __threadfence();
     float sum = 0;
+#ifdef BUG
+    for (int b = 0; b < gridDim.x; b++) sum += parts[b]; // want: race
+#else
     for (int b = 0; last && b < gridDim.x; b++) sum += parts[b];
+#endif
     y[blockIdx.x] = sum;
 }

@@ -1,19 +1,16 @@
-// Values that nobody wrote, each followed by its twin that is right.
+// Values that nobody wrote. Without BUG each kernel is its twin, which is right.
 
 // The last element of the tile is never filled.
 extern "C" __global__ void tile_partly_filled(const float *x, float *y) {
     __shared__ float tile[64];
     int t = threadIdx.x;
+#ifdef BUG
     if (t < 63) tile[t] = x[t];
+#else
+    tile[t] = t < 63 ? x[t] : 0.f;
+#endif
     __syncthreads();
     y[t] = tile[63 - t]; // want: uninitialised
-}
-extern "C" __global__ void tile_partly_filled_ok(const float *x, float *y) {
-    __shared__ float tile[64];
-    int t = threadIdx.x;
-    tile[t] = t < 63 ? x[t] : 0.f;
-    __syncthreads();
-    y[t] = tile[63 - t];
 }
 
 // The rest of the last tile should be zero, and holds whatever was there.
@@ -23,16 +20,11 @@ extern "C" __global__ void tail_not_zeroed(const float *x, float *y, int n) {
     if (t < n) tile[t] = x[t];
     __syncthreads();
     float sum = 0;
+#ifdef BUG
     for (int k = 0; k < 64; k++) sum += tile[k]; // want: uninitialised
-    y[t] = sum;
-}
-extern "C" __global__ void tail_not_zeroed_ok(const float *x, float *y, int n) {
-    __shared__ float tile[64];
-    int t = threadIdx.x;
-    if (t < n) tile[t] = x[t];
-    __syncthreads();
-    float sum = 0;
+#else
     for (int k = 0; k < n; k++) sum += tile[k];
+#endif
     y[t] = sum;
 }
 
@@ -40,14 +32,10 @@ extern "C" __global__ void tail_not_zeroed_ok(const float *x, float *y, int n) {
 extern "C" __global__ void sum_without_start(const float *x, float *y, int n) {
     __shared__ float sum[64];
     int t = threadIdx.x;
-    for (int i = t; i < n; i += 64) sum[t] += x[i]; // want: uninitialised
-    y[t] = sum[t];
-}
-extern "C" __global__ void sum_without_start_ok(const float *x, float *y, int n) {
-    __shared__ float sum[64];
-    int t = threadIdx.x;
+#ifndef BUG
     sum[t] = 0;
-    for (int i = t; i < n; i += 64) sum[t] += x[i];
+#endif
+    for (int i = t; i < n; i += 64) sum[t] += x[i]; // want: uninitialised
     y[t] = sum[t];
 }
 
@@ -55,14 +43,10 @@ extern "C" __global__ void sum_without_start_ok(const float *x, float *y, int n)
 extern "C" __global__ void dynamic_unwritten(const float *x, float *y) {
     extern __shared__ float best[];
     int t = threadIdx.x;
-    best[t] = fmaxf(best[t], x[t]); // want: uninitialised
-    y[t] = best[t];
-}
-extern "C" __global__ void dynamic_unwritten_ok(const float *x, float *y) {
-    extern __shared__ float best[];
-    int t = threadIdx.x;
+#ifndef BUG
     best[t] = -INFINITY;
-    best[t] = fmaxf(best[t], x[t]);
+#endif
+    best[t] = fmaxf(best[t], x[t]); // want: uninitialised
     y[t] = best[t];
 }
 
@@ -72,53 +56,49 @@ extern "C" __global__ void reads_padding(const float *x, float *y) {
     int t = threadIdx.x;
     tile[t / 8][t % 8] = x[t];
     __syncthreads();
+#ifdef BUG
     y[t] = tile[t / 8][t % 8 + 1]; // want: uninitialised
-}
-extern "C" __global__ void reads_padding_ok(const float *x, float *y) {
-    __shared__ float tile[8][9];
-    int t = threadIdx.x;
-    tile[t / 8][t % 8] = x[t];
-    __syncthreads();
+#else
     y[t] = t % 8 < 7 ? tile[t / 8][t % 8 + 1] : 0.f;
+#endif
 }
 
 // A buffer fresh from malloc.
 extern "C" __global__ void reads_fresh(const float *fresh, const float *x, float *y) {
+#ifdef BUG
     y[threadIdx.x] = x[threadIdx.x] + fresh[threadIdx.x]; // want: uninitialised
-}
-extern "C" __global__ void reads_fresh_ok(const float *fresh, const float *x, float *y) {
+#else
     y[threadIdx.x] = x[threadIdx.x] + (fresh ? 1.f : 0.f);
+#endif
 }
 
 // A total that was never set to zero.
 extern "C" __global__ void adds_to_fresh(const float *x, float *fresh) {
-    atomicAdd(fresh, x[threadIdx.x]); // want: uninitialised
-}
-extern "C" __global__ void adds_to_fresh_ok(const float *x, float *fresh) {
+#ifndef BUG
     if (threadIdx.x == 0) *fresh = 0;
     __syncthreads();
-    atomicAdd(fresh, x[threadIdx.x]);
+#endif
+    atomicAdd(fresh, x[threadIdx.x]); // want: uninitialised
 }
 
 // A thread's own array, of which n elements are written; n is 3.
 extern "C" __global__ void local_partly_written(const float *x, float *y, int n) {
     float best[4];
     for (int i = 0; i < n; i++) best[i] = x[threadIdx.x] + i;
+#ifdef BUG
     y[threadIdx.x] = best[(threadIdx.x + n) % 4]; // todo: uninitialised
-}
-extern "C" __global__ void local_partly_written_ok(const float *x, float *y, int n) {
-    float best[4];
-    for (int i = 0; i < n; i++) best[i] = x[threadIdx.x] + i;
+#else
     y[threadIdx.x] = best[(threadIdx.x + n) % 3];
+#endif
 }
 
 // The guard is too strict: the last element stays unwritten, and only the copy
 // to the host can tell.
 extern "C" __global__ void last_one_unwritten(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef BUG
     if (i < n - 1) y[i] = x[i]; // want: never written
-}
-extern "C" __global__ void last_one_unwritten_ok(const float *x, float *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#else
     if (i < n) y[i] = x[i];
+#endif
 }

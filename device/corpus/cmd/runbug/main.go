@@ -2,7 +2,7 @@
 // watch the process (it has to be built with the tag cuda):
 //
 //	compute-sanitizer --tool racecheck runbug read_too_early
-//	compute-sanitizer --tool racecheck runbug read_too_early_ok
+//	compute-sanitizer --tool racecheck runbug read_too_early_ok   its twin, the kernel without the bug
 //	runbug -compile [FILE]   builds every kernel, or a file's, so that later runs find them
 //	runbug -result reads_early   runs a bug many times, and says how often its numbers are not its twin's
 //
@@ -56,5 +56,5 @@ func find(name string) (bug corpus.Bug, twin bool, err error) {
 			return b, b.Twin() == name, nil
 		}
 	}
-	return corpus.Bug{}, false, fmt.Errorf("no planted bug, nor a twin, is called %q", name)
+	return corpus.Bug{}, false, fmt.Errorf("no planted bug, nor a twin, is called %q: agreement -plan lists them", name)
 }
