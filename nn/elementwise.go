@@ -50,7 +50,7 @@ func (l *Layers) Fill(dst Floats, d tensor.Dist, seed uint64, stream uint32, sca
 	if dist < 0 {
 		return fmt.Errorf("%s: unknown distribution %q", what(), d)
 	}
-	return l.launch("fill", min(tiles(dst.Len(), block), mostFilling), block, dst, dst.Len(), dist, seed, stream, scale)
+	return l.launch("fill", min(tiles(dst.Len(), 8*block), mostFilling), block, keyed(seed, stream, scale, dst, dst.Len(), dist)...)
 }
 
 // FillHalves is Fill in halves, each number rounded once.
@@ -63,10 +63,19 @@ func (l *Layers) FillHalves(dst device.Buffer[device.Float16], d tensor.Dist, se
 	if err != nil {
 		return err
 	}
-	return l.launch("fill_narrow", min(tiles(dst.Len(), block), mostFilling), block, bytes, dst.Len(), 16, dist, seed, stream, scale)
+	return l.launch("fill_narrow", min(tiles(dst.Len(), 8*block), mostFilling), block, keyed(seed, stream, scale, bytes, dst.Len(), 16, dist)...)
 }
 
-// mostFilling bounds the blocks: a thread has several numbers beyond 16 million.
+// keyed are a fill's arguments: those of its own, the key in pairs of words, and the scale.
+func keyed(seed uint64, stream uint32, scale float32, own ...any) []any {
+	key := tensor.KeyOf(seed, stream)
+	for i := 0; i < len(key); i += 2 {
+		own = append(own, uint64(key[i])|uint64(key[i+1])<<32)
+	}
+	return append(own, scale)
+}
+
+// mostFilling bounds the blocks. A thread makes eight numbers at a time, and more than once beyond 128 million.
 const mostFilling = 1 << 16
 
 // FillAs writes the numbers of tensor.FillAs, from its first on, over all of dst.
@@ -93,5 +102,5 @@ func (l *Layers) FillAs(t tensor.Type, dst device.Memory, d tensor.Dist, seed ui
 	if t == tensor.BFloat16 || t == tensor.E8M0 {
 		bits = -bits // what is there twice of so many bits
 	}
-	return l.launch("fill_narrow", min(tiles(n, block), mostFilling), block, bytes, n, bits, dist, seed, stream, t.Unit())
+	return l.launch("fill_narrow", min(tiles(n, 8*block), mostFilling), block, keyed(seed, stream, t.Unit(), bytes, n, bits, dist)...)
 }

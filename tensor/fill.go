@@ -6,8 +6,9 @@ import (
 )
 
 // Dist names a distribution of inputs. Every value depends only on the seed,
-// the stream and its own index, by integer hashing and exact scaling. So Go, CUDA
-// and PyTorch make the same bits, and any slice can be made on its own.
+// the stream and its own index, by ChaCha8 and exact scaling. So Go, CUDA
+// and PyTorch make the same bits, any slice can be made on its own, and nobody
+// who has seen some of them can tell the others.
 type Dist string
 
 // The distributions.
@@ -42,9 +43,9 @@ func Fill(dst []float32, d Dist, seed uint64, stream uint32, from int) error {
 	if !d.Known() {
 		return fmt.Errorf("tensor: unknown distribution %q", d)
 	}
-	key := streamKey(seed, stream)
+	n := numbers{key: KeyOf(seed, stream)}
 	for i := range dst {
-		dst[i] = value(d, key, uint64(from+i))
+		dst[i] = n.value(d, uint64(from+i))
 	}
 	return nil
 }
@@ -79,61 +80,85 @@ func Random(d Dist, seed uint64, stream uint32, shape ...int) (*Tensor, error) {
 	return t, Fill(t.Data, d, seed, stream, 0)
 }
 
-func value(d Dist, key [2]uint32, i uint64) float32 {
+// numbers makes those of one key. Neighbours come from 32 neighbouring blocks: a warp of a GPU has a block a lane, and
+// writes side by side.
+type numbers struct {
+	key     Key
+	numbers blocks
+	choices blocks // what some distributions need besides: a sequence of its own
+}
+
+// lanes of a warp.
+const lanes = 32
+
+// blocks are 32 neighbouring ones, which are kept until others are asked for.
+type blocks struct {
+	of   [lanes]words
+	from uint64
+	have bool
+}
+
+func (b *blocks) find(k *Key, sequence uint32, from uint64) *[lanes]words {
+	if !b.have || b.from != from {
+		for lane := range uint64(lanes) {
+			b.of[lane] = k.block(sequence, from+lane)
+		}
+		b.have, b.from = true, from
+	}
+	return &b.of
+}
+
+func (n *numbers) value(d Dist, i uint64) float32 {
 	switch d {
 	case Uniform:
-		return float32(int32(hash(key, i, 0))>>8) * 0x1p-23
+		a, _ := n.pair(i)
+		return float32(int32(a)>>8) * 0x1p-23
 	case Large:
-		return normal(key, i) * 64
+		return n.normal(i) * 64
 	case OneHot:
-		if hash(key, i, 2)%16 == 0 {
-			return normal(key, i) + 1000
+		if n.choice(i)%16 == 0 {
+			return n.normal(i) + 1000
 		}
 	case Equal:
-		return normal(key, 0)
+		return n.normal(0)
 	case Masked:
-		if i%64 != 0 && hash(key, i, 2)%2 == 0 {
+		if i%64 != 0 && n.choice(i)%2 == 0 {
 			return float32(math.Inf(-1))
 		}
 	case Uneven:
-		return normal(key, i) * float32(math.Ldexp(1, int(i/256%12)-11))
+		return n.normal(i) * float32(math.Ldexp(1, int(i/256%12)-11))
 	case Groups: // sizes 0 7 2 9, 4 11 6 1, 8 3 10 5
-		return normal(key, i) * float32(math.Ldexp(1, int(i/128*7%12)-11))
+		return n.normal(i) * float32(math.Ldexp(1, int(i/128*7%12)-11))
 	case Columns:
 		if i%8 == 5 {
-			return normal(key, i) + 16*normal(key, i%64)
+			return n.normal(i) + 16*sum(n.key.pair(i%64))
 		}
 	}
-	return normal(key, i)
+	return n.normal(i)
 }
 
 // normal is a sum of four uniform 16-bit numbers, centred: 18 bits, so the
 // scaling by 2^-15 is exact.
-func normal(key [2]uint32, i uint64) float32 {
-	a, b := hash(key, i, 0), hash(key, i, 1)
+func (n *numbers) normal(i uint64) float32 { return sum(n.pair(i)) }
+
+func sum(a, b uint32) float32 {
 	sum := int32(a&0xffff) + int32(a>>16) + int32(b&0xffff) + int32(b>>16)
 	return float32(sum-2*65535) * 0x1p-15
 }
 
-// hash mixes an index with the key; lane tells several numbers of one index
-// apart.
-func hash(key [2]uint32, i uint64, lane uint32) uint32 {
-	h := mix(uint32(i) ^ key[0])
-	return mix(h + uint32(i>>32)*0x9e3779b9 + lane*0x85ebca6b ^ key[1])
+// pair is the two words that number i is made of: a block serves 8 numbers, each 32 apart.
+func (n *numbers) pair(i uint64) (a, b uint32) {
+	w := &n.numbers.find(&n.key, 0, i/256*lanes)[i%lanes]
+	return w[2*(i/lanes%8)], w[2*(i/lanes%8)+1]
 }
 
-func streamKey(seed uint64, stream uint32) [2]uint32 {
-	a := mix(uint32(seed) + 0x9e3779b9*(stream+1))
-	return [2]uint32{a, mix(uint32(seed>>32) ^ a)}
+// choice is a word for number i: a block serves 16.
+func (n *numbers) choice(i uint64) uint32 {
+	return n.choices.find(&n.key, 1, i/512*lanes)[i%lanes][i/lanes%16]
 }
 
-// mix is a 32-bit bijection whose output bits each depend on all input bits
-// (the constants of Chris Wellons' hash prospector).
-func mix(x uint32) uint32 {
-	x ^= x >> 16
-	x *= 0x7feb352d
-	x ^= x >> 15
-	x *= 0x846ca68b
-	x ^= x >> 16
-	return x
+// pair is the same from scratch.
+func (k *Key) pair(i uint64) (a, b uint32) {
+	w := k.block(0, i/256*lanes+i%lanes)
+	return w[2*(i/lanes%8)], w[2*(i/lanes%8)+1]
 }

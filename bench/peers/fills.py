@@ -1,36 +1,58 @@
 """The numbers of the Go package tensor, bit for bit, on whatever device a tensor is."""
 
+import hashlib
+import struct
+
 import torch
 
 MASK = 0xFFFFFFFF
-CHUNK = 1 << 24
+LANES = 32  # neighbouring numbers come from neighbouring blocks
+TILE = 256  # numbers of as many blocks
+CHUNK = 1 << 14  # tiles at a time
+CONSTANTS = struct.unpack("<4I", b"expand 32-byte k")
 
 
-def mix(x):
-    """The Go function of this name, on 32-bit numbers held in 64: a product may
-    overflow, its low half is right all the same."""
-    x = x ^ (x >> 16)
-    x = (x * 0x7FEB352D) & MASK
-    x = x ^ (x >> 15)
-    x = (x * 0x846CA68B) & MASK
-    return x ^ (x >> 16)
+def key_of(seed, stream):
+    """tensor.KeyOf: eight words."""
+    return struct.unpack("<8I", hashlib.sha256(struct.pack("<QI", seed, stream)).digest())
+
+
+def rotated(x, n):
+    return (x << n | x >> (32 - n)) & MASK
+
+
+def quarter(x, a, b, c, d):
+    for to, by, other, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+        x[to] = (x[to] + x[by]) & MASK
+        x[other] = rotated(x[other] ^ x[to], n)
+
+
+def blocks(key, numbers):
+    """ChaCha's blocks of these numbers, with eight rounds: sixteen words, in 64 bits each."""
+    word = lambda w: torch.full_like(numbers, w)
+    start = [*map(word, CONSTANTS), *map(word, key), numbers & MASK, numbers >> 32, word(0), word(0)]
+    x = list(start)
+    for _ in range(4):
+        for i in range(4):
+            quarter(x, i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(x, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return [(a + b) & MASK for a, b in zip(x, start)]
 
 
 def fill(dst, seed, stream):
     """tensor.Fill of the distribution "normal", from the first number on, rounded to dst's own type."""
-    a = mix((seed & MASK) + 0x9E3779B9 * (stream + 1) & MASK)
-    b = mix((seed >> 32) & MASK ^ a)
-    flat = dst.view(-1)
-    for start in range(0, flat.numel(), CHUNK):
-        i = torch.arange(start, min(start + CHUNK, flat.numel()), device=dst.device)
-        h = mix((i & MASK) ^ a)
-        h += (i >> 32) * 0x9E3779B9
-        total = None
-        for lane in (0, 1):
-            n = mix(((h + lane * 0x85EBCA6B) & MASK) ^ b)
-            n = (n & 0xFFFF) + (n >> 16)
-            total = n if total is None else total + n
-        flat[start : start + i.numel()] = (total - 2 * 65535).float() * 2.0**-15
+    key, flat = key_of(seed, stream), dst.view(-1)
+    tiles = -(-flat.numel() // TILE)
+    for first in range(0, tiles, CHUNK):
+        last = min(first + CHUNK, tiles)
+        words = blocks(key, torch.arange(first * LANES, last * LANES, device=dst.device))
+        halves = [(w & 0xFFFF) + (w >> 16) for w in words]
+        pairs = torch.stack([a + b for a, b in zip(halves[::2], halves[1::2])])
+        # Pair j of a lane's block is number 32 j + lane of the tile.
+        total = pairs.view(8, last - first, LANES).transpose(0, 1).reshape(-1)
+        part = flat[first * TILE : last * TILE]
+        part.copy_((total[: part.numel()] - 2 * 65535).float() * 2.0**-15)
 
 
 def weight(device, seed, stream, scale, base, *shape):

@@ -80,7 +80,7 @@ func coldStarts(ctx context.Context, open func() (*supervise.Runner, func(), err
 		}
 		talk, not, err := begin(ctx, r, w, o.Ops)
 		if err == nil && not == "" {
-			took, _ := talk.Run(wire.Turn{Who: wire.Ours, Seed: o.Seed + uint64(i)})
+			took, _ := talk.Run(wire.Turn{Who: wire.Ours, Seed: o.TurnSeed("cold", i)})
 			if took.Error != nil {
 				not = took.Error.Error()
 			}
@@ -137,9 +137,8 @@ func slips(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Opt
 		return r
 	}
 	for i := range o.Warm + o.Runs {
-		seed := o.Seed + 100*uint64(i)
 		for j, slip := range kinds {
-			r := run(wire.Turn{Who: wire.Ours, Seed: seed + uint64(j), Slip: slip}, &fillings[j])
+			r := run(wire.Turn{Who: wire.Ours, Seed: o.TurnSeed(fmt.Sprint("mistake ", j), i), Slip: slip}, &fillings[j])
 			ns := r.Time()
 			if slip.ByHost() {
 				ns = float64(r.Slipped)
@@ -148,7 +147,7 @@ func slips(ctx context.Context, r *supervise.Runner, w race.Workload, o race.Opt
 				times[slip] = append(times[slip], ns)
 			}
 		}
-		r := run(wire.Turn{Who: wire.Baseline, Seed: seed + 50}, &fillings[len(kinds)])
+		r := run(wire.Turn{Who: wire.Baseline, Seed: o.TurnSeed("baseline", i)}, &fillings[len(kinds)])
 		if i >= o.Warm {
 			base = append(base, r.Time())
 		}

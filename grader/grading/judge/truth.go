@@ -95,9 +95,10 @@ func halfBit(ty tensor.Type) float64 {
 
 // AnyRow is for rows of an attention that are drawn from millions, in run after run: the worst of them need not be
 // like those that the plain way is measured on. It allows what a right row can have at most: a sum that is almost one
-// term, whose weight is rounded by half its last bit, and then the output.
+// term, whose weight is rounded by half its last bit, and then the output, whose numbers may all be little more than a
+// power of two: then each is rounded by anything up to half the last bit, and the root of its mean square is 1/√3 of that.
 func (t Truth) AnyRow() Truth {
-	t.Least, t.Because = math.Hypot(halfBit(t.Type), rounding(t.Type)), fmt.Sprintf("a row whose only weight is rounded to %v by half its last bit", t.Type)
+	t.Least, t.Because = halfBit(t.Type)*math.Hypot(1, 1/math.Sqrt(3)), fmt.Sprintf("a row whose only weight is rounded to %v by half its last bit", t.Type)
 	return t
 }
 

@@ -89,7 +89,7 @@ func alone(talk *supervise.Talk, o Options) timing.Stats {
 	baseline := &InWorker{Talk: talk, Who: wire.Baseline}
 	var f Filling
 	for i := range o.Warm + 3 {
-		r := f.Hidden(baseline.Run, wire.Turn{Seed: o.Seed + uint64(i)})
+		r := f.Hidden(baseline.Run, wire.Turn{Seed: o.TurnSeed("alone", i)})
 		if r.Error == nil && i >= o.Warm && r.Device > 0 {
 			times = append(times, r.Time())
 		}

@@ -48,7 +48,12 @@ type Options struct {
 	Runs   int       // that count, of each racer
 	Warm   int       // before them; they are checked, too, and their times left out
 	Pieces int       // of each output that are checked
-	Seed   uint64    // that all seeds and pieces come from
+	Seed   uint64    // that all seeds and pieces come from, and that no worker is told
+}
+
+// TurnSeed is the seed of a turn's inputs.
+func (o Options) TurnSeed(what string, turn int) uint64 {
+	return problem.SeedOf(o.Seed, fmt.Sprintf("timed: %s, %d", what, turn))
 }
 
 // sample is what one run wrote, in part.
@@ -63,7 +68,7 @@ type sample struct {
 // does meanwhile, and checks pieces of each output. A round in which the launches of one
 // were not hidden is checked, and not counted: another takes its place.
 func Race(op judge.Op, c problem.Problem, racers []Racer, o Options, hold func(r timing.Run) string) []Entry {
-	random := rand.New(rand.NewPCG(o.Seed, 0x62656e6368))
+	random := problem.Random(o.Seed, fmt.Sprint("race: ", op.Name, c.Sizes, c.Causal))
 	entries := make([]Entry, len(racers))
 	var samples []sample
 	like := op.Timed.LikeBaseline()

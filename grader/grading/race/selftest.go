@@ -61,7 +61,7 @@ func Test(ctx context.Context, r *supervise.Runner, op string, o Options) (SelfT
 	fillings := map[wire.Who]*Filling{wire.Copying: {}, wire.Adding: {}}
 	for i := range o.Warm + max(2*o.Runs, 20) {
 		for _, who := range []wire.Who{wire.Copying, wire.Adding} {
-			r := fillings[who].Hidden((&InWorker{Talk: talk, Who: who}).Run, wire.Turn{Seed: o.Seed + uint64(i)})
+			r := fillings[who].Hidden((&InWorker{Talk: talk, Who: who}).Run, wire.Turn{Seed: o.TurnSeed("self-test", i)})
 			if r.Error != nil {
 				t.Not = r.Error.Error()
 				return t, talk.End()

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -90,12 +89,10 @@ func (p plan) cases() int {
 	return n
 }
 
-// WireCase is what a worker is told about a case. Its random stream depends only on
-// its name, so that it has the same inputs when it runs on its own.
+// WireCase is what a worker is told about a case. Its seed depends only on the grading's and
+// on its name, so that it has the same inputs when it runs on its own.
 func (o Options) WireCase(op judge.Op, c rubric.Check, k rubric.Case, id int) (problem.Problem, error) {
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%s/%s", c.ID, k.Name)
-	w, err := op.Case(judge.SpecOf(k), o.Seed, h.Sum32())
+	w, err := op.Case(judge.SpecOf(k), problem.SeedOf(o.Seed, o.Task.Dir+"/"+c.ID+"/"+k.Name), 0)
 	w.ID = id
 	return w, err
 }

@@ -7,7 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/device"
+	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
+	"flashlab/tensor"
 )
 
 func TestCasesForAGPUAreLeftOutWithoutOne(t *testing.T) {
@@ -81,4 +85,35 @@ func TestThePageIsOfTheFirstCaseThatRunsAKernel(t *testing.T) {
 	}
 	_, err := Show(t.Context(), Options{Task: &rubric.Task{Name: "3", Device: "none"}})
 	assert.ErrorContains(t, err, "task 3 has neither kernels nor tiles")
+}
+
+// Each case of the course has a seed of its own, from which nobody can tell the grading's.
+func TestEachCaseHasItsOwnSeed(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	tasks, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	const grading = 42
+	seen := map[uint64]string{grading: "the grading"}
+	op := judge.Op{Name: "any", Sizes: []string{"len"}, Tensors: func(problem.Problem) (in, out []problem.Tensor) {
+		return []problem.Tensor{{Name: "x", Shape: []int{1}}, {Name: "y", Shape: []int{1}}}, nil
+	}}
+	for _, task := range tasks {
+		o := Options{Task: task, Seed: grading}
+		for _, c := range task.Checks {
+			for _, k := range c.Cases {
+				k = rubric.Case{Name: k.Name, Shape: []int{1}, Dist: tensor.Normal}
+				p, err := o.WireCase(op, c, k, 1)
+				require.NoError(t, err)
+				name := task.Dir + "/" + c.ID + "/" + k.Name
+				assert.NotEqual(t, p.Inputs[0].Stream, p.Inputs[1].Stream)
+				assert.Empty(t, seen[p.Seed], "has the seed of %s", name)
+				seen[p.Seed] = name
+				again, err := o.WireCase(op, c, k, 7)
+				require.NoError(t, err)
+				assert.Equal(t, p.Seed, again.Seed, "it repeats")
+			}
+		}
+	}
+	assert.Greater(t, len(seen), 200)
 }

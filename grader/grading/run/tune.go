@@ -89,7 +89,7 @@ func (o Options) tryOne(ctx context.Context, r *supervise.Runner, op judge.Op, d
 	if err != nil || !right {
 		return err
 	}
-	w, err := op.Case(spec, o.Seed, 1)
+	w, err := op.Case(spec, problem.SeedOf(o.Seed, "tune"), 1)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o Options) tryOne(ctx context.Context, r *supervise.Runner, op judge.Op, d
 
 // tuneCase runs a case; what is timed is not judged.
 func (o Options) tuneCase(ctx context.Context, r *supervise.Runner, op judge.Op, one *verdict.Tuned, spec judge.Spec, repeat int) (supervise.Result, bool, error) {
-	w, err := op.Case(spec, o.Seed, 1)
+	w, err := op.Case(spec, problem.SeedOf(o.Seed, "tune"), 1)
 	if err != nil {
 		return supervise.Result{}, false, err
 	}

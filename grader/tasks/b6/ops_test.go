@@ -50,17 +50,23 @@ func (d decoding) inParts(parts int, p func(float32) float32) (out []float32) {
 }
 
 // TestMixedPrecisionPassesAndShortcutsDoNot: probabilities may be of 16 bits or more, whatever the
-// number of parts; no sum or score may.
+// number of parts; no sum or score may. Rounded scores are seen in most inputs: of some seeds they cost no more than
+// rounded probabilities do.
 func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 	for _, op := range Ops[:2] {
 		for i, s := range specs {
-			for seed := range uint64(2) {
+			const seeds = 8
+			caught := map[int]int{}
+			for seed := range uint64(seeds) {
 				e := give(t, op, s, seed)
 				for _, parts := range []int{1, 3, 32} {
+					if seed > 1 {
+						break
+					}
 					assert.True(t, e.Judge(t, e.inParts(parts, shared.Rounder(e.Type))).Passed, "%s, spec %d, %d parts, seed %d", op.Name, i, parts, seed)
 					assert.True(t, e.Judge(t, e.inParts(parts, func(x float32) float32 { return x })).Passed, "%s, spec %d, %d parts in float32", op.Name, i, parts)
 				}
-				if s.Dist != tensor.Normal || s.Shape[3] < 100 || seed > 0 {
+				if s.Dist != tensor.Normal || s.Shape[3] < 100 {
 					continue
 				}
 				for k, w := range e.Roundings() {
@@ -68,10 +74,14 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 						continue // of so many keys, scores of 8 bits are no worse than probabilities of 8 bits
 					}
 					j := e.Judge(t, judge.Narrow(w.Whole()))
-					if assert.False(t, j.Passed, "%s, spec %d: %s", op.Name, i, w.Says) {
+					if caught[k] += 0; !j.Passed { // one that is never caught is among them
+						caught[k]++
 						assert.Equal(t, w.Says, j.Reason)
 					}
 				}
+			}
+			for k, n := range caught {
+				assert.Greater(t, n, seeds/2, "%s, spec %d, rounding %d", op.Name, i, k)
 			}
 		}
 	}

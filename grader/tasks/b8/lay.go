@@ -2,6 +2,7 @@ package b8
 
 import (
 	"fmt"
+	"slices"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -129,7 +130,7 @@ func (w weights) whyCodes(got, want []byte) string {
 		}
 	}
 	switch {
-	case blank == wrong && wrong == len(got):
+	case !slices.ContainsFunc(got, func(b byte) bool { return b != 255 }):
 		return "nothing was written: every byte is as it was before the call"
 	case behind == wrong:
 		return fmt.Sprintf("only the last tile is wrong, which has %d outputs: those behind the last one have codes of 0", w.n%tall)
