@@ -67,22 +67,24 @@ func (made *graph) describe(r *recording) {
 
 // Launch queues the graph.
 func (made *graph) Launch() error {
-	g := made.gpu
-	return g.now("launch a graph", func() error {
-		switch {
-		case made.closed:
-			return device.ErrGraphClosed
-		case made.lost != "":
-			return device.Refuse("a graph", "the buffer %q, which it uses, was freed after it was recorded: Update the graph", made.lost)
-		}
-		if err := check(C.CUresult(C.flashlabGraphLaunch(made.handle, nil))); err != nil {
-			return g.failed(fmt.Sprintf("cuGraphLaunch(%s)", strings.Join(made.kernels, ", ")), err)
-		}
-		for _, name := range made.kernels {
-			g.launched(name)
-		}
-		return nil
-	})
+	return made.gpu.now("launch a graph", func() error { return made.launch(nil) })
+}
+
+// launch starts the graph on a stream; nil is the queue's.
+func (made *graph) launch(stream C.CUstream) error {
+	switch {
+	case made.closed:
+		return device.ErrGraphClosed
+	case made.lost != "":
+		return device.Refuse("a graph", "the buffer %q, which it uses, was freed after it was recorded: Update the graph", made.lost)
+	}
+	if err := check(C.CUresult(C.flashlabGraphLaunch(made.handle, stream))); err != nil {
+		return made.gpu.failed(fmt.Sprintf("cuGraphLaunch(%s)", strings.Join(made.kernels, ", ")), err)
+	}
+	for _, name := range made.kernels {
+		made.gpu.launched(name)
+	}
+	return nil
 }
 
 // Update records again. If the launches are alike, the driver exchanges their

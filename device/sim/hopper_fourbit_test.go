@@ -82,7 +82,7 @@ func multiplyFourBits(t *testing.T, file, name string, s fourBits, l device.Laun
 		}
 		y := alloc[uint16](b, "y", s.rows*s.n)
 		args := []any{upload(b, "x", x.codes(half16)), upload(b, "codes", codes), upload(b, "scales", scales), upload(b, "zeros", zeros), y,
-			alloc[float32](b, "between", s.parts*s.blocks*128*64)}
+			alloc[float32](b, "between", s.parts*s.blocks*128*64), upload(b, "done", make([]uint32, s.blocks))}
 		l.Grid = device.D2(s.blocks, s.parts)
 		for range 2 { // the second launch finds what the first one left: a count of 0
 			err = d.Launch(kernel, l, append(args, s.rows, s.k, s.n)...)

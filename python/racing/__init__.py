@@ -157,6 +157,13 @@ class Kernel:
         return go
 
 
+def scratch(numbers=1 << 22, groups=4096):
+    """What blocks that share work need of a launch: room for what they find, and zeros that count which are done. Launches that
+    may overlap need it each for itself."""
+    import torch
+    return torch.empty(numbers, device="cuda"), torch.zeros(groups, device="cuda", dtype=torch.int32)
+
+
 def processors():
     import torch
     return torch.cuda.get_device_properties(0).multi_processor_count

@@ -67,6 +67,18 @@ class Plans(unittest.TestCase):
         self.assertLessEqual(ends[-1][1], length)
 
     @fakes.needs_solutions
+    def test_counters_are_of_the_call(self) -> None:
+        """What blocks count with is zeros in the call's own scratch: streams that run a kernel at once write to nothing that they share."""
+        for dtype in "float32", "float16":
+            q, cache = tensor(1, 8, 64, dtype=dtype), tensor(1, 4096, 2, 64, dtype=dtype)
+            plan = self.plan(shapes.decode(q, cache, cache, tensor(1, dtype="int32")))
+            fills, launch = [s["fill"] for s in plan.steps if "fill" in s], plan.steps[-1]["launch"]
+            self.assertGreater(launch["grid"][1], 1, "blocks share the keys")
+            used = {p["block"] for a in launch["arguments"] for p in a.get("pointers") or []}
+            counters = [f for f in fills if f["block"] in used and not plan.blocks[f["block"]]["tensor"]]
+            self.assertEqual([set(base64.b64decode(f["data"])) for f in counters], [{0}])
+
+    @fakes.needs_solutions
     def test_versions(self) -> None:
         folder = tree.root() / "task4_flash" / "solution" / "_versions"
         version = sorted(p.name for p in folder.iterdir())[0]

@@ -50,8 +50,8 @@ def pytorch():
     for name in SIZES:
         setattr(torch, name[6:], Type(name))
     torch.full = lambda shape, _, device=None, dtype=None: Tensor(*shape, dtype=dtype)
+    torch.zeros = torch.empty = lambda *shape, device=None, dtype="torch.float32": Tensor(*shape, dtype=dtype)
     torch.full_like = lambda x, _, dtype=None: Tensor(*x.shape, dtype=dtype or x.dtype)
-    torch.empty = lambda *shape, device=None, dtype="torch.float32": Tensor(*shape, dtype=dtype)
     torch.manual_seed = lambda _: None
     return {"torch": torch, **{name: mock.MagicMock() for name in ("torch.nn", "torch.nn.functional", "torch.nn.attention", "triton", "triton.testing")}}
 
@@ -121,7 +121,7 @@ class Launches(unittest.TestCase):
 
     def test_b6(self):
         race = self.race("b6_decode")
-        q, k, lengths, scratch = Tensor(2, 32, 128), Tensor(2, 4096, 8, 128), Tensor(2, dtype="torch.int32"), Tensor(1 << 22)
+        q, k, lengths, scratch = Tensor(2, 32, 128), Tensor(2, 4096, 8, 128), Tensor(2, dtype="torch.int32"), racing.scratch()
         race.Kernel("kernels.cu").step(q, q, k, k, lengths, scratch)
         with mock.patch.object(race, "in_pages", lambda k, v: (k, v, lengths)):
             race.Kernel("kernels.cu:WARPS=4,+PAGED=1").step(q, q, k, k, lengths, scratch)
@@ -129,7 +129,7 @@ class Launches(unittest.TestCase):
 
     def test_b7(self):
         race = self.race("b7_kvcache")
-        q, lengths, scratch = Tensor(2, 32, 128), Tensor(2, dtype="torch.int32"), Tensor(1 << 22)
+        q, lengths, scratch = Tensor(2, 32, 128), Tensor(2, dtype="torch.int32"), racing.scratch()
         for spec, tensors in (("decode.cu:+BITS=8,+RESIDENT=1", 4), ("decode.cu:+BITS=4,+RESIDENT=2", 8), ("halves.cu", 2)):
             cache = race.Cache.__new__(race.Cache)
             kernel = race.Kernel(spec)

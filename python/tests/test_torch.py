@@ -144,6 +144,31 @@ class Numbers(unittest.TestCase):
             lengths = torch.full((3,), 113, dtype=torch.int32, device="cuda")
             self.near(flashlab.decode(q, k, v, lengths, **SOLUTION), plain_step(q.double(), k.double(), v.double(), lengths))
 
+    def test_two_streams(self) -> None:
+        """Streams that decode at once leave each other alone: graphs, since calls from Python hardly overlap."""
+        for dtype in torch.float32, torch.float16, torch.bfloat16:
+            graphs, outs, alone, inputs = [], [], [], []
+            lengths = torch.full((1,), 1024, dtype=torch.int32, device="cuda")
+            for _ in range(2):
+                q = torch.randn(100, 1, 8, 64, device="cuda").to(dtype)
+                k, v = (torch.randn(1, 1024, 2, 64, device="cuda").to(dtype) for _ in range(2))
+                inputs.append((q, k, v))  # graphs hold addresses alone
+                alone.append(torch.stack([flashlab.decode(one, k, v, lengths, **SOLUTION) for one in q]))
+                graphs.append(torch.cuda.CUDAGraph())
+                with torch.cuda.graph(graphs[-1]):
+                    outs.append([flashlab.decode(one, k, v, lengths, **SOLUTION) for one in q])
+            streams = [torch.cuda.Stream() for _ in graphs]
+            for _ in range(20):
+                for out in outs[0] + outs[1]:
+                    out.fill_(torch.nan)
+                torch.cuda.synchronize()
+                for graph, stream in zip(graphs, streams):
+                    with torch.cuda.stream(stream):
+                        graph.replay()
+                torch.cuda.synchronize()
+                for out, want in zip(outs, alone):
+                    self.assertTrue(torch.equal(torch.stack(out), want))
+
     def test_steps(self) -> None:
         x, y = torch.randn(3, 17, 113, device="cuda"), torch.randn(3, 113, 5, device="cuda")
         self.near(flashlab.softmax(x, 1, **SOLUTION), x.double().softmax(1))

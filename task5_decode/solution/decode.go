@@ -8,24 +8,28 @@ import (
 	"flashlab/device"
 )
 
-// As kernels.cu has them: the threads of a block, the keys that a group of them loads
-// at a time, and how many groups of blocks may share keys in one launch.
+// As kernels.cu has them: the threads of a block, and the keys that a group of them
+// loads at a time.
 const (
 	threads = 256
 	keys    = 4
-	shared  = 4096
 )
 
 // many blocks keep a large GPU's memory busy: two for each of its processors.
 const many = 256
 
+// shared is how many groups of blocks may share keys in one launch.
+const shared = 4096
+
 // Decode holds the compiled kernels, and scratch memory for what the blocks of
-// DecodeSplit find.
+// DecodeSplit find and for how many are done. No other Decode has the same: two queues
+// may run these kernels at once, each with a Decode of its own.
 type Decode struct {
 	queue   device.Queue
 	update  device.Kernel
 	kernels []sized
 	between device.Buffer[float32]
+	done    device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
 // sized is a decoding kernel for a head dimension up to dim, whose blocks take
@@ -49,6 +53,9 @@ func New(q device.Queue) (*Decode, error) {
 	d := &Decode{queue: q}
 	// Decode may be called first while a graph is recorded, where nothing can be allocated.
 	if err := d.room(many * 4 * (128 + 2)); err != nil {
+		return nil, err
+	}
+	if d.done, err = device.Upload(q, "blocks that are done", make([]uint32, shared)); err != nil {
 		return nil, err
 	}
 	if d.update, err = module.Kernel("update"); err != nil {
@@ -157,7 +164,7 @@ func (d *Decode) launch(out, q device.Buffer[float32], c attn.Cache, s attn.Deco
 	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(threads)}
 	l.Early = true // it waits for its inputs by itself
 	factor := math.Log2E / math.Sqrt(float64(s.Dim))
-	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
+	return d.queue.Launch(k.kernel, l, q, c.K, c.V, lengths.Device, out, between, d.done, s.MaxSeq, s.Heads, s.KVHeads, s.Dim, aligned(s.Dim, q, c.K, c.V), factor)
 }
 
 // pick finds the kernel for a head dimension and the number of query heads that share

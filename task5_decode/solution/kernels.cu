@@ -15,11 +15,7 @@
 #include <early.h> // decode.go launches these kernels early
 
 #define THREADS 256
-#define KEYS 4      // that a group loads at a time
-#define SHARED 4096 // groups of blocks that share keys, at most: decode.go knows it
-
-// How many of the blocks that share keys are done: 0 before and after each launch.
-__device__ unsigned done[SHARED];
+#define KEYS 4 // that a group loads at a time
 
 // The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
 // if rows start at multiples of 16 bytes (wide), else LANES apart: either way
@@ -94,11 +90,12 @@ __device__ Merged merge(const float *results, int n, int pitch, int extra, int x
 
 // It writes out [batch, heads, dim]. The keys of a sequence are shared out among
 // gridDim.y blocks; if that is more than one, between has room for their results,
-// [batch, heads, parts, dim + 2].
+// [batch, heads, parts, dim + 2], and done [gridDim.x] counts which of them are done: 0
+// before and after each launch. Launches that may overlap need a between and a done each.
 template <int LANES, int HEADS>
 __device__ void decode(const float *q, const float *k, const float *v, const int *lengths,
-                       float *out, float *between, int slots, int heads, int kvHeads, int dim,
-                       int wide, float factor) {
+                       float *out, float *between, unsigned *done, int slots, int heads,
+                       int kvHeads, int dim, int wide, float factor) {
     constexpr int GROUPS = THREADS / LANES;
     constexpr int EXTRA = 4 * LANES; // where a row in shared memory has more than the sums
     constexpr int WIDTH = EXTRA + 4; // of that row: a multiple of 16 bytes
@@ -224,30 +221,30 @@ __device__ void decode(const float *q, const float *k, const float *v, const int
 // Head dimensions up to 64 and up to 128; one query head a block, or up to four.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode_16_1(const float *q, const float *k, const float *v, const int *lengths, float *out,
-                float *between, int slots, int heads, int kvHeads, int dim, int wide,
-                float factor) {
-    decode<16, 1>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
+                float *between, unsigned *done, int slots, int heads, int kvHeads, int dim,
+                int wide, float factor) {
+    decode<16, 1>(q, k, v, lengths, out, between, done, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode_16_4(const float *q, const float *k, const float *v, const int *lengths, float *out,
-                float *between, int slots, int heads, int kvHeads, int dim, int wide,
-                float factor) {
-    decode<16, 4>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
+                float *between, unsigned *done, int slots, int heads, int kvHeads, int dim,
+                int wide, float factor) {
+    decode<16, 4>(q, k, v, lengths, out, between, done, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode_32_1(const float *q, const float *k, const float *v, const int *lengths, float *out,
-                float *between, int slots, int heads, int kvHeads, int dim, int wide,
-                float factor) {
-    decode<32, 1>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
+                float *between, unsigned *done, int slots, int heads, int kvHeads, int dim,
+                int wide, float factor) {
+    decode<32, 1>(q, k, v, lengths, out, between, done, slots, heads, kvHeads, dim, wide, factor);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode_32_4(const float *q, const float *k, const float *v, const int *lengths, float *out,
-                float *between, int slots, int heads, int kvHeads, int dim, int wide,
-                float factor) {
-    decode<32, 4>(q, k, v, lengths, out, between, slots, heads, kvHeads, dim, wide, factor);
+                float *between, unsigned *done, int slots, int heads, int kvHeads, int dim,
+                int wide, float factor) {
+    decode<32, 4>(q, k, v, lengths, out, between, done, slots, heads, kvHeads, dim, wide, factor);
 }
 
 // Writes the keys and values of count new tokens, k and v [batch, count, width], to

@@ -20,12 +20,14 @@ const (
 const many = 132
 
 // Decode holds the kernels, by the head's dimension, and scratch memory for what blocks find that
-// share keys.
+// share keys, and for how many are done. No other Decode has the same: two queues may run these
+// kernels at once, each with a Decode of its own.
 type Decode struct {
 	queue           device.Queue
 	warps           int // of a block
 	float16, bfloat kernels16
 	between         device.Buffer[float32]
+	done            device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
 type kernels16 map[int]device.Kernel
@@ -41,6 +43,9 @@ func prepared(q device.Queue, defines map[string]string) (*Decode, error) {
 	}
 	var err error
 	if d.between, err = device.Alloc[float32](q, "what blocks find", many*heads*(128+8)); err != nil {
+		return nil, err
+	}
+	if d.done, err = device.Upload(q, "blocks that are done", make([]uint32, many)); err != nil {
 		return nil, err
 	}
 	for _, dim := range []int{64, 128} {
@@ -118,7 +123,7 @@ func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))
 	args := append([]any{q, k, v, lengths.Device}, table...)
-	return d.queue.Launch(kernels[s.Dim], l, append(args, out, d.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
+	return d.queue.Launch(kernels[s.Dim], l, append(args, out, d.between, d.done, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
 
 // parts is how many blocks share the keys of a head: as many as fill the GPU, but each should have

@@ -37,15 +37,11 @@ constexpr int THREADS = 32 * WARPS;
 constexpr int HEADS = 8;             // query heads of a block, at most
 constexpr int KEYS = 16;             // of a tile, which a warp takes at a time
 constexpr int STAGES = 2;            // tiles of a warp's ring
-constexpr int GROUPS = 512;          // of blocks that share keys, at most: many / 2 of decode.go
 constexpr int PIECES = DIM / 8;      // of a row: 16 bytes each, what one thread copies at a time
 constexpr int TILE = KEYS * DIM * 2; // bytes of a tile of keys; that of values is as large
 constexpr int RING = STAGES * 2 * TILE;
 constexpr int WIDTH = DIM + 4; // floats of a result: whole pieces of 16 bytes
 static_assert(HEADS * WIDTH * 4 <= RING, "a warp leaves its results in its ring");
-
-// How many of the blocks that share keys are done: 0 before and after each launch.
-__device__ unsigned done[GROUPS];
 
 // Row r's pieces change places, by r's last three bits: eight rows of one column of pieces, as
 // ldmatrix reads them, are then in different banks.
@@ -109,13 +105,15 @@ __device__ void finish(Half *out, const Found &all) {
 }
 
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
-// [batch * heads, parts, WIDTH].
+// [batch * heads, parts, WIDTH], and done [gridDim.x] counts which of them are done: 0 before and
+// after each launch. Launches that may overlap need a between and a done each.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths,
 #ifdef PAGED
            const int *table, // [batch, pages of slots]
 #endif
-           Half *out, float *between, int slots, int heads, int kvHeads, float scale) {
+           Half *out, float *between, unsigned *done, int slots, int heads, int kvHeads,
+           float scale) {
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

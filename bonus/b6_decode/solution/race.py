@@ -62,7 +62,7 @@ class Kernel:
         if self.paged:
             k, v, *table = in_pages(k, v)
         return self.files[dim, q.dtype].kernel("decode").launcher(
-            (pairs, parts), 32 * self.warps, self.shared(dim), q, k, v, lengths, *table, out, *[scratch] * self.splits, slots, heads, kv,
+            (pairs, parts), 32 * self.warps, self.shared(dim), q, k, v, lengths, *table, out, *(scratch if self.splits else ()), slots, heads, kv,
             math.log2(math.e) / math.sqrt(dim), early=self.early)
 
 
@@ -128,7 +128,7 @@ def main():
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "cuDNN", torch.backends.cudnn.version())
     kernels = [Kernel(spec) for spec in sys.argv[1:] or ["kernels.cu"]]
     racing.compile_all([file for kernel in kernels for file in kernel.files.values()])
-    scratch = torch.empty(1 << 22, device="cuda")
+    scratch = racing.scratch()
     fit = []
     for kernel in kernels:
         worst = 0 if kernel.name.startswith("read") else check(kernel, scratch)  # that one computes nothing

@@ -11,7 +11,7 @@ constexpr int FLIGHT = 8; // loads of a thread that are on their way at a time
 // sums are written only if they are of a kind that they never are: nothing is left out as unused.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const __half *q, const __half *k, const __half *v, const int *lengths, __half *out,
-           float *between, int slots, int heads, int kvHeads, float scale) {
+           float *between, unsigned *, int slots, int heads, int kvHeads, float scale) {
     const size_t all = (size_t)gridDim.x * slots * DIM / 8;
     const size_t threads = (size_t)gridDim.x * gridDim.y * THREADS;
     const size_t first = (blockIdx.y * gridDim.x + blockIdx.x) * THREADS + threadIdx.x;

@@ -18,12 +18,15 @@ const (
 // many blocks keep a large GPU's memory busy: one for each of its processors.
 const many = 132
 
-// Cache holds the kernels, and scratch memory for what blocks find that share keys.
+// Cache holds the kernels, and scratch memory for what blocks find that share keys, and for how many
+// are done. No other Cache has the same: two queues may run these kernels at once, each with a Cache of
+// its own.
 type Cache struct {
 	queue   device.Queue
 	warps   int // of a block of decode.cu
 	kernels map[format]kernels
 	between device.Buffer[float32]
+	done    device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
 // format is what a kernel is compiled for.
@@ -43,6 +46,9 @@ func New(q device.Queue) (*Cache, error) {
 	}
 	var err error
 	if c.between, err = device.Alloc[float32](q, "what blocks find", many*heads*(128+8)); err != nil {
+		return nil, err
+	}
+	if c.done, err = device.Upload(q, "blocks that are done", make([]uint32, many)); err != nil {
 		return nil, err
 	}
 	for _, f := range []format{{8, 64}, {8, 128}, {4, 64}, {4, 128}} {
@@ -139,7 +145,7 @@ func (c *Cache) decode(bits int, out, q Halves, s attn.DecodeShape, lengths attn
 		kernel = c.kernels[f].crowded
 	}
 	args := append([]any{q}, cache...)
-	return c.queue.Launch(kernel, l, append(args, lengths.Device, out, c.between, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
+	return c.queue.Launch(kernel, l, append(args, lengths.Device, out, c.between, c.done, s.MaxSeq, s.Heads, s.KVHeads, scale)...)
 }
 
 // parts is how many blocks share the keys of a head: as many as fill the GPU, but each should have

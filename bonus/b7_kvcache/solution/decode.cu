@@ -32,13 +32,9 @@ constexpr int WARPS = 4;
 constexpr int THREADS = 32 * WARPS;
 constexpr int STAGES = 2;           // tiles of a warp's ring
 constexpr int HEADS = 8;            // query heads of a block, at most
-constexpr int PARTS = 512;          // of blocks that share keys, at most: many / 2 of cache.go
 constexpr int RING = STAGES * TILE; // bytes of a warp's
 constexpr int WIDTH = DIM + 4;      // floats of a result: whole pieces of 16 bytes
 static_assert(HEADS * WIDTH * 4 <= RING, "a warp leaves its results in its ring");
-
-// How many of the blocks that share keys are done: 0 before and after each launch.
-__device__ unsigned done[PARTS];
 
 // Rounds, once, and writes the head's output.
 __device__ void finish(__half *out, const Found &all) {
@@ -48,12 +44,13 @@ __device__ void finish(__half *out, const Found &all) {
 }
 
 // scale is log2(e) / sqrt(DIM). between has room for the results of all blocks that share keys,
-// [batch * heads, parts, WIDTH].
+// [batch * heads, parts, WIDTH], and done [gridDim.x] counts which of them are done: 0 before and
+// after each launch. Launches that may overlap need a between and a done each.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     decode(const __half *q, const unsigned char *k, const unsigned char *v, const __half *kScales,
            const __half *vScales, const __half *kLows, const __half *vLows, const __half *kOpen,
-           const __half *vOpen, const int *lengths, __half *out, float *between, int slots,
-           int heads, int kvHeads, float scale) {
+           const __half *vOpen, const int *lengths, __half *out, float *between, unsigned *done,
+           int slots, int heads, int kvHeads, float scale) {
     extern __shared__ __align__(1024) unsigned char memory[];
     waitForInputs();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

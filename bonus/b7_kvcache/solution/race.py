@@ -133,7 +133,7 @@ class Kernel:
         _, kv, slots, _ = cache.shape
         pairs = batch * kv * -(-(heads // kv) // self.heads)
         parts = max(1, min(self.many // pairs, slots // 256)) if self.splits else 1
-        buffers = (q, *cache.arguments(6 if self.by_token else 8), lengths, out, *[scratch] * self.splits)
+        buffers = (q, *cache.arguments(6 if self.by_token else 8), lengths, out, *(scratch if self.splits else ()))
         return self.files[dim].kernel("decode").launcher(
             (pairs, parts), 32 * self.warps, self.shared(dim), *buffers, slots, heads, kv, math.log2(math.e) / math.sqrt(dim), early=self.early)
 
@@ -202,7 +202,7 @@ def main():
             print(f"append, INT{bits}, dim {dim}: {appends(bits, 2, 3, 96, dim)} numbers differ from PyTorch's", flush=True)
     kernels = [Kernel(spec) for spec in ["halves.cu", *(sys.argv[1:] or ["decode.cu:+BITS=8,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=1", "decode.cu:+BITS=4,+RESIDENT=2"])]]
     racing.compile_all([file for kernel in kernels for file in kernel.files.values()])
-    scratch = torch.empty(1 << 22, device="cuda")
+    scratch = racing.scratch()
     fit = []
     for kernel in kernels:
         worst, own = check(kernel, scratch)

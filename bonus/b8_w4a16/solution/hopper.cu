@@ -95,13 +95,12 @@ __device__ void bring(const __half *x, unsigned char *stages, Mbarrier *full, Mb
     }
 }
 
-constexpr int MANY = 264; // blocks that share k, at most
-__device__ unsigned done[MANY];
-
-// Blocks (., part) share k. between has room for what all of them find.
+// Blocks (., part) share k. between has room for what all of them find, and done [gridDim.x] counts
+// which blocks with the same outputs are done: 0 before and after each launch. Launches that may
+// overlap need a between and a done each.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     rows_hopper(const __half *x, const uint4 *codes, const __half2 *scales, const uchar2 *zeros,
-                __half *y, float *between, int rows, int k, int n) {
+                __half *y, float *between, unsigned *done, int rows, int k, int n) {
     extern __shared__ unsigned char memory[]; // stages begin at multiples of 1024
     unsigned char *stages = (unsigned char *)(((uintptr_t)memory + 1023) / 1024 * 1024);
     __shared__ Mbarrier full[STAGES], empty[STAGES];

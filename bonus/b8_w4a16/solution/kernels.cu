@@ -91,9 +91,6 @@ extern "C" __global__ void lay(const unsigned *codes, const __half *scales,
 
 // ---- many rows, laid weights ----------------------------------------------------------------
 
-constexpr int MANY = 264; // blocks that share k at most
-__device__ unsigned done[MANY];
-
 __device__ void add(float4 &a, const float4 &b) {
     a.x += b.x, a.y += b.y, a.z += b.z, a.w += b.w;
 }
@@ -102,11 +99,12 @@ __device__ void add(float4 &a, const float4 &b) {
 // of them share out k, a group each at a time. Stages of x, KW groups long, come to shared memory
 // by cp.async, for all warps. A weight is of use to one warp only: it goes straight to a register,
 // AHEAD stages early. Blocks with the same outputs share k as well; the last of them adds what they
-// found.
+// found. between has room for that, and done [gridDim.x] counts which of them are done: 0 before
+// and after each launch. Launches that may overlap need a between and a done each.
 template <int NW, int KW, int TILES, int WIDE, int STAGES, int AHEAD>
 __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, const __half2 *scales,
-                                         const uchar2 *zeros, __half *y, float *between, int rows,
-                                         int k, int n) {
+                                         const uchar2 *zeros, __half *y, float *between,
+                                         unsigned *done, int rows, int k, int n) {
     constexpr int LINE = KW * 16, STAGE = 8 * WIDE * LINE; // in 16 bytes
     constexpr int TOGETHER = NW * KW * 32 / LINE;          // rows that are asked for at once
     constexpr int SUMS = TILES * WIDE;
@@ -263,9 +261,9 @@ __device__ __forceinline__ void multiply(const __half *x, const uint4 *codes, co
 #define ROWS(NAME, NW, KW, TILES, WIDE, STAGES, AHEAD)                                             \
     extern "C" __global__ __launch_bounds__(NW *KW * 32) void NAME(                                \
         const __half *x, const uint4 *codes, const __half2 *scales, const uchar2 *zeros,           \
-        __half *y, float *between, int rows, int k, int n) {                                       \
-        multiply<NW, KW, TILES, WIDE, STAGES, AHEAD>(x, codes, scales, zeros, y, between, rows, k, \
-                                                     n);                                           \
+        __half *y, float *between, unsigned *done, int rows, int k, int n) {                       \
+        multiply<NW, KW, TILES, WIDE, STAGES, AHEAD>(x, codes, scales, zeros, y, between, done,    \
+                                                     rows, k, n);                                  \
     }
 ROWS(rows16few, 4, 4, 2, 2, 3, 1) // for few weights
 ROWS(rows16, 4, 2, 2, 2, 4, 2)

@@ -72,21 +72,21 @@ class Kernel:
         if self.kind == "hopper":  # a block for each processor
             blocks = -(-n // 128)
             parts = max(1, min(PROCESSORS // blocks, k // 512))
-            return self.launch((blocks, parts), 384, [x, *laid, y, BETWEEN], [rows, k, n], early)
+            return self.launch((blocks, parts), 384, [x, *laid, y, *SCRATCH], [rows, k, n], early)
         if self.kind == "stream":
             parts = -(-k // 4096)
-            return self.launch((min(-(-n // 16), PROCESSORS // parts), parts), 512, [x, *laid, y, BETWEEN], [rows, k, n], early)
+            return self.launch((min(-(-n // 16), PROCESSORS // parts), parts), 512, [x, *laid, y, *SCRATCH], [rows, k, n], early)
         nw, kw, tiles, *_ = self.how
         blocks = -(-n // (16 * nw * tiles))
         parts = max(1, min(BLOCKS // blocks, k // 1024))
-        return self.launch((blocks, parts), 32 * nw * kw, [x, *laid, y, BETWEEN], [rows, k, n], early)
+        return self.launch((blocks, parts), 32 * nw * kw, [x, *laid, y, *SCRATCH], [rows, k, n], early)
 
     def serves(self, rows, k, exactly=False):
         most = {"row": 1, "stream": 16, "hopper": 64}.get(self.kind) or 8 * self.how[3]
         return rows == most if exactly else rows <= most
 
 
-BETWEEN = torch.empty(1 << 22, device="cuda")
+SCRATCH = racing.scratch()
 PROCESSORS = racing.processors()
 
 

@@ -34,14 +34,14 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
 
 // --- The product
 
-constexpr int MANY = 132; // blocks that have the same k, at most
-__device__ unsigned done[MANY];
-
 // Blocks (., part) have a part of k. Each goes over some tiles, one a turn, and its warps share out
-// the groups. between has room for the sums of all parts.
+// the groups. between has room for the sums of all parts, and done [gridDim.x] counts which blocks
+// with the same tiles are done: 0 before and after each launch. Launches that may overlap need a
+// between and a done each.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     stream16(const __half *x, const unsigned char *codes, const unsigned char *scales,
-             const unsigned char *zeros, __half *y, float *between, int rows, int k, int n) {
+             const unsigned char *zeros, __half *y, float *between, unsigned *done, int rows, int k,
+             int n) {
     extern __shared__ __align__(128) unsigned char memory[]; // [SLOTS][SPAN * ALL], and shares
     float *shares = reinterpret_cast<float *>(memory + SLOTS * SPAN * ALL); // [2][WARPS][SUMS]
     __shared__ Mbarrier full[SLOTS];

@@ -28,12 +28,14 @@ func (w way) shared() int {
 	return max(w.stages*w.wide*w.kw*2048, (w.kw-1)*w.nw*w.tiles*w.wide*512)
 }
 
-// W4A16 holds the kernels, and room for what blocks find that share k.
+// W4A16 holds the kernels, and room for what blocks find that share k, and for how many are done. No
+// other W4A16 has the same: two queues may run these kernels at once, each with a W4A16 of its own.
 type W4A16 struct {
 	queue                device.Queue
 	lay, rowFew, rowMany device.Kernel
 	rows                 []device.Kernel // one for each way
 	between              device.Buffer[float32]
+	done                 device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
 // New compiles the kernels for one device.
@@ -55,7 +57,10 @@ func New(q device.Queue) (*W4A16, error) {
 		return nil, err
 	}
 	var err error
-	t.between, err = device.Alloc[float32](q, "what blocks find", many*size)
+	if t.between, err = device.Alloc[float32](q, "what blocks find", many*size); err != nil {
+		return nil, err
+	}
+	t.done, err = device.Upload(q, "blocks that are done", make([]uint32, many))
 	return t, err
 }
 
@@ -111,7 +116,7 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 	by := ways[i]
 	blocks := over(s.Tiles(), by.nw*by.tiles)
 	l := device.Launch{Grid: device.D2(blocks, parts(blocks, s.K)), Block: device.D1(32 * by.nw * by.kw), Shared: by.shared(), Early: true}
-	return t.queue.Launch(t.rows[i], l, x, w.Codes, w.Scales, w.Zeros, y, t.between, s.Rows, s.K, s.N)
+	return t.queue.Launch(t.rows[i], l, x, w.Codes, w.Scales, w.Zeros, y, t.between, t.done, s.Rows, s.K, s.N)
 }
 
 // parts is how many blocks share k: as many as fill a large GPU, but each should have some steps.

@@ -9,11 +9,12 @@ import (
 )
 
 // Decode holds the kernels, by the head's dimension, and scratch memory for what blocks find that
-// share keys. A rung's own file has its sizes.
+// share keys, and for how many are done. A rung's own file has its sizes.
 type Decode struct {
 	queue           device.Queue
 	float16, bfloat kernels16
 	between         device.Buffer[float32]
+	done            device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
 type kernels16 map[int]device.Kernel
@@ -25,6 +26,9 @@ func New(q device.Queue) (*Decode, error) {
 	if many > 0 {
 		var err error
 		if d.between, err = device.Alloc[float32](q, "what blocks find", many*heads*(128+2)); err != nil {
+			return nil, err
+		}
+		if d.done, err = device.Upload(q, "blocks that are done", make([]uint32, many)); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +78,7 @@ func run[T device.Half](d *Decode, kernels kernels16, out, q, k, v device.Buffer
 	l := device.Launch{Grid: device.D2(groups, parts), Block: device.D1(32 * warps), Shared: shared}
 	args := []any{q, k, v, lengths.Device, out}
 	if many > 0 {
-		args = append(args, d.between)
+		args = append(args, d.between, d.done)
 	}
 	// 2^x takes one instruction, e^x two: log2(e) goes into the scale.
 	scale := float32(math.Log2E / math.Sqrt(float64(s.Dim)))

@@ -2,16 +2,13 @@
 
 #include "heads.cuh"
 
-// How many of the blocks that share keys are done: 0 before and after each launch.
-constexpr int SHARED = 4096; // groups of such blocks, at most
-__device__ unsigned done[SHARED];
-
 // Merges what the block's groups have found, head by head, and then what the blocks have found that
 // share these keys. between has room for the results of all such blocks: [batch * heads * parts]
-// rows of DIM sums, and behind them as many weights.
+// rows of DIM sums, and behind them as many weights. done [gridDim.x] counts which of them are
+// done: 0 before and after each launch. Launches that may overlap need a between and a done each.
 __device__ void finish(const Eight (&acc)[HEADS], const float (&largest)[HEADS],
                        const float (&sum)[HEADS], const Mine &m, Half *out, float *between,
-                       int heads, int kvHeads) {
+                       unsigned *done, int heads, int kvHeads) {
     __shared__ float rows[GROUPS][DIM];
     __shared__ Weights found[GROUPS];
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;

@@ -7,10 +7,11 @@ constexpr int WARPS = 8, THREADS = 32 * WARPS;
 constexpr int HEADS = 4; // query heads of a block, at most
 #include "parts.cuh"
 
-// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. parts.cuh: what between holds.
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. parts.cuh tells what between
+// and done hold.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
-           float *between, int slots, int heads, int kvHeads, float scale) {
+           float *between, unsigned *done, int slots, int heads, int kvHeads, float scale) {
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
 
     // 1. Which heads, which keys.
@@ -34,5 +35,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         step(query, acc, largest, sum, key, value, slot < end, scale);
     }
     // 4. The groups' results are merged, and then those of the blocks that share the keys.
-    finish(acc, largest, sum, m, out, between, heads, kvHeads);
+    finish(acc, largest, sum, m, out, between, done, heads, kvHeads);
 }

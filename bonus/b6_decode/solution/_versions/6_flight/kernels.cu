@@ -25,10 +25,11 @@ template <int LATER> __device__ void arrived() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. parts.cuh: what between holds.
+// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two. parts.cuh tells what between
+// and done hold.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode(const Half *q, const Half *k, const Half *v, const int *lengths, Half *out,
-           float *between, int slots, int heads, int kvHeads, float scale) {
+           float *between, unsigned *done, int slots, int heads, int kvHeads, float scale) {
     extern __shared__ uint4 ring[][2][THREADS]; // [STAGES]: of keys, and of values
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
 
@@ -68,5 +69,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     arrived<0>(); // what was asked for behind the last key
 
     // 4. The groups' results are merged, and then those of the blocks that share the keys.
-    finish(acc, largest, sum, m, out, between, heads, kvHeads);
+    finish(acc, largest, sum, m, out, between, done, heads, kvHeads);
 }
