@@ -143,25 +143,28 @@ func shapeOf(heads, kvHeads, seqQ, seqK, dim int, causal bool) attn.Shape {
 	return attn.Shape{Batch: 1, Heads: heads, KVHeads: kvHeads, SeqQ: seqQ, SeqK: seqK, Dim: dim, Causal: causal}
 }
 
+// cases are attention of a few shapes, each with what to look at where it is wrong.
+var cases = []struct {
+	name, hint string
+	s          attn.Shape
+}{
+	{"one_key", "the only key has a weight of 1, so out is its value: 0", shapeOf(1, 1, 1, 1, 64, false)},
+	{"one_tile", "a tile of 16 × 16: is the product of its rows right?", shapeOf(1, 1, 16, 16, 64, false)},
+	{"ragged", "lengths that no tile divides: what lies behind the last key?", shapeOf(1, 1, 17, 113, 64, false)},
+	{"dim_128", "a row of k is 16 pieces of 16 bytes now", shapeOf(1, 1, 33, 40, 128, false)},
+	{"grouped", "query head h reads key head h / (Heads / KVHeads)", shapeOf(4, 2, 5, 20, 64, false)},
+	{"causal", "query i sees the keys 0 … i", shapeOf(1, 1, 70, 70, 64, true)},
+	{"causal_later", "query i sees the keys 0 … i + SeqK − SeqQ", shapeOf(1, 1, 3, 90, 64, true)},
+	{"blind", "a query that sees no key gets zeros", shapeOf(1, 1, 20, 7, 64, true)},
+}
+
 func TestHalves(t *testing.T) {
 	d := attntest.Device(t)
 	it, err := New(device.QueueOf(d))
 	if err != nil {
 		t.Fatalf("New failed:\n%v", err)
 	}
-	for _, c := range []struct {
-		name, hint string
-		s          attn.Shape
-	}{
-		{"one_key", "the only key has a weight of 1, so out is its value: 0", shapeOf(1, 1, 1, 1, 64, false)},
-		{"one_tile", "a tile of 16 × 16: is the product of its rows right?", shapeOf(1, 1, 16, 16, 64, false)},
-		{"ragged", "lengths that no tile divides: what lies behind the last key?", shapeOf(1, 1, 17, 113, 64, false)},
-		{"dim_128", "a row of k is 16 pieces of 16 bytes now", shapeOf(1, 1, 33, 40, 128, false)},
-		{"grouped", "query head h reads key head h / (Heads / KVHeads)", shapeOf(4, 2, 5, 20, 64, false)},
-		{"causal", "query i sees the keys 0 … i", shapeOf(1, 1, 70, 70, 64, true)},
-		{"causal_later", "query i sees the keys 0 … i + SeqK − SeqQ", shapeOf(1, 1, 3, 90, 64, true)},
-		{"blind", "a query that sees no key gets zeros", shapeOf(1, 1, 20, 7, 64, true)},
-	} {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			checkAll(t, d, it, inFloat16, c.s, c.hint)
 			checkAll(t, d, it, inBFloat16, c.s, c.hint)
@@ -176,6 +179,11 @@ func TestEdges(t *testing.T) {
 	if err != nil {
 		t.Fatalf("New failed:\n%v", err)
 	}
+	edges(t, d, it)
+}
+
+func edges(t *testing.T, d device.Device, it *Halves) {
+	t.Helper()
 	s := shapeOf(1, 1, 3, 20, 64, false)
 	k, v := unitRows(s.SeqK, s.Dim, 4), numberedRows(1, s.SeqK, s.Dim)
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {

@@ -1,6 +1,6 @@
 // Package halves is bonus task b2: attention in float16 and bfloat16, on tensor cores.
 //
-// README.md is the handout. You edit halves.go and kernels.cu.
+// README.md is the handout. You edit halves.go and kernels.cu, and hopper.cu and softmax.cuh if you like.
 package halves
 
 import (
@@ -10,9 +10,12 @@ import (
 	"flashlab/device"
 )
 
-// Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
+// The kernels, as Queue.Compile takes them. This file is provided: the
 // grader never takes a student's copy of it.
-var Source = device.Source{Folder: "bonus/b2_halves", Name: "kernels.cu"}
+var (
+	Source       = device.Source{Folder: "bonus/b2_halves", Name: "kernels.cu"}
+	HopperSource = device.Source{Folder: "bonus/b2_halves", Name: "hopper.cu"}
+)
 
 // Attention is what both methods of Halves are: one for each type.
 type Attention[T device.Half] func(t *Halves, out, q, k, v device.Buffer[T], s attn.Shape) error

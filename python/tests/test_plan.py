@@ -5,6 +5,7 @@ import os
 import struct
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -65,6 +66,16 @@ class Plans(unittest.TestCase):
         ends = [(at, at + plan.blocks[i]["bytes"]) for i, at in places]
         self.assertTrue(all(a[1] <= b[0] for a, b in zip(ends, ends[1:])), "blocks of scratch do not overlap")
         self.assertLessEqual(ends[-1][1], length)
+
+    @fakes.needs_solutions
+    def test_hoppers_kernel(self) -> None:
+        """b2's solution has a kernel of its own for Hopper, and Go takes it by the GPU: no other, older or newer, has its instructions."""
+        h = tensor(2, 4, 17, 64, dtype="float16")
+        request = shapes.attention(h, h, h, False)
+        for arch, file, maps in ("sm_80", "kernels.cu", 0), ("sm_90", "hopper.cu", 4), ("sm_100", "kernels.cu", 0):
+            plan = planner.planner(request.program, "solution").plan(request, replace(GPU, arch=arch), compile=False)
+            self.assertEqual([m["name"] for m in plan.modules], [file], arch)
+            self.assertEqual(sum("map" in a for a in plan.steps[0]["launch"]["arguments"]), maps, arch)
 
     @fakes.needs_solutions
     def test_counters_are_of_the_call(self) -> None:

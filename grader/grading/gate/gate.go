@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -64,12 +65,16 @@ func (e *Error) Error() string {
 type Rules struct {
 	PTX     bool              // inline PTX, by asm statements in functions
 	Headers []string          // the task's own, which its kernels may include: "tile.cuh"
+	Honours []string          // files that may be missing
 	Course  []string          // of the course's headers, beyond those that all may include
 	Ladder  map[string]string // headers that versions of a solution share, by name: kernels that name them get them
 	// Provided tells which kernels, in their normal form, every worker has from the course: these may hold
 	// inline PTX in any task. Nil is none.
 	Provided func(device.Source) bool
 }
+
+// missing is what is wrong with a file that is not there.
+const missing = "is missing"
 
 // Read reads the named files of dir and checks them. pkg is the package clause
 // that Go files must have. Paths in messages are shown relative to the working
@@ -91,6 +96,9 @@ func (r Rules) ReadAs(dir, author, pkg string, names []string) ([]File, error) {
 		data, why, err := readRegular(filepath.Join(dir, name), f.Path)
 		if err != nil {
 			return nil, err
+		}
+		if why != nil && why.What == missing && slices.Contains(r.Honours, name) {
+			continue
 		}
 		if why != nil {
 			refused = append(refused, *why)
@@ -122,7 +130,7 @@ func readRegular(path, shownAs string) ([]byte, *Refusal, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, &Refusal{shownAs, 0, "is missing", "a submission brings this file"}, nil
+		return nil, &Refusal{shownAs, 0, missing, "a submission brings this file"}, nil
 	case errors.Is(err, syscall.ELOOP):
 		return nil, &Refusal{shownAs, 0, "is a symbolic link", "put the file itself there"}, nil
 	case err != nil:

@@ -142,4 +142,10 @@ func TestReadTakesRegularFilesOnly(t *testing.T) {
 		require.ErrorAs(t, err, &refused, name)
 		assert.ErrorContains(t, err, want, name)
 	}
+	honours := Rules{Honours: []string{"none.go", "link.go"}}
+	files, err = honours.Read(dir, "p", []string{"a.go", "none.go"})
+	require.NoError(t, err, "one for honours may be missing")
+	assert.Len(t, files, 1)
+	_, err = honours.Read(dir, "p", []string{"link.go"})
+	assert.ErrorContains(t, err, "symbolic link", "but not be anything else")
 }

@@ -24,6 +24,7 @@ type Task struct {
 	Points   float64
 	Device   string          // "none" for plain Go; "" is a GPU or the simulator
 	Files    []string        // a student's own; none where all are of the tasks it uses
+	Honours  []string        // of Files, those that a submission may lack: nothing scored needs them
 	Optional []string        // types that may stay stubs: nothing scored needs them
 	Provided []string        // other files that the package needs
 	Given    []string        // folders of the course's kernels that its worker has besides

@@ -97,6 +97,7 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"same case twice":    {`name = "hid"`, `name = "2x3"`, "taken"},
 		"file outside":       {`"k.cu"`, `"../k.cu"`, `"../k.cu"`},
 		"header outside":     {`"k.cu"`, `"k.cu", "../tile.cuh"`, `"../tile.cuh"`},
+		"honours of others":  {"[limits]", "honours = [\"tile.cuh\"]\n[limits]", `honours: "tile.cuh" is not among files`},
 		"header provided":    {"[limits]", "provided = [\"tile.cuh\"]\n[limits]", `"tile.cuh": want distinct names`},
 		"header of C's name": {`"k.cu"`, `"k.cu", "math.h"`, `"math.h"`},
 		"after nothing":      {`op = "softmax"`, "op = \"softmax\"\nafter = [\"x\"]", `after "x"`},

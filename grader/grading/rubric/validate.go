@@ -46,6 +46,11 @@ func (t *Task) validate(all registry.List) error {
 		}
 		seen[f] = true
 	}
+	for _, f := range t.Honours {
+		if !slices.Contains(t.Files, f) {
+			return fmt.Errorf("honours: %q is not among files", f)
+		}
+	}
 	if err := t.validatePoints(); err != nil {
 		return err
 	}

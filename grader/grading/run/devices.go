@@ -137,7 +137,7 @@ func (p pass) tool(b supervise.Backend) string {
 
 // rulesOf are what a task's files may hold.
 func rulesOf(t *rubric.Task) gate.Rules {
-	return gate.Rules{PTX: t.PTX, Headers: t.Headers(), Course: t.Course}
+	return gate.Rules{PTX: t.PTX, Headers: t.Headers(), Honours: t.Honours, Course: t.Course}
 }
 
 // rulesOfAll are what a task's worker may have compiled: kernels of the tasks that it uses, too.
