@@ -32,8 +32,10 @@ type Item struct {
 // found is an item before its student is known.
 type found struct {
 	Item
-	names []string // by which a roster may know the student, the surest first
-	group [][]string
+	entry   string   // its name in the submissions' folder
+	names   []string // by which a roster may know the student
+	group   [][]string
+	unclear string // why its name tells nobody's
 }
 
 // Find lists the submissions in dir, sorted by student and attempt.
@@ -61,11 +63,7 @@ func Find(dir string, roster *Roster) ([]Item, error) {
 	}
 	items := make([]Item, len(all))
 	for i, f := range all {
-		items[i] = f.Item
-		items[i].Student = roster.student(f.Student, f.names)
-		for j, names := range f.group {
-			items[i].Group[j] = roster.student(f.Group[j], names)
-		}
+		items[i] = f.whose(roster)
 	}
 	return number(items), nil
 }

@@ -58,7 +58,7 @@ func gradescope(dir, metadata string) ([]found, error) {
 		if len(s.Submitters) == 0 || folder != filepath.Base(folder) {
 			return nil, fmt.Errorf("%s: %q names nobody as its submitter, or is no folder's name", gradescopeFile, folder)
 		}
-		f := found{Item: Item{Path: filepath.Join(dir, folder), File: folder}}
+		f := found{Item: Item{Path: filepath.Join(dir, folder), File: folder}, entry: folder}
 		at, err := s.created()
 		if err != nil {
 			return nil, err
@@ -67,10 +67,11 @@ func gradescope(dir, metadata string) ([]found, error) {
 			f.Submitted = &at
 		}
 		for i, who := range s.Submitters {
-			student := record.Student{ID: cmp.Or(who.SID, who.Email, who.Name), Name: who.Name, Email: who.Email}
-			names := []string{who.SID, who.Email}
+			// A name is the student's own choice, and may be another one's id.
+			student := record.Student{ID: cmp.Or(who.SID, who.Email, fmt.Sprintf("%s, member %d", folder, i+1)), Name: who.Name, Email: who.Email}
+			names := []string{who.SID, who.Email, student.ID}
 			if i == 0 {
-				f.Student, f.names = student, append(names, folder)
+				f.Student, f.names = student, names
 				continue
 			}
 			f.Group, f.group = append(f.Group, student), append(f.group, names)
@@ -104,7 +105,12 @@ func listed(dir string) ([]found, error) {
 		if ignored(name) || e.Type().IsRegular() && !handedIn(name) {
 			continue
 		}
-		f := found{Item: Item{Path: filepath.Join(dir, name), File: name}}
+		f := found{Item: Item{Path: filepath.Join(dir, name), File: name}, entry: name, unclear: readTwice(name)}
+		if f.unclear != "" {
+			f.names = []string{name}
+			all = append(all, f)
+			continue
+		}
 		if m := moodleName.FindStringSubmatch(name); m != nil {
 			if !f.moodle(m, e.Type().IsRegular(), loose) {
 				continue
@@ -131,14 +137,14 @@ func listed(dir string) ([]found, error) {
 			continue
 		}
 		id := strings.TrimSuffix(name, archive(name))
-		f.Student, f.names = record.Student{ID: id}, []string{name}
+		f.Student, f.names = record.Student{ID: id}, []string{id}
 		if several := attempts(f); several != nil {
 			all = append(all, several...)
 			continue
 		}
 		all = append(all, f)
 	}
-	return all, nil
+	return disputed(all), nil
 }
 
 // handedIn tells whether a file in a class's folder may be a submission: tables and notes next to

@@ -8,8 +8,12 @@ import (
 )
 
 // moodleName is how Moodle names a submission: the student, the number that its grading worksheet calls
-// 'Participant 4711', and the plugin. In a download without folders the student's own name for the file follows.
-var moodleName = regexp.MustCompile(`^(.+)_(\d+)_assignsubmission_(file|onlinetext)(?:_(.*))?$`)
+// 'Participant 4711', and the plugin. In a download without folders the student's own name for the file follows,
+// in which moodleMark may occur once more: then nobody knows where Moodle's part ends.
+var (
+	moodleName = regexp.MustCompile(`^(.+?)_(\d+)_assignsubmission_(file|onlinetext)(?:_(.*))?$`)
+	moodleMark = regexp.MustCompile(`_\d+_assignsubmission_(?:file|onlinetext)`)
+)
 
 // moodleNumber is the number in a roster's column or in the worksheet, whatever the language: 'Participant 4711'.
 var moodleNumber = regexp.MustCompile(`(\d+)\s*$`)
@@ -30,8 +34,8 @@ func (f *found) moodle(m []string, file bool, loose map[string]bool) bool {
 		return false
 	}
 	key := MoodleKey(m[2])
-	f.names = []string{key}
 	f.Student = record.Student{ID: "moodle-" + m[2], Name: m[1]} // the number alone may be another student's in Canvas
+	f.names = []string{key, f.Student.ID}
 	if file && archive(m[4]) == "" {
 		if loose[key] {
 			return false

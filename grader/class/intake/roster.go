@@ -76,14 +76,6 @@ func (r *Roster) Add(s record.Student, aliases ...string) error {
 	return nil
 }
 
-// student is the roster's, if it knows one of the names; otherwise the export's.
-func (r *Roster) student(s record.Student, names []string) record.Student {
-	if known, ok := r.Find(append(names, s.ID, s.Email)...); ok {
-		return known
-	}
-	return s
-}
-
 // Find looks a student up by any of their names, the first that is known.
 func (r *Roster) Find(names ...string) (record.Student, bool) {
 	if r == nil {
