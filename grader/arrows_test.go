@@ -22,7 +22,7 @@ var arrows = []struct{ from, to string }{
 	// The commands are at the top: instructors' ones know those of students, not the other way.
 	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/measure grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command/student", "grader/command grader/bench grader/show grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
-	{"grader/command", ""},
+	{"grader/command", "internal"},
 	// A class reads verdicts; only its batch grades.
 	{"grader/class/batch", "grader/class " + verdicts + " grader/grading/run grader/grading/judge grader/tasks device internal"},
 	{"grader/class/gradescope", "grader/class " + verdicts + " grader/tasks/registry grader/release internal"},

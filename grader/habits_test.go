@@ -158,3 +158,47 @@ func importKind(quoted string) string {
 	}
 	return "1 the standard library"
 }
+
+// TestTextsLeaveByOneFilter: commands on a class, and errors of all commands, print through package harmless, which
+// writes out what a terminal would obey; and no other package writes tables. Files are looked at by the tests of
+// grader/class/folder.
+func TestTextsLeaveByOneFilter(t *testing.T) {
+	set := token.NewFileSet()
+	seen := 0
+	for path, file := range goFiles(t, set) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		printer := begins(path, "grader/class grader/command/instructor") || path == "grader/command/command.go"
+		tables := begins(path, "grader/class grader/command grader/grading")
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			from, _ := f.X.(*ast.Ident)
+			switch {
+			case from == nil:
+			case printer && from.Name == "harmless":
+				seen++
+			case printer && from.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Print"),
+				printer && from.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Fprint") && !inMemory(call.Args[0]):
+				t.Errorf("%s: print it through package harmless", set.Position(call.Pos()))
+			case tables && from.Name == "csv" && f.Sel.Name == "NewWriter":
+				t.Errorf("%s: write tables with harmless.CSV", set.Position(call.Pos()))
+			}
+			return true
+		})
+	}
+	assert.Greater(t, seen, 50)
+}
+
+// inMemory tells whether something is the address of a variable: a strings.Builder's.
+func inMemory(e ast.Expr) bool {
+	u, ok := e.(*ast.UnaryExpr)
+	return ok && u.Op == token.AND
+}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"flashlab/internal/harmless"
 )
 
 // Exit codes. A report says everything that they say, and better.
@@ -54,7 +56,7 @@ type List []Command
 func (l List) Execute(args []string) int {
 	l = l.withHelp()
 	if len(args) == 0 {
-		fmt.Fprint(os.Stderr, l.help())
+		harmless.Fprint(os.Stderr, l.help())
 		return Failed
 	}
 	if slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
@@ -62,12 +64,12 @@ func (l List) Execute(args []string) int {
 	}
 	c, err := l.find(args[0])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "grader: %v\n\n%s", err, l.help())
+		harmless.Fprintf(os.Stderr, "grader: %v\n\n%s", err, l.help())
 		return Failed
 	}
 	code, err := c.execute(args[1:])
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "grader:", err)
+		harmless.Errorln("grader:", err)
 		return Failed
 	}
 	return code
@@ -89,7 +91,7 @@ func (c Command) execute(args []string) (int, error) {
 	f, run := c.flags()
 	args, err := c.parse(f, args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Print(c.explain("grader"))
+		harmless.Print(c.explain("grader"))
 		return Full, nil
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"flashlab/internal/harmless"
 )
 
 // make starts the grader for nearly every goal: `grader make Makefile check` before anything runs, then `grader make
@@ -66,7 +68,7 @@ func (l List) fromMake(args []string) (int, error) {
 	given := slices.DeleteFunc(overrides(os.Getenv("MAKEFLAGS")), func(v variable) bool { return setting.MatchString(v.key) })
 	if goal == "check" {
 		if err := all.check(l, strings.Fields(os.Getenv(goals)), given); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+			harmless.Errorln(err)
 			return Failed, nil
 		}
 		return Full, nil

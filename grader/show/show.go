@@ -72,7 +72,7 @@ func Page(r Run) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text := harmless.Page(b.String()); len(text) <= MostBytes {
+		if text := harmless.Text(b.String()); len(text) <= MostBytes {
 			return []byte(text), nil
 		}
 	}

@@ -1,21 +1,26 @@
-// Package harmless makes pages safe that hold strangers' texts.
+// Package harmless is what every text passes before it leaves: strangers chose parts of it, such as a file's name or
+// what a program printed.
 package harmless
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Page makes a page safe to look at, in a browser or with `cat`: whatever moves a cursor, turns the
-// direction of writing or cannot be seen is written out. It works on the whole page, after
-// html/template has escaped what is HTML's, so that no text can be forgotten.
-func Page(page string) string {
+// Text makes a text safe to look at, in a browser or in a terminal: whatever moves a cursor, turns the direction of
+// writing or cannot be seen is written out. It works on whole pages and files, after html/template or Markdown has
+// escaped what is theirs, so that no part can be forgotten.
+func Text(s string) string {
+	if plain(s) {
+		return s
+	}
 	var b strings.Builder
-	b.Grow(len(page))
+	b.Grow(len(s))
 	marks := 0 // combining marks in a row: more than a script needs pile up over other lines
-	for _, r := range page {
+	for _, r := range s {
 		if unicode.In(r, unicode.Mn, unicode.Me) {
 			if marks++; marks > mostMarks {
 				continue
@@ -43,3 +48,42 @@ const mostMarks = 4
 
 // joiner: Persian and Indian names are not written rightly without these two.
 func joiner(r rune) bool { return r == 0x200c || r == 0x200d }
+
+// plain tells quickly that there is nothing to do.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// Line is the same for what must stay on one line.
+func Line(s string) string { return Text(oneLine.Replace(s)) }
+
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+
+// All makes every text in a value safe, however deep it lies. v is a pointer.
+func All(v any) { walk(reflect.ValueOf(v)) }
+
+func walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		walk(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walk(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			walk(v.Index(i))
+		}
+	case reflect.Map:
+		panic("harmless: a map cannot be made safe in place") // a test fills all that is shown
+	case reflect.String:
+		if v.CanSet() && !plain(v.String()) {
+			v.SetString(Text(v.String()))
+		}
+	}
+}

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPage(t *testing.T) {
-	assert.Equal(t, "a⟨U+001B⟩[2J\n\tb", Page("a\x1b[2J\n\tb"))
-	assert.Equal(t, "⟨U+202E⟩exe.txt⟨U+200B⟩⟨U+FEFF⟩", Page("\u202eexe.txt\u200b\ufeff"))
-	assert.Equal(t, "Zoë, می\u200cخواهم", Page("Zoë, می\u200cخواهم"), "names are left alone")
-	assert.Len(t, []rune(Page("Z"+strings.Repeat("\u0336", 50))), 1+mostMarks)
-	assert.Equal(t, "�", Page("\xff"))
+func TestText(t *testing.T) {
+	assert.Equal(t, "a⟨U+001B⟩[2J\n\tb", Text("a\x1b[2J\n\tb"))
+	assert.Equal(t, "⟨U+202E⟩exe.txt⟨U+200B⟩⟨U+FEFF⟩", Text("\u202eexe.txt\u200b\ufeff"))
+	assert.Equal(t, "Zoë, می\u200cخواهم", Text("Zoë, می\u200cخواهم"), "names are left alone")
+	assert.Len(t, []rune(Text("Z"+strings.Repeat("\u0336", 50))), 1+mostMarks)
+	assert.Equal(t, "�", Text("\xff"))
 }

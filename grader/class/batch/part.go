@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // Plan is a batch cut into units, one per student, that the machines of a cluster grade
@@ -182,7 +183,7 @@ func (p *Plan) Collect(dir string, unit int) ([]*record.Record, error) {
 }
 
 // Name says whose unit it is.
-func (u Unit) Name() string { return printable(u.Items[0].Student.ID) }
+func (u Unit) Name() string { return harmless.Line(u.Items[0].Student.ID) }
 
 // Unit finds a unit by its key; -1 if the plan has no such unit.
 func (p *Plan) Unit(key string) int {
@@ -191,4 +192,4 @@ func (p *Plan) Unit(key string) int {
 
 // Outcome says in a line what came of an attempt; fresh counts the tasks that were
 // graded now.
-func Outcome(r *record.Record, fresh int) string { return printable(outcome(r, fresh, nil)) }
+func Outcome(r *record.Record, fresh int) string { return harmless.Line(outcome(r, fresh, nil)) }

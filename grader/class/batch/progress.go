@@ -12,6 +12,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/report"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 )
 
 // Progress shows a batch's progress: a bar in a terminal, and, there and in a pipe, a line for each
@@ -65,9 +66,9 @@ func (p *Progress) Done(i intake.Item, r *record.Record, fresh int, err error) {
 	defer p.mu.Unlock()
 	p.done++
 	delete(p.working, name(i))
-	line := printable(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err)))
+	line := harmless.Line(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err)))
 	if p.bar == nil {
-		fmt.Fprintln(p.out, line)
+		harmless.Fprintln(p.out, line)
 		return
 	}
 	p.bar.Log(line)
@@ -84,19 +85,9 @@ func (p *Progress) Stop() {
 // name is how a line of ours refers to a submission.
 func name(i intake.Item) string {
 	if i.Attempt > 1 {
-		return printable(fmt.Sprintf("%s, attempt %d", i.Student.ID, i.Attempt))
+		return harmless.Line(fmt.Sprintf("%s, attempt %d", i.Student.ID, i.Attempt))
 	}
-	return printable(i.Student.ID)
-}
-
-// printable keeps what comes from a submission, such as a file's name, from moving the cursor.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
+	return harmless.Line(i.Student.ID)
 }
 
 func outcome(r *record.Record, fresh int, err error) string {

@@ -20,6 +20,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/slurm"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // Options say what to grade, and where.
@@ -138,7 +139,7 @@ func (r *run) prepare(ctx context.Context) error {
 		}
 	}
 	if len(r.jobs) > 0 {
-		fmt.Fprintf(r.W, "Jobs of an earlier run still count: %s\n", strings.Join(sortedKeys(r.jobs), ", "))
+		harmless.Fprintf(r.W, "Jobs of an earlier run still count: %s\n", strings.Join(sortedKeys(r.jobs), ", "))
 	}
 	text, err := json.Marshal(r.Plan)
 	if err != nil {
@@ -193,7 +194,7 @@ func (r *run) collect() error {
 		if err := cache.WriteFile(r.path("done", d.Key), nil, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(r.W, "%d/%d  %s: %s (on %s)\n", len(r.done), r.sum.Units, r.Plan.Units[unit].Name(), batch.Outcome(records[len(records)-1], d.Graded), d.Node)
+		harmless.Fprintf(r.W, "%d/%d  %s: %s (on %s)\n", len(r.done), r.sum.Units, r.Plan.Units[unit].Name(), batch.Outcome(records[len(records)-1], d.Graded), d.Node)
 	}
 	return nil
 }
@@ -229,7 +230,7 @@ func (r *run) look(ctx context.Context) error {
 				j.open[unit] = time.Time{}
 				if j.ran[unit] && s.Name == "PENDING" {
 					r.sum.Lost++
-					fmt.Fprintf(r.W, "%s: its node was lost, or wanted for something else; Slurm starts it again\n", r.Plan.Units[unit].Name())
+					harmless.Fprintf(r.W, "%s: its node was lost, or wanted for something else; Slurm starts it again\n", r.Plan.Units[unit].Name())
 				}
 				j.ran[unit] = s.Name == "RUNNING"
 			case since.IsZero():
@@ -255,9 +256,9 @@ func (r *run) lost(id string, unit int, s slurm.State) {
 	name := r.Plan.Units[unit].Name()
 	if r.sent[unit] >= tries {
 		r.failed[unit] = fmt.Sprintf("sent %d times without a result, the last time: %s (%s)", tries, why, r.path("logs", fmt.Sprintf("%s_%d.log", id, index)))
-		fmt.Fprintf(r.W, "%s: given up: %s\n", name, r.failed[unit])
+		harmless.Fprintf(r.W, "%s: given up: %s\n", name, r.failed[unit])
 		return
 	}
 	r.sum.Lost++
-	fmt.Fprintf(r.W, "%s: no result: %s. It is sent again\n", name, why)
+	harmless.Fprintf(r.W, "%s: no result: %s. It is sent again\n", name, why)
 }

@@ -10,6 +10,7 @@ import (
 
 	"flashlab/grader/slurm"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // job is an array that was submitted: its tasks that have not ended.
@@ -62,7 +63,7 @@ func (r *run) send(ctx context.Context) error {
 		r.sent[unit]++
 	}
 	r.jobs[id] = j
-	fmt.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
+	harmless.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
 	return r.keepJobs()
 }
 

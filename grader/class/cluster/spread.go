@@ -12,6 +12,7 @@ import (
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/grading/rubric"
+	"flashlab/internal/harmless"
 )
 
 // Spread cuts the items into the plan's units and grades them while holding the batch's
@@ -46,7 +47,7 @@ func Spread(ctx context.Context, o Options, items []intake.Item, tasks []*rubric
 	if err := p.Cut(items, tasks, courseKey); err != nil {
 		return Summary{}, err
 	}
-	fmt.Fprintf(o.W, "Grading %s of %d students on the cluster, by Slurm\n", batch.Submissions(len(items)), len(p.Units))
+	harmless.Fprintf(o.W, "Grading %s of %d students on the cluster, by Slurm\n", batch.Submissions(len(items)), len(p.Units))
 	return Run(ctx, o)
 }
 

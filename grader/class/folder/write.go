@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"flashlab/grader/class/batch"
@@ -9,6 +8,7 @@ import (
 	"flashlab/grader/class/pages"
 	"flashlab/grader/class/record"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -23,12 +23,12 @@ func (f Folder) Write(class gradebook.Class) error {
 		return err
 	}
 	for _, n := range notes {
-		fmt.Println("note:", n)
+		harmless.Println("note:", harmless.Line(n))
 	}
 	held := 0
 	for _, e := range entries {
 		if e.Unknown {
-			fmt.Printf("note: %s: %s\n", e.Student.ID, e.Notes[0])
+			harmless.Printf("note: %s: %s\n", harmless.Line(e.Student.ID), harmless.Line(e.Notes[0]))
 		}
 		if e.Awaiting > 0 {
 			held++
@@ -36,13 +36,13 @@ func (f Folder) Write(class gradebook.Class) error {
 	}
 	for _, t := range class.Rubrics {
 		if n := stale(entries, t.Name); n > 0 {
-			fmt.Printf("note: task %s was measured by an earlier rubric for %d students; what is new is left open until grader batch has graded it\n", t.Name, n)
+			harmless.Printf("note: task %s was measured by an earlier rubric for %d students; what is new is left open until grader batch has graded it\n", t.Name, n)
 		}
 	}
 	if held > 0 {
-		fmt.Printf("%d students have points that await a person.\n", held)
+		harmless.Printf("%d students have points that await a person.\n", held)
 	}
-	fmt.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
+	harmless.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
 	return f.Pages(class, entries)
 }
 
@@ -82,6 +82,6 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
 	if err := pages.Write(f.Out, pages.Input{Class: class, Entries: entries, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions, Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
 		return err
 	}
-	fmt.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)
+	harmless.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)
 	return nil
 }

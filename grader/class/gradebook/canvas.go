@@ -12,6 +12,7 @@ import (
 
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
+	"flashlab/internal/harmless"
 )
 
 // Canvas fills the grades into an export of Canvas's gradebook, to be imported there again.
@@ -23,7 +24,7 @@ func (c Class) Canvas(export string, entries []Entry) (table []byte, notes []str
 	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	r.FieldsPerRecord = -1
-	rows, err := r.ReadAll()
+	rows, err := intake.ReadCells(r)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, fmt.Errorf("%s is no export of Canvas's gradebook: %v", filepath.Base(export), err)
 	}
@@ -58,9 +59,6 @@ func (c Class) Canvas(export string, entries []Entry) (table []byte, notes []str
 				row = append(row, "")
 			}
 		}
-		for at := range row {
-			row[at] = safe(row[at])
-		}
 		for at, column := range columns {
 			switch {
 			case i == 0:
@@ -77,7 +75,7 @@ func (c Class) Canvas(export string, entries []Entry) (table []byte, notes []str
 		}
 		rows[i] = row
 	}
-	return write(rows), notes, nil
+	return harmless.CSV(rows), notes, nil
 }
 
 // column is one of Canvas's that is filled.
@@ -95,7 +93,7 @@ func (c Class) columns(header []string) map[int]column {
 		at := slices.IndexFunc(header, func(h string) bool { return h == name || canvasNumber.ReplaceAllString(h, "") == name })
 		if at < 0 {
 			at, next = next, next+1
-			all[at] = column{safe(name), of, cell}
+			all[at] = column{name, of, cell}
 			return
 		}
 		all[at] = column{header[at], of, cell}

@@ -1,13 +1,12 @@
 package gradebook
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"flashlab/grader/grading/handin"
+	"flashlab/internal/harmless"
 )
 
 // CSV is the gradebook: a line for each student. What was not measured at all is left
@@ -27,7 +26,7 @@ func (c Class) CSV(entries []Entry) []byte {
 	rows := [][]string{header}
 	for _, e := range entries {
 		attempt, submitted, hash := e.lastCounting(c)
-		row := []string{safe(e.Student.ID), safe(e.Student.Name), safe(e.Student.Email), attempt, submitted, hash}
+		row := []string{e.Student.ID, e.Student.Name, e.Student.Email, attempt, submitted, hash}
 		for _, t := range e.Tasks {
 			row = append(row, blank(t.Final, t.Blank() || e.Attempts == 0), positive(t.Of))
 		}
@@ -35,10 +34,10 @@ func (c Class) CSV(entries []Entry) []byte {
 		if c.bonus() {
 			row = append(row, blank(e.Bonus.Points, e.Bonus.Of == 0 || e.Attempts == 0), positive(e.Bonus.Of))
 		}
-		row = append(row, safe(strings.Join(e.Notes, "; ")))
+		row = append(row, strings.Join(e.Notes, "; "))
 		rows = append(rows, row)
 	}
-	return write(rows)
+	return harmless.CSV(rows)
 }
 
 // lastCounting describes the latest attempt that any task counts.
@@ -60,34 +59,6 @@ func first(words ...string) string {
 		}
 	}
 	return ""
-}
-
-func write(rows [][]string) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.WriteAll(rows) // into memory
-	return b.Bytes()
-}
-
-// safe keeps a spreadsheet from treating a text as a formula. A number stays a number.
-func safe(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
-	head := strings.TrimLeft(s, " ")
-	if head == "" {
-		return s
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return s
-	}
-	if strings.ContainsRune("=+-@|%", rune(head[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 // Number writes points without needless digits.

@@ -12,6 +12,7 @@ import (
 
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
+	"flashlab/internal/harmless"
 )
 
 // Columns of Moodle's grading worksheet that are read or filled.
@@ -61,12 +62,7 @@ func (c Class) Moodle(worksheet string, entries []Entry) (table []byte, notes []
 		}
 		rows[row][grade] = blank(e.Points, e.Blank())
 	}
-	for i := range rows {
-		for j := range rows[i] {
-			rows[i][j] = safe(rows[i][j])
-		}
-	}
-	return write(rows), notes, nil
+	return harmless.CSV(rows), notes, nil
 }
 
 // moodleKey is a student's number in Moodle, by the roster, or by the folder where no roster knows them.
@@ -86,14 +82,14 @@ func (c Class) ownWorksheet(entries []Entry) []byte {
 	for _, e := range entries {
 		if key, ok := strings.CutPrefix(c.moodleKey(e.Student), "moodle:"); ok && c.Roster != nil && !e.Unknown {
 			if _, has := c.Roster.Find("moodle:" + key); has {
-				rows = append(rows, []string{"Participant " + key, safe(e.Student.Name), safe(e.Student.Email), blank(e.Points, e.Blank())})
+				rows = append(rows, []string{"Participant " + key, e.Student.Name, e.Student.Email, blank(e.Points, e.Blank())})
 			}
 		}
 	}
 	if len(rows) == 1 {
 		return nil
 	}
-	return write(rows)
+	return harmless.CSV(rows)
 }
 
 // readWorksheet reads one whole, for what is not filled goes back as it was.
@@ -103,7 +99,7 @@ func readWorksheet(name string) ([][]string, error) {
 		return nil, err
 	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	rows, err := r.ReadAll()
+	rows, err := intake.ReadCells(r)
 	if err != nil || len(rows) == 0 {
 		return nil, fmt.Errorf("%s is no grading worksheet of Moodle's: %v", filepath.Base(name), err)
 	}

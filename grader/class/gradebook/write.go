@@ -9,6 +9,7 @@ import (
 
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/report"
+	"flashlab/internal/harmless"
 )
 
 // Write writes what students and the instructor get: students/ID/feedback.md, Results.md and results.json,
@@ -25,11 +26,12 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := put(filepath.Join(dir, report.ResultsName), []byte(results)); err != nil {
+		if err := put(filepath.Join(dir, report.ResultsName), []byte(harmless.Text(results))); err != nil {
 			return nil, nil, err
 		}
 		g := c.Gradescope(e)
 		g.ExtraData.Totals = sums
+		harmless.All(&g)
 		data, err := json.MarshalIndent(g, "", "  ")
 		if err != nil {
 			return nil, nil, err
@@ -37,7 +39,7 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 		if err := put(filepath.Join(dir, "results.json"), append(data, '\n')); err != nil {
 			return nil, nil, err
 		}
-		if err := put(filepath.Join(dir, "feedback.md"), []byte(c.Feedback(e))); err != nil {
+		if err := put(filepath.Join(dir, "feedback.md"), []byte(harmless.Text(c.Feedback(e)))); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"flashlab/grader/grading/report"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // Graded is a submission that is being graded. Its results.json is rewritten after each task, so
@@ -83,7 +84,7 @@ func (g *Graded) Grade(ctx context.Context, class gradebook.Class, i intake.Item
 	case err != nil:
 		return err
 	case len(sum.Failed) > 0:
-		fmt.Fprintln(os.Stderr, strings.Join(sum.Failed, "\n"))
+		harmless.Errorln(strings.Join(sum.Failed, "\n"))
 		return g.write("Some of it could not be graded, through no fault of the submission. Hand in again, or tell your instructor.")
 	}
 	return g.write("")
@@ -107,7 +108,7 @@ func (g *Graded) fitting(only []registry.Name) (fit []registry.Name, err error) 
 			continue
 		}
 		note := fmt.Sprintf("Task %s is not graded here: its simulation needs %d MB of memory, and this container has %d.", n, need, memory)
-		fmt.Println(note)
+		harmless.Println(note)
 		g.notes = append(g.notes, note)
 	}
 	if len(fit) == 0 {
@@ -134,6 +135,7 @@ func (g *Graded) write(head string) error {
 	}
 	r.Output = strings.TrimSpace(strings.Join(append([]string{head}, g.notes...), "\n") + "\n\n" + r.Output)
 	r.Stdout = "hidden" // it is the instructor's
+	harmless.All(&r)
 	r.Time = time.Since(g.began).Seconds()
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -152,14 +154,14 @@ func (g *Graded) Step(_ intake.Item, task registry.Name, done, _ int) {
 	if done > 0 {
 		return
 	}
-	fmt.Printf("task %s, after %.0f s\n", task, time.Since(g.began).Seconds())
+	harmless.Printf("task %s, after %.0f s\n", task, time.Since(g.began).Seconds())
 	if err := g.write("Not finished: grading was interrupted while it was working on what is missing below."); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		harmless.Errorln(err)
 	}
 }
 
 func (g *Graded) Done(_ intake.Item, _ *record.Record, _ int, err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		harmless.Errorln(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"flashlab/grader/class/record"
+	"flashlab/internal/harmless"
 )
 
 // Roster knows the students of a class by all names that an export may use for them.
@@ -137,7 +138,7 @@ func ReadTable(name string) (header []string, rows []Row, err error) {
 		}
 		line, _ := c.FieldPos(0)
 		for i := range cells {
-			cells[i] = strings.TrimSpace(strings.TrimPrefix(cells[i], "\ufeff")) // Excel's mark of UTF-8
+			cells[i] = harmless.Uncell(strings.TrimSpace(strings.TrimPrefix(cells[i], "\ufeff"))) // Excel's mark of UTF-8
 		}
 		switch {
 		case header == nil:
@@ -155,4 +156,15 @@ func ReadTable(name string) (header []string, rows []Row, err error) {
 		return nil, nil, fmt.Errorf("%s is empty: its first line names the columns", filepath.Base(name))
 	}
 	return header, rows, nil
+}
+
+// ReadCells reads a table whole, as it was before this grader wrote it.
+func ReadCells(r *csv.Reader) ([][]string, error) {
+	rows, err := r.ReadAll()
+	for _, row := range rows {
+		for i := range row {
+			row[i] = harmless.Uncell(row[i])
+		}
+	}
+	return rows, err
 }

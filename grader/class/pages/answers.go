@@ -1,11 +1,10 @@
 package pages
 
 import (
-	"fmt"
-
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/record"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 )
 
 // answersTask is what students answered to a task's questions, for a person who marks it.
@@ -70,7 +69,7 @@ func rowOf(in Input, e gradebook.Entry, t gradebook.Task) answersRow {
 			mark.Points, mark.Comment, mark.Given = m.Mark.Points, m.Mark.Comment, true
 		} else {
 			row.Marked = false
-			row.Line += fmt.Sprintf("%s,%s,POINTS,COMMENT,YOUR NAME\n", csvWord(e.Student.ID), m.ID)
+			row.Line += harmless.Row(e.Student.ID, m.ID, "POINTS", "COMMENT", "YOUR NAME") + "\n"
 		}
 		row.Marks = append(row.Marks, mark)
 	}

@@ -101,7 +101,7 @@ func page(name, tmpl string, data any) error {
 	if err := templates.ExecuteTemplate(&b, tmpl, data); err != nil {
 		return err
 	}
-	text := []byte(harmless.Page(b.String()))
+	text := []byte(harmless.Text(b.String()))
 	old, err := os.ReadFile(name)
 	if err == nil && bytes.Equal(old, text) {
 		return nil

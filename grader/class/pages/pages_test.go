@@ -144,7 +144,6 @@ func TestAPastedCommandIsOneWordAWord(t *testing.T) {
 	assert.Equal(t, "softmax/17x113", quote("softmax/17x113"))
 	assert.Equal(t, `'$(rm -rf ~)'\''; x'`, quote("$(rm -rf ~)'; x"))
 	assert.Equal(t, "''", quote(""))
-	assert.Equal(t, `"a,""b"`, csvWord(`a,"b`))
 }
 
 func TestDrawings(t *testing.T) {

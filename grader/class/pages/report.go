@@ -12,6 +12,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 )
 
 // instructor is what report.html shows.
@@ -220,7 +221,7 @@ func decide(e gradebook.Entry) string {
 	var lines []string
 	for _, t := range e.Tasks {
 		if t.Blank() {
-			lines = append(lines, fmt.Sprintf("%s,%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Name))
+			lines = append(lines, harmless.Row(e.Student.ID, string(t.Rubric.Name), "POINTS", "REASON", "YOUR NAME"))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -263,7 +264,7 @@ func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
 			}
 		}
 		row.Command = again(in, t, only)
-		row.Override = fmt.Sprintf("%s,%s/%s,POINTS,REASON,YOUR NAME", csvWord(e.Student.ID), t.Rubric.Name, k.ID)
+		row.Override = harmless.Row(e.Student.ID, string(t.Rubric.Name)+"/"+k.ID, "POINTS", "REASON", "YOUR NAME")
 		if n := len(rows); n > 0 && rows[n-1].Reason == row.Reason { // one thing to look at, not several
 			rows[n-1].Check += ", " + row.Check
 			rows[n-1].Override += "\n" + row.Override

@@ -15,6 +15,7 @@ import (
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/command"
+	"flashlab/internal/harmless"
 )
 
 // grading is what `batch` was asked for.
@@ -87,7 +88,7 @@ func (b grading) run() (int, error) {
 	defer close()
 	ctx, stop := command.Interruptible()
 	defer stop()
-	fmt.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", batch.Submissions(len(items)), o.Devices.Name(), o.Devices.Why, max(1, b.jobs), o.Settings.Sandbox.Name)
+	harmless.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", batch.Submissions(len(items)), o.Devices.Name(), o.Devices.Why, max(1, b.jobs), o.Settings.Sandbox.Name)
 	watch := batch.NewProgress(os.Stdout, command.Terminal())
 	o.Out, o.Only, o.Regrade, o.Jobs, o.Watch = b.Out, only, b.regrade, b.jobs, watch
 	sum, err := batch.Run(ctx, o, items)
@@ -98,11 +99,11 @@ func (b grading) run() (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	fmt.Printf("\n%s: %d tasks graded now, %d before", batch.Submissions(sum.Submissions), sum.Graded, sum.Kept)
+	harmless.Printf("\n%s: %d tasks graded now, %d before", batch.Submissions(sum.Submissions), sum.Graded, sum.Kept)
 	if sum.Trouble > 0 {
-		fmt.Printf("; %d could not be read (the gradebook says why)", sum.Trouble)
+		harmless.Printf("; %d could not be read (the gradebook says why)", sum.Trouble)
 	}
-	fmt.Println(".")
+	harmless.Println(".")
 	if err := b.Write(c.class); err != nil {
 		return command.Failed, err
 	}

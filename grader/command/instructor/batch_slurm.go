@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/slurm"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -42,7 +43,7 @@ func (b grading) spread(c opened, only []registry.Name, items []intake.Item) (in
 	if err != nil {
 		return command.Failed, fmt.Errorf("batch: %w", err)
 	}
-	fmt.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and started again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
+	harmless.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and started again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
 	b.Out = plan.Out
 	if err := b.Write(c.class); err != nil {
 		return command.Failed, err
@@ -76,7 +77,7 @@ func (b grading) onNode() (int, error) {
 		return command.Failed, err
 	}
 	defer close()
-	fmt.Printf("Grading on %s (%s); sandbox: %s\n", o.Devices.Name(), o.Devices.Why, o.Settings.Sandbox.Name)
+	harmless.Printf("Grading on %s (%s); sandbox: %s\n", o.Devices.Name(), o.Devices.Why, o.Settings.Sandbox.Name)
 	ctx, stop := command.Interruptible()
 	defer stop()
 	o.Watch = batch.NewProgress(io.Discard, false)

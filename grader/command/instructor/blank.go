@@ -1,13 +1,13 @@
 package instructor
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"flashlab/grader/command"
 	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -27,6 +27,6 @@ var Blank = command.Command{Name: "blank", Group: command.Course, Summary: "writ
 		if err != nil {
 			return err
 		}
-		fmt.Println("Written:", report.ResultsName)
+		harmless.Println("Written:", report.ResultsName)
 		return cache.WriteFile(filepath.Join(root, report.ResultsName), []byte(text), 0o644)
 	})}

@@ -11,6 +11,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/trial/synthetic"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -59,7 +60,7 @@ func makeClass(dir, only string, n int) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	fmt.Printf("Written: %d submissions in %s, with course.toml, roster.csv and expected.csv beside.\n", len(students), filepath.Join(dir, "submissions"))
+	harmless.Printf("Written: %d submissions in %s, with course.toml, roster.csv and expected.csv beside.\n", len(students), filepath.Join(dir, "submissions"))
 	return command.Full, nil
 }
 
@@ -74,9 +75,9 @@ func checkClass(dir, out string) (int, error) {
 		return command.Failed, err
 	}
 	for _, w := range wrong {
-		fmt.Println(w)
+		harmless.Println(w)
 	}
-	fmt.Printf("%d of %d verdicts are as expected.\n", n-len(wrong), n)
+	harmless.Printf("%d of %d verdicts are as expected.\n", n-len(wrong), n)
 	if len(wrong) > 0 {
 		return command.Less, nil
 	}

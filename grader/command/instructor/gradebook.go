@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/record"
 	"flashlab/grader/command"
+	"flashlab/internal/harmless"
 )
 
 // Gradebook makes the grades again from what a batch measured: after a change to course.toml or a
@@ -56,7 +57,7 @@ var Merge = command.Command{Name: "merge", Summary: "join batches, of a GPU and 
 	}}
 
 func merge(c folder.Folder, places []string) (int, error) {
-	n, err := record.MergeAll(places, c.Out, func(note string) { fmt.Println("note:", note) })
+	n, err := record.MergeAll(places, c.Out, func(note string) { harmless.Println("note:", note) })
 	if err != nil {
 		return command.Failed, fmt.Errorf("merge: %w", err)
 	}
@@ -70,6 +71,6 @@ func merge(c folder.Folder, places []string) (int, error) {
 	if err := o.settings.Save(c.Out); err != nil {
 		return command.Failed, err
 	}
-	fmt.Printf("%d records of %d batches joined.\n", n, len(places))
+	harmless.Printf("%d records of %d batches joined.\n", n, len(places))
 	return command.Full, first.Write(o.class)
 }

@@ -9,6 +9,7 @@ import (
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/gradescope"
 	"flashlab/grader/command"
+	"flashlab/internal/harmless"
 )
 
 // inContainer is what `gradescope` was asked for.
@@ -39,7 +40,7 @@ var Gradescope = command.Command{Name: "gradescope", Summary: "grade one submiss
 				if err != nil {
 					return command.Failed, err
 				}
-				fmt.Println(checked)
+				harmless.Println(checked)
 				return command.Full, nil
 			}
 			graded, err := gradescope.Begin(*results)
@@ -71,7 +72,7 @@ func (g inContainer) grade(graded *gradescope.Graded) error {
 	if o.Only, err = named(g.tasks, c.all); err != nil {
 		return err
 	}
-	fmt.Printf("sandbox: %s\n", o.Settings.Sandbox.Name)
+	harmless.Printf("sandbox: %s\n", o.Settings.Sandbox.Name)
 	ctx, stop := command.Interruptible()
 	defer stop()
 	return graded.Grade(ctx, c.class, item, o, g.limit)

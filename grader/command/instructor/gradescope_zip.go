@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/release"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // GradescopeZip writes what an instructor uploads to Gradescope.
@@ -50,9 +51,9 @@ func gradescopeZip(course, out, tasks string, trust bool) (int, error) {
 	if err := cache.WriteFile(out, data, 0o600); err != nil {
 		return command.Failed, err
 	}
-	fmt.Printf("Written: %s (%.1f MB), of %s. It holds the hidden cases and the class seed: give it to Gradescope alone.\n", out, float64(len(data))/1e6, tree.Name)
+	harmless.Printf("Written: %s (%.1f MB), of %s. It holds the hidden cases and the class seed: give it to Gradescope alone.\n", out, float64(len(data))/1e6, tree.Name)
 	if tree.Dirty {
-		fmt.Println("warning: the working tree has changes that are not committed; they are not in it")
+		harmless.Println("warning: the working tree has changes that are not committed; they are not in it")
 	}
 	return command.Full, nil
 }

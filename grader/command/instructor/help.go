@@ -1,12 +1,12 @@
 package instructor
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"flashlab/grader/command"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -30,7 +30,7 @@ func Screens(ours, students func() command.List) command.Command {
 				if err := cache.WriteFile(filepath.Join(root, file), []byte(text), 0o644); err != nil {
 					return err
 				}
-				fmt.Println("Written:", file)
+				harmless.Println("Written:", file)
 			}
 			return nil
 		})}

@@ -8,6 +8,7 @@ import (
 	"flashlab/grader/class/folder"
 	"flashlab/grader/command"
 	"flashlab/grader/release"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -43,14 +44,14 @@ func writeRelease(dir, version, course string) (int, error) {
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
-	fmt.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
-	fmt.Println("Searched for solutions, hidden cases and trial submissions: none is in it. What comes close, students need to grade themselves; a copy of it is held for a person")
+	harmless.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
+	harmless.Println("Searched for solutions, hidden cases and trial submissions: none is in it. What comes close, students need to grade themselves; a copy of it is held for a person")
 	if variant != "" {
-		fmt.Printf("It is this year's course, with the variant %q: last year's solutions do not pass\n", variant)
+		harmless.Printf("It is this year's course, with the variant %q: last year's solutions do not pass\n", variant)
 	}
-	fmt.Printf("Written: %s and %s\n", written, zipped)
+	harmless.Printf("Written: %s and %s\n", written, zipped)
 	if t.Dirty {
-		fmt.Println("warning: the working tree has changes that are not committed; they are not in the release")
+		harmless.Println("warning: the working tree has changes that are not committed; they are not in the release")
 	}
 	return command.Full, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"flashlab/grader/command"
 	"flashlab/grader/tasks/skeleton"
+	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
@@ -44,6 +45,6 @@ func begin(name string, write func(root string) ([]string, error)) (int, error) 
 	if err != nil {
 		return command.Failed, fmt.Errorf("%s: %w", name, err)
 	}
-	fmt.Println("Written:", strings.Join(files, ", "))
+	harmless.Println("Written:", strings.Join(files, ", "))
 	return command.Full, nil
 }

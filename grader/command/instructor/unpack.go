@@ -14,6 +14,7 @@ import (
 	"flashlab/grader/command"
 	"flashlab/grader/grading/handin"
 	"flashlab/internal/cache"
+	"flashlab/internal/harmless"
 )
 
 // Unpack writes the files of one attempt that are graded, as they were handed in, for a person to
@@ -63,7 +64,7 @@ func unpack(c folder.Folder, student string, attempt int, to string) (int, error
 				return command.Failed, err
 			}
 		}
-		fmt.Printf("Written: %d files in %s\n", len(content.Files), to)
+		harmless.Printf("Written: %d files in %s\n", len(content.Files), to)
 		return command.Full, nil
 	}
 	return command.Failed, fmt.Errorf("unpack: %s has no attempt %d of %q", c.Out, attempt, student)

@@ -13,6 +13,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/harmless"
 )
 
 // Build compiles a task's files as grading does, and no more.
@@ -66,9 +67,9 @@ func (w whose) buildOne(ctx context.Context, root string, t *rubric.Task, device
 		return false, err
 	}
 	if result.Wrong != "" {
-		fmt.Printf("Task %s does not build:\n  %s\n", t.Name, strings.ReplaceAll(strings.TrimSpace(result.Wrong), "\n", "\n  "))
+		harmless.Printf("Task %s does not build:\n  %s\n", t.Name, strings.ReplaceAll(strings.TrimSpace(result.Wrong), "\n", "\n  "))
 		return false, nil
 	}
-	fmt.Printf("Task %s builds: %s%s\n", t.Name, result.What, result.But)
+	harmless.Printf("Task %s builds: %s%s\n", t.Name, result.What, result.But)
 	return true, nil
 }

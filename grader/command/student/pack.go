@@ -16,6 +16,7 @@ import (
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
+	"flashlab/internal/harmless"
 )
 
 // Pack writes the zip that a student hands in. Whatever it finds, it writes the zip and the exit
@@ -55,11 +56,11 @@ func pack(out string, quick bool) (int, error) {
 	fmt.Printf("Packed: %s (%d files, %d KB; %s)\n", shown(root, z.Path), len(z.Files), (z.Size+1023)/1024, answers)
 	fmt.Printf("Receipt: %s (your feedback and the gradebook will show the same)\n", z.Receipt.Short())
 	for _, trouble := range z.Trouble {
-		fmt.Println("warning:", trouble)
+		harmless.Println("warning:", trouble)
 	}
 	if m, err := edition.Load(os.DirFS(root)); err == nil {
 		if changed := m.Changed(root); len(changed) > 0 {
-			fmt.Printf("note: files of the course are changed here (%s). They are not handed in: your files are graded with the course's own\n", joinFirst(changed, 5))
+			harmless.Printf("note: files of the course are changed here (%s). They are not handed in: your files are graded with the course's own\n", joinFirst(changed, 5))
 		}
 	}
 	if quick {
@@ -91,16 +92,16 @@ func lookAtAll(ctx context.Context, root string, z handin.Zip, tasks []*rubric.T
 			return false
 		}
 		if err != nil {
-			fmt.Printf("  task %s  could not be looked at: %s\n", t.Name, indent(err.Error()))
+			harmless.Printf("  task %s  could not be looked at: %s\n", t.Name, indent(err.Error()))
 			warned, err = true, nil
 			continue
 		}
 		head := fmt.Sprintf("  task %s  ", t.Name)
 		if l.Line != "" {
-			fmt.Println(head + l.Line)
+			harmless.Println(head + l.Line)
 		}
 		for _, w := range l.Warnings {
-			fmt.Println(head + "warning: " + indent(w))
+			harmless.Println(head + "warning: " + indent(w))
 			warned = true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"flashlab/grader/bench/nvidia"
 	"flashlab/grader/command"
 	"flashlab/grader/grading/run"
+	"flashlab/internal/harmless"
 )
 
 // maxShown is how many findings of a tool are printed.
@@ -37,7 +38,7 @@ func (u *underCUDA) sanitize(tools []string) (int, error) {
 		return command.Failed, err
 	}
 	help, _ := exec.CommandContext(ctx, path, "--help").CombinedOutput()
-	fmt.Printf("%d cases under compute-sanitizer: %s\n", len(it.Names), strings.Join(it.Names, ", "))
+	harmless.Printf("%d cases under compute-sanitizer: %s\n", len(it.Names), strings.Join(it.Names, ", "))
 	code := command.Full
 	for _, tool := range tools {
 		clean, err := u.under(ctx, path, tool, string(help), it)
@@ -60,13 +61,13 @@ func (u *underCUDA) under(ctx context.Context, path, tool, help string, it *run.
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("\n%s: %s (%.1f s)\n", tool, numbered(len(s.Found), "finding"), s.Took.Seconds())
+	harmless.Printf("\n%s: %s (%.1f s)\n", tool, numbered(len(s.Found), "finding"), s.Took.Seconds())
 	for i, f := range s.Found {
 		if i == maxShown {
-			fmt.Printf("  and %d more, in %s\n", len(s.Found)-i, s.Log)
+			harmless.Printf("  and %d more, in %s\n", len(s.Found)-i, s.Log)
 			break
 		}
-		fmt.Println("\n  " + strings.ReplaceAll(f.String(), "\n", "\n  "))
+		harmless.Println("\n  " + strings.ReplaceAll(f.String(), "\n", "\n  "))
 	}
 	return !failed(nvidia.Failures(it)) && len(s.Found) == 0, nil
 }

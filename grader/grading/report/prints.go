@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/harmless"
 )
 
 // Lines of a case's prints that are shown: of one among many, and of the only one.
@@ -108,7 +109,7 @@ func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(verdict.Plain(s), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(harmless.Text(s), "\n"), "\n")
 }
 
 func triple(t [3]int) string { return fmt.Sprintf("(%d,%d,%d)", t[0], t[1], t[2]) }

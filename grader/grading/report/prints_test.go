@@ -30,7 +30,7 @@ func TestPrintsAreShownByThread(t *testing.T) {
 		"  hello",
 		"  softmax, block (1,0,0), thread (3,0,0): sum is 1",
 		"  softmax, block (1,0,0), thread (4,0,0): two",
-		"  softmax, block (1,0,0), thread (4,0,0): lines?[2J",
+		"  softmax, block (1,0,0), thread (4,0,0): lines⟨U+001B⟩[2J",
 		"  1 other case printed too: CASE=… shows what one prints",
 	}, lines)
 	assert.Empty(t, printLines(verdict.Verdict{}, verdict.Check{Cases: []verdict.Outcome{{Name: "quiet"}}}))
