@@ -117,7 +117,13 @@ func (f *Folder) Class(all []*rubric.Task, s batch.Settings) (gradebook.Class, e
 		class.Roster, err = gradebook.MoodleRoster(f.Moodle)
 	}
 	if err == nil && f.Course != "" {
-		class.Tables, err = gradebook.ReadTables(filepath.Dir(f.Course), class.Course, class.Roster)
+		class.Tables, err = gradebook.ReadTables(filepath.Dir(f.Course), class.Course, class.Roster, all)
+	}
+	if err == nil && f.Moodle != "" {
+		class.Tables.Moodle, class.Tables.Unread, err = gradebook.MoodleTimes(f.Moodle, class.Course)
+	}
+	if err == nil {
+		class.Tables.Accepted, err = readAccepted(f.Out)
 	}
 	return class, err
 }

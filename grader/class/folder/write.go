@@ -64,6 +64,9 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
 	if err != nil {
 		return err
 	}
+	if err := saveAccepted(f.Out, class.Tables.Accepted); err != nil {
+		return err
+	}
 	settings, err := batch.LoadSettings(f.Out)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
-	"flashlab/grader/tasks/registry"
 )
 
 // Class is what grades are made from.
@@ -21,26 +20,26 @@ type Class struct {
 	Roster  *intake.Roster // nil without one
 	Tables  Tables
 	Records []*record.Record
+	given   []given // the overrides, while entries are made
 }
 
 // Entries are the grades, sorted by student: of everybody who handed something in, and of
 // everybody on the roster.
 func (c Class) Entries() []Entry {
-	c.Tables.apply(c.Records, c.known)
 	students := map[string]record.Student{}
-	attempts := map[string][]*record.Record{}
 	if c.Roster != nil {
 		for _, s := range c.Roster.Students {
 			students[s.ID] = s
 		}
 	}
+	attempts := c.attempts()
+	c.apply(attempts)
+	c.given = c.bound(attempts)
 	for _, r := range c.Records {
 		for _, s := range r.Members() {
-			s = c.known(s)
-			if _, known := students[s.ID]; !known {
+			if s = c.known(s); students[s.ID].ID == "" {
 				students[s.ID] = s
 			}
-			attempts[s.ID] = add(attempts[s.ID], r, s.ID)
 		}
 	}
 	var entries []Entry
@@ -50,6 +49,21 @@ func (c Class) Entries() []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Student.ID, b.Student.ID) })
 	c.strangers(entries)
 	return entries
+}
+
+// attempts are each student's, in order.
+func (c Class) attempts() map[string][]*record.Record {
+	all := map[string][]*record.Record{}
+	for _, r := range c.Records {
+		for _, s := range r.Members() {
+			id := c.known(s).ID
+			all[id] = add(all[id], r, id)
+		}
+	}
+	for _, one := range all {
+		slices.SortStableFunc(one, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
+	}
+	return all
 }
 
 // known is the roster's student, if it has the name by now under which work was graded.
@@ -74,15 +88,12 @@ func add(attempts []*record.Record, r *record.Record, student string) []*record.
 }
 
 func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
-	slices.SortStableFunc(attempts, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
 	e := Entry{Student: s, Attempts: len(attempts), Unreadable: len(attempts)}
-	var readable []*record.Record
 	for _, r := range attempts {
 		if r.Trouble != "" {
 			e.Notes = append(e.Notes, fmt.Sprintf("attempt %d: %s", r.Attempt, r.Trouble))
 			continue
 		}
-		readable = append(readable, r)
 		e.Unreadable--
 	}
 	if len(attempts) == 0 {
@@ -92,7 +103,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		if !c.Course.Graded(t.Name) {
 			continue
 		}
-		one := c.choose(s, t, readable)
+		one := c.choose(s, t, readable(attempts))
 		if e.Unread() {
 			one = c.task(s, t, nil, attempts[len(attempts)-1])
 		}
@@ -101,6 +112,9 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		for _, n := range one.Notes {
 			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n.Instructor))
 		}
+	}
+	if slices.ContainsFunc(e.Tasks, func(t Task) bool { return t.Untimed }) {
+		e.Notes = append(e.Notes, "when it was handed in is not known, so nothing was taken for being late (times.csv)")
 	}
 	e.Points, e.Of, e.Bonus = round(e.Points), round(e.Of), Bonus{round(e.Bonus.Points), round(e.Bonus.Of)}
 	e.GPU, e.Awaiting, e.NotGraded = round(e.GPU), round(e.Awaiting), round(e.NotGraded)
@@ -154,10 +168,10 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	one.Part, one.Stale = c.marked(t, r)
 	t = c.scaled(t)
 	one.Rubric = t
-	whole := c.override(s, t.Name, "")
+	whole := c.override(s, t.Name, "", r)
 	one.Whole = whole
 	for _, rc := range t.Checks {
-		k := c.check(s, t, rc, one.Part, r != nil && r.Trouble != "")
+		k := c.check(s, t, rc, one.Part, r)
 		if r == nil {
 			k = Check{ID: rc.ID, Title: rc.Title, Of: rc.Points}
 		}
@@ -203,9 +217,9 @@ func (c Class) worth(t *rubric.Task) float64 {
 
 // check adds up a check's parts; an override replaces them. Those of an attempt that could not be read
 // await a person.
-func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, unread bool) Check {
+func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *record.Task, r *record.Record) Check {
 	k := Check{ID: rc.ID, Title: rc.Title}
-	if o := c.override(s, t.Name, rc.ID); o != nil {
+	if o := c.override(s, t.Name, rc.ID, r); o != nil {
 		k.Override, k.Points, k.Of = o, o.Points, rc.Points
 		return k
 	}
@@ -217,7 +231,7 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 			}
 		}
 	}
-	if measured == nil && unread {
+	if measured == nil && r != nil && r.Trouble != "" {
 		k.Awaiting = rc.Points // a person may ask for it once more, or decide
 		return k
 	}
@@ -245,16 +259,6 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		}
 	}
 	return k
-}
-
-// override is the last one for a check.
-func (c Class) override(s record.Student, task registry.Name, check string) (last *Override) {
-	for i, o := range c.Tables.Overrides {
-		if o.Student == s.ID && o.Task == task && o.Check == check {
-			last = &c.Tables.Overrides[i]
-		}
-	}
-	return last
 }
 
 // manual adds what a person gives for the task.

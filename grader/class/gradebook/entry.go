@@ -42,6 +42,7 @@ type Task struct {
 
 	Submitted time.Time // when its files were handed in as they are; zero if unknown
 	Due       time.Time // with extensions; zero if there is no deadline
+	Untimed   bool      // there is a deadline, and nobody knows when it was handed in
 	Days      int       // begun after the deadline
 	Factor    float64   // what lateness leaves: 1 if in time
 	Final     float64

@@ -36,16 +36,18 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 		return
 	}
 	if at == nil {
+		t.Untimed = true
 		if t.Record.MarkedLate {
 			t.Notes = append(t.Notes, forAll("handed in late; how late is not known, so nothing was taken (times.csv)"))
 		}
 		return
 	}
 	t.Submitted = *at
-	if !at.After(t.Due.Add(c.Course.Grace())) {
+	begins := t.Due.Add(c.Course.Grace()) // the grace covers each day's end, as it does the deadline
+	if !at.After(begins) {
 		return
 	}
-	t.Days = int(math.Ceil(at.Sub(t.Due).Hours() / 24))
+	t.Days = int(math.Ceil(at.Sub(begins).Hours() / 24))
 	late := c.Course.Late
 	t.Factor = max(0, 1-float64(t.Days)*late.Percent/100)
 	if t.Days > late.Days {

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
+	"flashlab/grader/class/course"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
 	"flashlab/internal/harmless"
@@ -22,6 +25,7 @@ const (
 	moodleEmail   = "Email address"
 	moodleGrade   = "Grade"
 	moodleMaximum = "Maximum Grade"
+	moodleHanded  = "Last modified (submission)"
 )
 
 // Moodle fills the grades into a grading worksheet, as Moodle's assignment has it for download, to be
@@ -137,4 +141,42 @@ func MoodleRoster(worksheet string) (*intake.Roster, error) {
 		}
 	}
 	return r, nil
+}
+
+// Worksheet are the times of hand-ins in a grading worksheet, by the students' numbers.
+type Worksheet map[string]time.Time
+
+// MoodleTimes reads them. Moodle writes them in the time zone of whoever downloads it; they are read in the course's.
+// unread says which could not be read.
+func MoodleTimes(worksheet string, c *course.Course) (times Worksheet, unread []string, err error) {
+	rows, err := readWorksheet(worksheet)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, at := slices.Index(rows[0], moodleID), slices.Index(rows[0], moodleHanded)
+	if at < 0 {
+		return nil, nil, nil
+	}
+	times = Worksheet{}
+	for i, row := range rows[1:] {
+		cell := strings.Join(strings.FieldsFunc(row[at], unicode.IsSpace), " ") // a narrow one stands before PM
+		if key := intake.MoodleKey(row[id]); key != "" && cell != "" && cell != "-" {
+			if t, ok := moodleTime(cell, c.Location()); ok {
+				times[key] = t.UTC()
+				continue
+			}
+			unread = append(unread, fmt.Sprintf("%s:%d: the time %q cannot be read: put it into times.csv, or download the worksheet with Moodle's language set to English", filepath.Base(worksheet), i+2, cell))
+		}
+	}
+	return times, unread, nil
+}
+
+// moodleTime reads one: 'Tuesday, 1 December 2026, 11:59 PM', or as the United States write it.
+func moodleTime(cell string, zone *time.Location) (time.Time, bool) {
+	for _, form := range []string{"Monday, 2 January 2006, 3:04 PM", "Monday, January 2, 2006, 3:04 PM", "2 January 2006, 3:04 PM", "Monday, 2 January 2006, 15:04", course.Form, course.Form + ":05"} {
+		if t, err := time.ParseInLocation(form, cell, zone); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/class/course"
 	"flashlab/grader/class/intake"
 	"flashlab/grader/class/record"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 )
 
@@ -26,7 +27,19 @@ type Tables struct {
 	Overrides  []Override  // overrides.csv
 	Marks      []Mark      // manual.csv
 	Times      []Time      // times.csv
+	Moodle     Worksheet   // the times of Moodle's grading worksheet
+	Unread     []string    // what of these could not be used, and why
+	// Accepted remembers for which attempts overrides without a receipt were given. Nil remembers nothing.
+	Accepted map[string]string
 }
+
+// place is a row of a table.
+type place struct {
+	file string
+	line int
+}
+
+func (p place) where() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
 // Extension moves a deadline for one student: student, task, until, reason, by. An empty task
 // means all.
@@ -36,10 +49,11 @@ type Extension struct {
 	Until   time.Time
 	Reason  string
 	By      string
+	place
 }
 
-// Override gives a check its points, whatever was measured: student, check, points, reason, by, public.
-// It decides on a check that is held, too.
+// Override gives a check of one attempt its points, whatever was measured: student, check, points, reason, by, public,
+// receipt. It decides on a check that is held, too.
 type Override struct {
 	Student string
 	Task    registry.Name
@@ -48,6 +62,8 @@ type Override struct {
 	Reason  string // for instructors
 	By      string
 	Public  string // what the student reads; "" for the points alone
+	Receipt string // of the attempt that it was given for; "" where the row does not say
+	place
 }
 
 // note says what was decided.
@@ -67,6 +83,7 @@ type Mark struct {
 	Points  float64
 	Comment string
 	By      string
+	place
 }
 
 // Time says when an attempt was handed in, where the export does not: student, attempt,
@@ -75,17 +92,27 @@ type Time struct {
 	Student string
 	Attempt int
 	At      time.Time
+	place
 }
 
-// ReadTables reads the tables in a folder. Students are named as the roster knows them.
-func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, err error) {
+// of is the attempt that it is of, if there is one.
+func (one Time) of(attempts []*record.Record) (*record.Record, bool) {
+	i := slices.IndexFunc(attempts, func(r *record.Record) bool { return r.Attempt == one.Attempt })
+	if i < 0 {
+		return nil, false
+	}
+	return attempts[i], true
+}
+
+// ReadTables reads the tables in a folder, for tasks with these rubrics. Students are named as the roster knows them.
+func ReadTables(dir string, c *course.Course, roster *intake.Roster, rubrics []*rubric.Task) (t Tables, err error) {
 	read := func(name string, columns string, add func(r row) error) {
 		if err == nil {
 			err = table(filepath.Join(dir, name), columns, roster, add)
 		}
 	}
 	read("extensions.csv", "student,until", func(r row) error {
-		e := Extension{Student: r.student, Reason: r.Get("reason"), By: r.Get("by")}
+		e := Extension{Student: r.student, Reason: r.Get("reason"), By: r.Get("by"), place: r.place}
 		if s := r.Get("task"); s != "" {
 			if e.Task, _, err = check(s); err != nil {
 				return err
@@ -101,19 +128,28 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, 
 		return nil
 	})
 	read("overrides.csv", "student,check,points,reason,by", func(r row) (err error) {
-		o := Override{Student: r.student, Reason: r.Get("reason"), By: r.Get("by"), Public: r.Get("public")}
+		o := Override{Student: r.student, Reason: r.Get("reason"), By: r.Get("by"), Public: r.Get("public"), place: r.place}
 		if o.Reason == "" || o.By == "" {
 			return errors.New("reason or by is empty: an override says why, and by whom")
 		}
 		if o.Task, o.Check, err = check(r.Get("check")); err != nil {
 			return err
 		}
-		o.Points, err = points(r.Get("points"))
+		if o.Receipt, err = receipt(r.Get("receipt")); err != nil {
+			return err
+		}
+		if o.Points, err = points(r.Get("points")); err != nil {
+			return err
+		}
+		most, err := Class{Course: c, Rubrics: rubrics}.worthOf(o)
+		if err == nil && o.Points > most+1e-9 {
+			err = fmt.Errorf("%s points, and %s is worth %s: an override cannot give more than there is", Number(o.Points), o.what(), Number(most))
+		}
 		t.Overrides = append(t.Overrides, o)
 		return err
 	})
 	read("manual.csv", "student,item,points", func(r row) (err error) {
-		m := Mark{Student: r.student, Item: r.Get("item"), Comment: r.Get("comment"), By: r.Get("by")}
+		m := Mark{Student: r.student, Item: r.Get("item"), Comment: r.Get("comment"), By: r.Get("by"), place: r.place}
 		i := slices.IndexFunc(c.Manual, func(one course.Manual) bool { return one.ID == m.Item })
 		if i < 0 {
 			return fmt.Errorf("item %q is no [[manual]] of course.toml", m.Item)
@@ -128,11 +164,13 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, 
 		return err
 	})
 	read("times.csv", "student,attempt,submitted", func(r row) (err error) {
-		one := Time{Student: r.student}
+		one := Time{Student: r.student, place: r.place}
 		if one.Attempt, err = strconv.Atoi(r.Get("attempt")); err != nil || one.Attempt < 1 {
 			return fmt.Errorf("attempt %q: want 1 or more", r.Get("attempt"))
 		}
-		one.At, err = c.When("submitted", r.Get("submitted"))
+		if one.At, err = c.When("submitted", r.Get("submitted")); err == nil && one.At.IsZero() {
+			return errors.New("submitted is empty: want a time like 2026-12-01 23:59, or no row")
+		}
 		t.Times = append(t.Times, one)
 		return err
 	})
@@ -142,6 +180,7 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster) (t Tables, 
 // row is a line of a table, with its student.
 type row struct {
 	intake.Row
+	place
 	student string
 }
 
@@ -160,7 +199,7 @@ func table(name, columns string, roster *intake.Roster, add func(row) error) err
 		}
 	}
 	for _, r := range rows {
-		one := row{r, r.Get("student")}
+		one := row{r, place{filepath.Base(name), r.Line}, r.Get("student")}
 		if s, ok := roster.Find(one.student); ok {
 			one.student = s.ID
 		} else if roster != nil || one.student == "" {
@@ -191,14 +230,18 @@ func points(s string) (float64, error) {
 	return p, nil
 }
 
-// apply sets the times that the export did not know.
-func (t Tables) apply(records []*record.Record, known func(record.Student) record.Student) {
-	for _, one := range t.Times {
-		for _, r := range records {
-			if known(r.Student).ID == one.Student && r.Attempt == one.Attempt {
-				at := one.At.UTC()
-				r.Submitted = &at
-			}
+// apply sets the times that the export did not know: Moodle's of the last attempt, and those of times.csv.
+func (c Class) apply(attempts map[string][]*record.Record) {
+	for student, all := range attempts {
+		last := all[len(all)-1]
+		if at, ok := c.Tables.Moodle[c.moodleKey(record.Student{ID: student})]; ok && last.Submitted == nil {
+			last.Submitted = &at
+		}
+	}
+	for _, one := range c.Tables.Times {
+		if r, ok := one.of(attempts[one.Student]); ok {
+			at := one.At.UTC()
+			r.Submitted = &at
 		}
 	}
 }

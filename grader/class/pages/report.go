@@ -8,9 +8,7 @@ import (
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
-	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
-	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/harmless"
 )
@@ -30,7 +28,8 @@ type instructor struct {
 	Failed             []troubleRow
 	Strangers          []strangerRow
 	Stale              []staleRow
-	Unmarked           int // students with manual points that nobody has given yet
+	Told               []string // of the tables and the hand-in times
+	Unmarked           int      // students with manual points that nobody has given yet
 	Similar            *similar.Result
 	Alike, Known       []alikePair // among people, and with the course's own solutions
 	Rows               []studentRow
@@ -86,6 +85,7 @@ type cell struct {
 
 func reportOf(in Input) instructor {
 	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
+	r.Told = in.Class.Told(in.Entries)
 	shares := totals(in.Entries)
 	r.Hist = histogramOf(shares)
 	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)
@@ -221,7 +221,7 @@ func decide(e gradebook.Entry) string {
 	var lines []string
 	for _, t := range e.Tasks {
 		if t.Blank() {
-			lines = append(lines, harmless.Row(e.Student.ID, string(t.Rubric.Name), "POINTS", "REASON", "YOUR NAME"))
+			lines = append(lines, harmless.Row(e.Student.ID, string(t.Rubric.Name), "POINTS", "REASON", "YOUR NAME", "none"))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -240,60 +240,4 @@ func cellOf(e gradebook.Entry, t gradebook.Task) cell {
 		c.Mark = "none"
 	}
 	return c
-}
-
-// held lists what awaits a person in a task, with the command that shows it again.
-func held(in Input, e gradebook.Entry, t gradebook.Task) (rows []heldRow) {
-	if t.Part == nil {
-		return nil
-	}
-	for _, k := range t.Checks {
-		row := heldRow{Who: who(e), ID: e.Student.ID, Task: t.Rubric.Name, Check: k.ID, Attempt: t.Record.Attempt,
-			Receipt: handin.Receipt(t.Record.Submission.SHA256).Short()}
-		only := k.ID
-		if k.Held == nil {
-			continue
-		}
-		row.Reason, row.Evidence = k.Held.Reason, k.Held.Evidence
-		if c := measured(t, k.ID); c != nil {
-			for _, one := range c.Cases {
-				if one.Suspect != "" {
-					only = k.ID + "/" + one.Name
-					break
-				}
-			}
-		}
-		row.Command = again(in, t, only)
-		row.Override = harmless.Row(e.Student.ID, string(t.Rubric.Name)+"/"+k.ID, "POINTS", "REASON", "YOUR NAME")
-		if n := len(rows); n > 0 && rows[n-1].Reason == row.Reason { // one thing to look at, not several
-			rows[n-1].Check += ", " + row.Check
-			rows[n-1].Override += "\n" + row.Override
-			continue
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// measured is a check as the grader left it.
-func measured(t gradebook.Task, id string) *verdict.Check {
-	for i := range t.Part.Result.Checks {
-		if t.Part.Result.Checks[i].ID == id {
-			return &t.Part.Result.Checks[i]
-		}
-	}
-	return nil
-}
-
-// again is the command that repeats one case of a submission. An instructor pastes it into a shell, so
-// anything in it that comes from a stranger passes through record.Safe or quote.
-func again(in Input, t gradebook.Task, only string) string {
-	student := record.Safe(t.Record.Student.ID)
-	look := "out/look/" + student
-	variant := ""
-	if t.Rubric.Variant != "" {
-		variant = " VARIANT=" + quote(t.Rubric.Variant)
-	}
-	return fmt.Sprintf("go run ./grader unpack STUDENT=%s ATTEMPT=%d O=%s %s && go run ./grader grade TASK=%s%s CASE=%s SEED=%d SANDBOX=auto SUBMISSION=%s",
-		quote(student), t.Record.Attempt, quote(look), quote(first(in.Out, "OUT")), t.Rubric.Name, variant, quote(only), t.Part.Result.Seed, quote(look))
 }

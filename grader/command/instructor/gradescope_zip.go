@@ -31,6 +31,11 @@ func gradescopeZip(course, out, tasks string, trust bool) (int, error) {
 	if _, err := named(tasks, c.all); err != nil {
 		return command.Failed, err
 	}
+	for _, o := range c.class.Tables.Overrides {
+		if o.Receipt == "" { // nothing in a container remembers for which attempt it was given
+			return command.Failed, fmt.Errorf("gradescope-zip: overrides.csv gives %s points for task %s without a receipt, and would give them to every later attempt: write the attempt's receipt into a column receipt", o.Student, o.Task)
+		}
+	}
 	ctx, stop := command.Interruptible()
 	defer stop()
 	tree, err := release.Grading(ctx, c.root)

@@ -1,0 +1,188 @@
+package gradebook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flashlab/grader/class/record"
+	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
+)
+
+// An override counts for the attempt that it was given for, and for others only where the task's files are the same.
+// The column receipt says which attempt that is. A row without one counts for the attempt that counted when the row
+// was first read, and Accepted remembers it.
+
+// unread stands in the column receipt for a student of whom nothing could be read.
+const unread = "none"
+
+// given is an override with the attempt that it was given for.
+type given struct {
+	Override
+	receipt string // digits of the attempt's hash, or unread
+	files   string // the task's files in that attempt; "" if no attempt here has the receipt
+}
+
+// fits tells whether an override was given for this attempt; nil is a student without one.
+func (g given) fits(r *record.Record) bool {
+	if r == nil || r.Trouble != "" {
+		return g.receipt == unread
+	}
+	if g.receipt != unread && strings.HasPrefix(r.Submission.SHA256, g.receipt) {
+		return true
+	}
+	part := r.Task(g.Task)
+	return part != nil && g.files != "" && part.Files == g.files
+}
+
+// key names a row of overrides.csv: if any of it changes, it is another.
+func (o Override) key() string {
+	return strings.Join([]string{o.Student, o.what(), Number(o.Points), o.Reason, o.By, o.Public}, "\x1f")
+}
+
+// what is the check, or the task, as overrides.csv names it.
+func (o Override) what() string {
+	if o.Check == "" {
+		return string(o.Task)
+	}
+	return string(o.Task) + "/" + o.Check
+}
+
+// bound finds the attempts that overrides were given for.
+func (c Class) bound(attempts map[string][]*record.Record) (all []given) {
+	without := c
+	without.given = nil
+	for _, o := range c.Tables.Overrides {
+		g := given{Override: o, receipt: o.Receipt}
+		if g.receipt == "" {
+			g.receipt = c.Tables.Accepted[o.key()]
+		}
+		if g.receipt == "" {
+			g.receipt = unread
+			if t := c.rubric(o.Task); t != nil {
+				if now := without.choose(record.Student{ID: o.Student}, t, readable(attempts[o.Student])).Record; now != nil {
+					g.receipt = now.Submission.SHA256
+				}
+			}
+			if c.Tables.Accepted != nil {
+				c.Tables.Accepted[o.key()] = g.receipt
+			}
+		}
+		for _, r := range attempts[o.Student] {
+			if part := r.Task(o.Task); g.receipt != unread && part != nil && strings.HasPrefix(r.Submission.SHA256, g.receipt) {
+				g.files = part.Files
+			}
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// readable are the attempts that could be read, in order.
+func readable(attempts []*record.Record) []*record.Record {
+	all := slices.DeleteFunc(slices.Clone(attempts), func(r *record.Record) bool { return r.Trouble != "" })
+	slices.SortStableFunc(all, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
+	return all
+}
+
+func (c Class) rubric(task registry.Name) *rubric.Task {
+	if i := slices.IndexFunc(c.Rubrics, func(t *rubric.Task) bool { return t.Name == task }); i >= 0 {
+		return c.Rubrics[i]
+	}
+	return nil
+}
+
+// override is the last one for a check of an attempt; "" is the whole task.
+func (c Class) override(s record.Student, task registry.Name, check string, r *record.Record) (last *Override) {
+	for i, g := range c.given {
+		if g.Student == s.ID && g.Task == task && g.Check == check && g.fits(r) {
+			last = &c.given[i].Override
+		}
+	}
+	return last
+}
+
+// overridden tells what the instructor has to know of the overrides: which do not count any more, and which name no
+// receipt.
+func (c Class) overridden(all []given, entries []Entry) (notes []string) {
+	for _, g := range all {
+		e := slices.IndexFunc(entries, func(e Entry) bool { return e.Student.ID == g.Student })
+		if e < 0 {
+			continue // told of with the other rows that are nobody's
+		}
+		var now *record.Record
+		for _, t := range entries[e].Tasks {
+			if t.Rubric.Name == g.Task {
+				now = t.Record
+			}
+		}
+		told := fmt.Sprintf("%s: %s for %s's %s", g.where(), plural(g.Points), g.Student, g.what())
+		switch {
+		case !g.fits(now) && !slices.ContainsFunc(all, func(other given) bool {
+			return other.Student == g.Student && other.what() == g.what() && other.fits(now)
+		}):
+			notes = append(notes, fmt.Sprintf("%s were given for %s, and do not count: %s counts now. To give them again, write %s into the row's column receipt",
+				told, named(g.receipt), named(receiptOf(now)), short(receiptOf(now))))
+		case g.Receipt == "" && g.fits(now):
+			notes = append(notes, fmt.Sprintf("%s name no receipt, and count for %s alone: write %s into a column receipt to keep it so", told, named(g.receipt), short(g.receipt)))
+		}
+	}
+	return notes
+}
+
+func receiptOf(r *record.Record) string {
+	if r == nil || r.Trouble != "" {
+		return unread
+	}
+	return r.Submission.SHA256
+}
+
+func named(receipt string) string {
+	if receipt == unread {
+		return "a student without a readable attempt"
+	}
+	return "the attempt with receipt " + short(receipt)
+}
+
+func short(receipt string) string { return handin.Receipt(receipt).Short() }
+
+func plural(points float64) string {
+	if points == 1 {
+		return "the 1 point"
+	}
+	return "the " + Number(points) + " points"
+}
+
+// receipt reads the column: digits of a hash, with or without blanks.
+func receipt(cell string) (string, error) {
+	digits := strings.ToLower(strings.ReplaceAll(cell, " ", ""))
+	if digits == "" || digits == unread {
+		return digits, nil
+	}
+	if len(digits) < 12 || len(digits) > 64 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("receipt %q: want the twelve digits that the gradebook has for the attempt, or %q where nothing could be read", cell, unread)
+	}
+	return digits, nil
+}
+
+// worthOf is the most that an override may give.
+func (c Class) worthOf(o Override) (float64, error) {
+	t := c.rubric(o.Task)
+	if t == nil {
+		return 0, fmt.Errorf("task %s is not in this tree", o.Task)
+	}
+	t = c.scaled(t)
+	if o.Check == "" {
+		return t.Points, nil
+	}
+	var have []string
+	for _, rc := range t.Checks {
+		if rc.ID == o.Check {
+			return rc.Points, nil
+		}
+		have = append(have, rc.ID)
+	}
+	return 0, fmt.Errorf("task %s has no check %q; it has %s", o.Task, o.Check, strings.Join(have, ", "))
+}
