@@ -45,7 +45,8 @@ func CheckGo(path string, src []byte, pkg string) []Refusal {
 	}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			if what := directive(c.Text); what != "" {
+			at := fset.PositionFor(c.Pos(), false)
+			if what := directive(c.Text, at.Column, c.Pos() < file.Package); what != "" {
 				refuse(c.Pos(), what, "remove it: directives to the compiler are not allowed in a submission")
 			}
 		}
@@ -97,15 +98,15 @@ func allowedList() string {
 	return strings.Join(names, ", ") + " and gonum's blas"
 }
 
-// directive names the compiler directive that a comment is, if it is one.
-func directive(text string) string {
-	for _, prefix := range []string{"//go:", "//line ", "/*line ", "//export ", "//extern "} {
-		if strings.HasPrefix(text, prefix) {
-			first, _, _ := strings.Cut(strings.TrimSuffix(text, "*/"), "\n")
-			return strings.TrimSpace(first)
-		}
-	}
-	if strings.HasPrefix(text, "// +build") || strings.HasPrefix(text, "//+build") {
+// directive names the compiler directive that a comment is, if it is one. Where it stands decides, as for the compiler:
+// //line counts in a line's first column and with a number at its end, a build constraint above the package clause.
+func directive(text string, column int, above bool) string {
+	first, _, _ := strings.Cut(strings.TrimSuffix(text, "*/"), "\n")
+	block, line := strings.HasPrefix(text, "/*line "), strings.HasPrefix(text, "//line ")
+	switch {
+	case strings.HasPrefix(text, "//go:"), (block || line && column == 1) && strings.Contains(text, ":"):
+		return strings.TrimSpace(first)
+	case above && (strings.HasPrefix(text, "// +build") || strings.HasPrefix(text, "//+build")):
 		return "a build constraint"
 	}
 	return ""
@@ -121,7 +122,11 @@ func syntaxErrors(path string, err error) []Refusal {
 		if len(refused) == 5 {
 			break
 		}
-		refused = append(refused, Refusal{path, e.Pos.Line, "syntax error: " + e.Msg, ""})
+		do := ""
+		if strings.HasPrefix(e.Msg, "invalid line number") {
+			do = "put a space behind the slashes: Go takes a comment that begins with //line for a directive"
+		}
+		refused = append(refused, Refusal{path, e.Pos.Line, "syntax error: " + e.Msg, do})
 	}
 	return refused
 }

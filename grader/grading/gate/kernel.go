@@ -32,9 +32,10 @@ func (r Rules) allows(header string) bool {
 }
 
 var (
-	includeForm   = regexp.MustCompile(`^include\s*([<"])([^>"]*)[>"]\s*$`)
-	lineMarker    = regexp.MustCompile(`^(line\b|\d)`)
-	pragmaAllowed = regexp.MustCompile(`^pragma\s+(unroll\b|once\s*$|nv_diag_suppress\b)`)
+	includeForm = regexp.MustCompile(`^include\s*([<"])([^>"]*)[>"]\s*$`)
+	lineMarker  = regexp.MustCompile(`^(line\b|\d)`)
+	// Those that change no code: an editor's folds, and which warnings nvcc gives.
+	pragmaAllowed = regexp.MustCompile(`^pragma\s+(unroll\b|once\s*$|region\b|endregion\b|mark\b|nv_diag_\w+\b|nv_diagnostic\b)`)
 	plainHash     = regexp.MustCompile(`^(define|undef|if|ifdef|ifndef|elif|else|endif|error|warning)\b`)
 	nullDirective = regexp.MustCompile(`^\s*$`)
 
@@ -52,8 +53,8 @@ var (
 	plainBuiltin = regexp.MustCompile(`^__builtin_(expect|unreachable|assume|assume_aligned|trap|popcount(ll?)?|clz(ll?)?|ctz(ll?)?|ffs(ll?)?|bswap\d+|nanf?|inff?|huge_valf?|isnan|isinf|isfinite|signbit|bit_cast|mem(cpy|set|move)|offsetof|align_up|align_down|is_constant_evaluated)$`)
 	pasting      = regexp.MustCompile(`##`)
 	digraph      = regexp.MustCompile(`%:|<:|<%`)
+	global       = regexp.MustCompile(`<::([A-Za-z_])`) // since C++11 no digraph: '<' and '::'
 	rawString    = regexp.MustCompile(`\b(u8|u|U|L)?R"`)
-	trigraph     = regexp.MustCompile(`\?\?[=/'()!<>-]`)
 )
 
 // CheckKernel looks at the text of a .cu file or a header. It is not a parser of C++: it
@@ -65,14 +66,15 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 	refuse := func(line int, what, do string) {
 		refused = append(refused, Refusal{path, line, what, do})
 	}
-	if at := trigraph.FindStringIndex(text); at != nil {
-		refuse(1+strings.Count(text[:at[0]], "\n"), "holds a trigraph", "write the character itself")
-	}
 	plain, code := readable(text)
 	if at := rawString.FindStringIndex(code); at != nil {
 		refuse(1+strings.Count(code[:at[0]], "\n"), "holds a raw string", "a kernel needs none")
 	}
 	for i, l := range strings.Split(code, "\n") {
+		if readsAsTrigraph(plain[i], l) {
+			refuse(i+1, "holds a trigraph", "write the character itself")
+		}
+		r.checkAsks(i+1, plain[i], l, refuse)
 		if d, ok := hashed(plain[i], l); ok {
 			if open := strings.LastIndex(plain[i], "/*"); open >= 0 && !strings.Contains(plain[i][open:], "*/") {
 				refuse(i+1, "a comment that runs on behind a directive", "end it on the same line")
@@ -117,6 +119,9 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	}
 	refused = append(refused, r.CheckIncludes(files)...)
 	for name, value := range src.Defines {
+		if asks.MatchString(name + " " + value) {
+			refused = append(refused, Refusal{src.Name, 0, "in a macro: __has_include", "ask in the .cu file"})
+		}
 		Rules{}.checkWords(0, name+" "+value, func(_ int, what, do string) {
 			refused = append(refused, Refusal{src.Name, 0, "in a macro: " + what, do})
 		})
@@ -161,7 +166,7 @@ func (r Rules) checkDirective(line int, d string, refuse func(int, string, strin
 		refuse(line, "#line", "remove it: messages name your own lines")
 	case strings.HasPrefix(d, "pragma"):
 		if !pragmaAllowed.MatchString(d) {
-			refuse(line, "#"+d, "only #pragma unroll is allowed")
+			refuse(line, "#"+d, "only #pragma unroll, once, region and nv_diag_… are allowed")
 		}
 	case plainHash.MatchString(d), nullDirective.MatchString(d):
 	default:
@@ -235,7 +240,7 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 	if m := pasting.FindString(l); m != "" {
 		refuse(line, m, "write names out: macros that put words together are not allowed")
 	}
-	if m := digraph.FindString(l); m != "" {
+	if m := digraph.FindString(global.ReplaceAllString(l, "< ::$1")); m != "" {
 		refuse(line, "the digraph "+m, "write the character itself, or a space between the two")
 	}
 }
