@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/class/similar"
 	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/copies"
+	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 )
 
@@ -83,7 +86,34 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	}
 	result := similar.Compare(in)
 	result.Left = left
+	var err error
+	if result.Shipped, err = shippedIn(root, all, in.Works); err != nil {
+		return nil, nil, err
+	}
 	return result, textsOf(result, in), nil
+}
+
+// shippedIn finds what releases ship: of each task and file of the course's the function of which most is there.
+func shippedIn(root string, all []*rubric.Task, works []similar.Work) (found []similar.Copied, err error) {
+	if all, err = rubric.WithWarmUp(root, all); err != nil {
+		return nil, err
+	}
+	library, err := copies.Of(root, handin.Names(all))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range works {
+		seen := map[[2]string]bool{}
+		for _, name := range slices.Sorted(maps.Keys(w.Files)) {
+			for _, c := range library.Find(name, w.Files[name]) { // the largest share first
+				if key := [2]string{path.Dir(name), c.Of.File}; !seen[key] {
+					seen[key] = true
+					found = append(found, similar.Copied{By: w.Origin, Task: path.Dir(name), Of: fmt.Sprintf("%s:%d-%d", c.Of.File, c.Of.From, c.Of.To), Share: c.Share})
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // publish adds a solution of the course's own, if it has files.

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"flashlab/grader/class/similar"
@@ -14,6 +16,32 @@ const (
 	ownLines    = 6    // of one's own between pieces that match
 	pairColumns = 160
 )
+
+// likeRow is what somebody handed in that is like a published solution, or like what every release ships.
+type likeRow struct {
+	Who, ID, Task, Of string
+	Attempt           int
+	Share             float64
+}
+
+// likenesses are all of them, the largest share first: a person looks at each.
+func likenesses(r *similar.Result) (all []likeRow) {
+	add := func(by similar.Origin, task, of string, share float64) {
+		all = append(all, likeRow{first(by.Name, by.ID), by.ID, task, of, by.Attempt, share})
+	}
+	for _, p := range r.Pairs {
+		for _, t := range p.Tasks {
+			if p.B.Past == similar.Published {
+				add(p.A, t.Task, p.B.ID, t.Share)
+			}
+		}
+	}
+	for _, c := range r.Shipped {
+		add(c.By, c.Task, c.Of, c.Share)
+	}
+	slices.SortStableFunc(all, func(a, b likeRow) int { return cmp.Compare(b.Share, a.Share) })
+	return all
+}
 
 // alikePair is a pair on the page.
 type alikePair struct {

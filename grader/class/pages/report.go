@@ -32,6 +32,7 @@ type instructor struct {
 	Unmarked           int      // students with manual points that nobody has given yet
 	Similar            *similar.Result
 	Alike, Known       []alikePair // among people, and with the course's own solutions
+	Likeness           []likeRow   // to these, and to what releases ship
 	Rows               []studentRow
 	Heat               *heatMap
 	Answers            []answersTask
@@ -108,6 +109,7 @@ func reportOf(in Input) instructor {
 		if at < 0 {
 			at = len(in.Similar.Pairs)
 		}
+		r.Likeness = likenesses(in.Similar)
 		free := &room{page: pageLines}
 		r.Alike, r.Known = sideBySide(in.Similar.Pairs[:at], in.Texts, free), sideBySide(in.Similar.Pairs[at:], in.Texts, free)
 	}

@@ -2,6 +2,8 @@ package similar
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +27,7 @@ type Input struct {
 
 // Bounds on what is reported.
 const (
-	fewest    = 8    // fingerprints that match, some 100 tokens
+	fewest    = 12   // fingerprints that match, some 75 tokens
 	leastPart = 0.25 // of the shorter one
 	mostPairs = 60
 	mostHold  = 0.3 // a stretch that this share of the class has is common, and nobody's own
@@ -36,7 +38,8 @@ const (
 type file struct {
 	name   string
 	lines  []int32 // of each token
-	prints []print
+	prints []copies.Print
+	sum    [32]byte // of the text; zero for a stub, and for one without tokens
 }
 
 // entry is one work's files of one task.
@@ -50,10 +53,11 @@ type entry struct {
 func Compare(in Input) *Result {
 	r := &Result{Compared: len(in.Works), Past: len(in.Past)}
 	all := slices.Concat(in.Works, in.Past, in.Published)
-	given := map[uint64]bool{}
+	given := given{map[uint64]bool{}, map[[32]byte]bool{}}
 	for name, data := range in.Stubs {
-		for _, g := range grams(copies.Tokens(name, data)) {
-			given[g] = true
+		given.sums[sha256.Sum256(data)] = true
+		for _, g := range copies.Grams(copies.Tokens(name, data)) {
+			given.grams[g] = true
 		}
 	}
 	// What a published solution has is no sign that two students know each other's work; each of them
@@ -61,7 +65,7 @@ func Compare(in Input) *Result {
 	published := map[uint64]bool{}
 	for _, w := range in.Published {
 		for name, data := range w.Files {
-			for _, g := range grams(copies.Tokens(name, data)) {
+			for _, g := range copies.Grams(copies.Tokens(name, data)) {
 				published[g] = true
 			}
 		}
@@ -72,10 +76,17 @@ func Compare(in Input) *Result {
 			byTask[task] = append(byTask[task], e)
 		}
 	}
+	people := len(in.Works) + len(in.Past)
 	found := map[[2]int]*Pair{}
 	for _, task := range sortedKeys(byTask) {
-		common := commonOf(byTask[task], len(in.Works))
-		for _, p := range pairs(byTask[task], len(in.Works), len(in.Works)+len(in.Past), common, published) {
+		of := byTask[task]
+		first := slices.IndexFunc(of, func(e entry) bool { return e.origin >= people })
+		if first < 0 {
+			first = len(of)
+		}
+		forgiven := commonOf(of, len(in.Works))
+		maps.Copy(forgiven, published)
+		for _, p := range slices.Concat(amongPeople(of[:first], len(in.Works), forgiven), withPublished(of[:first], of[first:], len(in.Works))) {
 			key := [2]int{p.a.origin, p.b.origin}
 			if found[key] == nil {
 				found[key] = &Pair{A: all[key[0]].Origin, B: all[key[1]].Origin}
@@ -92,12 +103,14 @@ func Compare(in Input) *Result {
 	slices.SortFunc(r.Pairs, func(a, b Pair) int {
 		return cmp.Or(a.published()-b.published(), cmp.Compare(b.Share, a.Share), b.matched()-a.matched(), strings.Compare(a.A.ID, b.A.ID), strings.Compare(a.B.Past+a.B.ID, b.B.Past+b.B.ID))
 	})
-	kept := map[int]int{}
-	r.Pairs = slices.DeleteFunc(r.Pairs, func(p Pair) bool {
-		kept[p.published()]++
-		return kept[p.published()] > mostPairs
+	of := 0
+	r.Pairs = slices.DeleteFunc(r.Pairs, func(p Pair) bool { // of likeness to a solution none is left out
+		if p.published() == 0 {
+			of++
+		}
+		return p.published() == 0 && of > mostPairs
 	})
-	r.More = max(0, kept[0]-mostPairs)
+	r.More = max(0, of-mostPairs)
 	return r
 }
 
@@ -116,8 +129,14 @@ func (p Pair) matched() (n int) {
 	return n
 }
 
+// given is what everybody has.
+type given struct {
+	grams map[uint64]bool
+	sums  map[[32]byte]bool
+}
+
 // entries are a work's fingerprints by task, without what it was given.
-func entries(w Work, origin int, given map[uint64]bool) map[string]entry {
+func entries(w Work, origin int, given given) map[string]entry {
 	all := map[string]entry{}
 	for _, name := range sortedKeys(w.Files) {
 		t := copies.Tokens(name, w.Files[name])
@@ -125,94 +144,24 @@ func entries(w Work, origin int, given map[uint64]bool) map[string]entry {
 		for _, one := range t {
 			f.lines = append(f.lines, one.Line)
 		}
+		if sum := sha256.Sum256(w.Files[name]); len(t) > 0 && !given.sums[sum] {
+			f.sum = sum
+		}
 		task := path.Dir(name)
 		e, seen := all[task]
 		if !seen {
 			e = entry{origin: origin, hashes: map[uint64]bool{}}
 		}
-		for _, p := range winnow(grams(t)) {
-			if !given[p.hash] {
+		for _, p := range copies.Prints(t) {
+			if !given.grams[p.Hash] {
 				f.prints = append(f.prints, p)
-				e.hashes[p.hash] = true
+				e.hashes[p.Hash] = true
 			}
 		}
 		e.files = append(e.files, f)
 		all[task] = e
 	}
 	return all
-}
-
-// commonOf are fingerprints that much of the class has.
-func commonOf(all []entry, class int) map[uint64]bool {
-	count := map[uint64]int{}
-	for _, e := range all {
-		if e.origin < class {
-			for h := range e.hashes {
-				count[h]++
-			}
-		}
-	}
-	common := map[uint64]bool{}
-	for h, n := range count {
-		if n >= commonMin && float64(n) > mostHold*float64(class) {
-			common[h] = true
-		}
-	}
-	return common
-}
-
-// candidate is a pair in one task.
-type candidate struct {
-	a, b   *entry
-	shared Shared
-}
-
-// pairs compares the entries of a task: those of the class with each other and with all others. Origins below class are the
-// class's, below past an earlier year's, and the others are published.
-func pairs(all []entry, class, past int, common, published map[uint64]bool) (found []candidate) {
-	own := make([]map[uint64]bool, len(all)) // without what is common or published
-	holders := map[uint64][]int32{}
-	for i, e := range all {
-		own[i] = map[uint64]bool{}
-		for h := range e.hashes {
-			if e.origin >= past || !common[h] && !published[h] {
-				own[i][h] = true
-			}
-			if e.origin >= past || !common[h] {
-				holders[h] = append(holders[h], int32(i))
-			}
-		}
-	}
-	type count struct{ own, all int }
-	matched := map[[2]int32]count{}
-	for h, who := range holders {
-		for x, i := range who {
-			for _, j := range who[x+1:] {
-				i, j := min(i, j), max(i, j)
-				if all[i].origin < class {
-					c := matched[[2]int32{i, j}]
-					c.all++
-					if !published[h] {
-						c.own++
-					}
-					matched[[2]int32{i, j}] = c
-				}
-			}
-		}
-	}
-	for key, n := range matched {
-		a, b := &all[key[0]], &all[key[1]]
-		same, of := n.own, min(len(own[key[0]]), len(own[key[1]]))
-		skip := func(h uint64) bool { return common[h] || published[h] }
-		if b.origin >= past { // a published solution: all of it counts
-			same, of = n.all, min(len(a.hashes), len(b.hashes))
-			skip = func(uint64) bool { return false }
-		}
-		if share := float64(same) / float64(max(of, 1)); same >= fewest && share >= leastPart {
-			found = append(found, candidate{a, b, Shared{Share: min(share, 1), Matched: same, Ranges: ranges(a, b, skip)}})
-		}
-	}
-	return found
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -11,6 +11,15 @@ type Result struct {
 	Pairs    []Pair   // of people, the most alike first; then those with published solutions
 	More     int      // pairs of people that are not listed any more
 	Left     []string // what could not be compared, and why
+	Shipped  []Copied // code of the course's own in what the class handed in
+}
+
+// Copied is a function that every release ships, and that somebody handed in.
+type Copied struct {
+	By    Origin
+	Task  string // its folder
+	Of    string // the place in the course: "nn/attention.cu:10-80"
+	Share float64
 }
 
 // Pair is two submissions that are alike in one task or more.

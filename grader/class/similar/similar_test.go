@@ -202,21 +202,3 @@ func TestOddFiles(t *testing.T) {
 	assert.Equal(t, 3, r.Compared)
 	assert.Empty(t, Compare(Input{}).Pairs)
 }
-
-func TestWinnowing(t *testing.T) {
-	var many []copies.Token
-	for i := range 500 {
-		many = append(many, copies.Token{Kind: uint32(i % 97)})
-	}
-	g := grams(many)
-	assert.Len(t, g, 500-gram+1)
-	assert.Equal(t, g[0], g[97], "the same tokens elsewhere have the same hash")
-	kept := winnow(g)
-	last := int32(-1)
-	for _, p := range kept {
-		assert.LessOrEqual(t, int(p.at-last), window, "no window is without one")
-		last = p.at
-	}
-	assert.Len(t, winnow(grams(many[:gram])), 1)
-	assert.Empty(t, winnow(grams(many[:gram-1])))
-}

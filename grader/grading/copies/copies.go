@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// What counts as a copy. The course's own solutions, and their earlier versions, share at most 56 % of a
-// short function with it by chance, the list of a kernel's parameters, and 38 % of a long one.
+// What counts as a copy. The course's own solutions, and their earlier versions, share at most 42 % of a
+// short function with it by chance, the list of a kernel's parameters, and 35 % of a long one.
 const (
-	gram      = 16   // tokens in a row
 	least     = 80   // tokens of a function that is looked for: a shorter one is anybody's
-	long      = 200  // grams of a function of which much may be changed
-	ofLong    = 0.5  // of its grams, where it is a copy all the same
-	ofShort   = 0.75 // and of a shorter one's
+	long      = 200  // tokens of a function of which much may be changed
+	ofLong    = 0.45 // of its fingerprints, where it is a copy all the same
+	ofShort   = 0.6  // and of a shorter one's
 	mostFound = 100
 )
 
@@ -22,12 +21,13 @@ const (
 type Function struct {
 	File     string
 	From, To int // lines
-	grams    map[uint64]bool
+	tokens   int
+	prints   map[uint64]bool
 }
 
-// enough is the share of its grams that makes a copy.
+// enough is the share of its fingerprints that makes a copy.
 func (f Function) enough() float64 {
-	if len(f.grams) >= long {
+	if f.tokens >= long {
 		return ofLong
 	}
 	return ofShort
@@ -38,7 +38,7 @@ type Copy struct {
 	File     string // as handed in
 	From, To int
 	Of       Function
-	Share    float64 // of the function's grams
+	Share    float64 // of the function's fingerprints
 }
 
 // String names both places.
@@ -46,7 +46,7 @@ func (c Copy) String() string {
 	return fmt.Sprintf("%s:%d-%d is %s:%d-%d (%.0f %% of it)", c.File, c.From, c.To, c.Of.File, c.Of.From, c.Of.To, 100*c.Share)
 }
 
-var brace, end, function = hash("{"), hash("}"), hash("func")
+var brace, end, semicolon, function = hash("{"), hash("}"), hash(";"), hash("func")
 
 // Functions cuts a file into its functions, and leaves out those that are too short to tell.
 func Functions(name string, data []byte) (all []Function) {
@@ -55,7 +55,7 @@ func Functions(name string, data []byte) (all []Function) {
 	depth, from := 0, 0
 	for i, t := range tokens {
 		switch {
-		case depth == 0 && (isGo && t.Kind == function || !isGo && t.Kind == hash(";")):
+		case depth == 0 && (isGo && t.Kind == function || !isGo && t.Kind == semicolon):
 			from = i
 		case t.Kind == brace:
 			depth++
@@ -65,9 +65,9 @@ func Functions(name string, data []byte) (all []Function) {
 			}
 			body := tokens[from : i+1]
 			if len(body) >= least && (!isGo || body[0].Kind == function) {
-				f := Function{File: name, From: int(body[0].Line), To: int(t.Line), grams: map[uint64]bool{}}
-				for _, g := range Grams(body, gram) {
-					f.grams[g] = true
+				f := Function{File: name, From: int(body[0].Line), To: int(t.Line), tokens: len(body), prints: map[uint64]bool{}}
+				for _, p := range Prints(body) {
+					f.prints[p.Hash] = true
 				}
 				all = append(all, f)
 			}
@@ -95,8 +95,8 @@ func NewLibrary(files map[string][]byte) *Library {
 		l.Functions = append(l.Functions, Functions(name, files[name])...)
 	}
 	for i, f := range l.Functions {
-		for g := range f.grams {
-			l.by[g] = append(l.by[g], i)
+		for p := range f.prints {
+			l.by[p] = append(l.by[p], i)
 		}
 	}
 	return l
@@ -107,28 +107,28 @@ func NewLibrary(files map[string][]byte) *Library {
 func (l *Library) Find(name string, data []byte) (found []Copy) {
 	tokens := Tokens(name, data)
 	type hit struct {
-		grams    map[uint64]bool
+		prints   map[uint64]bool
 		from, to int32
 	}
 	hits := map[int]*hit{}
-	for i, g := range Grams(tokens, gram) {
+	for i, g := range Grams(tokens) {
 		for _, f := range l.by[g] {
 			h := hits[f]
 			if h == nil {
-				h = &hit{grams: map[uint64]bool{}, from: tokens[i].Line}
+				h = &hit{prints: map[uint64]bool{}, from: tokens[i].Line}
 				hits[f] = h
 			}
-			h.grams[g], h.to = true, tokens[i+gram-1].Line
+			h.prints[g], h.to = true, tokens[i+Gram-1].Line
 		}
 	}
 	for i, h := range hits {
 		f := l.Functions[i]
-		if part := float64(len(h.grams)) / float64(len(f.grams)); part >= f.enough() {
+		if part := float64(len(h.prints)) / float64(len(f.prints)); part >= f.enough() {
 			found = append(found, Copy{File: name, From: int(h.from), To: int(h.to), Of: f, Share: part})
 		}
 	}
 	slices.SortFunc(found, func(a, b Copy) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(len(b.Of.grams), len(a.Of.grams)), cmp.Compare(a.Of.File, b.Of.File), a.Of.From-b.Of.From)
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Of.tokens, a.Of.tokens), cmp.Compare(a.Of.File, b.Of.File), a.Of.From-b.Of.From)
 	})
 	return found[:min(len(found), mostFound)]
 }

@@ -2,8 +2,10 @@ package copies
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,4 +93,33 @@ func TestFunctionsOfAFile(t *testing.T) {
 	require.Len(t, all, 1)
 	assert.Equal(t, 6, all[0].To)
 	assert.Empty(t, Functions("a.go", []byte("}}} func {")), "broken files are no reason to stop")
+}
+
+// TestWhatDoesNothingHidesNoCopy: each kernel and function that the course ships, with statements in between that do
+// nothing.
+func TestWhatDoesNothingHidesNoCopy(t *testing.T) {
+	root, l := course(t)
+	between := map[string][]string{".go": {";", ";;", "{};", "{{};;};"}, ".cu": {";;", " ; /* */ ;", "{}", "{;}", "{{}};", "NOTHING", "NOTHING SEMICOLONS"}}
+	head := map[string]string{".cu": "#define NOTHING\n# define SEMICOLONS ; ; // none\n"}
+	walked := 0
+	for _, f := range l.Functions {
+		ext := path.Ext(f.File)
+		data, err := os.ReadFile(filepath.Join(root, f.File))
+		require.NoError(t, err)
+		body := strings.Join(strings.Split(string(data), "\n")[f.From-1:f.To], "\n")
+		for _, noise := range between[ext] {
+			lines := strings.Split(body, "\n")
+			for i, line := range lines {
+				plain := strings.TrimSpace(comment.ReplaceAllString(line, ""))
+				if ext == ".cu" && strings.HasSuffix(plain, ";") || ext == ".go" && i > 0 && i < len(lines)-1 && (strings.HasSuffix(plain, ")") || strings.HasSuffix(plain, "++")) {
+					lines[i] = comment.ReplaceAllString(line, "") + " " + noise
+				}
+			}
+			found := l.Find("task4_flash/kernels"+ext, []byte(head[ext]+strings.Join(lines, "\n")))
+			assert.True(t, slices.ContainsFunc(found, func(c Copy) bool { return c.Of.File == f.File && c.Of.From == f.From || c.Share > 0.9 }), "%s:%d with %q", f.File, f.From, noise)
+			walked++
+		}
+	}
+	assert.Greater(t, walked, 4000)
+	t.Logf("%d copies of %d functions", walked, len(l.Functions))
 }

@@ -1,7 +1,8 @@
 package copies
 
-// Grams are the hashes of every n tokens in a row of a file.
-func Grams(t []Token, n int) []uint64 {
+// Grams are the hashes of every Gram tokens in a row of a text.
+func Grams(t []Token) []uint64 {
+	const n = Gram
 	if len(t) < n {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -33,11 +34,43 @@ const mostTokens = 60_000
 func Tokens(name string, data []byte) []Token {
 	switch path.Ext(name) {
 	case ".go":
-		return goTokens(data)
+		return withoutEmpty(goTokens(data))
 	case ".cu", ".cuh", ".h":
-		return cudaTokens(device.BlankNonCode(string(data)))
+		return withoutEmpty(cudaTokens(device.BlankNonCode(string(data)), empty(string(data))))
 	}
 	return nil
+}
+
+// withoutEmpty leaves out statements that do nothing: a semicolon behind another, or where a block begins or has ended,
+// and a block with nothing in it.
+func withoutEmpty(all []Token) []Token {
+	kept := all[:0]
+	for _, t := range all {
+		last := Token{}
+		if len(kept) > 0 {
+			last = kept[len(kept)-1]
+		}
+		switch {
+		case t.Kind == semicolon && (last.Kind == semicolon || last.Kind == brace || last.Kind == end || last.Kind == 0):
+		case t.Kind == end && last.Kind == brace:
+			kept = kept[:len(kept)-1]
+		default:
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// emptyMacro is a macro that stands for nothing, or for semicolons.
+var emptyMacro = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t;]*$`)
+
+// empty are the macros of a text that stand for nothing.
+func empty(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, m := range emptyMacro.FindAllStringSubmatch(device.BlankComments(text), -1) {
+		names[m[1]] = true
+	}
+	return names
 }
 
 func goTokens(data []byte) (all []Token) {
@@ -46,13 +79,13 @@ func goTokens(data []byte) (all []Token) {
 	var s scanner.Scanner
 	s.Init(file, data, func(token.Position, string) {}, 0) // broken files are cut up as far as that goes
 	for len(all) < mostTokens {
-		at, t, lit := s.Scan()
+		at, t, _ := s.Scan()
 		if t == token.EOF {
 			break
 		}
 		kind := uint32(0)
 		switch {
-		case t == token.SEMICOLON && lit == "\n": // not written by anyone
+		case t == token.SEMICOLON: // a newline says the same
 			continue
 		case t == token.IDENT:
 			kind = identifier
@@ -87,8 +120,9 @@ func set(list string) map[string]bool {
 	return all
 }
 
-// cudaTokens cuts up a text whose comments, directives and insides of strings are blanked.
-func cudaTokens(code string) (all []Token) {
+// cudaTokens cuts up a text whose comments, directives and insides of strings are blanked, and leaves out macros that
+// stand for nothing.
+func cudaTokens(code string, nothing map[string]bool) (all []Token) {
 	line := int32(1)
 	for i := 0; i < len(code) && len(all) < mostTokens; {
 		c := code[i]
@@ -122,7 +156,9 @@ func cudaTokens(code string) (all []Token) {
 			if words[code[i:end]] {
 				kind = hash(code[i:end])
 			}
-			all = append(all, Token{kind, line})
+			if !nothing[code[i:end]] {
+				all = append(all, Token{kind, line})
+			}
 		default:
 			all = append(all, Token{hash(code[i:end]), line})
 		}
