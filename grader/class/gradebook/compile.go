@@ -114,7 +114,7 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 		}
 	}
 	if slices.ContainsFunc(e.Tasks, func(t Task) bool { return t.Untimed }) {
-		e.Notes = append(e.Notes, "when it was handed in is not known, so nothing was taken for being late (times.csv)")
+		e.Notes = append(e.Notes, "hand-in time unknown, so nothing was deducted for lateness (times.csv)")
 	}
 	e.Points, e.Of, e.Bonus = round(e.Points), round(e.Of), Bonus{round(e.Bonus.Points), round(e.Bonus.Of)}
 	e.GPU, e.Awaiting, e.NotGraded = round(e.GPU), round(e.Awaiting), round(e.NotGraded)

@@ -165,7 +165,7 @@ func MoodleTimes(worksheet string, c *course.Course) (times Worksheet, unread []
 				times[key] = t.UTC()
 				continue
 			}
-			unread = append(unread, fmt.Sprintf("%s:%d: the time %q cannot be read: put it into times.csv, or download the worksheet with Moodle's language set to English", filepath.Base(worksheet), i+2, cell))
+			unread = append(unread, fmt.Sprintf("%s:%d: cannot read the time %q: add it to times.csv, or download the worksheet with Moodle's language set to English", filepath.Base(worksheet), i+2, cell))
 		}
 	}
 	return times, unread, nil

@@ -104,13 +104,12 @@ func (c Class) override(s record.Student, task registry.Name, check string, r *r
 	return last
 }
 
-// overridden tells what the instructor has to know of the overrides: which do not count any more, and which name no
-// receipt.
+// overridden says which overrides no longer count, and which have no receipt.
 func (c Class) overridden(all []given, entries []Entry) (notes []string) {
 	for _, g := range all {
 		e := slices.IndexFunc(entries, func(e Entry) bool { return e.Student.ID == g.Student })
 		if e < 0 {
-			continue // told of with the other rows that are nobody's
+			continue // reported with the other rows of nobody
 		}
 		var now *record.Record
 		for _, t := range entries[e].Tasks {
@@ -118,15 +117,15 @@ func (c Class) overridden(all []given, entries []Entry) (notes []string) {
 				now = t.Record
 			}
 		}
-		told := fmt.Sprintf("%s: %s for %s's %s", g.where(), plural(g.Points), g.Student, g.what())
+		row := fmt.Sprintf("%s: %s's %s for %s", g.Where(), g.Student, points(g.Points), g.what())
 		switch {
 		case !g.fits(now) && !slices.ContainsFunc(all, func(other given) bool {
 			return other.Student == g.Student && other.what() == g.what() && other.fits(now)
 		}):
-			notes = append(notes, fmt.Sprintf("%s were given for %s, and do not count: %s counts now. To give them again, write %s into the row's column receipt",
-				told, named(g.receipt), named(receiptOf(now)), short(receiptOf(now))))
+			notes = append(notes, fmt.Sprintf("%s no longer count: they were given for %s, and %s counts now. To give them again, write %s into the column receipt",
+				row, named(g.receipt), named(receiptOf(now)), short(receiptOf(now))))
 		case g.Receipt == "" && g.fits(now):
-			notes = append(notes, fmt.Sprintf("%s name no receipt, and count for %s alone: write %s into a column receipt to keep it so", told, named(g.receipt), short(g.receipt)))
+			notes = append(notes, fmt.Sprintf("%s have no receipt, and count only for %s: to record that, write %s into a column receipt", row, named(g.receipt), short(g.receipt)))
 		}
 	}
 	return notes
@@ -148,11 +147,11 @@ func named(receipt string) string {
 
 func short(receipt string) string { return handin.Receipt(receipt).Short() }
 
-func plural(points float64) string {
-	if points == 1 {
-		return "the 1 point"
+func points(n float64) string {
+	if n == 1 {
+		return "1 point"
 	}
-	return "the " + Number(points) + " points"
+	return Number(n) + " points"
 }
 
 // receipt reads the column: digits of a hash, with or without blanks.
@@ -162,7 +161,7 @@ func receipt(cell string) (string, error) {
 		return digits, nil
 	}
 	if len(digits) < 12 || len(digits) > 64 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("receipt %q: want the twelve digits that the gradebook has for the attempt, or %q where nothing could be read", cell, unread)
+		return "", fmt.Errorf("receipt %q: want the attempt's receipt, 12 digits of the gradebook, or %q if nothing could be read", cell, unread)
 	}
 	return digits, nil
 }

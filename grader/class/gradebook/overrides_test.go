@@ -27,26 +27,26 @@ func TestAnOverrideCountsForItsAttempt(t *testing.T) {
 			c := Class{Course: parsed(t, "tasks = [2]\nattempt = \""+rule+"\"\n"), Rubrics: rubrics, Tables: Tables{Overrides: []Override{given}, Accepted: map[string]string{}}}
 			counts := func(all ...*record.Record) float64 { c.Records = all; return grades(c)["a"].Points }
 			assert.InDelta(t, 3.5, counts(first), 1e-9, "%s %q", rule, receipt)
-			told := strings.Join(c.Told(c.Entries()), "\n")
+			notices := strings.Join(c.Notices(c.Entries()), "\n")
 			if receipt == "" {
-				assert.Equal(t, "overrides.csv:2: the 3.5 points for a's 2/softmax name no receipt, and count for the attempt with receipt 11aa 11aa 11aa alone: write 11aa 11aa 11aa into a column receipt to keep it so", told)
+				assert.Equal(t, "overrides.csv:2: a's 3.5 points for 2/softmax have no receipt, and count only for the attempt with receipt 11aa 11aa 11aa: to record that, write 11aa 11aa 11aa into a column receipt", notices)
 			} else {
-				assert.Empty(t, told)
+				assert.Empty(t, notices)
 			}
 			assert.InDelta(t, 3.5, counts(first, other), 1e-9, "the files of task 2 are the same")
 			got := counts(first, other, third)
-			told = strings.Join(c.Told(c.Entries()), "\n")
+			notices = strings.Join(c.Notices(c.Entries()), "\n")
 			if rule != "last" {
 				assert.InDelta(t, 3.5, got, 1e-9, rule)
-				assert.NotContains(t, told, "do not count")
+				assert.NotContains(t, notices, "no longer count")
 				continue
 			}
 			assert.InDelta(t, 0.3, got, 1e-9, "other files are no longer what was looked at")
-			assert.Equal(t, "overrides.csv:2: the 3.5 points for a's 2/softmax were given for the attempt with receipt 11aa 11aa 11aa, and do not count: the attempt with receipt 33cc 33cc 33cc counts now. "+
-				"To give them again, write 33cc 33cc 33cc into the row's column receipt", told)
+			assert.Equal(t, "overrides.csv:2: a's 3.5 points for 2/softmax no longer count: they were given for the attempt with receipt 11aa 11aa 11aa, and the attempt with receipt 33cc 33cc 33cc counts now. "+
+				"To give them again, write 33cc 33cc 33cc into the column receipt", notices)
 			c.Tables.Overrides = append(c.Tables.Overrides, Override{Student: "a", Task: "2", Check: "softmax", Points: 1, Reason: "r", By: "kt", Receipt: "33cc33cc33cc", place: place{"overrides.csv", 3}})
 			assert.InDelta(t, 1, counts(first, other, third), 1e-9)
-			assert.Empty(t, c.Told(c.Entries()), "decided anew")
+			assert.Empty(t, c.Notices(c.Entries()), "decided anew")
 		}
 	}
 }
@@ -55,10 +55,10 @@ func TestAnOverrideWithoutAnAttempt(t *testing.T) {
 	c := Class{Course: parsed(t, "tasks = [2]\n"), Rubrics: rubrics, Tables: Tables{Overrides: []Override{{Student: "a", Task: "2", Points: 3, Reason: "shown", By: "kt", place: place{"overrides.csv", 2}}}, Accepted: map[string]string{}}}
 	c.Records = []*record.Record{{Student: record.Student{ID: "a"}, Attempt: 1, Trouble: "it is empty"}}
 	assert.InDelta(t, 3, grades(c)["a"].Points, 1e-9)
-	assert.Contains(t, strings.Join(c.Told(c.Entries()), "\n"), "count for a student without a readable attempt alone: write none into a column receipt")
+	assert.Contains(t, strings.Join(c.Notices(c.Entries()), "\n"), "count only for a student without a readable attempt: to record that, write none into a column receipt")
 	c.Records = append(c.Records, handedIn("a", 2, "11aa", part("2", "x", 0.2)))
 	assert.InDelta(t, 0.6, grades(c)["a"].Points, 1e-9)
-	assert.Contains(t, strings.Join(c.Told(c.Entries()), "\n"), "do not count")
+	assert.Contains(t, strings.Join(c.Notices(c.Entries()), "\n"), "no longer count")
 	c.Tables.Overrides[0].Points = 2.5 // another row: it was given today
 	assert.InDelta(t, 2.5, grades(c)["a"].Points, 1e-9)
 }

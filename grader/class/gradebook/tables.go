@@ -39,7 +39,7 @@ type place struct {
 	line int
 }
 
-func (p place) where() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
+func (p place) Where() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
 // Extension moves a deadline for one student: student, task, until, reason, by. An empty task
 // means all.
@@ -138,12 +138,12 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster, rubrics []*
 		if o.Receipt, err = receipt(r.Get("receipt")); err != nil {
 			return err
 		}
-		if o.Points, err = points(r.Get("points")); err != nil {
+		if o.Points, err = number(r.Get("points")); err != nil {
 			return err
 		}
 		most, err := Class{Course: c, Rubrics: rubrics}.worthOf(o)
 		if err == nil && o.Points > most+1e-9 {
-			err = fmt.Errorf("%s points, and %s is worth %s: an override cannot give more than there is", Number(o.Points), o.what(), Number(most))
+			err = fmt.Errorf("%s points are more than %s is worth, %s", Number(o.Points), o.what(), Number(most))
 		}
 		t.Overrides = append(t.Overrides, o)
 		return err
@@ -157,7 +157,7 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster, rubrics []*
 		if r.Get("points") == "" {
 			return nil // not marked yet
 		}
-		if m.Points, err = points(r.Get("points")); err == nil && m.Points > c.Manual[i].Points {
+		if m.Points, err = number(r.Get("points")); err == nil && m.Points > c.Manual[i].Points {
 			err = fmt.Errorf("%v points, and %s has %v", m.Points, m.Item, c.Manual[i].Points)
 		}
 		t.Marks = append(t.Marks, m)
@@ -222,7 +222,7 @@ func check(s string) (task registry.Name, id string, err error) {
 	return one.Name, id, nil
 }
 
-func points(s string) (float64, error) {
+func number(s string) (float64, error) {
 	p, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(p >= 0 && p < 1e6) {
 		return 0, fmt.Errorf("points %q: want a number from 0", s)

@@ -32,10 +32,10 @@ func TestTablesAreRead(t *testing.T) {
 		"extensions.csv": {"student\na\n": `no column "until"`, "student,until\na,soon\n": "extensions.csv:2: until", "student,until\na,\n": "until is empty"},
 		"overrides.csv": {"student,check,points,reason,by\na,2/softmax,1,,kt\n": "overrides.csv:2: reason or by is empty",
 			"student,check,points,reason,by\na,softmax,1,r,kt\n": "want a check like 2/softmax", "student,check,points,reason,by\na,2,NaN,r,kt\n": "want a number",
-			"student,check,points,reason,by\na,2/softmax,90,r,kt\n":                  "overrides.csv:2: 90 points, and 2/softmax is worth 4: an override cannot give more than there is",
-			"student,check,points,reason,by\na,1,2.5,r,kt\n":                         "2.5 points, and 1 is worth 2",
+			"student,check,points,reason,by\na,2/softmax,90,r,kt\n":                  "overrides.csv:2: 90 points are more than 2/softmax is worth, 4",
+			"student,check,points,reason,by\na,1,2.5,r,kt\n":                         "2.5 points are more than 1 is worth, 2",
 			"student,check,points,reason,by\na,2/sofmax,1,r,kt\n":                    "task 2 has no check \"sofmax\"; it has softmax",
-			"student,check,points,reason,by,receipt\na,2/softmax,1,r,kt,attempt 1\n": "want the twelve digits that the gradebook has"},
+			"student,check,points,reason,by,receipt\na,2/softmax,1,r,kt,attempt 1\n": "want the attempt's receipt, 12 digits"},
 		"manual.csv": {"student,item,points\na,p,1\n": "no [[manual]]", "student,item,points\na,q,1\n": "1 points, and q has 0.5"},
 		"times.csv":  {"student,attempt,submitted\na,0,2026-11-20 12:00\n": "want 1 or more", "student,attempt,submitted\na,1,\n": "submitted is empty"},
 	} {

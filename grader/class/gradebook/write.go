@@ -17,7 +17,7 @@ import (
 // returns notes for the instructor.
 func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []string, err error) {
 	entries = c.Entries()
-	notes = c.Told(entries)
+	notes = c.Notices(entries)
 	for _, e := range entries {
 		if e.Attempts == 0 {
 			continue

@@ -35,7 +35,7 @@ type found struct {
 	entry   string   // its name in the submissions' folder
 	names   []string // by which a roster may know the student
 	group   [][]string
-	unclear string // why its name tells nobody's
+	unclear string // why its name does not tell the student
 }
 
 // Find lists the submissions in dir, sorted by student and attempt.
@@ -63,7 +63,7 @@ func Find(dir string, roster *Roster) ([]Item, error) {
 	}
 	items := make([]Item, len(all))
 	for i, f := range all {
-		items[i] = f.whose(roster)
+		items[i] = f.owned(roster)
 	}
 	return number(items), nil
 }

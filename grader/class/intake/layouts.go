@@ -105,7 +105,7 @@ func listed(dir string) ([]found, error) {
 		if ignored(name) || e.Type().IsRegular() && !handedIn(name) {
 			continue
 		}
-		f := found{Item: Item{Path: filepath.Join(dir, name), File: name}, entry: name, unclear: readTwice(name)}
+		f := found{Item: Item{Path: filepath.Join(dir, name), File: name}, entry: name, unclear: ambiguous(name)}
 		if f.unclear != "" {
 			f.names = []string{name}
 			all = append(all, f)
@@ -144,7 +144,7 @@ func listed(dir string) ([]found, error) {
 		}
 		all = append(all, f)
 	}
-	return disputed(all), nil
+	return conflicting(all), nil
 }
 
 // handedIn tells whether a file in a class's folder may be a submission: tables and notes next to

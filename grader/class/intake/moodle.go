@@ -9,7 +9,7 @@ import (
 
 // moodleName is how Moodle names a submission: the student, the number that its grading worksheet calls
 // 'Participant 4711', and the plugin. In a download without folders the student's own name for the file follows,
-// in which moodleMark may occur once more: then nobody knows where Moodle's part ends.
+// in which moodleMark may occur once more: then Moodle's part could end at either.
 var (
 	moodleName = regexp.MustCompile(`^(.+?)_(\d+)_assignsubmission_(file|onlinetext)(?:_(.*))?$`)
 	moodleMark = regexp.MustCompile(`_\d+_assignsubmission_(?:file|onlinetext)`)

@@ -28,7 +28,7 @@ type instructor struct {
 	Failed             []troubleRow
 	Strangers          []strangerRow
 	Stale              []staleRow
-	Told               []string // of the tables and the hand-in times
+	Notices            []string // of the tables and the hand-in times
 	Unmarked           int      // students with manual points that nobody has given yet
 	Similar            *similar.Result
 	Alike, Known       []alikePair // among people, and with the course's own solutions
@@ -86,7 +86,7 @@ type cell struct {
 
 func reportOf(in Input) instructor {
 	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
-	r.Told = in.Class.Told(in.Entries)
+	r.Notices = in.Class.Notices(in.Entries)
 	shares := totals(in.Entries)
 	r.Hist = histogramOf(shares)
 	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)

@@ -33,7 +33,7 @@ func gradescopeZip(course, out, tasks string, trust bool) (int, error) {
 	}
 	for _, o := range c.class.Tables.Overrides {
 		if o.Receipt == "" { // nothing in a container remembers for which attempt it was given
-			return command.Failed, fmt.Errorf("gradescope-zip: overrides.csv gives %s points for task %s without a receipt, and would give them to every later attempt: write the attempt's receipt into a column receipt", o.Student, o.Task)
+			return command.Failed, fmt.Errorf("gradescope-zip: %s has no receipt, so it would apply to every later attempt: write the attempt's receipt into a column receipt", o.Where())
 		}
 	}
 	ctx, stop := command.Interruptible()

@@ -124,7 +124,7 @@ func syntaxErrors(path string, err error) []Refusal {
 		}
 		do := ""
 		if strings.HasPrefix(e.Msg, "invalid line number") {
-			do = "put a space behind the slashes: Go takes a comment that begins with //line for a directive"
+			do = "put a space after the slashes: Go reads a comment that begins with //line as a directive"
 		}
 		refused = append(refused, Refusal{path, e.Pos.Line, "syntax error: " + e.Msg, do})
 	}

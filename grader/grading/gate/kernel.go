@@ -74,7 +74,7 @@ func (r Rules) CheckKernel(path, text string) []Refusal {
 		if readsAsTrigraph(plain[i], l) {
 			refuse(i+1, "holds a trigraph", "write the character itself")
 		}
-		r.checkAsks(i+1, plain[i], l, refuse)
+		r.checkHasInclude(i+1, plain[i], l, refuse)
 		if d, ok := hashed(plain[i], l); ok {
 			if open := strings.LastIndex(plain[i], "/*"); open >= 0 && !strings.Contains(plain[i][open:], "*/") {
 				refuse(i+1, "a comment that runs on behind a directive", "end it on the same line")
@@ -120,7 +120,7 @@ func (r Rules) VetSource(src device.Source) (device.Source, error) {
 	refused = append(refused, r.CheckIncludes(files)...)
 	for name, value := range src.Defines {
 		if asks.MatchString(name + " " + value) {
-			refused = append(refused, Refusal{src.Name, 0, "in a macro: __has_include", "ask in the .cu file"})
+			refused = append(refused, Refusal{src.Name, 0, "in a macro: __has_include", "write it in the .cu file"})
 		}
 		Rules{}.checkWords(0, name+" "+value, func(_ int, what, do string) {
 			refused = append(refused, Refusal{src.Name, 0, "in a macro: " + what, do})

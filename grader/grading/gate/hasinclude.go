@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A kernel that may ask for any file learns where it runs, in a sandbox or not, and where solutions are. So it may ask
-// for what it may include, which is there for everybody, and for nothing else.
+// A kernel that can test for any file learns whether it runs in a sandbox, and where solutions are. So it may test for
+// the headers that it may include, which everybody has, and for no other file.
 
 var (
 	asks      = regexp.MustCompile(`\b__has_(include|include_next|embed)(__)?\b`)
@@ -16,9 +16,9 @@ var (
 	whether   = regexp.MustCompile(`(\bdefined\s*\(?\s*|#\s*(el)?ifn?def\s+)$`) // the compiler knows the question
 )
 
-// checkAsks looks at each __has_include of a line. blanked has the original's columns, without comments and the
+// checkHasInclude looks at each __has_include of a line. blanked has the original's columns, without comments and the
 // insides of strings.
-func (r Rules) checkAsks(line int, original, blanked string, refuse func(int, string, string)) {
+func (r Rules) checkHasInclude(line int, original, blanked string, refuse func(int, string, string)) {
 	for _, at := range asks.FindAllStringIndex(blanked, -1) {
 		word := blanked[at[0]:at[1]]
 		asked := condition.MatchString(blanked)
@@ -31,7 +31,7 @@ func (r Rules) checkAsks(line int, original, blanked string, refuse func(int, st
 			continue
 		}
 		if name := m[1][1 : len(m[1])-1]; !slices.Contains(r.Headers, name) && !r.allows(name) {
-			refuse(line, m[0], "ask for headers that a kernel may include, and for no other file")
+			refuse(line, m[0], "a kernel may test only for headers that it may include")
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// Told are what the instructor has to know of the tables and the hand-in times: no row is dropped in silence.
-func (c Class) Told(entries []Entry) (notes []string) {
+// Notices are what the instructor has to know about the tables and the hand-in times: no row is dropped silently.
+func (c Class) Notices(entries []Entry) (notes []string) {
 	notes = append(notes, c.Tables.Unread...)
 	attempts := c.attempts()
 	has := func(student string) bool {
@@ -19,11 +19,11 @@ func (c Class) Told(entries []Entry) (notes []string) {
 		if _, ok := one.of(attempts[one.Student]); ok {
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("%s: the row is nobody's, and not used: %s has %s", one.where(), one.Student, numbers(attempts[one.Student])))
+		notes = append(notes, fmt.Sprintf("%s: ignored: %s has %s", one.Where(), one.Student, numbers(attempts[one.Student])))
 	}
 	nobody := func(r place, student string) {
 		if !has(student) {
-			notes = append(notes, fmt.Sprintf("%s: the row is not used: nobody here has the id %s", r.where(), student))
+			notes = append(notes, fmt.Sprintf("%s: ignored: no student has the id %s", r.Where(), student))
 		}
 	}
 	for _, e := range c.Tables.Extensions {
@@ -50,7 +50,7 @@ func numbers(attempts []*record.Record) string {
 	}
 	slices.Sort(all)
 	if len(all) == 1 {
-		return "attempt " + all[0] + " alone"
+		return "only attempt " + all[0]
 	}
 	return "attempts " + strings.Join(all, ", ")
 }
@@ -58,7 +58,7 @@ func numbers(attempts []*record.Record) string {
 // mostNamed students are named in a note.
 const mostNamed = 8
 
-// untimed names those whose hand-in time nobody knows, though there is a deadline.
+// untimed names the students whose hand-in time is unknown, though there is a deadline.
 func untimed(entries []Entry) []string {
 	var who []string
 	for _, e := range entries {
@@ -77,6 +77,6 @@ func untimed(entries []Entry) []string {
 	if n := len(who) - mostNamed; n > 0 {
 		who, more = who[:mostNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return []string{fmt.Sprintf("when it was handed in is not known of %s, so nothing was taken for being late: %s%s. Put the times into times.csv, or use Moodle's grading worksheet, which has them",
+	return []string{fmt.Sprintf("the hand-in time of %s is unknown, so nothing was deducted for lateness: %s%s. Add the times to times.csv, or give Moodle's grading worksheet, which has them",
 		students, strings.Join(who, ", "), more)}
 }

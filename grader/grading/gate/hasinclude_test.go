@@ -14,8 +14,8 @@ import (
 	"flashlab/device"
 )
 
-// TestAKernelAsksForWhatItMayInclude: whatever file it names, the answer is the same for everybody, or there is none.
-func TestAKernelAsksForWhatItMayInclude(t *testing.T) {
+// TestAKernelTestsForHeadersItMayInclude: whatever file it names, the answer is the same for everybody, or there is none.
+func TestAKernelTestsForHeadersItMayInclude(t *testing.T) {
 	rules := Rules{Headers: []string{"tile.cuh"}, Course: []string{"split.h"}}
 	for _, header := range append(slices.Collect(maps.Keys(allowedHeaders)), "tile.cuh", "split.h") {
 		for _, form := range []string{"#if __has_include(<%s>)\n#endif\n", "#if defined(__has_include) && __has_include(\"%s\") // why\n#endif\n", "#if 0\n# elif !__has_include ( <%s> )\n#endif\n"} {
@@ -79,5 +79,5 @@ func TestLineDirectivesAreThoseOfGo(t *testing.T) {
 	}
 	assert.Greater(t, refused, 10)
 	assert.Empty(t, CheckGo("a.go", []byte("package p\n\nfunc f() {\n\t// +build up the row\n\t//export the sums\n}\n"), "p"))
-	assert.Contains(t, (&Error{CheckGo("a.go", []byte("package p\n//line of thought: the sums\n"), "p")}).Error(), "put a space behind the slashes")
+	assert.Contains(t, (&Error{CheckGo("a.go", []byte("package p\n//line of thought: the sums\n"), "p")}).Error(), "put a space after the slashes")
 }

@@ -14,8 +14,8 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// TestEachRowIsUsedOrTold: of each table one row that is used, and one that is nobody's.
-func TestEachRowIsUsedOrTold(t *testing.T) {
+// TestEachRowIsUsedOrReported: of each table one row that is used, and one that is nobody's.
+func TestEachRowIsUsedOrReported(t *testing.T) {
 	dir := t.TempDir()
 	c := Class{Course: parsed(t, text0+"[[manual]]\nid = \"q\"\ntask = 1\npoints = 0.5\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("1", "x", 1), part("2", "x", 1))}}
 	c.Records[0].Group = []record.Student{{ID: "b"}}
@@ -31,19 +31,19 @@ func TestEachRowIsUsedOrTold(t *testing.T) {
 	c.Tables, err = ReadTables(dir, c.Course, nil, rubrics)
 	require.NoError(t, err)
 	assert.Equal(t, []string{
-		"times.csv:3: the row is nobody's, and not used: x has no attempt", "times.csv:4: the row is nobody's, and not used: a has attempt 1 alone",
-		"extensions.csv:3: the row is not used: nobody here has the id x", "overrides.csv:3: the row is not used: nobody here has the id x", "manual.csv:3: the row is not used: nobody here has the id x",
-	}, c.Told(c.Entries()))
+		"times.csv:3: ignored: x has no attempt", "times.csv:4: ignored: a has only attempt 1",
+		"extensions.csv:3: ignored: no student has the id x", "overrides.csv:3: ignored: no student has the id x", "manual.csv:3: ignored: no student has the id x",
+	}, c.Notices(c.Entries()))
 	assert.Equal(t, at("2026-11-10 11:00").UTC(), c.Records[0].Submitted.UTC(), "the time is the group's")
 }
 
 func TestWithoutATimeThereIsSomethingToDo(t *testing.T) {
 	c := Class{Course: parsed(t, text0), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("1", "x", 1)), attempt("b", 1, "2026-11-09 12:00", part("1", "x", 1))}}
 	entries := c.Entries()
-	assert.Equal(t, []string{"when it was handed in is not known of 1 student, so nothing was taken for being late: a. Put the times into times.csv, or use Moodle's grading worksheet, which has them"}, c.Told(entries))
-	assert.Contains(t, entries[0].Notes, "when it was handed in is not known, so nothing was taken for being late (times.csv)")
+	assert.Equal(t, []string{"the hand-in time of 1 student is unknown, so nothing was deducted for lateness: a. Add the times to times.csv, or give Moodle's grading worksheet, which has them"}, c.Notices(entries))
+	assert.Contains(t, entries[0].Notes, "hand-in time unknown, so nothing was deducted for lateness (times.csv)")
 	c.Course = parsed(t, "")
-	assert.Empty(t, c.Told(c.Entries()), "without a deadline nobody asks")
+	assert.Empty(t, c.Notices(c.Entries()), "without a deadline nobody asks")
 }
 
 func TestMoodlesOwnTimes(t *testing.T) {
@@ -67,8 +67,8 @@ func TestMoodlesOwnTimes(t *testing.T) {
 	assert.InDelta(t, 4.5, all["bob"].Points, 1e-9, "times.csv has the last word")
 	assert.InDelta(t, 5, all["cyd"].Points, 1e-9)
 	assert.Nil(t, c.Records[0].Submitted, "the worksheet has the last attempt's time alone")
-	told := c.Told(c.Entries())
+	told := c.Notices(c.Entries())
 	require.Len(t, told, 2)
-	assert.Contains(t, told[0], `moodle.csv:5: the time "gestern" cannot be read: put it into times.csv`)
-	assert.Contains(t, told[1], "of 2 students, so nothing was taken for being late: cyd, dan.")
+	assert.Contains(t, told[0], `moodle.csv:5: cannot read the time "gestern": add it to times.csv`)
+	assert.Contains(t, told[1], "of 2 students is unknown, so nothing was deducted for lateness: cyd, dan.")
 }

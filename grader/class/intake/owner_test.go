@@ -60,7 +60,7 @@ func TestNobodyHandsInForAnother(t *testing.T) {
 							assert.Equal(t, author.id, s.ID, "%s, %s: %s", layout, with, entry)
 						} else if known != nil || i.Trouble != "" {
 							held++
-							assert.Contains(t, i.Trouble, "Nobody has been given it", "%s, %s: %s", layout, with, entry)
+							assert.Contains(t, i.Trouble, "It is assigned to nobody", "%s, %s: %s", layout, with, entry)
 							assert.Equal(t, entry, i.Student.ID)
 						} else {
 							assert.Contains(t, []string{author.canvas, "moodle-" + author.moodle}, i.Student.ID, "%s, %s: %s", layout, with, entry)
@@ -81,8 +81,8 @@ func TestAPersonDecidesWhoseItIs(t *testing.T) {
 	items, err := Find(dir, roster(t, head+"bob,Bob,4712,\n"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{entry + " 1 " + entry + " trouble", "ada 1 Ada_4711_assignsubmission_file_work.zip"}, short(items))
-	assert.Equal(t, "Moodle's pattern is in its name twice (_4712_assignsubmission_file, _4711_assignsubmission_file), so it could be either participant's. "+
-		"Nobody has been given it: put its whole name into the right student's line of roster.csv, in any column, and run grader batch again", items[0].Trouble)
+	assert.Equal(t, "Moodle's pattern occurs twice in its name (_4712_assignsubmission_file, _4711_assignsubmission_file), so it may belong to either participant. "+
+		"It is assigned to nobody: add its full name to the right student's line in roster.csv, in any column, and run grader batch again", items[0].Trouble)
 	items, err = Find(dir, roster(t, head+"bob,Bob,4712,"+entry+"\n"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ada 1 Ada_4711_assignsubmission_file_work.zip", "bob 1 " + entry}, short(items))
@@ -92,7 +92,7 @@ func TestAPersonDecidesWhoseItIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Ada_4711_assignsubmission_file_a.zip 1 Ada_4711_assignsubmission_file_a.zip trouble", "moodle-4713 1 Cyd_4713_assignsubmission_file_a.zip",
 		"moodle-4713 2 Cyd_4713_assignsubmission_file_b.zip", "x_4711_assignsubmission_file_b.zip 1 x_4711_assignsubmission_file_b.zip trouble"}, short(items))
-	assert.Contains(t, items[0].Trouble, "4711, stands beside two different names")
+	assert.Contains(t, items[0].Trouble, "its number, 4711, comes with two different names")
 }
 
 func TestGradescopesNamesAreNobodysIDs(t *testing.T) {
@@ -110,5 +110,5 @@ submission_3:
 	items, err := Find(dir, roster(t, "id,email\nada,ada@example.org\nbob,bob@example.org\n"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"submission_2, member 1 1 submission_2", "submission_3 1 submission_3 trouble"}, short(items), "a name may be anybody's")
-	assert.Contains(t, items[1].Trouble, "it fits two students of the roster, ada and bob")
+	assert.Contains(t, items[1].Trouble, "it matches two students of the roster, ada and bob")
 }
