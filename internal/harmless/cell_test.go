@@ -27,11 +27,12 @@ func TestAll(t *testing.T) {
 		A string
 		B []struct{ C *string }
 		D any
-	}{A: "\x1b", B: []struct{ C *string }{{new(string)}}}
+		E map[string][]string
+	}{E: map[string][]string{"k": {"\x1b"}}, A: "\x1b", B: []struct{ C *string }{{new(string)}}}
 	*v.B[0].C = "\u202e"
 	v.D = &v.B[0].C
 	All(&v)
-	assert.Equal(t, "⟨U+001B⟩⟨U+202E⟩", v.A+*v.B[0].C)
+	assert.Equal(t, "⟨U+001B⟩⟨U+202E⟩⟨U+001B⟩", v.A+*v.B[0].C+v.E["k"][0])
 	assert.Equal(t, []any{"⟨U+0007⟩", 3}, Args([]any{"\a", 3}))
 	assert.False(t, strings.Contains(Line("a\r\nb\tc"), "\n"))
 }
