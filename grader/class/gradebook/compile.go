@@ -11,6 +11,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/harmless"
 )
 
 // Class is what grades are made from.
@@ -68,7 +69,7 @@ func (c Class) attempts() map[string][]*record.Record {
 
 // known is the roster's student, if it has the name by now under which work was graded.
 func (c Class) known(s record.Student) record.Student {
-	if known, ok := c.Roster.Find(s.ID); ok {
+	if known, ok := c.Roster.Find(s.ID, harmless.Line(s.ID)); ok { // as the report shows it, too
 		return known
 	}
 	return s

@@ -36,7 +36,7 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 		return
 	}
 	if at == nil {
-		t.Untimed = true
+		t.Untimed = t.Record.Trouble == "" // else nobody knows yet what it is worth
 		if t.Record.MarkedLate {
 			t.Notes = append(t.Notes, forAll("handed in late; how late is not known, so nothing was taken (times.csv)"))
 		}

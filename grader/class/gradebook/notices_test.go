@@ -42,6 +42,8 @@ func TestWithoutATimeThereIsSomethingToDo(t *testing.T) {
 	entries := c.Entries()
 	assert.Equal(t, []string{"the hand-in time of 1 student is unknown, so nothing was deducted for lateness: a. Add the times to times.csv, or give Moodle's grading worksheet, which has them"}, c.Notices(entries))
 	assert.Contains(t, entries[0].Notes, "hand-in time unknown, so nothing was deducted for lateness (times.csv)")
+	c.Records = append(c.Records, &record.Record{Student: record.Student{ID: "c"}, Attempt: 1, Trouble: "it is empty"})
+	assert.Equal(t, 1, len(c.Notices(c.Entries())), "of what could not be read nothing is asked")
 	c.Course = parsed(t, "")
 	assert.Empty(t, c.Notices(c.Entries()), "without a deadline nobody asks")
 }

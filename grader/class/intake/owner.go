@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"flashlab/grader/class/record"
+	"flashlab/internal/harmless"
 )
 
 // A submission belongs to one student or to nobody. Students choose the end of a file's name, and could name another
@@ -15,7 +16,7 @@ import (
 // unclear. An entry's full name in a student's line of the roster decides.
 func (f found) owned(roster *Roster) Item {
 	i := f.Item
-	if s, ok := roster.Find(f.entry); ok {
+	if s, ok := roster.Find(f.entry, harmless.Line(f.entry)); ok { // as the report shows it, too
 		i.Student = s
 		return i.group(f, roster)
 	}

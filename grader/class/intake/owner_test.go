@@ -87,6 +87,11 @@ func TestAPersonDecidesWhoseItIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ada 1 Ada_4711_assignsubmission_file_work.zip", "bob 1 " + entry}, short(items))
 
+	dir = class(t, "x_4712_assignsubmission_file_\x1b[2J_4711_assignsubmission_file_.zip")
+	items, err = Find(dir, roster(t, head+"bob,Bob,4712,x_4712_assignsubmission_file_⟨U+001B⟩[2J_4711_assignsubmission_file_.zip\n"))
+	require.NoError(t, err)
+	assert.Equal(t, "bob", items[0].Student.ID, "as the report shows the name")
+
 	dir = class(t, "Ada_4711_assignsubmission_file_a.zip", "x_4711_assignsubmission_file_b.zip", "Cyd_4713_assignsubmission_file_a.zip", "Cyd_4713_assignsubmission_file_b.zip")
 	items, err = Find(dir, roster(t, head))
 	require.NoError(t, err)
