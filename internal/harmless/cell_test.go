@@ -11,7 +11,7 @@ func TestCell(t *testing.T) {
 	for text, want := range map[string]string{
 		"Ada": "Ada", "Ōtani": "Ōtani", "3.5": "3.5", "-2": "-2", "": "", "    Points Possible": "    Points Possible", "2 of 4; 1 needs a GPU": "2 of 4; 1 needs a GPU",
 		"=1+1": "'=1+1", "＝HYPERLINK": "'＝HYPERLINK", " =1": "' =1", "-1+2": "'-1+2", "\t@x": "' @x", "a;=1": "a;'=1", ";=1+1;+2": ";'=1+1;'+2", `a;"=1"`: `a;'"=1"`,
-		"'s-Gravesande": "''s-Gravesande", "two\nlines": "two lines", "a\x1b[2J": "a⟨U+001B⟩[2J", "\u200d=1": "'\u200d=1",
+		"'s-Gravesande": "''s-Gravesande", "two\nlines": "two lines", "a\x1b[2J": "a⟨U+001B⟩[2J", "\u200d=1": "'⟨U+200D⟩=1",
 	} {
 		assert.Equal(t, want, Cell(text), "%q", text)
 		if Line(text) == text {

@@ -20,7 +20,10 @@ func Text(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := 0 // combining marks in a row: more than a script needs pile up over other lines
+	last := ' '
 	for _, r := range s {
+		before := last
+		last = r
 		if unicode.In(r, unicode.Mn, unicode.Me) {
 			if marks++; marks > mostMarks {
 				continue
@@ -33,9 +36,9 @@ func Text(s string) string {
 			b.WriteRune(r)
 		case r == utf8.RuneError:
 			b.WriteRune('�')
-		case joiner(r):
+		case joiner(r) && before >= firstMark && !joiner(before):
 			b.WriteRune(r)
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co), strings.ContainsRune(blanks, r):
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		default:
 			b.WriteRune(r)
@@ -45,6 +48,12 @@ func Text(s string) string {
 }
 
 const mostMarks = 4
+
+// blanks are letters and signs that look like nothing: an id with one would look like another's.
+const blanks = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+
+// firstMark is the least that a joiner may stand behind: Latin letters need none.
+const firstMark = 0x300
 
 // joiner: Persian and Indian names are not written rightly without these two.
 func joiner(r rune) bool { return r == 0x200c || r == 0x200d }

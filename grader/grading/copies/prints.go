@@ -5,7 +5,7 @@ package copies
 // an index expression or the head of a loop is nobody's own. Copies of the course's code and likeness in a class are
 // told by the same fingerprints.
 const (
-	Gram   = 20
+	Gram   = 18
 	Window = 8
 )
 

@@ -30,31 +30,24 @@ const (
 // mostTokens of a file are looked at: far more than a solution has, and a bound for hostile ones.
 const mostTokens = 60_000
 
-// Tokens cuts a file up; nil for a file that is neither Go nor CUDA.
-func Tokens(name string, data []byte) []Token {
+// Tokens cuts a file up, and leaves out what says nothing; nil for a file that is neither Go nor CUDA.
+func Tokens(name string, data []byte) []Token { return telling(cut(name, data)) }
+
+// cut are all tokens.
+func cut(name string, data []byte) []Token {
 	switch path.Ext(name) {
 	case ".go":
-		return withoutEmpty(goTokens(data))
+		return goTokens(data)
 	case ".cu", ".cuh", ".h":
-		return withoutEmpty(cudaTokens(device.BlankNonCode(string(data)), empty(string(data))))
+		return cudaTokens(device.BlankNonCode(string(data)), empty(string(data)))
 	}
 	return nil
 }
 
-// withoutEmpty leaves out statements that do nothing: a semicolon behind another, or where a block begins or has ended,
-// and a block with nothing in it.
-func withoutEmpty(all []Token) []Token {
-	kept := all[:0]
+// telling leaves out braces and semicolons: any number of them may stand around a statement, and between two.
+func telling(all []Token) (kept []Token) {
 	for _, t := range all {
-		last := Token{}
-		if len(kept) > 0 {
-			last = kept[len(kept)-1]
-		}
-		switch {
-		case t.Kind == semicolon && (last.Kind == semicolon || last.Kind == brace || last.Kind == end || last.Kind == 0):
-		case t.Kind == end && last.Kind == brace:
-			kept = kept[:len(kept)-1]
-		default:
+		if t.Kind != semicolon && t.Kind != brace && t.Kind != end {
 			kept = append(kept, t)
 		}
 	}

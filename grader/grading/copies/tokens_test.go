@@ -17,6 +17,6 @@ func TestTokens(t *testing.T) {
 	assert.NotEqual(t, kinds("a.cu", "float x = 1.5f;"), kinds("a.cu", "int x = 1.5f;"))
 	assert.Equal(t, kinds("a.go", "package a; var x = f(1);"), kinds("a.go", "package b;\n\nvar long = g(2); // two"))
 	assert.Nil(t, Tokens("README.md", []byte("text")))
-	lines := Tokens("a.cu", []byte("/* two\nlines */ int\n x;"))
+	lines := Tokens("a.cu", []byte("/* two\nlines */ int\n x + 1;"))
 	assert.Equal(t, []int32{2, 3, 3}, []int32{lines[0].Line, lines[1].Line, lines[2].Line})
 }
