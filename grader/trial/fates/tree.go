@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Tree is the packages of a course's tree, with what each is made of.
@@ -24,6 +25,7 @@ type Tree struct {
 	root     string
 	read     func(path string) ([]byte, error)
 	packages map[string]listed
+	mu       sync.Mutex
 	sums     map[string]string // of files, by their paths
 }
 
@@ -123,6 +125,8 @@ func (t *Tree) file(name string) (string, error) {
 	if ofAModule.MatchString(name) {
 		return "", nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if sum := t.sums[name]; sum != "" {
 		return sum, nil
 	}
