@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"flashlab/device"
+	"flashlab/grader/bench/ways/asked"
 	"flashlab/grader/command"
 	"flashlab/grader/grading/run"
 	"flashlab/internal/figure"
@@ -23,16 +24,9 @@ var Ways = command.Command{Name: "ways", Group: command.Course, Summary: "what o
 	Define: func(f *flag.FlagSet) command.Run {
 		kind := f.String("device", "auto", "auto, `sim` or cuda")
 		var passed []string // to the program
-		pass := func(name, usage string) { command.Pass(f, &passed, name, usage) }
-		pass("shape", "of a model with random weights: 70B, `8B`, 3B, 1B or tiny; without it 8B, in the simulator tiny")
-		pass("model", "`folder` of a Llama as Hugging Face has it, instead")
-		pass("batch", "`sequences` that step together; 1 without it")
-		pass("prompt", "the `text` that every prompt is; with MODEL")
-		pass("prompt-tokens", "`tokens` of each sequence's prompt; without it 512, in the simulator 20")
-		pass("perplexity", "`file` of text: prompts are its stretches, and the perplexity is of what follows them; with MODEL")
-		pass("tokens", "new `tokens` of each; without it 512, in the simulator 4")
-		pass("ways", "numbers of the ways to run, as `1,2,5`; without it all that this machine supports. 6 and 7 are steps as one kernel")
-		pass("seed", "the `seed` of the weights")
+		for _, one := range asked.Flags {
+			command.Pass(f, &passed, one.Name, one.Usage)
+		}
 		return func([]string) (int, error) { return ways(*kind, passed) }
 	}}
 
@@ -53,7 +47,7 @@ func ways(kind string, args []string) (int, error) {
 	}
 	ctx, stop := command.Interruptible()
 	defer stop()
-	program, err := buildFive(ctx, root, devices)
+	program, err := buildWays(ctx, root, devices)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -67,11 +61,11 @@ func ways(kind string, args []string) (int, error) {
 		}
 		return command.Failed, err
 	}
-	return drawFive(ctx, root)
+	return drawWays(ctx, root)
 }
 
-// buildFive builds the program on the solutions.
-func buildFive(ctx context.Context, root string, devices run.Devices) (string, error) {
+// buildWays builds the program on the solutions.
+func buildWays(ctx context.Context, root string, devices run.Devices) (string, error) {
 	solutions := filepath.Join(root, "out", "solutions.json")
 	if _, err := overlay(solutions, "", "", false); err != nil {
 		return "", err
@@ -90,8 +84,8 @@ func buildFive(ctx context.Context, root string, devices run.Devices) (string, e
 	return program, nil
 }
 
-// drawFive draws the figure, if the program has left one.
-func drawFive(ctx context.Context, root string) (int, error) {
+// drawWays draws the figure, if the program has left one.
+func drawWays(ctx context.Context, root string) (int, error) {
 	file, err := os.Open(filepath.Join(root, waysFigure))
 	if errors.Is(err, os.ErrNotExist) {
 		return command.Full, nil

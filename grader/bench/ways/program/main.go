@@ -16,6 +16,7 @@ import (
 	"flashlab/device/open"
 	"flashlab/device/sim"
 	"flashlab/grader/bench/ways"
+	"flashlab/grader/bench/ways/asked"
 	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/half/decoder"
 	"flashlab/nn/llama3"
@@ -30,21 +31,17 @@ func main() {
 
 func run(args []string) error {
 	f := flag.NewFlagSet("ways", flag.ContinueOnError)
-	shape := f.String("shape", "", "of a model with random weights: "+strings.Join(shapes(), ", ")+"; without it 8B, or tiny in the simulator")
-	model := f.String("model", "", "`folder` of a Hugging Face Llama, instead")
-	batch := f.Int("batch", 1, "`sequences` that step together")
-	prompt := f.Int("prompt-tokens", 0, "`tokens` of each sequence's prompt; without it 512, or 20 in the simulator")
-	tokens := f.Int("tokens", 0, "new `tokens` of each; without it 512, or 4 in the simulator")
-	text := f.String("prompt", "", "the `text` that every prompt is; with -model")
-	held := f.String("perplexity", "", "`file` of text: prompts are its stretches, and perplexity is on what follows them; with -model")
-	seed := f.Uint64("seed", 1, "of the weights")
-	numbers := f.String("ways", "", "numbers of the ways to run, as 1,2,5; all that can be without it. 6 and 7 are steps as one kernel")
+	text := func(name string) *string { return f.String(name, "", asked.Usage(name)) }
+	count := func(name string, usual int) *int { return f.Int(name, usual, asked.Usage(name)) }
+	shape, model, said, held, numbers := text("shape"), text("model"), text("prompt"), text("perplexity"), text("ways")
+	batch, prompt, tokens := count("batch", 1), count("prompt-tokens", 0), count("tokens", 0)
+	seed := f.Uint64("seed", 1, asked.Usage("seed"))
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for ways.json and ways.figure.json")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if err := texts(*model, *text, *held, *prompt); err != nil {
+	if err := texts(*model, *said, *held, *prompt); err != nil {
 		return err
 	}
 	chosen, err := choose(*numbers)
@@ -74,7 +71,7 @@ func run(args []string) error {
 	if err := find(&w, *model); err != nil {
 		return err
 	}
-	tokenizer, err := read(&w, *model, *text, *held)
+	tokenizer, err := read(&w, *model, *said, *held)
 	if err != nil {
 		return err
 	}
