@@ -53,7 +53,7 @@ var opened = sync.OnceValues(func() (r record, err error) {
 			return r, err
 		}
 	}
-	r.tree, err = fates.List(r.root, os.ReadFile)
+	r.tree, err = fates.List(r.root)
 	return r, err
 })
 

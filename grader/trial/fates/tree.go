@@ -41,9 +41,13 @@ type listed struct {
 	Imports                             []string
 }
 
-// List asks go for the packages of a tree, as workers are built: without assembly and without cgo. Files are read
-// with read: os.ReadFile, but for tests.
-func List(root string, read func(path string) ([]byte, error)) (*Tree, error) {
+// Reading is the same tree, its files read in another way.
+func (t *Tree) Reading(read func(path string) ([]byte, error)) *Tree {
+	return &Tree{root: t.root, read: read, packages: t.packages, sums: map[string]string{}}
+}
+
+// List asks go for the packages of a tree, as workers are built: without assembly and without cgo.
+func List(root string) (*Tree, error) {
 	cmd := exec.Command("go", "list", "-e", "-deps", "-tags", "noasm",
 		"-json=ImportPath,Dir,Standard,Module,GoFiles,SFiles,HFiles,EmbedFiles,Imports", "./...")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
@@ -51,7 +55,7 @@ func List(root string, read func(path string) ([]byte, error)) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	t := &Tree{root: root, read: read, packages: map[string]listed{}, sums: map[string]string{}}
+	t := &Tree{root: root, read: os.ReadFile, packages: map[string]listed{}, sums: map[string]string{}}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := d.Decode(&p); err == io.EOF {
