@@ -1,7 +1,7 @@
 // Package w4a16 is bonus task b8: products of activations in halves with weights of four bits, for one
 // row of activations and for up to 64.
 //
-// README.md is the handout. You edit w4a16.go, kernels.cu and row.cu.
+// README.md is the handout. You edit w4a16.go, kernels.cu and row.cu, and stream.cu and hopper.cu if you like.
 package w4a16
 
 import (
@@ -10,11 +10,13 @@ import (
 	"flashlab/device"
 )
 
-// Source and RowSource are kernels.cu and row.cu, as Queue.Compile takes them. This file is provided:
-// the grader never takes a student's copy of it.
+// The kernels, as Queue.Compile takes them. This file is provided: the
+// grader never takes a student's copy of it.
 var (
-	Source    = device.Source{Folder: "bonus/b8_w4a16", Name: "kernels.cu"}
-	RowSource = device.Source{Folder: "bonus/b8_w4a16", Name: "row.cu"}
+	Source       = device.Source{Folder: "bonus/b8_w4a16", Name: "kernels.cu"}
+	RowSource    = device.Source{Folder: "bonus/b8_w4a16", Name: "row.cu"}
+	StreamSource = device.Source{Folder: "bonus/b8_w4a16", Name: "stream.cu"}
+	HopperSource = device.Source{Folder: "bonus/b8_w4a16", Name: "hopper.cu"}
 )
 
 // Halves is a buffer of float16.

@@ -156,47 +156,50 @@ func (c counted) laidByHand(t *testing.T, d device.Device) Laid {
 	return Laid{up(t, d, "laid codes", codes), up(t, d, "laid scales", scales), up(t, d, "laid zeros", zeros)}
 }
 
+// cases are products of a few shapes, each with what to look at where it is wrong.
+var cases = []struct {
+	name, hint string
+	Shape
+}{
+	{"one_group", "a weight is (code − zero) · scale; of a zero's byte the low half counts", Shape{1, 128, 16}},
+	{"groups", "number i has the scale and the zero of its output's group i / 128", Shape{1, 384, 16}},
+	{"odd_outputs", "are outputs behind the last one left alone?", Shape{1, 256, 21}},
+	{"long", "does every warp that shares k add what it has?", Shape{1, 2176, 3}},
+	{"two_rows", "row r of y belongs to row r of x", Shape{2, 128, 16}},
+	{"rows_11", "are rows behind the last one left alone?", Shape{11, 256, 37}},
+	{"rows_64", "are rows behind the last one left alone?", Shape{64, 256, 16}},
+}
+
 func TestMultiply(t *testing.T) {
 	d, it := made(t)
-	for _, c := range []struct {
-		name, hint string
-		Shape
-	}{
-		{"one_group", "a weight is (code − zero) · scale; of a zero's byte the low half counts", Shape{1, 128, 16}},
-		{"groups", "number i has the scale and the zero of its output's group i / 128", Shape{1, 384, 16}},
-		{"odd_outputs", "are outputs behind the last one left alone?", Shape{1, 256, 21}},
-		{"long", "does every warp that shares k add what it has?", Shape{1, 2176, 3}},
-		{"two_rows", "row r of y belongs to row r of x", Shape{2, 128, 16}},
-		{"rows_11", "are rows behind the last one left alone?", Shape{11, 256, 37}},
-		{"rows_64", "are rows behind the last one left alone?", Shape{64, 256, 16}},
-	} {
-		ways := []string{"Rows"}
+	for _, c := range cases {
 		if c.Rows == 1 {
-			ways = []string{"Row", "Rows"}
+			t.Run(c.name+"/Row", func(t *testing.T) { multiply(t, d, it, c.Shape, "Row", c.hint) })
 		}
-		for _, way := range ways {
-			t.Run(c.name+"/"+way, func(t *testing.T) {
-				w, x := counted{c.K, c.N}, make([]device.Float16, c.Rows*c.K)
-				for i := range x {
-					x[i] = device.ToFloat16(float32(i*7%11-5) / 8)
-				}
-				onX, y := up(t, d, "x", x), blank[device.Float16](t, d, "y", c.Rows*c.N)
-				if way == "Row" {
-					done(t, d, way, it.Row(y, onX, w.device(t, d), c.Shape))
-				} else {
-					done(t, d, way, it.Rows(y, onX, w.laidByHand(t, d), c.Shape))
-				}
-				for at, g := range out(t, d, y) {
-					row, o, want, size := at/c.N, at%c.N, 0.0, 0.0
-					for i := range c.K {
-						term := float64(x[row*c.K+i].Float32()) * w.weight(o, i)
-						want, size = want+term, size+term*term
-					}
-					if !(math.Abs(float64(g.Float32())-want) <= 0x1p-10*(math.Abs(want)+2*math.Sqrt(size))) { // true for NaN
-						t.Fatalf("%s, %+v: y[%d][%d] is %v, want %.4f\n  hint: %s", way, c.Shape, row, o, g.Float32(), want, c.hint)
-					}
-				}
-			})
+		t.Run(c.name+"/Rows", func(t *testing.T) { multiply(t, d, it, c.Shape, "Rows", c.hint) })
+	}
+}
+
+func multiply(t *testing.T, d device.Device, it *W4A16, s Shape, way, hint string) {
+	t.Helper()
+	w, x := counted{s.K, s.N}, make([]device.Float16, s.Rows*s.K)
+	for i := range x {
+		x[i] = device.ToFloat16(float32(i*7%11-5) / 8)
+	}
+	onX, y := up(t, d, "x", x), blank[device.Float16](t, d, "y", s.Rows*s.N)
+	if way == "Row" {
+		done(t, d, way, it.Row(y, onX, w.device(t, d), s))
+	} else {
+		done(t, d, way, it.Rows(y, onX, w.laidByHand(t, d), s))
+	}
+	for at, g := range out(t, d, y) {
+		row, o, want, size := at/s.N, at%s.N, 0.0, 0.0
+		for i := range s.K {
+			term := float64(x[row*s.K+i].Float32()) * w.weight(o, i)
+			want, size = want+term, size+term*term
+		}
+		if !(math.Abs(float64(g.Float32())-want) <= 0x1p-10*(math.Abs(want)+2*math.Sqrt(size))) { // true for NaN
+			t.Fatalf("%s, %+v: y[%d][%d] is %v, want %.4f\n  hint: %s", way, s, row, o, g.Float32(), want, hint)
 		}
 	}
 }
@@ -204,14 +207,19 @@ func TestMultiply(t *testing.T) {
 // TestNaN: what is no number reaches its own row of y, or its own output, and nothing else.
 func TestNaN(t *testing.T) {
 	d, it := made(t)
-	w, s := counted{256, 32}, Shape{3, 256, 32}
-	x := make([]device.Float16, 3*256)
+	nan(t, d, it, 3)
+}
+
+func nan(t *testing.T, d device.Device, it *W4A16, rows int) {
+	t.Helper()
+	w, s := counted{256, 32}, Shape{rows, 256, 32}
+	x := make([]device.Float16, rows*256)
 	x[256+77] = device.ToFloat16(float32(math.NaN()))
 	laid := w.laidByHand(t, d)
 	scales := out(t, d, laid.Scales)
 	scales[2*16+2*5+1] = device.ToFloat16(float32(math.NaN())) // tile 1, group 0, output 16 + 5 + 8
 	laid.Scales = up(t, d, "laid scales", scales)
-	y := blank[device.Float16](t, d, "y", 3*32)
+	y := blank[device.Float16](t, d, "y", rows*32)
 	done(t, d, "Rows", it.Rows(y, up(t, d, "x", x), laid, s))
 	for at, g := range out(t, d, y) {
 		f := g.Float32()

@@ -173,14 +173,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     // The last of the blocks that share k adds. The barrier comes before the one fence, which so is
     // behind what all threads wrote; the count ends at 0 again. A part's loads are all under way
-    // before the first of them is waited for, and this block's own sums never left their registers.
+    // before the first of them is waited for. Parts are added in their order, so whoever is last
+    // gets the same bits; its own never left their registers.
     constexpr int FOURS = ROWS / 8;
     const int share = gridDim.x * WARPS * FOURS * 32; // what all blocks find in one part of k
     float4 *found = reinterpret_cast<float4 *>(between) + (size_t)tile * FOURS * 32 + lane;
+    float4 own[FOURS];
 #pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        found[blockIdx.y * share + i * 32] =
-            make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+    for (int i = 0; i < FOURS; i++) {
+        own[i] = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+        found[blockIdx.y * share + i * 32] = own[i];
+    }
     __shared__ bool isLast;
     meet();
     if (threadIdx.x == 0) {
@@ -190,11 +193,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
     meet(); // everyone knows whether this block is the last
     if (!isLast) return;
+#pragma unroll
+    for (int i = 0; i < ROWS / 2; i++) sums[i] = 0;
     for (int p = 0; p < parts; p++) {
-        if (p == blockIdx.y) continue;
         float4 one[FOURS];
 #pragma unroll
-        for (int i = 0; i < FOURS; i++) one[i] = __ldcg(&found[p * share + i * 32]);
+        for (int i = 0; i < FOURS; i++)
+            one[i] = p == blockIdx.y ? own[i] : __ldcg(&found[p * share + i * 32]);
 #pragma unroll
         for (int i = 0; i < FOURS; i++) {
             sums[4 * i] += one[i].x, sums[4 * i + 1] += one[i].y;

@@ -11,12 +11,14 @@ import (
 )
 
 // TestTwoAtOnce: two W4A16s share their kernels' module, and nothing that is written.
-func TestTwoAtOnce(t *testing.T) {
+func TestTwoAtOnce(t *testing.T) { forBoth(t, twoAtOnce) }
+
+func twoAtOnce(t *testing.T, hopper bool) {
 	for _, rows := range []int{16, 64} {
 		s := Shape{Rows: rows, K: 2048, N: 128} // k is shared by two blocks
 		x0, groups := s.Rows*s.K, s.K/Group
 		attntest.Overlapping(t, s.Rows*s.N, func(t *testing.T, d device.Device, queue device.Queue, seed uint64) attntest.Step[device.Float16] {
-			it, err := New(queue)
+			it, err := newFor(queue, hopper)
 			require.NoError(t, err)
 			r := rand.New(rand.NewPCG(seed, 8))
 			half := func() device.Float16 { return device.ToFloat16(float32(r.NormFloat64())) }

@@ -39,7 +39,7 @@ __device__ unsigned wordOf(const uint4 &four, int i) {
 // with the same tiles are done: 0 before and after each launch. Launches that may overlap need a
 // between and a done each.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
-    stream16(const __half *x, const unsigned char *codes, const unsigned char *scales,
+    stream16(const __half *x, const unsigned char *codes, const __half *scales,
              const unsigned char *zeros, __half *y, float *between, unsigned *done, int rows, int k,
              int n) {
     extern __shared__ __align__(128) unsigned char memory[]; // [SLOTS][SPAN * ALL], and shares
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
         const size_t from = (size_t)tile * every + start;
         full[slot].arrive_expect_tx(groups * ALL);
         bulk_load(to, codes + from * CODES, groups * CODES, full[slot]);
-        bulk_load(to + SPAN * CODES, scales + from * SCALES, groups * SCALES, full[slot]);
+        bulk_load(to + SPAN * CODES, scales + from * TALL, groups * SCALES, full[slot]);
         bulk_load(to + SPAN * (CODES + SCALES), zeros + from * ZEROS, groups * ZEROS, full[slot]);
     };
     letTheNextBegin();

@@ -13,6 +13,22 @@ const (
 	few     = 1 << 17 // weights for each processor: every block has but a step or two
 )
 
+// What stream.cu has, which serves up to 16 rows: threads, numbers of k that a block has room for, and bytes of two tiles of
+// weights and of two turns' shares.
+const (
+	streamRows    = 16
+	streamThreads = 512
+	streamK       = 4096
+	streamShared  = 2*32*1072 + 2*16*1024
+)
+
+// What hopper.cu has: threads, outputs of a block, and bytes of four stages of x, which begin at multiples of 1024.
+const (
+	hopperThreads = 384
+	hopperOutputs = 128
+	hopperShared  = 4*64*256 + 1024
+)
+
 // way is one of kernels.cu's, for several rows: its warps, by outputs and by
 // shares of k, tiles of 16 outputs of a warp, of eight rows of x, and stages of x.
 type way struct {
@@ -28,19 +44,23 @@ func (w way) shared() int {
 	return max(w.stages*w.wide*w.kw*2048, (w.kw-1)*w.nw*w.tiles*w.wide*512)
 }
 
-// W4A16 holds the kernels, and room for what blocks find that share k, and for how many are done. No
+// W4A16 holds the kernels, on a GPU of Hopper's kind stream.cu's and hopper.cu's as well, and room for what blocks find that share k, and for how many are done. No
 // other W4A16 has the same: two queues may run these kernels at once, each with a W4A16 of its own.
 type W4A16 struct {
 	queue                device.Queue
 	lay, rowFew, rowMany device.Kernel
 	rows                 []device.Kernel // one for each way
+	hopper               bool
+	streamed, wgmma      device.Kernel // with hopper
 	between              device.Buffer[float32]
 	done                 device.Buffer[uint32] // zeros; each launch leaves them so
 }
 
-// New compiles the kernels for one device.
-func New(q device.Queue) (*W4A16, error) {
-	t := &W4A16{queue: q, rows: make([]device.Kernel, len(ways))}
+// New compiles the kernels for one device. No other GPU has wgmma, older or newer.
+func New(q device.Queue) (*W4A16, error) { return newFor(q, q.Info().Arch == "sm_90") }
+
+func newFor(q device.Queue, hopper bool) (*W4A16, error) {
+	t := &W4A16{queue: q, rows: make([]device.Kernel, len(ways)), hopper: hopper}
 	names := map[string]*device.Kernel{"lay": &t.lay}
 	size := 0
 	for i, w := range ways {
@@ -55,6 +75,14 @@ func New(q device.Queue) (*W4A16, error) {
 	}
 	if err := compile(q, RowSource, map[string]*device.Kernel{"row_few": &t.rowFew, "row_many": &t.rowMany}); err != nil {
 		return nil, err
+	}
+	if hopper {
+		if err := compile(q, StreamSource, map[string]*device.Kernel{"stream16": &t.streamed}); err != nil {
+			return nil, err
+		}
+		if err := compile(q, HopperSource, map[string]*device.Kernel{"rows_hopper": &t.wgmma}); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if t.between, err = device.Alloc[float32](q, "what blocks find", many*size); err != nil {
@@ -106,6 +134,20 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 	if err := w.Check(y, x, s); err != nil {
 		return err
 	}
+	kernel, l := t.choose(s)
+	return t.queue.Launch(kernel, l, x, w.Codes, w.Scales, w.Zeros, y, t.between, t.done, s.Rows, s.K, s.N)
+}
+
+// choose takes the fastest kernel for so many rows. Beyond streamK, blocks of stream.cu would have to share k, and
+// kernels.cu is as fast.
+func (t *W4A16) choose(s Shape) (device.Kernel, device.Launch) {
+	switch {
+	case t.hopper && s.Rows > streamRows:
+		return t.wgmma, t.hopperLaunch(s)
+	case t.hopper && s.K <= streamK:
+		blocks := min(s.Tiles(), t.queue.Info().Processors)
+		return t.streamed, device.Launch{Grid: device.D1(blocks), Block: device.D1(streamThreads), Shared: streamShared, Early: true}
+	}
 	i := 0
 	if s.K*s.N > few*t.queue.Info().Processors {
 		i = 1
@@ -116,8 +158,15 @@ func (t *W4A16) Rows(y, x Halves, w Laid, s Shape) error {
 	by := ways[i]
 	blocks := over(s.Tiles(), by.nw*by.tiles)
 	l := device.Launch{Grid: device.D2(blocks, parts(blocks, s.K)), Block: device.D1(32 * by.nw * by.kw), Shared: by.shared(), Early: true}
-	return t.queue.Launch(t.rows[i], l, x, w.Codes, w.Scales, w.Zeros, y, t.between, t.done, s.Rows, s.K, s.N)
+	return t.rows[i], l
 }
 
 // parts is how many blocks share k: as many as fill a large GPU, but each should have some steps.
 func parts(blocks, k int) int { return max(1, min(many/blocks, k/1024)) }
+
+// hopperLaunch has a block for each processor at most, where blocks share k: two do not fit on one.
+func (t *W4A16) hopperLaunch(s Shape) device.Launch {
+	blocks := over(s.N, hopperOutputs)
+	parts := max(1, min(t.queue.Info().Processors/blocks, many/blocks, s.K/512))
+	return device.Launch{Grid: device.D2(blocks, parts), Block: device.D1(hopperThreads), Shared: hopperShared, Early: true}
+}
