@@ -161,15 +161,19 @@ func TestSplit(t *testing.T) {
 func TestProject(t *testing.T) {
 	d, it := made(t)
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			a := prepare(t, d, device.ToFloat16, 0x1p-10, c.p, c.biased)
-			done(t, d, "Float16", it.Float16(a.to, a.onX, a.weights, c.p))
-			a.check(t, d, a.want, c.hint)
-			b := prepare(t, d, device.ToBFloat16, 0x1p-7, c.p, c.biased)
-			done(t, d, "BFloat16", it.BFloat16(b.to, b.onX, b.weights, c.p))
-			b.check(t, d, b.want, c.hint)
-		})
+		t.Run(c.name, func(t *testing.T) { projected(t, d, it, c.p, c.biased, c.hint) })
 	}
+}
+
+// projected tries a projection of both types.
+func projected(t *testing.T, d device.Device, it *QKV, p Projection, biased bool, hint string) {
+	t.Helper()
+	a := prepare(t, d, device.ToFloat16, 0x1p-10, p, biased)
+	done(t, d, "Float16", it.Float16(a.to, a.onX, a.weights, p))
+	a.check(t, d, a.want, hint)
+	b := prepare(t, d, device.ToBFloat16, 0x1p-7, p, biased)
+	done(t, d, "BFloat16", it.BFloat16(b.to, b.onX, b.weights, p))
+	b.check(t, d, b.want, hint)
 }
 
 // plain is an attention on the host, for the layer.

@@ -1,6 +1,6 @@
 // Package qkv is bonus task b4: one projection for q, k and v.
 //
-// README.md is the handout. You edit qkv.go and kernels.cu.
+// README.md is the handout. You edit qkv.go and kernels.cu, and hopper.cu if you like.
 package qkv
 
 import (
@@ -10,9 +10,12 @@ import (
 	"flashlab/device"
 )
 
-// Source is kernels.cu, as Queue.Compile takes it. This file is provided: the
+// The kernels, as Queue.Compile takes them. This file is provided: the
 // grader never takes a student's copy of it.
-var Source = device.Source{Folder: "bonus/b4_qkv", Name: "kernels.cu"}
+var (
+	Source       = device.Source{Folder: "bonus/b4_qkv", Name: "kernels.cu"}
+	HopperSource = device.Source{Folder: "bonus/b4_qkv", Name: "hopper.cu"}
+)
 
 // Projection is the shape of [q | k | v] = x [Wq | Wk | Wv] + bias.
 type Projection struct {

@@ -69,13 +69,14 @@ class Plans(unittest.TestCase):
 
     @fakes.needs_solutions
     def test_hoppers_kernel(self) -> None:
-        """b2's solution has a kernel of its own for Hopper, and Go takes it by the GPU: no other, older or newer, has its instructions."""
+        """b2's and b4's solutions have a kernel of their own for Hopper, and Go takes it by the GPU: no other, older or newer, has its instructions."""
         h = tensor(2, 4, 17, 64, dtype="float16")
-        request = shapes.attention(h, h, h, False)
-        for arch, file, maps in ("sm_80", "kernels.cu", 0), ("sm_90", "hopper.cu", 4), ("sm_100", "kernels.cu", 0):
-            plan = planner.planner(request.program, "solution").plan(request, replace(GPU, arch=arch), compile=False)
-            self.assertEqual([m["name"] for m in plan.modules], [file], arch)
-            self.assertEqual(sum("map" in a for a in plan.steps[0]["launch"]["arguments"]), maps, arch)
+        x, w = tensor(2, 5, 64, dtype="float16"), tensor(64, 256, dtype="float16")
+        for request, wanted in (shapes.attention(h, h, h, False), 4), (shapes.projection(x, w, None, 2, 1), 2):
+            for arch, file, maps in ("sm_80", "kernels.cu", 0), ("sm_90", "hopper.cu", wanted), ("sm_100", "kernels.cu", 0):
+                plan = planner.planner(request.program, "solution").plan(request, replace(GPU, arch=arch), compile=False)
+                self.assertEqual([m["name"] for m in plan.modules], [file], (request.op, arch))
+                self.assertEqual(sum("map" in a for a in plan.steps[0]["launch"]["arguments"]), maps, (request.op, arch))
 
     @fakes.needs_solutions
     def test_counters_are_of_the_call(self) -> None:
