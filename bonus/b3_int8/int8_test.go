@@ -104,11 +104,11 @@ var cases = []struct {
 	{"blind", "a query that sees no key gets zeros", exampleOf(1, 1, 20, 7, 64, true, tensor.Normal)},
 }
 
-func TestPerTensor(t *testing.T) { testWay(t, perTensor) }
-func TestByBlock(t *testing.T)   { testWay(t, byBlock) }
+func TestPerTensor(t *testing.T) { testWay(t, made, perTensor) }
+func TestByBlock(t *testing.T)   { testWay(t, made, byBlock) }
 
 // testWay holds out against attention of what the codes stand for, and these against the inputs.
-func testWay(t *testing.T, run way) {
+func testWay(t *testing.T, made maker, run way) {
 	d, it := made(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,7 +129,9 @@ func testWay(t *testing.T, run way) {
 }
 
 // TestNaN: what is not a number must not become one.
-func TestNaN(t *testing.T) {
+func TestNaN(t *testing.T) { nan(t, made) }
+
+func nan(t *testing.T, made maker) {
 	d, it := made(t)
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		for i, run := range []way{perTensor, byBlock} {

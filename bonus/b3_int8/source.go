@@ -1,6 +1,6 @@
 // Package codes is bonus task b3: attention whose scores are products of 8-bit codes.
 //
-// README.md is the handout. You edit int8.go, quantise.cu and attention.cu.
+// README.md is the handout. You edit int8.go, quantise.cu and attention.cu, and hopper.cu if you like.
 package codes
 
 import (
@@ -15,6 +15,7 @@ import (
 var (
 	Quantise  = device.Source{Folder: "bonus/b3_int8", Name: "quantise.cu"}
 	Attention = device.Source{Folder: "bonus/b3_int8", Name: "attention.cu"}
+	Hopper    = device.Source{Folder: "bonus/b3_int8", Name: "hopper.cu"}
 )
 
 // Block is how many rows of q or k share a scale in ByBlock. The last block of a head may be short.

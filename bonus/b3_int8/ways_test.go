@@ -14,6 +14,9 @@ import (
 // result is out, and what the codes stand for.
 type result struct{ out, q, k, v []float64 }
 
+// maker makes an Int8, on a device.
+type maker func(t *testing.T) (device.Device, *Int8)
+
 // way is one of the two methods: it runs, and decodes.
 type way func(t *testing.T, d device.Device, it *Int8, e example) result
 

@@ -6,6 +6,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/tensor"
 )
 
 // What attention.cu has: queries and threads of a block, and keys of a tile.
@@ -13,6 +14,17 @@ const (
 	rows    = 128
 	threads = 128
 	keys    = 64
+)
+
+// What hopper.cu has: threads of a warpgroup; those that compute, where one more asks for tiles; queries of one; keys of a
+// tile, and tiles of them under way; and columns of a box of v, of 128 bytes.
+const (
+	warpgroup  = 128
+	computing  = 3
+	groupRows  = 64
+	hopperKeys = 128
+	stages     = 2
+	boxColumns = 64
 )
 
 // What quantise.cu has: threads of a block that walks over a tensor, and at most so many of these; threads
@@ -24,9 +36,11 @@ const (
 	columns = 16
 )
 
-// Int8 holds the kernels, by the head's dimension, and scratch memory.
+// Int8 holds the kernels, by the head's dimension, and scratch memory. By block, attention is hopper.cu's on a GPU of
+// Hopper's kind, else attention.cu's.
 type Int8 struct {
 	queue   device.Queue
+	hopper  bool
 	kernels map[int]kernels
 	extents device.Buffer[int32] // [3, 2]: how far q, k and v go above and below 0
 	sums    device.Buffer[int32] // of each row's codes, of any one tensor
@@ -37,9 +51,15 @@ type kernels struct {
 	perTensor, byBlock                      device.Kernel
 }
 
-// New compiles the kernels for one device.
-func New(q device.Queue) (*Int8, error) {
-	t := &Int8{queue: q, kernels: map[int]kernels{}}
+// New compiles the kernels for one device. No other GPU has wgmma, older or newer.
+func New(q device.Queue) (*Int8, error) { return newFor(q, q.Info().Arch == "sm_90") }
+
+func newFor(q device.Queue, hopper bool) (*Int8, error) {
+	t := &Int8{queue: q, hopper: hopper, kernels: map[int]kernels{}}
+	byBlock := Attention
+	if hopper {
+		byBlock = Hopper
+	}
 	for _, dim := range []int{64, 128} {
 		var k kernels
 		macros := map[string]string{"DIM": strconv.Itoa(dim)}
@@ -47,7 +67,7 @@ func New(q device.Queue) (*Int8, error) {
 			named{"means", &k.means}, named{"blockCodes", &k.blockCodes}); err != nil {
 			return nil, err
 		}
-		if err := compile(q, Attention, macros, named{"attention", &k.byBlock}); err != nil {
+		if err := compile(q, byBlock, macros, named{"attention", &k.byBlock}); err != nil {
 			return nil, err
 		}
 		macros["TENSOR"] = "1"
@@ -152,8 +172,41 @@ func (t *Int8) ByBlock(out, q, k, v device.Buffer[device.Float16], to BlockCodes
 	if err := t.queue.Launch(kernels.blockCodes, l, k, s.SeqK, to.Mean, true, to.K, to.KScale); err != nil {
 		return err
 	}
+	if t.hopper {
+		return t.onHopper(kernels.byBlock, out, v, to, s)
+	}
 	return t.queue.Launch(kernels.byBlock, launch(s), to.Q, to.K, v, out, to.QScale, to.KScale,
 		s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))
+}
+
+// onHopper launches hopper.cu's kernel. The copy engine moves boxes of a head's rows: whole ones of codes, and 64 columns of
+// halves.
+func (t *Int8) onHopper(kernel device.Kernel, out, v device.Buffer[device.Float16], to BlockCodes, s attn.Shape) error {
+	var args []any
+	for _, one := range []struct {
+		tensor                   device.Memory
+		of                       tensor.Type
+		seq, heads, columns, box int
+	}{
+		{to.Q.Memory(), tensor.Int8, s.SeqQ, s.Batch * s.Heads, s.Dim, groupRows},
+		{to.K.Memory(), tensor.Int8, s.SeqK, s.Batch * s.KVHeads, s.Dim, hopperKeys},
+		{v.Memory(), tensor.Float16, s.SeqK, s.Batch * s.KVHeads, boxColumns, hopperKeys},
+	} {
+		bytes := s.Dim // of a box's row
+		if one.of == tensor.Float16 {
+			bytes = 2 * boxColumns
+		}
+		m, err := device.NewTensorMap(one.tensor, one.of, []int{s.Dim, one.seq, one.heads}, []int{one.columns, one.box, 1}, bytes)
+		if err != nil {
+			return err
+		}
+		args = append(args, m)
+	}
+	// Codes of q, and under way codes of k and halves of v. 1024 bytes are for barriers, and as many may be skipped, since tiles
+	// begin at multiples of that.
+	shared := s.Dim*(computing*groupRows+stages*3*hopperKeys) + 2*1024
+	l := device.Launch{Grid: device.D2(over(s.SeqQ, computing*groupRows), s.Batch*s.Heads), Block: device.D1((computing + 1) * warpgroup), Shared: shared}
+	return t.queue.Launch(kernel, l, append(args, out, to.QScale, to.KScale, s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))...)
 }
 
 // launch has a block for each 128 queries, with tiles of q, of k and, in halves, of v.
