@@ -44,8 +44,9 @@ func (w way) shared() int {
 	return max(w.stages*w.wide*w.kw*2048, (w.kw-1)*w.nw*w.tiles*w.wide*512)
 }
 
-// W4A16 holds the kernels, on a GPU of Hopper's kind stream.cu's and hopper.cu's as well, and room for what blocks find that share k, and for how many are done. No
-// other W4A16 has the same: two queues may run these kernels at once, each with a W4A16 of its own.
+// W4A16 holds the kernels, on a GPU of Hopper's kind stream.cu's and hopper.cu's as well, and room for what blocks find
+// that share k, and for how many are done. No other W4A16 has the same: two queues may run these kernels at once, each
+// with a W4A16 of its own.
 type W4A16 struct {
 	queue                device.Queue
 	lay, rowFew, rowMany device.Kernel
