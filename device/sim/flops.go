@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,6 +46,9 @@ func (c *code) operationsFrom(at uint64) uint64 {
 }
 
 func callCost(name string) uint64 {
+	if library, ok := strings.CutPrefix(name, "__wrap_"); ok && slices.Contains(libraryPointers, strings.TrimSuffix(library, "f")) {
+		return 1
+	}
 	products, isMatrix := strings.CutPrefix(name, "simt_multiply_")
 	products, _, _ = strings.Cut(products, "_") // simt_multiply_64_half: a lane's share
 	n, _ := strconv.ParseUint(products, 10, 64)

@@ -105,9 +105,9 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 	if err := os.WriteFile(filepath.Join(dir, "shared.s"), []byte(sharedWindow(dynamic)), 0o644); err != nil {
 		return built{}, err
 	}
-	// -Bsymbolic: a module's own functions stay its own. --wrap: see hooks.cpp. Of the libraries it needs
+	// -Bsymbolic: a module's own functions stay its own. --wrap: see calls.go. Of the libraries it needs
 	// those that allowedCalls names: reading the C++ one, and start-up code, takes longer than all else.
-	out, err := c.run(dir, "-shared", "-nostartfiles", "-nodefaultlibs", "-Wl,-Bsymbolic", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove", heapCalls,
+	out, err := c.run(dir, "-shared", "-nostartfiles", "-nodefaultlibs", "-Wl,-Bsymbolic", wrapFlag,
 		"-o", "module.so", "module.o", "shared.s", "-lm", "-lgcc", "-lc")
 	if err != nil {
 		return built{}, compileError(s, out, err)
@@ -202,17 +202,6 @@ func sharedWindow(dynamic []string) string {
 	fmt.Fprintf(&b, ".zero %d\n.section .note.GNU-stack,\"\",@progbits\n", maxShared)
 	return b.String()
 }
-
-// heapCalls sends malloc, free, new and delete to runtime/heap.cpp.
-const heapCalls = "-Wl,--wrap=malloc,--wrap=free,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm"
-
-// allowedCalls are the functions outside the file that a kernel may end up
-// calling: the simulator's, libgcc's bit count, and the C library's mathematics.
-var allowedCalls = regexp.MustCompile(`^(simt_\w+|__tsan_\w+|__ubsan_handle_out_of_bounds|__sanitizer_cov_trace_pc|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move)|__popcountdi2|malloc|free|_Zn[wa]m|_Zd[la]Pvm?|` +
-	`_ZTH\w+|` + // clang's initialiser of a thread-local variable: weak, and there is none
-	`(exp|exp2|exp10|expm1|log|log2|log10|log1p|logb|ilogb|pow|sqrt|cbrt|hypot|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|sincos|` +
-	`erf|erfc|tgamma|lgamma|j[01n]|y[01n]|floor|ceil|l?l?round|l?l?rint|nearbyint|trunc|fmod|remainder|remquo|fma|fmin|fmax|fdim|fabs|copysign|` +
-	`nan|nextafter|ldexp|frexp|modf|scalbl?n)f?)$`)
 
 // checkObject lists the dynamic shared arrays of a compiled file, and refuses
 // what a GPU does not have.
