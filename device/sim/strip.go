@@ -198,7 +198,7 @@ func (r stripped) plain(own func(int) bool) string {
 			continue
 		}
 		if end := 1 + device.Closing(code, m[1]-1); end > 0 {
-			replace(m[0], end, "__attribute__((aligned(simt::simt_alignment<"+string(out[m[1]:end-1])+">())))")
+			replace(m[0], end, "__attribute__((aligned(simt_alignment<"+string(out[m[1]:end-1])+">())))")
 		}
 	}
 	b.Write(out[done:])

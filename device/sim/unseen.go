@@ -87,14 +87,17 @@ func (u *unseen) write() (string, error) {
 
 // ownFunctions are the simulator's functions that work on the memory of other threads, or
 // report what they do themselves.
-var ownFunctions = []string{"_ZN4simt6update", "_ZN4simt11reduceLanes", "_ZN4simt5Entry", "_ZN6nvcuda4wmma6detail7Product"}
+var ownFunctions = []string{"_ZN4simt11simt_update", "_ZN4simt11reduceLanes", "_ZN4simt5Entry", "_ZN6nvcuda4wmma11simt_detail7Product"}
+
+// tableFiles are what the table of kernels is from, as compilers name it: the call of a kernel is at its row.
+var tableFiles = []string{"module.cpp", askedFor}
 
 // survey finds the constants, and the simulator's own functions: those of its names that
-// begin in one of its headers.
+// begin in one of its headers. What the compiler has inlined into one from a kernel's file stays that file's.
 func (u *unseen) survey() {
 	u.own = make([]bool, len(u.lines))
 	files := map[string]string{}
-	constant, function, ours := false, "", false
+	constant, function, inOurs, ours := false, "", false, false
 	for i, l := range u.lines {
 		var fields []string
 		if l.label == "" && l.op == "" {
@@ -108,7 +111,7 @@ func (u *unseen) survey() {
 			if function = ""; slices.ContainsFunc(ownFunctions, func(p string) bool { return strings.HasPrefix(l.label, p) }) {
 				function = l.label
 			}
-			ours = false
+			inOurs, ours = false, false
 		case len(fields) == 0:
 		case fields[0] == ".section":
 			constant = strings.HasPrefix(fields[1], ".rodata") || strings.HasPrefix(fields[1], ".data.rel.ro")
@@ -125,16 +128,17 @@ func (u *unseen) survey() {
 				}
 			}
 			files[fields[1]] = path
-		case fields[0] == ".loc" && function != "":
-			ours = strings.HasPrefix(files[fields[1]], headersLink+"/")
-			function = ""
-			if ours {
+		case fields[0] == ".loc" && (function != "" || inOurs):
+			ours = strings.HasPrefix(files[fields[1]], headersLink+"/") || inOurs && slices.Contains(tableFiles, files[fields[1]])
+			if function != "" && ours { // its first line
+				inOurs = true
 				for j := i; j > 0 && !u.own[j] && (u.lines[j].label == "" || strings.HasPrefix(u.lines[j].label, ".L")); j-- {
 					u.own[j] = true
 				}
 			}
+			function = ""
 		case fields[0] == ".cfi_endproc":
-			ours = false
+			inOurs, ours = false, false
 		}
 		u.own[i] = u.own[i] || ours
 	}

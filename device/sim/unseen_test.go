@@ -118,3 +118,34 @@ func TestNothingPassesForTheSimulatorsOwn(t *testing.T) {
 	require.NotEmpty(t, r.Findings)
 	assert.Equal(t, "out of bounds", r.Findings[0].Kind)
 }
+
+// What a kernel's file has the compiler inline into functions of the simulator's is watched there.
+func TestWhatTheSimulatorsOwnInlineIsSeen(t *testing.T) {
+	const fragment = `
+#include <mma.h>
+__shared__ float *wild;
+namespace nvcuda::wmma {
+template <class Use> struct fragment<Use, 16, 16, 16, long, row_major> : fragment<Use, 16, 16, 16, half, row_major> {
+    static __device__ __forceinline__ float factor(half v) { return *wild = 1; }
+};
+}
+extern "C" __global__ void k(float *y) {
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 16, 16, 16, long, row_major> a;
+    fragment<matrix_b, 16, 16, 16, long, row_major> b;
+    fragment<accumulator, 16, 16, 16, float> c;
+    wild = y + 1000;
+    mma_sync(c, a, b, c);
+}`
+	for name, text := range map[string]string{
+		"a kernel":            `extern "C" __global__ __forceinline__ void k(float *y) { y[1000] = 1; }`,
+		"a fragment's number": fragment,
+	} {
+		forEachCompiler(t, func(t *testing.T, compiler string) {
+			d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
+			r, _ := run(t, d, text, "k", 1)
+			require.NotEmpty(t, r.Findings, name)
+			assert.Equal(t, "out of bounds", r.Findings[0].Kind, name)
+		})
+	}
+}

@@ -16,6 +16,7 @@ template <unsigned N> SIMT_INLINE thread_block this_thread_block(block_tile_memo
     return {};
 }
 
+namespace simt_detail {
 // Lanes are some of a warp's: what all groups within a warp can do. G has mask(), first
 // to last, and rank().
 template <class G> class Lanes {
@@ -64,10 +65,11 @@ public:
         return packed(__match_all_sync(mask(), v, &all, line));
     }
 };
+} // namespace simt_detail
 
 // thread_block_tile is N lanes of a warp that lie side by side.
 template <unsigned N, class Parent = void, bool OneWarp = (N <= 32)>
-class thread_block_tile : public Lanes<thread_block_tile<N, Parent, true>> {
+class thread_block_tile : public simt_detail::Lanes<thread_block_tile<N, Parent, true>> {
     static_assert(N >= 1 && (N & (N - 1)) == 0, "a tile has a power of two of threads");
     static unsigned first() { return simt_lane() & ~(N - 1); }
 
@@ -133,7 +135,7 @@ public:
 };
 
 // coalesced_group is lanes that have come to one place, or a part of such a group.
-class coalesced_group : public Lanes<coalesced_group> {
+class coalesced_group : public simt_detail::Lanes<coalesced_group> {
     unsigned lanes, metaRank, metaSize;
 
 public:

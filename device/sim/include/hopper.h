@@ -50,23 +50,23 @@ SIMT_INLINE void bulk_load(void *to, const void *from, int bytes, const Mbarrier
 }
 SIMT_INLINE void bulk_prefetch(const void *, int) {}
 
-namespace flashlab {
+namespace simt::types {
 struct Line { // no coordinate
     int number;
     constexpr Line(int n) : number(n) {}
 };
-} // namespace flashlab
+} // namespace simt::types
 SIMT_INLINE void tma_load(void *to, const CUtensorMap &map, const Mbarrier &full, int c0, int c1,
-                          flashlab::Line line = __builtin_LINE()) {
+                          simt::types::Line line = __builtin_LINE()) {
     simt_tensor_load(2, to, &map, c0, c1, 0, 0, 0, (void *)&full, 0, line.number);
 }
 SIMT_INLINE void tma_load(void *to, const CUtensorMap &map, const Mbarrier &full, int c0, int c1,
-                          int c2, flashlab::Line line = __builtin_LINE()) {
+                          int c2, simt::types::Line line = __builtin_LINE()) {
     simt_tensor_load(3, to, &map, c0, c1, c2, 0, 0, (void *)&full, 0, line.number);
 }
 
 SIMT_INLINE void tma_store(const CUtensorMap &map, const void *from, int c0, int c1, int c2,
-                           flashlab::Line line = __builtin_LINE()) {
+                           simt::types::Line line = __builtin_LINE()) {
     simt_tensor_store(3, &map, c0, c1, c2, 0, 0, from, line.number);
 }
 SIMT_INLINE void bulk_commit() {
@@ -99,7 +99,7 @@ SIMT_INLINE void wgmma_commit(int line = __builtin_LINE()) {
     simt_wgmma_commit(line);
 }
 
-namespace flashlab {
+namespace simt::hopper {
 // The numbers are those of runtime/wgmma.h.
 template <class Type> struct Factor;
 template <> struct Factor<__half> {
@@ -131,20 +131,20 @@ SIMT_INLINE void multiply(unsigned form, uint64_t a, uint64_t b, const uint32_t 
     simt_wgmma(form, a, b, words[0], words[1], words[2], words[3], add, line,
                simt::ptx::place(d[I])...);
 }
-} // namespace flashlab
+} // namespace simt::hopper
 
 template <int Width, class Type, Major OfB = K_MAJOR>
-SIMT_INLINE void wgmma(typename flashlab::Factor<Type>::Sum (&d)[Width / 2], uint64_t a, uint64_t b,
-                       bool add = true, int line = __builtin_LINE()) {
+SIMT_INLINE void wgmma(typename simt::hopper::Factor<Type>::Sum (&d)[Width / 2], uint64_t a,
+                       uint64_t b, bool add = true, int line = __builtin_LINE()) {
     constexpr uint32_t none[4] = {};
-    flashlab::multiply(flashlab::form<Width, Type, OfB>(false), a, b, none, add, d,
-                       std::make_index_sequence<Width / 2>(), line);
+    simt::hopper::multiply(simt::hopper::form<Width, Type, OfB>(false), a, b, none, add, d,
+                           std::make_index_sequence<Width / 2>(), line);
 }
 template <int Width, class Type, Major OfB = K_MAJOR>
-SIMT_INLINE void wgmma(typename flashlab::Factor<Type>::Sum (&d)[Width / 2], const uint32_t *a,
+SIMT_INLINE void wgmma(typename simt::hopper::Factor<Type>::Sum (&d)[Width / 2], const uint32_t *a,
                        uint64_t b, bool add = true, int line = __builtin_LINE()) {
-    flashlab::multiply(flashlab::form<Width, Type, OfB>(true), 0, b, a, add, d,
-                       std::make_index_sequence<Width / 2>(), line);
+    simt::hopper::multiply(simt::hopper::form<Width, Type, OfB>(true), 0, b, a, add, d,
+                           std::make_index_sequence<Width / 2>(), line);
 }
 
 // nvcc's header names the sums, so that they are not read too early; here that is a finding.

@@ -28,12 +28,12 @@ template <class F> SIMT_INLINE void fill_fragment(F &f, typename F::storage_elem
     for (int i = 0; i < F::num_elements; i++) f.x[i] = v;
 }
 
-namespace detail {
+namespace simt_detail {
 SIMT_UNSEEN __attribute__((noinline)) static void meet(void *const *) {}
 
 // together: all lanes have to be here, whatever their warp did before.
 SIMT_INLINE void together(const char *what, int line) {
-    simt::together(~0u, {meet, nullptr, what}, line);
+    simt::simt_together(~0u, {meet, nullptr, what}, line);
 }
 
 // Two neighbours in memory move as one access, as the hardware moves them.
@@ -135,7 +135,7 @@ template <class A, class B, class C, class D> struct Product {
             return Out(v);
     }
 };
-} // namespace detail
+} // namespace simt_detail
 
 template <class Use, int M, int N, int K, class T, class Layout, class P>
 SIMT_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const P *p, unsigned stride,
@@ -146,17 +146,17 @@ SIMT_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const P 
     static_assert(
         std::is_same_v<P, typename fragment<Use, M, N, K, T, Layout>::storage_element_type>,
         "load_matrix_sync: the pointer's type is not the fragment's");
-    detail::load(f, p, stride, std::is_same_v<Layout, col_major>, line);
+    simt_detail::load(f, p, stride, std::is_same_v<Layout, col_major>, line);
 }
 template <int M, int N, int K, class T>
 SIMT_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const T *p, unsigned stride,
                                   layout_t layout, int line = __builtin_LINE()) {
-    detail::load(f, p, stride, layout == mem_col_major, line);
+    simt_detail::load(f, p, stride, layout == mem_col_major, line);
 }
 template <int M, int N, int K, class T>
 SIMT_INLINE void store_matrix_sync(T *p, const fragment<accumulator, M, N, K, T> &f,
                                    unsigned stride, layout_t layout, int line = __builtin_LINE()) {
-    detail::store(p, f, stride, layout == mem_col_major, line);
+    simt_detail::store(p, f, stride, layout == mem_col_major, line);
 }
 
 // d = a · b + c; d may be c. Products are exact, and each sum is rounded once.
@@ -166,10 +166,10 @@ mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, N, K,
          const fragment<matrix_b, M, N, K, T, LB> &b, const fragment<accumulator, M, N, K, C> &c,
          bool saturate = false, int line = __builtin_LINE()) {
     using P =
-        detail::Product<fragment<matrix_a, M, N, K, T, LA>, fragment<matrix_b, M, N, K, T, LB>,
-                        fragment<accumulator, M, N, K, C>, fragment<accumulator, M, N, K, D>>;
+        simt_detail::Product<fragment<matrix_a, M, N, K, T, LA>, fragment<matrix_b, M, N, K, T, LB>,
+                             fragment<accumulator, M, N, K, C>, fragment<accumulator, M, N, K, D>>;
     P mine = {&a, &b, &c, &d, saturate};
-    simt::together(~0u, {P::compute, &mine, "wmma::mma_sync"}, line);
+    simt::simt_together(~0u, {P::compute, &mine, "wmma::mma_sync"}, line);
 }
 
 // Round to the nearest of tf32's 10 bits of fraction, ties away from zero.

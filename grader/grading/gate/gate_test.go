@@ -58,6 +58,7 @@ extern "C" __global__ void softmax(const float *x, float *y, int len, int inner)
 
 func TestCheckKernelLetsAKernelPass(t *testing.T) {
 	assert.Empty(t, Rules{}.CheckKernel("k.cu", fineKernel))
+	assert.Empty(t, Rules{}.CheckKernel("k.cu", "namespace detail { __device__ float simtFree, cuda_detail, together; }\nfloat x = mine::detail::update(detail::y);\n"))
 }
 
 // refusedKernels are what no kernel may say, and what is said of it.
@@ -87,6 +88,11 @@ var refusedKernels = map[string]struct{ src, want string }{
 	"raw string":      {"const char *s = R\"x(\" asm )x\";", "raw string"},
 	"after a string":  {"const char *s = \"\\\"\"; asm(\"\");", "k.cu:1: asm"},
 	"hidden include":  {"# /*\n*/ include <stdlib.h>", "k.cu:1: a comment that runs on"},
+	"simulator's":     {"int x;\nfloat y = simt :: update(p, f);", "k.cu:2: simt: this name is the simulator's own"},
+	"its namespace":   {"namespace mine = simt;", "k.cu:1: simt"},
+	"split simulator": {"using namespace si\\\nmt;", "k.cu:1: simt"},
+	"CUDA's inside":   {"using nvcuda :: wmma::detail::load;", "k.cu:1: nvcuda :: wmma::detail: it lies inside of CUDA's headers"},
+	"host's atomic":   {"__atomic_store_n(p, 1, 0);", "k.cu:1: __atomic_store_n"},
 	"trigraph":        {"??=include <stdlib.h>", "trigraph"},
 	"digraph":         {"%:include <stdlib.h>", "%:"},
 	"[[ digraph":      {"<:<:gnu::constructor:>:> void f();", "digraph"},

@@ -45,16 +45,18 @@ var (
 	alignedOnly  = regexp.MustCompile(`^__attribute(__)?\s*\(\(\s*(__)?aligned(__)?\s*(\(\s*\w+\s*\))?\s*\)\)`)
 	cxxAttribute = regexp.MustCompile(`\[\s*\[`)
 	cxxPlain     = regexp.MustCompile(`^\[\s*\[\s*(maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn)\s*\]\s*\]`)
-	// The simulator's own functions: a file that defines one of them would answer in
-	// its place.
-	reserved = regexp.MustCompile(`\b(simt_\w*|SIMT_\w*|_*(tsan|ubsan|asan|sanitizer)_\w*|__(wrap|real|cxa|cyg|gcov)_\w*|_dl_\w*|_ZTH\w*|_init|_fini)\b`)
+	// The simulator's own names, and those of compilers' runtimes: a file that defines one of them would answer in its
+	// place. All that the simulator's headers declare beyond the language is so named, or lies in a namespace that is.
+	reserved = regexp.MustCompile(`\b(simt|simt_\w*|SIMT_\w*|__tls_get_addr|__(atomic|sync)_\w*|_*(tsan|ubsan|asan|sanitizer)_\w*|__(wrap|real|cxa|cyg|gcov)_\w*|_dl_\w*|_ZTH\w*|_init|_fini)\b`)
 	builtin  = regexp.MustCompile(`\b__builtin_\w+`)
 	// Those that nvcc knows as well; others store and jump unobserved.
 	plainBuiltin = regexp.MustCompile(`^__builtin_(expect|unreachable|assume|assume_aligned|trap|popcount(ll?)?|clz(ll?)?|ctz(ll?)?|ffs(ll?)?|bswap\d+|nanf?|inff?|huge_valf?|isnan|isinf|isfinite|signbit|bit_cast|mem(cpy|set|move)|offsetof|align_up|align_down|is_constant_evaluated)$`)
-	pasting      = regexp.MustCompile(`##`)
-	digraph      = regexp.MustCompile(`%:|<:|<%`)
-	global       = regexp.MustCompile(`<::([A-Za-z_])`) // since C++11 no digraph: '<' and '::'
-	rawString    = regexp.MustCompile(`\b(u8|u|U|L)?R"`)
+	// What lies inside of CUDA's own headers: the simulator's have nothing there, nvcc's may.
+	insideCUDA = regexp.MustCompile(`\b(nvcuda|cooperative_groups|cuda)(\s*::\s*\w+)*\s*::\s*detail\b`)
+	pasting    = regexp.MustCompile(`##`)
+	digraph    = regexp.MustCompile(`%:|<:|<%`)
+	global     = regexp.MustCompile(`<::([A-Za-z_])`) // since C++11 no digraph: '<' and '::'
+	rawString  = regexp.MustCompile(`\b(u8|u|U|L)?R"`)
 )
 
 // CheckKernel looks at the text of a .cu file or a header. It is not a parser of C++: it
@@ -192,15 +194,15 @@ func find(e *regexp.Regexp, text string, words ...string) string {
 	return e.FindString(text)
 }
 
-// reservedIn is the first reserved name of a text. What it finds is always a whole word with a _ in it,
-// so no other word need be compared.
+// reservedIn is the first reserved name of a text. What it finds is always a whole word, simt or one with a _ in it,
+// so no other need be compared.
 func reservedIn(text string) string {
 	for from := 0; from < len(text); {
 		end := from
 		for end < len(text) && wordByte(text[end]) {
 			end++
 		}
-		if word := text[from:end]; strings.Contains(word, "_") && reserved.FindString(word) == word {
+		if word := text[from:end]; (strings.Contains(word, "_") || word == "simt") && reserved.FindString(word) == word {
 			return word
 		}
 		from = end + 1
@@ -231,6 +233,9 @@ func (r Rules) checkWords(line int, l string, refuse func(int, string, string)) 
 	}
 	if m := reservedIn(l); m != "" {
 		refuse(line, m, "this name is the simulator's own: take another")
+	}
+	if m := find(insideCUDA, l, "detail"); m != "" {
+		refuse(line, m, "it lies inside of CUDA's headers: use what CUDA's manual names")
 	}
 	for _, m := range builtin.FindAllString(l, -1) {
 		if !plainBuiltin.MatchString(m) {

@@ -18,7 +18,7 @@ func vet(lines ...string) error {
 
 func TestVetPreprocessed(t *testing.T) {
 	assert.NoError(t, vet(`__attribute__((noinline)) int f() { return simt_threadIdx.x; }`, `float n = (__builtin_nanf (""));`,
-		`struct __attribute__((__aligned__(simt::simt_alignment<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`,
+		`struct __attribute__((__aligned__(simt_alignment<16>()))) S { int a; };`, `#pragma unroll 4`, `const char *s = "asm __attribute__";`,
 		`extern "C" __attribute__((global)) void __attribute__((launch_bounds((64 / (16 * (64 > 128 ? 2 : 1))) * 32))) k() {`,
 		`__attribute__((shared)) __attribute__((aligned(16))) float rows[4]; (__builtin_inff ());`))
 	for line, says := range map[string]string{
@@ -32,6 +32,7 @@ func TestVetPreprocessed(t *testing.T) {
 		`__attribute__((device)) __attribute__((section("x"))) int y;`: "k.cu:1: __attribute__",
 		`[[gnu::constructor]] void f();`:                               "a C++ attribute",
 		`int y = simt_access(0);`:                                      "simt_access: this name is the simulator's own",
+		`int y = simt::alignment<16>();`:                               "simt: this name is the simulator's own",
 		`__builtin_ia32_movntps(p, v);`:                                "__builtin_ia32_movntps",
 		`#pragma GCC optimize("O3")`:                                   "#pragma GCC",
 		`const char *s = R"x()x";`:                                     "raw string",

@@ -26,8 +26,8 @@ template <> struct BitsOf<8> {
     typedef unsigned long long type;
 };
 
-// update replaces *p by next(*p), whatever other blocks do meanwhile.
-template <class T, class F> SIMT_UNSEEN __attribute__((noinline)) T update(T *p, F next) {
+// simt_update replaces *p by next(*p), whatever other blocks do meanwhile.
+template <class T, class F> SIMT_UNSEEN __attribute__((noinline)) T simt_update(T *p, F next) {
     typedef typename BitsOf<sizeof(T)>::type __attribute__((may_alias)) Bits;
     Bits seen = __atomic_load_n((Bits *)p, __ATOMIC_RELAXED), wanted;
     T old;
@@ -45,7 +45,7 @@ template <class T, class F> SIMT_UNSEEN __attribute__((noinline)) T update(T *p,
     template <class T> SIMT_INLINE T name(T *p, typename simt::Same<T>::type v) {                  \
         static_assert(simt::oneOf<T, __VA_ARGS__>, "CUDA has " #name " for " types " only");       \
         simt_atomic(p, sizeof(T));                                                                 \
-        T old = simt::update(p, [=](T old) -> T { return expression; });                           \
+        T old = simt::simt_update(p, [=](T old) -> T { return expression; });                      \
         simt_atomic_done();                                                                        \
         simt_yield();                                                                              \
         return old;                                                                                \
@@ -72,7 +72,8 @@ SIMT_ATOMIC(
         T old;                                                                                     \
         for (int i = 0; i < N; i++) {                                                              \
             float add = (&v.x)[i];                                                                 \
-            (&old.x)[i] = simt::update(&p->x + i, [=](float old) -> float { return old + add; });  \
+            (&old.x)[i] =                                                                          \
+                simt::simt_update(&p->x + i, [=](float old) -> float { return old + add; });       \
         }                                                                                          \
         simt_atomic_done();                                                                        \
         simt_yield();                                                                              \
@@ -104,7 +105,7 @@ SIMT_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, "unsigned", unsigned)
                       " for int, unsigned, unsigned long long and unsigned short only");           \
         simt_compares(p);                                                                          \
         simt_atomic(p, sizeof(T));                                                                 \
-        T old = simt::update(p, [=](T old) -> T { return old == expected ? v : old; });            \
+        T old = simt::simt_update(p, [=](T old) -> T { return old == expected ? v : old; });       \
         simt_atomic_done();                                                                        \
         simt_yield();                                                                              \
         return old;                                                                                \

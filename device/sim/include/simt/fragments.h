@@ -14,7 +14,7 @@ namespace precision {
 struct tf32 {};
 } // namespace precision
 
-namespace detail {
+namespace simt_detail {
 template <class T> constexpr bool isTf32 = std::is_same_v<T, precision::tf32>;
 template <class T> constexpr bool isHalf = std::is_same_v<T, __half>;
 template <class T> constexpr bool isFactor = isHalf<T> || std::is_same_v<T, __nv_bfloat16>;
@@ -34,10 +34,10 @@ template <class Use, int M, int N, int K, class T> constexpr bool exists() {
     else
         return (isFactor<T> && shape && K == 16) || (isTf32<T> && M == 16 && N == 16 && K == 8);
 }
-} // namespace detail
+} // namespace simt_detail
 
 template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
-    static_assert(detail::exists<Use, M, N, K, T>(),
+    static_assert(simt_detail::exists<Use, M, N, K, T>(),
                   "the simulator's wmma has 16x16x16, 32x8x16 and 8x32x16 of half and "
                   "__nv_bfloat16, and 16x16x8 of precision::tf32, with float accumulators (for "
                   "half also half ones), the first three of signed and unsigned char with int "
@@ -46,18 +46,18 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
                   "a matrix_a or matrix_b fragment has a layout, row_major or col_major; an "
                   "accumulator has none");
     typedef T element_type;
-    typedef std::conditional_t<detail::isTf32<T>, float, T> storage_element_type;
+    typedef std::conditional_t<simt_detail::isTf32<T>, float, T> storage_element_type;
 
     static constexpr bool isA = std::is_same_v<Use, matrix_a>, isB = std::is_same_v<Use, matrix_b>;
     static constexpr int rows = isB ? K : M, columns = isA ? K : N;
     static constexpr int own = rows * columns / 32; // elements of a lane
-    static constexpr int num_elements = detail::isHalf<T> && (isA || isB) ? 16 : own;
+    static constexpr int num_elements = simt_detail::isHalf<T> && (isA || isB) ? 16 : own;
     static constexpr int num_storage_elements = num_elements;
     storage_element_type x[num_elements];
 
     // A lane's neighbours lie along a row of a and of an accumulator, along a column of b.
     static constexpr bool isDouble = std::is_same_v<T, double>;
-    static constexpr int run = detail::isTf32<T> || (isDouble && (isA || isB)) ? 1 : 2;
+    static constexpr int run = simt_detail::isTf32<T> || (isDouble && (isA || isB)) ? 1 : 2;
     static constexpr bool runsDown = isB;
     SIMT_INLINE constexpr int along(int lane, int i) { return lane % 4 * run + i % run; }
     SIMT_INLINE constexpr int across(int lane) { return lane / 4; }
@@ -77,7 +77,7 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
     SIMT_UNSEEN static Factor factor(storage_element_type v) {
         if constexpr (isDouble)
             return v;
-        else if constexpr (detail::isTf32<T>)
+        else if constexpr (simt_detail::isTf32<T>)
             return simt::bits<float>(simt::bits<uint32_t>(v) & 0xffffe000u);
         else
             return (float)v;

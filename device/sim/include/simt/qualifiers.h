@@ -28,16 +28,14 @@
 #define __align__(n) __attribute__((__aligned__(n)))
 // nvcc takes `__shared__ alignas(16) float s[64];`, C++ would not: a GNU
 // attribute may stand anywhere. The argument is a number or a type.
-namespace simt {
 template <class T> constexpr size_t simt_alignment() {
     return __alignof__(T);
 }
 template <size_t N> constexpr size_t simt_alignment() {
     return N;
 }
-} // namespace simt
 #ifndef SIMT_MARKS
-#define alignas(x) __attribute__((__aligned__(simt::simt_alignment<x>())))
+#define alignas(x) __attribute__((__aligned__(simt_alignment<x>())))
 #endif
 #define __builtin_align__(n) __attribute__((__aligned__(n)))
 

@@ -8,7 +8,12 @@
 extern "C" double simt_fma(float a, float b, float c);
 
 namespace simt {
+// In a namespace without functions: it is a parameter of what kernels may name, and a call finds
+// the functions of the namespaces that its arguments' types are from.
+namespace types {
 enum Rounding { Nearest, TowardZero, Upward, Downward };
+} // namespace types
+using namespace types;
 
 template <class To, class From> SIMT_INLINE constexpr To bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "a bit cast keeps the size");

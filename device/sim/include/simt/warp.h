@@ -21,7 +21,7 @@ struct Gathering {
     void *mine;
     const char *all32;
 };
-SIMT_INLINE void together(unsigned mask, const Gathering &g, int line) {
+SIMT_INLINE void simt_together(unsigned mask, const Gathering &g, int line) {
     simt_warp(mask, Together, &g, nullptr, 0, 0, line);
 }
 
@@ -57,7 +57,7 @@ SIMT_UNSEEN __attribute__((noinline)) void reduceLanes(void *const *lanes) {
 
 template <class F, class T> SIMT_INLINE T reduce(unsigned mask, T v, int line) {
     Reduction<T> mine = {v, v};
-    together(mask, {reduceLanes<F, T>, &mine, nullptr}, line);
+    simt_together(mask, {reduceLanes<F, T>, &mine, nullptr}, line);
     return mine.out;
 }
 } // namespace simt
