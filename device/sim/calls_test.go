@@ -95,7 +95,7 @@ func TestMathematicsByPointerIsSeen(t *testing.T) {
 			x, y64 := upload(b, "x", in), alloc[float64](b, "y", 64)
 			r, _ := b.try(kernel, device.Launch{Grid: device.D1(1), Block: device.D1(32)}, x, y64, int32(at))
 			for _, f := range r.Findings {
-				kinds = append(kinds, f.Kind)
+				kinds = append(kinds, strings.TrimPrefix(f.Kind, "index ")) // clang++ knows how long an array is
 				assert.NotZero(b.t, f.Line, f)
 			}
 			for _, l := range r.Launches {
