@@ -22,6 +22,10 @@ extern "C" __global__ void no_arithmetic(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = fmaxf(x[i], y[i]);
 }
+extern "C" __global__ void by_pointer(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, power;
+    if (i < n) y[i] = frexpf(x[i], &power);
+}
 // Its additions come after a bounds check, in the middle of a basic block.
 extern "C" __global__ void tree(const float *x, float *y) {
     __shared__ float part[64];
@@ -62,6 +66,7 @@ func TestFLOPsAreCountedExactly(t *testing.T) {
 		assert.Equal(t, uint64(2*150), count(arithmetic, "axpy", line, x, y, 150))
 		assert.Equal(t, uint64(2*150), count(arithmetic, "fused", line, x, y, 150))
 		assert.Equal(t, uint64(0), count(arithmetic, "no_arithmetic", line, x, y, 150))
+		assert.Equal(t, uint64(150), count(arithmetic, "by_pointer", line, x, y, 150))
 		assert.Equal(t, uint64(3*63), count(arithmetic, "tree", line, x, y))
 		assert.Equal(t, uint64(2*64*64*64), count(benchKernels, "sgemm",
 			device.Launch{Grid: device.D2(4, 4), Block: device.D2(16, 16)}, x, y, x, 64))
