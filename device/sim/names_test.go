@@ -57,6 +57,16 @@ func TestTheHostsVariablesGo(t *testing.T) {
 	})
 }
 
+// A namespace inside of another may be used outside of functions, though the host's part of a file goes.
+func TestANestedNamespaceIsUsed(t *testing.T) {
+	const text = "#include <mma.h>\nusing namespace nvcuda::wmma;\nvoid host() {}\n" +
+		"extern \"C\" __global__ void k(float *x) { fragment<accumulator, 16, 16, 16, float> c; fill_fragment(c, 1); store_matrix_sync(x, c, 16, mem_row_major); }\n"
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		_, err := start(t, Options{Compiler: compiler}).Compile(device.Source{Name: "k.cu", Text: text})
+		assert.NoError(t, err)
+	})
+}
+
 const oddInstructions = `
 #include <cuda_fp16.h>
 #include <cuda/std/array>

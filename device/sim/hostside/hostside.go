@@ -176,7 +176,7 @@ func (p *parser) usingNamespace(d *declaration, code string) bool {
 	if !d.using || !p.is(d.first, "using") || !p.is(d.first+1, "namespace") {
 		return false
 	}
-	return regexp.MustCompile(`\bnamespace\s+` + regexp.QuoteMeta(p.all[d.last-1].text) + `\b\s*(?:::|\{|$|\s)`).MatchString(code)
+	return regexp.MustCompile(`\bnamespace\s+(?:\w+\s*::\s*)*` + regexp.QuoteMeta(p.all[d.last-1].text) + `\b\s*(?:::|\{|$|\s)`).MatchString(code)
 }
 
 // members takes the bodies of a class's host functions.
