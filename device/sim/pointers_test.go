@@ -22,20 +22,23 @@ const (
 )
 
 var pointersOfTheRuntime = map[string]string{
-	"simt_barrier":                headersOwn,
-	"simt_warp":                   headersOwn,
-	"simt_trap":                   headersOwn,
-	"simt_multiply_2048":          headersOwn,
-	"simt_multiply_4096":          headersOwn,
-	"simt_xorwow_jump":            headersOwn,
-	"simt_space":                  onlyAsks,
-	"simt_shared_offset":          onlyAsks,
-	"simt_shared_rank":            onlyAsks,
-	"simt_map_shared":             onlyAsks,
-	"simt_atomic":                 `atomicAdd((int *)w, 1);`,
-	"simt_compares":               `atomicCAS((int *)w, 1, 2);`,
-	"simt_printf":                 `printf("%s", w);`,
-	"simt_check_matrix":           `using namespace nvcuda::wmma; fragment<accumulator, 16, 16, 16, float> c; fill_fragment(c, 0); store_matrix_sync((float *)w, c, 16, mem_row_major);`,
+	"simt_barrier":       headersOwn,
+	"simt_warp":          headersOwn,
+	"simt_trap":          headersOwn,
+	"simt_multiply_2048": headersOwn,
+	"simt_multiply_4096": headersOwn,
+	"simt_xorwow_jump":   headersOwn,
+	"simt_space":         onlyAsks,
+	"simt_shared_offset": onlyAsks,
+	"simt_shared_rank":   onlyAsks,
+	"simt_map_shared":    onlyAsks,
+	"simt_atomic":        `atomicAdd((int *)w, 1);`,
+	"simt_compares":      `atomicCAS((int *)w, 1, 2);`,
+	"simt_printf":        `printf("%s", w);`,
+	"simt_check_matrix": `using namespace nvcuda::wmma;
+    fragment<accumulator, 16, 16, 16, float> c;
+    fill_fragment(c, 0);
+    store_matrix_sync((float *)w, c, 16, mem_row_major);`,
 	"simt_load_matrix":            `load_matrix(r, w);`,
 	"simt_ldmatrix":               `asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(far));`,
 	"simt_stmatrix":               `store_matrix(w, r);`,
@@ -48,17 +51,32 @@ var pointersOfTheRuntime = map[string]string{
 	"simt_mbarrier_inval":         `asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(far));`,
 	"simt_mbarrier_arrive_copies": `asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(far));`,
 	"simt_bulk_load":              `bulk_load(room, w, 16, bar); bar.wait(0);`,
-	"simt_bulk_send":              `asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(far), "r"(near), "r"(near));`,
-	"simt_store_async":            `asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(far), "r"(1), "r"(near));`,
-	"simt_bulk_store":             `asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" ::"l"(w), "r"(near)); bulk_commit(); bulk_wait<0>();`,
-	"simt_tensor_load":            `tma_load(room, *(const CUtensorMap *)w, bar, 0, 0);`,
-	"simt_tensor_store":           `tma_store(*(const CUtensorMap *)w, room, 0, 0, 0);`,
-	"simt_wgmma":                  `wgmma<8, half>(*(float(*)[4])w, (uint64_t)near, (uint64_t)near);`,
-	"simt_texture":                `y[0] = tex1D<float>((cudaTextureObject_t)w, 1);`,
-	"simt_texture_linear":         `y[0] = tex1Dfetch<float>((cudaTextureObject_t)w, 1);`,
-	"simt_texture_gather":         `y[0] = tex2Dgather<float4>((cudaTextureObject_t)w, 1, 1).x;`,
-	"simt_surface":                `surf1Dwrite(1.f, (cudaSurfaceObject_t)w, 0);`,
+	"simt_bulk_send": `asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
+    ::"r"(far), "r"(near), "r"(near));`,
+	"simt_store_async": `asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+    ::"r"(far), "r"(1), "r"(near));`,
+	"simt_bulk_store": `asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" ::"l"(w), "r"(near));
+    bulk_commit(); bulk_wait<0>();`,
+	"simt_tensor_load":    `tma_load(room, *(const CUtensorMap *)w, bar, 0, 0);`,
+	"simt_tensor_store":   `tma_store(*(const CUtensorMap *)w, room, 0, 0, 0);`,
+	"simt_wgmma":          `wgmma<8, half>(*(float(*)[4])w, (uint64_t)near, (uint64_t)near);`,
+	"simt_texture":        `y[0] = tex1D<float>((cudaTextureObject_t)w, 1);`,
+	"simt_texture_linear": `y[0] = tex1Dfetch<float>((cudaTextureObject_t)w, 1);`,
+	"simt_texture_gather": `y[0] = tex2Dgather<float4>((cudaTextureObject_t)w, 1, 1).x;`,
+	"simt_surface":        `surf1Dwrite(1.f, (cudaSurfaceObject_t)w, 0);`,
 }
+
+// kernelWithAddresses has w, which is nobody's, as far is in shared memory; and room that is there.
+const kernelWithAddresses = `
+extern "C" __global__ void by_%s(float *y) {
+    __shared__ __align__(1024) char room[4096];
+    __shared__ Mbarrier bar;
+    char *w = (char *)y + (1 << 24);
+    unsigned far = 0xfffff00, near = (unsigned)__cvta_generic_to_shared(room), r[4] = {};
+    if (threadIdx.x == 0) bar.init(128);
+    room[threadIdx.x] = (char)(far & near & r[0] & (size_t)w);
+    __syncthreads();
+`
 
 var declaration = regexp.MustCompile(`(?m)^\s*(?:extern "[^"]*" )?(?:[\w:]+ )+\*?(simt_\w+)\(([^()]*(?:\w \*\w|\.\.\.)[^()]*)\)`)
 
@@ -75,9 +93,7 @@ func TestThePointersOfTheRuntimeAreChecked(t *testing.T) {
 	text.WriteString("#include \"hopper.h\"\n#include <cuda_pipeline.h>\n#include <mma.h>\n" +
 		"extern \"C\" __global__ void fine(float *y) { y[threadIdx.x] = 1; }\n")
 	for name, statement := range pointersOfTheRuntime {
-		fmt.Fprintf(&text, "extern \"C\" __global__ void by_%s(float *y) {\n    __shared__ __align__(1024) char room[4096];\n    __shared__ Mbarrier bar;\n"+
-			"    char *w = (char *)y + (1 << 24);\n    unsigned far = 0xfffff00, near = (unsigned)__cvta_generic_to_shared(room), r[4] = {};\n"+
-			"    if (threadIdx.x == 0) bar.init(128);\n    __syncthreads();\n    room[threadIdx.x] = 0;\n    __syncthreads();\n    (void)far, (void)near, (void)r, (void)w;\n", name)
+		fmt.Fprintf(&text, kernelWithAddresses, name)
 		if statement != headersOwn && statement != onlyAsks {
 			text.WriteString("    " + statement + "\n")
 		}
