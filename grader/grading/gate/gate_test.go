@@ -22,6 +22,7 @@ func TestCheckGo(t *testing.T) {
 		"cgo":          {"package unfused\nimport \"C\"\n", "a.go:2: uses cgo: kernels belong in the .cu file"},
 		"solution":     {"package unfused\nimport \"flashlab/task2_unfused/solution\"\n", "a task stands alone"},
 		"simulator":    {"package unfused\nimport \"flashlab/device/sim\"\n", `imports "flashlab/device/sim"`},
+		"layers":       {"package e2e\nimport \"flashlab/nn\"\n", `imports "flashlab/nn"`},
 		"init":         {"package unfused\n\nfunc init() {}\n", "a.go:3: func init: do the work in New"},
 		"go:linkname":  {"package unfused\n//go:linkname a b\n", "a.go:2: //go:linkname a b"},
 		"line":         {"package unfused\n//line grader.go:1\nfunc init() {}\n", "a.go:3: func init"},

@@ -13,7 +13,8 @@ import (
 )
 
 // allowedImports is what student Go may import: nothing that reaches files,
-// the network, other processes, raw memory or the clock.
+// the network, other processes, raw memory or the clock; and nothing of nn, whose layers
+// contain what the tasks are about.
 var allowedImports = map[string]bool{
 	"flashlab/attn": true, "flashlab/device": true, "flashlab/tensor": true, "flashlab/hbm": true,
 	"gonum.org/v1/gonum/blas": true, "gonum.org/v1/gonum/blas/blas32": true,
@@ -41,7 +42,7 @@ func CheckGo(path string, src []byte, pkg string) []Refusal {
 		refuse(file.Name.Pos(), "package "+file.Name.Name, fmt.Sprintf("this task's files say package %s", pkg))
 	}
 	for _, imp := range file.Imports {
-		checkImport(imp, pkg, refuse)
+		checkImport(imp, refuse)
 	}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -67,17 +68,12 @@ func CheckGo(path string, src []byte, pkg string) []Refusal {
 	return refused
 }
 
-// besides is what some tasks' files may also import. The layers of nn contain an
-// attention and products, so the tasks in which these are written do without them.
-var besides = map[string]string{"e2e": "flashlab/nn"}
-
-func checkImport(imp *ast.ImportSpec, pkg string, refuse func(token.Pos, string, string)) {
+func checkImport(imp *ast.ImportSpec, refuse func(token.Pos, string, string)) {
 	name, err := strconv.Unquote(imp.Path.Value)
 	if err != nil {
 		name = imp.Path.Value
 	}
 	switch {
-	case name == besides[pkg]:
 	case name == "C":
 		refuse(imp.Pos(), "uses cgo", "kernels belong in the .cu file; Go reaches them through the device package")
 	case strings.HasPrefix(name, "flashlab/task"):

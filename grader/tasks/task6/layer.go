@@ -15,6 +15,7 @@ type Layer struct {
 	Rotary             float64 // RoPE's base; 0 for none
 	Q, K, V, Out       []float32
 	QB, KB, VB, OutB   []float32
+	Tint               []float32 // the factors of each head's Dim results (package tint); nil for none
 }
 
 // Slip is a layer with something done otherwise; the zero value is the right
@@ -68,6 +69,9 @@ func Forward[T Real](l Layer, x []T, s Slip) []T {
 			from := func(j int) int { return l.offset(h, j, unsplit) }
 			to := l.offset(h, i, s.Unmerged)
 			attend(y[to:to+l.Dim], q[from(i):], k, values, n, from, func(j int) bool { return s.sees(i, j) })
+			for d, factor := range l.Tint {
+				y[to+d] *= T(factor)
+			}
 		}
 	}
 	if s.NoOut {
@@ -97,6 +101,9 @@ func (l Layer) Scale(x []float64) []float64 {
 		var squares float64
 		for at, weight := range l.Out {
 			term := float64(weight) * heads[at%width/l.Dim*n+i]
+			if l.Tint != nil {
+				term *= float64(l.Tint[at%l.Dim])
+			}
 			squares += term * term
 		}
 		scale[i] = math.Sqrt(squares / float64(l.Hidden))

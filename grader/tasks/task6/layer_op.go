@@ -7,6 +7,7 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/task6/sizes"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn/llama"
 	"flashlab/tensor"
 )
@@ -65,15 +66,16 @@ type layerCase struct {
 	batch, prompt, steps int
 }
 
-func newLayerCase(c problem.Problem, in []*tensor.Tensor) layerCase {
+func newLayerCase(c problem.Problem, in []*tensor.Tensor) (l layerCase, err error) {
 	s := c.Sizes
-	l := layerCase{Problem: c, x: in[0].Data, batch: s["batch"], prompt: s["prompt"], steps: s["steps"]}
+	l = layerCase{Problem: c, x: in[0].Data, batch: s["batch"], prompt: s["prompt"], steps: s["steps"]}
 	l.Layer = Layer{Hidden: s["hidden"], Heads: s["heads"], Dim: s["dim"],
 		Q: weightsOf(in[1]), K: weightsOf(in[2]), V: weightsOf(in[3]), Out: weightsOf(in[4])}
 	if l.Dim%2 == 0 {
 		l.Rotary = llama.Base // turns pairs: an odd head goes without
 	}
-	return l
+	l.Tint, err = tint.Factors(l.Dim).Values(c.Seed)
+	return l, err
 }
 
 // weightsOf is a projection's weights as the layer gets them.
@@ -160,7 +162,10 @@ func (l layerCase) truth() judge.Truth {
 }
 
 func judgeLayer(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
-	l := newLayerCase(c, in)
+	l, err := newLayerCase(c, in)
+	if err != nil {
+		return judge.Ruling{Reason: err.Error()}
+	}
 	p := Passes{Problem: c, About: l, Truth: l.truth(), Got: out.Tensors[0].Data, Calls: out.Counts,
 		Parts: []Part{{Rows: l.prompt, Prompt: true}, {Rows: l.steps}}}
 	p.Try = func(slip func(prompt int) Slip) []float64 { return outputs[float64](l, slip) }

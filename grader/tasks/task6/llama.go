@@ -4,6 +4,7 @@ package task6
 type LlamaShape struct {
 	Hidden, Heads, Layers, MLP int
 	Rotary, Epsilon            float64
+	Tint                       []float32 // every layer's
 }
 
 // Llama is the model of package nn/llama, which this one does not look at.
@@ -30,7 +31,7 @@ func NewLlama(c LlamaShape, values [][]float32) *Llama {
 	m := &Llama{LlamaShape: c, embedding: take()}
 	for range c.Layers {
 		b := block{norm1: norm{take(), take()}}
-		b.attention = Layer{Hidden: c.Hidden, Heads: c.Heads, Dim: c.Hidden / c.Heads, Rotary: c.Rotary,
+		b.attention = Layer{Hidden: c.Hidden, Heads: c.Heads, Dim: c.Hidden / c.Heads, Rotary: c.Rotary, Tint: c.Tint,
 			Q: take(), K: take(), V: take(), Out: take()}
 		b.norm2 = norm{take(), take()}
 		b.gate, b.up, b.down = take(), take(), take()

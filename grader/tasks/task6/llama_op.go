@@ -7,6 +7,7 @@ import (
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/shared"
 	"flashlab/grader/tasks/task6/sizes"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn/llama"
 	"flashlab/tensor"
 )
@@ -87,9 +88,10 @@ func newModelCase(c problem.Problem, in []*tensor.Tensor) (m modelCase, err erro
 		}
 		values = append(values, v)
 	}
+	factors, err := tint.Factors(m.Dim()).Values(c.Seed)
 	m.oracle = NewLlama(LlamaShape{Hidden: m.Hidden, Heads: m.Heads, Layers: m.Layers, MLP: m.MLP,
-		Rotary: llama.Base, Epsilon: llama.Epsilon}, values)
-	return m, nil
+		Rotary: llama.Base, Epsilon: llama.Epsilon, Tint: factors}, values)
+	return m, err
 }
 
 func (m modelCase) String() string {

@@ -39,15 +39,13 @@ func (p Passes) Judge() judge.Ruling {
 	j := p.Truth.Judge(p.Got)
 	misused := p.misused()
 	if j.Passed {
-		switch {
-		case p.ownWay() != "":
-			return judge.Ruling{Reason: "the values are right, but " + p.ownWay()}
-		case p.strict && len(misused) > 0:
+		if p.strict && len(misused) > 0 {
 			return judge.Ruling{Reason: "the values are right, but " + misused[0]}
 		}
 		return judge.Ruling{Passed: true}
 	}
-	reasons := append(p.never(), p.mistakes(j)...)
+	reasons := append(p.ownWay(), p.never()...)
+	reasons = append(reasons, p.mistakes(j)...)
 	reasons = append(reasons, p.wrongCalls()...)
 	reasons = append(reasons, misused...)
 	if len(reasons) == 0 && j.Error >= nearly {

@@ -36,17 +36,18 @@ func (p Passes) never() []string {
 	return says
 }
 
-// ownWay says that a layer leaves the kernels that it is given aside.
-func (p Passes) ownWay() string {
+// ownWay says that a layer leaves the kernels that it is given aside. Its values are wrong then: only what
+// these return has the case's factors in it (package tint).
+func (p Passes) ownWay() []string {
 	own := p.any(sizes.CallForward) == 0
 	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {
 		used := p.count(pass, sizes.CallPrefill) + p.count(pass, sizes.CallDecode)
 		own = own || (p.count(pass, sizes.CallForward) > 0 && used == 0)
 	}
 	if own {
-		return "not by the kernels that New is given: attention must be k.Prefill's and k.Decode's"
+		return []string{"attention is not by the kernels that New is given: it must be k.Prefill's and k.Decode's"}
 	}
-	return ""
+	return nil
 }
 
 // wrongCalls are calls that were not as they have to be: the likely cause of

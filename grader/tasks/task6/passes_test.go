@@ -68,7 +68,7 @@ func TestFloat32PassesLayers(t *testing.T) {
 	for _, e := range layers {
 		for seed := range uint64(6) {
 			c, in := e.Inputs(t, seed)
-			v := judgeCalls(e, c, in, outputs[float32](backwards(newLayerCase(c, in)), noSlip), calls())
+			v := judgeCalls(e, c, in, outputs[float32](backwards(exampleLayer(t, c, in)), noSlip), calls())
 			assert.True(t, v.Passed, "%v seed %d: %v %v", e, seed, v.Reason, v.Details)
 		}
 	}
@@ -77,7 +77,7 @@ func TestFloat32PassesLayers(t *testing.T) {
 func TestFewerBitsFailPasses(t *testing.T) {
 	for _, e := range layers[1:] {
 		c, in := e.Inputs(t, 1)
-		l := newLayerCase(c, in)
+		l := exampleLayer(t, c, in)
 		assert.False(t, judgeCalls(e, c, in, judgetest.RoundedAll(outputs[float32](l, noSlip)), calls()).Passed, e.String())
 		l.V = judgetest.RoundedAll(l.V)
 		assert.False(t, judgeCalls(e, c, in, outputs[float32](l, noSlip), calls()).Passed, "weights of 11 bits, %v", e)
@@ -93,6 +93,12 @@ func TestFewerBitsFailPasses(t *testing.T) {
 	}
 }
 
+func exampleLayer(t *testing.T, c problem.Problem, in []*tensor.Tensor) layerCase {
+	l, err := newLayerCase(c, in)
+	require.NoError(t, err)
+	return l
+}
+
 func exampleModel(t *testing.T, c problem.Problem, in []*tensor.Tensor) modelCase {
 	m, err := newModelCase(c, in)
 	require.NoError(t, err)
@@ -103,7 +109,7 @@ func exampleModel(t *testing.T, c problem.Problem, in []*tensor.Tensor) modelCas
 func TestEverySlipIsCalledByItsName(t *testing.T) {
 	e := judgetest.Of(layer, []int{2, 7, 4, 24, 3, 8}, tensor.Normal, false)
 	c, in := e.Inputs(t, 3)
-	l := newLayerCase(c, in)
+	l := exampleLayer(t, c, in)
 	for _, m := range (Passes{mergesInto: true, Try: func(slip func(int) Slip) []float64 { return outputs[float64](l, slip) }}).slips() {
 		v := judgeCalls(e, c, in, judge.Narrow(m.Whole()), calls())
 		assert.Equal(t, m.Says, v.Reason)
@@ -120,7 +126,7 @@ func TestEverySlipIsCalledByItsName(t *testing.T) {
 func TestWhereAnOutputIsWrong(t *testing.T) {
 	e := judgetest.Of(layer, []int{2, 5, 4, 6, 1, 6}, tensor.Normal, false)
 	c, in := e.Inputs(t, 3)
-	right := outputs[float32](newLayerCase(c, in), noSlip)
+	right := outputs[float32](exampleLayer(t, c, in), noSlip)
 	spoilt := func(rows ...int) []float32 {
 		y := append([]float32{}, right...)
 		for _, r := range rows {
@@ -155,7 +161,7 @@ func TestWhereAnOutputIsWrong(t *testing.T) {
 func TestWhatLayersCall(t *testing.T) {
 	e := judgetest.Of(rightKernels, []int{2, 5, 4, 6, 1, 6}, tensor.Normal, false)
 	c, in := e.Inputs(t, 3)
-	right := outputs[float32](newLayerCase(c, in), noSlip)
+	right := outputs[float32](exampleLayer(t, c, in), noSlip)
 	assert.True(t, judgeCalls(e, c, in, right, calls()).Passed)
 
 	prefillInSteps := calls()
@@ -167,14 +173,9 @@ func TestWhatLayersCall(t *testing.T) {
 	decodeInPrompts := calls()
 	decodeInPrompts[sizes.CallName(sizes.PromptPass, sizes.CallDecode)] = 5
 	assert.Contains(t, judgeCalls(e, c, in, right, decodeInPrompts).Reason, "the decoding kernel is used for a prompt, 5 times")
-	assert.Contains(t, judgeCalls(e, c, in, right, nil).Reason, "not by the kernels that New is given", "a worker that counts nothing")
 
 	c.Op = layer.Name
 	assert.True(t, judgeCalls(e, c, in, right, prefillInSteps).Passed, "only one check minds")
-	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {
-		own := calls(sizes.CallName(pass, sizes.CallPrefill), sizes.CallName(pass, sizes.CallDecode))
-		assert.Contains(t, judgeCalls(e, c, in, right, own).Reason, "not by the kernels that New is given")
-	}
 
 	wrong := make([]float32, len(right))
 	copy(wrong, right)
@@ -188,8 +189,31 @@ func TestWhatLayersCall(t *testing.T) {
 		assert.Contains(t, judgeCalls(e, c, in, wrong, n).Reason, says)
 		assert.True(t, judgeCalls(e, c, in, right, n).Passed, "values decide: %s", call)
 	}
+	for _, pass := range []string{sizes.PromptPass, sizes.FirstPass, sizes.StepPass} {
+		own := calls(sizes.CallName(pass, sizes.CallPrefill), sizes.CallName(pass, sizes.CallDecode))
+		assert.Contains(t, judgeCalls(e, c, in, wrong, own).Reason, "not by the kernels that New is given")
+	}
 	for _, call := range []string{sizes.CallQKV, sizes.CallUpdate, sizes.CallOut} {
 		v := judgeCalls(e, c, in, wrong, calls(sizes.CallName(sizes.StepPass, call)))
 		assert.Contains(t, v.Reason, "in a decoding step:", call)
+	}
+}
+
+// TestAttentionFromElsewhereIsWrong: the values of a layer that does not follow the case's factors, whatever it calls.
+func TestAttentionFromElsewhereIsWrong(t *testing.T) {
+	for _, e := range layers {
+		c, in := e.Inputs(t, 2)
+		l := exampleLayer(t, c, in)
+		assert.True(t, judgeCalls(e, c, in, outputs[float32](l, noSlip), calls()).Passed, e.String())
+		l.Tint = nil
+		assert.False(t, judgeCalls(e, c, in, outputs[float32](l, noSlip), calls()).Passed, e.String())
+	}
+	for _, e := range models {
+		c, in := e.Inputs(t, 2)
+		m := exampleModel(t, c, in)
+		for i := range m.oracle.blocks {
+			m.oracle.blocks[i].attention.Tint = nil
+		}
+		assert.False(t, judgeCalls(e, c, in, logits[float32](m, noSlip), calls()).Passed, e.String())
 	}
 }

@@ -10,6 +10,7 @@ import (
 type GPT2 struct {
 	Width, Heads, Layers, Inner int
 	Epsilon                     float64
+	Tint                        []float32 // every layer's (package tint); nil for none
 	// Weights have the names that Hugging Face gives them; matrices are [out, in].
 	Weights map[string][]float32
 }
@@ -27,7 +28,7 @@ func GPT2Logits[T task6.Real](m *GPT2, tokens []int, from int, s task6.Slip) []T
 	for i := range m.Layers {
 		in := func(name string) []float32 { return m.Weights[fmt.Sprintf("h.%d.%s", i, name)] }
 		qkv, bias := in("attn.c_attn.weight"), in("attn.c_attn.bias")
-		attention := task6.Layer{Hidden: w, Heads: m.Heads, Dim: w / m.Heads,
+		attention := task6.Layer{Hidden: w, Heads: m.Heads, Dim: w / m.Heads, Tint: m.Tint,
 			Q: qkv[:w*w], K: qkv[w*w : 2*w*w], V: qkv[2*w*w:], Out: in("attn.c_proj.weight"),
 			QB: bias[:w], KB: bias[w : 2*w], VB: bias[2*w:], OutB: in("attn.c_proj.bias")}
 		task6.Add(x, task6.Forward(attention, task6.LayerNorm(x, in("ln_1.weight"), in("ln_1.bias"), m.Epsilon), s))

@@ -6,6 +6,7 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/tasks/task6"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/grader/tasks/task7/sizes"
 	"flashlab/nn/gpt2"
 	"flashlab/tensor"
@@ -62,12 +63,22 @@ func gpt2Oracle(w gpt2.Weights) (*GPT2, error) {
 	return m, nil
 }
 
+// tinted is the same model with the case's factors.
+func (m GPT2) tinted(c problem.Problem) (*GPT2, error) {
+	var err error
+	m.Tint, err = tint.Factors(m.Width / m.Heads).Values(c.Seed)
+	return &m, err
+}
+
 func judgeGPT2(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 	random, err := gpt2.Random(sizes.GPT2(c), c.Seed)
 	if err != nil {
 		return judge.Ruling{Reason: err.Error()}
 	}
 	weights, err := gpt2Oracle(random)
+	if err == nil {
+		weights, err = weights.tinted(c)
+	}
 	if err != nil {
 		return judge.Ruling{Reason: err.Error()}
 	}

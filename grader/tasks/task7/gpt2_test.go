@@ -20,7 +20,9 @@ import (
 func gpt2Answers(t *testing.T, p judgetest.Prepared) func(s task6.Slip) []float32 {
 	w, err := gpt2.Random(sizes.GPT2(p.C), p.C.Seed)
 	require.NoError(t, err)
-	m, err := gpt2Oracle(w)
+	plain, err := gpt2Oracle(w)
+	require.NoError(t, err)
+	m, err := plain.tinted(p.C)
 	require.NoError(t, err)
 	tokens := problem.Tokens(p.In[0].Data, w.Config().Vocabulary)
 	return func(s task6.Slip) []float32 {
@@ -38,7 +40,7 @@ func TestGPT2InFloat32IsRight(t *testing.T) {
 		off := append([]float32{}, right...)
 		off[40] *= 1.001
 		assert.False(t, p.Answer(t, used, off).Passed)
-		assert.Contains(t, p.Judge(t, right).Reason, "not by the kernels")
+		assert.Contains(t, p.Judge(t, off).Reason, "not by the kernels")
 	}
 }
 
@@ -79,9 +81,11 @@ func TestGPT2TextIsTheLikeliest(t *testing.T) {
 	p := judgetest.Prepare(t, gpt2Text, judge.Spec{Shape: []int{4, 5}, Dist: tensor.Normal}, 3)
 	b, err := bundled()
 	require.NoError(t, err)
+	oracle, err := b.oracle.tinted(p.C)
+	require.NoError(t, err)
 	text := whole(p.In[0].Data)
 	for range 5 {
-		logits := GPT2Logits[float64](b.oracle, text, len(text)-1, task6.Slip{})
+		logits := GPT2Logits[float64](oracle, text, len(text)-1, task6.Slip{})
 		best := 0
 		for i, v := range logits {
 			if v > logits[best] {

@@ -138,6 +138,10 @@ func judgeText(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge
 	if err != nil {
 		return judge.Ruling{Reason: err.Error()}
 	}
+	oracle, err := b.oracle.tinted(c)
+	if err != nil {
+		return judge.Ruling{Reason: err.Error()}
+	}
 	text := whole(in[0].Data)
 	prompt, got := len(text), out.Tensors[0].Data
 	for i, v := range got {
@@ -146,7 +150,7 @@ func judgeText(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge
 		}
 	}
 	text = append(text, whole(got)...)
-	logits := GPT2Logits[float64](b.oracle, text[:len(text)-1], prompt-1, task6.Slip{})
+	logits := GPT2Logits[float64](oracle, text[:len(text)-1], prompt-1, task6.Slip{})
 	var wrong []int
 	best := make([]int, len(got))
 	for i := range got {
@@ -172,7 +176,7 @@ func judgeText(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge
 		v.Reason += ": the prompt's pass is wrong already"
 	}
 	v.Details = []string{
-		fmt.Sprintf("the course's model (%v), a prompt of %d tokens", b.Config, prompt),
+		fmt.Sprintf("the course's model (%v), a prompt of %d tokens; the grader scales what the attention kernels return, so this is not the text of make gpt2", b.Config, prompt),
 		fmt.Sprintf("token %d: got %s, want %s", first, b.show(text[prompt+first]), b.show(best[first])),
 		"whose mistake it is can be told of random models: make grade TASK=7 CASE=random",
 	}

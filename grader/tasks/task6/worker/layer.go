@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task6/sizes"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn/llama"
 	"flashlab/tensor"
 )
@@ -21,6 +22,7 @@ type layerRun struct {
 	*tally
 	batch, prompt, steps, hidden int
 	layer                        attn.Layer
+	tint                         *tint.Tint
 	memory                       []device.Memory // to give back
 	before, after                attn.PerSequence
 	x, y                         device.Buffer[float32] // of the largest pass
@@ -51,6 +53,9 @@ func layerOp(g *worker.Made[given], newLayer attn.NewLayer, run func(r *layerRun
 
 func (r *layerRun) free() {
 	r.queue.free()
+	if r.tint != nil {
+		_ = r.tint.Close()
+	}
 	for _, m := range r.memory {
 		_ = r.Device.Free(m)
 	}
@@ -94,9 +99,23 @@ func (r *layerRun) make(g given, newLayer attn.NewLayer) (err error) {
 		}
 		r.memory = append(r.memory, n.Device.Memory())
 	}
+	tinted, err := r.tinted(g.kernels)
+	if err != nil {
+		return err
+	}
 	shape := attn.LayerShape{Heads: p.Heads, CacheShape: c.CacheShape, MaxRows: rows}
-	r.layer, err = r.watch(newLayer)(r.Queue, shape, p, g.kernels, c)
+	r.layer, err = r.watch(newLayer)(r.Queue, shape, p, tinted, c)
 	return err
+}
+
+// tinted are kernels whose results have the case's factors in them.
+func (r *layerRun) tinted(k attn.Kernels) (attn.Kernels, error) {
+	t, err := tint.New(r.Queue, r.Sizes["dim"], weights(r.Job))
+	if err != nil {
+		return k, err
+	}
+	r.tint = t
+	return t.Kernels(k), nil
 }
 
 // projection is a weight as the layer gets it.

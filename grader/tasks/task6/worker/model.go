@@ -10,6 +10,7 @@ import (
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
 	"flashlab/grader/tasks/task6/sizes"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn/llama"
 	"flashlab/tensor"
 )
@@ -24,7 +25,12 @@ func modelOp(g *worker.Made[given], newLayer attn.NewLayer) worker.Op {
 		}
 		t := newTally()
 		defer func() { t.queue.free() }()
-		m, err := llama.NewFilled(j.Queue, kernels.layers, sizes.Llama(j.Problem), weights(j), poisonedCache(j.Device, t.watch(newLayer)), kernels.kernels)
+		factors, err := tint.New(j.Queue, sizes.Llama(j.Problem).Dim(), weights(j))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = factors.Close() }()
+		m, err := llama.NewFilled(j.Queue, kernels.layers, sizes.Llama(j.Problem), weights(j), poisonedCache(j.Device, t.watch(newLayer)), factors.Kernels(kernels.kernels))
 		if err != nil {
 			return nil, worker.Stub("New", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/tasks/task6/sizes"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn"
 	flash "flashlab/task4_flash"
 	decode "flashlab/task5_decode"
@@ -143,7 +144,7 @@ type layer struct {
 
 // newLayer is task 6's constructor, with what it makes watched.
 func (c *calls) newLayer(q device.Queue, s attn.LayerShape, p attn.Projections, k attn.Kernels, cache attn.Cache) (attn.Layer, error) {
-	l, err := e2e.New(q, s, projections{p, c}, k, cache)
+	l, err := e2e.New(tint.Queue(q), s, projections{p, c}, k, cache)
 	if err == nil && l == nil {
 		err = errors.New("its New returned neither a layer nor an error")
 	}

@@ -9,9 +9,11 @@ import (
 	"flashlab/device/remote"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
+	"flashlab/grader/tasks/task6/tint"
 	"flashlab/grader/tasks/task7/sizes"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
+	"flashlab/nn/llama"
 	"flashlab/nn/lm"
 	task "flashlab/task7_gpt2"
 	"flashlab/tensor"
@@ -76,7 +78,12 @@ func (w weights) Read(t gpt2.Tensor) ([]float32, error) {
 // forced are the logits behind a prompt and behind each token that follows it in
 // the case. Another text comes first, so that the cache is not fresh.
 func forced(j *worker.Job, k kit, w gpt2.Weights, kernels attn.Kernels, tokens []int32) ([]float32, error) {
-	m, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, kernels)
+	factors, err := tinted(j, w.Config())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = factors.Close() }()
+	m, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, factors.Kernels(kernels))
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +95,13 @@ func forced(j *worker.Job, k kit, w gpt2.Weights, kernels attn.Kernels, tokens [
 		return nil, err
 	}
 	return follow(m, tokens, prompt)
+}
+
+// tinted makes kernels' results follow the case's factors, which a result that comes from elsewhere lacks.
+func tinted(j *worker.Job, c gpt2.Config) (*tint.Tint, error) {
+	return tint.New(j.Queue, c.Width/c.Heads, func(to nn.Floats, w llama.Weight) error {
+		return j.Fill(to, remote.Values{Input: remote.Random, Stream: w.Stream, Scale: w.Scale, Shift: w.Base})
+	})
 }
 
 func follow(m *gpt2.Model, tokens []int32, prompt int) ([]float32, error) {
@@ -122,7 +136,12 @@ func text(m *worker.Made[kit]) worker.Op {
 		if err != nil {
 			return nil, err
 		}
-		model, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, k.own)
+		factors, err := tinted(j, w.Config())
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = factors.Close() }()
+		model, err := gpt2.New(j.Device, k.layers, w, k.calls.newLayer, factors.Kernels(k.own))
 		if err != nil {
 			return nil, err
 		}
