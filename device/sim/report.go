@@ -17,6 +17,7 @@ const sectorBytes = 32
 type rawReport struct {
 	Findings []rawFinding
 	Kernels  []rawCounts
+	Tables   []trace.Overfull
 }
 
 type rawFinding struct {
@@ -42,6 +43,7 @@ type rawCounts struct {
 	Barriers          uint64
 	Steps             uint64
 	LongestBlock      uint64
+	MostRead          uint64
 	Spilled           uint64
 	Products          uint64 // of wgmma: multiplications and additions
 	Multiplied        uint64 // instructions of tensor cores, by warps
@@ -84,11 +86,12 @@ func (d *Device) Report() (*trace.Report, error) {
 	for _, c := range raw.Kernels {
 		r.Launches = append(r.Launches, d.sum(c))
 	}
+	r.Overfull = raw.Tables
 	return r, nil
 }
 
 func (d *Device) sum(raw rawCounts) trace.Counts {
-	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
+	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, MostRead: raw.MostRead, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
 		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {

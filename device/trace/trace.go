@@ -9,6 +9,13 @@ type Report struct {
 	Findings []Finding
 	Notes    []Finding `json:",omitempty"` // what is right, and worth a word all the same
 	Launches []Counts
+	Overfull []Overfull `json:",omitempty"` // tables of the simulator's that did not hold all
+}
+
+// Overfull is a table that could not hold all of some launches: what was not kept was neither counted nor judged.
+type Overfull struct {
+	What     string // "more than …"
+	Launches int
 }
 
 // Counts is the work of one kernel, summed over its launches.
@@ -22,6 +29,7 @@ type Counts struct {
 	Barriers, Steps              uint64
 	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
 	LongestBlock                 uint64 // steps of each launch's longest block
+	MostRead                     uint64 // bytes of device memory that one block of each launch asked for, at most
 	TensorCore                   uint64 `json:",omitempty"` // instructions of tensor cores, by warps
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md

@@ -53,9 +53,8 @@ bool handedOver(const Seen &from, const Seen &to) {
 // many barriers, it is not known any more, and they count as ordered.
 bool meetInCluster(const Seen &a, const Seen &b) {
     if (!clustered() || clusterOf(blockOf(a)) != clusterOf(blockOf(b))) return false;
-    unsigned first = std::min(a.synchronised >> 1, b.synchronised >> 1);
-    unsigned second = std::max(a.synchronised >> 1, b.synchronised >> 1);
-    return second == 127 || second / 2 > (first + 1) / 2;
+    unsigned first = std::min(a.phase(), b.phase()), second = std::max(a.phase(), b.phase());
+    return second == lastPhase || second / 2 > (first + 1) / 2;
 }
 
 struct Race {

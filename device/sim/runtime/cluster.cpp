@@ -181,7 +181,10 @@ void endPhase(Cluster *c) {
     for (unsigned r = 0; r < c->blocks; r++) {
         Member &m = c->members[r];
         if (m.done) continue;
-        if (m.clock < 0xffff) m.clock++;
+        if (m.clock < lastClock)
+            m.clock++;
+        else
+            overfull(m.w, Table::Clusters);
         m.w->epoch++; // the block's own threads have met, too
         m.w->barriers++;
         if (m.w->usesHopper) m.w->hopper->progress++;

@@ -175,11 +175,14 @@ void initTraffic() {
 void countRequest(Traffic *t, const Trace &trace, const Request &r) {
     Site &s = t->sites[r.site];
     s.requests++;
-    s.bytes += s.size * (uint64_t)(r.mask == ~0u ? 32 : __builtin_popcount(r.mask));
-    if (s.shared)
+    uint64_t bytes = s.size * (uint64_t)(r.mask == ~0u ? 32 : __builtin_popcount(r.mask));
+    s.bytes += bytes;
+    if (s.shared) {
         s.wavefronts += passesOf(trace, r, s);
-    else
-        countSectors(t, trace, r, s);
+        return;
+    }
+    if (s.op == READ) t->read += bytes;
+    countSectors(t, trace, r, s);
 }
 
 void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes) {
@@ -189,6 +192,7 @@ void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes) {
         s.wavefronts += (bytes + 127) / 128; // all banks at once
         return;
     }
+    if (s.op == READ) t->read += bytes;
     for (Addr at = a / sectorBytes; at <= (a + bytes - 1) / sectorBytes; at++) {
         s.sectors++;
         mark(t, at, s.op);

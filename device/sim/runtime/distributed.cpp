@@ -135,7 +135,10 @@ void shareCluster(Worker *w) {
 void fenceCluster(Worker *w, Fiber *f) {
     Clock &clock = memberOf(w).clock;
     f->clusterFenced = clock;
-    if (clock < 0xffff) clock++;
+    if (clock < lastClock)
+        clock++;
+    else
+        overfull(w, Table::Clusters);
 }
 
 } // namespace simt

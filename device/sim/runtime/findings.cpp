@@ -1,6 +1,7 @@
 // findings.cpp - what the checks found: repeats folded, the first kept, written
 // as JSON for the Go side, which knows source lines and words.
 #include "flags.h"
+#include "tables.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +19,7 @@ struct Kept {
 };
 typedef FindingKey Key;
 std::map<Key, Kept> kept;
+size_t keptNotes; // of these
 constexpr size_t maxKept = 4096, maxRepeats = 1 << 22;
 
 Key keyOf(const Finding &f) {
@@ -105,7 +107,8 @@ void report(Worker *w, Finding f) {
         return;
     }
     bool full = w->found.size() >= maxKept && !w->foundBy.count(keyOf(f));
-    if (full || w->repeats.size() >= maxRepeats) return;
+    if (full || w->repeats.size() >= maxRepeats)
+        return overfull(w, full ? Table::Found : Table::Repeats);
     if (f.thread < 0) f.thread = w->current ? w->current->id : 0;
     f.block = w->blockIndex;
     Again &place = placeOf(w, f.pc, f.otherPc);
@@ -139,7 +142,13 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
             it->second.f.fatal |= f.fatal;
             continue;
         }
-        if (kept.size() >= maxKept) break;
+        // Notes are worth nothing: they go without a word, and take no finding's place.
+        bool note = f.check == "note";
+        if ((note ? keptNotes : kept.size() - keptNotes) >= maxKept) {
+            if (!note) overfull(workers[0], Table::Kept);
+            continue;
+        }
+        keptNotes += note;
         Kept x{};
         x.inKernel = true;
         x.kernel = k->name;
@@ -155,6 +164,7 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         x.f = std::move(f);
         kept.emplace(key, std::move(x));
     }
+    endTables();
 }
 
 std::string findingsJson() {
@@ -200,6 +210,7 @@ std::string findingsJson() {
 
 void resetFindings() {
     kept.clear();
+    keptNotes = 0;
 }
 
 } // namespace simt

@@ -21,6 +21,13 @@ Hopper &hopperOf(Worker *w) {
     return h;
 }
 
+uint16_t nextEngine(Worker *w) {
+    Hopper &h = hopperOf(w);
+    if (h.engines < engineClocks) return (uint16_t)(firstEngine(w) + h.engines++);
+    overfull(w, Table::Engines);
+    return 0;
+}
+
 void reportHopper(Worker *w, const char *check, const char *kind, int line, int otherLine,
                   const std::string &text, Addr pc) {
     Finding f;

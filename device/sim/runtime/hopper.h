@@ -100,6 +100,7 @@ Hopper &hopperOf(Worker *w);
 inline ThreadState &stateOf(Worker *w, const Fiber *f) {
     return hopperOf(w).threads[f->id];
 }
+uint16_t nextEngine(Worker *w);        // the copy engine's clock for a further mbarrier; 0 for none
 void endHopper(Worker *w);             // of a block
 void leaveHopper(Worker *w, Fiber *f); // a thread returns
 bool letGiveUp(Worker *w);             // nothing else can run: waits may end in vain

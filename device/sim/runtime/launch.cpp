@@ -183,8 +183,7 @@ void runBlock(Worker *w, Job *j, uint32_t index) {
     simt_switch(&w->mainStack, f->sp);
     settleWrites(w);
     if (UNLIKELY(w->timeline != nullptr)) endTimeline(w);
-    w->allSteps += w->steps;
-    w->longest = std::max(w->longest, w->steps);
+    countBlock(w);
     if (w->cluster) endInCluster(w);
     if (!w->stopped) {
         if (w->usesHopper) endHopper(w);
@@ -262,7 +261,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
-        w->allSteps = w->longest = w->barriers = w->spilled = w->products = w->multiplied =
+        w->allSteps = w->longest = w->mostRead = w->barriers = w->spilled = w->products = w->multiplied =
             0; // of those that get no block, too
     }
     if (samplesAsked()) startSamples(k, j.blocks);

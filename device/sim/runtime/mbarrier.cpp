@@ -202,8 +202,7 @@ void simt_mbarrier_init(void *p, unsigned count, int line) {
     b->made = accessNow(w, (Addr)__builtin_return_address(0));
     b->owner = w;
     if (w->cluster) b->madeClock = w->cluster->members[w->rank].clock;
-    if (firstEngine(w) + h.engines < std::min<size_t>(firstEngine(w) + engineClocks, 1024))
-        b->engine = (uint16_t)(firstEngine(w) + h.engines++);
+    b->engine = nextEngine(w);
     b->seen.resize((size_t)w->threads);
     b->again.resize((size_t)w->threads);
     memset(p, 0xff, 8); // nobody is to read it

@@ -30,11 +30,13 @@ void startOrder(Worker *w) {
     memset(w->order, 0, (size_t)w->threads * orderWidth(w) * sizeof(Clock));
 }
 
-// A clock that has run to its end stays there: then accesses look ordered.
 void tick(Worker *w, Fiber *f) {
     uint16_t &mine = w->warps[f->warp].known[f->lane][f->lane];
-    if (mine < 0xffff) mine++;
-    f->clock = mine;
+    if (mine < lastClock)
+        mine++;
+    else
+        overfull(w, Table::Clocks);
+    f->clock = std::min<Clock>(mine, lastClock - 1);
 }
 
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into) {
@@ -71,7 +73,7 @@ void meetInWarp(Worker *w, int warp) {
         int l = __builtin_ctz(rest);
         lane[l] = &w->fibers[warp * 32 + l];
     }
-    joinClocks(wp, lane);
+    joinClocks(w, wp, lane);
     shareInWarp(w, lane);
 }
 

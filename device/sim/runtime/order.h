@@ -4,10 +4,14 @@
 // copy engine writes for an mbarrier is the work of a thread of its own, whose clock is the phase.
 #pragma once
 #include "runtime.h"
+#include "tables.h"
 
 namespace simt {
 
 typedef uint16_t Clock;
+// A clock that has run to its end stays there, and what happens then has the clock before it: it
+// looks ordered.
+constexpr Clock lastClock = 0xffff;
 
 inline unsigned firstEngine(const Worker *w) {
     return ((unsigned)w->threads + 31) & ~31u;
@@ -21,8 +25,9 @@ void tick(Worker *w, Fiber *f);
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into); // and ticks
 void learn(Worker *w, Fiber *f, const std::vector<Clock> &from);
 void shareInWarp(Worker *w, Fiber *const *lane); // all that are not null
-void joinClocks(Warp *wp, Fiber *const *lane);   // the clocks within a warp (warps.cpp)
-void meetInWarp(Worker *w, int warp);            // as __syncwarp() of all lanes that live
+// joinClocks is of the clocks within a warp (warps.cpp).
+void joinClocks(Worker *w, Warp *wp, Fiber *const *lane);
+void meetInWarp(Worker *w, int warp); // as __syncwarp() of all lanes that live
 
 // knows tells whether an earlier access of another warp, or of an engine, is before this thread's
 // next one.

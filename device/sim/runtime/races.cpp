@@ -113,8 +113,8 @@ unsigned phaseOf(const Worker *w) {
     const Fiber *f = w->current;
     if (!w->cluster) return 0;
     return f->clusterLearned
-               ? 127
-               : (unsigned)std::min<uint64_t>(127, f->clusterArrived + f->clusterWaited);
+               ? lastPhase
+               : (unsigned)std::min<uint64_t>(lastPhase, f->clusterArrived + f->clusterWaited);
 }
 
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
@@ -134,8 +134,10 @@ void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc)
                 w->current->id,
                 intervalOf(w),
                 w->current->clock,
-                (uint8_t)mask,
-                (uint8_t)(w->synchronised | phaseOf(w) << 1)};
+                (uint16_t)(mask & 15),
+                (uint16_t)((w->synchronised | phaseOf(w) << 1) & 4095)};
+    if (w->cluster && !w->current->clusterLearned && now.phase() == lastPhase)
+        overfull(w, Table::Clusters);
     Seen *fresh = keep(slots, count, now);
     if (!fresh || op != WRITE) return;
     // The value is there when the write is done. Only the first word of a wide write

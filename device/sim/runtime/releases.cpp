@@ -45,6 +45,7 @@ std::vector<uint32_t> metAt; // by block: how many releases there were at its la
 Release &releaseOf(Worker *w, uint16_t warp, size_t width) {
     std::vector<Release> &all = releasesOf[w->blockIndex];
     uint16_t interval = all.size() < mostReleases ? intervalOf(w) : lastInterval;
+    if (interval == lastInterval) overfull(w, Table::Releases);
     for (size_t i = all.size(); i-- > 0 && all[i].interval == interval;)
         if (all[i].warp == warp) return all[i];
     all.push_back({++releases, interval, warp, std::vector<uint16_t>(width)});

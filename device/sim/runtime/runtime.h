@@ -108,7 +108,8 @@ void yieldThread(Worker *w);    // lets every other thread that can run go first
 void startTrace(Worker *w, Fiber *f);
 void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
-void flushOpen(Worker *w); // after a kernel was stopped
+void flushOpen(Worker *w);  // after a kernel was stopped
+void countBlock(Worker *w); // that has ended
 void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s);
 Traffic *newTraffic();
 void initTraffic(); // once the arena is there

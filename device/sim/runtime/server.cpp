@@ -9,6 +9,7 @@
 #include "message.h"
 #include "prints.h"
 #include "samples.h"
+#include "tables.h"
 #include "tensormap.h"
 
 namespace simt {
@@ -224,7 +225,8 @@ bool attributes(Reader &r) {
 }
 
 bool reportCommand() {
-    return answer(OK, "{\"findings\":" + findingsJson() + ",\"kernels\":" + trafficJson() + "}");
+    return answer(OK, "{\"findings\":" + findingsJson() + ",\"kernels\":" + trafficJson() +
+                          ",\"tables\":" + tablesJson() + "}");
 }
 
 bool obey(uint8_t operation, Reader r) {
@@ -259,6 +261,7 @@ bool obey(uint8_t operation, Reader r) {
         resetTraffic();
         resetSamples();
         resetPrints();
+        resetTables();
         return answer(OK, "");
     case PRINTS:
         return answer(OK, takePrints());

@@ -28,8 +28,8 @@ struct Access {
     uint16_t who;   // thread's linear index in its block, then mask, then atomic
     uint16_t clock; // the lane's own warp clock then
 
-    static constexpr int maskShift = 10, atomicShift = 14;
-    unsigned thread() const { return who & 1023u; }
+    static constexpr int maskShift = 11, atomicShift = 15;
+    unsigned thread() const { return who & 2047u; } // or engine (order.h)
     unsigned warp() const { return thread() >> 5; }
     unsigned mask() const { return who >> maskShift & 15u; } // which of the 4 bytes
     bool atomic() const { return who >> atomicShift & 1u; }
@@ -48,11 +48,13 @@ struct Seen {
     uint32_t value; // that a write left behind
     // Whose it is, between which of its block's barriers, and its warp clock then (releases.cpp).
     uint16_t thread, interval, clock;
-    uint8_t mask;
+    uint16_t mask : 4;
     // Bit 0: the block had met another through an atomic before. Above: barriers of the cluster
     // that its thread had come to, and those that it had left (between.cpp).
-    uint8_t synchronised;
+    uint16_t synchronised : 12;
+    unsigned phase() const { return synchronised >> 1; }
 };
+constexpr unsigned lastPhase = 2047; // and all behind it
 
 // The first accesses to 4 bytes by two different blocks of those a worker ran.
 struct Between {

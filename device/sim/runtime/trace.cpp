@@ -3,6 +3,7 @@
 
 #include "hopper.h"
 #include "samples.h"
+#include "tables.h"
 
 #include <cstring>
 
@@ -116,7 +117,7 @@ void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc)
         r = append(w->traffic, t, pc, n, op, shared);
     else if (!follows)
         r = find(w->traffic, t, f, pc, n, op, shared);
-    if (!r) return; // more instructions than can be counted
+    if (!r) return overfull(w, Table::Sites);
     f->next = r + 1;
     add(*r, t.irregular, f->lane, a);
     countOpen(w, f);
@@ -154,7 +155,10 @@ void flushWarp(Worker *w, int warp) {
 
 void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc) {
     uint32_t site = siteOf(w->traffic, pc, 16, op, shared);
-    if (site != maxSites) countRange(w->traffic, w->traffic->sites[site], a, bytes);
+    if (site == maxSites)
+        overfull(w, Table::Sites);
+    else
+        countRange(w->traffic, w->traffic->sites[site], a, bytes);
     if (UNLIKELY(w->samples != nullptr) && !shared) sampleRange(w, a, bytes, op);
 }
 

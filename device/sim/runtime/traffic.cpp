@@ -24,6 +24,7 @@ struct Total {
     uint64_t multiplied = 0;            // instructions of tensor cores, by warps
     uint64_t spilled = 0;               // bytes of local memory beyond the registers
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
+    uint64_t mostRead = 0;              // likewise the bytes that a block read, at most
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     std::map<Addr, Line> lines;
     std::map<std::pair<int, uint32_t>, uint64_t> blocks;    // basic blocks: module, offset → runs
@@ -39,7 +40,7 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
     Total *total = k ? &totals[k->name] : nullptr;
     if (total && !total->launches++) total->shape = s;
     if (total) total->grids += (uint64_t)s.grid.x * s.grid.y * s.grid.z;
-    uint64_t longest = 0;
+    uint64_t longest = 0, mostRead = 0;
     for (Worker *w : workers) {
         Traffic *t = w->traffic;
         if (total) {
@@ -49,6 +50,7 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
             total->products += w->products;
             total->multiplied += w->multiplied;
             longest = std::max(longest, w->longest);
+            mostRead = std::max(mostRead, w->mostRead);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
             for (Site &s : t->sites) {
@@ -81,7 +83,14 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
     }
-    if (total) total->longest += longest;
+    if (total) total->longest += longest, total->mostRead += mostRead;
+}
+
+void countBlock(Worker *w) {
+    w->allSteps += w->steps;
+    w->longest = std::max(w->longest, w->steps);
+    w->mostRead = std::max(w->mostRead, w->traffic->read);
+    w->traffic->read = 0;
 }
 
 static std::string index(const Index3 &i) {
@@ -97,6 +106,7 @@ std::string trafficJson() {
                ",\"barriers\":" + std::to_string(t.barriers) +
                ",\"steps\":" + std::to_string(t.steps) +
                ",\"longestBlock\":" + std::to_string(t.longest) +
+               ",\"mostRead\":" + std::to_string(t.mostRead) +
                ",\"spilled\":" + std::to_string(t.spilled) +
                ",\"products\":" + std::to_string(t.products) +
                ",\"multiplied\":" + std::to_string(t.multiplied) +

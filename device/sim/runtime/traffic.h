@@ -76,6 +76,7 @@ struct Traffic {
     std::vector<Site> sites;
     Trace warps[32];
     uint64_t fetched = 0, sentBack = 0;
+    uint64_t read = 0; // bytes of device memory that the running block has asked for
     std::vector<uint32_t> marked; // sectors to forget when the launch is over
     Slot table[siteSlots];
 };

@@ -50,15 +50,17 @@ void match(Fiber *const *lane) {
 
 } // namespace
 
-void joinClocks(Warp *wp, Fiber *const *lane) {
+void joinClocks(Worker *w, Warp *wp, Fiber *const *lane) {
     uint16_t joined[32] = {};
     for (int l = 0; l < 32; l++)
         if (lane[l])
             for (int k = 0; k < 32; k++) joined[k] = std::max(joined[k], wp->known[l][k]);
     for (int l = 0; l < 32; l++) {
         if (!lane[l]) continue;
-        for (int k = 0; k < 32; k++) wp->known[l][k] = joined[k] + (lane[k] ? 1 : 0);
-        lane[l]->clock = wp->known[l][l];
+        for (int k = 0; k < 32; k++)
+            wp->known[l][k] = joined[k] + (lane[k] && joined[k] < lastClock ? 1 : 0);
+        lane[l]->clock = std::min<Clock>(wp->known[l][l], lastClock - 1);
+        if (UNLIKELY(wp->known[l][l] == lastClock)) overfull(w, Table::Clocks);
     }
 }
 
@@ -79,7 +81,7 @@ bool tryWarp(Worker *w, Fiber *f) {
     }
     switch (f->kind) {
     case SyncWarp:
-        joinClocks(wp, lane);
+        joinClocks(w, wp, lane);
         if (UNLIKELY(w->order)) shareInWarp(w, lane);
         break;
     case Shuffle:

@@ -149,6 +149,7 @@ struct alignas(64) Worker {
     uint64_t allSteps = 0, barriers = 0;
     std::map<int, LineBarriers> barriersAt; // by line
     uint64_t longest = 0;                   // steps of the longest block of this launch
+    uint64_t mostRead = 0; // bytes of device memory that one block of it asked for, at most
     uint64_t spilled = 0; // bytes of local memory in this launch that no registers could hold
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp
@@ -187,6 +188,7 @@ struct alignas(64) Worker {
     Samples *samples = nullptr;            // of this launch, for who asked
     Timeline *timeline = nullptr;          // of the running block, if that is the one to draw
     uint32_t drawn = noBlock;              // that block
+    uint32_t overfull = 0;                 // a set of Table (tables.h), of this launch
 };
 
 extern __thread Worker *worker; // null while no kernel runs

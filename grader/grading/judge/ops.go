@@ -52,6 +52,9 @@ type Op struct {
 	// Scratch limits the bytes of device memory that are taken besides inputs
 	// and outputs.
 	Scratch func(c problem.Problem) uint64 // nil for no bound
+	// Spread is how many blocks a case's work has to be shared among, and how many bytes of device memory each
+	// may read, as the simulator sees them; nil, or 0 bytes, for no bound.
+	Spread func(c problem.Problem) (blocks, bytes uint64)
 	// Tells is what Results.md reports of answers, beside their points: the columns of what rulings tell,
 	// and a text below.
 	Tells []string

@@ -192,6 +192,10 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	if res.Seen.Changed != "" {
 		changed(v, res.Seen.Changed)
 	}
+	if op.Spread != nil && v.Passed && !w.Refused && res.Seen.Measured {
+		blocks, bytes := op.Spread(w)
+		unshared(v, blocks, bytes, res.Seen)
+	}
 	if op.Scratch != nil && v.Passed {
 		tooMuch(v, w, op.Scratch(w), res.Seen.Peak)
 	}

@@ -37,6 +37,9 @@ func suspect(v *verdict.Outcome, op judge.Op, w problem.Problem, seen supervise.
 	case len(seen.ByAddress) > 0:
 		v.Suspect = "the values are right, but the kernels call functions by their address: where such a call leads the simulator cannot follow, so its counts and findings prove nothing"
 		v.Facts = "in " + strings.Join(seen.ByAddress, ", ")
+	case len(seen.Overfull) > 0:
+		v.Suspect = "the values are right, but the kernels did more than the simulator has room to count or to judge: its counts and findings are not all"
+		v.Facts = strings.Join(seen.Overfull, "; ")
 	case seen.Copied > own+inputs/4+few:
 		v.Suspect = "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
 		v.Facts = fmt.Sprintf("copied %d bytes, where the outputs have %d and the inputs %d", seen.Copied, outputs, inputs)

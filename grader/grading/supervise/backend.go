@@ -52,6 +52,7 @@ type Observed struct {
 	ByAddress []string // files whose kernels call by an address: their counts prove nothing
 	Copied    uint64   // bytes that were copied from device memory to the host
 	Changed   string   // an input that must stay as it is, and did not; "" for none
+	Overfull  []string // what the simulator had no room to count or to judge
 	Stopped   bool     // kernels had run for Enough, and no more of them were started
 	Prints    []trace.Print
 	CutOff    bool // kernels printed more than is kept

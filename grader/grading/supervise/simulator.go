@@ -118,7 +118,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
-	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Overfull: newOverfull(s.last.Overfull, r.Overfull), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
 	s.last = r
 	return o, nil
 }
@@ -181,6 +181,20 @@ func newFindings(old, now []trace.Finding) []trace.Finding {
 	return fresh
 }
 
+// newOverfull says which tables were overfull since then.
+func newOverfull(old, now []trace.Overfull) (fresh []string) {
+	before := map[string]int{}
+	for _, o := range old {
+		before[o.What] = o.Launches
+	}
+	for _, o := range now {
+		if o.Launches > before[o.What] {
+			fresh = append(fresh, o.What)
+		}
+	}
+	return fresh
+}
+
 func newCounts(old, now []trace.Counts) []trace.Counts {
 	before := map[string]trace.Counts{}
 	for _, c := range old {
@@ -203,6 +217,8 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.Steps -= b.Steps
 		c.TensorCore -= b.TensorCore
 		c.Blocks -= b.Blocks
+		c.LongestBlock -= b.LongestBlock
+		c.MostRead -= b.MostRead
 		c.LineCounts = newLines(b.LineCounts, c.LineCounts)
 		if c.Launches > 0 {
 			fresh = append(fresh, c)

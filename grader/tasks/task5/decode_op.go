@@ -52,8 +52,23 @@ var decodeSplit = judge.Op{
 	Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
 		return judgeDecode("DecodeSplit", c, in, out)
 	},
-	Least: shared.LeastDecode,
-	Timed: timedDecode(1, 2, 2, 40, 16, 4),
+	Least:  shared.LeastDecode,
+	Spread: spreadParts,
+	Timed:  timedDecode(1, 2, 2, 40, 16, 4),
+}
+
+// spreadParts: each part of each key head has a block. None of them, nor the one that combines their results, reads
+// three quarters of one head's keys and values, where there are enough that the rest of what it reads does not count:
+// a part of a quarter that reads q again for every key comes to 0.375.
+func spreadParts(c problem.Problem) (blocks, bytes uint64) {
+	s, parts, longest := c.Decode(), c.Sizes["parts"], 0
+	for _, n := range c.Each {
+		longest = max(longest, n)
+	}
+	if parts >= 4 && longest >= 16*parts {
+		bytes = uint64(6 * longest * s.Dim)
+	}
+	return uint64(s.Batch * s.KVHeads * min(parts, s.MaxSeq)), bytes
 }
 
 // decodeTensors: as in an attention, the case's distribution is that of q alone.
