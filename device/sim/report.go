@@ -44,6 +44,8 @@ type rawCounts struct {
 	Steps             uint64
 	LongestBlock      uint64
 	MostRead          uint64
+	Variables         uint64 // sectors
+	Heap              uint64
 	Spilled           uint64
 	Products          uint64 // of wgmma: multiplications and additions
 	Multiplied        uint64 // instructions of tensor cores, by warps
@@ -91,7 +93,7 @@ func (d *Device) Report() (*trace.Report, error) {
 }
 
 func (d *Device) sum(raw rawCounts) trace.Counts {
-	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, MostRead: raw.MostRead, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
+	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, MostRead: raw.MostRead, VariablesWritten: raw.Variables * sectorBytes, Heap: raw.Heap, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
 		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {

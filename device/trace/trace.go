@@ -27,6 +27,8 @@ type Counts struct {
 	SharedRead, SharedWritten    uint64 // bytes
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
+	VariablesWritten             uint64 `json:",omitempty"` // bytes of the module's variables that each launch wrote to, in sectors
+	Heap                         uint64 `json:",omitempty"` // bytes of the kernels' own heap that each launch had in use at once
 	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
 	LongestBlock                 uint64 // steps of each launch's longest block
 	MostRead                     uint64 // bytes of device memory that one block of each launch asked for, at most

@@ -8,8 +8,6 @@
 namespace simt {
 
 namespace {
-constexpr unsigned sectorBytes = 32;
-
 // A model of what reaches device memory: the L2 cache holds everything that one
 // launch touches, and nothing of the launch before. So a sector is fetched once if
 // it is read and sent back once if it is written, no matter how often.
@@ -34,8 +32,17 @@ unsigned countDistinct(Addr *list, unsigned count) {
     return (unsigned)(std::unique(list, list + count) - list);
 }
 
+// markVariable is for memory that is no allocation's: the module's variables.
+void markVariable(Traffic *t, Addr sector, Op op) {
+    const Module *m = worker->module;
+    if (op == READ || !m->data.holds(sector * sectorBytes + sectorBytes - 1)) return;
+    uint8_t *written = m->written + (sector - m->data.lo / sectorBytes);
+    t->variables += !__atomic_exchange_n(written, 1, __ATOMIC_RELAXED);
+}
+
 void mark(Traffic *t, Addr sector, Op op) {
-    if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes) return;
+    if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes)
+        return markVariable(t, sector, op);
     uint32_t index = (uint32_t)(sector - arena.lo / sectorBytes);
     uint8_t wanted = op == READ ? Fetched : op == WRITE ? SentBack : Fetched | SentBack;
     if ((__atomic_load_n(&touched[index], __ATOMIC_RELAXED) & wanted) == wanted) return;
@@ -202,7 +209,7 @@ void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes) {
 void forgetSectors(Traffic *t) {
     for (uint32_t index : t->marked) touched[index] = 0;
     t->marked.clear();
-    t->fetched = t->sentBack = 0;
+    t->fetched = t->sentBack = t->variables = 0;
 }
 
 } // namespace simt

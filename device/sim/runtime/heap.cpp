@@ -1,6 +1,7 @@
 // heap.cpp - malloc, free, new and delete in kernels: the end of the range of device memory, apart
 // from what the host allocates there. An address is handed out once, until the device is reset, so
 // that use after free is seen, and no two threads seem to race on what one freed.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -16,7 +17,7 @@ struct Piece {
 };
 std::mutex guard;
 std::map<Addr, Piece> pieces;
-uint64_t inUse;
+uint64_t inUse, mostInUse;
 Addr next;
 constexpr uint64_t gap = 64; // bytes that are nobody's, behind each piece
 
@@ -27,6 +28,7 @@ Addr take(uint64_t bytes) {
     Addr a = next;
     pieces[a] = Piece{bytes, false};
     inUse += bytes;
+    mostInUse = std::max(mostInUse, inUse);
     next = (a + bytes + gap + 15) & ~Addr(15);
     memset((void *)a, 0xff, bytes);
     memset(arena.state + (a - arena.lo), LIVE, bytes);
@@ -69,7 +71,14 @@ void emptyHeap() {
     Addr lo = arena.hi - heapRange;
     dropShadow(lo, next - lo);
     pieces.clear();
-    inUse = 0;
+    inUse = mostInUse = 0;
+}
+
+uint64_t heapPeak() {
+    std::lock_guard<std::mutex> locked(guard);
+    uint64_t peak = mostInUse;
+    mostInUse = inUse;
+    return peak;
 }
 
 bool describeHeap(Addr a, Place *p) {

@@ -109,6 +109,7 @@ void shadowData(Module *m, const std::vector<std::string> &constants) {
     size_t bytes = m->data.hi - m->data.lo;
     m->data.space = Space::Module;
     m->data.state = (uint8_t *)reserve(bytes + 16);
+    m->written = (uint8_t *)reserve(bytes / sectorBytes + 2);
     for (auto &s : m->symbols) {
         if (s.shared) continue;
         bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();

@@ -20,6 +20,8 @@
 
 namespace simt {
 
+constexpr unsigned sectorBytes = 32; // what a GPU moves memory in
+
 // ---- checks, set by the Go side ---------------------------------------------
 enum Check : unsigned { MEM = 1, RACE = 2, INIT = 4, SYNC = 8, TRAFFIC = 16 };
 
@@ -49,6 +51,7 @@ struct Module {
     std::vector<Symbol> symbols;
     const KernelEntry *kernels;
     Region data;      // __device__ and __constant__ variables; shadows: Worker
+    uint8_t *written; // by sector of these: whether the running launch wrote there
     size_t tlsModule; // the loader's number for this module's thread-local block
     size_t tlsSize;   // bytes of that block: all shared memory
     size_t dynamicAt; // offset of the dynamic shared window in it
@@ -73,6 +76,7 @@ void dropShadow(Addr lo, uint64_t bytes);
 // The end of the range is the kernels' own, of which so much can be in use: CUDA's default.
 constexpr uint64_t heapRange = 64 << 20, heapLimit = 8 << 20;
 void emptyHeap();
+uint64_t heapPeak(); // bytes that were in use at once since the last call
 bool describeHeap(Addr a, Place *p);
 
 void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it

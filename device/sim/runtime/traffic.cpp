@@ -26,6 +26,8 @@ struct Total {
     uint64_t longest = 0;               // of each launch the longest block's steps, summed
     uint64_t mostRead = 0;              // likewise the bytes that a block read, at most
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
+    uint64_t variables = 0; // sectors of the module's variables that each launch wrote to, summed
+    uint64_t heap = 0; // of each launch the most bytes of the kernels' heap in use at once, summed
     std::map<Addr, Line> lines;
     std::map<std::pair<int, uint32_t>, uint64_t> blocks;    // basic blocks: module, offset → runs
     std::map<std::pair<int, int>, LineBarriers> barriersAt; // module, line
@@ -53,6 +55,7 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
             mostRead = std::max(mostRead, w->mostRead);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
+            total->variables += t->variables;
             for (Site &s : t->sites) {
                 Line &l = total->lines[s.pc];
                 l.module = m->id;
@@ -83,7 +86,9 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
         t->sites.clear();
         memset(t->table, 0, sizeof t->table);
     }
-    if (total) total->longest += longest, total->mostRead += mostRead;
+    if (m->written) memset(m->written, 0, (m->data.hi - m->data.lo) / sectorBytes + 2);
+    uint64_t heap = heapPeak();
+    if (total) total->longest += longest, total->mostRead += mostRead, total->heap += heap;
 }
 
 void countBlock(Worker *w) {
@@ -107,7 +112,8 @@ std::string trafficJson() {
                ",\"steps\":" + std::to_string(t.steps) +
                ",\"longestBlock\":" + std::to_string(t.longest) +
                ",\"mostRead\":" + std::to_string(t.mostRead) +
-               ",\"spilled\":" + std::to_string(t.spilled) +
+               ",\"variables\":" + std::to_string(t.variables) +
+               ",\"heap\":" + std::to_string(t.heap) + ",\"spilled\":" + std::to_string(t.spilled) +
                ",\"products\":" + std::to_string(t.products) +
                ",\"multiplied\":" + std::to_string(t.multiplied) +
                ",\"fetched\":" + std::to_string(t.fetched) +

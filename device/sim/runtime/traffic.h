@@ -76,7 +76,8 @@ struct Traffic {
     std::vector<Site> sites;
     Trace warps[32];
     uint64_t fetched = 0, sentBack = 0;
-    uint64_t read = 0; // bytes of device memory that the running block has asked for
+    uint64_t read = 0;      // bytes of device memory that the running block has asked for
+    uint64_t variables = 0; // sectors of the module's variables that were first written to here
     std::vector<uint32_t> marked; // sectors to forget when the launch is over
     Slot table[siteSlots];
 };

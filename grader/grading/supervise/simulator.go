@@ -119,8 +119,21 @@ func (s *Simulator) Observe() (Observed, error) {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
 	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Overfull: newOverfull(s.last.Overfull, r.Overfull), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
+	o.Peak += kernels(o.Counts)
 	s.last = r
 	return o, nil
+}
+
+// few bytes of their own memory do not count: counters of blocks, say.
+const few = 1 << 10
+
+// kernels is how much device memory kernels took besides what was allocated for them: their heap, and
+// the variables of modules, as far as they wrote to them.
+func kernels(counts []trace.Counts) (bytes uint64) {
+	for _, c := range counts {
+		bytes += c.Heap + c.VariablesWritten
+	}
+	return bytes - min(bytes, few)
 }
 
 // Renew frees all memory, or starts a new simulator if the old one is no longer of
@@ -219,6 +232,8 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.Blocks -= b.Blocks
 		c.LongestBlock -= b.LongestBlock
 		c.MostRead -= b.MostRead
+		c.VariablesWritten -= b.VariablesWritten
+		c.Heap -= b.Heap
 		c.LineCounts = newLines(b.LineCounts, c.LineCounts)
 		if c.Launches > 0 {
 			fresh = append(fresh, c)
