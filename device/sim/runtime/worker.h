@@ -150,7 +150,7 @@ struct alignas(64) Worker {
     std::map<int, LineBarriers> barriersAt; // by line
     uint64_t longest = 0;                   // steps of the longest block of this launch
     uint64_t mostRead = 0; // bytes of device memory that one block of it asked for, at most
-    uint64_t spilled = 0; // bytes of local memory in this launch that no registers could hold
+    uint64_t spilled = 0;  // bytes of local memory in this launch that no registers could hold
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp
     int threads = 0, alive = 0, atBarrier = 0, exited = 0;
