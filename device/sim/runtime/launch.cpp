@@ -261,8 +261,8 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
-        w->allSteps = w->longest = w->mostRead = w->barriers = w->spilled = w->products = w->multiplied =
-            0; // of those that get no block, too
+        w->allSteps = w->longest = w->mostRead = w->barriers = w->spilled = w->products =
+            w->multiplied = 0; // of those that get no block, too
     }
     if (samplesAsked()) startSamples(k, j.blocks);
     bool races = workers[0]->checks & RACE;
