@@ -52,3 +52,30 @@ extern "C" __global__ void recursive(float *x, int n) { x[blockIdx.x * blockDim.
 	assert.InDelta(t, threads*(4*4096-held), float64(spilled["large"]), threads*512, "all of it, whatever was touched")
 	assert.Greater(t, spilled["recursive"], uint64(threads*(1000*16-held)))
 }
+
+// TestWhatTheStackReallyReachedCounts: below its frames as well, where nothing of the compiler's is.
+func TestWhatTheStackReallyReachedCounts(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	m, err := d.Compile(device.Source{Name: "below.cu", Text: `
+extern "C" __global__ void below(float *x, long long down) {
+  char mine = 0;
+  volatile char *far = &mine - down;
+  *far = 1;
+  x[threadIdx.x] = *far + mine;
+}`})
+	require.NoError(t, err)
+	k, err := m.Kernel("below")
+	require.NoError(t, err)
+	const threads, held = 32, 4 * 255
+	for _, c := range []struct{ down, least, most int }{{0, 0, 0}, {190 << 10, threads * (190<<10 - held), threads * (194<<10 - held)}} {
+		require.NoError(t, d.Reset())
+		x, err := device.Upload(d, "x", make([]float32, threads))
+		require.NoError(t, err)
+		require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(threads)}, x, c.down))
+		r, err := d.Report()
+		require.NoError(t, err)
+		assert.Empty(t, r.Findings)
+		assert.GreaterOrEqual(t, r.Launches[0].Spilled, uint64(c.least))
+		assert.LessOrEqual(t, r.Launches[0].Spilled, uint64(c.most))
+	}
+}

@@ -132,7 +132,7 @@ func plainAccess(l *statement) bool {
 // as much as looking. A call may change rax, rcx and the flags, so this may, too.
 func unlessOwn(call string) string {
 	return "\tmovq simt_own_stack@gottpoff(%rip), %rax\n\tmovq %rdi, %rcx\n\tsubq %fs:(%rax), %rcx\n" +
-		"\tcmpq $262144, %rcx\n\tjb 1f\n" + call + "\n1:\n"
+		"\tcmpq $8192, %rcx\n\tjb 1f\n" + call + "\n1:\n"
 }
 
 // strict instructions on 16 bytes fail where the address is no multiple of 16.

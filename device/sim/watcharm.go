@@ -160,7 +160,7 @@ func rewrittenArm(l *statement, asked bool) string {
 	case l.op == "bl" && plainAccesses.MatchString(l.args[0]):
 		// As on x86-64, no call for the thread's own stack. A call may change x16 and x17.
 		return "\tadrp\tx16, :gottprel:simt_own_stack\n\tldr\tx16, [x16, :gottprel_lo12:simt_own_stack]\n\tmrs\tx17, tpidr_el0\n" +
-			"\tldr\tx16, [x17, x16]\n\tsub\tx16, x0, x16\n\tlsr\tx16, x16, 18\n\tcbz\tx16, 1f\n" + l.text + "\n1:\n"
+			"\tldr\tx16, [x17, x16]\n\tsub\tx16, x0, x16\n\tlsr\tx16, x16, 13\n\tcbz\tx16, 1f\n" + l.text + "\n1:\n"
 	case l.op == "tbz" || l.op == "tbnz":
 		// It reaches 32 KB, which the compiler has counted without our hooks.
 		not := map[string]string{"tbz": "tbnz", "tbnz": "tbz"}[l.op]

@@ -17,6 +17,8 @@ void simt_multiply_2048(int m, int n, int k, const float *a, const float *b, dou
 // Room for the matrices of one product: on the stack of the lane that computes for all they
 // would count as its local memory.
 void *simt_matrix_room();
+// One thread's fragment is checked and counted where it is no local variable.
+void simt_fragment(const void *p, unsigned bytes, int written);
 void simt_check_matrix(const void *p, unsigned stride, int size, int line);
 }
 
@@ -168,6 +170,10 @@ mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, N, K,
     using P =
         simt_detail::Product<fragment<matrix_a, M, N, K, T, LA>, fragment<matrix_b, M, N, K, T, LB>,
                              fragment<accumulator, M, N, K, C>, fragment<accumulator, M, N, K, D>>;
+    simt_fragment(&a, sizeof a, 0);
+    simt_fragment(&b, sizeof b, 0);
+    simt_fragment(&c, sizeof c, 0);
+    simt_fragment(&d, sizeof d, 1);
     P mine = {&a, &b, &c, &d, saturate};
     simt::simt_together(~0u, {P::compute, &mine, "wmma::mma_sync"}, line);
 }

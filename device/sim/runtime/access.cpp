@@ -78,3 +78,11 @@ void checkUncounted(Addr a, unsigned n, Op op, Addr pc) {
 }
 
 } // namespace simt
+
+// The lane that computes for all touches every lane's fragments, unseen: each lane tells of its own
+// first.
+extern "C" void simt_fragment(const void *p, unsigned bytes, int written) {
+    using namespace simt;
+    Addr pc = (Addr)__builtin_return_address(0);
+    written ? range<WRITE>((Addr)p, bytes, pc) : range<READ>((Addr)p, bytes, pc);
+}

@@ -122,7 +122,7 @@ template <class K> COLD void elsewhere(Worker *w, Addr a, Addr pc) {
 }
 
 template <class K> INLINE void through(Worker *w, Addr a, Addr pc) {
-    if (a - w->stackLo < stackSize) return; // the thread's own local memory
+    if (a - w->stackLo < ownStack) return; // the thread's own local memory
     if (UNLIKELY(++w->steps > w->maxSteps)) stopSteps(w, pc);
     Region *r = w->shared;
     if (!r->holds(a)) r = &w->arena;
@@ -133,7 +133,7 @@ template <class K> INLINE void through(Worker *w, Addr a, Addr pc) {
 // attend first does what has been waiting for this access.
 template <class K> COLD void attend(Worker *w, Addr a, Addr pc) {
     settleWrites(w);
-    bool local = a - w->stackLo < stackSize;
+    bool local = ownLocal(w, a);
     if ((w->attention & TraceFull) && !local && w->steps < w->maxSteps) {
         makeRoom(w);
         settleWrites(w); // others ran meanwhile
@@ -170,7 +170,11 @@ template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {
 }
 
 template <Op op> inline void range(Addr a, size_t n, Addr pc) {
-    if (worker && a - worker->stackLo < stackSize) return; // a local array, filled or copied
+    Worker *w = worker;
+    if (w && ownLocal(w, a)) { // a local array, filled or copied
+        w->current->deepest = std::min(w->current->deepest, a);
+        return;
+    }
     // g++ reports a scalar that it knows to be misaligned as a range.
     if ((n == 2 || n == 4 || n == 8) && (a & (n - 1))) return sized<op>(a, (unsigned)n, pc);
     for (; n >= 4; a += 4, n -= 4) access<4, op, true>(a, pc);

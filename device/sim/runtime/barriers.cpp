@@ -22,7 +22,7 @@ void push(Worker *w, uint16_t id) {
 void enter(Worker *w, Fiber *f) {
     if (UNLIKELY(w->timeline != nullptr)) chargeSteps(w);
     w->current = f;
-    setOwnStack(w, UNLIKELY(f->inFlight) ? noStack : (Addr)f->stack);
+    setOwnStack(w, UNLIKELY(f->inFlight) ? noStack : ownStackOf(f));
     w->attention =
         (w->attention & (PendingValue | InCluster)) | (f->full ? (uint32_t)TraceFull : 0);
     simt_threadIdx = f->thread;

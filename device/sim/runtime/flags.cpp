@@ -29,7 +29,7 @@ const Region *regionOf(const Worker *w, Addr a) {
 // Who reads the same flag again, perhaps with others between, waits for somebody: others run first.
 void look(Addr a, Addr pc) {
     Worker *w = worker;
-    if (!w || !(w->checks & RACE) || a - w->stackLo < stackSize) return;
+    if (!w || !(w->checks & RACE) || ownLocal(w, a)) return;
     Flags &flags = flagsOf(w);
     Fiber *f = w->current;
     if (flags.looking != f) flags.looking = f, flags.looked = 0;
@@ -52,7 +52,7 @@ void look(Addr a, Addr pc) {
 
 void raise(Addr a, Addr pc) {
     Worker *w = worker;
-    if (!w || !(w->checks & RACE) || a - w->stackLo < stackSize) return;
+    if (!w || !(w->checks & RACE) || ownLocal(w, a)) return;
     Fiber *f = w->current;
     if (!f->fenced) return;
     Flags &flags = flagsOf(w);

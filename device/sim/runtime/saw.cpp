@@ -13,7 +13,7 @@ using namespace simt;
 extern __thread Index3 simt_threadIdx, simt_blockIdx, simt_blockDim, simt_gridDim;
 
 #if defined(__x86_64__)
-static_assert(offsetof(Worker, stackLo) == 0 && stackSize == 262144 &&
+static_assert(offsetof(Worker, stackLo) == 0 && ownStack == 8192 &&
                   offsetof(Worker, current) == 32 && offsetof(Worker, epoch) == 64 &&
                   offsetof(Worker, told) == 280 && offsetof(Fiber, id) == 0 &&
                   sizeof(Told) * toldKept == 128,
@@ -28,7 +28,7 @@ constexpr uint32_t coded(size_t n, Op op) {
 // tell remembers what a hook was told of, for accesses that may be the ones.
 void tell(Addr a, size_t n, Op op) {
     Worker *w = worker;
-    if (!w || a - w->stackLo < stackSize) return;
+    if (!w || ownLocal(w, a)) return;
     Told *t = w->told + toldKept * w->current->id;
     memmove(t + 1, t, (toldKept - 1) * sizeof *t);
     t[0] = {a, coded(n, op), w->epoch};
@@ -113,7 +113,7 @@ simt_\kind\()_\name:
   test %rsi,%rsi
   jz 1f
   sub (%rsi),%rdi
-  cmp $262144,%rdi
+  cmp $8192,%rdi
   jb 1f
 .ifc \kind,may
   add (%rsi),%rdi

@@ -5,7 +5,7 @@
 
 using namespace simt;
 
-static_assert(offsetof(Worker, stackLo) == 0 && stackSize == 1 << 18, "the assembly below");
+static_assert(offsetof(Worker, stackLo) == 0 && ownStack == 1 << 13, "the assembly below");
 
 asm(R"(
 .text
@@ -21,7 +21,7 @@ simt_\kind\()_\name:
   cbz x1,1f
   ldr x2,[x1]
   sub x2,x0,x2
-  lsr x2,x2,#18
+  lsr x2,x2,#13
   cbz x2,1f
   adrp x1,simt_\asks\()_\name
   add x1,x1,:lo12:simt_\asks\()_\name

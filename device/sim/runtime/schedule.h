@@ -9,6 +9,10 @@ namespace simt {
 constexpr uint32_t queueMask = 2 * maxThreads - 1;
 constexpr Addr noStack = (Addr)1 << 63; // where no thread's is
 
+inline Addr ownStackOf(const Fiber *f) {
+    return (Addr)f->stack + stackSize - ownStack;
+}
+
 // setOwnStack says where the running thread's local memory is, to the hooks and to the code that
 // watch.go puts before their calls.
 inline void setOwnStack(Worker *w, Addr lo) {

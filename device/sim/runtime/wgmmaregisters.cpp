@@ -43,7 +43,7 @@ void setFlight(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp) {
     for (auto &s : g.sums) any |= s->inFlight & bitOf(warp);
     for (unsigned l = 0; l < 32; l++) w->fibers[firstThread + 32 * warp + l].inFlight = any;
     Fiber *me = w->current;
-    setOwnStack(w, me->inFlight ? noStack : (Addr)me->stack);
+    setOwnStack(w, me->inFlight ? noStack : ownStackOf(me));
 }
 
 // What somebody did to sums on their way.
@@ -153,8 +153,9 @@ void leaveProducts(Worker *w, Fiber *f) {
 
 void touchLocal(Worker *w, Addr a, unsigned n, Op op, Addr pc) {
     w->steps--; // it is not counted elsewhere either
-    if (!w->usesHopper) return;
     Fiber *f = w->current;
+    f->deepest = std::min(f->deepest, a);
+    if (!w->usesHopper) return;
     auto &g = w->hopper->groups[f->warp / 4];
     if (!g) return;
     for (auto &s : g->sums) {

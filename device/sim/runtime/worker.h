@@ -94,6 +94,9 @@ struct Warp {
 
 constexpr int maxThreads = 1024;
 constexpr size_t stackSize = 256 << 10;
+// The top of a stack, where accesses are passed by. It holds the frames of most kernels. What lies
+// below is looked at, to know how far down a thread went (touchLocal).
+constexpr size_t ownStack = 8 << 10;
 #if defined(__aarch64__)
 constexpr size_t guardSize = 64 << 10; // the largest page; compilers expect as much
 #else
@@ -123,7 +126,7 @@ enum Attention : uint32_t { PendingValue = 1, TraceFull = 2, InCluster = 4 };
 // Worker is one OS thread's share of a launch. What the hook needs at every
 // access comes first.
 struct alignas(64) Worker {
-    Addr stackLo = 0;
+    Addr stackLo = 0;               // where the running thread's ownStack begins
     uint64_t steps = 0;             // of the running block
     volatile uint64_t maxSteps = 0; // 0 cancels the running block
     Region *shared = nullptr;       // of the module's shared memory on this OS thread
@@ -192,6 +195,12 @@ struct alignas(64) Worker {
 };
 
 extern __thread Worker *worker; // null while no kernel runs
+
+// ownLocal tells whether an address is on the running thread's stack, none of whose variables is a
+// sum that a product has yet to fill.
+inline bool ownLocal(const Worker *w, Addr a) {
+    return a - (Addr)w->current->stack < stackSize && !w->current->inFlight;
+}
 extern std::vector<Worker *> workers;
 
 } // namespace simt
