@@ -39,6 +39,12 @@ var pointersOfTheRuntime = map[string]string{
     fragment<accumulator, 16, 16, 16, float> c;
     fill_fragment(c, 0);
     store_matrix_sync((float *)w, c, 16, mem_row_major);`,
+	"simt_fragment": `using namespace nvcuda::wmma;
+    fragment<matrix_a, 16, 16, 16, half, row_major> a;
+    fragment<matrix_b, 16, 16, 16, half, row_major> b;
+    fragment<accumulator, 16, 16, 16, float> &c = *(fragment<accumulator, 16, 16, 16, float> *)w;
+    fill_fragment(a, 0), fill_fragment(b, 0);
+    mma_sync(c, a, b, c);`,
 	"simt_load_matrix":            `load_matrix(r, w);`,
 	"simt_ldmatrix":               `asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(far));`,
 	"simt_stmatrix":               `store_matrix(w, r);`,
