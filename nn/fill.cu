@@ -57,7 +57,7 @@ __device__ float early(const Key &key, int i) {
     return i < 32 ? normal(x[0], x[1]) : normal(x[2], x[3]);
 }
 
-// A lane's share of 256 numbers: those at lane + 32 * j, from one block.
+// A lane's numbers of 256: those at lane + 32 * j, from one block.
 __device__ void numbers(int dist, const Key &key, unsigned long long tile, int lane,
                         float (&y)[8]) {
     unsigned x[16], choice[16] = {};
@@ -98,13 +98,13 @@ __device__ void numbers(int dist, const Key &key, unsigned long long tile, int l
     }
 }
 
-// The tiles of 256 numbers are shared out to warps.
-struct Share {
+// A warp's walk over the tiles of 256 numbers: its first one, and how far on the next one is.
+struct Walk {
     long long first, step;
     int lane;
 };
 
-__device__ Share share() {
+__device__ Walk walk() {
     return {((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32,
             (long long)gridDim.x * blockDim.x / 32, (int)(threadIdx.x % 32)};
 }
@@ -113,7 +113,7 @@ extern "C" __global__ void fill(float *dst, long long n, int dist, unsigned long
                                 unsigned long long key1, unsigned long long key2,
                                 unsigned long long key3, float scale) {
     const Key key = {{key0, key1, key2, key3}};
-    const Share mine = share();
+    const Walk mine = walk();
     for (long long tile = mine.first; tile * 256 < n; tile += mine.step) {
         float y[8];
         numbers(dist, key, tile, mine.lane, y);
@@ -150,7 +150,7 @@ extern "C" __global__ void fill_narrow(void *dst, long long n, int bits, int dis
                                        unsigned long long key2, unsigned long long key3,
                                        float scale) {
     const Key key = {{key0, key1, key2, key3}};
-    const Share mine = share();
+    const Walk mine = walk();
     for (long long tile = mine.first; tile * 256 < n; tile += mine.step) {
         float y[8], z[8];
         if (bits != 4) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/grading/copies"
 	"flashlab/grader/grading/gate"
+	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"flashlab/grader/trial/fates"
@@ -85,8 +88,8 @@ func writeRecord() error {
 	})
 }
 
-// onRecord skips a test whose fate is on record, unless it is drawn, and else notes how it ends. where tells what
-// else decides: how it is graded, and in which sandbox.
+// onRecord skips a test whose fate is on record, unless it is drawn; otherwise it records how the test ends. where is
+// whatever else decides: the specimen's own text, for example, or the sandbox.
 func onRecord(t *testing.T, kind string, task *rubric.Task, name string, files []gate.File, where ...string) {
 	if os.Getenv(allMutants) == "" {
 		return
@@ -110,11 +113,26 @@ func specimenOnRecord(t *testing.T, kind string, s Specimen, where ...string) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(r.root, "grader", "trial", "specimens", kind, s.Task.Dir, s.Name+".toml"))
 	require.NoError(t, err)
-	onRecord(t, kind, s.Task, s.Name, files, append(where, string(text))...)
+	where = append(where, string(text))
+	if s.Fate == Held {
+		where = append(where, shippedCode(t, r))
+	}
+	onRecord(t, kind, s.Task, s.Name, files, where...)
 }
 
-// decides is what a submission's fate hangs on: its own files; the worker that they are built into and the room that
-// judges it, with all that either imports, the gate and the simulator among it; its task's rubric; and these tests.
+// shippedCode is the hash of the code that hand-ins are compared with: most that are held are copies of some.
+func shippedCode(t *testing.T, r record) string {
+	_, tasks := allTasks(t)
+	shipped, err := copies.Shipped(r.root, handin.Names(tasks))
+	require.NoError(t, err)
+	sum, err := r.tree.Sum(fates.Of{Files: slices.Sorted(maps.Keys(shipped))})
+	require.NoError(t, err)
+	return sum
+}
+
+// decides lists everything that determines a submission's fate: its own files, the worker they are built into, the room
+// that judges them, every package that either imports (the gate and the simulator among them), the task's rubric, and
+// these tests.
 func (r record) decides(t *testing.T, task *rubric.Task, files []gate.File, where []string) fates.Of {
 	of := fates.Of{
 		Packages: []string{"flashlab/grader/grading/run", "flashlab/grader/grading/sandbox"},

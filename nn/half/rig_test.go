@@ -94,9 +94,9 @@ func (r *rig) read(b Halves) []float32 {
 	return x
 }
 
-// near holds a result against the truth, by the grader's own bound, or by one and a half times the error of the plain way's
-// worst row: a row may be little more than one large number, whose rounding is then all of its error. plain is float32's,
-// not yet rounded.
+// near holds a result against the truth, by the grader's own bound. Where the plain way itself exceeds that, the bound is one
+// and a half times its worst row's error: a row may be little more than one large number, whose rounding is then all of its
+// error. plain is float32's, not yet rounded.
 func (r *rig) near(what string, got []float32, t judge.Truth) {
 	r.Helper()
 	require.Len(r, got, len(t.Want), what)
@@ -105,7 +105,10 @@ func (r *rig) near(what string, got []float32, t judge.Truth) {
 	for _, y := range t.Plain { // a bound of infinity would pass anything
 		require.False(r, math.IsInf(float64(y), 0) || y != y, "%s: the type holds every result", what)
 	}
-	t.Least, t.Because = 1.5*t.Judge(t.Plain).Error, "1.5 × the plain way's worst row"
+	if plain := t.Judge(t.Plain); !plain.Passed {
+		require.Less(r, plain.Error, 2*plain.Bound, "%s: more than rounding one number explains", what)
+		t.Least, t.Because = 1.5*plain.Error, "1.5 × the plain way's worst row"
+	}
 	if j := t.Judge(got); !j.Passed {
 		r.Fatalf("%s: element %d of row %d is %.8g, want %.8g; the row's error is %.2g, at most %.2g is allowed",
 			what, j.Worst%t.Len, t.Row(j.Worst), j.Got, j.Want, j.Error, j.Bound)

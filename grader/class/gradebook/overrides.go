@@ -15,7 +15,7 @@ import (
 // The column receipt says which attempt that is. A row without one counts for the attempt that counted when the row
 // was first read, and Accepted remembers it.
 
-// unread stands in the column receipt for a student of whom nothing could be read.
+// unread, in the receipt column, marks a student none of whose attempts could be read.
 const unread = "none"
 
 // given is an override with the attempt that it was given for.
