@@ -102,8 +102,8 @@ const around = "{ { … } }"
 // nothing.
 func TestWhatDoesNothingHidesNoCopy(t *testing.T) {
 	root, l := course(t)
-	between := map[string][]string{".go": {";", ";;", "{};", "{{};;};"}, ".cu": {";;", " ; /* */ ;", "{}", "{;}", "{{}};", "NOTHING", "NOTHING SEMICOLONS", "{ }", around}}
-	head := map[string]string{".cu": "#define NOTHING\n# define SEMICOLONS ; ; // none\n"}
+	between := map[string][]string{".go": {";", ";;", "{};", "{{};;};"}, ".cu": {";;", " ; /* */ ;", "{}", "{;}", "{{}};", "NOTHING", "NOTHING SEMICOLONS", "BEGIN END", "{ }", around}}
+	head := map[string]string{".cu": "#define NOTHING\n# define SEMICOLONS ; ; // none\n#define BEGIN {\n#define END }\n"}
 	walked := 0
 	put := func(line, noise string) string {
 		if line = comment.ReplaceAllString(line, ""); noise == around {

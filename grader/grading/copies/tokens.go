@@ -7,7 +7,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"path"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -39,7 +38,7 @@ func cut(name string, data []byte) []Token {
 	case ".go":
 		return goTokens(data)
 	case ".cu", ".cuh", ".h":
-		return cudaTokens(device.BlankNonCode(string(data)), empty(string(data)))
+		return cudaTokens(device.BlankNonCode(string(data)), emptyFrom(string(data)))
 	}
 	return nil
 }
@@ -52,18 +51,6 @@ func telling(all []Token) (kept []Token) {
 		}
 	}
 	return kept
-}
-
-// emptyMacro is a macro that stands for nothing, or for semicolons.
-var emptyMacro = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t;]*$`)
-
-// empty are the macros of a text that stand for nothing.
-func empty(text string) map[string]bool {
-	names := map[string]bool{}
-	for _, m := range emptyMacro.FindAllStringSubmatch(device.BlankComments(text), -1) {
-		names[m[1]] = true
-	}
-	return names
 }
 
 func goTokens(data []byte) (all []Token) {
@@ -114,8 +101,8 @@ func set(list string) map[string]bool {
 }
 
 // cudaTokens cuts up a text whose comments, directives and insides of strings are blanked, and leaves out macros that
-// stand for nothing.
-func cudaTokens(code string, nothing map[string]bool) (all []Token) {
+// stand for nothing, each from its definition on.
+func cudaTokens(code string, nothing map[string]int) (all []Token) {
 	line := int32(1)
 	for i := 0; i < len(code) && len(all) < mostTokens; {
 		c := code[i]
@@ -149,7 +136,7 @@ func cudaTokens(code string, nothing map[string]bool) (all []Token) {
 			if words[code[i:end]] {
 				kind = hash(code[i:end])
 			}
-			if !nothing[code[i:end]] {
+			if from, is := nothing[code[i:end]]; !is || i < from {
 				all = append(all, Token{kind, line})
 			}
 		default:
