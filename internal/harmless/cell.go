@@ -25,7 +25,7 @@ func CSV(rows [][]string) []byte {
 func Row(cells ...string) string { return strings.TrimSuffix(string(CSV([][]string{cells})), "\n") }
 
 // Cell keeps a spreadsheet from treating a text as a formula: an apostrophe stands before it, unless it begins with a
-// letter or a digit, and so behind each semicolon, which is where cells end in much of Europe. A number stays a number.
+// letter, a digit or a sign that no formula begins with, and so behind each semicolon, which is where cells end in much of Europe. A number stays a number.
 func Cell(s string) string {
 	s = Line(s)
 	if number.MatchString(s) {
@@ -46,7 +46,7 @@ var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 func idle(s string) bool {
 	head := strings.TrimLeftFunc(s, unicode.IsSpace)
 	for _, r := range head {
-		return unicode.IsLetter(r) || r >= '0' && r <= '9' || r == '('
+		return unicode.IsLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("(<[&#", r) // none of these begins a formula
 	}
 	return true
 }

@@ -22,17 +22,27 @@ func TestCell(t *testing.T) {
 	assert.Equal(t, `"a,b",'=1,"say ""x"""`, Row("a,b", "=1", `say "x"`))
 }
 
+// kind is a text of a type of its own.
+type kind string
+
 func TestAll(t *testing.T) {
 	v := struct {
 		A string
 		B []struct{ C *string }
 		D any
 		E map[string][]string
-	}{E: map[string][]string{"k": {"\x1b"}}, A: "\x1b", B: []struct{ C *string }{{new(string)}}}
+		F any
+		G map[string]any
+	}{F: "\x1b", G: map[string]any{"k": struct{ H string }{"\x1b"}}, E: map[string][]string{"k": {"\x1b"}}, A: "\x1b", B: []struct{ C *string }{{new(string)}}}
 	*v.B[0].C = "\u202e"
 	v.D = &v.B[0].C
 	All(&v)
 	assert.Equal(t, "⟨U+001B⟩⟨U+202E⟩⟨U+001B⟩", v.A+*v.B[0].C+v.E["k"][0])
-	assert.Equal(t, []any{"⟨U+0007⟩", 3}, Args([]any{"\a", 3}))
+	assert.Equal(t, "⟨U+001B⟩", v.F)
+	assert.Equal(t, struct{ H string }{"⟨U+001B⟩"}, v.G["k"])
+	assert.Equal(t, []any{"⟨U+0007⟩", 3, "⟨U+0007⟩"}, Args([]any{"\a", 3, kind("\a")}))
+	for _, foreign := range []string{"<p>Good work.</p>", "&nbsp;ok", "#1 Flash (123)", "[A] quiz"} { // as other programs' tables have them
+		assert.Equal(t, foreign, Cell(foreign))
+	}
 	assert.False(t, strings.Contains(Line("a\r\nb\tc"), "\n"))
 }

@@ -78,8 +78,17 @@ func All(v any) { walk(reflect.ValueOf(v)) }
 
 func walk(v reflect.Value) {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
 		walk(v.Elem())
+	case reflect.Interface: // what it holds cannot be changed there: it gets another
+		if v.IsNil() {
+			return
+		}
+		safe := reflect.New(v.Elem().Type()).Elem()
+		safe.Set(v.Elem())
+		if walk(safe); v.CanSet() {
+			v.Set(safe)
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() { // what is not is nobody's to show

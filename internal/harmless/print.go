@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 )
 
 // Printf is fmt's, with every text among the arguments made safe. What must not begin a line of its own is a Line.
@@ -46,6 +47,9 @@ func Args(args []any) []any {
 			safe[i] = all
 		default:
 			safe[i] = a
+			if v := reflect.ValueOf(a); v.Kind() == reflect.String { // of a type of its own
+				safe[i] = Text(v.String())
+			}
 		}
 	}
 	return safe
