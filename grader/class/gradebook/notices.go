@@ -15,8 +15,12 @@ func (c Class) Notices(entries []Entry) (notes []string) {
 	has := func(student string) bool {
 		return slices.ContainsFunc(entries, func(e Entry) bool { return e.Student.ID == student })
 	}
-	for _, one := range c.Tables.Times {
+	for i, one := range c.Tables.Times {
 		if _, ok := one.of(attempts[one.Student]); ok {
+			again := slices.IndexFunc(c.Tables.Times[i+1:], func(t Time) bool { return t.Student == one.Student && t.Attempt == one.Attempt })
+			if again >= 0 {
+				notes = append(notes, replaced(one.place, c.Tables.Times[i+1+again].place))
+			}
 			continue
 		}
 		notes = append(notes, fmt.Sprintf("%s: ignored: %s has %s", one.Where(), one.Student, numbers(attempts[one.Student])))
@@ -28,15 +32,48 @@ func (c Class) Notices(entries []Entry) (notes []string) {
 	}
 	for _, e := range c.Tables.Extensions {
 		nobody(e.place, e.Student)
+		if why := c.idle(e); why != "" && has(e.Student) {
+			notes = append(notes, fmt.Sprintf("%s: ignored: %s", e.Where(), why))
+		}
 	}
-	for _, o := range c.Tables.Overrides {
+	for i, o := range c.Tables.Overrides {
 		nobody(o.place, o.Student)
+		again := slices.IndexFunc(c.Tables.Overrides[i+1:], func(other Override) bool {
+			return other.Student == o.Student && other.what() == o.what() && other.Receipt == o.Receipt
+		})
+		if again >= 0 {
+			notes = append(notes, replaced(o.place, c.Tables.Overrides[i+1+again].place))
+		}
 	}
 	for _, m := range c.Tables.Marks {
 		nobody(m.place, m.Student)
 	}
 	notes = append(notes, c.overridden(c.bound(attempts), entries)...)
 	return append(notes, untimed(entries)...)
+}
+
+// replaced says that a later row is about the same.
+func replaced(row, by place) string {
+	return fmt.Sprintf("%s: ignored: %s is about the same, and the last one counts", row.Where(), by.Where())
+}
+
+// idle says why an extension changes nothing, if it changes nothing.
+func (c Class) idle(e Extension) string {
+	if e.Task != "" && !c.Course.Graded(e.Task) {
+		return fmt.Sprintf("task %s is not graded in this course", e.Task)
+	}
+	why := "no task that it names has a deadline"
+	for _, t := range c.Rubrics {
+		due := c.Course.Due(t.Name)
+		switch {
+		case e.Task != "" && e.Task != t.Name || due.IsZero():
+		case e.Until.After(due):
+			return ""
+		default:
+			why = "it ends no later than the deadline"
+		}
+	}
+	return why
 }
 
 // numbers says which attempts there are.

@@ -14,16 +14,16 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// TestEachRowIsUsedOrReported: of each table one row that is used, and one that is nobody's.
+// TestEachRowIsUsedOrReported: of each table one row that is used, one that is nobody's, and those that change nothing.
 func TestEachRowIsUsedOrReported(t *testing.T) {
 	dir := t.TempDir()
 	c := Class{Course: parsed(t, text0+"[[manual]]\nid = \"q\"\ntask = 1\npoints = 0.5\n"), Rubrics: rubrics, Records: []*record.Record{attempt("a", 1, "", part("1", "x", 1), part("2", "x", 1))}}
 	c.Records[0].Group = []record.Student{{ID: "b"}}
 	for name, text := range map[string]string{
-		"extensions.csv": "student,task,until\nb,2,2026-11-20 12:00\nx,2,2026-11-20 12:00\n",
-		"overrides.csv":  "student,check,points,reason,by,receipt\na,2/softmax,1,r,kt,abababababab\nx,2/softmax,1,r,kt,abababababab\n",
+		"extensions.csv": "student,task,until\nb,2,2026-11-20 12:00\nx,2,2026-11-20 12:00\nb,2,2026-01-01 12:00\nb,b1,2026-11-20 12:00\n",
+		"overrides.csv":  "student,check,points,reason,by,receipt\na,2/softmax,1,r,kt,abababababab\na,2/softmax,1,r,kt,abababababab\nx,2/softmax,1,r,kt,abababababab\n",
 		"manual.csv":     "student,item,points\na,q,0.5\nx,q,0.5\n",
-		"times.csv":      "student,attempt,submitted\nb,1,2026-11-10 11:00\nx,1,2026-11-10 11:00\na,2,2026-11-10 11:00\n",
+		"times.csv":      "student,attempt,submitted\nb,1,2026-11-10 10:00\nb,1,2026-11-10 11:00\nx,1,2026-11-10 11:00\na,2,2026-11-10 11:00\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
@@ -31,8 +31,12 @@ func TestEachRowIsUsedOrReported(t *testing.T) {
 	c.Tables, err = ReadTables(dir, c.Course, nil, rubrics)
 	require.NoError(t, err)
 	assert.Equal(t, []string{
-		"times.csv:3: ignored: x has no attempt", "times.csv:4: ignored: a has only attempt 1",
-		"extensions.csv:3: ignored: no student has the id x", "overrides.csv:3: ignored: no student has the id x", "manual.csv:3: ignored: no student has the id x",
+		"times.csv:2: ignored: times.csv:3 is about the same, and the last one counts",
+		"times.csv:4: ignored: x has no attempt", "times.csv:5: ignored: a has only attempt 1",
+		"extensions.csv:3: ignored: no student has the id x", "extensions.csv:4: ignored: it ends no later than the deadline",
+		"extensions.csv:5: ignored: task b1 is not graded in this course",
+		"overrides.csv:2: ignored: overrides.csv:3 is about the same, and the last one counts",
+		"overrides.csv:4: ignored: no student has the id x", "manual.csv:3: ignored: no student has the id x",
 	}, c.Notices(c.Entries()))
 	assert.Equal(t, at("2026-11-10 11:00").UTC(), c.Records[0].Submitted.UTC(), "the time is the group's")
 }

@@ -82,9 +82,7 @@ func (c Class) bound(attempts map[string][]*record.Record) (all []given) {
 
 // readable are the attempts that could be read, in order.
 func readable(attempts []*record.Record) []*record.Record {
-	all := slices.DeleteFunc(slices.Clone(attempts), func(r *record.Record) bool { return r.Trouble != "" })
-	slices.SortStableFunc(all, func(a, b *record.Record) int { return a.Attempt - b.Attempt })
-	return all
+	return slices.DeleteFunc(slices.Clone(attempts), func(r *record.Record) bool { return r.Trouble != "" })
 }
 
 func (c Class) rubric(task registry.Name) *rubric.Task {
@@ -171,6 +169,9 @@ func (c Class) worthOf(o Override) (float64, error) {
 	t := c.rubric(o.Task)
 	if t == nil {
 		return 0, fmt.Errorf("task %s is not in this tree", o.Task)
+	}
+	if !c.Course.Graded(o.Task) {
+		return 0, fmt.Errorf("task %s is not graded in this course", o.Task)
 	}
 	t = c.scaled(t)
 	if o.Check == "" {
