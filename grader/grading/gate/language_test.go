@@ -3,6 +3,7 @@ package gate
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +90,14 @@ struct Tile : cooperative_groups::thread_block_tile<32> {};
 		}
 	}
 	r.write("types.h", types)
-	var tries, names []string
+	controls := []string{"namespace control { void f(cooperative_groups::coalesced_group &a) { sync(a); } }"} // which is found so
+	for i, argument := range arguments {
+		controls = append(controls, fmt.Sprintf("namespace control_%d { void f(%s &a) {} }", i, argument))
+	}
+	for i, wrong := range r.errorsOf("types.h", controls) {
+		assert.Empty(t, wrong, controls[i])
+	}
+	var tries, names, bare []string
 	for namespace, inside := range declared {
 		if !strings.Contains(namespace, "simt") {
 			continue
@@ -97,6 +105,7 @@ struct Tile : cooperative_groups::thread_block_tile<32> {};
 		for _, name := range inside {
 			for _, argument := range arguments {
 				if !everywhere[name] && !known[qualified{"", name}] {
+					bare = append(bare, name)
 					names = append(names, name+" by an argument of type "+argument)
 					tries = append(tries, fmt.Sprintf("namespace try_%d { void f(%s &a) { %s(a); } }", len(tries), argument, name))
 				}
@@ -105,7 +114,7 @@ struct Tile : cooperative_groups::thread_block_tile<32> {};
 	}
 	wrong := r.errorsOf("types.h", tries)
 	for i, name := range names {
-		assert.Regexp(t, "was not declared in this scope", wrong[i], "a kernel can call %s", name)
+		assert.Regexp(t, `\W`+regexp.QuoteMeta(bare[i])+`\W+ was not declared in this scope`, wrong[i], "a kernel can call %s", name)
 	}
 	assert.Greater(t, len(tries), 1000)
 }
