@@ -64,8 +64,10 @@ func withPublished(people, published []entry, class int) (found []candidate) {
 				}
 			}
 			c, ok := alike(a, b, same, min(len(a.hashes), len(b.hashes)), nil)
-			if whole := equal(a, b); !ok && len(whole) > 0 {
-				c, ok = candidate{a, b, Shared{Share: 1, Matched: same, Ranges: whole}}, true
+			if !ok {
+				if whole := equal(a, b); len(whole) > 0 {
+					c, ok = candidate{a, b, Shared{Share: 1, Matched: same, Ranges: whole}}, true
+				}
 			}
 			if ok && (best.a == nil || c.shared.Share > best.shared.Share || c.shared.Share == best.shared.Share && same > best.shared.Matched) {
 				best = c
