@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,6 +96,15 @@ func Filled[T device.Scalar](t *testing.T, d device.Device, name string, n int, 
 	b, err := device.Upload(d, name, values)
 	require.NoError(t, err)
 	return b
+}
+
+// Inputs are different ones for each step, of n values: each begins 16 bytes behind the one before, in one buffer.
+func Inputs[T device.Scalar](t *testing.T, d device.Device, name string, n int, next func() T) func(i int) (device.Buffer[T], error) {
+	t.Helper()
+	var zero T
+	step := 16 / int(unsafe.Sizeof(zero))
+	all := Filled(t, d, name, n+step*MostSteps, next)
+	return func(i int) (device.Buffer[T], error) { return all.Slice(step*i, step*i+n) }
 }
 
 // once compiles a source a single time: all that ask for it get the same module.

@@ -1,7 +1,6 @@
 package qkv
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,26 +9,22 @@ import (
 	"flashlab/device"
 )
 
-// TestBothKernels: New takes one of them by the GPU, and the simulator runs either.
 func TestBothKernels(t *testing.T) {
-	d := attntest.Device(t)
-	for _, hopper := range []bool{false, true} {
-		t.Run(fmt.Sprintf("hopper %v", hopper), func(t *testing.T) {
-			if info := d.Info(); hopper && info.Kind == device.CUDA && info.Arch != "sm_90" {
-				t.Skipf("%s is %s", info.Name, info.Arch)
-			}
-			it, err := newFor(device.QueueOf(d), hopper)
-			require.NoError(t, err)
+	attntest.BothKernels(t, func(t *testing.T, hopper, taken bool) {
+		d := attntest.Device(t)
+		it, err := newFor(device.QueueOf(d), hopper)
+		require.NoError(t, err)
+		if !taken {
 			for _, c := range cases {
 				projected(t, d, it, c.p, c.biased, c.hint)
 			}
-			projected(t, d, it, Projection{1, 300, 24, 3, 1, 40, false}, true, "several tiles for a block")
-			// With the four processors of the simulator, each is for another of hopper.cu's tiles.
-			for _, p := range []Projection{{2, 128, 24, 3, 1, 128, false}, {1, 256, 24, 2, 1, 128, true}, {1, 128, 72, 3, 1, 128, true}, {4, 32, 24, 2, 1, 128, false}} {
-				projected(t, d, it, p, true, "a whole tile for each block")
-			}
-		})
-	}
+		}
+		projected(t, d, it, Projection{1, 300, 24, 3, 1, 40, false}, true, "several tiles for a block")
+		// With the four processors of the simulator, each is for another of hopper.cu's tiles.
+		for _, p := range []Projection{{2, 128, 24, 3, 1, 128, false}, {1, 256, 24, 2, 1, 128, true}, {1, 128, 72, 3, 1, 128, true}, {4, 32, 24, 2, 1, 128, false}} {
+			projected(t, d, it, p, true, "a whole tile for each block")
+		}
+	})
 }
 
 // TestTilesOfHopper: those that were the fastest on an H200, whose processors are as many as an H100's.

@@ -27,7 +27,7 @@ func TestTwoAtOnce(t *testing.T) {
 			}
 			byInt8 := func() int8 { return int8(r.IntN(255) - 127) }
 			byPair := func() uint8 { return uint8(r.IntN(256)) }
-			q, lengths := halves("q", n+8*attntest.MostSteps, half), attn.PerSequence{Host: []int{s.MaxSeq}}
+			q, lengths := attntest.Inputs(t, d, "q", n, half), attn.PerSequence{Host: []int{s.MaxSeq}}
 			lengths.Device = attntest.Filled(t, d, "lengths", 1, func() int32 { return int32(s.MaxSeq) })
 			var decode func(out, q Halves) error
 			if bits == 8 {
@@ -41,7 +41,7 @@ func TestTwoAtOnce(t *testing.T) {
 				decode = func(out, q Halves) error { return it.DecodeInt4(out, q, from, s, lengths) }
 			}
 			return func(i int, out Halves) error {
-				part, err := q.Slice(8*i, 8*i+n) // 16 bytes further on
+				part, err := q(i)
 				if err != nil {
 					return err
 				}

@@ -1,7 +1,6 @@
 package w4a16
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,39 +9,27 @@ import (
 	"flashlab/device"
 )
 
-// forBoth runs a test with kernels.cu alone, and with Hopper's kernels. New takes either by the GPU, and the simulator
-// runs both.
-func forBoth(t *testing.T, test func(t *testing.T, hopper bool)) {
-	info := attntest.Device(t).Info()
-	for _, hopper := range []bool{false, true} {
-		t.Run(fmt.Sprintf("hopper %v", hopper), func(t *testing.T) {
-			if hopper && info.Kind == device.CUDA && info.Arch != "sm_90" {
-				t.Skipf("%s is %s", info.Name, info.Arch)
-			}
-			test(t, hopper)
-		})
-	}
-}
-
-func TestBothKinds(t *testing.T) {
-	forBoth(t, func(t *testing.T, hopper bool) {
+func TestBothKernels(t *testing.T) {
+	attntest.BothKernels(t, func(t *testing.T, hopper, taken bool) {
 		d := attntest.Device(t)
 		it, err := newFor(device.QueueOf(d), hopper)
 		require.NoError(t, err)
-		for _, c := range cases {
-			multiply(t, d, it, c.Shape, "Rows", c.hint)
+		if !taken {
+			for _, c := range cases {
+				multiply(t, d, it, c.Shape, "Rows", c.hint)
+			}
+			nan(t, d, it, 3)
+			nan(t, d, it, 17)
 		}
 		multiply(t, d, it, Shape{16, 640, 150}, "Rows", "more tiles than blocks")
 		multiply(t, d, it, Shape{3, 4224, 20}, "Rows", "k longer than a block of stream.cu has room for")
 		multiply(t, d, it, Shape{17, 1152, 150}, "Rows", "blocks that share k, and a part of rows")
-		nan(t, d, it, 3)
-		nan(t, d, it, 17)
 	})
 }
 
 // TestWhoMultiplies: on Hopper up to 16 rows are stream.cu's where one block has room for k, and more are hopper.cu's.
 func TestWhoMultiplies(t *testing.T) {
-	forBoth(t, func(t *testing.T, hopper bool) {
+	attntest.BothKernels(t, func(t *testing.T, hopper, _ bool) {
 		it, err := newFor(device.QueueOf(attntest.Device(t)), hopper)
 		require.NoError(t, err)
 		for _, c := range []struct {

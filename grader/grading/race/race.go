@@ -48,7 +48,7 @@ type Options struct {
 	Runs   int       // that count, of each racer
 	Warm   int       // before them; they are checked, too, and their times left out
 	Pieces int       // of each output that are checked
-	Seed   uint64    // that all seeds and pieces come from, and that no worker is told
+	Seed   uint64    // that all seeds and pieces come from, but those of repeats (Filling.Hidden); no worker is told
 }
 
 // TurnSeed is the seed of a turn's inputs.

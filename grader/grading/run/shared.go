@@ -18,10 +18,10 @@ func unshared(v *verdict.Outcome, blocks, bytes uint64, seen supervise.Observed)
 	switch {
 	case most < blocks:
 		v.Passed = false
-		v.Reason = fmt.Sprintf("the values are right, but it is not split: no kernel has more than %s, and every part of each key head of each sequence wants a block of its own, %d in all", count(most, "block"), blocks)
+		v.Reason = fmt.Sprintf("the values are right, but the work is not split: the largest launch has %s; use one for each part of each key head of each sequence, %d in all", count(most, "block"), blocks)
 	case bytes > 0 && read > bytes:
 		v.Passed = false
-		v.Reason = fmt.Sprintf("the values are right, but it is not split: one block reads %d bytes of device memory, and its part takes less than %d", read, bytes)
+		v.Reason = fmt.Sprintf("the values are right, but the work is not split: one block reads %d bytes of device memory, and its part takes less than %d", read, bytes)
 	}
 }
 

@@ -19,8 +19,8 @@ func TestWorkIsSharedAmongBlocks(t *testing.T) {
 	}{
 		{8, 100, seen(trace.Counts{Blocks: 8, MostRead: 90}, trace.Counts{Blocks: 1, MostRead: 10}), ""},
 		{8, 0, seen(trace.Counts{Blocks: 9, MostRead: 1000}), ""},
-		{8, 100, seen(trace.Counts{Blocks: 1, MostRead: 90}), "no kernel has more than 1 block"},
-		{8, 100, seen(trace.Counts{Blocks: 4}, trace.Counts{Blocks: 4}), "no kernel has more than 4 blocks"},
+		{8, 100, seen(trace.Counts{Blocks: 1, MostRead: 90}), "the largest launch has 1 block"},
+		{8, 100, seen(trace.Counts{Blocks: 4}, trace.Counts{Blocks: 4}), "the largest launch has 4 blocks"},
 		{8, 100, seen(trace.Counts{Blocks: 8, MostRead: 101}), "one block reads 101 bytes"},
 		{8, 100, seen(trace.Counts{Blocks: 8, MostRead: 60}, trace.Counts{Blocks: 1, MostRead: 60}), "one block reads 120 bytes"},
 	} {

@@ -89,7 +89,7 @@ func (o Options) tryOne(ctx context.Context, r *supervise.Runner, op judge.Op, d
 	if err != nil || !right {
 		return err
 	}
-	w, err := op.Case(spec, problem.SeedOf(o.Seed, "tune"), 1)
+	w, err := op.Case(spec, o.tuneSeed(), 1)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o Options) tryOne(ctx context.Context, r *supervise.Runner, op judge.Op, d
 
 // tuneCase runs a case; what is timed is not judged.
 func (o Options) tuneCase(ctx context.Context, r *supervise.Runner, op judge.Op, one *verdict.Tuned, spec judge.Spec, repeat int) (supervise.Result, bool, error) {
-	w, err := op.Case(spec, problem.SeedOf(o.Seed, "tune"), 1)
+	w, err := op.Case(spec, o.tuneSeed(), 1)
 	if err != nil {
 		return supervise.Result{}, false, err
 	}
@@ -129,3 +129,6 @@ func (o Options) tuneCase(ctx context.Context, r *supervise.Runner, op judge.Op,
 	}
 	return res, one.Wrong == "", nil
 }
+
+// tuneSeed is the seed of what is tuned on.
+func (o Options) tuneSeed() uint64 { return problem.SeedOf(o.Seed, "tune") }

@@ -10,7 +10,6 @@ import (
 
 	"flashlab/device"
 	"flashlab/grader/grading/judge"
-	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
@@ -90,7 +89,7 @@ func (o Options) tryParts(ctx context.Context, r *supervise.Runner, op judge.Op,
 	if err != nil || !right {
 		return err
 	}
-	w, err := op.Case(spec, problem.SeedOf(o.Seed, "tune"), 1)
+	w, err := op.Case(spec, o.tuneSeed(), 1)
 	if err != nil {
 		return err
 	}

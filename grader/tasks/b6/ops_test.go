@@ -60,9 +60,6 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 			for seed := range uint64(seeds) {
 				e := give(t, op, s, seed)
 				for _, parts := range []int{1, 3, 32} {
-					if seed > 1 {
-						break
-					}
 					assert.True(t, e.Judge(t, e.inParts(parts, shared.Rounder(e.Type))).Passed, "%s, spec %d, %d parts, seed %d", op.Name, i, parts, seed)
 					assert.True(t, e.Judge(t, e.inParts(parts, func(x float32) float32 { return x })).Passed, "%s, spec %d, %d parts in float32", op.Name, i, parts)
 				}
@@ -82,7 +79,7 @@ func TestMixedPrecisionPassesAndShortcutsDoNot(t *testing.T) {
 				}
 			}
 			for k := range tried {
-				assert.Greater(t, caught[k], seeds/2, "%s, spec %d, rounding %d", op.Name, i, k)
+				assert.GreaterOrEqual(t, caught[k], seeds-2, "%s, spec %d, rounding %d", op.Name, i, k)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,12 +16,8 @@ import (
 	"flashlab/internal/repo"
 )
 
-// Lines of a kernel file that a reader can take in, and of one that spells out Hopper's own
-// instructions, which take many.
-const most, mostOfHopper = 300, 400
-
-// hoppers are instructions that no other GPU has: products by four warps together, and copies of whole tiles.
-var hoppers = regexp.MustCompile(`\b(wgmma|cp\.async\.bulk)\b`)
+// most lines of a kernel file: what a reader can take in.
+const most = 300
 
 // TestSolutionsAreShortEnoughToRead: those of variants, too. Earlier versions stay as they are.
 func TestSolutionsAreShortEnoughToRead(t *testing.T) {
@@ -37,14 +35,41 @@ func TestSolutionsAreShortEnoughToRead(t *testing.T) {
 				require.NoError(t, err)
 				name, err := filepath.Rel(root, file)
 				require.NoError(t, err)
-				limit := most
-				if hoppers.Match(text) {
-					limit = mostOfHopper
-				}
-				assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), limit, "lines of %s: split it by kind of kernel", name)
+				assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), most, "lines of %s: split it by kind of kernel", name)
 				looked++
 			}
 		}
 	}
 	assert.Greater(t, looked, 15)
+}
+
+var (
+	linesTable = regexp.MustCompile(`(?m)^\| file \| lines \|.*\n\|.*\n((?:\|.*\n)+)`)
+	linesRow   = regexp.MustCompile("(?m)^\\| ((?:`[^`]+`(?:, )?)+) \\| ([\\d, ]+) \\|")
+)
+
+// TestTablesOfLinesAreRight: what a solution's notes say of the length of its files.
+func TestTablesOfLinesAreRight(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	notes, err := filepath.Glob(filepath.Join(root, "*", "*", "solution", "README.md"))
+	require.NoError(t, err)
+	looked := 0
+	for _, note := range notes {
+		text, err := os.ReadFile(note)
+		require.NoError(t, err)
+		for _, table := range linesTable.FindAllSubmatch(text, -1) {
+			for _, row := range linesRow.FindAllSubmatch(table[1], -1) {
+				names, said := strings.Split(string(row[1]), ", "), strings.Split(string(row[2]), ", ")
+				require.Len(t, said, len(names), "%s: %s", note, row[0])
+				for i, name := range names {
+					file, err := os.ReadFile(filepath.Join(filepath.Dir(note), strings.Trim(name, "`")))
+					require.NoError(t, err, note)
+					assert.Equal(t, said[i], strconv.Itoa(bytes.Count(file, []byte("\n"))), "%s: lines of %s", note, name)
+					looked++
+				}
+			}
+		}
+	}
+	assert.Greater(t, looked, 20)
 }

@@ -1,6 +1,7 @@
 // Package tint proves by data that a layer's attention is that of the kernels it is given. What they
-// return is multiplied by factors that the grader alone knows, and the grader's own computation does the
-// same. A layer that takes its result from elsewhere is wrong, whatever it calls.
+// return is multiplied by factors that are drawn for each case, and the grader's own computation does the
+// same. A layer that ignores what the kernels return is wrong, whatever it calls; one that asks them for the
+// factors, and computes attention in Go, is held for what it copies.
 package tint
 
 import (
