@@ -30,17 +30,17 @@ var left = []string{
 	"grader/trial/_bases", // solutions
 	"grader/trial/specimens",
 	"grader/grading/judge/judgetest",
-	"device/include/split.h",       // b6's and b7's solutions
+	"device/include/split.h",                                // b6's and b7's solutions
 	"attn/attntest/both.go", "attn/attntest/overlapping.go", // for tests of solutions
-	"device/devicetest",            // for tests alone
-	"grader/slurm/slurmtest",       // too
-	"internal/mutate",              // too
-	"python/tests",                 // too
-	"python/racing",                // what races of solutions share
-	"scripts/fuzz.sh",              // of the course's own CI
-	"scripts/nvcc-check.sh",        // too
-	"scripts/race.sh",              // too
-	"scripts/slurm-cluster.sh",     // for tests alone
+	"device/devicetest",        // for tests alone
+	"grader/slurm/slurmtest",   // too
+	"internal/mutate",          // too
+	"python/tests",             // too
+	"python/racing",            // what races of solutions share
+	"scripts/fuzz.sh",          // of the course's own CI
+	"scripts/nvcc-check.sh",    // too
+	"scripts/race.sh",          // too
+	"scripts/slurm-cluster.sh", // for tests alone
 	"scripts/walk-release.sh",
 }
 
