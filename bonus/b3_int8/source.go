@@ -1,6 +1,6 @@
 // Package codes is bonus task b3: attention whose scores are products of 8-bit codes.
 //
-// README.md is the handout. You edit int8.go, quantise.cu and attention.cu, and hopper.cu if you like.
+// README.md is the handout. You edit int8.go, quantise.cu and attention.cu, and hopper.cu and softmax.cuh if you like.
 package codes
 
 import (

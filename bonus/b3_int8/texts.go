@@ -8,7 +8,7 @@ import (
 	"flashlab/device"
 )
 
-//go:embed *.cu
+//go:embed *.cu *.cuh
 var kernelTexts embed.FS
 
 var _ = device.Provide("bonus/b3_int8", kernelTexts)

@@ -9,8 +9,10 @@
 //      multiplies the next tile's scores and this one's output while it does a softmax.
 //   3. Warpgroups take turns to ask for products, so that one's softmax meets the other's products.
 //   4. A block stays: it goes from one tile of queries to the next, and these arrive early.
-//   5. The output is rescaled only when a row's largest score has grown by more than 8, in powers
-//      of two: probabilities up to 2^8 are as exact in halves as those up to 1.
+//   5. The output is rescaled only when a row has outgrown its base, the largest score that it
+//      knows of: probabilities above 1 are as exact in halves as those below.
+//   6. Where no key is masked, nobody looks for the largest score: the probabilities' sum tells
+//      whether the base still fits. If not, a warp computes its scores once more, by itself.
 //
 // A block has CONSUMERS warpgroups of 128 threads, each with 64 queries, which walk over the keys,
 // 128 at a time, from the last to the first; and one more, of which a single thread asks for tiles.
@@ -62,6 +64,29 @@ __device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap &map, cons
 template <int LINES>
 __device__ Half *piece(Half (&boxes)[BOXES][LINES][64], int r, int j, int half) {
     return &boxes[j / 4][r][((j % 4 * 2 + half) ^ r % 8) * 8];
+}
+
+// A warp's scores once more, by the instructions of kernels.cu, whose fragments of q and s are
+// those of wgmma. held: of q, if registers have it.
+__device__ void scoresAgain(Scores &s, const uint32_t *held, Half (&q)[BOXES][64][64],
+                            Half (&k)[BOXES][KEYS][64]) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++) s[i] = 0;
+#pragma unroll
+    for (int j = 0; j < DIM / 16; j++) {
+        unsigned a[4], b[4];
+        for (int e = 0; HELD && e < 4; e++) a[e] = held[4 * j + e];
+        if (!HELD) load_matrix(a, piece(q, warp * 16 + lane % 16, j, lane / 16));
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n += 2) { // 16 keys
+            load_matrix(b, piece(k, n * 8 + lane / 16 * 8 + lane % 8, j, lane / 8 % 2));
+            mma(*reinterpret_cast<float(*)[4]>(s + 4 * n), a, b[0], b[1]);
+            mma(*reinterpret_cast<float(*)[4]>(s + 4 * n + 4), a, b[2], b[3]);
+        }
+    }
+    fence_proxy_async(); // the next tile comes after these loads
+    __syncwarp();
 }
 
 // scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
@@ -174,10 +199,18 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             wgmma_commit();
         };
         auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; };
-        auto softmaxOf = [&](int i, bool masked) { // the softmax of its scores, which are there
-            release(tiles.kEmpty[(tilesBefore + i) % STAGES]);
-            if (masked) hide(s, (last - i) * KEYS, seqK, limit, lane);
-            return softmax(s, rows, scale);
+        auto softmaxOf = [&](int i, bool masked) { // of its scores, which are there
+            const int stage = (tilesBefore + i) % STAGES;
+            bool grown = false;
+            if (masked) {
+                if (hidden(i)) hide(s, (last - i) * KEYS, seqK, limit, lane);
+                grown = softmax(s, rows, scale);
+            } else if (!relative(s, rows, scale)) { // seldom
+                scoresAgain(s, q, tiles.q[warpgroup], tiles.k[stage]);
+                grown = softmax(s, rows, scale);
+            }
+            release(tiles.kEmpty[stage]);
+            return grown;
         };
         auto round = [&] { // what a product left in registers is what the next one takes from there
 #pragma unroll
@@ -221,7 +254,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         scores(i);
         passTurn();
         wgmma_wait<0>(s);
-        softmaxOf(i, hidden(i));
+        softmaxOf(i, true); // there is no base yet
         round();
         for (i++; i <= last && hidden(i); i++) step(i, true);
         for (; i <= last; i++) step(i, false); // most tiles: without a look at each key

@@ -19,13 +19,22 @@ __device__ uint32_t pack(float low, float high) {
     return *reinterpret_cast<uint32_t *>(&two);
 }
 
+// d [16 x 8] += a [16 x 16] * b [16 x 8].
+__device__ void mma(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+#ifdef BRAIN
+    mma_bf16(d, a, b0, b1);
+#else
+    mma_f16(d, a, b0, b1);
+#endif
+}
+
 // A warp has 16 of a warpgroup's rows. Of [64 x N] a thread holds, as number 4 * j + 2 * h + c, the
 // element of row lane / 4 + 8 * h and column 8 * j + lane % 4 * 2 + c.
 typedef float Scores[KEYS / 2];
 typedef float Output[DIM / 2];
 
 // What is known of the two rows that a thread has a part of. Probabilities are 2^(score - base):
-// base is at most 8 less than the largest score so far, or -inf without any.
+// base is -inf without a key so far, else at least the largest score so far less 13.
 struct Rows {
     float base[2], sum[2], rescale[2]; // sum: of this thread's part
 };
@@ -72,6 +81,27 @@ __device__ bool softmax(Scores &s, Rows &rows, float scale) {
         rows.sum[h] += sum;
     }
     return grown;
+}
+// The same without looking for the largest score: false, with nothing but s changed, where a row of
+// the warp has outgrown its base.
+__device__ bool relative(Scores &s, Rows &rows, float scale) {
+    constexpr float LARGE = 1 << 13; // far below 65,504, a half's largest
+    float sum[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        float a = 0, b = 0; // two chains
+#pragma unroll
+        for (int i = 2 * h; i < KEYS / 2; i += 4) {
+            s[i] = power2(fmaf(s[i], scale, -rows.base[h]));
+            s[i + 1] = power2(fmaf(s[i + 1], scale, -rows.base[h]));
+            a += s[i], b += s[i + 1];
+        }
+        sum[h] = a + b;
+    }
+    // A base of -inf makes it infinite, or NaN: neither fits.
+    if (__any_sync(EVERYONE, !(sum[0] <= LARGE && sum[1] <= LARGE))) return false;
+    rows.sum[0] += sum[0], rows.sum[1] += sum[1];
+    return true;
 }
 // Hides the keys that a row does not see: row sees those below limit, row + 8 eight more.
 __device__ void hide(Scores &s, int key, int seqK, int limit, int lane) {

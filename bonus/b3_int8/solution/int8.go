@@ -16,15 +16,15 @@ const (
 	keys    = 64
 )
 
-// What hopper.cu has: threads of a warpgroup; those that compute, where one more asks for tiles; queries of one; keys of a
-// tile, and tiles of them under way; and columns of a box of v, of 128 bytes.
+// What hopper.cu has: threads of a warpgroup, queries of one that computes, keys of a tile, tiles of them under way, and
+// boxes of v and out: their columns, of 128 bytes, and the rows of out's.
 const (
 	warpgroup  = 128
-	computing  = 3
 	groupRows  = 64
 	hopperKeys = 128
 	stages     = 2
 	boxColumns = 64
+	outRows    = 16
 )
 
 // What quantise.cu has: threads of a block that walks over a tensor, and at most so many of these; threads
@@ -179,8 +179,8 @@ func (t *Int8) ByBlock(out, q, k, v device.Buffer[device.Float16], to BlockCodes
 		s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))
 }
 
-// onHopper launches hopper.cu's kernel. The copy engine moves boxes of a head's rows: whole ones of codes, and 64 columns of
-// halves.
+// onHopper launches hopper.cu's kernel: a block for each processor, where there are tiles enough. The copy engine moves
+// boxes of a head's rows: whole ones of codes, and 64 columns of halves.
 func (t *Int8) onHopper(kernel device.Kernel, out, v device.Buffer[device.Float16], to BlockCodes, s attn.Shape) error {
 	var args []any
 	for _, one := range []struct {
@@ -191,6 +191,7 @@ func (t *Int8) onHopper(kernel device.Kernel, out, v device.Buffer[device.Float1
 		{to.Q.Memory(), tensor.Int8, s.SeqQ, s.Batch * s.Heads, s.Dim, groupRows},
 		{to.K.Memory(), tensor.Int8, s.SeqK, s.Batch * s.KVHeads, s.Dim, hopperKeys},
 		{v.Memory(), tensor.Float16, s.SeqK, s.Batch * s.KVHeads, boxColumns, hopperKeys},
+		{out.Memory(), tensor.Float16, s.SeqQ, s.Batch * s.Heads, boxColumns, outRows},
 	} {
 		bytes := s.Dim // of a box's row
 		if one.of == tensor.Float16 {
@@ -202,11 +203,13 @@ func (t *Int8) onHopper(kernel device.Kernel, out, v device.Buffer[device.Float1
 		}
 		args = append(args, m)
 	}
-	// Codes of q, and under way codes of k and halves of v. 1024 bytes are for barriers, and as many may be skipped, since tiles
-	// begin at multiples of that.
-	shared := s.Dim*(computing*groupRows+stages*3*hopperKeys) + 2*1024
-	l := device.Launch{Grid: device.D2(over(s.SeqQ, computing*groupRows), s.Batch*s.Heads), Block: device.D1((computing + 1) * warpgroup), Shared: shared}
-	return t.queue.Launch(kernel, l, append(args, out, to.QScale, to.KScale, s.SeqQ, s.SeqK, s.Heads/s.KVHeads, s.Causal, scale(s))...)
+	computing, heads := 4-s.Dim/64, s.Batch*s.Heads // warpgroups of a block that compute; one more asks for tiles
+	// A number of a row of q and out is a code and a half; so is one of k and v, under way. 1024 bytes are for barriers, and as
+	// many may be skipped, since tiles begin at multiples of that.
+	shared := 3*s.Dim*(computing*groupRows+stages*hopperKeys) + 2*1024
+	blocks := min(t.queue.Info().Processors, over(s.SeqQ, computing*groupRows)*heads)
+	l := device.Launch{Grid: device.D1(blocks), Block: device.D1((computing + 1) * warpgroup), Shared: shared}
+	return t.queue.Launch(kernel, l, append(args, to.QScale, to.KScale, s.SeqQ, s.SeqK, heads, s.Heads/s.KVHeads, s.Causal, scale(s))...)
 }
 
 // launch has a block for each 128 queries, with tiles of q, of k and, in halves, of v.

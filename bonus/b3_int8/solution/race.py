@@ -76,11 +76,13 @@ class Attention:
         scalars = (n, m, heads // kv, causal, scale)
         f = FILES[flavour, dim].kernel("attention")
         if flavour == "hopper":
-            rows = 192
+            consumers = 4 - dim // 64  # as hopper.cu has it
+            rows = 64 * consumers
             maps = [racing.TensorMap(x.view(-1, x.shape[2], dim), min(dim, 128 // x.element_size()), r)
-                    for x, r in ((self.codes[0], 64), (self.codes[1], 128), (v, 128))]
-            shared = dim * (rows + 2 * 128 + 2 * 2 * 128) + 2048
-            self.attend = f.launcher((-(-n // rows), batch * heads), 512, shared, *maps, self.out, *tables, *scalars)
+                    for x, r in ((self.codes[0], 64), (self.codes[1], 128), (v, 128), (self.out, 16))]
+            blocks = min(racing.processors(), -(-n // rows) * batch * heads)
+            self.attend = f.launcher((blocks,), 128 * (consumers + 1), 3 * dim * (rows + 2 * 128) + 2048,
+                                     *maps, *tables, n, m, batch * heads, heads // kv, causal, scale)
         else:
             rows, threads, shared = (64, 256, 0) if flavour == "1_dp4a" else (128, 128, dim * (128 + 64 + 2 * 64))
             self.attend = f.launcher((-(-n // rows), batch * heads), threads, shared, *self.codes[:2], value, self.out, *tables, *scalars)
