@@ -1,5 +1,7 @@
 package device
 
+import "flashlab/tensor"
+
 // Bench is what a GPU offers for timing, besides its clock. A Device without a
 // clock need not be one: check with a type assertion. Students hold a Queue, and
 // cannot reach any of it.
@@ -13,7 +15,8 @@ type Bench interface {
 	// Library names the vendor's library of dense products, with its version,
 	// or says why there is none.
 	Library() (string, error)
-	// Multiply queues products by that library, in plain float32.
+	// Multiply queues products by that library, with sums in float32. Products of float32
+	// are plain ones: no number is rounded to fewer bits.
 	Multiply(c, a, b Memory, p Product) error
 	// MultiplyAt is Multiply for operands that may be anywhere: at holds the device
 	// addresses of all c, then of all a, then of all b, Batch of each.
@@ -38,6 +41,8 @@ type Product struct {
 	Scale               float32
 	RowA, RowB, RowC    int
 	NextA, NextB, NextC int64
+	Type                tensor.Type // of a and b: float32, float16 or bfloat16
+	Out                 tensor.Type // of c: Type or float32
 }
 
 // Dense is the product of tensors without gaps.

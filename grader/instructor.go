@@ -24,6 +24,7 @@ func instructors() command.List {
 		instructor.Release,
 		instructor.Overlay,
 		instructor.Ways,
+		instructor.Page,
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,

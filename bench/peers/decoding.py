@@ -17,6 +17,7 @@ def options(about, sizes):
     p.add_argument("--size", choices=sizes, default=next(iter(sizes)))
     p.add_argument("--tokens", type=int, default=100, help="how many are timed after the first")
     p.add_argument("--prompt", type=int, help="tokens of the prompt, where it is not the size's own")
+    p.add_argument("--compile", action="store_true", help="a step goes through torch.compile before it is recorded")
     p.add_argument("--json", action="store_true", help="one line for `grader bench`, times in nanoseconds")
     return p.parse_args()
 
@@ -45,8 +46,8 @@ class Decoder:
     """A model's greedy decoding, one step of it captured as a CUDA graph.
     forward(tokens, at, mask) gives the logits of the last token, [batch, vocabulary]."""
 
-    def __init__(self, forward, batch, slots):
-        self.forward, self.slots = forward, slots
+    def __init__(self, forward, batch, slots, compiled=False):
+        self.forward, self.slots, self.compiled = forward, slots, compiled
         self.token = torch.zeros(batch, 1, dtype=torch.long, device=DEVICE)
         self.at = torch.zeros(1, dtype=torch.long, device=DEVICE)
         self.range = torch.arange(slots, device=DEVICE)
@@ -70,6 +71,9 @@ class Decoder:
         self.replay = self.step
         if DEVICE == "cpu":
             return
+        if self.compiled:
+            # A prompt is not: its one run would not pay for compiling. No attention here is of a shape that it can fuse.
+            self.forward = torch.compile(self.forward, dynamic=False, fullgraph=True)
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())  # the prompt's step writes what these read
         with torch.cuda.stream(stream):
@@ -105,7 +109,9 @@ class Decoder:
         wait = torch.cuda.synchronize if DEVICE == "cuda" else lambda: None
         with torch.inference_mode():
             self.prefill(tokens)
+            prompts = self.forward
             self.capture()
+            steps, self.forward = self.forward, prompts
             first, each, written = [], [], []
             for _ in range(rounds):
                 wait()
@@ -114,12 +120,14 @@ class Decoder:
                 token = self.fetch()
                 first.append(time.perf_counter() - start)
             written.append(token)
+            self.forward = steps
             for _ in range(count):
                 start = time.perf_counter()
                 self.replay()
                 token = self.fetch()
                 each.append(time.perf_counter() - start)
                 written.append(token)
+            self.forward = prompts
             margins = self.margins(tokens, count) if as_json else None
         if as_json:
             nanoseconds = lambda times: [round(t * 1e9) for t in times]

@@ -59,7 +59,7 @@ def main():
         return F.linear(norm(x[:, -1], last), table)
 
     i = torch.arange(prompt, device=DEVICE)
-    d = Decoder(forward, 1, SLOTS)
+    d = Decoder(forward, 1, SLOTS, o.compile)
     d.measure(f"PyTorch, GPT-2 124M, prompt of {prompt}", ((i * i + 7 * i) % VOCABULARY).view(1, -1), o.tokens, o.json)
 
 

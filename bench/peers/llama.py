@@ -92,7 +92,7 @@ def main():
 
     i, b = torch.arange(prompt, device=DEVICE), torch.arange(s.batch, device=DEVICE).view(-1, 1)
     tokens = (i * i + 7 * i + 13 * b) % s.vocabulary
-    d = Decoder(forward, s.batch, s.slots)
+    d = Decoder(forward, s.batch, s.slots, o.compile)
     d.measure(f"PyTorch, task 6's model, batch {s.batch}, prompt of {prompt}", tokens, o.tokens, o.json)
 
 

@@ -13,10 +13,9 @@ import sys
 import time
 
 import torch
-import torch.nn.functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fills import fill
+from kinds import maker
 
 STEP, ROOM = 64, 1 << 18  # in elements: how far tensors move
 TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -26,8 +25,11 @@ class Workload:
     """A case's tensors, and what is to be done with them."""
 
     def __init__(self, op, sizes, causal, inputs):
-        self.arenas, self.inputs, self.about, self.calls = [], inputs, (op, sizes, causal), {}
-        for t in inputs:
+        self.op, self.sizes, self.causal, self.calls = op, sizes, causal, {}
+        # Peers that have weights or caches of their own formats do not get the case's codes.
+        self.inputs = [t for t in inputs if t["type"] in TYPES]
+        self.arenas = []
+        for t in self.inputs:
             n = 1
             for d in t["shape"]:
                 n *= d
@@ -42,12 +44,16 @@ class Workload:
         self.total = torch.empty((), device="cuda")
 
     def choose(self, kind):
-        """What the next runs do."""
+        """What the next runs do. The first time it is made and called once: compiling is not timed."""
         self.out = None
-        self.by_token = kind == "multihead"
-        self.type = torch.float16 if kind == "half" else None  # the inputs' own
         if kind not in self.calls:
-            self.calls[kind] = getattr(self, kind)(*self.about)
+            make = maker(kind)
+            self.place(1)
+            with torch.inference_mode():
+                call = make(self)
+                call.run(call.ready(*self.tensors))
+            torch.cuda.synchronize()
+            self.calls[kind] = call
         self.call = self.calls[kind]
 
     def place(self, seed):
@@ -57,13 +63,15 @@ class Workload:
             at = STEP * int(torch.randint(ROOM // STEP + 1, (1,), generator=generator))
             x = arena[at : at + n].view(shape)
             fill(x, seed, t["stream"])
-            self.tensors.append(by_tokens(x) if self.by_token else x.to(self.type or x.dtype))
+            self.tensors.append(x)
 
     def run(self, seed, fills):
         """One run; the cache is filled so many times before it, to keep the GPU busy. Began
         tells that this was not for long enough."""
         self.out = None
         self.place(seed)
+        with torch.inference_mode():
+            given = self.call.ready(*self.tensors)
         start, stop, idle = (torch.cuda.Event(enable_timing=True) for _ in range(3))
         torch.cuda.synchronize()
         for _ in range(max(1, fills)):
@@ -72,7 +80,7 @@ class Workload:
         host = time.perf_counter_ns()
         with torch.inference_mode():
             start.record()
-            self.out = self.call()
+            out = self.call.run(given)
             stop.record()
         queued = time.perf_counter_ns() - host
         began = start.query()
@@ -80,8 +88,7 @@ class Workload:
         host = time.perf_counter_ns() - host
         idle.record()
         torch.cuda.synchronize()
-        if self.by_token:
-            self.out = by_heads(self.out, self.about[1]["heads"])
+        self.out = self.call.output(out)
         device = round(start.elapsed_time(stop) * 1e6)
         return {"Device": device, "Late": round(start.elapsed_time(idle) * 1e6) - device, "Host": host,
                 "Queued": queued, "Began": began, "Bad": int((~torch.isfinite(self.out)).sum())}
@@ -89,79 +96,6 @@ class Workload:
     def rows(self, begins, size):
         flat = self.out.reshape(-1)
         return [v for at in begins for v in flat[at : at + size].tolist()]
-
-    # What can be asked for: each gives the function that is timed.
-
-    def matmul(self, op, sizes, causal):
-        if op == "gemm_nt":
-            return lambda: torch.matmul(self.tensors[0], self.tensors[1].transpose(-1, -2))
-        return lambda: torch.matmul(self.tensors[0], self.tensors[1])
-
-    def softmax(self, op, sizes, causal):
-        return lambda: torch.softmax(self.tensors[0].view(sizes["outer"], sizes["len"]), -1)
-
-    def heads(self, op, sizes):
-        """q, k and v as [batch, heads, seq, dim]; a cache is seen with its heads apart."""
-        if "slots" not in sizes:
-            return self.tensors
-        batch, heads, shared, slots, dim = (sizes[n] for n in ("batch", "heads", "kvheads", "slots", "dim"))
-        q, k, v = self.tensors
-        apart = lambda x: x.view(batch, slots, shared, dim).transpose(1, 2)
-        return q.view(batch, heads, 1, dim), apart(k), apart(v)
-
-    def attention(self, op, sizes, causal, backend):
-        grouped = sizes.get("kvheads", sizes["heads"]) != sizes["heads"]
-
-        def call():
-            q, k, v = self.heads(op, sizes)
-            with sdpa_kernel(backend):
-                return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
-
-        return call
-
-    def sdpa(self, op, sizes, causal):
-        return self.attention(op, sizes, causal, SDPBackend.EFFICIENT_ATTENTION)
-
-    def half(self, op, sizes, causal):
-        """The same in half precision: to show what comparing unlike with like does."""
-        return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
-
-    def flash(self, op, sizes, causal):
-        return self.attention(op, sizes, causal, SDPBackend.FLASH_ATTENTION)
-
-    def cudnn(self, op, sizes, causal):
-        return self.attention(op, sizes, causal, SDPBackend.CUDNN_ATTENTION)
-
-    def sage(self, op, sizes, causal):
-        """SageAttention 1, in Triton: scores from codes of 8 bits, quantising included."""
-        from sageattention import sageattn
-
-        return lambda: sageattn(*self.tensors, is_causal=causal)
-
-    def math(self, op, sizes, causal):
-        return self.attention(op, sizes, causal, SDPBackend.MATH)
-
-    def multihead(self, op, sizes, causal):
-        """The whole module with its projections, which is more work. Each of them multiplies
-        by one and adds zeros, so that the output is attention's own."""
-        width, device = sizes["heads"] * sizes["dim"], self.total.device
-        module = torch.nn.MultiheadAttention(width, sizes["heads"], batch_first=True, device=device).eval()
-        with torch.no_grad():
-            one = torch.eye(width, device=device)
-            module.in_proj_weight.copy_(one.repeat(3, 1))
-            module.out_proj.weight.copy_(one)
-        mask = torch.nn.Transformer.generate_square_subsequent_mask(sizes["seqq"], device=device) if causal else None
-        return lambda: module(*self.tensors, need_weights=False, attn_mask=mask, is_causal=causal)[0]
-
-
-def by_tokens(x):
-    """[batch, heads, seq, dim] as [batch, seq, heads × dim], a copy: how a module has it."""
-    return x.transpose(1, 2).flatten(2)
-
-
-def by_heads(x, count):
-    """The other way."""
-    return x.unflatten(2, (count, -1)).transpose(1, 2)
 
 
 def give_back(state):

@@ -20,6 +20,18 @@ typedef int (*Pointers)(void *handle, int opA, int opB, int m, int n, int k, con
                         const float *const *a, int lda, const float *const *b, int ldb,
                         const float *beta, float *const *c, int ldc, int batch);
 
+typedef int (*StridedEx)(void *handle, int opA, int opB, int m, int n, int k, const void *alpha,
+                         const void *a, int typeA, int lda, long long nextA, const void *b,
+                         int typeB, int ldb, long long nextB, const void *beta, void *c, int typeC,
+                         int ldc, long long nextC, int batch, int compute, int algorithm);
+typedef int (*PointersEx)(void *handle, int opA, int opB, int m, int n, int k, const void *alpha,
+                          const void *const *a, int typeA, int lda, const void *const *b,
+                          int typeB, int ldb, const void *beta, void *const *c, int typeC, int ldc,
+                          int batch, int compute, int algorithm);
+
+// cublasComputeType_t and cublasGemmAlgo_t: sums in float32, and the library's choice.
+enum { IN_FLOAT32 = 68, ANY = -1 };
+
 static void *library;
 
 static int load(const char *path, char *error, size_t size) {
@@ -65,4 +77,28 @@ int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float 
     if (!multiply) return NO_FUNCTION;
     return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const float *const *)b, rowB,
                     (const float *const *)a, rowA, &zero, (float *const *)c, rowC, batch);
+}
+
+// The same for other types: cudaDataType of what is multiplied, and of the products.
+int flashlabCublasStridedEx(void *handle, int type, int out, int transB, int m, int n, int k,
+                            float scale, unsigned long long a, int rowA, long long nextA,
+                            unsigned long long b, int rowB, long long nextB, unsigned long long c,
+                            int rowC, long long nextC, int batch) {
+    StridedEx multiply = (StridedEx)dlsym(library, "cublasGemmStridedBatchedEx");
+    const float zero = 0;
+    if (!multiply) return NO_FUNCTION;
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const void *)b, type, rowB, nextB,
+                    (const void *)a, type, rowA, nextA, &zero, (void *)c, out, rowC, nextC, batch,
+                    IN_FLOAT32, ANY);
+}
+
+int flashlabCublasPointersEx(void *handle, int type, int out, int transB, int m, int n, int k,
+                             float scale, unsigned long long a, int rowA, unsigned long long b,
+                             int rowB, unsigned long long c, int rowC, int batch) {
+    PointersEx multiply = (PointersEx)dlsym(library, "cublasGemmBatchedEx");
+    const float zero = 0;
+    if (!multiply) return NO_FUNCTION;
+    return multiply(handle, transB ? T : N, N, n, m, k, &scale, (const void *const *)b, type, rowB,
+                    (const void *const *)a, type, rowA, &zero, (void *const *)c, out, rowC, batch,
+                    IN_FLOAT32, ANY);
 }

@@ -9,6 +9,11 @@ package cuda
 //                           unsigned long long c, int rowC, long long nextC, int batch);
 // int flashlabCublasPointers(void *handle, int transB, int m, int n, int k, float scale,
 //                            unsigned long long a, int rowA, unsigned long long b, int rowB, unsigned long long c, int rowC, int batch);
+// int flashlabCublasStridedEx(void *handle, int type, int out, int transB, int m, int n, int k, float scale,
+//                             unsigned long long a, int rowA, long long nextA, unsigned long long b, int rowB, long long nextB,
+//                             unsigned long long c, int rowC, long long nextC, int batch);
+// int flashlabCublasPointersEx(void *handle, int type, int out, int transB, int m, int n, int k, float scale,
+//                              unsigned long long a, int rowA, unsigned long long b, int rowB, unsigned long long c, int rowC, int batch);
 import "C"
 
 import (
@@ -18,6 +23,7 @@ import (
 	"unsafe"
 
 	"flashlab/device"
+	"flashlab/tensor"
 )
 
 // LibraryEnv names, in the environment, the file of cuBLAS to load; without it the
@@ -81,6 +87,12 @@ func (g *gpu) Multiply(c, a, b device.Memory, p device.Product) error {
 				return err
 			}
 		}
+		if in, out, wide := dataTypes(p); !wide {
+			status := C.flashlabCublasStridedEx(g.library.handle, in, out, flag(p.TransB), C.int(p.M), C.int(p.N), C.int(p.K), C.float(p.Scale),
+				at(a), C.int(p.RowA), C.longlong(p.NextA), at(b), C.int(p.RowB), C.longlong(p.NextB),
+				at(c), C.int(p.RowC), C.longlong(p.NextC), C.int(p.Batch))
+			return multiplied("cublasGemmStridedBatchedEx", status, p)
+		}
 		status := C.flashlabCublasStrided(g.library.handle, flag(p.TransB), C.int(p.M), C.int(p.N), C.int(p.K), C.float(p.Scale),
 			at(a), C.int(p.RowA), C.longlong(p.NextA), at(b), C.int(p.RowB), C.longlong(p.NextB),
 			at(c), C.int(p.RowC), C.longlong(p.NextC), C.int(p.Batch))
@@ -101,10 +113,21 @@ func (g *gpu) MultiplyAt(pointers device.Buffer[uint64], p device.Product) error
 			return fmt.Errorf("multiply %d times: got %d addresses, want %d", p.Batch, pointers.Len(), 3*p.Batch)
 		}
 		table := func(i int) C.ulonglong { return C.ulonglong(pointers.Memory().Addr + uint64(8*i*p.Batch)) }
+		if in, out, wide := dataTypes(p); !wide {
+			status := C.flashlabCublasPointersEx(g.library.handle, in, out, flag(p.TransB), C.int(p.M), C.int(p.N), C.int(p.K), C.float(p.Scale),
+				table(1), C.int(p.RowA), table(2), C.int(p.RowB), table(0), C.int(p.RowC), C.int(p.Batch))
+			return multiplied("cublasGemmBatchedEx", status, p)
+		}
 		status := C.flashlabCublasPointers(g.library.handle, flag(p.TransB), C.int(p.M), C.int(p.N), C.int(p.K), C.float(p.Scale),
 			table(1), C.int(p.RowA), table(2), C.int(p.RowB), table(0), C.int(p.RowC), C.int(p.Batch))
 		return multiplied("cublasSgemmBatched", status, p)
 	})
+}
+
+// dataTypes are a product's, as cudaDataType numbers them; wide is one of float32 alone.
+func dataTypes(p device.Product) (in, out C.int, wide bool) {
+	numbers := map[tensor.Type]C.int{tensor.Float32: 0, tensor.Float16: 2, tensor.BFloat16: 14}
+	return numbers[p.Type], numbers[p.Out], p.Type == tensor.Float32
 }
 
 func multiplied(call string, status C.int, p device.Product) error {

@@ -180,7 +180,7 @@ func unequal(ctx context.Context, r *supervise.Runner, w race.Workload, o race.O
 	if err != nil {
 		return m, err
 	}
-	half, whole := row.Entry(peers.Kinds["half"]), row.Entry(peers.Kinds["sdpa"])
+	half, whole := row.Entry(peers.Kinds["half"].Name), row.Entry(peers.Kinds["sdpa"].Name)
 	if half == nil || whole == nil || half.Stats.N == 0 || whole.Stats.N == 0 {
 		m.Not = "PyTorch has no attention in half precision here"
 		return m, nil

@@ -119,7 +119,7 @@ func describe(rungs []rung, t race.SelfTest) string {
 	if now.inexact != "" {
 		text += "     inexact, on purpose: " + now.inexact + "\n"
 	}
-	return text + "     held by: " + now.Bound + "\n"
+	return text + "     held by: " + now.Step.Bound + "\n"
 }
 
 // took is a rung's median time; 0 if it has none.

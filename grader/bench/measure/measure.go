@@ -6,7 +6,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,7 +32,8 @@ type Options struct {
 	Torch    *peers.Torch
 	Absent   string // why there is no Torch
 	Commit   string // to name, where git does not tell
-	Docs     string // the folder whose page and pictures are written; "" for none
+	Docs     string // the folder of measuring.md, where the mistakes' table is written; "" for none
+	Page     *Store // of the reference's page; nil for none
 }
 
 // turn is what one run may take, with its inputs: the slowest workload of a textbook
@@ -49,13 +49,22 @@ func (b Options) workloads() ([]race.Workload, error) {
 }
 
 func (b Options) race() race.Options {
-	return race.Options{Ops: b.Ops, Runs: b.Runs, Warm: 2, Pieces: 8, Seed: b.Seed, Name: b.Racer}
+	return race.Options{Ops: b.Ops, Runs: b.Runs, Warm: 2, Pieces: 8, Seed: b.Seed, Name: b.Racer, Wide: true}
+}
+
+// hashOf is that of the code that is timed; "" without a page.
+func (b Options) hashOf(version string) string {
+	if b.Page == nil {
+		return ""
+	}
+	return b.Page.Code.Solution(b.Task.Name, version)
 }
 
 // Measure times everything there is for one task, and stores it if it is to be kept.
 func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err error) {
+	start := time.Now()
 	p = page.Part{Task: b.Task.Name, Title: b.Task.Title, Date: page.Now(), Commit: b.commit(ctx), Go: runtime.Version(),
-		Seed: b.Seed, GPU: b.Devices.GPU, Before: page.Look(ctx)}
+		Seed: b.Seed, GPU: b.Devices.GPU, Before: page.Look(ctx), Runs: b.Runs}
 	if b.Torch != nil {
 		p.Peer = b.Torch.About
 	} else {
@@ -70,7 +79,7 @@ func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err erro
 		if right, err = b.rows(ctx, &p, workloads); err != nil {
 			return p, false, err
 		}
-		if b.Docs != "" && b.Workload == "" {
+		if b.Page != nil && b.Workload == "" {
 			if p.Versions, err = b.versions(ctx); err != nil {
 				return p, false, err
 			}
@@ -81,8 +90,8 @@ func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err erro
 			return p, false, err
 		}
 	}
-	p.After = page.Look(ctx)
-	if b.Docs == "" {
+	p.After, p.Seconds = page.Look(ctx), time.Since(start).Seconds()
+	if b.Page == nil {
 		return p, right, nil
 	}
 	return p, right, b.write(ctx, p)
@@ -112,6 +121,7 @@ func (b Options) rows(ctx context.Context, p *page.Part, workloads []race.Worklo
 		}
 		fmt.Print(row.Text(p.Test))
 		right = right && row.Right()
+		row.Kernels = b.hashOf("")
 		p.Rows = append(p.Rows, row)
 	}
 	return right, nil
@@ -135,22 +145,19 @@ func (b Options) peers(ctx context.Context) (all []race.Peer, closed func(), err
 	return all, closed, nil
 }
 
-// write puts a task's part into the document and redraws the whole document.
+// write keeps a task's part. With the last one that lacked, the page is written and its pictures are drawn.
 func (b Options) write(ctx context.Context, p page.Part) error {
-	d, err := page.Load(b.Docs)
+	if text := b.Page.Earlier().Compare(p); text != "" {
+		fmt.Println(text)
+	}
+	missing, err := b.Page.Put(p)
 	if err != nil {
 		return err
 	}
-	if text := d.Compare(p); text != "" {
-		fmt.Println(text)
+	fmt.Printf("Task %s took %.0f s, and is kept in %s.\n", p.Task, p.Seconds, b.Page.Dir)
+	if len(missing) > 0 {
+		fmt.Printf("The page still lacks tasks %s.\n", Names(missing))
+		return nil
 	}
-	d.Put(p)
-	if err := d.Write(b.Docs); err != nil {
-		return err
-	}
-	if err := d.Draw(ctx, b.Root, b.Docs); err != nil {
-		return err
-	}
-	fmt.Println("Written:", filepath.Join(b.Docs, "reference.md"))
-	return nil
+	return b.Page.Finish(ctx, b.Root)
 }

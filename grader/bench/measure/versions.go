@@ -50,6 +50,7 @@ func (b Options) onEach(ctx context.Context, o run.Options, name string, workloa
 			return nil, err
 		}
 		fmt.Printf("%s:%s", strings.TrimSpace(name+" "+o.Subject.Name), row.Text(race.SelfTest{}))
+		row.Kernels = b.hashOf(name)
 		all = append(all, page.Version{Name: name, Row: row})
 	}
 	return all, nil

@@ -62,7 +62,7 @@ func (a *Agreement) differ(how string) {
 // words for a table.
 func (a Agreement) words() string {
 	if a.Same == a.Tokens {
-		return fmt.Sprintf("the same %d as PyTorch's", a.Same)
+		return fmt.Sprintf("the same %d", a.Same)
 	}
-	return fmt.Sprintf("the same %d of %d as PyTorch's; two logits next to each other parted the rest", a.Same, a.Tokens)
+	return fmt.Sprintf("the same %d of %d; two logits next to each other parted the rest", a.Same, a.Tokens)
 }

@@ -56,9 +56,9 @@ func TestThePageSaysWhatWasWritten(t *testing.T) {
 		Agreement
 		says, not string
 	}{
-		{Agreement{Tokens: 8, Same: 8}, "| tokens | | the same 8 as PyTorch's |", "wrong"},
-		{Agreement{Tokens: 8, Same: 5}, "| tokens | | the same 5 of 8 as PyTorch's; two logits next to each other parted the rest |", "wrong"},
-		{Agreement{Tokens: 8, Same: 5, Differ: "token | 3"}, "| tokens | | wrong: token / 3 |", "**2.00**"},
+		{Agreement{Tokens: 8, Same: 8}, "| tokens | PyTorch eager, in a CUDA graph | the same 8 |", "wrong"},
+		{Agreement{Tokens: 8, Same: 5}, "| tokens | PyTorch eager, in a CUDA graph | the same 5 of 8; two logits next to each other parted the rest |", "wrong"},
+		{Agreement{Tokens: 8, Same: 5, Differ: "token | 3"}, "| tokens | PyTorch eager, in a CUDA graph | wrong: token / 3 |", "**2.00**"},
 		{Agreement{}, "PyTorch has weights of its own here", "tokens |"},
 	} {
 		c.Agreement = one.Agreement

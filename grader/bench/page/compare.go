@@ -64,13 +64,20 @@ func (p Part) rowPairs(r race.Row) (pairs []Pair) {
 
 func (p Part) modelPairs(c Model) (pairs []Pair) {
 	for _, before := range p.Models {
-		if before.Name != c.Name || len(before.Ours)*len(before.Theirs)*len(c.Ours)*len(c.Theirs) == 0 || before.Differ+c.Differ != "" {
+		if before.Name != c.Name || len(before.Ours)*len(c.Ours) == 0 {
 			continue
 		}
-		for _, l := range latencies {
-			was, _, _ := l.ratio(before)
-			is, _, _ := l.ratio(c)
-			pairs = append(pairs, Pair{c.Name + ", " + l.name + " beside PyTorch", was, is})
+		for _, other := range c.beside() {
+			for _, old := range before.beside() {
+				if old.Name != other.Name || len(old.Times)*len(other.Times) == 0 || old.Differ+other.Differ != "" {
+					continue
+				}
+				for _, l := range latencies {
+					was, _, _ := l.ratio(before, old)
+					is, _, _ := l.ratio(c, other)
+					pairs = append(pairs, Pair{c.Name + ", " + l.name + " beside " + other.Name, was, is})
+				}
+			}
 		}
 	}
 	return pairs

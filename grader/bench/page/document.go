@@ -30,8 +30,10 @@ type Part struct {
 	Seed          uint64
 	GPU           string `json:",omitempty"` // its name
 	Before, After State
-	Peer          string // "PyTorch 2.11.0"; "" where there was none
-	NoPeer        string // why
+	Runs          int     `json:",omitempty"` // of each racer
+	Seconds       float64 `json:",omitempty"` // that all of it took
+	Peer          string  // "PyTorch 2.11.0"; "" where there was none
+	NoPeer        string  // why
 	Test          race.SelfTest
 	Rows          []race.Row
 	Versions      []Version `json:",omitempty"`
@@ -53,6 +55,24 @@ type Model struct {
 	Not          string  // why there is no peer
 	Work         Work
 	Agreement
+	Others  []Other `json:",omitempty"` // besides
+	Kernels string  `json:",omitempty"` // the hash of the code that ran
+}
+
+// Other is a further program of the same model, beside ours.
+type Other struct {
+	Name  string // "PyTorch, torch.compile in a CUDA graph"
+	Times []Times
+	Not   string `json:",omitempty"` // why there are no times
+	Agreement
+}
+
+// Eager is what Theirs is: the same program, step by step as it is written, recorded once.
+const Eager = "PyTorch eager, in a CUDA graph"
+
+// beside are all programs that a model is compared with.
+func (m Model) beside() []Other {
+	return append([]Other{{Eager, m.Theirs, m.Not, m.Agreement}}, m.Others...)
 }
 
 // Work is the least that both have to do.
@@ -102,6 +122,15 @@ const (
 	pageName = "reference.md"
 )
 
+// Files are all that a page consists of.
+func Files() []string {
+	all := []string{jsonName, pageName}
+	for _, p := range pictures(Document{}) {
+		all = append(all, p.name+".svg", p.name+".png")
+	}
+	return all
+}
+
 // Load reads what is there; nothing at all is an empty document.
 func Load(dir string) (d Document, err error) {
 	d, err = Read(filepath.Join(dir, jsonName))
@@ -112,6 +141,21 @@ func Load(dir string) (d Document, err error) {
 		return d, fmt.Errorf("%w: repair it, or remove it to start again", err)
 	}
 	return d, nil
+}
+
+// Redraw writes the page alone, from the JSON that is there. It tells whether that changed anything.
+func Redraw(dir string, code Code) (changed bool, err error) {
+	d, err := Load(dir)
+	if err != nil {
+		return false, err
+	}
+	name := filepath.Join(dir, pageName)
+	was, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	text := d.Page(code)
+	return text != string(was), cache.WriteFile(name, []byte(text), 0o644)
 }
 
 // Read reads a document that an earlier run wrote.
@@ -126,8 +170,11 @@ func Read(file string) (d Document, err error) {
 	return d, nil
 }
 
-// Write writes the JSON and the page.
-func (d Document) Write(dir string) error {
+// Write writes the JSON and the page, beside the code that is here now.
+func (d Document) Write(dir string, code Code) error {
+	if err := d.Whole(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -138,5 +185,5 @@ func (d Document) Write(dir string) error {
 	if err := cache.WriteFile(filepath.Join(dir, jsonName), append(data, '\n'), 0o644); err != nil {
 		return err
 	}
-	return cache.WriteFile(filepath.Join(dir, pageName), []byte(d.page()), 0o644)
+	return cache.WriteFile(filepath.Join(dir, pageName), []byte(d.Page(code)), 0o644)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,36 +18,46 @@ type latency struct {
 	ceiling func(p Part) float64
 }
 
+// split is how many products of halves a prompt's products in float32 take.
+const split = 3
+
 var latencies = []latency{
-	{"TTFT", first, func(w Work) float64 { return w.Prompt }, "TFLOP/s", func(p Part) float64 { return p.Test.Adds.Median }},
-	{"TBT", each, func(w Work) float64 { return w.Token }, "TB/s", func(p Part) float64 { return p.Test.Copy.Median }},
+	{"TTFT", first, func(w Work) float64 { return w.Prompt }, "TFLOP/s", func(p Part) float64 { return p.Test.Tensor.Median / split }},
+	{"TBT", each, func(w Work) float64 { return w.Token }, "TB/s", func(p Part) float64 { return cmp.Or(p.Test.Read.Median, p.Test.Copy.Median) }},
 }
 
 // models is the table of models that answer.
-func (p Part) models(s *strings.Builder) {
+func (p Part) models(s *strings.Builder, now current) {
 	if len(p.Models) == 0 {
 		return
 	}
 	s.WriteString("\nTime to the first token (TTFT) and between tokens (TBT), each token fetched by the host; one process after the other, in turns.\n" +
 		p.sameModel() + "\nRates are of what a model has to do at least: a prompt's operations, and a step's weights and cache, read once. × is of the medians,\n" +
 		"and of their quartiles: the one of theirs over the far one of ours.\n\n" +
-		"| model | | | time | rate | of the ceiling | × |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+		"| model | | | time | rate | of the bound | × |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, c := range p.Models {
+		name := c.Name
+		if now.Code != nil {
+			name = mark(c.stale(p.Task, now)) + name
+		}
 		if len(c.Ours) == 0 {
-			fmt.Fprintf(s, "| %s | | | not measured: %s | | | |\n", c.Name, escape(c.Not))
+			fmt.Fprintf(s, "| %s | | | not measured: %s | | | |\n", name, escape(c.Not))
 			continue
 		}
-		name := c.Name
 		for _, l := range latencies {
 			fmt.Fprintf(s, "| %s | %s | ours | %s | |\n", name, l.name, l.cells(p, c, c.Ours))
-			fmt.Fprintf(s, "| | | PyTorch | %s |\n", l.theirs(p, c))
+			for _, other := range c.beside() {
+				fmt.Fprintf(s, "| | | %s | %s |\n", other.Name, l.theirs(p, c, other))
+			}
 			name = ""
 		}
-		switch {
-		case c.Differ != "":
-			fmt.Fprintf(s, "| | tokens | | wrong: %s | | | |\n", escape(c.Differ))
-		case c.Tokens > 0:
-			fmt.Fprintf(s, "| | tokens | | %s | | | |\n", c.Agreement.words())
+		for _, other := range c.beside() {
+			switch {
+			case other.Differ != "":
+				fmt.Fprintf(s, "| | tokens | %s | wrong: %s | | | |\n", other.Name, escape(other.Differ))
+			case other.Tokens > 0:
+				fmt.Fprintf(s, "| | tokens | %s | %s | | | |\n", other.Name, other.Agreement.words())
+			}
 		}
 	}
 }
@@ -66,21 +77,21 @@ func (l latency) cells(p Part, c Model, times []Times) string {
 }
 
 // theirs are the same and the ratio.
-func (l latency) theirs(p Part, c Model) string {
-	if len(c.Theirs) == 0 {
-		return "not measured: " + escape(c.Not) + " | | |"
+func (l latency) theirs(p Part, c Model, other Other) string {
+	if len(other.Times) == 0 {
+		return "not measured: " + escape(other.Not) + " | | |"
 	}
-	if c.Differ != "" {
-		return l.cells(p, c, c.Theirs) + " | wrong"
+	if other.Differ != "" {
+		return l.cells(p, c, other.Times) + " | wrong"
 	}
-	median, least, most := l.ratio(c)
-	return fmt.Sprintf("%s | **%.2f** (%.2f to %.2f)", l.cells(p, c, c.Theirs), median, least, most)
+	median, least, most := l.ratio(c, other)
+	return fmt.Sprintf("%s | **%.2f** (%.2f to %.2f)", l.cells(p, c, other.Times), median, least, most)
 }
 
 // ratio is of the medians; the two programs do not run side by side, so there are no pairs.
 // Around it: of the quartiles that are next to each other, and of the other two.
-func (l latency) ratio(c Model) (median, least, most float64) {
-	ours, theirs := l.stats(c.Ours), l.stats(c.Theirs)
+func (l latency) ratio(c Model, other Other) (median, least, most float64) {
+	ours, theirs := l.stats(c.Ours), l.stats(other.Times)
 	return theirs.Median / ours.Median, theirs.Q1 / ours.Q3, theirs.Q3 / ours.Q1
 }
 
@@ -95,6 +106,6 @@ func (p Part) sameModel() string {
 // ModelTable is the same for a terminal.
 func (p Part) ModelTable() string {
 	var s strings.Builder
-	p.models(&s)
+	p.models(&s, current{})
 	return s.String()
 }

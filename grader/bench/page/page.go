@@ -2,11 +2,9 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/timing"
 )
@@ -18,19 +16,21 @@ Only ` + "`make bench DOCS=1`" + ` writes this file: change nothing here. All ru
 
 Times are medians, with the quartiles. Each competitor ran in turns with ours, on new inputs for each run. Rows of each output
 were compared with float64: the error is that of a run's worst row, relative to the row's size, in the median of the runs.
-× is the median of the ratios of neighbouring runs, their time over ours: above 1, ours is faster. The ceiling is the rate of
-a copy within the device, or of multiply-adds in registers (float32 on plain units: tensor cores may exceed it), measured in
-the same run.
+× is the median of the ratios of neighbouring runs, their time over ours: above 1, ours is faster. A workload is bound by memory
+or by the units that compute, whichever would take longer. 'Of the bound' is the share of a rate that was measured in the same
+run: reading alone, a copy, multiply-adds in registers, or products of halves on tensor cores, of which a product of float32 split
+into halves takes three. Behind it is the share of the hardware's own figure: what the memory's pins allow, or the units' peak.
 `
 
-// page is all of reference.md.
-func (d Document) page() string {
+// Page is all of reference.md, beside the code that is here now.
+func (d Document) Page(code Code) string {
 	var s strings.Builder
 	s.WriteString(intro)
 	if len(d.Parts) == 0 {
 		s.WriteString("\nNot measured yet.\n")
 		return s.String()
 	}
+	d.writeStale(&s, code)
 	for _, p := range pictures(d) {
 		if !p.Empty() {
 			fmt.Fprintf(&s, "\n![%s](%s.svg)\n", p.Title, p.name)
@@ -40,12 +40,12 @@ func (d Document) page() string {
 		if p.GPU == "" {
 			p.GPU = d.gpu(p.Seed)
 		}
-		p.write(&s)
+		p.write(&s, current{code})
 	}
 	return s.String()
 }
 
-func (p Part) write(s *strings.Builder) {
+func (p Part) write(s *strings.Builder, now current) {
 	fmt.Fprintf(s, "\n## Task %s: %s\n\n", p.Task, p.Title)
 	s.WriteString(p.device())
 	if p.Before.Card != "" {
@@ -67,13 +67,13 @@ func (p Part) write(s *strings.Builder) {
 		fmt.Fprintf(s, "\n%s\n", escape(strings.ReplaceAll(p.Test.String(), "\n", " ")))
 	}
 	if len(p.Rows) > 0 {
-		s.WriteString("\n| workload | | time | rate | of the ceiling | × | error |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+		s.WriteString("\n| workload | | time | rate | of the bound | × | error |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 		for _, r := range p.Rows {
-			writeRow(s, r, p.Test)
+			writeRow(s, r, p.Test, mark(now.Stale(p.Task, "", r.Kernels)))
 		}
 	}
-	p.versions(s)
-	p.models(s)
+	p.versions(s, now)
+	p.models(s, now)
 }
 
 // gpu is the GPU of a run, which a part without a self-test does not name itself.
@@ -107,14 +107,14 @@ func known(s string) string {
 
 func escape(s string) string { return strings.ReplaceAll(s, "|", "/") }
 
-func writeRow(s *strings.Builder, r race.Row, t race.SelfTest) {
+func writeRow(s *strings.Builder, r race.Row, t race.SelfTest, mark string) {
 	if r.Left != "" {
-		fmt.Fprintf(s, "| %s | | not run: %s | | | | |\n", r.Name, escape(r.Left))
+		fmt.Fprintf(s, "| %s%s | | not run: %s | | | | |\n", mark, r.Name, escape(r.Left))
 	}
 	for i, e := range r.Entries {
 		name := ""
 		if i == 0 {
-			name = r.Name
+			name = mark + r.Name
 		}
 		fmt.Fprintf(s, "| %s | %s | %s |\n", name, e.Name, strings.Join(cells(r, e, i, t), " | "))
 	}
@@ -135,14 +135,8 @@ func cells(r race.Row, e race.Entry, i int, t race.SelfTest) []string {
 		return c
 	}
 	c[0] = timed(e)
-	tflops, tbps := r.Rates(e.Stats.Median)
-	c[1] = fmt.Sprintf("%.1f TFLOP/s", tflops)
-	if r.Traffic {
-		c[1] = fmt.Sprintf("%.2f TB/s", tbps)
-	}
-	if p := r.Percent(e.Stats.Median, t); p > 0 {
-		c[2] = fmt.Sprintf("%.0f %%", p)
-	}
+	b := r.Bound(t)
+	c[1], c[2] = b.Rate(r, e.Stats.Median), b.Of(e.Stats.Median)
 	if ratio := r.Ratio(e); i > 0 && ratio.N > 0 {
 		c[3] = fmt.Sprintf("**%.2f** (%.2f to %.2f)", ratio.Median, ratio.Q1, ratio.Q3)
 	}
@@ -181,59 +175,6 @@ func short(ns float64) string {
 		return fmt.Sprintf("%.2f ms", ns/1e6)
 	}
 	return fmt.Sprintf("%.1f µs", ns/1e3)
-}
-
-// versions has a table of a solution's versions for each workload that they ran.
-func (p Part) versions(s *strings.Builder) {
-	var ids []string
-	for _, v := range p.Versions {
-		if !slices.Contains(ids, v.Row.ID) {
-			ids = append(ids, v.Row.ID)
-		}
-	}
-	for _, id := range ids {
-		versionTable(s, slices.DeleteFunc(slices.Clone(p.Versions), func(v Version) bool { return v.Row.ID != id }))
-	}
-}
-
-// versionTable has each version of one workload against the one before, by how each
-// compares with the baseline that ran in turns with it.
-func versionTable(s *strings.Builder, versions []Version) {
-	if len(versions) < 2 {
-		return
-	}
-	fmt.Fprintf(s, "\nThe versions of the solution, on %s:\n\n| version | time | rate | × the one before | × the first |\n| --- | --- | --- | --- | --- |\n", versions[0].Row.Name)
-	var before, start float64
-	for _, v := range versions {
-		name := "graded"
-		if v.Name != "" {
-			name = build.VersionTitle(v.Name)
-		}
-		if v.Row.Left != "" || len(v.Row.Entries) == 0 || v.Row.Entries[0].Stats.N == 0 || v.Row.Entries[0].Wrong != "" {
-			fmt.Fprintf(s, "| %s | not measured | | | |\n", name)
-			continue
-		}
-		e := v.Row.Entries[0]
-		tflops, tbps := v.Row.Rates(e.Stats.Median)
-		rate := fmt.Sprintf("%.1f TFLOP/s", tflops)
-		if v.Row.Traffic {
-			rate = fmt.Sprintf("%.2f TB/s", tbps)
-		}
-		speed := 1 / e.Stats.Median
-		if len(v.Row.Entries) > 1 {
-			if ratio := v.Row.Ratio(v.Row.Entries[1]); ratio.N > 0 {
-				speed = ratio.Median
-			}
-		}
-		gain, all := "", ""
-		if before > 0 {
-			gain, all = fmt.Sprintf("%.2f", speed/before), fmt.Sprintf("%.2f", speed/start)
-		} else {
-			start = speed
-		}
-		before = speed
-		fmt.Fprintf(s, "| %s | %s | %s | %s | %s |\n", name, timed(e), rate, gain, all)
-	}
 }
 
 // Now is a date for a part: to the second, and the same everywhere.

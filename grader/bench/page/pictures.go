@@ -32,12 +32,14 @@ func speedUp(d Document) picture {
 	})
 	for _, part := range d.Parts {
 		for _, c := range part.Models {
-			if len(c.Ours)*len(c.Theirs) == 0 || c.Differ != "" {
-				continue
-			}
-			for _, l := range latencies {
-				median, least, most := l.ratio(c)
-				p.Bars = append(p.Bars, figure.Bar{Name: "PyTorch", Label: strings.ToLower(c.ID + "-" + l.name), Value: median, Low: least, High: most})
+			for _, other := range c.beside() {
+				if len(c.Ours)*len(other.Times) == 0 || other.Differ != "" {
+					continue
+				}
+				for _, l := range latencies {
+					median, least, most := l.ratio(c, other)
+					p.Bars = append(p.Bars, figure.Bar{Name: other.Name, Label: strings.ToLower(c.ID + "-" + l.name), Value: median, Low: least, High: most})
+				}
 			}
 		}
 	}

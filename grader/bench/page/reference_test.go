@@ -40,7 +40,23 @@ func entry(name string, ns float64) race.Entry {
 }
 
 var quiet = race.SelfTest{Device: device.Info{Name: "A made-up GPU"}, Library: "cuBLAS 1.2.3",
-	Limits: device.Limits{FLOPS: 67e12, Bandwidth: 3.35e12}, Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}
+	Limits: device.Limits{FLOPS: 67e12, Bandwidth: 3.35e12, Tensor: 990e12}, Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12}),
+	Read: timing.Describe([]float64{3.2e12}), Tensor: timing.Describe([]float64{800e12})}
+
+// code is what is here in these tests: every solution has the hash "h", its versions "h/1_rows" and so on.
+type code struct{ changed string } // a task whose code has another
+
+func (c code) Solution(task registry.Name, version string) string {
+	if string(task) == c.changed {
+		return "other"
+	}
+	if version == "" {
+		return "h"
+	}
+	return "h/" + version
+}
+
+func (c code) Model(task registry.Name) string { return c.Solution(task, "model") }
 
 // madeUp is a document with something of everything.
 func madeUp(t *testing.T) (d Document) {
@@ -59,7 +75,7 @@ func madeUp(t *testing.T) (d Document) {
 			require.NoError(t, err)
 			work := race.WorkOf(op, c)
 			least := max(work.FLOPS/60e3, work.Bytes/3e3) // nanoseconds
-			row := race.Row{Workload: w, Work: work, Entries: []race.Entry{entry("ours", 1.2*least), entry("unfused, cuBLAS", 3*least)}}
+			row := race.Row{Workload: w, Work: work, Tensor: op.Timed.Tensor, Kernels: "h", Entries: []race.Entry{entry("ours", 1.2*least), entry("unfused, cuBLAS", 3*least)}}
 			for j, peer := range w.Peers {
 				row.Entries = append(row.Entries, entry(peer, float64(j+1)*1.1*least))
 			}
@@ -74,15 +90,19 @@ func madeUp(t *testing.T) (d Document) {
 					if name == "" {
 						r.Entries = []race.Entry{entry("ours", r.Entries[0].Stats.Median/2), r.Entries[1]}
 					}
+					if name != "" {
+						r.Kernels = "h/" + name
+					}
 					p.Versions = append(p.Versions, Version{Name: name, Row: r})
 				}
 			}
 			d.Put(p)
 		}
 	}
-	d.Put(Part{Task: "6", Title: "Models", Models: []Model{
-		{Name: "a model", ID: "model-1-2", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
-		{Name: "another", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
+	d.Put(Part{Task: "6", Title: "Models", Commit: "abc", Before: d.Parts[0].Before, Models: []Model{
+		{Name: "a model", ID: "model-1-2", Kernels: "h/model", Others: []Other{{Name: "PyTorch compiled", Times: []Times{{First: around(1.5e9, 5), Each: around(2e7, 20)}}}},
+			Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Theirs: []Times{{First: around(2e9, 5), Each: around(3e7, 20)}}},
+		{Name: "another", Kernels: "h/model", Ours: []Times{{First: around(1e9, 5), Each: around(1e7, 20)}}, Not: "there is no python3"},
 	}})
 	return d
 }
@@ -90,11 +110,11 @@ func madeUp(t *testing.T) (d Document) {
 func TestThePageComesFromTheJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "docs")
 	d := madeUp(t)
-	require.NoError(t, d.Write(dir))
+	require.NoError(t, d.Write(dir, code{}))
 	again, err := Load(dir)
 	require.NoError(t, err)
 	assert.Equal(t, d, again)
-	page := again.page()
+	page := again.Page(code{})
 	written, err := os.ReadFile(filepath.Join(dir, pageName))
 	require.NoError(t, err)
 	assert.Equal(t, page, string(written))
@@ -112,7 +132,7 @@ func TestThePageComesFromTheJSON(t *testing.T) {
 func TestAModelsRatesAreOfWhatItHasToDo(t *testing.T) {
 	c := Model{Name: "a model", Ours: []Times{{First: []float64{1e9}, Each: []float64{1e7}}}, Theirs: []Times{{First: []float64{2e9}, Each: []float64{2e7}}},
 		Work: Work{Prompt: 45e12, Token: 27e9}, Agreement: Agreement{Tokens: 3, Same: 3}}
-	p := Part{Test: race.SelfTest{Copy: timing.Describe([]float64{3e12}), Adds: timing.Describe([]float64{60e12})}, Models: []Model{c}}
+	p := Part{Test: race.SelfTest{Copy: timing.Describe([]float64{3e12}), Tensor: timing.Describe([]float64{180e12})}, Models: []Model{c}}
 	for _, says := range []string{"| 45.00 TFLOP/s | 75 % | |", "| 22.50 TFLOP/s | 38 % | **2.00** (2.00 to 2.00) |", "| 2.70 TB/s | 90 % | |", "| 1.35 TB/s | 45 % | **2.00** (2.00 to 2.00) |"} {
 		assert.Contains(t, p.ModelTable(), says)
 	}
@@ -131,7 +151,7 @@ func TestVersionsHaveATableForEachWorkload(t *testing.T) {
 		}
 	}
 	var s strings.Builder
-	p.versions(&s)
+	p.versions(&s, current{code{}})
 	tables := strings.Split(strings.TrimSpace(s.String()), "The versions of the solution, on ")
 	require.Len(t, tables, 3)
 	for i, table := range tables[1:] {
@@ -144,18 +164,18 @@ func TestVersionsHaveATableForEachWorkload(t *testing.T) {
 	}
 	p.Versions = p.Versions[:2] // one version on two workloads is no comparison
 	s.Reset()
-	p.versions(&s)
+	p.versions(&s, current{code{}})
 	assert.Empty(t, s.String())
 }
 
 func TestWhatIsNotMeasuredIsSaid(t *testing.T) {
-	assert.Contains(t, Document{}.page(), "Not measured yet.")
+	assert.Contains(t, Document{}.Page(code{}), "Not measured yet.")
 	d := Document{}
 	d.Put(Part{Task: "4", Test: race.SelfTest{Not: "needs a GPU"}, NoPeer: "there is no GPU", Rows: []race.Row{
 		{Workload: race.Workload{Name: "one"}, Entries: []race.Entry{{Name: "ours", Not: "needs a GPU", Worst: 1e-7}, {Name: "bad", Wrong: "a | b"}}},
 		{Workload: race.Workload{Name: "two"}, Left: "it died"},
 	}})
-	page := d.page()
+	page := d.Page(code{})
 	for _, says := range []string{"self-test: not measured: needs a GPU", "not measured: needs a GPU |", "wrong: a / b", "not run: it died", "PyTorch was not compared with"} {
 		assert.Contains(t, page, says)
 	}
@@ -173,7 +193,7 @@ func TestAnEarlierRunIsRead(t *testing.T) {
 	d, err := Load(dir)
 	require.NoError(t, err, "nothing at all is an empty document")
 	assert.Empty(t, d.Parts)
-	require.NoError(t, madeUp(t).Write(dir))
+	require.NoError(t, madeUp(t).Write(dir, code{}))
 	d, err = Read(filepath.Join(dir, jsonName))
 	require.NoError(t, err)
 	assert.NotEmpty(t, d.Parts)
@@ -199,7 +219,7 @@ func TestPicturesAreDrawn(t *testing.T) {
 	d := madeUp(t)
 	var labels []string // no peer, no ratio
 	for _, bar := range pictures(d)[0].Bars {
-		if bar.Name == "PyTorch" {
+		if bar.Name == Eager {
 			labels = append(labels, bar.Label)
 		}
 	}
@@ -253,10 +273,10 @@ func TestTheSameBenchTwice(t *testing.T) {
 	models.Models = slices.Clone(models.Models)
 	models.Models[0].Theirs = []Times{{First: around(2e9, 5), Each: around(2e7, 20)}}
 	_, twice = d.Pairs(models)
-	require.Len(t, twice, 2, "the other model has no peer")
+	require.Len(t, twice, 4, "two beside each of two; the other model has no peer")
 	assert.Contains(t, Again(twice), "  -33.")
-	assert.Contains(t, Again(twice), "a model, TBT beside PyTorch")
-	assert.Contains(t, Again(twice), "1 of 2 ratios")
+	assert.Contains(t, Again(twice), "a model, TBT beside "+Eager)
+	assert.Contains(t, Again(twice), "3 of 4 ratios")
 	assert.Equal(t, "The two runs have no ratio in common.", Again(nil))
 
 	assert.Empty(t, d.Compare(Part{Task: "9"}))

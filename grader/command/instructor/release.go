@@ -17,15 +17,16 @@ var Release = command.Command{Name: "release", Group: command.Course, Summary: "
 	Define: func(f *flag.FlagSet) command.Run {
 		version := f.String("version", "", "what to call it, `2027.1`; the commit's date without it")
 		course := f.String("course", "", "`course.toml` of the class: its variant is what students get; the plain course without it")
+		stale := f.Bool("stale", false, "write it even if rows of docs/reference.md are stale, which the page says then")
 		return func(places []string) (int, error) {
 			if len(places) > 1 {
 				return command.Failed, errors.New("release: want one folder, or none for out/release")
 			}
-			return writeRelease(append(places, "out/release")[0], *version, *course)
+			return writeRelease(append(places, "out/release")[0], *version, *course, *stale)
 		}
 	}}
 
-func writeRelease(dir, version, course string) (int, error) {
+func writeRelease(dir, version, course string, stale bool) (int, error) {
 	root, err := repo.Root()
 	if err != nil {
 		return command.Failed, err
@@ -33,6 +34,9 @@ func writeRelease(dir, version, course string) (int, error) {
 	variant, err := folder.Variant(root, course)
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
+	}
+	if err := fresh(root); err != nil && !stale {
+		return command.Failed, fmt.Errorf("release: docs/reference.md: %w; STALE=1 writes a release all the same", err)
 	}
 	ctx, stop := command.Interruptible()
 	defer stop()
@@ -54,4 +58,13 @@ func writeRelease(dir, version, course string) (int, error) {
 		harmless.Println("warning: the working tree has changes that are not committed; they are not in the release")
 	}
 	return command.Full, nil
+}
+
+// fresh says why the reference's page may not go to students.
+func fresh(root string) error {
+	d, code, err := readPage(root)
+	if err != nil {
+		return err
+	}
+	return d.Fresh(code)
 }

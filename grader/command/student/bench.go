@@ -33,6 +33,7 @@ type timing struct {
 	docs, again, commit    string
 	quick, here            bool
 	mistakes, mutants      bool
+	thresholds             bool
 	runs                   int
 	seed                   uint64
 	released               bool // this is the students' tree, which has no solutions
@@ -50,14 +51,15 @@ func Bench(course *Course) command.Command {
 			f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that DOCS=1 wrote: `file`")
 			f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
 			f.BoolVar(&b.quick, "quick", false, "fewer runs")
-			f.IntVar(&b.runs, "runs", 15, "how `many` runs of each racer are timed")
+			f.IntVar(&b.runs, "runs", 0, fmt.Sprintf("how `many` runs of each racer are timed; %d without it, and %d for the reference's page", usualRuns, pageRuns))
 			f.Uint64Var(&b.seed, "seed", 0, aboutSeed+"; without it, a new one is drawn")
 			if course != nil {
 				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs TASK")
-				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`")
+				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`, when all tasks are timed: a second call goes on where the first ended")
 				f.BoolVar(&b.here, "docs", false, "the same into docs: reference.md is made by this alone")
-				f.StringVar(&b.commit, "commit", "", "the commit to name there, where git does not `tell`")
+				f.StringVar(&b.commit, "commit", "", "the `hash` of the commit to name there, where git does not tell")
 				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+ladderNames()+"`")
+				f.BoolVar(&b.thresholds, "thresholds", false, "time what speed is marked against, and the same in float32, on the workloads that are graded; print what thresholds the marks would need")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
@@ -71,6 +73,12 @@ func Bench(course *Course) command.Command {
 			}
 		}}
 }
+
+// How many runs of each racer are timed.
+const (
+	usualRuns = 15
+	pageRuns  = 7
+)
 
 // ladderNames are those that the rubrics have.
 var ladderNames = sync.OnceValue(func() string {
@@ -111,8 +119,16 @@ func (b *timing) check() error {
 		}
 		b.task = string(b.steps.Workload.Task)
 	}
+	if b.thresholds && (b.docs != "" || b.again != "" || b.mistakes || b.mutants || b.workload != "") {
+		return errors.New("bench: THRESHOLDS times the workloads that are graded: with it go only TASK, RUNS, SEED and DEVICE")
+	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(run.Seeds)
+	}
+	if b.runs == 0 {
+		if b.runs = usualRuns; b.docs != "" {
+			b.runs = pageRuns
+		}
 	}
 	if b.quick {
 		b.runs = min(b.runs, 5)
@@ -134,8 +150,8 @@ func (b timing) run() (int, error) {
 	_, err = edition.Load(os.DirFS(root))
 	b.released = err == nil || b.course == nil
 	b.solution = b.submission == "" && !b.released
-	if b.docs != "" && (!b.solution || b.version != "") {
-		return command.Failed, errors.New("bench: DOCS (or O) writes the page of the reference solutions; the times of a submission or an earlier version go to the terminal alone")
+	if b.docs != "" && (!b.solution || b.version != "" || b.workload != "") {
+		return command.Failed, errors.New("bench: DOCS (or O) writes the page of the reference solutions; the times of a submission, an earlier version or one workload go to the terminal alone")
 	}
 	devices, err := run.Choose(root, b.device)
 	if err != nil {
@@ -151,6 +167,12 @@ func (b timing) run() (int, error) {
 		Runs: b.runs, Workload: b.workload, Racer: b.racer(), Beside: (!b.solution || b.version != "") && !b.released, Released: b.released,
 		Commit: b.commit, Docs: b.docs, Absent: "there is no GPU",
 		Whose: func(t *rubric.Task) (run.Subject, error) { return b.files(root, t) }}
+	if b.docs != "" && !b.mistakes {
+		if m.Page, err = b.page(ctx, root, devices, m.Has); err != nil {
+			return command.Failed, fmt.Errorf("bench: DOCS: %w", err)
+		}
+		m.Commit = m.Page.Made.Commit
+	}
 	if devices.Kind == device.CUDA {
 		if m.Torch, err = peers.StartTorch(ctx, root); err == nil {
 			defer m.Torch.Close()
@@ -164,6 +186,10 @@ func (b timing) run() (int, error) {
 	again := comparison{file: b.again, earlier: earlier}
 	for _, t := range tasks {
 		if b.mistakes && t.Name != "4" || !b.mistakes && !m.Has(t) {
+			continue
+		}
+		if b.stored(m.Page, t.Name) {
+			some = true
 			continue
 		}
 		m.Task, some = t, true
@@ -185,6 +211,11 @@ func (b timing) run() (int, error) {
 		return command.Failed, fmt.Errorf("bench: nothing to time: no workload%s%s; docs/reference.md shows those that there are", of(" of task ", b.task), of(" whose id begins with ", b.workload))
 	}
 	again.print()
+	if m.Page != nil && !m.Page.Finished {
+		if _, missing := m.Page.Document(); len(missing) == 0 {
+			return code, m.Page.Finish(ctx, root)
+		}
+	}
 	return code, nil
 }
 
@@ -203,6 +234,8 @@ func (b timing) time(ctx context.Context, m measure.Options, again *comparison) 
 		return m.Ladder(ctx, b.steps)
 	case b.mistakes:
 		return true, m.Mistakes(ctx)
+	case b.thresholds:
+		return m.Thresholds(ctx)
 	case b.mutants:
 		cheats, err := b.course.Cheats(m.Root, m.Task)
 		if err != nil {

@@ -28,6 +28,12 @@ type Timed struct {
 	Baseline string
 	// BaselineElsewhere tells that the baseline writes no output of the case's, so that there is none to check.
 	BaselineElsewhere bool
+	// Wide is what the same in float32 is called, where the baseline is of fewer bits: it is shown beside it, and
+	// no marks depend on it. "" is none.
+	Wide string
+	// Tensor is what one operation costs of those that tensor cores do on halves: three where numbers of float32
+	// are split into two halves, less than one for codes of 8 bits. 0 is none: plain units do the work.
+	Tensor float64
 	// Each is the number that each sequence has in a workload of a shape; nil for the fourth size: all
 	// slots of a cache are filled.
 	Each func(shape []int) int

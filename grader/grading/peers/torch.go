@@ -113,10 +113,21 @@ func (t *Torch) Close() {
 	_ = t.cmd.Wait()
 }
 
-// Kinds are what PyTorch is asked for, by the names that reports use.
-var Kinds = map[string]string{
-	"matmul": "torch.matmul", "softmax": "torch.softmax", "sdpa": "SDPA", "half": "SDPA, float16", "math": "SDPA, math", "multihead": "nn.Multihead",
-	"flash": "FlashAttention-2", "cudnn": "cuDNN", "sage": "SageAttention 1",
+// Kind is something that PyTorch, or a package beside it, can do with a workload.
+type Kind struct {
+	Name string // in reports
+	// Own tells that its weights or its cache are its own, in a format of its own: its output is not the case's, and the
+	// peer holds it against the same product in float32 by itself.
+	Own bool
+}
+
+// Kinds are what PyTorch is asked for, by the names that rubrics use.
+var Kinds = map[string]Kind{
+	"matmul": {Name: "torch.matmul"}, "softmax": {Name: "torch.softmax"}, "sdpa": {Name: "SDPA"}, "half": {Name: "SDPA, float16"}, "math": {Name: "SDPA, math"},
+	"multihead": {Name: "nn.Multihead"}, "flash": {Name: "FlashAttention-2"}, "cudnn": {Name: "cuDNN"}, "fa4": {Name: "FlashAttention-4"},
+	"sage": {Name: "SageAttention 1"}, "rotated": {Name: "rotation in PyTorch, SDPA"}, "cached": {Name: "cuDNN, a cache of halves", Own: true},
+	"joined": {Name: "one linear layer, PyTorch"}, "three": {Name: "three linear layers, PyTorch"},
+	"int4pack": {Name: "torchao's int4 (PyTorch)", Own: true}, "bitsandbytes": {Name: "bitsandbytes, NF4", Own: true}, "humming": {Name: "humming", Own: true},
 }
 
 func (t *Torch) Racers(_ context.Context, w race.Workload, c problem.Problem) (all []race.Racer) {
@@ -136,9 +147,9 @@ type FromTorch struct {
 	c    problem.Problem
 }
 
-func (p *FromTorch) Name() string { return Kinds[p.kind] }
+func (p *FromTorch) Name() string { return Kinds[p.kind].Name }
 
-func (p *FromTorch) Checked() bool { return true }
+func (p *FromTorch) Checked() bool { return !Kinds[p.kind].Own }
 
 func (p *FromTorch) Run(turn wire.Turn) (r timing.Run) {
 	failed := func(err error) timing.Run {

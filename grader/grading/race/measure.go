@@ -18,6 +18,8 @@ type Row struct {
 	Workload
 	Sizes   string // of the case that ran: smaller ones in the simulator
 	Work    timing.Work
+	Tensor  float64 `json:",omitempty"` // operations of tensor cores in halves for each of Work's; 0 for plain units
+	Kernels string  `json:",omitempty"` // the hash of the code that ran, without its comments; "" where nobody knows
 	Device  device.Info
 	Limits  device.Limits
 	Library string
@@ -41,7 +43,7 @@ func Measure(ctx context.Context, r *supervise.Runner, w Workload, o Options, pe
 	if err != nil {
 		return row, err
 	}
-	row.Sizes, row.Work = fmt.Sprint(c.Sizes), WorkOf(op, c)
+	row.Sizes, row.Work, row.Tensor = fmt.Sprint(c.Sizes), WorkOf(op, c), op.Timed.Tensor
 	talk, failed, err := r.Time(ctx, c)
 	if err != nil {
 		return row, err
@@ -55,6 +57,9 @@ func Measure(ctx context.Context, r *supervise.Runner, w Workload, o Options, pe
 	if talk.Ready.NoBaseline == "" {
 		racers = append(racers, &InWorker{talk, wire.Baseline, beside(op), op.Timed.BaselineElsewhere})
 		row.Alone = alone(talk, o)
+		if o.Wide && op.Timed.Wide != "" {
+			racers = append(racers, besides{&InWorker{talk, wire.Wide, op.Timed.Wide, op.Timed.BaselineElsewhere}})
+		}
 	}
 	for _, p := range peers {
 		racers = append(racers, p.Racers(ctx, w, c)...)
@@ -139,7 +144,7 @@ type InWorker struct {
 func (w *InWorker) Name() string { return w.name }
 
 func (w *InWorker) Checked() bool {
-	return w.Who == wire.Ours || (w.Who == wire.Baseline && !w.elsewhere)
+	return w.Who == wire.Ours || ((w.Who == wire.Baseline || w.Who == wire.Wide) && !w.elsewhere)
 }
 
 func (w *InWorker) Run(t wire.Turn) timing.Run {

@@ -21,6 +21,8 @@ type SelfTest struct {
 	Free    int64        // bytes of device memory, before anything was allocated
 	Copy    timing.Stats // bytes a second, read and written
 	Adds    timing.Stats // float32 operations a second
+	Read    timing.Stats // bytes a second of reading alone; none in earlier documents
+	Tensor  timing.Stats // operations a second on halves by tensor cores; none where it cannot be measured
 	Noisy   string       // why the machine is too noisy to judge; "" if it is not
 	Not     string       // why nothing was measured
 }
@@ -57,28 +59,45 @@ func Test(ctx context.Context, r *supervise.Runner, op string, o Options) (SelfT
 		t.Not = "needs a GPU"
 		return t, talk.End()
 	}
-	var copies, adds []float64
-	fillings := map[wire.Who]*Filling{wire.Copying: {}, wire.Adding: {}}
+	work := map[wire.Who]float64{wire.Copying: 2 * float64(largestTwins(c)), wire.Adding: wire.AddedFLOPS(t.Device.Processors),
+		wire.Reading: float64(talk.Ready.Reads), wire.Tensors: wire.TensorFLOPS(t.Device.Processors)}
+	rates, not := t.rates(talk, o, work)
+	if not != "" {
+		t.Not = not
+		return t, talk.End()
+	}
+	t.Copy, t.Adds = timing.Describe(rates[wire.Copying]), timing.Describe(rates[wire.Adding])
+	t.Read, t.Tensor = timing.Describe(rates[wire.Reading]), timing.Describe(rates[wire.Tensors])
+	t.judge()
+	return t, talk.End()
+}
+
+// rates runs each kind of work in turns. One that only some GPUs can do is left out where it fails.
+func (t *SelfTest) rates(talk *supervise.Talk, o Options, work map[wire.Who]float64) (rates map[wire.Who][]float64, failed string) {
+	fillings := map[wire.Who]*Filling{}
+	for who := range work {
+		fillings[who] = &Filling{}
+	}
+	rates, left := map[wire.Who][]float64{}, map[wire.Who]bool{}
 	for i := range o.Warm + max(2*o.Runs, 20) {
-		for _, who := range []wire.Who{wire.Copying, wire.Adding} {
-			r := fillings[who].Hidden((&InWorker{Talk: talk, Who: who}).Run, wire.Turn{Seed: o.TurnSeed("self-test", i)})
-			if r.Error != nil {
-				t.Not = r.Error.Error()
-				return t, talk.End()
+		for _, who := range []wire.Who{wire.Copying, wire.Adding, wire.Reading, wire.Tensors} {
+			if left[who] || work[who] == 0 {
+				continue
 			}
-			seconds := r.Time() / 1e9
-			switch {
-			case i < o.Warm || seconds <= 0:
-			case who == wire.Copying:
-				copies = append(copies, 2*float64(largestTwins(c))/seconds)
-			default:
-				adds = append(adds, wire.AddedFLOPS(t.Device.Processors)/seconds)
+			r := fillings[who].Hidden((&InWorker{Talk: talk, Who: who}).Run, wire.Turn{Seed: o.TurnSeed("self-test", i)})
+			if r.Error != nil && who == wire.Tensors {
+				left[who] = true
+				continue
+			}
+			if r.Error != nil {
+				return nil, r.Error.Error()
+			}
+			if seconds := r.Time() / 1e9; i >= o.Warm && seconds > 0 {
+				rates[who] = append(rates[who], work[who]/seconds)
 			}
 		}
 	}
-	t.Copy, t.Adds = timing.Describe(copies), timing.Describe(adds)
-	t.judge()
-	return t, talk.End()
+	return rates, ""
 }
 
 // selfTestOf is what the worker of an operation is asked for.
@@ -139,8 +158,15 @@ func (t SelfTest) String() string {
 	if t.Not != "" {
 		return "self-test: not measured: " + t.Not
 	}
-	s := fmt.Sprintf("self-test: a copy %.3f TB/s (spread %.1f %%; the memory's pins allow %.2f), multiply-adds %.1f TFLOP/s (spread %.1f %%; peak %.1f); %s",
-		t.Copy.Median/1e12, 100*t.Copy.Spread(), t.Limits.Bandwidth/1e12, t.Adds.Median/1e12, 100*t.Adds.Spread(), t.Limits.FLOPS/1e12, t.Library)
+	s := fmt.Sprintf("self-test: a copy %.3f TB/s (spread %.1f %%; the memory's pins allow %.2f), multiply-adds %.1f TFLOP/s (spread %.1f %%; peak %.1f)",
+		t.Copy.Median/1e12, 100*t.Copy.Spread(), t.Limits.Bandwidth/1e12, t.Adds.Median/1e12, 100*t.Adds.Spread(), t.Limits.FLOPS/1e12)
+	if t.Read.N > 0 {
+		s += fmt.Sprintf(", reading %.3f TB/s", t.Read.Median/1e12)
+	}
+	if t.Tensor.N > 0 {
+		s += fmt.Sprintf(", tensor cores in halves %.0f TFLOP/s (peak %.0f)", t.Tensor.Median/1e12, t.Limits.Tensor/1e12)
+	}
+	s += "; " + t.Library
 	if t.Noisy != "" {
 		return s + "\nToo noisy to judge: " + t.Noisy
 	}

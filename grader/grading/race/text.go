@@ -28,19 +28,6 @@ func (r Row) Rates(ns float64) (tflops, tbps float64) {
 	return r.Work.FLOPS / ns / 1000, r.Work.Bytes / ns / 1000
 }
 
-// Percent is how much of the measured ceiling a time reaches: of the copy's rate where
-// memory is the bound, of the multiply-adds' rate elsewhere.
-func (r Row) Percent(ns float64, t SelfTest) float64 {
-	tflops, tbps := r.Rates(ns)
-	if r.Traffic && t.Copy.Median > 0 {
-		return 100 * tbps * 1e12 / t.Copy.Median
-	}
-	if !r.Traffic && t.Adds.Median > 0 {
-		return 100 * tflops * 1e12 / t.Adds.Median
-	}
-	return 0
-}
-
 // Text is the row for a terminal.
 func (r Row) Text(t SelfTest) string {
 	var s strings.Builder
@@ -64,19 +51,15 @@ func (r Row) EntryText(e Entry, i int, t SelfTest) string {
 	case e.Not != "" || e.Stats.N == 0:
 		return "not measured: " + e.Not
 	}
-	tflops, tbps := r.Rates(e.Stats.Median)
 	text := fmt.Sprintf("%10s (%s to %s, %d runs", Microseconds(e.Stats.Median), Microseconds(e.Stats.Q1), Microseconds(e.Stats.Q3), e.Stats.N)
 	if e.Stats.Outliers > 0 {
 		text += fmt.Sprintf(", %d far off, to %s", e.Stats.Outliers, Microseconds(e.Stats.Most))
 	}
 	text += ")"
-	if r.Traffic {
-		text += fmt.Sprintf("  %.2f TB/s", tbps)
-	} else {
-		text += fmt.Sprintf("  %.1f TFLOP/s", tflops)
-	}
-	if p := r.Percent(e.Stats.Median, t); p > 0 {
-		text += fmt.Sprintf(", %.0f %% of the ceiling", p)
+	b := r.Bound(t)
+	text += "  " + b.Rate(r, e.Stats.Median)
+	if of := b.Of(e.Stats.Median); of != "" {
+		text += ", " + of
 	}
 	if e.Usual > 0 {
 		text += fmt.Sprintf("  error %.1e", e.Usual)

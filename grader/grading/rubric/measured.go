@@ -35,6 +35,9 @@ func (t *Task) Measured() string {
 			panic("rubric: " + err.Error()) // numbers and texts alone: a test sees to it
 		}
 		parts = append(parts, string(text))
+		if one.Speed32 != (Curve{}) { // a ratio that was measured beside float32 means something else
+			parts = append(parts, "speed is beside as many bits as the inputs have")
+		}
 	}
 	return cache.Key(parts...)
 }

@@ -36,6 +36,7 @@ type Task struct {
 	Shares   Shares
 	Traffic  Curve    // of checks without one of their own
 	Speed    Curve    // the same, of the ratio to the baseline: more is better
+	Speed32  Curve    `toml:"speed32" json:"-"` // the same times beside float32, where Speed is beside fewer bits: shown, not marked
 	Checks   []Check  `toml:"check"`
 	Reports  []Report `toml:"report"`
 	Bench    Bench    `json:"-"`
@@ -88,7 +89,8 @@ type Check struct {
 	// OwnShares are this check's own, where the task's do not fit.
 	OwnShares *Shares `toml:"shares"`
 	// SpeedCurve is this check's own, where the task's does not fit.
-	SpeedCurve *Curve `toml:"speed"`
+	SpeedCurve   *Curve `toml:"speed"`
+	Speed32Curve *Curve `toml:"speed32" json:"-"`
 	// Ladder are workloads for speed: the first that fits in the GPU's free memory is
 	// timed.
 	Ladder []Rung `toml:"timed"`
@@ -139,6 +141,15 @@ func (t *Task) SpeedOf(c Check) Curve {
 		return *c.SpeedCurve
 	}
 	return t.Speed
+}
+
+// Speed32Of is where the marks for a check's speed would begin and be full beside float32; zeros where it is marked
+// beside that, or nobody says.
+func (t *Task) Speed32Of(c Check) Curve {
+	if c.Speed32Curve != nil {
+		return *c.Speed32Curve
+	}
+	return t.Speed32
 }
 
 // Split is what a check's points are for.

@@ -22,6 +22,7 @@ type Ready struct {
 	Clock   bool // the device keeps time
 	Limits  device.Limits
 	Free    int64  // bytes of device memory, before anything of the case was allocated
+	Reads   int64  // bytes that Reading reads
 	Library string // of dense products
 	// NoBaseline says why there is none to compare with.
 	NoBaseline string
@@ -34,8 +35,11 @@ type Who string
 const (
 	Ours     Who = "ours"     // the submission's code
 	Baseline Who = "baseline" // the course's unfused way through the vendor's library
+	Wide     Who = "wide"     // the same in float32, where the baseline is not
 	Copying  Who = "copy"     // a copy within the device: bytes that are known
 	Adding   Who = "flops"    // multiply-adds in registers: operations that are known
+	Reading  Who = "read"     // reading alone
+	Tensors  Who = "tensors"  // products of halves on tensor cores, whose operands lie in registers and shared memory
 )
 
 // Turn asks for one thing.
@@ -128,4 +132,17 @@ const (
 // AddedFLOPS is the operations of one run of Adding; a multiply-add is two.
 func AddedFLOPS(processors int) float64 {
 	return 2 * AddsOfRound * float64(processors) * AddBlocks * AddThreads * AddRounds
+}
+
+// What Tensors does: a block for each processor, of two warpgroups, each of them so many rounds of a product
+// of 64 × 64 by 64 × 256 halves, which lie in shared memory.
+const (
+	TensorThreads = 256
+	TensorRounds  = 4096
+	TensorShared  = 2 * (2*64*64 + 64*256)
+)
+
+// TensorFLOPS is the operations of one run of Tensors.
+func TensorFLOPS(processors int) float64 {
+	return 2 * 64 * 64 * 256 * TensorThreads / 128 * TensorRounds * float64(processors)
 }

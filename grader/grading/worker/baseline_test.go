@@ -35,9 +35,18 @@ func TestSoftmaxOfTheBaseline(t *testing.T) {
 		require.NoError(t, err)
 		scores, err := device.Upload(d, "scores", x.Data)
 		require.NoError(t, err)
-		require.NoError(t, g.softmaxRows(scores.Memory(), 2*s.SeqQ, s.SeqQ, s.SeqK, s.Causal, s.Window))
+		m := mask{s.SeqQ, s.SeqK, s.Causal, s.Window}
+		narrow, err := device.Alloc[device.Float16](d, "probabilities", len(x.Data))
+		require.NoError(t, err)
+		require.NoError(t, g.softmaxRows(narrow.Memory(), scores.Memory(), tensor.Float16, 2*s.SeqQ, m))
+		halves, err := narrow.CopyOut(d)
+		require.NoError(t, err)
+		require.NoError(t, g.softmaxRows(scores.Memory(), scores.Memory(), tensor.Float32, 2*s.SeqQ, m))
 		got, err := scores.CopyOut(d)
 		require.NoError(t, err)
+		for i, h := range halves {
+			require.Equal(t, device.ToFloat16(got[i]), h)
+		}
 		for row := range 2 * s.SeqQ {
 			here := x.Data[row*s.SeqK:][:s.SeqK]
 			sum := 0.0
@@ -55,5 +64,6 @@ func TestSoftmaxOfTheBaseline(t *testing.T) {
 			}
 		}
 		assert.NoError(t, d.Free(scores.Memory()))
+		assert.NoError(t, d.Free(narrow.Memory()))
 	}
 }

@@ -80,14 +80,17 @@ __device__ float warp_sum(float x) {
     return x;
 }
 
-// Softmax of one row of scores [rows, keys] a block, in place. A row belongs to query
-// (first + row) % queries of its head; a causal one sees the keys up to its own place,
-// counted from the end; with a window, of these only the last so many. The rest become 0.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    softmax_rows(float *scores, long long first, int queries, int keys, int causal, int window) {
+// A row of scores as softmax needs it: its first key that is seen, the one behind the last, the
+// largest score, and what each power is to be multiplied by.
+struct Row {
+    int begin, end;
+    float largest, inverse;
+};
+
+// Row belongs to query number `query` of its head; a causal one sees the keys up to its own place,
+// counted from the end; with a window, of these only the last so many. The whole block asks.
+__device__ Row row_of(const float *row, int query, int queries, int keys, int causal, int window) {
     __shared__ float shared[2 * WARPS];
-    float *row = scores + (long long)blockIdx.x * keys;
-    const int query = (int)((first + blockIdx.x) % queries);
     const int end = causal ? min(keys, query + 1 + keys - queries) : keys;
     const int begin = window ? max(0, end - window) : 0;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -106,8 +109,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads(); // all warps' sums are there
     sum = 0;
     for (int w = 0; w < WARPS; w++) sum += shared[WARPS + w];
+    return {begin, end, largest, 1.0f / sum};
+}
 
-    const float inverse = 1.0f / sum;
+// Softmax of one row of scores [rows, keys] a block, in place: that of query (first + row) %
+// queries of its head. Keys that it does not see become 0.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    softmax_rows(float *scores, long long first, int queries, int keys, int causal, int window) {
+    float *row = scores + (long long)blockIdx.x * keys;
+    const int query = (int)((first + blockIdx.x) % queries);
+    const Row r = row_of(row, query, queries, keys, causal, window);
     for (int j = threadIdx.x; j < keys; j += blockDim.x)
-        row[j] = begin <= j && j < end ? __expf(row[j] - largest) * inverse : 0.0f;
+        row[j] = r.begin <= j && j < r.end ? __expf(row[j] - r.largest) * r.inverse : 0.0f;
+}
+
+// The same, written as halves to a place of their own; bfloat16 where brain.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    softmax_narrow(void *to, const float *scores, int queries, int keys, int causal, int window,
+                   int brain) {
+    const long long from = (long long)blockIdx.x * keys;
+    const float *row = scores + from;
+    const Row r = row_of(row, blockIdx.x % queries, queries, keys, causal, window);
+    for (int j = threadIdx.x; j < keys; j += blockDim.x) {
+        const bool seen = r.begin <= j && j < r.end;
+        const float p = seen ? __expf(row[j] - r.largest) * r.inverse : 0.0f;
+        if (brain)
+            ((__nv_bfloat16 *)to)[from + j] = __float2bfloat16_rn(p);
+        else
+            ((__half *)to)[from + j] = __float2half_rn(p);
+    }
 }

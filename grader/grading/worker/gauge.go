@@ -20,6 +20,8 @@ type gauge struct {
 	fill                      *nn.Layers
 	countBad, adding, softmax device.Kernel
 	reading, widen, narrow    device.Kernel
+	softmaxNarrow             device.Kernel
+	tensors                   device.Kernel // compiled when it is first asked for
 	count                     device.Buffer[uint32]
 	made                      bool
 }
@@ -37,7 +39,7 @@ func newGauge(d device.Device) (*gauge, error) {
 	}
 	for name, to := range map[string]*device.Kernel{
 		"count_bad": &g.countBad, "multiply_add": &g.adding, "softmax_rows": &g.softmax, "read_through": &g.reading,
-		"widen": &g.widen, "narrow": &g.narrow,
+		"widen": &g.widen, "narrow": &g.narrow, "softmax_narrow": &g.softmaxNarrow,
 	} {
 		if *to, err = m.Kernel(name); err != nil {
 			return nil, err
@@ -96,4 +98,23 @@ func (g *gauge) read(zeros device.Memory) error {
 func (g *gauge) multiplyAdd(processors int) error {
 	return g.d.Launch(g.adding, device.Launch{Grid: device.D1(processors * wire.AddBlocks), Block: device.D1(wire.AddThreads)},
 		g.count, wire.AddRounds, float32(0.5))
+}
+
+// tensorProducts does wire.TensorFLOPS operations, with the instructions of Hopper's tensor cores.
+func (g *gauge) tensorProducts(rounds int) (func() error, error) {
+	info := g.d.Info()
+	if info.Kind == device.CUDA && info.Arch != "sm_90" {
+		return nil, fmt.Errorf("the rate of tensor cores is measured on Hopper (sm_90) alone, and this GPU is %s", info.Arch)
+	}
+	if g.tensors == nil {
+		m, err := g.d.Compile(device.Source{Folder: "grader/grading/worker", Name: "tensors.cu"})
+		if err != nil {
+			return nil, fmt.Errorf("the timing's own kernels: %w", err)
+		}
+		if g.tensors, err = m.Kernel("tensor_products"); err != nil {
+			return nil, err
+		}
+	}
+	l := device.Launch{Grid: device.D1(info.Processors), Block: device.D1(wire.TensorThreads), Shared: wire.TensorShared}
+	return func() error { return g.d.Launch(g.tensors, l, g.count, rounds) }, nil
 }

@@ -37,6 +37,7 @@ func (s *timedCase) prepare() (err error) {
 		if err := d.Set(s.clean, 0); err != nil {
 			return err
 		}
+		s.ready.Reads = min(mostRead, s.ready.Free/16) &^ 255
 	}
 	if s.in, err = s.arenas(s.Inputs); err != nil {
 		return err
@@ -51,6 +52,9 @@ func (s *timedCase) prepare() (err error) {
 	}
 	return err
 }
+
+// mostRead is what reading alone reads: so much that starting it is nothing beside it.
+const mostRead = 1 << 30
 
 // clock makes the events, where the device keeps time.
 func (s *timedCase) clock() (err error) {
@@ -72,14 +76,33 @@ func (s *timedCase) self(who wire.Who, p placed) (func() error, error) {
 	if s.bench == nil {
 		return nil, device.ErrNoClock
 	}
-	if who == wire.Adding {
+	switch who {
+	case wire.Adding:
 		return func() error { return s.gauge.multiplyAdd(s.ready.Device.Processors) }, nil
+	case wire.Tensors:
+		return s.gauge.tensorProducts(wire.TensorRounds)
+	case wire.Reading:
+		return s.reading()
 	}
 	from, to, err := p.twins()
 	if err != nil {
 		return nil, err
 	}
 	return func() error { return s.bench.Copy(to, from) }, nil
+}
+
+// reading reads zeros, which nobody writes again.
+func (s *timedCase) reading() (func() error, error) {
+	if s.zeros.Bytes == 0 {
+		var err error
+		if s.zeros, err = s.malloc("what is read", s.ready.Reads); err != nil {
+			return nil, err
+		}
+		if err := s.Device.Set(s.zeros, 0); err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return s.gauge.read(s.zeros) }, nil
 }
 
 // twins are the two largest buffers of the same size.

@@ -25,10 +25,12 @@ type timedCase struct {
 	ours    func(out, in Places) error // makes the submission's code first, if need be
 	guard   func() *guarded            // of the submission's queue; nil before there is one
 	base    baseline
+	wide    baseline                   // made when it is first asked for
 	own     func(out, in Places) error // the operation's own baseline, if it has one
 	flush   device.Memory              // is written before each call, and
 	clean   device.Memory              // is read then, and never written again; both empty without a bench
 	events  [3]device.Event            // before the call, behind what it queued, and when all is idle
+	zeros   device.Memory              // are read alone; made when they are first asked for
 	held    []device.Memory
 	now     placed // of the run that is going on, or that was last
 }
@@ -141,7 +143,15 @@ func (s *timedCase) call(t wire.Turn) (func() error, error) {
 			return nil, errors.New(s.ready.NoBaseline)
 		}
 		return s.base(now.out, now.in)
-	case wire.Copying, wire.Adding:
+	case wire.Wide:
+		if s.wide == nil {
+			var err error
+			if s.wide, err = s.findWide(); err != nil {
+				return nil, err
+			}
+		}
+		return s.wide(now.out, now.in)
+	case wire.Copying, wire.Adding, wire.Reading, wire.Tensors:
 		s.now.out = nil // what they leave there is no output
 		return s.self(t.Who, now)
 	}

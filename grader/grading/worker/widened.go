@@ -26,12 +26,7 @@ func (s *timedCase) widened(way func() (baseline, error)) (baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(out, in Places) (func() error, error) {
-		for _, m := range out[1:] { // which only a submission writes: codes and their scales
-			if err := s.Device.Set(m, 0); err != nil {
-				return nil, err
-			}
-		}
+	return s.besideCodes(func(out, in Places) (func() error, error) {
 		return func() error {
 			for i, t := range s.Inputs {
 				if err := s.gauge.convert(s.gauge.widen, wide[1+i], in[i], t); err != nil {
@@ -43,6 +38,22 @@ func (s *timedCase) widened(way func() (baseline, error)) (baseline, error) {
 			}
 			return s.gauge.convert(s.gauge.narrow, out[0], wide[0], s.Outputs[0])
 		}, nil
+	}, nil)
+}
+
+// besideCodes is a way that writes the first output alone. The others, which are a submission's codes and their
+// scales, are zeros.
+func (s *timedCase) besideCodes(way baseline, err error) (baseline, error) {
+	if err != nil {
+		return nil, err
+	}
+	return func(out, in Places) (func() error, error) {
+		for _, m := range out[1:] {
+			if err := s.Device.Set(m, 0); err != nil {
+				return nil, err
+			}
+		}
+		return way(out, in)
 	}, nil
 }
 

@@ -24,6 +24,7 @@ func timed(name string, neighbours bool) *judge.Timed {
 		Small:    []int{1, 2, 33, 33, 16, 10000},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 1024, 1024, 128, 10000}},
 		Baseline: Baseline,
+		Tensor:   3,
 		// The queries are the last tokens: their positions are the last ones of the keys.
 		Each:  func(shape []int) int { return max(shape[3]-shape[2], 0) },
 		Piece: flash.Piece,

@@ -11,8 +11,11 @@ import (
 	"flashlab/tensor"
 )
 
-// Baseline is the same in float32, by the vendor's products.
-const Baseline = "unfused in float32, cuBLAS"
+// Baseline is attention in three steps, by the vendor's products of halves.
+const Baseline = "unfused in halves, cuBLAS"
+
+// Wide is the same in float32, for comparison.
+const Wide = "unfused in float32, cuBLAS"
 
 func timed(name string, f format) *judge.Timed {
 	flash := shared.TimedAttention
@@ -25,6 +28,8 @@ func timed(name string, f format) *judge.Timed {
 		Small:    []int{1, 2, 2, 33, 33, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{4, 32, 32, 4096, 4096, 128}},
 		Baseline: Baseline,
+		Wide:     Wide,
+		Tensor:   0.75, // scores at twice the rate of halves, the sum over keys at theirs
 		Piece:    flash.Piece,
 		FLOPS:    flash.FLOPS,
 		// The baseline's tensors are in float32.

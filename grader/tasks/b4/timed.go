@@ -9,8 +9,11 @@ import (
 	"flashlab/tensor"
 )
 
-// Baseline is the product alone, of numbers that were widened before.
-const Baseline = "the product in float32, cuBLAS"
+// Baseline is the product alone, by the vendor's library.
+const Baseline = "the product in halves, cuBLAS"
+
+// Wide is the same in float32, for comparison.
+const Wide = "the product in float32, cuBLAS"
 
 // timed is what timing needs.
 func timed(name string, ty tensor.Type) *judge.Timed {
@@ -23,6 +26,8 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		// q is as large as x: these are copied.
 		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 4, 128, headsFirst, withBias}},
 		Baseline:          Baseline,
+		Wide:              Wide,
+		Tensor:            1,
 		BaselineElsewhere: true,
 		Piece:             func(c problem.Problem) int { return c.Sizes["dim"] },
 		FLOPS: func(c problem.Problem) float64 {

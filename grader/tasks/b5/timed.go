@@ -10,8 +10,11 @@ import (
 	"flashlab/tensor"
 )
 
-// Baseline is the product alone, of weights that were read offline.
-const Baseline = "weights in float32, cuBLAS"
+// Baseline is the product alone, of weights that were decoded offline.
+const Baseline = "weights in halves, cuBLAS"
+
+// Wide is the same in float32, for comparison.
+const Wide = "weights in float32, cuBLAS"
 
 // timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
 func timed(f format, name string) *judge.Timed {
@@ -25,6 +28,8 @@ func timed(f format, name string) *judge.Timed {
 		// q is as large as x: these are copied.
 		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 8, 128}},
 		Baseline:          Baseline,
+		Wide:              Wide,
+		Tensor:            1,
 		BaselineElsewhere: true,
 		Piece:             func(c problem.Problem) int { return c.Sizes["dim"] },
 		FLOPS: func(c problem.Problem) float64 {

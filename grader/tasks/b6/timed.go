@@ -10,8 +10,11 @@ import (
 	"flashlab/tensor"
 )
 
-// Baseline is the same in float32, by the vendor's products.
-const Baseline = "unfused in float32, cuBLAS"
+// Baseline is attention in three steps, by the vendor's products of halves.
+const Baseline = "unfused in halves, cuBLAS"
+
+// Wide is the same in float32, for comparison.
+const Wide = "unfused in float32, cuBLAS"
 
 func timed(name string, ty tensor.Type) *judge.Timed {
 	return &judge.Timed{
@@ -23,6 +26,8 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		Small:    []int{2, 4, 2, 40, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 8, 4096, 128}},
 		Baseline: Baseline,
+		Wide:     Wide,
+		Tensor:   1,
 		Piece:    func(c problem.Problem) int { return c.Decode().Dim },
 		Truth: func(c problem.Problem, from int) judge.Truth {
 			q, k, v := shared.DecodePiece(c, from)

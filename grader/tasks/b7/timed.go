@@ -31,6 +31,7 @@ func timed(bits int) *judge.Timed {
 		Each:              func(shape []int) int { return shape[3] - 1 },
 		SelfTest:          rubric.Rung{Op: fmt.Sprintf("decode_int%d", bits), Shape: []int{64, 32, 8, 4096, 128}},
 		Baseline:          Baseline,
+		Tensor:            1,
 		BaselineElsewhere: true,
 		Held:              func(c problem.Problem) int64 { return 2 * int64(tensor.Float16.Bytes(c.Cache().Elements())) },
 		Piece:             func(c problem.Problem) int { return c.Decode().Dim },

@@ -8,8 +8,11 @@ import (
 	"flashlab/grader/grading/rubric"
 )
 
-// Baseline is the product alone, of weights that were read offline.
-const Baseline = "weights in float32, cuBLAS"
+// Baseline is the product alone, of weights that were decoded offline.
+const Baseline = "weights in halves, cuBLAS"
+
+// Wide is the same in float32, for comparison.
+const Wide = "weights in float32, cuBLAS"
 
 // timed is what timing needs. Its weights are of any bits: nobody could quantise so many in time.
 func timed(isLaid bool) *judge.Timed {
@@ -25,6 +28,8 @@ func timed(isLaid bool) *judge.Timed {
 		// x is as large as the codes: these are copied.
 		SelfTest:          rubric.Rung{Op: "rows", Shape: []int{mostRows, 1 << 19, 256}},
 		Baseline:          Baseline,
+		Wide:              Wide,
+		Tensor:            1,
 		BaselineElsewhere: true,
 		Piece:             func(problem.Problem) int { return tall },
 		FLOPS: func(c problem.Problem) float64 {

@@ -30,6 +30,7 @@ func timedGemm(transB bool) *judge.Timed {
 			return fmt.Sprintf("product %s, %s", kind, sizes), fmt.Sprintf("%s-%d-%d-%d-%d", op, n[0], n[1], n[3], n[2])
 		},
 		Baseline: "cuBLAS",
+		Tensor:   3,
 		Small:    []int{2, 17, 33, 19},
 		SelfTest: softmaxSelfTest,
 		Piece:    piece,

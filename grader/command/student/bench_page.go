@@ -1,0 +1,53 @@
+package student
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"flashlab/grader/bench/kernels"
+	"flashlab/grader/bench/measure"
+	"flashlab/grader/bench/page"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/grading/run"
+	"flashlab/grader/tasks/registry"
+)
+
+// page is where the parts of the reference's page are kept, and what all of them have in common. It refuses a tree
+// that is no commit before anything is timed.
+func (b timing) page(ctx context.Context, root string, devices run.Devices, has func(*rubric.Task) bool) (*measure.Store, error) {
+	commit, err := measure.PageCommit(ctx, root, b.commit)
+	if err != nil {
+		return nil, err
+	}
+	all, err := rubric.LoadAll(root)
+	if err != nil {
+		return nil, err
+	}
+	code, err := kernels.Read(root, all)
+	if err != nil {
+		return nil, err
+	}
+	at := page.Look(ctx)
+	s := &measure.Store{Dir: filepath.Join(root, "out", "reference"), Docs: b.docs, Code: code,
+		Made: page.Made{Commit: commit, GPU: devices.GPU, Card: at.Card, Driver: at.Driver, Runs: b.runs}}
+	for _, t := range all {
+		if has(t) {
+			s.Tasks = append(s.Tasks, t.Name)
+		}
+	}
+	fmt.Printf("The page is of %v.\n", s.Made)
+	return s, nil
+}
+
+// stored tells whether a task's part is there from an earlier call. A task that was asked for by name is timed again.
+func (b timing) stored(s *measure.Store, task registry.Name) bool {
+	if s == nil || b.task != "" {
+		return false
+	}
+	p, is := s.Part(task)
+	if is {
+		fmt.Printf("Task %s: timed %s, in %.0f s; kept in %s.\n", task, p.Date.Format("2 January 2006, 15:04 UTC"), p.Seconds, s.Dir)
+	}
+	return is
+}
