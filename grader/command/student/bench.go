@@ -33,7 +33,7 @@ type timing struct {
 	docs, again, commit    string
 	quick, here            bool
 	mistakes, mutants      bool
-	thresholds             bool
+	thresholds, compile    bool
 	runs                   int
 	seed                   uint64
 	released               bool // this is the students' tree, which has no solutions
@@ -60,6 +60,7 @@ func Bench(course *Course) command.Command {
 				f.StringVar(&b.commit, "commit", "", "the `hash` of the commit to name there, where git does not tell")
 				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+ladderNames()+"`")
 				f.BoolVar(&b.thresholds, "thresholds", false, "time what speed is marked against, and the same in float32, on the workloads that are graded; print what thresholds the marks would need")
+				f.BoolVar(&b.compile, "compile", false, "time nothing: compile what would be timed, and run a small workload of each operation")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
@@ -141,6 +142,11 @@ func (b timing) run() (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
+	if b.task == "" && (b.docs != "" || b.thresholds) && !b.mistakes { // the bonus tasks, too, which belong to no total
+		if tasks, err = rubric.LoadAll(root); err != nil {
+			return command.Failed, err
+		}
+	}
 	var earlier page.Document
 	if b.again != "" { // before anything is timed: a run takes minutes
 		if earlier, err = page.Read(b.again); err != nil {
@@ -172,8 +178,11 @@ func (b timing) run() (int, error) {
 			return command.Failed, fmt.Errorf("bench: DOCS: %w", err)
 		}
 		m.Commit = m.Page.Made.Commit
+		if err := b.ahead(ctx, m, tasks); err != nil {
+			return command.Failed, err
+		}
 	}
-	if devices.Kind == device.CUDA {
+	if devices.Kind == device.CUDA && !b.compile && !b.thresholds {
 		if m.Torch, err = peers.StartTorch(ctx, root); err == nil {
 			defer m.Torch.Close()
 			fmt.Println("Beside it:", m.Torch.About)
@@ -236,6 +245,8 @@ func (b timing) time(ctx context.Context, m measure.Options, again *comparison) 
 		return true, m.Mistakes(ctx)
 	case b.thresholds:
 		return m.Thresholds(ctx)
+	case b.compile:
+		return m.Small(ctx)
 	case b.mutants:
 		cheats, err := b.course.Cheats(m.Root, m.Task)
 		if err != nil {

@@ -37,7 +37,7 @@ const (
 // Measure times one workload: the worker's code against its baseline, and against
 // peers, which may be none. The error is the grader's own.
 func Measure(ctx context.Context, r *supervise.Runner, w Workload, o Options, peers ...Peer) (Row, error) {
-	small := r.Backend.Kind() != device.CUDA
+	small := o.Small || r.Backend.Kind() != device.CUDA
 	row := Row{Workload: w}
 	op, c, err := w.Case(o.Ops, small)
 	if err != nil {

@@ -45,6 +45,7 @@ type Entry struct {
 type Options struct {
 	Ops    judge.Ops // that workloads may name
 	Name   string    // of the code in question; OursName without it
+	Small  bool      // of the shape that a simulator gets, wherever it runs
 	Wide   bool      // race the baseline in float32, too, where the operation's own is of fewer bits
 	Runs   int       // that count, of each racer
 	Warm   int       // before them; they are checked, too, and their times left out
