@@ -13,11 +13,13 @@ import (
 
 // TestThresholdsStandForTheSameTimes: what took half the time of float32 to get full marks takes as long beside halves.
 func TestThresholdsStandForTheSameTimes(t *testing.T) {
-	one := func(name string, ms float64) race.Entry { return race.Entry{Name: name, Stats: timing.Describe([]float64{ms * 1e6})} }
+	one := func(name string, ms float64) race.Entry {
+		return race.Entry{Name: name, Stats: timing.Describe([]float64{ms * 1e6})}
+	}
 	row := race.Row{Entries: []race.Entry{one("ours", 2), one("halves", 4), one("float32", 16)}}
 	text := thresholds(rubric.Curve{None: 0.1, Full: 1}, rubric.Curve{None: 0.5, Full: 6.5}, row, "float32")
-	assert.Contains(t, text, "beside halves               none = 0.1    full = 1      (40.00 ms, 4.00 ms); the solution has 2.00")
-	assert.Contains(t, text, "beside float32              none = 0.5    full = 6.5    (32.00 ms, 2.46 ms); the solution has 8.00")
+	assert.Contains(t, text, "beside halves            none = 0.1    full = 1      (40.00 ms, 4.00 ms); the solution has 2.00")
+	assert.Contains(t, text, "beside float32           none = 0.5    full = 6.5    (32.00 ms, 2.46 ms); the solution has 8.00")
 	assert.Contains(t, text, "the same times (× 0.2500)            none = 0.13   full = 1.6    (30.77 ms, 2.50 ms); the solution has 2.00")
 	row.Entries[2].Stats = timing.Stats{}
 	assert.Empty(t, thresholds(rubric.Curve{}, rubric.Curve{}, row, "float32"), "without a time there is none")
