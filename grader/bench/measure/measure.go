@@ -94,7 +94,7 @@ func (b Options) Measure(ctx context.Context) (p page.Part, right bool, err erro
 	if b.Page == nil {
 		return p, right, nil
 	}
-	return p, right, b.write(ctx, p)
+	return p, right, b.write(p)
 }
 
 // rows times the task's workloads.
@@ -145,8 +145,8 @@ func (b Options) peers(ctx context.Context) (all []race.Peer, closed func(), err
 	return all, closed, nil
 }
 
-// write keeps a task's part. With the last one that lacked, the page is written and its pictures are drawn.
-func (b Options) write(ctx context.Context, p page.Part) error {
+// write keeps a task's part. With the last one that lacked, the page is written.
+func (b Options) write(p page.Part) error {
 	if text := b.Page.Earlier().Compare(p); text != "" {
 		fmt.Println(text)
 	}
@@ -159,5 +159,5 @@ func (b Options) write(ctx context.Context, p page.Part) error {
 		fmt.Printf("The page still lacks tasks %s.\n", Names(missing))
 		return nil
 	}
-	return b.Page.Finish(ctx, b.Root)
+	return b.Page.Finish()
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,8 +59,8 @@ func (s *Store) Put(p page.Part) (missing []registry.Name, err error) {
 	return missing, nil
 }
 
-// Finish writes the page and draws its pictures, where all parts are there.
-func (s *Store) Finish(ctx context.Context, root string) error {
+// Finish writes the page, where all parts are there. Its pictures need no GPU, and are drawn elsewhere.
+func (s *Store) Finish() error {
 	d, missing := s.Document()
 	if len(missing) > 0 {
 		return fmt.Errorf("the page still lacks tasks %s", Names(missing))
@@ -69,15 +68,12 @@ func (s *Store) Finish(ctx context.Context, root string) error {
 	if err := d.Write(s.Docs, s.Code); err != nil {
 		return err
 	}
-	if err := d.Draw(ctx, root, s.Docs); err != nil {
-		return err
-	}
 	s.Finished = true
 	seconds := 0.0
 	for _, p := range d.Parts {
 		seconds += p.Seconds
 	}
-	fmt.Printf("Written: %s, of %v. All parts together took %.0f s.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
+	fmt.Printf("Written: %s, of %v. All parts together took %.0f s. `make page` draws its pictures, without a GPU.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func TestAPageGoesOnWhereItWasBrokenOff(t *testing.T) {
 	missing, err := s.Put(partOf("4", made))
 	require.NoError(t, err)
 	assert.Equal(t, []registry.Name{"2", "b8"}, missing)
-	require.ErrorContains(t, s.Finish(t.Context(), "."), "lacks tasks 2, b8")
+	require.ErrorContains(t, s.Finish(), "lacks tasks 2, b8")
 	assert.NoFileExists(t, filepath.Join(s.Docs, "reference.json"))
 
 	again := *s // another call

@@ -11,7 +11,7 @@ import (
 
 const intro = `# The reference solutions' figures
 
-Only ` + "`make bench DOCS=1`" + ` writes this file: change nothing here. All runs are in
+Only ` + "`make bench DOCS=1`" + ` and ` + "`make page`" + ` write this file: change nothing here. All runs are in
 [reference.json](reference.json). [measuring.md](measuring.md) explains how times are taken.
 
 Times are medians, with the quartiles. Each competitor ran in turns with ours, on new inputs for each run. Rows of each output

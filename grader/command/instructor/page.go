@@ -11,8 +11,9 @@ import (
 	"flashlab/internal/repo"
 )
 
-// Page writes docs/reference.md again from what was measured: after a kernel has changed, its rows are stale.
-var Page = command.Command{Name: "page", Group: command.Course, Summary: "write docs/reference.md again: which rows are stale now",
+// Page writes docs/reference.md again from what was measured, and draws its pictures: after a kernel has changed, its rows
+// are stale.
+var Page = command.Command{Name: "page", Group: command.Course, Summary: "write docs/reference.md again from its JSON, and draw its pictures",
 	Define: command.Do(func() error {
 		root, err := repo.Root()
 		if err != nil {
@@ -24,6 +25,11 @@ var Page = command.Command{Name: "page", Group: command.Course, Summary: "write 
 		}
 		changed, err := page.Redraw(docsOf(root), code)
 		if err != nil {
+			return err
+		}
+		ctx, stop := command.Interruptible()
+		defer stop()
+		if err := d.Draw(ctx, root, docsOf(root)); err != nil {
 			return err
 		}
 		stale, all := d.Stale(code)

@@ -222,7 +222,7 @@ func (b timing) run() (int, error) {
 	again.print()
 	if m.Page != nil && !m.Page.Finished {
 		if _, missing := m.Page.Document(); len(missing) == 0 {
-			return code, m.Page.Finish(ctx, root)
+			return code, m.Page.Finish()
 		}
 	}
 	return code, nil
