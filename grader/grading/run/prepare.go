@@ -89,7 +89,7 @@ func (s *prepared) spec(p pass, built build.Result) supervise.Spec {
 }
 
 // timers are the kernels that a worker times with, and makes its inputs with on a GPU. Cases that are not timed have none of them.
-var timers = []string{"grader/grading/worker/gauge.cu", "nn/fill.cu"}
+var timers = []string{"grader/grading/worker/gauge.cu", "grader/grading/worker/tensors.cu", "nn/fill.cu"}
 
 // timed is how the worker is started for cases that are timed.
 func (s *prepared) timed(spec supervise.Spec) (supervise.Spec, error) {
