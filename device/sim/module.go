@@ -47,7 +47,7 @@ func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, b
 	so := filepath.Join(dir, s.key(c)+".so")
 	before, err := readBuilt(so)
 	there := err == nil
-	if _, vetted := os.Stat(vettedMark(so)); there && (s.vet == nil || vetted == nil) {
+	if there && (s.vet == nil || vettedForms(so) != nil) {
 		return so, before, nil
 	}
 	include, err := includeDir(cacheDir)
@@ -65,9 +65,6 @@ func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, b
 	}
 	return so, b, err
 }
-
-// vettedMark lies beside a module whose text has been vetted.
-func vettedMark(so string) string { return so + ".vetted" }
 
 // buildModule vets one .cu file, and compiles and links it into so.
 func (c *compiler) buildModule(include string, s moduleSource, so string) (built, error) {

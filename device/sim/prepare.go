@@ -3,8 +3,6 @@ package sim
 import (
 	"os"
 	"path/filepath"
-
-	"flashlab/internal/cache"
 )
 
 // vetBuilt vets the file of a module that is there.
@@ -38,10 +36,11 @@ func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stri
 		return stripped{}, nil, err
 	}
 	if s.vet != nil {
-		if err := c.vet(dir, r, s); err != nil {
-			return stripped{}, nil, err
+		forms, err := c.vet(dir, r, s)
+		if err == nil {
+			err = writeVetted(so, forms)
 		}
-		if err := cache.WriteFile(vettedMark(so), nil, 0o644); err != nil {
+		if err != nil {
 			return stripped{}, nil, err
 		}
 	}

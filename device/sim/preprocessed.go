@@ -19,24 +19,27 @@ type Line = preprocess.Line
 
 // vet shows the file to whoever may refuse it, in both forms that may be compiled: with
 // CUDA's words gone, and with them left in, for a macro can tell one from the other; and
-// then without its host side.
-func (c *compiler) vet(dir string, r stripped, s moduleSource) error {
+// then without its host side. It returns the lines of each.
+func (c *compiler) vet(dir string, r stripped, s moduleSource) (forms [][]Line, err error) {
 	out, err := c.run(dir, append(s.headers.preprocessing(r.args, plainLink), "-USIMT_MARKS", "marked.cpp")...)
 	if err != nil {
-		return compileError(s, out, err)
+		return nil, compileError(s, out, err)
 	}
-	for _, text := range []string{out, r.marked} {
-		if err := s.vetText(text); err != nil {
-			return err
+	texts := []string{out, r.marked}
+	if r.Any {
+		texts = append(texts, r.plain(ownParts(r.Text, s)))
+	}
+	for _, text := range texts {
+		lines, err := s.vetText(text)
+		if err != nil {
+			return nil, err
 		}
+		forms = append(forms, lines)
 	}
-	if !r.Any {
-		return nil
-	}
-	return s.vetText(r.plain(ownParts(r.Text, s)))
+	return forms, nil
 }
 
-func (s moduleSource) vetText(text string) error {
+func (s moduleSource) vetText(text string) ([]Line, error) {
 	p := preprocess.Included(text, s.name, slices.Collect(maps.Keys(s.files))...)
 	for _, lines := range [][]Line{p.Lines, p.Includes, p.Strange} {
 		for i := range lines {
@@ -44,7 +47,7 @@ func (s moduleSource) vetText(text string) error {
 		}
 	}
 	p.Headers, p.Words, p.Translated = headersLink, ownMacros(), s.usesPTX()
-	return s.vet(p)
+	return p.Lines, s.vet(p)
 }
 
 var (

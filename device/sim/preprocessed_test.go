@@ -56,6 +56,22 @@ func TestAVettedModuleIsNotTakenFromWhatWasNot(t *testing.T) {
 	assert.Equal(t, 2, n, "once is enough")
 }
 
+func TestWhatWasVettedIsTold(t *testing.T) {
+	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = VALUE; }` + never(), Defines: map[string]string{"VALUE": "7"}}
+	for range 2 {
+		var told [][]Line
+		_, err := start(t, Options{Vet: func(Preprocessed) error { return nil }, Vetted: func(of device.Source, forms [][]Line) {
+			assert.Equal(t, src.Text, of.Text)
+			told = forms
+		}}).Compile(src)
+		require.NoError(t, err)
+		require.Len(t, told, 2, "from the cache, too")
+		for _, lines := range told {
+			assert.Contains(t, lines[0].Text, "x[0] = 7;")
+		}
+	}
+}
+
 func TestWhatIsRefusedOnceIsRefusedAgain(t *testing.T) {
 	src := device.Source{Name: "k.cu", Text: `extern "C" __global__ void k(float *x) { x[0] = 1; }` + never()}
 	_, err := start(t, Options{}).Compile(src)

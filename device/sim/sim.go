@@ -22,10 +22,9 @@ import (
 )
 
 const (
-	maxThreads = 1024
-	maxShared  = 227 << 10 // bytes a block, as on an H100
-
-	mostModules = 1 << 20 // that one process can have loaded: it may not name just any number
+	maxThreads  = 1024
+	maxShared   = 227 << 10 // bytes a block, as on an H100
+	mostModules = 1 << 20   // that one process can have loaded: it may not name just any number
 
 	defaultSteps   = 2_000_000_000
 	defaultTimeout = 60 * time.Second
@@ -49,19 +48,20 @@ func AllChecks() Checks { return Checks{true, true, true, true, true} }
 // Options of a simulator; the zero value of each means its default.
 type Options struct {
 	Checks   Checks
-	MaxSteps uint64                   // memory accesses, barriers and basic blocks that a block may come to
-	Workers  int                      // blocks that run at the same time; default: one for each core
-	Timeout  time.Duration            // wall clock a launch may take
-	Memory   int64                    // bytes of device memory
-	Cache    string                   // directory; default: cache.Dir
-	Own      *modules.Own             // where modules are kept that are not everybody's; nil: all are in the cache
-	Compiler string                   // default: the first that builds a probe kernel
-	Unroll   bool                     // loops of known length are unrolled, as by nvcc: for kernels that run for long, see unroll.go
-	FLOPs    bool                     // reports count operations, too: no grade needs them, and they are read off the machine code
-	Lines    bool                     // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`
-	Show     trace.Show               // whose printf is kept; default: every thread's
-	Vet      func(Preprocessed) error // may refuse what a kernel comes to; nil: nothing is refused
-	Jail     jail.CommandFunc         // runs the compiler on kernels, and the simulator; nil: as they are
+	MaxSteps uint64                        // memory accesses, barriers and basic blocks that a block may come to
+	Workers  int                           // blocks that run at the same time; default: one for each core
+	Timeout  time.Duration                 // wall clock a launch may take
+	Memory   int64                         // bytes of device memory
+	Cache    string                        // directory; default: cache.Dir
+	Own      *modules.Own                  // where modules are kept that are not everybody's; nil: all are in the cache
+	Compiler string                        // default: the first that builds a probe kernel
+	Unroll   bool                          // loops of known length are unrolled, as by nvcc: for kernels that run for long, see unroll.go
+	FLOPs    bool                          // reports count operations, too: no grade needs them, and they are read off the machine code
+	Lines    bool                          // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`
+	Show     trace.Show                    // whose printf is kept; default: every thread's
+	Vet      func(Preprocessed) error      // may refuse what a kernel comes to; nil: nothing is refused
+	Vetted   func(device.Source, [][]Line) // is told the texts that were vetted of each file that is compiled
+	Jail     jail.CommandFunc              // runs the compiler on kernels, and the simulator; nil: as they are
 }
 
 // Device is a running simulator.
@@ -277,6 +277,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	if err != nil {
 		return nil, cache.Explain(dir, err)
 	}
+	d.options.tell(src, so)
 	visible, err := d.view.show(so)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", src.Name, err)

@@ -15,3 +15,6 @@ func Served() []string {
 	}
 	return lines
 }
+
+// Names are the instructions' names.
+func Names() []string { return slices.Sorted(maps.Keys(families)) }

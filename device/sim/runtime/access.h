@@ -154,6 +154,8 @@ template <unsigned n, Op op, bool anyAlignment = false> INLINE void access(Addr 
     through<Kind<n, op, anyAlignment, false>>(w, a, pc);
 }
 
+template <Op op> inline void range(Addr a, size_t n, Addr pc);
+
 template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {
     switch (n) {
     case 1:
@@ -166,12 +168,16 @@ template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {
         return access<8, op>(a, pc);
     case 16:
         return access<16, op>(a, pc);
+    default:
+        return range<op>(a, n, pc);
     }
 }
 
 template <Op op> inline void range(Addr a, size_t n, Addr pc) {
     Worker *w = worker;
     if (w && ownLocal(w, a)) { // a local array, filled or copied
+        if (Addr top = (Addr)w->current->stack + stackSize; UNLIKELY(n > top - a))
+            stopAccess(w, "out of bounds", top, 1, op, pc);
         w->current->deepest = std::min(w->current->deepest, a);
         return;
     }

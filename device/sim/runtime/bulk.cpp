@@ -126,7 +126,7 @@ void askForLoad(Worker *w, BulkCopy c, Addr to, Addr barrier, unsigned multiple,
                          " without fence.mbarrier_init or fence.proxy.async behind it");
     }
     for (const Piece &p : c.pieces) {
-        if (!p.from || c.again || w->shared->holds(p.from)) continue;
+        if (!p.from || c.again || !c.sent.empty()) continue; // zeros; or checked before
         checkGlobal(p.from, p.bytes, READ, c.pc);
         if (w->checks & TRAFFIC) countBulk(w, p.from, p.bytes, READ, false, c.pc);
     }

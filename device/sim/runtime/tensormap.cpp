@@ -16,20 +16,36 @@ constexpr Addr parameterAlignment = 16;
 constexpr Addr parameterAlignment = 64;
 #endif
 
-const TensorMap &mapAt(Worker *w, const void *p, int rank, int line) {
+// possible tells whether Go can have written it: kernels may have made one, or written over it.
+bool possible(const TensorMap &m) {
+    if (m.mark != TensorMap::right || m.rank < 1 || m.rank > 5) return false;
+    uint64_t bytes = m.element;
+    for (int d = 0; d < m.rank; d++) {
+        if (m.box[d] < 1 || m.box[d] > 256 || !m.sizes[d]) return false;
+        bytes *= m.box[d];
+    }
+    bool element = m.element == 1 || m.element == 2 || m.element == 4;
+    bool swizzle = !m.swizzle || m.swizzle == 32 || m.swizzle == 64 || m.swizzle == 128;
+    return element && swizzle && m.box[0] * m.element % 16 == 0 && bytes <= 227 << 10;
+}
+
+// mapAt is the map at an address. It is copied, for the kernel may change it.
+TensorMap mapAt(Worker *w, const void *p, int rank, int line) {
     Addr a = (Addr)p;
     bool parameter = a - (Addr)w->current->stack <= stackSize - sizeof(TensorMap);
-    bool readable = parameter || arena.holds(a) || w->module->data.holds(a);
-    const TensorMap *m = (const TensorMap *)p;
-    if (!readable || a % (parameter ? parameterAlignment : 64) || m->mark != TensorMap::right)
+    auto in = [&](const Region &r) { return r.holds(a) && r.holds(a + sizeof(TensorMap) - 1); };
+    bool readable = parameter || in(arena) || in(w->module->data);
+    TensorMap m;
+    if (readable) memcpy((void *)&m, p, sizeof m);
+    if (!readable || a % (parameter ? parameterAlignment : 64) || !possible(m))
         refuseHopper(w, "no tensor map", line,
                      "cp.async.bulk.tensor: the map is not one: pass a device.TensorMap for a "
                      "parameter 'const __grid_constant__ CUtensorMap', and its address here");
-    if (m->rank != rank)
+    if (m.rank != rank)
         refuseHopper(w, "no tensor map", line,
                      "cp.async.bulk.tensor." + std::to_string(rank) + "d: the map has " +
-                         std::to_string(m->rank) + " dimensions");
-    return *m;
+                         std::to_string(m.rank) + " dimensions");
+    return m;
 }
 
 // An H200's copy engine stops with an illegal instruction at rows that do not begin at a multiple
@@ -98,7 +114,7 @@ void simt_tensor_load(int rank, void *to, const void *map, int c0, int c1, int c
                       void *barrier, unsigned blocks, int line) {
     Worker *w = worker;
     const int at[] = {c0, c1, c2, c3, c4};
-    const TensorMap &m = mapAt(w, map, rank, line);
+    const TensorMap m = mapAt(w, map, rank, line);
     checkStart(w, m, at, true, line);
     BulkCopy c = boxOf(m, at, (Addr)to, true);
     c.line = line;
@@ -110,7 +126,7 @@ void simt_tensor_store(int rank, const void *map, int c0, int c1, int c2, int c3
                        const void *from, int line) {
     Worker *w = worker;
     const int at[] = {c0, c1, c2, c3, c4};
-    const TensorMap &m = mapAt(w, map, rank, line);
+    const TensorMap m = mapAt(w, map, rank, line);
     checkStart(w, m, at, false, line);
     BulkCopy c = boxOf(m, at, (Addr)from, false);
     c.line = line;

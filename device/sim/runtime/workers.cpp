@@ -45,8 +45,8 @@ void helper(Worker *w, unsigned seen) {
 
 constexpr size_t eachStack = stackSize + guardSize;
 
-// The guard below each stack turns an overrun into a signal, not into another thread's wrong
-// answer.
+// The guard below each stack, and one above the last, turns an overrun into a signal, not into
+// another thread's wrong answer.
 bool guard(Worker *w, int threads) {
     for (; w->guarded < threads; w->guarded++)
         if (mprotect(w->fibers[w->guarded].stack - guardSize, guardSize, PROT_NONE)) return false;
@@ -65,7 +65,8 @@ Worker *newWorker(int id, unsigned checks) {
     w->told = new Told[maxThreads * toldKept]();
     w->queue = new uint16_t[queueMask + 1]();
     w->traffic = newTraffic();
-    char *stacks = (char *)reserve(eachStack * maxThreads);
+    char *stacks = (char *)reserve(eachStack * maxThreads + guardSize);
+    mprotect(stacks + eachStack * maxThreads, guardSize, PROT_NONE);
     for (int i = 0; i < maxThreads; i++) {
         w->fibers[i].stack = stacks + i * eachStack + guardSize;
         w->fibers[i].occurrence = (uint32_t *)reserve(maxSites * sizeof(uint32_t));

@@ -46,7 +46,7 @@ func cut(name string, data []byte) []Token {
 // telling leaves out braces and semicolons: any number of them may stand around a statement, and between two.
 func telling(all []Token) (kept []Token) {
 	for _, t := range all {
-		if t.Kind != semicolon && t.Kind != brace && t.Kind != end {
+		if t.Kind != semicolon && t.Kind != brace && t.Kind != endBrace {
 			kept = append(kept, t)
 		}
 	}
@@ -65,8 +65,8 @@ func goTokens(data []byte) (all []Token) {
 		}
 		kind := uint32(0)
 		switch {
-		case t == token.SEMICOLON: // a newline says the same
-			continue
+		case t == token.SEMICOLON: // or a newline, which says the same
+			kind = semicolon
 		case t == token.IDENT:
 			kind = identifier
 		case t == token.STRING || t == token.CHAR:

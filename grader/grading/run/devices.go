@@ -12,6 +12,7 @@ import (
 	"flashlab/device"
 	"flashlab/device/modules"
 	"flashlab/device/nvcc"
+	"flashlab/device/preprocess"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
 	"flashlab/grader/grading/gate"
@@ -195,20 +196,22 @@ func (d Devices) passes() []pass {
 func (d Devices) openGPU(rules gate.Rules) (*supervise.GPU, error) {
 	rules.Provided = provided()
 	tk := *d.Toolkit
-	tk.Jail, tk.Vet = d.Jail, rules.VetPreprocessed
+	tk.Jail = d.Jail
 	if base := nvcc.SharedDir(); d.Jail != nil && base != "" {
 		var err error
 		if tk.Own, err = modules.New(base, supervise.OwnModules, d.ofTheCourse()); err != nil {
 			return nil, fmt.Errorf("a folder for compiled kernels: %w", err)
 		}
 	}
-	plain := tk
-	plain.Vet = nil // for what is read here already
-	compile := func(src device.Source, arch string) ([]byte, error) {
-		if rules.Provided(src) {
-			return plain.Compile(src, arch)
+	compile := func(src device.Source, arch string, vetted func(preprocess.Text)) ([]byte, error) {
+		compiler := tk
+		if !rules.Provided(src) { // that has been read
+			compiler.Vet = func(p preprocess.Text) error {
+				vetted(p)
+				return rules.VetPreprocessed(p)
+			}
 		}
-		return tk.Compile(src, arch)
+		return compiler.Compile(src, arch)
 	}
 	return &supervise.GPU{Compile: compile, Own: tk.Own, Rules: rules, Probe: gpuThere}, nil
 }

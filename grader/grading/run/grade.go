@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"flashlab/device/trace"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/copies"
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -86,10 +88,16 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 		return v, err
 	}
 	v.One = o.Only != "" && s.cases() == 1
-	if v.Copies, err = o.copies(ready.files); err != nil {
+	library, err := o.library()
+	if err != nil {
 		return v, err
 	}
-	err = o.measure(ctx, ready, s, &v)
+	for _, f := range ready.files {
+		if library != nil && f.Task == t.Dir {
+			v.Copies = noteCopies(v.Copies, library.Find(path.Join(f.Task, path.Base(f.Name)), f.Data))
+		}
+	}
+	err = o.measure(ctx, ready, s, &v, library)
 	var broken *build.Error
 	if errors.As(err, &broken) {
 		return score.Refuse(v, t, broken.Error()), nil
@@ -116,7 +124,7 @@ func (o Options) deviceName() string {
 var noDevice = pass{kind: problem.NoDevice, open: func(*rubric.Task, []gate.File) (supervise.Backend, error) { return supervise.None{}, nil }}
 
 // measure builds for each device, runs the cases there, and scores.
-func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict) error {
+func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict, library *copies.Library) error {
 	var warnings []string
 	measured := make([]score.Measured, len(s.Checks))
 	passes := o.passes
@@ -171,6 +179,11 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 			}
 		}
 		giveBack()
+		for _, e := range backend.Expanded() {
+			if library != nil && e.Folder == o.Task.Dir {
+				v.Copies = noteCopies(v.Copies, library.FindExpanded(e.Folder, handedIn(ready.files, e)))
+			}
+		}
 		if closed := backend.Close(); err == nil {
 			err = closed
 		}

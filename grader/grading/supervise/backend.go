@@ -20,6 +20,8 @@ type Backend interface {
 	// Observe returns what the device saw since the last call; nothing where
 	// the device does not look.
 	Observe() (Observed, error)
+	// Expanded is what the compiler's preprocessor made of the files that were compiled.
+	Expanded() []Expanded
 	// Renew makes the device as new, after its worker is gone.
 	Renew() error
 	Close() error

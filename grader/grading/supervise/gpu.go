@@ -8,6 +8,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/modules"
+	"flashlab/device/preprocess"
 	"flashlab/device/remote"
 	"flashlab/grader/grading/gate"
 	"flashlab/internal/jail"
@@ -17,19 +18,21 @@ import (
 // timing a launch through a socket would be unfair. A kernel that faults ends
 // with its worker.
 type GPU struct {
-	Compile func(src device.Source, arch string) ([]byte, error)
+	// Compile tells vetted what the file comes to, unless it has been compiled before.
+	Compile func(src device.Source, arch string, vetted func(preprocess.Text)) ([]byte, error)
 	Own     *modules.Own // where that is kept, if not for everybody
 	Rules   gate.Rules
 	// Probe looks whether the GPU is still there; nil where nobody can tell.
 	Probe func() error
 
 	mu     sync.Mutex
+	seen   expansions
 	broken error // a sandbox that did not start: our failure, which a worker would report as its own
 	lacks  string
 }
 
 func (g *GPU) compile(src device.Source, arch string) ([]byte, error) {
-	machine, err := g.Compile(src, arch)
+	machine, err := g.Compile(src, arch, func(p preprocess.Text) { g.seen.add(src, p.Lines) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var refused *device.CompileError
@@ -72,6 +75,9 @@ func (g *GPU) Usable() error {
 	}
 	return g.Probe()
 }
+
+// Expanded is what was vetted of the files that were compiled, but not of one whose machine code was kept.
+func (g *GPU) Expanded() []Expanded { return g.seen.list() }
 
 // Renew has nothing to do: the GPU forgets a process that ends.
 func (g *GPU) Renew() error { return nil }

@@ -20,6 +20,9 @@ func (None) Serve(conn net.Conn, _ Kernels) {}
 // Observe has nothing to look at.
 func (None) Observe() (Observed, error) { return Observed{}, nil }
 
+// Expanded is nothing: nothing is compiled.
+func (None) Expanded() []Expanded { return nil }
+
 // Renew has nothing to do.
 func (None) Renew() error { return nil }
 

@@ -8,6 +8,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/device/modules"
+	"flashlab/device/preprocess"
 	"flashlab/device/remote"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
@@ -19,6 +20,7 @@ import (
 type Simulator struct {
 	options sim.Options
 	rules   gate.Rules
+	seen    *expansions
 	*running
 }
 
@@ -36,7 +38,9 @@ type running struct {
 // sandbox, are compiled into a folder of their own, which Close removes; shared ones are not.
 func NewSimulator(o sim.Options, rules gate.Rules, shared func(device.Source) bool) (*Simulator, error) {
 	o.Vet = rules.VetPreprocessed
-	s := &Simulator{options: o, rules: rules}
+	s := &Simulator{rules: rules, seen: &expansions{}}
+	o.Vetted = func(src device.Source, forms [][]preprocess.Line) { s.seen.add(src, forms...) }
+	s.options = o
 	if o.Jail != nil {
 		base, err := sharedCache(o)
 		if err == nil {
@@ -89,6 +93,9 @@ func (s *Simulator) newRunning(d *sim.Device) *running {
 
 // Kind is Sim.
 func (s *Simulator) Kind() device.Kind { return device.Sim }
+
+// Expanded is what was vetted of the files that were compiled.
+func (s *Simulator) Expanded() []Expanded { return s.seen.list() }
 
 // Info describes the simulator.
 func (s *Simulator) Info() device.Info { return s.device.Info() }

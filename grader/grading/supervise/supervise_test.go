@@ -125,6 +125,7 @@ type idle struct{ renewed int }
 func (*idle) Kind() device.Kind          { return device.Sim }
 func (*idle) Serve(net.Conn, Kernels)    {}
 func (*idle) Observe() (Observed, error) { return Observed{Measured: true}, nil }
+func (*idle) Expanded() []Expanded       { return nil }
 func (i *idle) Renew() error             { i.renewed++; return nil }
 func (*idle) Close() error               { return nil }
 
