@@ -121,8 +121,8 @@ var (
 	name           = regexp.MustCompile(`\b[A-Za-z_]\w*`)
 )
 
-// words are all that occur in our headers, as the preprocessor leaves them, and the namespaces which these open.
-func (r *reader) words() (names, namespaces []string) {
+// own is the text of our headers, as the preprocessor leaves them.
+func (r *reader) own() string {
 	text, _ := r.run("-E", everything)
 	var code strings.Builder
 	own := false
@@ -133,7 +133,12 @@ func (r *reader) words() (names, namespaces []string) {
 			code.WriteString(line)
 		}
 	}
-	text = device.BlankNonCode(code.String())
+	return device.BlankNonCode(code.String())
+}
+
+// words are all that occur in our headers, and the namespaces which these open.
+func (r *reader) words() (names, namespaces []string) {
+	text := r.own()
 	found, spaces := map[string]bool{}, map[string]bool{"": true}
 	for _, w := range name.FindAllString(text, -1) {
 		if !strings.Contains(device.RefuseMacro(w), "a word of C++") {
