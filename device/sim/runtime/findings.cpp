@@ -1,6 +1,7 @@
 // findings.cpp - what the checks found: repeats folded, the first kept, written
 // as JSON for the Go side, which knows source lines and words.
 #include "flags.h"
+#include "seal.h"
 #include "tables.h"
 
 #include <algorithm>
@@ -78,6 +79,7 @@ Again entry(Worker *w, Finding &&f) {
     if (fresh) {
         w->found.push_back(std::move(f));
         w->found.back().count = 0;
+        sealFinding();
     }
     w->found[first].fatal |= f.fatal;
     if (w->found[first].block == block) return {w->blockEpoch, first, false};
@@ -87,6 +89,10 @@ Again entry(Worker *w, Finding &&f) {
     return {w->blockEpoch, (uint32_t)w->repeats.size() - 1, true};
 }
 } // namespace
+
+size_t keptFindings() {
+    return kept.size();
+}
 
 // seenBefore counts what the running block has reported recently, so that it need
 // not be described again.

@@ -16,6 +16,7 @@ enum class Table : unsigned {
     Releases,
     Clocks,
     Clusters,
+    Altered, // no table: see seal.h
     End
 };
 

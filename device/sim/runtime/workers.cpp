@@ -9,6 +9,7 @@
 
 #include "collective.h"
 #include "schedule.h"
+#include "seal.h"
 #include "traffic.h"
 
 namespace simt {
@@ -102,6 +103,7 @@ bool hire(uint32_t count, int threads, std::string *error) {
 
 void together(unsigned count, void (*work)(Worker *, void *), void *what) {
     static unsigned started = 1;
+    sealState();
     for (; started < count; started++) std::thread(helper, workers[started], jobNumber).detach();
     {
         std::lock_guard<std::mutex> hold(jobMutex);
@@ -115,6 +117,7 @@ void together(unsigned count, void (*work)(Worker *, void *), void *what) {
     work(workers[0], what);
     std::unique_lock<std::mutex> hold(jobMutex);
     jobDone.wait(hold, [] { return busy == 0; });
+    compareState();
 }
 
 } // namespace simt

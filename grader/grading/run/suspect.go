@@ -38,7 +38,7 @@ func suspect(v *verdict.Outcome, op judge.Op, w problem.Problem, seen supervise.
 		v.Suspect = "the values are right, but the kernels call functions by their address: where such a call leads the simulator cannot follow, so its counts and findings prove nothing"
 		v.Facts = "in " + strings.Join(seen.ByAddress, ", ")
 	case len(seen.Overfull) > 0:
-		v.Suspect = "the values are right, but the kernels did more than the simulator has room to count or to judge: its counts and findings are not all"
+		v.Suspect = "the values are right, but the simulator could not count or judge all that the kernels did"
 		v.Facts = strings.Join(seen.Overfull, "; ")
 	case seen.Copied > own+inputs/4+few:
 		v.Suspect = "the values are right, but much was copied from the device to the host meanwhile: were they computed there?"
