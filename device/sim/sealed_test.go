@@ -28,7 +28,7 @@ func addressOf(t *testing.T, d *Device, name string) int64 {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	require.NoError(t, err)
 	var base uint64
-	_, err = fmt.Sscanf(regexp.MustCompile(`(?m)^([0-9a-f]+)-.* `+regexp.QuoteMeta(path)+`$`).FindStringSubmatch(string(maps))[1], "%x", &base)
+	_, err = fmt.Sscanf(regexp.MustCompile(`(?m)^([0-9a-f]+)-.* ` + regexp.QuoteMeta(path) + `$`).FindStringSubmatch(string(maps))[1], "%x", &base)
 	require.NoError(t, err)
 	for _, s := range symbols {
 		if s.Name == name {
@@ -64,7 +64,9 @@ func TestAlteredStateIsTold(t *testing.T) {
 		done := make(chan error)
 		k, err := m.Kernel("k")
 		require.NoError(t, err)
-		go func() { done <- d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(1)}, y, int32(4_000_000)) }()
+		go func() {
+			done <- d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(1)}, y, int32(4_000_000))
+		}()
 		for binary.LittleEndian.Uint64(peek(t, d, first+steps)) == 0 { // it has yet to begin
 			time.Sleep(time.Millisecond)
 		}
