@@ -59,7 +59,7 @@ func grades(out string) ([]byte, error) {
 		return nil, err
 	}
 	c := gradebook.Class{Course: options(out, nil).Course, Rubrics: rubrics, Records: records}
-	if _, _, err := c.Write(out, "", ""); err != nil {
+	if _, err := c.Write(c.Entries(), out, "", ""); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(out, "gradebook.csv"))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/class/pages"
 	"flashlab/grader/class/record"
 	"flashlab/grader/grading/verdict"
 )
@@ -38,6 +39,9 @@ func TestAnOverrideWithoutAReceiptIsAcceptedOnce(t *testing.T) {
 	handIn(1, "11aa")
 	printed, table := gradebook()
 	assert.Contains(t, printed, "note: overrides.csv:2: a's 1.5 points for 1 have no receipt, and count only for the attempt with receipt 11aa 11aa 11aa")
+	report, err := os.ReadFile(filepath.Join(out, pages.Report))
+	require.NoError(t, err)
+	assert.Contains(t, string(report), "have no receipt, and count only for the attempt with receipt 11aa 11aa 11aa", "the page says so, too")
 	assert.Contains(t, table, ",1.5,")
 	handIn(2, "22bb")
 	printed, table = gradebook()

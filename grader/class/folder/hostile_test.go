@@ -149,7 +149,8 @@ func TestNoTextActs(t *testing.T) {
 		lines += strings.Count(printed, "\n")
 		var alike similar.Result
 		fill(reflect.ValueOf(&alike), text)
-		in := pages.Input{Class: class, Entries: class.Entries(), Out: text, Similar: &alike, Sandbox: text, NotHeld: []string{text},
+		entries := class.Entries()
+		in := pages.Input{Class: class, Entries: entries, Notices: class.Notices(entries), Out: text, Similar: &alike, Sandbox: text, NotHeld: []string{text},
 			Questions: map[registry.Name][]pages.Question{"1": {{Number: 1, Text: text, Key: text}}},
 			Files: func(record.Submission) map[string][]byte {
 				return map[string][]byte{text: []byte(text), "kernels.cu": []byte(text)}

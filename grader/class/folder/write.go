@@ -2,6 +2,7 @@ package folder
 
 import (
 	"path/filepath"
+	"slices"
 
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/gradebook"
@@ -18,11 +19,13 @@ func (f Folder) Write(class gradebook.Class) error {
 	if class.Records, err = record.ReadAll(f.Out); err != nil {
 		return err
 	}
-	entries, notes, err := class.Write(f.Out, f.Canvas, f.Moodle)
+	entries := class.Entries()
+	notices := class.Notices(entries)
+	notes, err := class.Write(entries, f.Out, f.Canvas, f.Moodle)
 	if err != nil {
 		return err
 	}
-	for _, n := range notes {
+	for _, n := range slices.Concat(notices, notes) {
 		harmless.Println("note:", harmless.Line(n))
 	}
 	held := 0
@@ -43,7 +46,7 @@ func (f Folder) Write(class gradebook.Class) error {
 		harmless.Printf("%d students have points that await a person.\n", held)
 	}
 	harmless.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
-	return f.Pages(class, entries)
+	return f.Pages(class, entries, notices)
 }
 
 // stale counts the students whom a task's rubric asks for more than was measured.
@@ -59,7 +62,7 @@ func stale(entries []gradebook.Entry, task registry.Name) (n int) {
 }
 
 // Pages writes what people read in a browser.
-func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
+func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry, notices []string) error {
 	root, err := repo.Root()
 	if err != nil {
 		return err
@@ -82,7 +85,9 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := pages.Write(f.Out, pages.Input{Class: class, Entries: entries, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions, Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}); err != nil {
+	in := pages.Input{Class: class, Entries: entries, Notices: notices, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions,
+		Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}
+	if err := pages.Write(f.Out, in); err != nil {
 		return err
 	}
 	harmless.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)

@@ -14,10 +14,8 @@ import (
 
 // Write writes what students and the instructor get: students/ID/feedback.md, Results.md and results.json,
 // gradebook.csv, and gradebook-canvas.csv and gradebook-moodle.csv if there is something to fill. It
-// returns notes for the instructor.
-func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []string, err error) {
-	entries = c.Entries()
-	notes = c.Notices(entries)
+// returns notes on these two for the instructor.
+func (c Class) Write(entries []Entry, out, canvas, moodle string) (notes []string, err error) {
 	for _, e := range entries {
 		if e.Attempts == 0 {
 			continue
@@ -25,46 +23,46 @@ func (c Class) Write(out, canvas, moodle string) (entries []Entry, notes []strin
 		dir := filepath.Join(out, "students", record.Safe(e.Student.ID))
 		results, sums, err := c.results(e)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := put(filepath.Join(dir, report.ResultsName), []byte(harmless.Text(results))); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		g := c.Gradescope(e)
 		g.ExtraData.Totals = sums
 		harmless.All(&g)
 		data, err := json.MarshalIndent(g, "", "  ")
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := put(filepath.Join(dir, "results.json"), append(data, '\n')); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := put(filepath.Join(dir, "feedback.md"), []byte(harmless.Text(c.Feedback(e)))); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if canvas != "" {
 		table, more, err := c.Canvas(canvas, entries)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		notes = append(notes, more...)
 		if err := put(filepath.Join(out, "gradebook-canvas.csv"), table); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	table, more, err := c.Moodle(moodle, entries)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	notes = append(notes, more...)
 	if table != nil {
 		if err := put(filepath.Join(out, "gradebook-moodle.csv"), table); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return entries, notes, put(filepath.Join(out, "gradebook.csv"), c.CSV(entries))
+	return notes, put(filepath.Join(out, "gradebook.csv"), c.CSV(entries))
 }
 
 // put writes a file, unless it already has the same text.

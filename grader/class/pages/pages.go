@@ -28,6 +28,7 @@ import (
 type Input struct {
 	Class   gradebook.Class
 	Entries []gradebook.Entry
+	Notices []string // the class's of these entries
 	// Out is the batch's folder as it was named, for the commands that repeat a case.
 	Out string
 	// Files are what was handed in, by names in the tree; nil if it is not there any more, or is not what was

@@ -85,8 +85,7 @@ type cell struct {
 }
 
 func reportOf(in Input) instructor {
-	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
-	r.Notices = in.Class.Notices(in.Entries)
+	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Notices: in.Notices, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
 	shares := totals(in.Entries)
 	r.Hist = histogramOf(shares)
 	r.Low, r.Median, r.High = quartile(shares, 0.25), quartile(shares, 0.5), quartile(shares, 0.75)

@@ -78,6 +78,7 @@ func sample(t *testing.T, n int) Input {
 	}
 	in := Input{Class: class, Out: "out/class", Similar: &similar.Result{Compared: n, Past: 3}}
 	in.Entries = class.Entries()
+	in.Notices = class.Notices(in.Entries)
 	if n > 20 {
 		a, b := similar.Origin{ID: "s014", Name: "Dorothea B.", Attempt: 1}, similar.Origin{ID: "s017", Name: "Grace B.", Attempt: 1}
 		in.Similar.Pairs = []similar.Pair{{A: a, B: b, Share: 0.87, Tasks: []similar.Shared{{Task: "task2_unfused", Share: 0.87, Matched: 61, Ranges: []similar.Range{

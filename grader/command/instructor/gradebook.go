@@ -36,7 +36,8 @@ var Report = ofBatch("report", "draw the pages again", func(c folder.Folder) (in
 	if len(o.class.Records) == 0 {
 		return command.Failed, fmt.Errorf("report: %s holds no records: want the folder that a batch wrote with O", c.Out)
 	}
-	if err := c.Pages(o.class, o.class.Entries()); err != nil {
+	entries := o.class.Entries()
+	if err := c.Pages(o.class, entries, o.class.Notices(entries)); err != nil {
 		return command.Failed, err
 	}
 	return command.Full, o.settings.Save(c.Out)
