@@ -17,7 +17,7 @@ import (
 // a compiler's own words; what is near it goes on.
 func TestWhatIsUnknownIsNamed(t *testing.T) {
 	const kernel = "extern \"C\" __global__ void k(float *x) {\n%s\n}\n__global__ void fine(float *x) { x[0] = 1; }\n"
-	for _, c := range []struct{ before, line, want string }{
+	cases := []struct{ before, line, want string }{
 		{"", "x[0] = __cos2pif(x[1]);", "k.cu:2|the simulator has no __cos2pif"},
 		{"", "__u128AtomicCAS(x, x, 1);", "k.cu:2|the simulator has no __u128AtomicCAS: write what it does in CUDA C++"},
 		{"#include <cute/tensor.hpp>\n", "auto t = make_tensor(x);", "k.cu:3|the simulator does not know make_tensor: if it is of cute/tensor.hpp"},
@@ -28,8 +28,9 @@ func TestWhatIsUnknownIsNamed(t *testing.T) {
 		{"", "asm(\"addc.u32 %0, %0, 1;\" : \"+r\"(*(unsigned *)x));", "k.cu:2|the carry lasts within one asm"},
 		{"", "asm(\"vabsdiff4.s32.s32.s32 %0, %0, %0, %0;\" : \"+r\"(*(unsigned *)x));", "k.cu:2|no PTX instruction vabsdiff4.s32.s32.s32: unsigned bytes, plain or with .add, are served"},
 		{"", "asm(\"bfind.u16 %0, %1;\" : \"=r\"(*(unsigned *)x) : \"h\"((short)1));", "k.cu:2|no PTX instruction bfind.u16: 32 and 64 bits are served"},
-	} {
-		forEachCompiler(t, func(t *testing.T, compiler string) {
+	}
+	forEachCompiler(t, func(t *testing.T, compiler string) {
+		for _, c := range cases {
 			d := start(t, Options{Compiler: compiler})
 			m, err := d.Compile(device.Source{Name: "k.cu", Text: c.before + strings.Replace(kernel, "%s", c.line, 1)})
 			if err == nil { // the other kernel is there
@@ -41,8 +42,8 @@ func TestWhatIsUnknownIsNamed(t *testing.T) {
 			line, text, _ := strings.Cut(c.want, "|")
 			assert.ErrorContains(t, err, line+":")
 			assert.ErrorContains(t, err, text)
-		})
-	}
+		}
+	})
 }
 
 // The host's variables are no kernel's, though one of its own has the same name: their types

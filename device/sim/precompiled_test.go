@@ -54,6 +54,7 @@ func TestPrecompiledHeadersChangeNothing(t *testing.T) {
 	}
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
+			record.Skip(t)
 			var finding string
 			var vetted []Preprocessed
 			for i, spoil := range [][2]func(string) error{{whole, whole}, {broken, whole}, {whole, broken}, {folder, whole}, {whole, folder}} {

@@ -34,6 +34,7 @@ var left = []string{
 	"attn/attntest/both.go", "attn/attntest/overlapping.go", // for tests of solutions
 	"device/devicetest",        // for tests alone
 	"grader/slurm/slurmtest",   // too
+	"internal/fates",           // too
 	"internal/mutate",          // too
 	"python/tests",             // too
 	"python/racing",            // what races of solutions share

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/trial/fates"
+	"flashlab/internal/fates"
 )
 
 // TestWhatDecidesAFate: a change of it changes the hash, and a change of anything else leaves it.

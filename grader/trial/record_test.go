@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -22,12 +21,9 @@ import (
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
-	"flashlab/grader/trial/fates"
+	"flashlab/internal/fates"
 	"flashlab/internal/repo"
 )
-
-// fresh is set by `make test-all FRESH=1`: every fate is tried, on record or not.
-const fresh = "FLASHLAB_FRESH"
 
 // record is fates.txt, and the tree that its hashes are of.
 type record struct {
@@ -46,8 +42,7 @@ var opened = sync.OnceValues(func() (r record, err error) {
 	if r.Kept, err = fates.Read(filepath.Join(r.root, "grader", "trial", "fates.txt")); err != nil {
 		return r, err
 	}
-	commit, _ := exec.Command("git", "-C", r.root, "rev-parse", "HEAD").Output() // without one the same are drawn each time
-	r.commit = string(commit)
+	r.commit = fates.Commit(r.root)
 	if r.own, err = filepath.Glob(filepath.Join(r.root, "grader", "trial", "*.go")); err != nil {
 		return r, err
 	}
@@ -99,7 +94,7 @@ func onRecord(t *testing.T, kind string, task *rubric.Task, name string, files [
 	name = kind + "/" + task.Dir + "/" + name
 	key, err := r.tree.Sum(r.decides(t, task, files, where))
 	require.NoError(t, err)
-	if r.Has(name, key) && os.Getenv(fresh) == "" && !fates.Drawn(name, r.commit) {
+	if r.Has(name, key) && os.Getenv(fates.Fresh) == "" && !fates.Drawn(name, r.commit) {
 		t.Skip("its fate is on record; make test-all FRESH=1 tries all")
 	}
 	t.Cleanup(func() { r.Note(name, key, !t.Failed() && !t.Skipped()) })

@@ -14,6 +14,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/fates"
 )
 
 // everyTask runs a test for each task of the course, next to the other such tests: at the end of
@@ -147,7 +148,7 @@ func TestVersionsAreRight(t *testing.T) {
 
 // allMutants is set by `make test-all`; without it each task is tried with its
 // first mutant only.
-const allMutants = "FLASHLAB_ALL"
+const allMutants = fates.All
 
 func TestMutantsLosePoints(t *testing.T) {
 	everyTask(t, func(t *testing.T, root string, task *rubric.Task) {

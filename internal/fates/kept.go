@@ -16,10 +16,10 @@ import (
 // digits of a hash are kept: enough that no two are alike by chance.
 const digits = 16
 
-// oneIn of those on record is graded all the same, others with every commit.
+// oneIn of those on record is tried all the same, others with every commit.
 const oneIn = 10
 
-// Kept is a file that tells of each specimen the hash of what decided when it last met its fate.
+// Kept is a file that tells of each specimen, or test, the hash of what decided when it last met its fate, or passed.
 type Kept struct {
 	path    string
 	mu      sync.Mutex
@@ -40,21 +40,21 @@ func Read(path string) (*Kept, error) {
 		}
 		words := strings.Fields(line)
 		if len(words) != 2 || len(words[0]) != digits {
-			return nil, fmt.Errorf("%s: %q: expected a hash and a specimen; delete the file, and make test-all grades all of them", path, strings.TrimSpace(line))
+			return nil, fmt.Errorf("%s: %q: expected a hash and a name; delete the file, and make test-all tries all", path, strings.TrimSpace(line))
 		}
 		k.keys[words[1]] = words[0]
 	}
 	return k, nil
 }
 
-// Has tells whether the specimen met its fate when all that decides had this hash.
+// Has tells whether the specimen met its fate, or the test passed, when all that decides had this hash.
 func (k *Kept) Has(name, key string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.keys[name] == key[:digits]
 }
 
-// Drawn tells whether a specimen is graded although its fate is on record: one in ten is, and each commit draws others.
+// Drawn tells whether what is on record is tried all the same: one in ten is, and each commit draws others.
 func Drawn(name, commit string) bool {
 	h := sha256.Sum256([]byte(commit + name))
 	return binary.BigEndian.Uint32(h[:])%oneIn == 0
@@ -76,7 +76,7 @@ func (k *Kept) Write(gone func(name string) bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var b strings.Builder
-	b.WriteString("# Of each specimen the hash of everything that decided when it last met its fate. Written by make test-all.\n")
+	b.WriteString("# What met its fate, with the hash of everything that decided. Written by make test-all.\n")
 	for _, name := range slices.Sorted(maps.Keys(k.keys)) {
 		if gone(name) {
 			k.changed = true

@@ -1,5 +1,5 @@
-// Package fates keeps a record of the specimens that met their fates, by the hash of everything that decides: while
-// the hash is the same, a specimen need not be graded again.
+// Package fates keeps a record of the specimens that met their fates, and of slow tests that passed, by the hash of
+// everything that decides: while the hash is the same, a specimen need not be graded again, nor a test run.
 package fates
 
 import (
@@ -10,6 +10,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -29,7 +30,7 @@ type Tree struct {
 	sums     map[string]string // of files, by their paths
 }
 
-// listed is a package as go list tells it, without its tests.
+// listed is a package as go list tells it.
 type listed struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -39,6 +40,10 @@ type listed struct {
 	}
 	GoFiles, SFiles, HFiles, EmbedFiles []string
 	Imports                             []string
+
+	TestGoFiles, XTestGoFiles             []string
+	TestEmbedPatterns, XTestEmbedPatterns []string
+	TestImports, XTestImports             []string
 }
 
 // Reading is the same tree, its files read in another way.
@@ -49,7 +54,8 @@ func (t *Tree) Reading(read func(path string) ([]byte, error)) *Tree {
 // List asks go for the packages of a tree, as workers are built: without assembly and without cgo.
 func List(root string) (*Tree, error) {
 	cmd := exec.Command("go", "list", "-e", "-deps", "-tags", "noasm",
-		"-json=ImportPath,Dir,Standard,Module,GoFiles,SFiles,HFiles,EmbedFiles,Imports", "./...")
+		"-json=ImportPath,Dir,Standard,Module,GoFiles,SFiles,HFiles,EmbedFiles,Imports,"+
+			"TestGoFiles,XTestGoFiles,TestEmbedPatterns,XTestEmbedPatterns,TestImports,XTestImports", "./...")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
@@ -70,6 +76,7 @@ func List(root string) (*Tree, error) {
 // Of is what decides one fate. Files are named from the tree's root.
 type Of struct {
 	Packages []string // with all that they import
+	Tests    []string // those of these packages, with all that they import
 	Replaced []string // files of theirs that the submission has its own of
 	Files    []string // further ones
 	Texts    []string // the submission's own
@@ -81,7 +88,7 @@ func (t *Tree) Sum(of Of) (string, error) {
 	for _, text := range of.Texts {
 		fmt.Fprintf(h, "text %d\n%s", len(text), text)
 	}
-	for _, name := range append(t.files(of.Packages), of.Files...) {
+	for _, name := range append(t.files(of), of.Files...) {
 		if slices.Contains(of.Replaced, name) {
 			continue
 		}
@@ -94,11 +101,21 @@ func (t *Tree) Sum(of Of) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// files are those of these packages and of all that they import. In place of another module's files it has the
+// files are those of packages and of all that they import. In place of another module's files it has the
 // module with its version. The standard library is Go's, of some version.
-func (t *Tree) files(packages []string) []string {
+func (t *Tree) files(of Of) []string {
 	seen, names := map[string]bool{}, map[string]bool{}
-	for todo := slices.Clone(packages); len(todo) > 0; {
+	todo := slices.Concat(of.Packages, of.Tests)
+	for _, path := range of.Tests {
+		p := t.packages[path]
+		todo = slices.Concat(todo, p.TestImports, p.XTestImports)
+		for _, pattern := range slices.Concat(p.TestGoFiles, p.XTestGoFiles, p.TestEmbedPatterns, p.XTestEmbedPatterns, []string{"testdata"}) {
+			for _, path := range filesLike(filepath.Join(p.Dir, strings.TrimPrefix(pattern, "all:"))) {
+				names[strings.TrimPrefix(path, t.root+"/")] = true
+			}
+		}
+	}
+	for len(todo) > 0 {
 		path := todo[0]
 		todo = todo[1:]
 		if seen[path] {
@@ -120,6 +137,20 @@ func (t *Tree) files(packages []string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// filesLike are the files that a pattern names, itself or by their folder; but the record is none of them.
+func filesLike(pattern string) (paths []string) {
+	found, _ := filepath.Glob(pattern)
+	for _, path := range found {
+		_ = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, "/"+ofTests) {
+				paths = append(paths, path)
+			}
+			return nil
+		})
+	}
+	return paths
 }
 
 var ofAModule = regexp.MustCompile(`@v\d`)
