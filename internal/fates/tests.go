@@ -1,6 +1,7 @@
 package fates
 
 import (
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"maps"
@@ -41,7 +42,7 @@ type Tests struct {
 	of           Of
 	key          string
 	kept         *Kept
-	seen         sync.Map // the names of tests that asked
+	asked        sync.Map // the names of tests that called Skip, and of their functions
 }
 
 // Commit is the tree's, which says what is drawn; without one the same are drawn each time.
@@ -112,8 +113,9 @@ func (r *Tests) versions() []string {
 // renamed is how testing tells tests of one name apart: by the order in which they run.
 var renamed = regexp.MustCompile(`#\d\d+(/|$)`)
 
-// Skip skips a test that is on record, unless it is drawn; otherwise it records how the test ends.
-func (r *Tests) Skip(t *testing.T) {
+// Skip skips a test that is on record, unless it is drawn; otherwise it records how the test ends. where is whatever
+// else decides.
+func (r *Tests) Skip(t *testing.T, where ...string) {
 	t.Helper()
 	if os.Getenv(All) == "" {
 		return
@@ -124,13 +126,19 @@ func (r *Tests) Skip(t *testing.T) {
 	if err := r.open(); err != nil {
 		t.Fatal(err)
 	}
-	r.seen.Store(t.Name(), true)
-	if r.kept.Has(t.Name(), r.key) && os.Getenv(Fresh) == "" && !Drawn(t.Name(), r.commit) {
+	key := r.key
+	if len(where) > 0 {
+		key = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", key, where)))
+	}
+	top, _, _ := strings.Cut(t.Name(), "/")
+	r.asked.Store(top, true)
+	r.asked.Store(t.Name(), true)
+	if r.kept.Has(t.Name(), key) && os.Getenv(Fresh) == "" && !Drawn(t.Name(), r.commit) {
 		t.Skip("it is on record; make test-all FRESH=1 runs all")
 	}
 	t.Cleanup(func() {
 		if !t.Skipped() {
-			r.kept.Note(t.Name(), r.key, !t.Failed())
+			r.kept.Note(t.Name(), key, !t.Failed())
 		}
 	})
 }
@@ -153,11 +161,25 @@ func (r *Tests) Main(m *testing.M) int {
 	return code
 }
 
-// isGone tells that no test of this name asks any more. That is known where all tests have run.
+// isGone tells that there is no test of this name any more: where its function is not there, or has run, and not with
+// this part. A function that has skipped all of itself leaves its parts on record.
 func (r *Tests) isGone(name string) bool {
-	_, asked := r.seen.Load(name)
+	top, _, _ := strings.Cut(name, "/")
+	_, ran := r.asked.Load(top)
+	_, asked := r.asked.Load(name)
 	only := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String()
-	return !asked && only == ""
+	return ran && !asked && only == "" || !r.has(top)
+}
+
+// has tells whether the package's tests have a function of this name.
+func (r *Tests) has(function string) bool {
+	for _, name := range r.tree.files(Of{Tests: []string{r.Package}}) {
+		text, _ := os.ReadFile(filepath.Join(r.root, name))
+		if strings.HasSuffix(name, "_test.go") && strings.Contains(string(text), "func "+function+"(") {
+			return true
+		}
+	}
+	return false
 }
 
 // checkLog reads what the go command has the tests note of the files that they open.

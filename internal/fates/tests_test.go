@@ -1,10 +1,13 @@
 package fates
 
 import (
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +35,7 @@ func TestPretended(t *testing.T) {
 	}
 	for _, name := range []string{"one", "drawn5"} {
 		t.Run(name, func(t *testing.T) {
-			pretended.Skip(t)
+			pretended.Skip(t, os.Getenv("FATES_WHERE"))
 			fmt.Println("ran", name)
 			if file := os.Getenv("FATES_OPENS"); file != "" {
 				_, err := os.ReadFile(file)
@@ -43,7 +46,7 @@ func TestPretended(t *testing.T) {
 	}
 }
 
-const slowTest = "package slow\n\nimport \"embed\"\n\n//go:embed texts\nvar texts embed.FS\n"
+const slowTest = "package slow\n\nimport \"embed\"\n\n//go:embed texts\nvar texts embed.FS\n\nfunc TestPretended(t *T) {}\n"
 
 // slowTree is a tree with a package whose tests are slow. It runs them, with variables, and tells what they printed.
 func slowTree(t *testing.T) (root string, runs func(set ...string) (string, bool)) {
@@ -97,12 +100,44 @@ func TestASlowTestOnRecordIsSkipped(t *testing.T) {
 		assert.False(t, ran(), name)
 	}
 	assert.True(t, ran("CXX=another"), "another compiler")
-
 	assert.True(t, ran())
+	assert.True(t, ran("FATES_WHERE=another"), "another version of what the test names itself")
+	assert.True(t, ran())
+
 	said, well := runs(Fresh+"=1", "FATES_FAILS=1")
 	assert.False(t, well, said)
 	assert.True(t, ran(), "what failed is struck off")
 	assert.False(t, ran())
+}
+
+// TestWhatIsGoneIsStruckOff, and what only was not asked for is not.
+func TestWhatIsGoneIsStruckOff(t *testing.T) {
+	root, runs := slowTree(t)
+	path := filepath.Join(root, "slow", ofTests)
+	before := strings.Repeat("0", digits) + " TestPretended/two\n" + strings.Repeat("0", digits) + " TestRemoved\n" + strings.Repeat("0", digits) + " TestOther/one\n"
+	require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "slow/slow_test.go"), []byte(slowTest+"func TestOther(t *T) {}\n"), 0o644))
+	names := func() (names []string) {
+		k, err := Read(path)
+		require.NoError(t, err)
+		return slices.Sorted(maps.Keys(k.keys))
+	}
+	said, well := runs()
+	require.True(t, well, said)
+	assert.Equal(t, []string{"TestOther/one", "TestPretended/drawn5", "TestPretended/one", "TestPretended/two"}, names(), "only a part has run: -test.run is set")
+	r := &Tests{Package: "flashlab/slow", root: root}
+	t.Chdir(filepath.Join(root, "slow"))
+	require.NoError(t, r.look())
+	for _, name := range []string{"TestPretended", "TestPretended/one"} {
+		r.asked.Store(name, true)
+	}
+	run := flag.Lookup("test.run").Value
+	was := run.String()
+	require.NoError(t, run.Set(""))
+	t.Cleanup(func() { _ = run.Set(was) })
+	for name, gone := range map[string]bool{"TestPretended/one": false, "TestPretended/two": true, "TestOther/one": false, "TestRemoved": true} {
+		assert.Equal(t, gone, r.isGone(name), name)
+	}
 }
 
 // TestWhatATestOpensDecides: a file that the hash leaves out is named, and the tests fail.
