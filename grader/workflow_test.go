@@ -111,3 +111,65 @@ func TestTheWorkflowRunsWhatIsThere(t *testing.T) {
 	}
 	assert.Contains(t, programs, ".ci/run")
 }
+
+// TestWhatDecidesWhetherNvccTakesAFile: scripts/nvcc-check.sh hashes a file as nvcc reads it, with flags and version. Here
+// a C++ compiler stands for nvcc's preprocessor.
+func TestWhatDecidesWhetherNvccTakesAFile(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip(err)
+	}
+	root, err := repo.Root()
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join(root, "out", "bin", "grader")); err != nil {
+		t.Skip("make builds the grader, which finds nvcc: ", err)
+	}
+	home := t.TempDir()
+	put := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+	}
+	toolkit := func(version string) {
+		put(filepath.Join(home, "bin", "nvcc"), `#!/bin/bash
+case "$*" in
+*--version*) echo "Cuda compilation tools, release 13.0, `+version+`" ;;
+*-cubin*) ;;
+*) args=(); for a in "$@"; do case $a in -gencode* | -allow* | -x | cu) ;; *) args+=("$a") ;; esac; done; exec g++ -x c++ "${args[@]}" ;;
+esac
+`)
+	}
+	toolkit("V13.0.1")
+	folder, err := os.MkdirTemp(filepath.Join(root, "out"), "hashed-") // what is outside of the tree goes with the version
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	kernel, header, outside := filepath.Join(folder, "k.cu"), filepath.Join(folder, "mine.cuh"), filepath.Join(home, "theirs.h")
+	put(kernel, "#include \"mine.cuh\"\n#include <theirs.h>\nint k = VALUE;\n")
+	put(header, "int mine;\n")
+	put(outside, "int theirs;\n")
+	name, err := filepath.Rel(root, kernel)
+	require.NoError(t, err)
+	hash := func(flags ...string) string {
+		cmd := exec.Command(filepath.Join(root, "scripts", "nvcc-check.sh"), append([]string{"hash", name, "-I", home}, flags...)...)
+		cmd.Env = append(os.Environ(), "CUDA_HOME="+home)
+		out, err := cmd.Output()
+		require.NoError(t, err, string(out))
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		last := lines[len(lines)-1]
+		require.Regexp(t, "^[0-9a-f]{16}$", last)
+		return last
+	}
+	seen := map[string]string{hash("-DVALUE=1"): "as it was"}
+	changed := func(what, hash string) {
+		assert.Empty(t, seen[hash], "%s leaves the hash", what)
+		seen[hash] = what
+	}
+	changed("a macro", hash("-DVALUE=2"))
+	changed("a flag", hash("-DVALUE=1", "-DUNUSED"))
+	put(outside, "int theirs, more;\n")
+	assert.NotEmpty(t, seen[hash("-DVALUE=1")], "a toolkit's header goes with its version")
+	put(header, "int mine, more;\n")
+	changed("a header", hash("-DVALUE=1"))
+	put(kernel, "#include \"mine.cuh\"\n#include <theirs.h>\nint another = VALUE;\n")
+	changed("the file", hash("-DVALUE=1"))
+	toolkit("V13.0.2")
+	changed("nvcc", hash("-DVALUE=1"))
+}

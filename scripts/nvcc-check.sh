@@ -6,7 +6,12 @@
 # or comes from PyPI, into out/nvcc. Where neither is available the check is skipped
 # and says so: it never fails for want of a compiler, only for code that is wrong.
 #
+# What compiled is on record (device/nvcc/testdata/compiled.txt) by the hash of all that decides, and is compiled again where
+# that has changed, where the commit draws it, one in ten, or with FLASHLAB_FRESH=1. The command rewrites the record.
+#
 # Usage: out/bin/grader must have been built (make nvcc-check does it).
+# With the word hash, a file and flags for nvcc: says that hash.
+# With the word fetch: only brings a compiler where there is none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -81,6 +86,10 @@ fetch() {
     echo "$venv"/lib/python3*/site-packages/nvidia/cu13
 }
 
+if [ "${1:-}" = fetch ]; then
+    settings >/dev/null || fetch >/dev/null || true
+    exit 0
+fi
 if ! env=$(settings); then
     home=$(fetch) || skip "$home"
     export CUDA_HOME=$home
@@ -89,12 +98,26 @@ fi
 eval "$env"
 echo "nvcc-check: $NVCC"
 
+# call FLAGS...: as each file is compiled.
+call() {
+    "$NVCC" "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
+        -allow-unsupported-compiler -I device/nvcc/include -I device/include "$@" 2>&1
+}
+
+# hash_of FILE FLAGS...: of nvcc's version, the flags and the text as it is preprocessed, but for what comes from outside
+# of this tree, which goes with the version. Nothing where that fails.
+hash_of() {
+    local file=$1 text
+    shift
+    text=$(call -E "$@" -x cu "$file") || return 0
+    { "$NVCC" --version; echo "$arch $*"; awk '/^# [0-9]+ "/ { ours = $3 !~ /^"[\/<]/; next } ours' <<<"$text"; } | sha256sum | cut -c1-16
+}
+
 # compile FILE FLAGS...: silent where all is well.
 compile() {
     local file=$1 output cubin=$work/$BASHPID.cubin failed=0
     shift
-    output=$("$NVCC" -cubin "-gencode=arch=compute_$arch,code=sm_$arch" -std=c++17 -O3 \
-        -allow-unsupported-compiler -I device/nvcc/include -I device/include "$@" -o "$cubin" -x cu "$file" 2>&1) || failed=1
+    output=$(call -cubin "$@" -o "$cubin" -x cu "$file") || failed=1
     rm -f "$cubin"
     [ "$failed" -eq 0 ] || printf '%s\n' "$output"
     return "$failed"
@@ -105,6 +128,11 @@ echo 'extern "C" __global__ void probe(float *x) { x[threadIdx.x] = 1; }' >"$wor
 arch=90a
 compile "$work/probe.cu" >/dev/null || arch=90
 trouble=$(compile "$work/probe.cu") || skip "$NVCC compiles nothing here: $trouble"
+
+if [ "${1:-}" = hash ]; then
+    hash_of "${@:2}"
+    exit
+fi
 
 build() {
     # Only machines with a GPU have the driver. An empty library takes its place, as
@@ -132,15 +160,35 @@ while IFS=$'\t' read -r pattern defined; do
     patterns+=("$pattern") flags+=("$defined")
 done <"$versions/macros"
 
-# The tests that need a compiler, and no GPU.
-go test -vet=off -run 'TestTestdataIsValidCUDA' ./device/sim
-go test -vet=off ./device/nvcc
-go test -vet=off -run 'TestNvccTakesTheCorpus' ./device/corpus # its files of planted bugs twice
+# The tests that need a compiler, and no GPU. They need no C of their own, so they are built as by make test.
+tests() { CGO_ENABLED=0 FLASHLAB_ALL=1 go test -vet=off -ldflags=-w "$@"; }
+tests -run 'TestTestdataIsValidCUDA' ./device/sim
+tests ./device/nvcc
+tests -run 'TestNvccTakesTheCorpus' ./device/corpus # its files of planted bugs twice
 echo 'nvcc-check: the tests that need nvcc alone pass'
 
-# As many at once as there are processors. Each that fails leaves a line.
+record=device/nvcc/testdata/compiled.txt
+mkdir -p "${record%/*}"
+touch "$record"
+commit=$(git rev-parse HEAD 2>/dev/null || true)
+drawn() { [ $((0x$(sha256sum <<<"$commit$1" | cut -c1-8) % 10)) -eq 0 ]; }
+
+# check FILE FLAGS...: leaves a line in met, skipped or failed.
+check() {
+    local file=$1 name=${1/#$versions/versions} line
+    line="$(hash_of "$@") $name"
+    if grep -qxF "$line" "$record" && [ -z "${FLASHLAB_FRESH:-}" ] && ! drawn "$name"; then
+        echo "$line" >>"$work/skipped"
+    elif compile "$@"; then
+        echo "$line" >>"$work/met"
+    else
+        echo "$file" >>"$work/failed"
+    fi
+}
+
+# As many at once as there are processors.
 files=0
-: >"$work/failed"
+for list in met skipped failed; do : >"$work/$list"; done
 while IFS= read -r file; do
     if reason=$(refused "$file"); then
         echo "nvcc-check: $file left out: $reason"
@@ -149,17 +197,19 @@ while IFS= read -r file; do
     files=$((files + 1))
     while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
     # shellcheck disable=SC2046 # several macros
-    { compile "$file" $(macros "${file/#$versions/.}") || echo "$file" >>"$work/failed"; } &
+    check "$file" $(macros "${file/#$versions/.}") &
 done < <(
     find . -name '*.cu' -not -path './out/*' -not -path './.git/*' -not -path './device/corpus/*' -not -path '*/_bases/*' -not -path '*/_versions/*' | sort # copies of solutions
     find "$versions" -name '*.cu' | sort
 )
 wait
 failures=$(wc -l <"$work/failed")
+LC_ALL=C sort -k 2 "$work/met" "$work/skipped" >"$work/record"
+cmp -s "$work/record" "$record" || mv "$work/record" "$record"
 
 if [ "$failures" -ne 0 ]; then
     echo "nvcc-check: $failures of $files .cu files do not compile for sm_$arch." >&2
     echo 'nvcc-check: macros that Go defines belong into the rubric of the task, [[nvcc]]; others into scripts/nvcc-check.sh' >&2
     exit 1
 fi
-echo "nvcc-check: $files .cu files compile for sm_$arch"
+echo "nvcc-check: $files .cu files compile for sm_$arch; $(wc -l <"$work/skipped") of them are on record and were not tried again"

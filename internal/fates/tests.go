@@ -152,6 +152,9 @@ func (r *Tests) Main(m *testing.M) int {
 	}
 	err := r.checkLog()
 	if err == nil {
+		err = os.MkdirAll(filepath.Dir(ofTests), 0o755)
+	}
+	if err == nil {
 		err = r.kept.Write(func(name string) bool { return r.isGone(name) })
 	}
 	if err != nil {
