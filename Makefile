@@ -38,7 +38,7 @@ test: checked ## every test, with solutions in place of the stubs
 	@$(GRADER) overlay
 	@$(tests) $(longest) ./...
 
-test-all: checked ## the same with every specimen; FRESH=1: those whose fates are on record, too
+test-all: checked ## the same with every specimen and every slow test; FRESH=1: those on record, too
 	@$(GRADER) overlay
 	@FLASHLAB_ALL=1 FLASHLAB_FRESH=$(FRESH) $(tests) -timeout 45m $(longest) ./...
 
@@ -56,7 +56,7 @@ race: setup ## the tests of all packages that start goroutines, under the race d
 fuzz: setup ## every fuzz target, for half a minute each
 	@scripts/fuzz.sh 30s
 
-nvcc-check: checked ## vet the cuda build and compile every .cu with nvcc (no GPU needed)
+nvcc-check: checked ## vet the cuda build and compile every .cu that is not on record with nvcc (no GPU needed)
 	@scripts/nvcc-check.sh
 
 lint: ## gofmt, go vet, staticcheck, clang-format
