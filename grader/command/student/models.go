@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"flashlab/grader/command"
+	pace "flashlab/grader/tasks/task6/asked"
+	write "flashlab/grader/tasks/task7/asked"
 	"flashlab/internal/repo"
 )
 
@@ -25,17 +27,15 @@ func (m *model) define(f *flag.FlagSet) {
 	f.StringVar(&m.device, "device", "auto", aboutDevice)
 }
 
-// pass adds a variable that goes on to the worker.
-func (m *model) pass(f *flag.FlagSet, name, usage string) { command.Pass(f, &m.passed, name, usage) }
-
 // E2E measures task 6's model.
 func E2E(course *Course) command.Command {
 	return command.Command{Name: "e2e", Summary: "time task 6's model on your kernels", Define: func(f *flag.FlagSet) command.Run {
 		m := model{whose: whose{course: course}}
 		m.define(f)
 		f.StringVar(&m.kernels, "kernels", "own", "own, or `given`: the course's kernels, with your layer on them")
-		m.pass(f, "size", "the `model`: tiny, small, medium, large or full; the largest that fits without it")
-		m.pass(f, "tokens", "how `many` are timed")
+		for _, one := range pace.Flags {
+			command.Pass(f, &m.passed, one.Name, one.Usage)
+		}
 		return func([]string) (int, error) {
 			task := "7" // its worker holds your kernels of tasks 4 and 5, too
 			if m.kernels == "given" {
@@ -53,21 +53,16 @@ func GPT2(course *Course) command.Command {
 		var weights, calibration string
 		m.define(f)
 		f.StringVar(&m.kernels, "kernels", "own", "own, or `given`: the course's kernels")
-		f.Var(&command.Passed{Name: "prompt", To: &m.passed, Blank: true}, "prompt", "the `text` to go on from")
-		m.pass(f, "prompt-tokens", "a prompt of so `many` random tokens, for timing")
-		m.pass(f, "tokens", "how `many` to write; 100 without it")
-		m.pass(f, "model", "`folder` with a GPT-2 as Hugging Face has it; or 124M, 355M, 774M or 1558M for random weights; the course's own without it")
-		m.pass(f, "temperature", "0 is greedy; `0.8`, say, draws each token")
-		m.pass(f, "topk", "draws from the `k` likeliest tokens only")
-		m.pass(f, "topp", "draws from the likeliest tokens that add up to `p` only")
-		m.pass(f, "seed", "the `seed` of what is drawn")
-		m.pass(f, "step", "how a token is decoded: `graph`; in the teachers' tree persistent, too: one kernel for all of it, on a GPU from Hopper on (persistent,bits=16: its matrices in halves)")
-		f.Var(&command.Passed{Name: "ref", To: &m.passed, On: true}, "ref", "beside the same model in plain Go, and Hugging Face's if there is one")
-		m.pass(f, "perplexity", "measures the perplexity on this `file` of text, and stops")
-		m.pass(f, "cache", "with PERPLEXITY: keys and values in `kivi`, int8, int4 or halves, or all in turn; in plain Go")
-		f.StringVar(&weights, "weights", "", "with PERPLEXITY: the layers' matrices in `gptq`, gptq-zeros, int4, int4-zeros or full, or all in turn; in plain Go")
-		f.StringVar(&calibration, "calibration", "", "`file` of text that gptq rounds for, less what PERPLEXITY's has of it; Newton's Opticks without it")
-		m.pass(f, "head", "`folder` with one head: compares it with PyTorch, and stops")
+		for _, one := range write.Flags {
+			switch one.Name {
+			case "weights":
+				f.StringVar(&weights, one.Name, "", one.Usage)
+			case "calibration":
+				f.StringVar(&calibration, one.Name, "", one.Usage)
+			default:
+				f.Var(&command.Passed{Name: one.Name, To: &m.passed, Blank: one.Name == "prompt", On: one.Name == "ref"}, one.Name, one.Usage)
+			}
+		}
 		return func([]string) (int, error) {
 			passed, err := rounding(weights, calibration)
 			if err != nil {

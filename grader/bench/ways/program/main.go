@@ -31,11 +31,11 @@ func main() {
 
 func run(args []string) error {
 	f := flag.NewFlagSet("ways", flag.ContinueOnError)
-	text := func(name string) *string { return f.String(name, "", asked.Usage(name)) }
-	count := func(name string, usual int) *int { return f.Int(name, usual, asked.Usage(name)) }
+	text := func(name string) *string { return f.String(name, "", asked.Flags.Of(name)) }
+	count := func(name string, usual int) *int { return f.Int(name, usual, asked.Flags.Of(name)) }
 	shape, model, said, held, numbers := text("shape"), text("model"), text("prompt"), text("perplexity"), text("ways")
 	batch, prompt, tokens := count("batch", 1), count("prompt-tokens", 0), count("tokens", 0)
-	seed := f.Uint64("seed", 1, asked.Usage("seed"))
+	seed := f.Uint64("seed", 1, asked.Flags.Of("seed"))
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for ways.json and ways.figure.json")
 	if err := f.Parse(args); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/grader/tasks/task6/pace"
+	"flashlab/grader/tasks/task7/asked"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
@@ -18,7 +19,7 @@ import (
 	task "flashlab/task7_gpt2"
 )
 
-// choices are the flags of `gpt2`; the Makefile has a variable for each.
+// choices are the flags of `gpt2`.
 type choices struct {
 	model, prompt, kernels, device string
 	head, perplexity, cache, step  string
@@ -28,29 +29,34 @@ type choices struct {
 	sampler                        nn.Sampler
 }
 
+// flags are those that set them.
+func (c *choices) flags() *flag.FlagSet {
+	f := flag.NewFlagSet("gpt2", flag.ContinueOnError)
+	f.StringVar(&c.model, "model", "", asked.Flags.Of("model"))
+	f.StringVar(&c.prompt, "prompt", task.Text(), asked.Flags.Of("prompt"))
+	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's")
+	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
+	f.StringVar(&c.head, "head", "", asked.Flags.Of("head"))
+	f.StringVar(&c.perplexity, "perplexity", "", asked.Flags.Of("perplexity"))
+	f.StringVar(&c.cache, "cache", "", asked.Flags.Of("cache"))
+	f.StringVar(&c.weights, "weights", "", asked.Flags.Of("weights"))
+	f.StringVar(&c.calibration, "calibration", "", asked.Flags.Of("calibration"))
+	f.StringVar(&c.step, "step", "graph", asked.Flags.Of("step"))
+	f.IntVar(&c.tokens, "tokens", 100, asked.Flags.Of("tokens"))
+	f.IntVar(&c.promptTokens, "prompt-tokens", 0, asked.Flags.Of("prompt-tokens"))
+	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
+	f.BoolVar(&c.reference, "ref", false, asked.Flags.Of("ref"))
+	f.Float64Var(&c.sampler.Temperature, "temperature", 0, asked.Flags.Of("temperature"))
+	f.IntVar(&c.sampler.TopK, "topk", 0, asked.Flags.Of("topk"))
+	f.Float64Var(&c.sampler.TopP, "topp", 0, asked.Flags.Of("topp"))
+	f.Uint64Var(&c.sampler.Seed, "seed", 1, asked.Flags.Of("seed"))
+	return f
+}
+
 // write is `make gpt2`: text from a model, and how long it took.
 func write(args []string) error {
 	var c choices
-	f := flag.NewFlagSet("gpt2", flag.ContinueOnError)
-	f.StringVar(&c.model, "model", "", "`folder` of a model; 124M, 355M, 774M or 1558M for a random one of that size; the course's own without it")
-	f.StringVar(&c.prompt, "prompt", task.Text(), "the `text` to go on from; that of text.txt without it")
-	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's")
-	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
-	f.StringVar(&c.head, "head", "", "`folder` with one head (export_gpt2.py --layer --head): compare it with PyTorch, and stop")
-	f.StringVar(&c.perplexity, "perplexity", "", "`file` of text: measure the perplexity on it, and stop")
-	f.StringVar(&c.cache, "cache", "", "with -perplexity: keys and values are kept in halves, int8, int4 or kivi, or all of them in turn; in plain Go")
-	f.StringVar(&c.weights, "weights", "", "with -perplexity: the layers' matrices in full, int4, int4-zeros, gptq or gptq-zeros, or all of them in turn; in plain Go")
-	f.StringVar(&c.calibration, "calibration", "", "`file` of text that gptq rounds for, less its paragraphs that are in -perplexity's text, too")
-	f.StringVar(&c.step, "step", "graph", "how a token is decoded: graph, one kernel after the other; the teachers' tree has persistent, too, one kernel for all of it on a GPU from Hopper on")
-	f.IntVar(&c.tokens, "tokens", 100, "how `many` to write")
-	f.IntVar(&c.promptTokens, "prompt-tokens", 0, "a prompt of so `many` random tokens, for timing")
-	f.BoolVar(&c.json, "json", false, "end with a line of all times and tokens, for a program")
-	f.BoolVar(&c.reference, "ref", false, "beside the same model in plain Go, with the course's attention and with task 1's, and Hugging Face's")
-	f.Float64Var(&c.sampler.Temperature, "temperature", 0, "0 is greedy")
-	f.IntVar(&c.sampler.TopK, "topk", 0, "only the `k` likeliest tokens")
-	f.Float64Var(&c.sampler.TopP, "topp", 0, "only the likeliest tokens that add up to `p`")
-	f.Uint64Var(&c.sampler.Seed, "seed", 1, "of the sampling")
-	if err := f.Parse(args); err != nil {
+	if err := c.flags().Parse(args); err != nil {
 		return err
 	}
 	if c.kernels != "own" && c.kernels != "given" {

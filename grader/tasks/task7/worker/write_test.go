@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/attn"
+	"flashlab/grader/tasks/task7/asked"
 	"flashlab/nn/gpt2"
 )
 
@@ -90,4 +92,15 @@ func TestTimesAreShort(t *testing.T) {
 	} {
 		assert.Equal(t, want, short(d))
 	}
+}
+
+// TestWhatIsAskedIsRead: each flag that the command hands on is one of the program's, which has three more.
+func TestWhatIsAskedIsRead(t *testing.T) {
+	more := map[string]bool{}
+	(&choices{}).flags().VisitAll(func(f *flag.Flag) { more[f.Name] = true })
+	for _, one := range asked.Flags {
+		assert.True(t, more[one.Name], one.Name)
+		delete(more, one.Name)
+	}
+	assert.Equal(t, map[string]bool{"device": true, "kernels": true, "json": true}, more)
 }
