@@ -1,10 +1,8 @@
 package student
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"flashlab/grader/command"
 	pace "flashlab/grader/tasks/task6/asked"
 	write "flashlab/grader/tasks/task7/asked"
-	"flashlab/internal/repo"
 )
 
 // model is a command that has a worker run a model. The worker reads what is in told.
@@ -89,36 +86,4 @@ func rounding(weights, calibration string) ([]string, error) {
 		calibration = filepath.Join(strings.TrimSpace(string(root)), "src", "testdata", "Isaac.Newton-Opticks.txt")
 	}
 	return []string{"-weights=" + weights, "-calibration=" + calibration}, nil
-}
-
-// Plot draws what a task measures.
-func Plot(course *Course) command.Command {
-	return command.Command{Name: "plot", Summary: "draw traffic (task 3), or splitting (task 5)", Usage: "TASK=3", Define: func(f *flag.FlagSet) command.Run {
-		w := whose{course: course}
-		task := f.String("task", "3", "`3`: traffic against SRAM; 5: splitting against none")
-		w.solutions(f)
-		device := f.String("device", "auto", aboutDevice)
-		return func([]string) (int, error) {
-			root, err := repo.Root()
-			if err != nil {
-				return command.Failed, err
-			}
-			ctx, stop := command.Interruptible()
-			defer stop()
-			return plot(ctx, root, *task, *device, w.solution)
-		}
-	}}
-}
-
-func plot(ctx context.Context, root, task, device string, solution bool) (int, error) {
-	cmd := exec.CommandContext(ctx, "sh", "scripts/plot.sh")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "TASK="+task, "DEVICE="+device, "SOLUTION=")
-	if solution {
-		cmd.Env = append(cmd.Env, "SOLUTION=1")
-	}
-	if cmd.Run() != nil { // it has said why
-		return command.Failed, nil
-	}
-	return command.Full, nil
 }

@@ -1,5 +1,5 @@
-// Command task3 runs a submission of task 3 for the grader. With the argument
-// table and a file it measures what the submission moves, for `make plot TASK=3`.
+// Command task3 runs a submission of task 3 for the grader. With the arguments
+// table -device KIND FILE it measures what the submission moves, for `make plot TASK=3`.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "table" {
-		if err := table(os.Args[2]); err != nil {
+	if len(os.Args) == 5 && os.Args[1] == "table" { // on no device: its machine is hbm's
+		if err := table(os.Args[4]); err != nil {
 			fmt.Fprintln(os.Stderr, "table:", err)
 			os.Exit(1)
 		}

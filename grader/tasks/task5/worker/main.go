@@ -1,6 +1,5 @@
-// Command task5 runs a submission of task 5 for the grader. With the argument table
-// and a file it compares decoding with and without splitting, for `make plot TASK=5`; a
-// third argument picks the device.
+// Command task5 runs a submission of task 5 for the grader. With the arguments
+// table -device KIND FILE it compares decoding with and without splitting, for `make plot TASK=5`.
 package main
 
 import (
@@ -12,8 +11,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == "table" {
-		if err := table(os.Args[2], append(os.Args, "auto")[3]); err != nil {
+	if len(os.Args) == 5 && os.Args[1] == "table" {
+		if err := table(os.Args[4], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, "table:", err)
 			os.Exit(1)
 		}
