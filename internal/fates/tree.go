@@ -169,11 +169,24 @@ func (t *Tree) file(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if filepath.Ext(name) == ".go" {
-		text = code(text)
-	}
-	t.sums[name] = fmt.Sprintf("%x", sha256.Sum256(text))
+	t.sums[name] = sumOf(text, filepath.Ext(name) == ".go")
 	return t.sums[name], nil
+}
+
+// ofCode are the hashes of the code of Go files, by those of their texts: to find the code takes longest.
+var ofCode sync.Map
+
+func sumOf(text []byte, isGo bool) string {
+	whole := sha256.Sum256(text)
+	if !isGo {
+		return fmt.Sprintf("%x", whole)
+	}
+	if sum, ok := ofCode.Load(whole); ok {
+		return sum.(string)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(code(text)))
+	ofCode.Store(whole, sum)
+	return sum
 }
 
 // code is a Go file's tokens, one a line. Comments that the go command heeds are among them.
