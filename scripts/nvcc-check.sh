@@ -6,8 +6,9 @@
 # or comes from PyPI, into out/nvcc. Where neither is available the check is skipped
 # and says so: it never fails for want of a compiler, only for code that is wrong.
 #
-# What compiled is on record (device/nvcc/testdata/compiled.txt) by the hash of all that decides, and is compiled again where
-# that has changed, where the commit draws it, one in ten, or with FLASHLAB_FRESH=1. The command rewrites the record.
+# What compiled is on record (device/nvcc/testdata/compiled.txt) by the hash of all that decides, and is compiled again
+# where that has changed, where the commit draws it, one in ten, or with FLASHLAB_FRESH=1. The command rewrites the
+# record.
 #
 # Usage: out/bin/grader must have been built (make nvcc-check does it).
 # With the word hash, a file and flags for nvcc: says that hash.
@@ -104,8 +105,8 @@ call() {
         -allow-unsupported-compiler -I device/nvcc/include -I device/include "$@" 2>&1
 }
 
-# hash_of FILE FLAGS...: of nvcc's version, the flags and the text as it is preprocessed, but for what comes from outside
-# of this tree, which goes with the version. Nothing where that fails.
+# hash_of FILE FLAGS...: of nvcc's version, the flags and the text as it is preprocessed, but for what comes from
+# outside of this tree, which goes with the version. Nothing where that fails.
 hash_of() {
     local file=$1 text
     shift
