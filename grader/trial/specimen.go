@@ -38,7 +38,7 @@ const (
 )
 
 // canMeet are the fates that a kind can meet.
-var canMeet = map[string][]Fate{Mutants: {Loses}, Timing: {Caught}, Exploits: {Refused, Zero, Held, NoGain}, Honest: {Full}}
+var canMeet = map[string][]Fate{Mutants: {Loses}, Timing: {Caught, NoGain}, Exploits: {Refused, Zero, Held, NoGain}, Honest: {Full}}
 
 // Specimen is one of them: a file specimens/KIND/TASK/NAME.toml.
 type Specimen struct {

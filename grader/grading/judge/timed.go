@@ -20,6 +20,10 @@ type Timed struct {
 	Piece func(c problem.Problem) int
 	// Truth is what a piece is judged by, as a single row.
 	Truth func(c problem.Problem, from int) Truth
+	// Rest are the spans of further outputs that are looked at with a piece of the first, and what is wrong with what a
+	// run wrote there: "" for nothing. By some piece or other every number of every output is reached. Nil where there is
+	// one output.
+	Rest func(c problem.Problem, from int) ([]Span, func(got [][]float32) string)
 	// FLOPS is the number of additions and multiplications required.
 	FLOPS func(c problem.Problem) float64
 	// Held is the device memory that is taken in addition to the tensors; nil is none.
@@ -34,6 +38,9 @@ type Timed struct {
 	// Tensor is what one operation costs of those that tensor cores do on halves: three where numbers of float32
 	// are split into two halves, less than one for codes of 8 bits. 0 is none: plain units do the work.
 	Tensor float64
+	// OwnKernel is the operation of another task that the baseline does with the submission's own kernel; "" for a baseline
+	// of the course's. Such a kernel must gain nothing by being slow or wrong here, so what is timed is what is timed there.
+	OwnKernel string
 	// Each is the number that each sequence has in a workload of a shape; nil for the fourth size: all
 	// slots of a cache are filled.
 	Each func(shape []int) int
@@ -49,6 +56,9 @@ type Timed struct {
 	// SelfTest is a workload of the same worker that is large enough to measure the copy rate.
 	SelfTest rubric.Rung
 }
+
+// Span is part of an output.
+type Span struct{ Output, From, Size int }
 
 // Mask is what a title says of a causal mask, or of none.
 func Mask(causal bool) string {

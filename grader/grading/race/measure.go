@@ -26,6 +26,8 @@ type Row struct {
 	Entries []Entry // the code in question first
 	Left    string  // why nothing ran at all
 	Alone   timing.Stats
+	// OwnKernel says that the baseline runs the submission's code as well.
+	OwnKernel bool `json:",omitempty"`
 }
 
 // The names of the worker's own racers.
@@ -44,6 +46,7 @@ func Measure(ctx context.Context, r *supervise.Runner, w Workload, o Options, pe
 		return row, err
 	}
 	row.Sizes, row.Work, row.Tensor = fmt.Sprint(c.Sizes), WorkOf(op, c), op.Timed.Tensor
+	row.OwnKernel = op.Timed.OwnKernel != ""
 	talk, failed, err := r.Time(ctx, c)
 	if err != nil {
 		return row, err
@@ -154,7 +157,15 @@ func (w *InWorker) Run(t wire.Turn) timing.Run {
 }
 
 func (w *InWorker) Pieces(from []int, size int) ([]float32, *wire.Error) {
-	return w.Talk.Pieces(from, size)
+	return w.Talk.Pieces(0, from, size)
+}
+
+// WritesAll is true of the submission's code.
+func (w *InWorker) WritesAll() bool { return w.Who == wire.Ours }
+
+// Span fetches part of any output that the last run wrote.
+func (w *InWorker) Span(s judge.Span) ([]float32, *wire.Error) {
+	return w.Talk.Pieces(s.Output, []int{s.From}, s.Size)
 }
 
 // Peer is another program that can do workloads.

@@ -24,6 +24,13 @@ type Racer interface {
 	Pieces(from []int, size int) ([]float32, *wire.Error)
 }
 
+// writer is a Racer that can be asked for any of a workload's outputs.
+type writer interface {
+	// WritesAll is false of a baseline, which need write no more than the first.
+	WritesAll() bool
+	Span(s judge.Span) ([]float32, *wire.Error)
+}
+
 // Entry is one racer's result.
 type Entry struct {
 	Name  string
@@ -64,6 +71,7 @@ type sample struct {
 	seed  uint64
 	from  []int
 	got   []float32
+	rest  [][][]float32 // for each piece its spans of the further outputs; nil where these are not looked at
 }
 
 // Race runs the racers in turn, A B C A B C, so that they share whatever the machine
@@ -112,6 +120,10 @@ func Race(op judge.Op, c problem.Problem, racers []Racer, o Options, hold func(r
 					continue
 				}
 				s.got = got
+				if s.rest, failed = rest(r, op, c, s.from); failed != nil {
+					e.Wrong = failed.Error()
+					continue
+				}
 				samples = append(samples, s)
 			}
 			if run.Outside != "" || run.Device > 0 {
@@ -184,6 +196,25 @@ func some(random *rand.Rand, op judge.Op, c problem.Problem, n int) []int {
 	return from
 }
 
+// rest fetches what belongs to pieces of the first output in the others.
+func rest(r Racer, op judge.Op, c problem.Problem, from []int) (all [][][]float32, failed *wire.Error) {
+	w, is := r.(writer)
+	if op.Timed.Rest == nil || !is || !w.WritesAll() {
+		return nil, nil
+	}
+	for _, at := range from {
+		spans, _ := op.Timed.Rest(c, at)
+		got := make([][]float32, len(spans))
+		for i, span := range spans {
+			if got[i], failed = w.Span(span); failed != nil {
+				return nil, failed
+			}
+		}
+		all = append(all, got)
+	}
+	return all, nil
+}
+
 // WrongOutput is how Wrong begins where a run's pieces are not within the bound of errors.
 const WrongOutput = "one of the timed outputs is wrong: "
 
@@ -196,6 +227,12 @@ func check(e *Entry, op judge.Op, c problem.Problem, s sample) {
 		size := op.Timed.Piece(c)
 		e.Wrong = fmt.Sprintf(WrongOutput+"element %d is %g, want %g (error %.2g of the row's size, %.2g allowed)",
 			s.from[j.Worst/size]+j.Worst%size, j.Got, j.Want, j.Error, j.Bound)
+	}
+	for i, got := range s.rest {
+		_, wrong := op.Timed.Rest(c, s.from[i])
+		if why := wrong(got); why != "" && e.Wrong == "" {
+			e.Wrong = WrongOutput + why
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/grading/build"
 	"flashlab/grader/grading/gate"
@@ -224,6 +225,8 @@ func speedOf(row race.Row) score.Speed {
 	s.Baseline, s.Wrong, s.Held = theirs.Name, ours.Wrong, ours.Held
 	switch {
 	case ours.Wrong != "":
+	case row.OwnKernel && theirs.Wrong != "" && !strings.Contains(theirs.Wrong, attn.ErrNotImplemented.Error()):
+		s.Wrong = "your kernel of another task, which it is compared with, is wrong on this workload: " + theirs.Wrong
 	case theirs.Wrong != "":
 		s.Not = "the baseline is wrong here: " + theirs.Wrong
 	case theirs.Held != "":

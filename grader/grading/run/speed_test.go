@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -211,4 +212,32 @@ func inSimulator(t *testing.T) string {
 	root, err := repo.Root()
 	require.NoError(t, err)
 	return root
+}
+
+// TestAYardstickOfOnesOwnThatIsWrongCostsItsPoints: points for speed are not left out because the kernel of task 4 that they
+// are held against refuses this workload. One that is still a stub is another matter.
+func TestAYardstickOfOnesOwnThatIsWrongCostsItsPoints(t *testing.T) {
+	t.Parallel()
+	returning := func(what string) func(root string, task *rubric.Task) Subject {
+		return func(root string, task *rubric.Task) Subject {
+			s := Solution(root, task)
+			s.Edit = func(_ *rubric.Task, files []gate.File) ([]gate.File, error) {
+				for i, f := range files {
+					if f.Task+"/"+f.Name == "task4_flash/attention.go" {
+						text := strings.Replace(string(f.Data), "	switch {\n	case s.KVHeads", "	switch {\n	case s.SeqQ > 1:\n		return "+what+"\n	case s.KVHeads", 1)
+						assert.NotEqual(t, string(f.Data), text)
+						files[i].Data = []byte(text)
+					}
+				}
+				return files, nil
+			}
+			return s
+		}
+	}
+	p := timedPart(t, "bonus/b1_rope", "halves", returning(`fmt.Errorf("not this one")`), &madeUp{ratio: 40})
+	assert.Zero(t, p.Score)
+	assert.Empty(t, p.NotMeasured)
+	assert.Contains(t, p.Note, "your kernel of another task, which it is compared with, is wrong on this workload: not this one")
+	p = timedPart(t, "bonus/b1_rope", "halves", returning("attn.ErrNotImplemented"), &madeUp{ratio: 40})
+	assert.Contains(t, p.NotMeasured, "the baseline is wrong here: not implemented")
 }

@@ -74,8 +74,8 @@ func (t *Talk) Run(turn wire.Turn) (took wire.Took, wall time.Duration) {
 	return took, time.Since(start)
 }
 
-// Pieces fetches parts of what the last run wrote: size values from each offset.
-func (t *Talk) Pieces(from []int, size int) ([]float32, *wire.Error) {
+// Pieces fetches parts of an output that the last run wrote: size values from each offset.
+func (t *Talk) Pieces(output int, from []int, size int) ([]float32, *wire.Error) {
 	if t.failed != nil {
 		return nil, t.failed
 	}
@@ -83,7 +83,7 @@ func (t *Talk) Pieces(from []int, size int) ([]float32, *wire.Error) {
 	defer stop()
 	var values []float32
 	var p wire.Pieces
-	err := frame.Write(t.worker.cases, wire.Turn{Rows: from, Size: size}, nil)
+	err := frame.Write(t.worker.cases, wire.Turn{Of: output, Rows: from, Size: size}, nil)
 	if err == nil {
 		p, values, err = wire.ReadPieces(t.worker.cases, size*len(from))
 	}

@@ -45,8 +45,9 @@ const (
 // Turn asks for one thing.
 type Turn struct {
 	End  bool   `json:",omitempty"`
-	Rows []int  `json:",omitempty"` // offsets of pieces of the first output of the last run
+	Rows []int  `json:",omitempty"` // offsets of pieces of an output of the last run
 	Size int    `json:",omitempty"` // of a piece
+	Of   int    `json:",omitempty"` // which output's
 	Who  Who    `json:",omitempty"`
 	Seed uint64 `json:",omitempty"` // of this run's inputs
 	// Fills is how often the cache is filled before the call, 0 for once, MostFills at

@@ -75,16 +75,19 @@ func (s *timedCase) answer(t wire.Turn) error {
 	return frame.Write(s.conn, s.run(t), nil)
 }
 
-// pieces fetches parts of the first output.
+// pieces fetches parts of an output.
 func (s *timedCase) pieces(t wire.Turn) ([]float32, error) {
 	if len(s.now.out) == 0 {
 		return nil, errors.New("nothing has run yet")
 	}
+	if t.Of < 0 || t.Of >= len(s.now.out) {
+		return nil, fmt.Errorf("output %d: there are %d", t.Of, len(s.now.out))
+	}
 	var all []float32
-	whole, kind := s.now.out[0], s.Outputs[0].Type
+	whole, kind, count := s.now.out[t.Of], s.Outputs[t.Of].Type, s.Outputs[t.Of].Elements()
 	for _, from := range t.Rows {
-		if from < 0 || from > s.Outputs[0].Elements()-t.Size || from*kind.Bits()%8 != 0 {
-			return nil, fmt.Errorf("%s[%d:%d]: it holds %d elements of %v", whole.Name, from, from+t.Size, s.Outputs[0].Elements(), kind)
+		if from < 0 || from > count-t.Size || from*kind.Bits()%8 != 0 {
+			return nil, fmt.Errorf("%s[%d:%d]: it holds %d elements of %v", whole.Name, from, from+t.Size, count, kind)
 		}
 		raw := make([]byte, kind.Bytes(t.Size))
 		part := device.Memory{Addr: whole.Addr + uint64(kind.Bytes(from)), Bytes: int64(len(raw)), Name: whole.Name}

@@ -21,10 +21,11 @@ func timed(name string, neighbours bool) *judge.Timed {
 			return fmt.Sprintf("rotated attention, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[4], n[3], mask),
 				fmt.Sprintf("rope-%d-%d-%s", n[0], n[3], mask)
 		},
-		Small:    []int{1, 2, 33, 33, 16, 10000},
-		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 1024, 1024, 128, 10000}},
-		Baseline: Baseline,
-		Tensor:   3,
+		Small:     []int{1, 2, 33, 33, 16, 10000},
+		SelfTest:  rubric.Rung{Op: name, Shape: []int{16, 32, 1024, 1024, 128, 10000}},
+		Baseline:  Baseline,
+		OwnKernel: "flash",
+		Tensor:    3,
 		// The queries are the last tokens: their positions are the last ones of the keys.
 		Each:  func(shape []int) int { return max(shape[3]-shape[2], 0) },
 		Piece: flash.Piece,

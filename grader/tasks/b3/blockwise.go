@@ -26,6 +26,18 @@ func (blockFormat) outputs(s shape) []problem.Tensor {
 		{Name: "means of k", Shape: []int{s.Batch, s.KVHeads, s.Dim}}}
 }
 
+func (blockFormat) spans(s shape, from [3]int) ([]judge.Span, func(got [][]float32) []coding) {
+	q, k := from[0], from[1]
+	all := []judge.Span{{Output: 1, From: q, Size: s.Dim}, {Output: 2, From: k, Size: s.Dim},
+		{Output: 3, From: scaleAt(q, s.SeqQ, s.Dim), Size: 1}, {Output: 4, From: scaleAt(k, s.SeqK, s.Dim), Size: 1},
+		{Output: 5, From: k / s.Dim / s.SeqK * s.Dim, Size: s.Dim}}
+	return all, func(got [][]float32) []coding {
+		of := func(scale []float32) func(int) float64 { return func(int) float64 { return float64(scale[0]) } }
+		return []coding{{name: "q", at: 1, codes: got[0], scale: of(got[2]), zero: none, centre: none},
+			{name: "k", at: 2, codes: got[1], scale: of(got[3]), zero: none, centre: func(i int) float64 { return float64(got[4][i]) }}}
+	}
+}
+
 // passes says how often each is read and written: q and k are read for their codes, which are
 // written, and k for its means before.
 func (blockFormat) passes() (q, k, v, value int) { return 2 + 1, 2 + 2 + 1, 0, 2 }

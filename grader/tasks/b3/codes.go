@@ -115,15 +115,21 @@ func (j job) asGiven() judge.Mistake {
 // half is how far off a number a code may be, in steps: half a step, and what float32 adds to it.
 const half = 0.502
 
+// off is how far code i is off its number, in steps, and miss how far at least.
+func (c coding) off(i int, want float32) (off, miss float64) {
+	// A mean in float32 has an error of its own, and so has what it is taken off.
+	slack := 1e-6 * (math.Abs(float64(want)) + math.Abs(c.centre(i)))
+	off = (c.value(i) - float64(want)) / c.scale(i)
+	return off, math.Abs(off) - slack/c.scale(i)
+}
+
 // nearest holds each code against its number: no other may be nearer.
 func (j job) nearest(c coding, x []float32) (r judge.Ruling, ok bool) {
 	wrong, worst, most := 0, 0, 0.0
 	wrapped, cut := 0, 0
 	for i, want := range x {
-		// A mean in float32 has an error of its own, and so has what it is taken off.
-		slack := 1e-6 * (math.Abs(float64(want)) + math.Abs(c.centre(i)))
-		off := (c.value(i) - float64(want)) / c.scale(i)
-		if miss := math.Abs(off) - slack/c.scale(i); !(miss <= half) { // NaN, too
+		off, miss := c.off(i, want)
+		if !(miss <= half) { // NaN, too
 			wrong++
 			if !(miss <= most) {
 				worst, most = i, miss

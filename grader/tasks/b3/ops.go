@@ -58,6 +58,9 @@ type format interface {
 	encode(s shape, q, k, v []float32) codes
 	// read is what an answer has; why says which of its numbers are no numbers.
 	read(s shape, q, k, v []float32, out []*tensor.Tensor) (c codes, why string)
+	// spans are a row of each tensor's codes, which begin at from, and of whatever else says what these mean;
+	// one is the row's own answer of these.
+	spans(s shape, from [3]int) (all []judge.Span, one func(got [][]float32) []coding)
 	// passes are how often each number of q, k and v is moved to quantise it, in bytes; a value is of so
 	// many bytes after that.
 	passes() (q, k, v, value int)

@@ -19,6 +19,14 @@ func (tensorFormat) outputs(s shape) []problem.Tensor {
 		{Name: "codes of v", Shape: kv, Type: tensor.Int8}, {Name: "affine", Shape: []int{3, 2}}}
 }
 
+func (tensorFormat) spans(s shape, from [3]int) ([]judge.Span, func(got [][]float32) []coding) {
+	all := []judge.Span{{Output: 4, Size: 6}}
+	for i, at := range from {
+		all = append(all, judge.Span{Output: 1 + i, From: at, Size: s.Dim})
+	}
+	return all, func(got [][]float32) []coding { return tensorFormat{}.of(s, got[1:], got[0]).coded }
+}
+
 // passes says how often each is read and written: each tensor is read twice, for its range and its codes, which are written.
 func (tensorFormat) passes() (q, k, v, value int) { return 2 + 2 + 1, 2 + 2 + 1, 2 + 2 + 1, 1 }
 

@@ -37,6 +37,7 @@ func timed(name string, f format) *judge.Timed {
 			return 2 * int64(judge.Bytes(c.Inputs, c.Outputs[:1]))
 		},
 		Truth: func(c problem.Problem, from int) judge.Truth { return pieceOf(f, c, from) },
+		Rest:  func(c problem.Problem, from int) ([]judge.Span, func([][]float32) string) { return restOf(f, c, from) },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 )
 
@@ -41,20 +42,25 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 		},
 		// A piece is one head of q, for one token.
 		Truth: func(c problem.Problem, from int) judge.Truth {
-			p, hidden := placesOf(c, nil), c.Sizes["hidden"]
-			token, head, batch := from/p.Dim%p.Seq, from/p.Dim/p.Seq%p.Heads, from/p.Dim/p.Seq/p.Heads
-			if p.TokensFirst {
-				batch, token, head = 0, from/p.Dim/p.Heads, from/p.Dim%p.Heads
-			}
-			one := projection{given: c, ty: ty, hidden: hidden, x: judge.InputPart(c, 0, (batch*p.Seq+token)*hidden, hidden)}
-			for i := range hidden {
-				one.w = append(one.w, judge.InputPart(c, 1, i*p.Outputs()+head*p.Dim, p.Dim)...)
-			}
-			one.QKV.Batch, one.QKV.Seq, one.QKV.Heads, one.QKV.Dim = 1, 1, 1, p.Dim
-			if c.Sizes["bias"] != noBias {
-				one.QKV.Bias = judge.InputPart(c, 2, head*p.Dim, p.Dim)
-			}
-			return one.truth()
+			return pieceOf(c, ty, placesOf(c, nil).PieceAt(from))
+		},
+		Rest: func(c problem.Problem, from int) ([]judge.Span, func([][]float32) string) {
+			return placesOf(c, nil).Rest(from, func(at shared.Piece) judge.Truth { return pieceOf(c, ty, at) })
 		},
 	}
+}
+
+// pieceOf is the truth of a head of one token.
+func pieceOf(c problem.Problem, ty tensor.Type, at shared.Piece) judge.Truth {
+	p, hidden := placesOf(c, nil), c.Sizes["hidden"]
+	row, column := p.Row(at), p.Column(at)
+	one := projection{given: c, ty: ty, hidden: hidden, x: judge.InputPart(c, 0, row*hidden, hidden)}
+	for i := range hidden {
+		one.w = append(one.w, judge.InputPart(c, 1, i*p.Outputs()+column, p.Dim)...)
+	}
+	one.QKV.Batch, one.QKV.Seq, one.QKV.Heads, one.QKV.Dim = 1, 1, 1, p.Dim
+	if c.Sizes["bias"] != noBias {
+		one.QKV.Bias = judge.InputPart(c, 2, column, p.Dim)
+	}
+	return one.truth()
 }

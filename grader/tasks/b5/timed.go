@@ -7,6 +7,7 @@ import (
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/shared"
 	"flashlab/tensor"
 )
 
@@ -42,17 +43,24 @@ func timed(f format, name string) *judge.Timed {
 		},
 		// A piece is one head of q, for one token.
 		Truth: func(c problem.Problem, from int) judge.Truth {
-			s := c.Sizes
-			dim, hidden := s["dim"], s["hidden"]
-			token, head, batch := from/dim%s["seq"], from/dim/s["seq"]%s["heads"], from/dim/s["seq"]/s["heads"]
-			first, count := head*dim*hidden, dim*hidden
-			w := f.of(judge.InputPart(c, 1, first, count), judge.InputPart(c, 2, first/f.block, count/f.block), count, hidden)
-			one := c
-			one.Sizes = map[string]int{"batch": 1, "seq": 1}
-			p := projection{one, w, judge.InputPart(c, 0, (batch*s["seq"]+token)*hidden, hidden), judge.InputPart(c, 3, head*dim, dim)}
-			t := p.truth(w.numbers())
-			t.Type = tensor.Float16
-			return t
+			return f.pieceOf(c, shared.QKVOf(c, nil).PieceAt(from))
+		},
+		Rest: func(c problem.Problem, from int) ([]judge.Span, func([][]float32) string) {
+			return shared.QKVOf(c, nil).Rest(from, func(at shared.Piece) judge.Truth { return f.pieceOf(c, at) })
 		},
 	}
+}
+
+// pieceOf is the truth of a head of one token.
+func (f format) pieceOf(c problem.Problem, at shared.Piece) judge.Truth {
+	places, dim, hidden := shared.QKVOf(c, nil), c.Sizes["dim"], c.Sizes["hidden"]
+	column := places.Column(at)
+	first, count := column*hidden, dim*hidden
+	w := f.of(judge.InputPart(c, 1, first, count), judge.InputPart(c, 2, first/f.block, count/f.block), count, hidden)
+	one := c
+	one.Sizes = map[string]int{"batch": 1, "seq": 1}
+	p := projection{one, w, judge.InputPart(c, 0, places.Row(at)*hidden, hidden), judge.InputPart(c, 3, column, dim)}
+	t := p.truth(w.numbers())
+	t.Type = tensor.Float16
+	return t
 }
