@@ -65,6 +65,15 @@ constexpr size_t colour(int thread) {
     return (size_t)thread % 16 * 256;
 }
 
+// A thread's stack starts undefined as well: what the thread before has left there would be memory
+// that nobody moved anything to. What of it lies below `deepest` is the fast path's, which notes no
+// depth.
+void forgetStack(Fiber *f) {
+    Addr end = (Addr)f->stack + stackSize, low = end - ownStack;
+    if (f->deepest) low = std::min(low, f->deepest & ~(Addr)63);
+    memset((void *)low, 0xff, end - low);
+}
+
 void startBlock(Worker *w, Module *m) {
     w->blockEpoch = ++w->epoch;
     w->steps = 0;
@@ -101,6 +110,7 @@ void startBlock(Worker *w, Module *m) {
         f->inFlight = f->fenced = false;
         f->looked = 0;
         f->clusterArrived = f->clusterWaited = f->clusterFenced = f->clusterLearned = 0;
+        forgetStack(f);
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
         f->sp = freshStack(f->stack, stackSize - colour(i), threadMain);
         push(w, (uint16_t)i);

@@ -45,6 +45,8 @@ type Op struct {
 	Least func(c problem.Problem) uint64
 	// Copies is how often the worker itself copies the outputs to the host; 0 is once.
 	Copies int
+	// Puts is how many bytes the worker itself copies to the device besides the inputs, nil for a few: lengths, say.
+	Puts func(c problem.Problem) uint64
 	// Against says what Least is, if not the least bytes there can be, and Floor what these are then;
 	// nil where kernels do not count them.
 	Against string

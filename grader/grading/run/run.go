@@ -167,7 +167,7 @@ func (o Options) nameStub(v *verdict.Outcome) {
 func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Tensor, res supervise.Result) {
 	v.Least = op.Least(w)
 	if res.Seen.Measured {
-		v.Moved, v.Spilled = res.Seen.Moved(), res.Seen.Spilled()
+		v.Moved, v.Spilled = res.Seen.Moved()+byHost(op, w, res.Seen), res.Seen.Spilled()
 		if v.Traffic {
 			v.Counted, v.Lines = counted(res.Seen), verdict.Worst(res.Seen.Counts)
 		}

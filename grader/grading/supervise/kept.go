@@ -17,6 +17,7 @@ type kept struct {
 	of      device.Device
 	fills   []fill // no two of them share a byte
 	changed string // what was first found changed
+	given   uint64 // bytes that were filled since they were last asked for
 	freed   string // the input that was first given back; "" for none
 }
 
@@ -40,6 +41,7 @@ func (k *kept) give(m device.Memory, v remote.Values, n int) ([]float32, error) 
 		return nil, err
 	}
 	k.release(m)
+	k.given += uint64(m.Bytes)
 	if len(k.fills) >= maxFills {
 		return nil, errors.New("fill " + m.Name + ": the case has filled too many pieces of memory")
 	}

@@ -16,6 +16,7 @@ type metered struct {
 	sizes      map[uint64]uint64 // by address
 	live, peak uint64
 	copied     uint64 // bytes, to the host
+	put        uint64 // bytes, from the host
 	broken     error  // a sandbox that did not start
 	kept       *kept
 
@@ -84,6 +85,19 @@ func (m *metered) start(string) error {
 func (m *metered) CopyOut(dst []byte, src device.Memory) error {
 	m.copied += uint64(len(dst))
 	return m.Device.CopyOut(dst, src)
+}
+
+// CopyIn counts what comes from the host.
+func (m *metered) CopyIn(dst device.Memory, src []byte) error {
+	m.put += uint64(len(src))
+	return m.Device.CopyIn(dst, src)
+}
+
+// takePut returns how much came from the host since the last call, without what the grader filled.
+func (m *metered) takePut() uint64 {
+	put := m.put - min(m.put, m.kept.given)
+	m.put, m.kept.given = 0, 0
+	return put
 }
 
 // takeCopied returns how much went to the host since the last call.

@@ -125,7 +125,7 @@ func (s *Simulator) Observe() (Observed, error) {
 	if err != nil {
 		return Observed{}, fmt.Errorf("what kernels printed: %w", err)
 	}
-	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Overfull: newOverfull(s.last.Overfull, r.Overfull), Peak: s.memory.take(), Copied: s.memory.takeCopied(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
+	o := Observed{Measured: true, Prints: prints, CutOff: cutOff, Findings: newFindings(s.last.Findings, r.Findings), Notes: newFindings(s.last.Notes, r.Notes), Counts: newCounts(s.last.Launches, r.Launches), Overfull: newOverfull(s.last.Overfull, r.Overfull), Peak: s.memory.take(), Copied: s.memory.takeCopied(), Put: s.memory.takePut(), ByAddress: s.device.ByAddress(), Changed: s.kept.end(), Stopped: s.memory.stopped}
 	o.Peak += kernels(o.Counts)
 	s.last = r
 	return o, nil

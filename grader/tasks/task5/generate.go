@@ -30,6 +30,11 @@ var generate = judge.Op{
 	},
 	Judge:  judgeGenerate,
 	Copies: 2,
+	// What slots hold before, and each step's result to its place.
+	Puts: func(c problem.Problem) uint64 {
+		s, steps := sizes.Generate(c), c.Sizes["steps"]
+		return 4 * uint64(2*s.Elements()+2*s.Batch*(s.Slot()+s.Heads*s.Dim)+steps*s.Batch*s.Heads*s.Dim)
+	},
 	Least: func(c problem.Problem) uint64 {
 		s, steps := sizes.Generate(c), c.Sizes["steps"]
 		slots := steps*c.Sizes["prompt"] + steps*(steps+1)/2 // that all steps read
