@@ -58,3 +58,16 @@ func TestTheREADMEListsWhatIsServed(t *testing.T) {
 	list := "- " + strings.Join(Served(), "\n- ") + "\n"
 	assert.Contains(t, string(readme), list, "device/sim/README.md should have\n%s", list)
 }
+
+// ptxas needs no blank before a dot, and takes any number of them elsewhere.
+func TestBlanksAreAsFreeAsInPTXAS(t *testing.T) {
+	for _, text := range []string{
+		"{.reg .f32 t<2>;mov.f32 t1,%1;mov.f32 %0,t1;}",
+		"{.reg.f32 t<2>;mov.f32 t1,%1;mov.f32 %0,t1;}",
+		"{.reg.v2.f32 t;}",
+		"{ \\n\\t.reg\\t.f32   t<2> ; mov.f32   t1 , %1 ;mov.f32 %0,t1; ; }",
+	} {
+		_, errs := rewrite("asm(\"" + text + "\" : \"=f\"(y) : \"f\"(x));")
+		assert.Empty(t, errs, text)
+	}
+}

@@ -138,7 +138,7 @@ func (c *scope) statements(text string) error {
 }
 
 var (
-	declaration = regexp.MustCompile(`^\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)$`)
+	declaration = regexp.MustCompile(`^\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)$`)
 	declared    = regexp.MustCompile(`^(%?[\w$]+)(?:<(\d+)>)?$`)
 	instruction = regexp.MustCompile(`^(?:@(!?)\s*(%?%?[\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)$`)
 )

@@ -53,7 +53,7 @@ type Observed struct {
 	Peak      uint64   // bytes of device memory that were held at once
 	ByAddress []string // files whose kernels call by an address: their counts prove nothing
 	Copied    uint64   // bytes that were copied from device memory to the host
-	Put       uint64   // bytes that were copied from the host to device memory, without the inputs
+	Put       uint64   // bytes that were copied from the host to device memory, without the inputs, and those that were set
 	Changed   string   // an input that must stay as it is, and did not; "" for none
 	Overfull  []string // what the simulator had no room to count or to judge
 	Stopped   bool     // kernels had run for Enough, and no more of them were started

@@ -16,7 +16,7 @@ type metered struct {
 	sizes      map[uint64]uint64 // by address
 	live, peak uint64
 	copied     uint64 // bytes, to the host
-	put        uint64 // bytes, from the host
+	put        uint64 // bytes, from the host, and those that were set
 	broken     error  // a sandbox that did not start
 	kept       *kept
 
@@ -93,7 +93,13 @@ func (m *metered) CopyIn(dst device.Memory, src []byte) error {
 	return m.Device.CopyIn(dst, src)
 }
 
-// takePut returns how much came from the host since the last call, without what the grader filled.
+// Set counts as well: a kernel that writes zeros moves them.
+func (m *metered) Set(dst device.Memory, value byte) error {
+	m.put += uint64(dst.Bytes)
+	return m.Device.Set(dst, value)
+}
+
+// takePut returns how much came from the host or was set since the last call, without what the grader filled.
 func (m *metered) takePut() uint64 {
 	put := m.put - min(m.put, m.kept.given)
 	m.put, m.kept.given = 0, 0
