@@ -192,6 +192,7 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 	if res.Seen.Changed != "" {
 		changed(v, res.Seen.Changed)
 	}
+	stopped(v, res.Seen)
 	if op.Spread != nil && v.Passed && !w.Refused && res.Seen.Measured {
 		blocks, bytes := op.Spread(w)
 		unshared(v, blocks, bytes, res.Seen)
