@@ -13,9 +13,13 @@
 namespace simt {
 
 namespace {
+// flagsOf is of the running block as far as others learn from it.
 Flags &flagsOf(Worker *w) {
     if (!w->flags) w->flags = new Flags();
-    return *w->flags;
+    Flags &flags = *w->flags;
+    if (flags.blockEpoch != w->blockEpoch) flags.known.clear(), flags.atomics.clear();
+    flags.blockEpoch = w->blockEpoch;
+    return flags;
 }
 
 const Region *regionOf(const Worker *w, Addr a) {
@@ -57,8 +61,6 @@ void raise(Addr a, Addr pc) {
     if (!f->fenced) return;
     Flags &flags = flagsOf(w);
     flags.raised.insert(pc);
-    if (flags.blockEpoch != w->blockEpoch) flags.known.clear();
-    flags.blockEpoch = w->blockEpoch;
     tell(w, f, flags.known);
     if (!w->shared->holds(a)) release(w);
 }
@@ -69,12 +71,35 @@ void fenceOf(Worker *w, bool block) {
     f->fenced = true;
     if (!block && w->cluster) fenceCluster(w, f);
     if (!block) fence(w);
-    if (!f->looked || !(w->checks & RACE)) return;
+    if (!(w->checks & RACE)) return;
+    // What it did before has the clock before. Clocks are kept for those who tell others, where a
+    // loop has fences without number: then its next atomic hands over what is behind the fence,
+    // too.
+    f->fencedAnew = f->clock > lastClock / 2;
+    if (!f->fencedAnew) tick(w, f);
+    if (f->came) {
+        learn(w, f, flagsOf(w).atomics[f->came]);
+        f->came = 0;
+    }
+    if (!f->looked) return;
     Flags &flags = flagsOf(w);
     flags.seen.insert(f->looked);
     f->looked = 0;
-    if (flags.blockEpoch == w->blockEpoch) learn(w, f, flags.known);
+    learn(w, f, flags.known);
     if (!block) acquire(w);
+}
+
+// What was done before a fence goes with every atomic that follows.
+void handOver(Worker *w, Addr a) {
+    Fiber *f = w->current;
+    f->came = a;
+    if (!f->fenced) return;
+    std::vector<Clock> &known = flagsOf(w).atomics[a];
+    if (f->fencedAnew)
+        tell(w, f, known);
+    else
+        tellAgain(w, f, known);
+    f->fencedAnew = false;
 }
 
 void compares(Worker *w, Addr a) {

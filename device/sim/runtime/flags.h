@@ -1,7 +1,9 @@
 // flags.h - what is no race although nothing orders it in the way of barriers: a volatile flag
-// with a fence on either side, and the plain read before a compare-and-swap. They become notes.
+// with a fence on either side, and the plain read before a compare-and-swap, which become notes,
+// and an atomic with a fence on either side.
 #pragma once
 #include <array>
+#include <map>
 #include <set>
 
 #include "runtime.h"
@@ -15,6 +17,8 @@ struct Flags {
     std::set<Addr> compared; // reads whose thread then came to a compare-and-swap there
     // What those knew who raised a flag in the running block (order.h).
     std::vector<uint16_t> known;
+    // Likewise those who came to an atomic behind a fence, by what it is for: a lock, say.
+    std::map<Addr, std::vector<uint16_t>> atomics;
     uint32_t blockEpoch = 0;
     // The latest volatile reads of a thread: who comes back to one of them spins.
     struct Look {
@@ -28,6 +32,7 @@ struct Flags {
 void look(Addr a, Addr pc);  // before a volatile read
 void raise(Addr a, Addr pc); // after a volatile write was judged
 void fenceOf(Worker *w, bool block);
+void handOver(Worker *w, Addr a); // within a block, by an atomic between two fences
 void compares(Worker *w, Addr a); // before a compare-and-swap is judged
 // noteRaces turns the races that are none into notes, when a launch is over.
 void noteRaces(std::vector<Finding> &all);

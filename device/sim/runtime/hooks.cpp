@@ -120,6 +120,7 @@ void simt_atomic(const volatile void *p, int n) {
     simt::sized<ATOMIC>((Addr)p, (unsigned)n, CALLER);
     simt::Worker *w = simt::worker;
     if (!(w->checks & simt::RACE) || simt::neighbourAt(w, (Addr)p)) return;
+    simt::handOver(w, (Addr)p);
     // Blocks meet through atomics: what was written before a fence and an atomic is known to a
     // block that comes to an atomic later. In shared memory a thread may tell another, which then
     // goes to the other blocks.

@@ -107,8 +107,8 @@ void startBlock(Worker *w, Module *m) {
         startTrace(w, f);
         f->copies.clear();
         f->group = 0;
-        f->inFlight = f->fenced = false;
-        f->looked = 0;
+        f->inFlight = f->fenced = f->fencedAnew = false;
+        f->looked = f->came = 0;
         f->clusterArrived = f->clusterWaited = f->clusterFenced = f->clusterLearned = 0;
         forgetStack(f);
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);

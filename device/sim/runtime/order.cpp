@@ -40,12 +40,15 @@ void tick(Worker *w, Fiber *f) {
 }
 
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into) {
+    tick(w, f); // what it did before is before its new clock
+    tellAgain(w, f, into);
+}
+
+void tellAgain(Worker *w, Fiber *f, std::vector<Clock> &into) {
     startOrder(w);
     into.resize(orderWidth(w));
     join(into.data(), rowOf(w, f), into.size());
-    const Warp &wp = w->warps[f->warp];
-    tick(w, f); // what it did before is before its new clock
-    join(into.data() + f->warp * 32, wp.known[f->lane], 32);
+    join(into.data() + f->warp * 32, w->warps[f->warp].known[f->lane], 32);
 }
 
 void learn(Worker *w, Fiber *f, const std::vector<Clock> &from) {

@@ -71,10 +71,12 @@ struct Fiber {
     void *out;
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
-    size_t group;  // committed so far
-    bool fenced;   // it has passed a fence (flags.h)
-    Addr looked;   // its latest volatile read, if no fence has come since
-    bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
+    size_t group;    // committed so far
+    bool fenced;     // it has passed a fence (flags.h)
+    bool fencedAnew; // and no clock has ticked since
+    Addr looked;     // its latest volatile read, if no fence has come since
+    Addr came;       // likewise its latest atomic
+    bool inFlight;   // some of its variables are sums that a product has yet to fill (wgmma.cpp)
     // Barriers of the cluster (cluster.cpp), and what it has told of by a fence.
     uint64_t clusterArrived, clusterWaited;
     uint16_t clusterFenced;

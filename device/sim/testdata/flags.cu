@@ -224,3 +224,93 @@ extern "C" __global__ void one_array_unwritten(const float *x, float *y) {
     float b = s[(t + 32) % 64];
     y[t] = a + b;
 }
+
+// A lock: who has it reads and writes what others with the same lock have written.
+__device__ void lock(int *at) {
+    while (atomicCAS(at, 0, 1) != 0) __nanosleep(10);
+    __threadfence();
+}
+__device__ void unlock(int *at) {
+    __threadfence();
+    atomicExch(at, 0);
+}
+
+extern "C" __global__ void locked(const float *x, float *y) {
+    __shared__ int held;
+    __shared__ float sum;
+    if (threadIdx.x == 0) held = 0, sum = 0;
+    __syncthreads();
+    for (int i = 0; i < 2; i++) {
+        lock(&held);
+        sum += x[threadIdx.x];
+        unlock(&held);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}
+
+extern "C" __global__ void locked_in_device_memory(const float *x, float *y) {
+    int *held = flagOf(y) - 2 + blockIdx.x;
+    lock(held);
+    y[blockIdx.x] += x[threadIdx.x];
+    unlock(held);
+}
+
+// What is behind one fence goes with two atomics.
+extern "C" __global__ void two_counters(const float *x, float *y) {
+    __shared__ float data[64];
+    __shared__ int counters[2];
+    const int t = threadIdx.x;
+    if (t < 2) counters[t] = 0;
+    __syncthreads();
+    if (t < 32) {
+        data[t] = x[t];
+        __threadfence_block();
+        atomicAdd(&counters[0], 1);
+        atomicAdd(&counters[1], 1);
+    } else {
+        while (atomicAdd(&counters[1], 0) < 32) __nanosleep(10);
+        __threadfence_block();
+        y[t] = data[63 - t];
+    }
+}
+
+extern "C" __global__ void locked_without_first_fence(const float *x, float *y) {
+    __shared__ int held;
+    __shared__ float sum;
+    if (threadIdx.x == 0) held = 0, sum = 0;
+    __syncthreads();
+    while (atomicCAS(&held, 0, 1) != 0) __nanosleep(10);
+    sum += x[threadIdx.x]; // want: race
+    unlock(&held);
+}
+
+extern "C" __global__ void locked_without_second_fence(const float *x, float *y) {
+    __shared__ int held;
+    __shared__ float sum;
+    if (threadIdx.x == 0) held = 0, sum = 0;
+    __syncthreads();
+    lock(&held);
+    sum += x[threadIdx.x]; // want: race
+    atomicExch(&held, 0);
+}
+
+extern "C" __global__ void locked_by_two(const float *x, float *y) {
+    __shared__ int held[2];
+    __shared__ float sum;
+    if (threadIdx.x == 0) held[0] = held[1] = 0, sum = 0;
+    __syncthreads();
+    lock(&held[threadIdx.x % 2]);
+    sum += x[threadIdx.x]; // want: race
+    unlock(&held[threadIdx.x % 2]);
+}
+
+extern "C" __global__ void written_behind_the_unlocking(const float *x, float *y) {
+    __shared__ int held;
+    __shared__ float sum;
+    if (threadIdx.x == 0) held = 0, sum = 0;
+    __syncthreads();
+    lock(&held);
+    unlock(&held);
+    sum += x[threadIdx.x]; // want: race
+}
