@@ -28,7 +28,7 @@ type Store struct {
 }
 
 func (s *Store) file(task registry.Name) string {
-	return filepath.Join(s.Dir, "part-"+string(task)+".json")
+	return filepath.Join(s.Dir, page.PartFile(task))
 }
 
 // Part finds the part of a task. One that cannot be read is as good as none.
@@ -73,7 +73,7 @@ func (s *Store) Finish() error {
 	for _, p := range d.Parts {
 		seconds += p.Seconds
 	}
-	fmt.Printf("Written: %s, of %v. All parts together took %.0f s. `make page` draws its pictures, without a GPU.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
+	fmt.Printf("Written: %s, of %v. All parts together took %.0f s. `make page` draws its pictures and writes README's table, without a GPU.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
 	return nil
 }
 

@@ -158,6 +158,29 @@ func Redraw(dir string, code Code) (changed bool, err error) {
 	return text != string(was), cache.WriteFile(name, []byte(text), 0o644)
 }
 
+// PartFile is the name of a task's part, as it is kept until all parts are there.
+func PartFile(task registry.Name) string { return "part-" + string(task) + ".json" }
+
+// ReadParts makes a document of the parts in a folder.
+func ReadParts(dir string) (d Document, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, PartFile("*")))
+	if err != nil {
+		return d, err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return d, err
+		}
+		var p Part
+		if err := json.Unmarshal(data, &p); err != nil || PartFile(p.Task) != filepath.Base(file) {
+			return d, fmt.Errorf("%s is not a part as `make bench DOCS=1` keeps them: remove it, and time its task again", file)
+		}
+		d.Put(p)
+	}
+	return d, nil
+}
+
 // Read reads a document that an earlier run wrote.
 func Read(file string) (d Document, err error) {
 	data, err := os.ReadFile(file)

@@ -1,45 +1,98 @@
 package instructor
 
 import (
+	"flag"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"flashlab/grader/bench/kernels"
+	"flashlab/grader/bench/measure"
 	"flashlab/grader/bench/page"
 	"flashlab/grader/command"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/harmless"
 	"flashlab/internal/repo"
 )
 
-// Page writes docs/reference.md again from what was measured, and draws its pictures: after a kernel has changed, its rows
-// are stale.
-var Page = command.Command{Name: "page", Group: command.Course, Summary: "write docs/reference.md again from its JSON, and draw its pictures",
-	Define: command.Do(func() error {
-		root, err := repo.Root()
-		if err != nil {
-			return err
+// Page writes docs/reference.md and README's table again from what was measured, and draws the page's pictures: after a
+// kernel has changed, its rows are stale. The parts that a machine with a GPU has timed become the page here.
+var Page = command.Command{Name: "page", Group: command.Course, Summary: "docs/reference.md, its pictures and README's table, from what was timed", Usage: "[PARTS=out/reference]",
+	Define: func(f *flag.FlagSet) command.Run {
+		parts := f.String("parts", "", "a `folder` with the parts that DOCS=1 timed, out/reference on that machine: they become docs/reference.json first")
+		return func([]string) (int, error) {
+			if err := writePage(*parts); err != nil {
+				return command.Failed, err
+			}
+			return command.Full, nil
 		}
-		d, code, err := readPage(root)
-		if err != nil {
-			return err
+	}}
+
+func writePage(parts string) error {
+	root, err := repo.Root()
+	if err != nil {
+		return err
+	}
+	tasks, err := rubric.LoadAll(root)
+	if err != nil {
+		return err
+	}
+	code, err := kernels.Read(root, tasks)
+	if err != nil {
+		return err
+	}
+	if parts != "" {
+		if err := joinParts(parts, docsOf(root), tasks, code); err != nil {
+			return fmt.Errorf("page: PARTS: %w", err)
 		}
-		changed, err := page.Redraw(docsOf(root), code)
-		if err != nil {
-			return err
+	}
+	d, err := page.Load(docsOf(root))
+	if err != nil {
+		return err
+	}
+	changed, err := page.Redraw(docsOf(root), code)
+	if err != nil {
+		return err
+	}
+	readme, err := d.WriteReadme(root, code)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible()
+	defer stop()
+	if err := d.Draw(ctx, root, docsOf(root)); err != nil {
+		return err
+	}
+	stale, all := d.Stale(code)
+	harmless.Printf("docs/reference.md: %s; %d of %d rows are stale\nREADME.md: %s\n", wordFor(changed || parts != ""), stale, all, wordFor(readme))
+	return nil
+}
+
+func wordFor(changed bool) string {
+	if changed {
+		return "written"
+	}
+	return "as it was"
+}
+
+// joinParts makes one document of parts, if none is missing.
+func joinParts(from, docs string, tasks []*rubric.Task, code kernels.Of) error {
+	d, err := page.ReadParts(from)
+	if err != nil {
+		return err
+	}
+	var missing []registry.Name
+	for _, t := range tasks {
+		if (measure.Options{}).Has(t) && !slices.ContainsFunc(d.Parts, func(p page.Part) bool { return p.Task == t.Name }) {
+			missing = append(missing, t.Name)
 		}
-		ctx, stop := command.Interruptible()
-		defer stop()
-		if err := d.Draw(ctx, root, docsOf(root)); err != nil {
-			return err
-		}
-		stale, all := d.Stale(code)
-		word := "as it was"
-		if changed {
-			word = "written"
-		}
-		harmless.Printf("docs/reference.md: %s; %d of %d rows are stale\n", word, stale, all)
-		return nil
-	})}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s lacks tasks %s: make bench DOCS=1 goes on with them", from, measure.Names(missing))
+	}
+	return d.Write(docs, code)
+}
 
 func docsOf(root string) string { return filepath.Join(root, "docs") }
 
