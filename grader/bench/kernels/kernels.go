@@ -34,11 +34,12 @@ func (o Of) Model(task registry.Name) string { return o.models[task] }
 // headers are the folders of the course's own: those that a GPU's compiler is given.
 var headers = []string{"device/include", "device/nvcc/include"}
 
-// ofModels are the folders whose kernels every model runs, and one task's model alone.
-var ofModels = map[registry.Name][]string{"6": {"nn", "nn/llama"}, "7": {"nn", "nn/gpt2", "nn/gpt2/persistent", "nn/persistent"}}
+// ofModels are the folders whose kernels a task's models run.
+var ofModels = map[registry.Name][]string{"6": {"nn", "nn/llama"}, "7": {"nn", "nn/gpt2", "nn/gpt2/persistent", "nn/persistent"},
+	"b9": {"nn", "nn/half", "nn/half/decoder/persistent", "nn/persistent"}}
 
-// used are the tasks whose solutions the models run.
-var used = []registry.Name{"4", "5", "6"}
+// used are the tasks whose solutions they run.
+var used = map[registry.Name][]registry.Name{"6": {"4", "5", "6"}, "7": {"4", "5", "6"}, "b9": {"b2", "b6", "b7", "b8"}}
 
 // Read reads the code of tasks.
 func Read(root string, tasks []*rubric.Task) (o Of, err error) {
@@ -70,7 +71,7 @@ func Read(root string, tasks []*rubric.Task) (o Of, err error) {
 		if err != nil {
 			return o, err
 		}
-		for _, name := range used {
+		for _, name := range used[task] {
 			sum += parts[name]
 		}
 		o.models[task] = short(sum)

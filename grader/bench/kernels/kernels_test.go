@@ -145,6 +145,7 @@ func TestVersionsAndModelsHaveHashes(t *testing.T) {
 	assert.Greater(t, versions, 40)
 	assert.Len(t, o.Model("6"), 12)
 	assert.NotEqual(t, o.Model("6"), o.Model("7"))
+	assert.Len(t, o.Model("b9"), 12)
 	assert.Empty(t, o.Solution("77", ""))
 }
 

@@ -49,5 +49,5 @@ func TestAWholePageHasAllHeadlines(t *testing.T) {
 	}
 	text := d.Headlines(unchanged{})
 	assert.NotContains(t, text, "Not shown")
-	assert.Equal(t, 2+16, strings.Count(text, "\n|"), "a title, its rule, and 16 lines:\n%s", text)
+	assert.Equal(t, 2+19, strings.Count(text, "\n|"), "a title, its rule, and 19 lines:\n%s", text)
 }

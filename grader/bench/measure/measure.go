@@ -34,6 +34,8 @@ type Options struct {
 	Commit   string // to name, where git does not tell
 	Docs     string // the folder of measuring.md, where the mistakes' table is written; "" for none
 	Page     *Store // of the reference's page; nil for none
+	// Ways builds the program of `grader ways` on the solutions; nil where those are not what is timed.
+	Ways func(ctx context.Context) (file string, err error)
 }
 
 // turn is what one run may take, with its inputs: the slowest workload of a textbook

@@ -73,6 +73,9 @@ func (p Part) modelPairs(c Model) (pairs []Pair) {
 					continue
 				}
 				for _, l := range latencies {
+					if !l.both(c, other) || !l.both(before, old) {
+						continue
+					}
 					was, _, _ := l.ratio(before, old)
 					is, _, _ := l.ratio(c, other)
 					pairs = append(pairs, Pair{c.Name + ", " + l.name + " beside " + other.Name, was, is})

@@ -37,7 +37,11 @@ var headlines = []headline{
 	{name: "the same, 16 rows", task: "b8", rows: []string{"w4a16-16-4096-4096", "w4a16-16-4096-14336", "w4a16-16-14336-4096", "w4a16-16-8192-8192"}},
 	{name: "the same, 64 rows", task: "b8", rows: []string{"w4a16-64-4096-4096", "w4a16-64-4096-14336", "w4a16-64-14336-4096", "w4a16-64-8192-8192"}},
 	{name: "GPT-2 124M's shape, prompt of 512: first token, and each after it", task: "7", rows: []string{"gpt2-1-512 TTFT", "gpt2-1-512 TBT"}},
-	{name: "a 26 GB Llama-like model, batch 4, prompt of 1024: the same two", task: "6", rows: []string{"llama-4-1024 TTFT", "llama-4-1024 TBT"}},
+	{name: "GPT-2 124M's shape, each token after the first by [one kernel](nn/gpt2/persistent/README.md)", task: "7", rows: []string{"gpt2-1-512-one TBT"}},
+	{name: "a 26 GB Llama-like model, batch 4, prompt of 1024: first token, and each after it", task: "6", rows: []string{"llama-4-1024 TTFT", "llama-4-1024 TBT"}},
+	{name: "Llama 3.1 8B's shape in halves, each token after the first: batch 1 by [one kernel](nn/half/decoder/persistent/README.md), and 16", task: "b9",
+		rows: []string{"llama8b-1-halves TBT", "llama8b-16-halves TBT"}},
+	{name: "Llama 3.1 8B's shape with weights of four bits, each token after the first: batch 1 by one kernel", task: "b9", rows: []string{"llama8b-1-four TBT"}},
 }
 
 // less are baselines that do less than the workload: they bound it, and nobody can use them in its place.
@@ -121,11 +125,11 @@ func (l latency) foil(m Model, stale bool) (f foil) {
 	switch {
 	case stale:
 		return foil{not: changed}
-	case len(m.Ours) == 0:
+	case l.stats(m.Ours).N == 0:
 		return foil{not: untimed}
 	}
 	for _, other := range m.beside() {
-		if len(other.Times) == 0 || other.Differ != "" {
+		if !l.both(m, other) || other.Differ != "" {
 			f.missing = append(f.missing, other.Name)
 			continue
 		}

@@ -45,6 +45,9 @@ func (p Part) models(s *strings.Builder, now current) {
 			continue
 		}
 		for _, l := range latencies {
+			if l.stats(c.Ours).N == 0 {
+				continue
+			}
 			fmt.Fprintf(s, "| %s | %s | ours | %s | |\n", name, l.name, l.cells(p, c, c.Ours))
 			for _, other := range c.beside() {
 				fmt.Fprintf(s, "| | | %s | %s |\n", other.Name, l.theirs(p, c, other))
@@ -81,11 +84,19 @@ func (l latency) theirs(p Part, c Model, other Other) string {
 	if len(other.Times) == 0 {
 		return "not measured: " + escape(other.Not) + " | | |"
 	}
+	if !l.both(c, other) {
+		return "not measured | | |"
+	}
 	if other.Differ != "" {
 		return l.cells(p, c, other.Times) + " | wrong"
 	}
 	median, least, most := l.ratio(c, other)
 	return fmt.Sprintf("%s | **%.2f** (%.2f to %.2f)", l.cells(p, c, other.Times), median, least, most)
+}
+
+// both tells whether both programs have taken this time.
+func (l latency) both(c Model, other Other) bool {
+	return l.stats(c.Ours).N > 0 && l.stats(other.Times).N > 0
 }
 
 // ratio is of the medians; the two programs do not run side by side, so there are no pairs.

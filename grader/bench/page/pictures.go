@@ -37,6 +37,9 @@ func speedUp(d Document) picture {
 					continue
 				}
 				for _, l := range latencies {
+					if !l.both(c, other) {
+						continue
+					}
 					median, least, most := l.ratio(c, other)
 					p.Bars = append(p.Bars, figure.Bar{Name: other.Name, Label: strings.ToLower(c.ID + "-" + l.name), Value: median, Low: least, High: most})
 				}

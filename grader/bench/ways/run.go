@@ -22,6 +22,8 @@ type Result struct {
 	Same       float64   // share of tokens equal to the first way's
 	Graph      bool      // whether steps were recorded
 	Tokens     [][]int32 `json:"-"` // of each step, those of all sequences
+	// Firsts and Eachs are what First and Each are of.
+	Firsts, Eachs []time.Duration `json:"-"`
 }
 
 // Spread is a median, and the 5th and 95th percentiles.
@@ -149,7 +151,7 @@ func (r *Result) answer(d device.Device, m *decoder.Model, w Workload) error {
 			}
 			firsts = append(firsts, time.Since(began))
 		}
-		r.First = spread(firsts)
+		r.First, r.Firsts = spread(firsts), firsts
 	}
 	tokens, err := start(m, w)
 	if err != nil {
@@ -173,7 +175,7 @@ func (r *Result) answer(d device.Device, m *decoder.Model, w Workload) error {
 		for _, t := range each {
 			sum += t
 		}
-		r.Each, r.PerSecond = spread(each), float64(w.Batch*len(each))/sum.Seconds()
+		r.Each, r.Eachs, r.PerSecond = spread(each), each, float64(w.Batch*len(each))/sum.Seconds()
 	}
 	return nil
 }

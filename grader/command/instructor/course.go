@@ -26,4 +26,5 @@ var Course = student.Course{
 		}
 		return all, err
 	},
+	Ways: buildWays,
 }

@@ -173,6 +173,9 @@ func (b timing) run() (int, error) {
 		Runs: b.runs, Workload: b.workload, Racer: b.racer(), Beside: (!b.solution || b.version != "") && !b.released, Released: b.released,
 		Commit: b.commit, Docs: b.docs, Absent: "there is no GPU",
 		Whose: func(t *rubric.Task) (run.Subject, error) { return b.files(root, t) }}
+	if b.solution && b.version == "" && b.course != nil {
+		m.Ways = func(ctx context.Context) (string, error) { return b.course.Ways(ctx, root, devices) }
+	}
 	if b.docs != "" && !b.mistakes {
 		if m.Page, err = b.page(ctx, root, devices, m.Has); err != nil {
 			return command.Failed, fmt.Errorf("bench: DOCS: %w", err)

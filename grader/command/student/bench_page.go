@@ -69,6 +69,7 @@ func (b timing) ahead(ctx context.Context, m measure.Options, tasks []*rubric.Ta
 	for _, args := range [][]string{{"gpt2", "-model", "124M", "-tokens", "2"}, {"e2e", "-size", "full", "-tokens", "2"}} {
 		all = append(all, append([]string{"run", "-solution", "-device", "cuda", "-task", "7"}, args...))
 	}
+	all = append(all, []string{"ways", "-device", "cuda", "-tokens", "2", "-prompt-tokens", "64"})
 	took := measure.Commands(ctx, own, all, runtime.NumCPU())
 	fmt.Printf("Compiled for %d versions and solutions in %.0f s.\n", len(all), took.Seconds())
 	return ctx.Err()

@@ -1,6 +1,7 @@
 package student
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +19,8 @@ type Course struct {
 	Mutant func(root string, t *rubric.Task, name string) (run.Subject, error)
 	// Cheats are those that cheat the clock.
 	Cheats func(root string, t *rubric.Task) ([]measure.Cheat, error)
+	// Ways builds the program that runs a whole Llama on the solutions of the bonus tasks.
+	Ways func(ctx context.Context, root string, devices run.Devices) (file string, err error)
 }
 
 // whose says whose files a command runs: a student's, unless it asks for something else.
