@@ -104,6 +104,12 @@ func TestAModelsHeadlinesAreBesideTheFasterProgram(t *testing.T) {
 	assert.NotContains(t, d.Headlines(code{changed: "6"}), "PyTorch eager")
 }
 
+func TestTheReadmesPictureIsOfTheCodeThatIsHere(t *testing.T) {
+	assert.Contains(t, madeUp(t).Headlines(code{}), "](docs/length.svg)")
+	assert.NotContains(t, madeUp(t).Headlines(code{changed: "4"}), "](docs/length.svg)")
+	assert.NotContains(t, twoRows(map[string]float64{"cuDNN": 2}, map[string]float64{"cuDNN": 2}).Headlines(code{}), "](docs/length.svg)")
+}
+
 // TestWhoIsAPeer: the rules by names hold for all baselines and peers that there are.
 func TestWhoIsAPeer(t *testing.T) {
 	var bounds []string
