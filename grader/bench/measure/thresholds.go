@@ -3,7 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
-	"math"
+	"strconv"
 
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
@@ -75,9 +75,9 @@ func thresholds(now, float32s rubric.Curve, row race.Row, wide string) string {
 
 // digits2 rounds to two digits.
 func digits2(x float64) float64 {
-	if x <= 0 {
-		return 0
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64)
+	if err != nil {
+		return x
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
-	return math.Round(x/unit) * unit
+	return y
 }

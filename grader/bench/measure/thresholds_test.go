@@ -20,7 +20,7 @@ func TestThresholdsStandForTheSameTimes(t *testing.T) {
 	text := thresholds(rubric.Curve{None: 0.1, Full: 1}, rubric.Curve{None: 0.5, Full: 6.5}, row, "float32")
 	assert.Contains(t, text, "beside halves            none = 0.1    full = 1      (40.00 ms, 4.00 ms); the solution has 2.00")
 	assert.Contains(t, text, "beside float32           none = 0.5    full = 6.5    (32.00 ms, 2.46 ms); the solution has 8.00")
-	assert.Contains(t, text, "the same times (× 0.2500)            none = 0.13   full = 1.6    (30.77 ms, 2.50 ms); the solution has 2.00")
+	assert.Contains(t, text, "the same times (× 0.2500)            none = 0.12   full = 1.6    (33.33 ms, 2.50 ms); the solution has 2.00")
 	row.Entries[2].Stats = timing.Stats{}
 	assert.Empty(t, thresholds(rubric.Curve{}, rubric.Curve{}, row, "float32"), "without a time there is none")
 	assert.Empty(t, thresholds(rubric.Curve{}, rubric.Curve{}, race.Row{}, "float32"))
