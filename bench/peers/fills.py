@@ -8,7 +8,7 @@ import torch
 MASK = 0xFFFFFFFF
 LANES = 32  # neighbouring numbers come from neighbouring blocks
 TILE = 256  # numbers of as many blocks
-CHUNK = 1 << 14  # tiles at a time
+CHUNK = 1 << 16  # tiles at a time: with fewer, launching a thousand small kernels takes most of the time
 CONSTANTS = struct.unpack("<4I", b"expand 32-byte k")
 
 

@@ -44,8 +44,10 @@ func (b Options) onEach(ctx context.Context, o run.Options, name string, workloa
 		return nil, err
 	}
 	defer closed()
+	timing := b.race()
+	timing.Wide = false // the solution's rows have it
 	for _, w := range workloads {
-		row, err := race.Measure(ctx, r, w, b.race())
+		row, err := race.Measure(ctx, r, w, timing)
 		if err != nil {
 			return nil, err
 		}
