@@ -1,10 +1,16 @@
-"""The numbers of the Go package tensor, bit for bit, on whatever device a tensor is."""
+"""The numbers of the Go package tensor, bit for bit, on whatever device a tensor is: by PyTorch, or, on a GPU of Hopper's
+kind where nvcc is, by the course's own kernel, which is one launch in place of a thousand."""
 
+import functools
 import hashlib
 import struct
+import sys
+from pathlib import Path
 
 import torch
 
+ROOT = Path(__file__).resolve().parents[2]
+BITS = {torch.float16: 16, torch.bfloat16: -16}  # as nn/fill.cu tells types
 MASK = 0xFFFFFFFF
 LANES = 32  # neighbouring numbers come from neighbouring blocks
 TILE = 256  # numbers of as many blocks
@@ -40,9 +46,43 @@ def blocks(key, numbers):
     return [(a + b) & MASK for a, b in zip(x, start)]
 
 
+@functools.cache
+def kernels():
+    """nn/fill.cu's, and how many blocks they get; None where they cannot be had."""
+    sys.path.append(str(ROOT / "python"))
+    try:
+        import racing
+        file = racing.File(ROOT / "nn/fill.cu")
+        found = file.kernel("fill"), file.kernel("fill_narrow"), 8 * racing.processors()
+        for kind in (torch.float32, *BITS):
+            one, other = (torch.zeros(1000, device="cuda", dtype=kind) for _ in range(2))
+            fill_by_kernel(found, one, key_of(1, 2))
+            fill_by_pytorch(other, key_of(1, 2))
+            if not torch.equal(one, other):
+                raise RuntimeError(f"nn/fill.cu makes other numbers in {kind}")
+        return found
+    except (ImportError, OSError, RuntimeError) as e:
+        print(f"inputs are made by PyTorch, which takes long: {e}", file=sys.stderr)
+        return None
+
+
 def fill(dst, seed, stream):
     """tensor.Fill of the distribution "normal", from the first number on, rounded to dst's own type."""
     key, flat = key_of(seed, stream), dst.view(-1)
+    if dst.is_cuda and (found := kernels()):
+        fill_by_kernel(found, flat, key)
+    else:
+        fill_by_pytorch(flat, key)
+
+
+def fill_by_kernel(found, flat, key):
+    wide, narrow, grid = found
+    pairs = [key[i] | key[i + 1] << 32 for i in range(0, 8, 2)]
+    kernel, how = (wide, []) if flat.dtype == torch.float32 else (narrow, [BITS[flat.dtype]])
+    kernel.launcher((grid,), 256, 0, flat, flat.numel(), *how, 0, *pairs, 1.0)()
+
+
+def fill_by_pytorch(flat, key):
     tiles = -(-flat.numel() // TILE)
     for first in range(0, tiles, CHUNK):
         last = min(first + CHUNK, tiles)

@@ -13,6 +13,7 @@ import os
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 
 from .rungs import ROOT, rung
@@ -113,15 +114,15 @@ class TensorMap:
 
 def packed(name, kinds, args):
     """The arguments as C has them; kinds are those of the kernel's parameters."""
-    def pack(x):
+    def pack(x, wanted):
         if isinstance(x, TensorMap):
             return "map", x
         if hasattr(x, "data_ptr"):
             return "pointer", ctypes.c_uint64(x.data_ptr())
         if isinstance(x, float):
             return "float", ctypes.c_float(x)
-        return "int", ctypes.c_int(int(x))
-    values = [pack(x) for x in args]
+        return ("long", ctypes.c_uint64(x)) if wanted == "long" else ("int", ctypes.c_int(int(x)))
+    values = [pack(x, wanted) for x, (_, wanted) in zip(args, zip_longest(args, kinds))]
     if [kind for kind, _ in values] != kinds:
         raise TypeError(f"{name} takes {', '.join(kinds)}, not {', '.join(kind for kind, _ in values)}")
     return [value for _, value in values]

@@ -28,11 +28,13 @@ def kind(parameter):
         return "map"
     if "*" in parameter:
         return "pointer"
+    if "long long" in parameter:
+        return "long"
     return "float" if re.search(r"\bfloat\b", parameter) else "int"
 
 
 def parameters(text, name, macros=()):
-    """The kinds of a kernel's parameters: pointer, map, int or float. A kernel that a macro makes is found by the macro's text.
+    """The kinds of a kernel's parameters: pointer, map, int, long or float. A kernel that a macro makes is found by the macro's text.
     None where there is no such kernel."""
     text = plain(text, macros)
     made = re.search(rf"^\s*([A-Z]+)\({name},", text, re.M)

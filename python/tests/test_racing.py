@@ -100,7 +100,7 @@ class Launches(unittest.TestCase):
         q, k = Tensor(2, 4, 200, 64), Tensor(2, 2, 300, 64)
         for flavour in race.FLAVOURS:
             race.Attention(flavour, q, k, k, False)
-        self.assertEqual(self.grids[-1][:2], ((2, 8, 1), (512, 1, 1)))
+        self.assertEqual(self.grids[-1][:2], ((16, 1, 1), (512, 1, 1)))
         self.assertEqual([m[0] for m in self.maps], [0, 0, 6], "codes, codes, halves")
         self.assertEqual([m[4] for m in self.maps], [2, 2, 3], "swizzles of 64, 64 and 128 bytes")
 
@@ -177,6 +177,16 @@ __global__ void either(int n) {}
 __global__ void other(float x) {}
 #endif
 """
+
+    def test_a_kernel_that_fills(self):
+        text = (BONUS.parent / "nn/fill.cu").read_text()
+        self.assertEqual(parameters(text, "fill"), ["pointer", "long", "int", *["long"] * 4, "float"])
+        values = racing.packed("fill", parameters(text, "fill"), [Tensor(3), 3, 0, 1 << 63, 2, 3, 4, 1.0])
+        self.assertEqual([ctypes.sizeof(v) for v in values], [8, 8, 4, 8, 8, 8, 8, 4])
+        with self.assertRaisesRegex(TypeError, "takes pointer, long"):
+            racing.packed("fill", parameters(text, "fill"), [Tensor(3), 3, 0])
+        with self.assertRaisesRegex(TypeError, "takes pointer, long"):
+            racing.packed("fill", parameters(text, "fill"), [Tensor(3), 3, 0, 1, 2, 3, 4, 1.0, 5])
 
     def test_parameters(self):
         self.assertEqual(parameters(self.TEXT, "plain"), ["map", "pointer", "float", "pointer"])
