@@ -101,8 +101,8 @@ class Launches(unittest.TestCase):
         for flavour in race.FLAVOURS:
             race.Attention(flavour, q, k, k, False)
         self.assertEqual(self.grids[-1][:2], ((16, 1, 1), (512, 1, 1)))
-        self.assertEqual([m[0] for m in self.maps], [0, 0, 6], "codes, codes, halves")
-        self.assertEqual([m[4] for m in self.maps], [2, 2, 3], "swizzles of 64, 64 and 128 bytes")
+        self.assertEqual([m[0] for m in self.maps], [0, 0, 6, 6], "codes, codes, halves, and halves out")
+        self.assertEqual([m[4] for m in self.maps], [2, 2, 3, 3], "swizzles of 64, 64, 128 and 128 bytes")
 
     def test_b4(self):
         race = self.race("b4_qkv", versions=True)
