@@ -1,24 +1,27 @@
-// Attention in halves as Hopper wants it: out = softmax(q * k^T / sqrt(dim)) * v, sums in float32.
+// Attention in halves for Hopper: out = softmax(q * k^T / sqrt(DIM)) * v, with sums in float32.
 //
-//   q, out [heads, seqQ, DIM]      k, v [heads / group, seqK, DIM]      heads: those of the batch
+//   q, out [heads, seqQ, DIM]     k, v [heads / group, seqK, DIM]     heads = batch * query heads
 //
-// What is new beside kernels.cu, in the order of the code:
-//   1. The copy engine (TMA) brings whole tiles, asked by one thread, and takes the output away.
+// What is new compared with kernels.cu:
+//   1. The copy engine (TMA) loads whole tiles when one thread asks, and stores the output.
 //      Barriers in shared memory tell each side when the other is done with a tile.
-//   2. Tensor cores (wgmma) read k and v from where they lie and run on by themselves: a warpgroup
-//      multiplies the next tile's scores and this one's output while it does a softmax.
-//   3. Warpgroups take turns to ask for products, so that one's softmax meets the other's products.
-//   4. A block stays: it goes from one tile of queries to the next, and these arrive early.
-//   5. The output is rescaled only when a row has outgrown its base, the largest score that it
-//      knows of: probabilities above 1 are as exact in halves as those below.
-//   6. Where no key is masked, nobody looks for the largest score: the probabilities' sum tells
-//      whether the base still fits. If not, a warp computes its scores once more, by itself.
+//   2. Tensor cores (wgmma) read k and v from shared memory and run asynchronously: while they
+//      multiply one tile of probabilities by v, the warpgroup computes the next tile's softmax.
+//   3. Warpgroups take turns to issue products, so one's softmax overlaps another's products.
+//   4. Blocks are persistent: each loops over tiles of queries, and loads the next one early.
+//   5. A row subtracts its base, an earlier largest score. The base moves, and the output is
+//      rescaled, only when a score is far above it. Until then probabilities may exceed 1, which
+//      costs no accuracy: a half has the same relative precision above 1 as below.
+//   6. Where no key is masked, the kernel skips the search for the largest score: the sum of the
+//      probabilities shows whether the base still fits. If it does not, the scores are needed
+//      again, and the probabilities have overwritten them: the warp recomputes them by itself.
 //
-// A block has CONSUMERS warpgroups of 128 threads, each with 64 queries, which walk over the keys,
-// 128 at a time, from the last to the first; and one more, of which a single thread asks for tiles.
+// A block has CONSUMERS warpgroups of 128 threads that compute, each for 64 queries. They walk over
+// the keys, 128 at a time, from the last to the first: the masked tiles come first. In one more
+// warpgroup, the producer, a single thread loads the tiles.
 //
-// The host defines DIM (64 or 128), BRAIN for bfloat16, and makes the maps, of boxes of 64 columns
-// (128 bytes, swizzled by 128) and 64 rows (q), KEYS rows (k, v) or 16 rows (out).
+// The host defines DIM (64 or 128), and BRAIN for bfloat16. It makes the tensor maps, whose boxes
+// have 64 columns (128 bytes, swizzled by 128) and 64 rows (q), KEYS rows (k, v) or 16 rows (out).
 
 #include <hopper.h>
 #include <stdint.h>
@@ -33,70 +36,47 @@ typedef __half Half;
 static_assert(DIM == 64 || DIM == 128, "the head's dimension is 64 or 128");
 
 // With 64 columns a tile's exponentials take as long as its products: a third warpgroup keeps both
-// units busy. With 128, two have registers enough to hold their queries as well.
+// units busy. With 128, two warpgroups have enough registers to hold their queries as well.
 constexpr int CONSUMERS = DIM == 128 ? 2 : 3;
-constexpr bool HELD = DIM == 128; // queries in registers
+constexpr bool HELD = DIM == 128; // queries stay in registers
 constexpr int KEYS = 128, STAGES = 2, BOXES = DIM / 64;
 constexpr int ROWS = 64 * CONSUMERS, THREADS = 128 * (CONSUMERS + 1);
 
-// A warpgroup's share of a processor's 65,536 registers, for each of its threads.
+// Registers per thread of the producer (it asks for tiles) and of the others (they compute):
+// 128 * (ASKS + CONSUMERS * COMPUTES) is at most a multiprocessor's 65,536.
 constexpr int ASKS = CONSUMERS == 2 ? 24 : 32, COMPUTES = CONSUMERS == 2 ? 240 : 160;
 
 #include "softmax.cuh"
 
-// A tile is in boxes of 64 columns.
+// A tile is stored as boxes of 64 columns. A full barrier gets one arrival, the producer's, and the
+// bytes it announced; an empty one gets an arrival from each warp that computes. Use n of a buffer
+// is phase n of both its barriers. Before use n the producer waits for phase n - 1 of the empty
+// one, hence parity ^ 1: the first wait returns at once.
 struct Tiles {
     Half q[CONSUMERS][BOXES][64][64];
     Half k[STAGES][BOXES][KEYS][64];
     Half v[STAGES][BOXES][KEYS][64];
-    Half out[4 * CONSUMERS][BOXES][16][64]; // for each warp, on the way out
+    Half out[4 * CONSUMERS][BOXES][16][64]; // of each warp, until the copy engine has read it
     Mbarrier qFull, qEmpty, kFull[STAGES], vFull[STAGES], kEmpty[STAGES], vEmpty[STAGES];
 };
 
-// Asks for a tile's boxes; what lies outside the matrix arrives as zeros.
+// Asks for a tile's boxes. Rows outside the matrix arrive as zeros, and count as bytes all the
+// same.
 template <int LINES>
 __device__ void fetch(Half (&to)[BOXES][LINES][64], const CUtensorMap &map, const Mbarrier &full,
                       int row, int head) {
     for (int box = 0; box < BOXES; box++) tma_load(to[box], map, full, box * 64, row, head);
 }
-// The 16 bytes of a box's row r from column 16 * j + 8 * half on: the swizzle by 128 puts piece c
-// of row r where c ^ r % 8 would be.
-template <int LINES>
-__device__ Half *piece(Half (&boxes)[BOXES][LINES][64], int r, int j, int half) {
-    return &boxes[j / 4][r][((j % 4 * 2 + half) ^ r % 8) * 8];
-}
-
-// A warp's scores once more, by the instructions of kernels.cu, whose fragments of q and s are
-// those of wgmma. held: of q, if registers have it.
-__device__ void scoresAgain(Scores &s, const uint32_t *held, Half (&q)[BOXES][64][64],
-                            Half (&k)[BOXES][KEYS][64]) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-#pragma unroll
-    for (int i = 0; i < KEYS / 2; i++) s[i] = 0;
-#pragma unroll
-    for (int j = 0; j < DIM / 16; j++) {
-        unsigned a[4], b[4];
-        for (int e = 0; HELD && e < 4; e++) a[e] = held[4 * j + e];
-        if (!HELD) load_matrix(a, piece(q, warp * 16 + lane % 16, j, lane / 16));
-#pragma unroll
-        for (int n = 0; n < KEYS / 8; n += 2) { // 16 keys
-            load_matrix(b, piece(k, n * 8 + lane / 16 * 8 + lane % 8, j, lane / 8 % 2));
-            mma(*reinterpret_cast<float(*)[4]>(s + 4 * n), a, b[0], b[1]);
-            mma(*reinterpret_cast<float(*)[4]>(s + 4 * n + 4), a, b[2], b[3]);
-        }
-    }
-    fence_proxy_async(); // the next tile comes after these loads
-    __syncwarp();
-}
-
-// scale is log2(e) / sqrt(DIM): 2^x takes one instruction, e^x two.
+// scale is log2(e) / sqrt(DIM), so that 2^(score * scale) is e^(score / sqrt(DIM)): 2^x takes one
+// instruction, e^x two. group is the number of query heads that share a head of k and v. causal:
+// the last query sees all keys, each query before it one key fewer.
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap,
     const __grid_constant__ CUtensorMap vMap, const __grid_constant__ CUtensorMap outMap, int seqQ,
     int seqK, int heads, int group, int causal, float scale) {
     extern __shared__ unsigned char memory[]; // swizzled tiles begin at multiples of 1024
     Tiles &tiles = *reinterpret_cast<Tiles *>(((uintptr_t)memory + 1023) / 1024 * 1024);
-    const int before = seqK - seqQ; // keys older than the first query
+    const int before = seqK - seqQ; // keys older than the first query; below 0, some see no key
 
     if (threadIdx.x == 0) {
         tiles.qFull.init(1), tiles.qEmpty.init(4 * CONSUMERS);
@@ -108,9 +88,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     }
     __syncthreads();
 
-    // Calls visit(count, head, firstRow, last) for each of the block's tiles of queries: the count
-    // of those before, and the tile of keys where its walk begins. Of a masked head late queries
-    // see more keys than early ones, so a block takes one of each: all pairs are as much work.
+    // Calls visit(count, head, firstRow, last) for each of the block's tiles of queries. count: of
+    // its tiles so far; firstRow: the tile's first query; last: the last tile of keys that it sees,
+    // where the walk begins. Under the causal mask late queries see more keys than early ones, so a
+    // block takes them in pairs of a late and an early tile: all pairs are about the same work.
+    // The producer and the warpgroups that compute must make the same calls.
     auto visitTiles = [&](auto visit) {
         const int length = (seqQ + ROWS - 1) / ROWS, pairs = causal ? (length + 1) / 2 : length;
         int count = 0;
@@ -124,11 +106,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         }
     };
 
-    const int warpgroup = __shfl_sync(EVERYONE, threadIdx.x / 128, 0); // the same for all: uniform
-    if (warpgroup == CONSUMERS) { // asks for tiles, as fast as there is room
+    // The shuffle tells the compiler that this is the same for all lanes of a warp.
+    const int warpgroup = __shfl_sync(EVERYONE, threadIdx.x / 128, 0);
+    if (warpgroup == CONSUMERS) { // the producer: loads tiles as soon as their buffers are free
         setmaxnreg_dec<ASKS>();
         if (threadIdx.x % 128 != 0) return;
-        int tile = 0; // of keys and values, from the first on
+        int tile = 0; // counts tiles of keys over all tiles of queries: which stage, which phase
         visitTiles([&](int count, int head, int firstRow, int last) {
             tiles.qEmpty.wait(count % 2 ^ 1);
             tiles.qFull.arrive_expect_tx(sizeof tiles.q);
@@ -150,36 +133,45 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     Scores s;
     Output o;
-    uint32_t p[KEYS / 4], q[DIM / 4]; // the products' left sides: 4 registers for 16 columns
+    uint32_t p[KEYS / 4], q[DIM / 4]; // left operands (A fragments): 4 registers for 16 columns
     const uint64_t qTile = matrix_descriptor(tiles.q[warpgroup]);
 
+    // This warp no longer needs a buffer. All its lanes must be done with it: wgmma_wait, a vote or
+    // __syncwarp comes before.
     auto release = [&](Mbarrier &empty) {
         if (lane == 0) empty.arrive();
     };
-    // Products are asked for in turns; the first warpgroup's comes first.
+    // Warpgroups issue products in turns. Named barrier 1 + w opens warpgroup w's turn: its 128
+    // threads wait there, and the 128 of the warpgroup before it arrive without waiting. The last
+    // warpgroup opens the first turn here. Each takes as many turns for a tile of queries as there
+    // are tiles of keys, even for those that it skips, or the others would wait forever.
     auto takeTurn = [&] { named_barrier_sync(1 + warpgroup, 256); };
     auto passTurn = [&] { named_barrier_arrive(1 + (warpgroup + 1) % CONSUMERS, 256); };
     if (warpgroup == CONSUMERS - 1) passTurn();
 
-    int tilesBefore = 0; // tiles of keys before this tile of queries
+    int tilesBefore = 0; // tiles of keys that the earlier tiles of queries have used
     visitTiles([&](int count, int head, int firstRow, int last) {
-        const int row = firstRow + warp * 16 + lane / 4;    // the first of two
-        const int limit = causal ? before + row + 1 : seqK; // row sees the keys below
-        // Keys below seenByAll are seen by all 64 rows, from seenByNone on by none.
+        const int row = firstRow + warp * 16 + lane / 4;    // this thread's; the other is row + 8
+        const int limit = causal ? before + row + 1 : seqK; // row sees the keys below this one
+        // All 64 rows of the warpgroup see the keys below seenByAll; none sees those from
+        // seenByNone on.
         const int seenByAll = min(seqK, causal ? before + firstRow + 64 * warpgroup + 1 : seqK);
         const int seenByNone = causal ? before + firstRow + 64 * warpgroup + 64 : seqK;
         Rows rows = {{-INFINITY, -INFINITY}, {0, 0}, {0, 0}};
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++) o[i] = 0;
 
-        // The i-th tile on the way: s = q * k^T and o += p * v, both only begun.
+        // Both start products of the walk's i-th tile, s = q * k^T and o += p * v, and return
+        // before these are done. wgmma_fence: the products come after what the registers got.
         auto scores = [&](int i) {
             const int tile = tilesBefore + i, stage = tile % STAGES;
             tiles.kFull[stage].wait(tile / STAGES % 2);
             const uint64_t k = matrix_descriptor(tiles.k[stage]);
             wgmma_fence();
+            // A product takes 16 columns, 32 bytes of a row; four of them make a box of 64. A
+            // descriptor counts units of 16 bytes. j > 0: the first product overwrites s.
 #pragma unroll
-            for (int j = 0; j < DIM / 16; j++) { // 16 columns are 32 bytes; 64 are a box
+            for (int j = 0; j < DIM / 16; j++) {
                 const int b = j / 4 * sizeof tiles.k[0][0] + j % 4 * 32;
                 if constexpr (HELD)
                     wgmma<KEYS, Half>(s, q + 4 * j, k + b / 16, j > 0);
@@ -198,21 +190,25 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
                 wgmma<DIM, Half, MN_MAJOR>(o, p + 4 * j, v + j * 16 * 128 / 16);
             wgmma_commit();
         };
-        auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; };
-        auto softmaxOf = [&](int i, bool masked) { // of its scores, which are there
+        auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; }; // from some row
+        // Turns the scores in s into probabilities. True: the output so far must be rescaled.
+        // masked: search for the largest score, since keys may be hidden or there is no base yet.
+        auto softmaxOf = [&](int i, bool masked) {
             const int stage = (tilesBefore + i) % STAGES;
             bool grown = false;
             if (masked) {
                 if (hidden(i)) hide(s, (last - i) * KEYS, seqK, limit, lane);
                 grown = softmax(s, rows, scale);
-            } else if (!relative(s, rows, scale)) { // seldom
+            } else if (!relative(s, rows, scale)) { // rare: the scores in s are lost
                 scoresAgain(s, q, tiles.q[warpgroup], tiles.k[stage]);
                 grown = softmax(s, rows, scale);
             }
-            release(tiles.kEmpty[stage]);
+            release(tiles.kEmpty[stage]); // only now: scoresAgain reads k
             return grown;
         };
-        auto round = [&] { // what a product left in registers is what the next one takes from there
+        // Each thread rounds its own: a product leaves an element with the thread that needs it for
+        // the next product's left operand.
+        auto round = [&] {
 #pragma unroll
             for (int i = 0; i < KEYS / 4; i++) p[i] = pack(s[2 * i], s[2 * i + 1]);
         };
@@ -221,11 +217,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             scores(i);
             output(i - 1);
             passTurn();
-            wgmma_wait<1>(s); // the scores, not yet the output
+            wgmma_wait<1>(s); // the scores are done; the output's product, begun later, may run on
             const bool grown = softmaxOf(i, masked);
             wgmma_wait<0>(o);
             release(tiles.vEmpty[(tilesBefore + i - 1) % STAGES]);
-            round(); // not before: the products that are done now took p from these registers
+            round(); // only now: the output's products read p until they were done
             if (grown) {
 #pragma unroll
                 for (int e = 0; e < DIM / 2; e++) o[e] *= rows.rescale[e / 2 % 2];
@@ -238,38 +234,40 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             for (int j = 0; j < DIM / 16; j++)
                 load_matrix(*reinterpret_cast<unsigned(*)[4]>(q + 4 * j),
                             piece(tiles.q[warpgroup], warp % 4 * 16 + lane % 16, j, lane / 16));
-            fence_proxy_async(); // the next queries come after these loads
+            fence_proxy_async(); // the copy engine loads the next queries only after these loads
             __syncwarp();
             release(tiles.qEmpty);
         }
         int i = 0;
+        // Tiles that the block loads for its other warpgroups, and none of these 64 rows sees.
         for (; i < last && (last - i) * KEYS >= seenByNone; i++) {
             takeTurn();
             const int tile = tilesBefore + i, stage = tile % STAGES, parity = tile / STAGES % 2;
-            tiles.kFull[stage].wait(parity), release(tiles.kEmpty[stage]);
-            tiles.vFull[stage].wait(parity), release(tiles.vEmpty[stage]);
+            tiles.kFull[stage].wait(parity), tiles.vFull[stage].wait(parity);
+            __syncwarp(); // a lane that still waits could miss its phase once the stage is refilled
+            release(tiles.kEmpty[stage]), release(tiles.vEmpty[stage]);
             passTurn();
         }
         takeTurn();
         scores(i);
         passTurn();
         wgmma_wait<0>(s);
-        softmaxOf(i, true); // there is no base yet
+        softmaxOf(i, true); // there is no base yet; nor is there an output to rescale
         round();
         for (i++; i <= last && hidden(i); i++) step(i, true);
-        for (; i <= last; i++) step(i, false); // most tiles: without a look at each key
+        for (; i <= last; i++) step(i, false); // most tiles: no key is masked
         if (!HELD) release(tiles.qEmpty);
         output(last);
 
         float scaleOut[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            float sum = rows.sum[h];
+            float sum = rows.sum[h]; // of this thread's columns; four lanes share a row
             sum += __shfl_xor_sync(EVERYONE, sum, 1);
             sum += __shfl_xor_sync(EVERYONE, sum, 2);
-            scaleOut[h] = sum > 0 ? 1 / sum : 0; // a row that sees no key
+            scaleOut[h] = sum > 0 ? 1 / sum : 0; // 0: the row sees no key (or is NaN, and o is too)
         }
-        if (lane == 0) bulk_wait_read<0>(); // the last output has left tiles.out
+        if (lane == 0) bulk_wait_read<0>(); // the previous output has left tiles.out
         __syncwarp();
         wgmma_wait<0>(o);
         release(tiles.vEmpty[(tilesBefore + last) % STAGES]);
@@ -282,7 +280,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
                             o[8 * j + 2 * e + 1] * scaleOut[e % 2]);
             store_matrix(piece(tiles.out[warp], lane % 16, j, lane / 16), x);
         }
-        fence_proxy_async(); // the copy engine sees what this thread has stored
+        fence_proxy_async(); // makes this thread's stores visible to the copy engine
         __syncwarp();
         if (lane == 0) {
             for (int box = 0; box < BOXES; box++)
@@ -291,6 +289,6 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         }
         tilesBefore += last + 1;
     });
-    if (warpgroup == 0) takeTurn(); // the turn that is left
-    if (lane == 0) bulk_wait<0>();
+    if (warpgroup == 0) takeTurn(); // takes the last turn passed: no barrier stays half full
+    if (lane == 0) bulk_wait<0>();  // shared memory must outlive the last stores
 }

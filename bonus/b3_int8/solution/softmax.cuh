@@ -1,11 +1,11 @@
-// The softmax of a tile's scores in hopper.cu, in the registers where wgmma left them.
+// hopper.cu's softmax of a tile's scores, in the registers where wgmma left them.
 //
-// Includers define KEYS (of a tile) and DIM.
+// The including file defines KEYS (the keys of a tile) and DIM.
 #pragma once
 
 constexpr unsigned EVERYONE = 0xffffffff;
 
-__device__ float power2(float x) {
+__device__ float power2(float x) { // 2^x; 0 for -inf
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
@@ -15,24 +15,27 @@ __device__ uint32_t pack(float low, float high) {
     return *reinterpret_cast<uint32_t *>(&two);
 }
 
-// A warp has 16 of a warpgroup's rows. Of [64 x N] a thread holds, as number 4 * j + 2 * h + c, the
-// element of row lane / 4 + 8 * h and column 8 * j + lane % 4 * 2 + c.
+// A warp has 16 of a warpgroup's 64 rows; each thread has parts of two of them, h = 0 and 1. Its
+// number 4 * j + 2 * h + c is the element in the warp's row lane / 4 + 8 * h and in column
+// 8 * j + lane % 4 * 2 + c.
 typedef float Scores[KEYS / 2];
 typedef float Output[DIM / 2];
 
-// What is known of the two rows that a thread has a part of. Probabilities are 2^(score - base):
-// base is at most 8 less than the largest score so far, or -inf without any.
+// The state of a thread's two rows. Probabilities are 2^(score - base), not yet divided by their
+// sum, with scaled scores. base is -inf until the row has seen a key. Later no score so far is more
+// than 8 above it: a probability is at most 2^8, which fits into a half.
 struct Rows {
-    float base[2], sum[2], rescale[2]; // sum: of this thread's part
+    float base[2], sum[2], rescale[2]; // sum: of this thread's columns; the base is the whole row's
 };
 
-// Sums of codes' products become scores without their scales.
+// Turns sums of products of codes into scores, not yet scaled: exact, below 2^24.
 __device__ void toFloat(Scores &s, const int (&sums)[KEYS / 2]) {
 #pragma unroll
     for (int i = 0; i < KEYS / 2; i++) s[i] = (float)sums[i];
 }
-// Scores become probabilities, whose two halves of the tile's keys have scales of their own. If it
-// returns true, the output so far must be rescaled.
+// Turns scores, not yet scaled, into probabilities. left and right scale the tile's first and
+// second 64 keys: log2(e) / sqrt(DIM) and both blocks' scales. If it returns true, for the whole
+// warp, the caller must multiply the output so far by rows.rescale.
 __device__ bool softmax(Scores &s, Rows &rows, float left, float right) {
     float largest[2];
 #pragma unroll
@@ -44,19 +47,22 @@ __device__ bool softmax(Scores &s, Rows &rows, float left, float right) {
             a = fmaxf(a, fmaxf(s[i], s[i + 1]));
             b = fmaxf(b, fmaxf(s[KEYS / 4 + i], s[KEYS / 4 + i + 1]));
         }
-        largest[h] = fmaxf(a * left, b * right);
+        largest[h] = fmaxf(a * left, b * right); // only scaled scores compare: a scale is positive
     }
     for (int step = 1; step < 4; step *= 2)
         for (int h = 0; h < 2; h++)
             largest[h] = fmaxf(largest[h], __shfl_xor_sync(EVERYONE, largest[h], step));
 
+    // The base moves only for a probability above 2^8, so rescaling is rare. The first key always
+    // moves it: any score is above -inf + 8.
     const bool grown =
         __any_sync(EVERYONE, largest[0] > rows.base[0] + 8 || largest[1] > rows.base[1] + 8);
     if (grown) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const float base = fmaxf(rows.base[h], largest[h]);
-            // A row without a key so far: -inf - -inf would be NaN.
+            // If the row still has no key, -inf - -inf would be NaN. If this is its first, rescale
+            // is 2^-inf = 0.
             rows.rescale[h] = power2(rows.base[h] - (base == -INFINITY ? 0 : base));
             rows.base[h] = base;
             rows.sum[h] *= rows.rescale[h];
@@ -64,6 +70,7 @@ __device__ bool softmax(Scores &s, Rows &rows, float left, float right) {
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
+        // Without a key all scores are -inf: less 0, their probabilities are 0, not NaN.
         const float base = rows.base[h] == -INFINITY ? 0 : rows.base[h];
         float sum = 0;
 #pragma unroll
@@ -77,7 +84,8 @@ __device__ bool softmax(Scores &s, Rows &rows, float left, float right) {
     }
     return grown;
 }
-// Hides the keys that a row does not see: row sees those below limit, row + 8 eight more.
+// Hides the keys that a row does not see. A thread's first row sees the keys below limit, its
+// second, eight rows down, eight more; neither sees any from seqK on. key: the tile's first.
 __device__ void hide(Scores &s, int key, int seqK, int limit, int lane) {
 #pragma unroll
     for (int i = 0; i < KEYS / 2; i++) {

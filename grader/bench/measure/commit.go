@@ -43,7 +43,7 @@ var hash = regexp.MustCompile(`^[0-9a-f]{12,40}$`)
 // unless `given` names it, as `git describe --always --abbrev=40 --dirty --exclude '*'` does where the tree comes from.
 func PageCommit(ctx context.Context, root, given string) (string, error) {
 	if given != "" && !hash.MatchString(given) {
-		return "", fmt.Errorf("COMMIT=%s: want the hash of a commit without changes, 12 digits or more", given)
+		return "", fmt.Errorf("COMMIT=%s: want the hash of a commit, 12 to 40 hexadecimal digits", given)
 	}
 	head := ""
 	if top := git(ctx, root, "rev-parse", "--show-toplevel"); top != "" && same(top, root) {
@@ -51,14 +51,14 @@ func PageCommit(ctx context.Context, root, given string) (string, error) {
 	}
 	switch {
 	case head == "" && given == "":
-		return "", fmt.Errorf("git knows no commit of %s: name it, with COMMIT=hash", root)
+		return "", fmt.Errorf("git finds no commit for %s: name it with COMMIT=hash", root)
 	case head == "":
 		return given[:digits], nil
 	case !strings.HasPrefix(head, given):
 		return "", fmt.Errorf("COMMIT=%s: the commit here is %s", given, head[:digits])
 	}
 	if changed := changes(git(ctx, root, "status", "--porcelain")); len(changed) > 0 {
-		return "", fmt.Errorf("the page is made of a commit alone, and the tree here has changes: commit or remove %s first", few(changed))
+		return "", fmt.Errorf("the page is timed at a commit, but the tree here has changes: commit or remove %s first", few(changed))
 	}
 	return head[:digits], nil
 }

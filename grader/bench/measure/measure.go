@@ -156,7 +156,7 @@ func (b Options) write(p page.Part) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Task %s took %.0f s, and is kept in %s.\n", p.Task, p.Seconds, b.Page.Dir)
+	fmt.Printf("Task %s took %.0f s; its part is saved in %s.\n", p.Task, p.Seconds, b.Page.Dir)
 	if len(missing) > 0 {
 		fmt.Printf("The page still lacks tasks %s.\n", Names(missing))
 		return nil

@@ -43,7 +43,7 @@ func (s *Store) Part(task registry.Name) (p page.Part, is bool) {
 // Put keeps a part, and tells which others the page still lacks.
 func (s *Store) Put(p page.Part) (missing []registry.Name, err error) {
 	if p.Made() != s.Made {
-		return nil, fmt.Errorf("task %s was timed on %v, and this page is of %v: did the GPU change meanwhile?", p.Task, p.Made(), s.Made)
+		return nil, fmt.Errorf("task %s was timed at %v, but this page is for %v: did the GPU change meanwhile?", p.Task, p.Made(), s.Made)
 	}
 	data, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) Finish() error {
 	for _, p := range d.Parts {
 		seconds += p.Seconds
 	}
-	fmt.Printf("Written: %s, of %v. All parts together took %.0f s. `make page` draws its pictures and writes README's table, without a GPU.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
+	fmt.Printf("Written: %s, for %v. All parts together took %.0f s. Now run `make page`, which draws the pictures and writes README's table; it needs no GPU.\n", filepath.Join(s.Docs, "reference.md"), s.Made, seconds)
 	return nil
 }
 

@@ -174,7 +174,7 @@ func ReadParts(dir string) (d Document, err error) {
 		}
 		var p Part
 		if err := json.Unmarshal(data, &p); err != nil || PartFile(p.Task) != filepath.Base(file) {
-			return d, fmt.Errorf("%s is not a part as `make bench DOCS=1` keeps them: remove it, and time its task again", file)
+			return d, fmt.Errorf("%s is not a part that `make bench DOCS=1` saved: remove it and time its task again", file)
 		}
 		d.Put(p)
 	}

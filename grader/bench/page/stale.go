@@ -88,7 +88,7 @@ func (d Document) Whole() error {
 		case first == nil:
 			first = p
 		case first.Made() != p.Made():
-			return fmt.Errorf("the parts of a page are of one commit and one card: task %s is of %v, and task %s of %v; make bench DOCS=1 times them all",
+			return fmt.Errorf("the parts of a page must come from one commit and one card, but task %s is from %v and task %s from %v: make bench DOCS=1 times them all",
 				first.Task, first.Made(), p.Task, p.Made())
 		}
 	}
@@ -101,7 +101,7 @@ func (d Document) Fresh(code Code) error {
 		return err
 	}
 	if stale, all := d.Stale(code); stale > 0 || all == 0 {
-		return fmt.Errorf("%d of %d rows are of code that has changed since they were timed: make bench DOCS=1 on a machine with a GPU times them again", stale, all)
+		return fmt.Errorf("the code of %d of %d rows has changed since they were timed: make bench DOCS=1 on a machine with a GPU times them again", stale, all)
 	}
 	return nil
 }

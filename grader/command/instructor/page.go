@@ -18,9 +18,9 @@ import (
 
 // Page writes docs/reference.md and README's table again from what was measured, and draws the page's pictures: after a
 // kernel has changed, its rows are stale. The parts that a machine with a GPU has timed become the page here.
-var Page = command.Command{Name: "page", Group: command.Course, Summary: "docs/reference.md, its pictures and README's table, from what was timed", Usage: "[PARTS=out/reference]",
+var Page = command.Command{Name: "page", Group: command.Course, Summary: "write docs/reference.md, its pictures and README's table from the timings", Usage: "[PARTS=out/reference]",
 	Define: func(f *flag.FlagSet) command.Run {
-		parts := f.String("parts", "", "a `folder` with the parts that DOCS=1 timed, out/reference on that machine: they become docs/reference.json first")
+		parts := f.String("parts", "", "a `folder` of parts, out/reference on the machine where DOCS=1 timed them; docs/reference.json is made from them first")
 		return func([]string) (int, error) {
 			if err := writePage(*parts); err != nil {
 				return command.Failed, err
@@ -73,7 +73,7 @@ func wordFor(changed bool) string {
 	if changed {
 		return "written"
 	}
-	return "as it was"
+	return "unchanged"
 }
 
 // joinParts makes one document of parts, if none is missing.
@@ -89,7 +89,7 @@ func joinParts(from, docs string, tasks []*rubric.Task, code kernels.Of) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s lacks tasks %s: make bench DOCS=1 goes on with them", from, measure.Names(missing))
+		return fmt.Errorf("%s lacks tasks %s: make bench DOCS=1 times them", from, measure.Names(missing))
 	}
 	return d.Write(docs, code)
 }

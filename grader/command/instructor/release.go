@@ -17,7 +17,7 @@ var Release = command.Command{Name: "release", Group: command.Course, Summary: "
 	Define: func(f *flag.FlagSet) command.Run {
 		version := f.String("version", "", "what to call it, `2027.1`; the commit's date without it")
 		course := f.String("course", "", "`course.toml` of the class: its variant is what students get; the plain course without it")
-		stale := f.Bool("stale", false, "write it even if rows of docs/reference.md are stale, which the page says then")
+		stale := f.Bool("stale", false, "write it even if docs/reference.md has stale rows, which the page marks")
 		return func(places []string) (int, error) {
 			if len(places) > 1 {
 				return command.Failed, errors.New("release: want one folder, or none for out/release")
@@ -36,7 +36,7 @@ func writeRelease(dir, version, course string, stale bool) (int, error) {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
 	if err := fresh(root); err != nil && !stale {
-		return command.Failed, fmt.Errorf("release: docs/reference.md: %w; STALE=1 writes a release all the same", err)
+		return command.Failed, fmt.Errorf("release: docs/reference.md: %w; STALE=1 releases anyway", err)
 	}
 	ctx, stop := command.Interruptible()
 	defer stop()

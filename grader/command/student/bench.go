@@ -51,16 +51,16 @@ func Bench(course *Course) command.Command {
 			f.StringVar(&b.again, "again", "", "compare the ratios with those of an earlier run, the reference.json that DOCS=1 wrote: `file`")
 			f.BoolVar(&b.mistakes, "mistakes", false, "measure wrongly on purpose, for docs/measuring.md")
 			f.BoolVar(&b.quick, "quick", false, "fewer runs")
-			f.IntVar(&b.runs, "runs", 0, fmt.Sprintf("how `many` runs of each racer are timed; %d without it, and %d for the reference's page", usualRuns, pageRuns))
+			f.IntVar(&b.runs, "runs", 0, fmt.Sprintf("how `many` runs of each kernel to time; default: %d, and %d for the reference page", usualRuns, pageRuns))
 			f.Uint64Var(&b.seed, "seed", 0, aboutSeed+"; without it, a new one is drawn")
 			if course != nil {
 				f.StringVar(&b.version, "version", "", "time an earlier version of the reference solution by its `name`; needs TASK")
-				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder`, when all tasks are timed: a second call goes on where the first ended")
+				f.StringVar(&b.docs, "o", "", "also write reference.md, reference.json and pictures into this `folder` once all tasks are timed; a second call resumes where the first stopped")
 				f.BoolVar(&b.here, "docs", false, "the same into docs: reference.md is made by this alone")
-				f.StringVar(&b.commit, "commit", "", "the `hash` of the commit to name there, where git does not tell")
+				f.StringVar(&b.commit, "commit", "", "the commit's `hash` for that page, if git does not know it")
 				f.StringVar(&b.ladder, "ladder", "", "time all versions of one kind of kernel beside each other, and draw them: `"+ladderNames()+"`")
-				f.BoolVar(&b.thresholds, "thresholds", false, "time what speed is marked against, and the same in float32, on the workloads that are graded; print what thresholds the marks would need")
-				f.BoolVar(&b.compile, "compile", false, "time nothing: compile what would be timed, and run a small workload of each operation")
+				f.BoolVar(&b.thresholds, "thresholds", false, "on the graded workloads, time the baseline and the same in float32; print the thresholds that stand for the same times")
+				f.BoolVar(&b.compile, "compile", false, "time nothing: only compile the kernels, and run a small workload of each operation")
 				f.BoolVar(&b.mutants, "mutants", false, "run what cheats the clock (grader/trial/specimens/timing), and say what catches it")
 			}
 			return func([]string) (int, error) {
@@ -121,7 +121,7 @@ func (b *timing) check() error {
 		b.task = string(b.steps.Workload.Task)
 	}
 	if b.thresholds && (b.docs != "" || b.again != "" || b.mistakes || b.mutants || b.workload != "") {
-		return errors.New("bench: THRESHOLDS times the workloads that are graded: with it go only TASK, RUNS, SEED and DEVICE")
+		return errors.New("bench: THRESHOLDS times the graded workloads: give only TASK, RUNS, SEED and DEVICE with it")
 	}
 	if b.seed == 0 {
 		b.seed = rand.Uint64N(run.Seeds)
@@ -157,7 +157,7 @@ func (b timing) run() (int, error) {
 	b.released = err == nil || b.course == nil
 	b.solution = b.submission == "" && !b.released
 	if b.docs != "" && (!b.solution || b.version != "" || b.workload != "") {
-		return command.Failed, errors.New("bench: DOCS (or O) writes the page of the reference solutions; the times of a submission, an earlier version or one workload go to the terminal alone")
+		return command.Failed, errors.New("bench: DOCS (or O) writes the page of the reference solutions; times of a submission, an earlier version or one workload are only printed")
 	}
 	devices, err := run.Choose(root, b.device)
 	if err != nil {

@@ -40,7 +40,7 @@ func (b timing) page(ctx context.Context, root string, devices run.Devices, has 
 			s.Tasks = append(s.Tasks, t.Name)
 		}
 	}
-	fmt.Printf("The page is of %v.\n", s.Made)
+	fmt.Printf("This page is for %v.\n", s.Made)
 	return s, nil
 }
 
@@ -71,7 +71,7 @@ func (b timing) ahead(ctx context.Context, m measure.Options, tasks []*rubric.Ta
 	}
 	all = append(all, []string{"ways", "-device", "cuda", "-tokens", "2", "-prompt-tokens", "64"})
 	took := measure.Commands(ctx, own, all, runtime.NumCPU())
-	fmt.Printf("Compiled for %d versions and solutions in %.0f s.\n", len(all), took.Seconds())
+	fmt.Printf("Compiled %d versions and solutions in %.0f s.\n", len(all), took.Seconds())
 	return ctx.Err()
 }
 
@@ -82,7 +82,7 @@ func (b timing) stored(s *measure.Store, task registry.Name) bool {
 	}
 	p, is := s.Part(task)
 	if is {
-		fmt.Printf("Task %s: timed %s, in %.0f s; kept in %s.\n", task, p.Date.Format("2 January 2006, 15:04 UTC"), p.Seconds, s.Dir)
+		fmt.Printf("Task %s: already timed on %s, in %.0f s; its part is in %s.\n", task, p.Date.Format("2 January 2006, 15:04 UTC"), p.Seconds, s.Dir)
 	}
 	return is
 }

@@ -29,7 +29,7 @@ func Plot(course *Course) command.Command {
 func (w whose) plot(task, device string) (int, error) {
 	name, ok := drawn[task]
 	if !ok {
-		return command.Failed, fmt.Errorf("plot: task %s has nothing to draw; 3 and 5 have", task)
+		return command.Failed, fmt.Errorf("plot: task %s has no plot; tasks 3 and 5 have one", task)
 	}
 	root, err := repo.Root()
 	if err != nil {

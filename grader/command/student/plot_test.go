@@ -16,6 +16,6 @@ func TestWhatThereIsToDraw(t *testing.T) {
 		}
 		code, err := whose{}.plot(string(one.Name), "sim")
 		assert.Equal(t, command.Failed, code)
-		assert.EqualError(t, err, "plot: task "+string(one.Name)+" has nothing to draw; 3 and 5 have")
+		assert.EqualError(t, err, "plot: task "+string(one.Name)+" has no plot; tasks 3 and 5 have one")
 	}
 }

@@ -40,7 +40,7 @@ func run(args []string) error {
 	seed := f.Uint64("seed", 1, asked.Flags.Of("seed"))
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for ways.json and ways.figure.json")
-	asJSON := f.Bool("json", false, "one line more, for `grader bench`: the last way's times in nanoseconds")
+	asJSON := f.Bool("json", false, "print one more line, for `grader bench`: the last way's times in nanoseconds")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
