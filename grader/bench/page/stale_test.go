@@ -100,10 +100,10 @@ func TestAStalePageIsNotFresh(t *testing.T) {
 	assert.NoError(t, madeUp(t).Fresh(code{}))
 	assert.ErrorContains(t, Document{}.Fresh(code{}), "0 of 0 rows", "an empty page is no page")
 	for name, change := range map[string]func(d Document){
-		"1 of ":                   func(d Document) { d.Parts[0].Rows[0].Kernels = "" },
-		"rows are of code that":   func(d Document) { d.Parts[0].Versions[0].Row.Kernels = "g" },
-		"has changed since they":  func(d Document) { d.Parts[len(d.Parts)-1].Models[0].Kernels = "g" },
-		"one commit and one card": func(d Document) { d.Parts[1].Commit = "abd" },
+		"1 of ":                                  func(d Document) { d.Parts[0].Rows[0].Kernels = "" },
+		"rows has changed since they were timed": func(d Document) { d.Parts[0].Versions[0].Row.Kernels = "g" },
+		"has changed since they":                 func(d Document) { d.Parts[len(d.Parts)-1].Models[0].Kernels = "g" },
+		"one commit and one card":                func(d Document) { d.Parts[1].Commit = "abd" },
 	} {
 		d := madeUp(t)
 		change(d)
