@@ -59,7 +59,7 @@ func TestTheREADMEListsWhatIsServed(t *testing.T) {
 	assert.Contains(t, string(readme), list, "device/sim/README.md should have\n%s", list)
 }
 
-// ptxas needs no blank before a dot, and takes any number of them elsewhere.
+// A blank before a dot may be left out, as ptxas has it; elsewhere there may be any number of them.
 func TestBlanksAreAsFreeAsInPTXAS(t *testing.T) {
 	for _, text := range []string{
 		"{.reg .f32 t<2>;mov.f32 t1,%1;mov.f32 %0,t1;}",

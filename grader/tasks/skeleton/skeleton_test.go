@@ -166,7 +166,7 @@ func TestATaskByTheRecipe(t *testing.T) {
 		said, code = in(t, root, append([]string{"git"}, args...)...)
 		require.Zero(t, code, said)
 	}
-	said, code = in(t, root, "out/bin/grader", "release", "out/release")
+	said, code = in(t, root, "out/bin/grader", "release", "-stale", "out/release")
 	require.Zero(t, code, said)
 	noSolution(t, filepath.Join(root, "out/release"), "bonus/b99_demo/kernels.cu")
 	if _, err := exec.LookPath("bwrap"); err == nil {
