@@ -16,8 +16,8 @@ import (
 var record = &fates.Tests{
 	Package:  "flashlab/device/sim",
 	Programs: candidates,
-	Reads: []string{"bonus/b2_halves/solution/*.cu*", "bonus/b3_int8/solution/*.cu", "bonus/b4_qkv/solution/*.cu",
-		"bonus/b5_fourbit/solution/pipelines/*.cu", "bonus/b8_w4a16/solution/*.cu*", "device/corpus/bugs/*.cu*"},
+	Reads: []string{"bonus/b2_halves/solution/*.cu*", "bonus/b3_int8/solution/*.cu*", "bonus/b4_qkv/solution/*.cu*",
+		"bonus/b5_fourbit/solution/pipelines/*.cu*", "bonus/b8_w4a16/solution/*.cu*", "device/corpus/bugs/*.cu*"},
 }
 
 func TestMain(m *testing.M) { os.Exit(record.Main(m)) }
