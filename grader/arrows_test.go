@@ -20,7 +20,7 @@ import (
 var arrows = []struct{ from, to string }{
 	{"grader", "grader/command grader/grading/sandbox"},
 	// The commands are at the top: instructors' ones know those of students, not the other way.
-	{"grader/command/instructor", "grader/command grader/class grader/trial grader/release grader/slurm grader/bench/kernels grader/bench/measure grader/bench/page grader/bench/ways/asked grader/edition grader/grading grader/tasks device internal"},
+	{"grader/command/instructor", "grader/command grader/class grader/trial grader/handouts grader/release grader/slurm grader/bench/kernels grader/bench/measure grader/bench/page grader/bench/ways/asked grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command/student", "grader/command grader/bench grader/show grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command", "internal"},
 	// A class reads verdicts; only its batch grades.
@@ -33,6 +33,8 @@ var arrows = []struct{ from, to string }{
 	{"grader/trial/systematic", "grader/grading grader/tasks device internal"},
 	{"grader/trial", "grader/trial grader/class/intake grader/class/record grader/grading grader/tasks/registry internal"},
 	{"grader/release", "grader/grading/copies grader/edition grader/grading/handin grader/grading/report grader/grading/rubric grader/tasks/registry internal"},
+	// A release is made, and commands are started in it.
+	{"grader/handouts", "grader/trial grader/release grader/grading/rubric grader/tasks/registry internal"},
 	// A program on the solutions, which the command starts.
 	{"grader/bench/ways", "grader/bench/ways bonus/* attn device nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},

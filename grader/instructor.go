@@ -28,6 +28,7 @@ func instructors() command.List {
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,
+		instructor.Handouts,
 		instructor.Screens(func() command.List { return commands }, func() command.List { return commonCommands(nil) }),
 	}
 	for i, c := range all {

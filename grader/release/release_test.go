@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -43,7 +44,7 @@ var once = func() func(string) (*Tree, error) {
 	var err error
 	return func(root string) (*Tree, error) {
 		if tree == nil && err == nil {
-			tree, err = Make(context.Background(), root, "9.9", "")
+			tree, err = Make(context.Background(), root, "9.9", Year{})
 		}
 		return tree, err
 	}
@@ -58,7 +59,7 @@ func TestReleaseIsTheSameEveryTimeAndGradesStubs(t *testing.T) {
 	assert.Equal(t, tree.Name, edition.Name(folder))
 	assert.NotEqual(t, tree.Name, edition.Name(root))
 
-	again, err := Make(context.Background(), root, "9.9", "")
+	again, err := Make(context.Background(), root, "9.9", Year{})
 	require.NoError(t, err)
 	_, zippedAgain, err := again.Write(t.TempDir())
 	require.NoError(t, err)
@@ -142,6 +143,18 @@ func TestReleaseNamesWhatItHas(t *testing.T) {
 		assert.NotContains(t, string(tree.Contents["Makefile"]), no)
 		assert.NotContains(t, string(tree.Contents["README.md"]), no)
 	}
+}
+
+// TestAYearTellsAssistants: the course's page is there, an instructor's is there in its place, or none.
+func TestAYearTellsAssistants(t *testing.T) {
+	_, tree := made(t)
+	assert.Contains(t, string(tree.Contents[agents]), "write or complete a function")
+	other := &Tree{Contents: maps.Clone(tree.Contents)}
+	own, none := "Ours.", ""
+	Year{Agents: &own}.tell(other)
+	assert.Equal(t, own, string(other.Contents[agents]))
+	Year{Agents: &none}.tell(other)
+	assert.NotContains(t, other.Contents, agents)
 }
 
 func TestPlantedLeaksAreFound(t *testing.T) {

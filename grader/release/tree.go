@@ -38,7 +38,8 @@ var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._]*$`)
 // is not committed is not in it, so that a name means the same bytes everywhere.
 // Without a version it is named after the commit's date. In a year with a variant the tree is that of the variant, and
 // its version ends with the variant's name.
-func Make(ctx context.Context, root, version, variant string) (*Tree, error) {
+func Make(ctx context.Context, root, version string, year Year) (*Tree, error) {
+	variant := year.Variant
 	tasks, err := rubric.LoadVariant(root, variant)
 	if err != nil {
 		return nil, err
@@ -56,12 +57,32 @@ func Make(ctx context.Context, root, version, variant string) (*Tree, error) {
 	if err := t.pick(course); err != nil {
 		return nil, err
 	}
+	year.tell(t)
 	if variant != "" {
 		if err := t.blank(root, tasks); err != nil {
 			return nil, err
 		}
 	}
 	return t, t.list(tasks)
+}
+
+// Year is what a course asks for in place of the plain one's.
+type Year struct {
+	Variant string
+	Agents  *string // what AI assistants of students are told; the course's page without it, and no page if it is empty
+}
+
+// agents is the page that assistants look for.
+const agents = "AGENTS.md"
+
+func (y Year) tell(t *Tree) {
+	switch {
+	case y.Agents == nil:
+	case *y.Agents == "":
+		delete(t.Contents, agents)
+	default:
+		t.Contents[agents] = []byte(*y.Agents)
+	}
 }
 
 // lastCommit names a tree after the course's last commit, and reads all of that.

@@ -16,7 +16,7 @@ import (
 // solution. All else is as in the plain release.
 func TestAReleaseOfAVariant(t *testing.T) {
 	root, plain := made(t)
-	tree, err := Make(context.Background(), root, "9.9", "window")
+	tree, err := Make(context.Background(), root, "9.9", Year{Variant: "window"})
 	require.NoError(t, err)
 	assert.Regexp(t, `^9\.9\.window-[0-9a-f]{10}$`, tree.Name, "its bytes are others, and so is its name")
 	folder, _, err := tree.Write(t.TempDir())
@@ -70,6 +70,6 @@ func TestAReleaseOfAVariant(t *testing.T) {
 		assert.Equal(t, task.Measured(), elsewhere[i].Measured(), task.Dir)
 	}
 
-	_, err = Make(context.Background(), root, "9.9", "widow")
+	_, err = Make(context.Background(), root, "9.9", Year{Variant: "widow"})
 	assert.ErrorContains(t, err, `there is no variant "widow"; there is window`)
 }

@@ -39,7 +39,7 @@ func factsOf(r Run, c trace.Counts) []fact {
 		facts = append(facts, fact{ratio(sectors), "sectors a request", "4 are 32 neighbouring floats, 16 the same of float4"})
 	}
 	if c.SharedRequests > 0 {
-		facts = append(facts, fact{ratio(float64(c.SharedPasses) / float64(c.SharedRequests)), "bank passes a request", "of shared memory; 1 is none in another's way, 4 a warp's float4"})
+		facts = append(facts, fact{ratio(float64(c.SharedPasses) / float64(c.SharedRequests)), "bank passes a request", "of shared memory; 1 means no conflict, 4 is usual for a warp's float4"})
 	}
 	if c.Blocks > 0 {
 		facts = append(facts, fact{ratio(float64(c.Barriers) / float64(c.Blocks)), "barriers a block", ""})

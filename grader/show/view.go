@@ -263,7 +263,7 @@ func (k kernel) largest(lines map[place]*work) []advice {
 	}
 	text := fmt.Sprintf("moves most: %.0f %% of this kernel's bytes", 100*float64(w.moved)/float64(k.moved))
 	if w.spare*20 <= w.moved {
-		text += ", and next to none of them in vain: its neighbouring threads have neighbouring addresses"
+		text += ", and hardly any are wasted: neighbouring threads have neighbouring addresses"
 	}
 	return []advice{{ID: k.id(at), Line: fmt.Sprintf("%s:%d", at.file, at.line), Text: text, Fine: true}}
 }

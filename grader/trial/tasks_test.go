@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/build"
+	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/grading/verdict"
@@ -65,6 +67,12 @@ func TestStubsGetNothingAndSaySo(t *testing.T) {
 		assert.Zero(t, got)
 		assert.InDelta(t, measurable(task), most, 1e-9, "all of it was measured")
 		assert.False(t, v.Full())
+		first := v.Checks[0].Title // what to write first
+		if !task.Name.WarmUp() {
+			var said bytes.Buffer
+			report.Printer{W: &said}.Next([]verdict.Verdict{v})
+			assert.Equal(t, "Next: "+first+" is still the stub: "+task.Dir+"/README.md says where to start\n", said.String())
+		}
 		for _, c := range v.Checks {
 			if task.Name.WarmUp() && (c.ID == "pad" || c.ID == "race") { // given, nearly right
 				assert.True(t, slices.ContainsFunc(c.Parts, func(p verdict.Part) bool { return p.Score < p.Max }), "%s is done", c.ID)

@@ -230,7 +230,7 @@ func (r *run) look(ctx context.Context) error {
 				j.open[unit] = time.Time{}
 				if j.ran[unit] && s.Name == "PENDING" {
 					r.sum.Lost++
-					harmless.Fprintf(r.W, "%s: its node was lost, or wanted for something else; Slurm starts it again\n", r.Plan.Units[unit].Name())
+					harmless.Fprintf(r.W, "%s: its node was lost, or the job was preempted; Slurm restarts it\n", r.Plan.Units[unit].Name())
 				}
 				j.ran[unit] = s.Name == "RUNNING"
 			case since.IsZero():
@@ -244,7 +244,7 @@ func (r *run) look(ctx context.Context) error {
 }
 
 func (r *run) lost(id string, unit int, s slurm.State) {
-	why := "Slurm does not know it any more"
+	why := "Slurm no longer lists it"
 	if s.Name != "" {
 		why = s.Words()
 	}

@@ -107,7 +107,7 @@ func TestABatchOnACluster(t *testing.T) {
 		})
 		require.NoError(t, err, words)
 		// On a busy machine the next look may come after Slurm has forgotten the jobs.
-		assert.Regexp(t, `no result: (cancelled|Slurm does not know it any more)\. It is sent again`, words)
+		assert.Regexp(t, `no result: (cancelled|Slurm no longer lists it)\. It is sent again`, words)
 		assert.Equal(t, string(c.gradebook), string(c.read(out)))
 		assert.Contains(t, words, "4 tasks graded now", "nothing twice")
 

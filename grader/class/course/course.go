@@ -17,6 +17,7 @@ type Course struct {
 	Tasks      []registry.Name // that are graded, in order; none means all but the bonus tasks
 	Seed       string          // the class seed; keep it to yourself until grades are out
 	Variant    string          // what this year asks for otherwise: "window"; the plain course without it
+	Agents     string          // the file beside course.toml that students' AI assistants are told in place of the course's AGENTS.md; "none" for none
 	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
 	Deadline   string          // of every task without its own: "2026-12-01 23:59"
 	Attempt    Attempt         // which one counts: last (the default), best or first
@@ -33,6 +34,9 @@ type Course struct {
 	grace    time.Duration
 	due      map[registry.Name]time.Time
 }
+
+// NoAgents leaves AGENTS.md out of the release.
+const NoAgents = "none"
 
 // Attempt says which of a student's attempts counts, task by task.
 type Attempt string

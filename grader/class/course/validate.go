@@ -111,7 +111,7 @@ func (c *Course) known(have []registry.Name, variants []string) error {
 			return wrong("task."+key, "is for no task that there is: there are %v", have)
 		}
 		if !(one.Points >= 0) {
-			return wrong("task."+key+".points", "= %v: want more than 0, or nothing for the rubric's", one.Points)
+			return wrong("task."+key+".points", "= %v: want more than 0; omit it to use the rubric's", one.Points)
 		}
 		due, err := c.When("task."+key+".deadline", one.Deadline)
 		if err != nil {

@@ -3,8 +3,10 @@
 package folder
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/course"
@@ -50,27 +52,49 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 
 // Rubrics are those of all tasks, as the variant has them that course.toml chooses; "" is no course.toml.
 func Rubrics(root, file string) (all []*rubric.Task, err error) {
-	variant, err := Variant(root, file)
+	year, err := Year(root, file)
 	if err != nil {
 		return nil, err
 	}
-	return rubric.LoadVariant(root, variant)
+	return rubric.LoadVariant(root, year.Variant)
 }
 
-// Variant is the one that course.toml chooses; "" for none.
-func Variant(root, file string) (string, error) {
+// Released is what course.toml says of a release.
+type Released struct {
+	Variant string  // the one that it chooses; "" for none
+	Agents  *string // the text for AI assistants: "" for none, nil for the course's own
+}
+
+// Year reads what course.toml says of a release.
+func Year(root, file string) (y Released, err error) {
 	if file == "" {
-		return "", nil
+		return y, nil
 	}
 	plain, err := rubric.LoadAll(root)
 	if err != nil {
-		return "", err
+		return y, err
 	}
 	c, err := load(root, file, plain)
 	if err != nil {
-		return "", err
+		return y, err
 	}
-	return c.Variant, nil
+	y.Variant = c.Variant
+	switch c.Agents {
+	case "":
+	case course.NoAgents:
+		y.Agents = new(string)
+	default:
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), c.Agents))
+		if err != nil {
+			return y, fmt.Errorf("%s: agents = %q: %w", file, c.Agents, err)
+		}
+		if strings.TrimSpace(string(text)) == "" {
+			return y, fmt.Errorf("%s: agents = %q: the page is empty; agents = %q leaves it out", file, c.Agents, course.NoAgents)
+		}
+		own := string(text)
+		y.Agents = &own
+	}
+	return y, nil
 }
 
 // load reads course.toml.

@@ -26,7 +26,7 @@ func (c Class) Canvas(export string, entries []Entry) (table []byte, notes []str
 	r.FieldsPerRecord = -1
 	rows, err := intake.ReadCells(r)
 	if err != nil || len(rows) == 0 {
-		return nil, nil, fmt.Errorf("%s is no export of Canvas's gradebook: %v", filepath.Base(export), err)
+		return nil, nil, fmt.Errorf("%s is not an export from Canvas's gradebook: %v", filepath.Base(export), err)
 	}
 	id := slices.Index(rows[0], "ID")
 	if id < 0 || slices.Index(rows[0], "Student") < 0 {

@@ -179,7 +179,7 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 	g.Score, g.Visibility = e.Points, c.Course.Visibility.Results
 	head := []string{e.Sentence()}
 	if c.Course.Visibility.Hidden != c.Course.Visibility.Results { // the total would reveal hidden cases
-		head[0] = "What hidden cases came to is told later, and the total with it."
+		head[0] = "The results of hidden cases follow later, and the total with them."
 	}
 	if r := e.record(); r != nil {
 		g.ExtraData.Release, g.ExtraData.Receipt = r.Release, r.Submission.SHA256

@@ -39,7 +39,7 @@ func TestAnUpdateTakesOverWorkFromBefore(t *testing.T) {
 	have, err := edition.Load(os.DirFS(tree))
 	require.NoError(t, err)
 
-	made, err := release.Make(t.Context(), root, "", "")
+	made, err := release.Make(t.Context(), root, "", release.Year{})
 	require.NoError(t, err)
 	newer := fstest.MapFS{}
 	for name, data := range made.Contents {

@@ -31,7 +31,7 @@ func writeRelease(dir, version, course string, stale bool) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	variant, err := folder.Variant(root, course)
+	year, err := folder.Year(root, course)
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
@@ -40,7 +40,7 @@ func writeRelease(dir, version, course string, stale bool) (int, error) {
 	}
 	ctx, stop := command.Interruptible()
 	defer stop()
-	t, err := release.Make(ctx, root, version, variant)
+	t, err := release.Make(ctx, root, version, release.Year{Variant: year.Variant, Agents: year.Agents})
 	if err != nil {
 		return command.Failed, fmt.Errorf("release: %w", err)
 	}
@@ -50,8 +50,8 @@ func writeRelease(dir, version, course string, stale bool) (int, error) {
 	}
 	harmless.Printf("Release %s: %d files, %d of them for students to change\n", t.Name, len(t.Contents), len(t.Yours))
 	harmless.Println("Searched for solutions, hidden cases and trial submissions: none is in it. What comes close, students need to grade themselves; a copy of it is held for a person")
-	if variant != "" {
-		harmless.Printf("It is this year's course, with the variant %q: last year's solutions do not pass\n", variant)
+	if year.Variant != "" {
+		harmless.Printf("It is this year's course, with the variant %q: last year's solutions do not pass\n", year.Variant)
 	}
 	harmless.Printf("Written: %s and %s\n", written, zipped)
 	if t.Dirty {

@@ -167,7 +167,7 @@ func (b timing) run() (int, error) {
 	defer stop()
 	fmt.Printf("Timing %s on %s, seed %d\n", b.who(), devices.Name(), b.seed)
 	if devices.Kind != device.CUDA {
-		fmt.Println("Nothing is timed here, for want of a GPU: small workloads are run and checked instead.")
+		fmt.Println("No GPU here, so nothing is timed: small workloads are run and checked instead.")
 	}
 	m := measure.Options{Options: run.Options{Root: root, Ops: rooms.Ops, Devices: devices, Seed: b.seed, Output: filepath.Join(root, "out")},
 		Runs: b.runs, Workload: b.workload, Racer: b.racer(), Beside: (!b.solution || b.version != "") && !b.released, Released: b.released,

@@ -37,7 +37,7 @@ func pack(out string, quick bool) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	for _, t := range bonus { // nobody owes them
+	for _, t := range bonus { // they are optional
 		if stub, err := unbegun(root, t, nil); err == nil && stub == "" {
 			tasks = append(tasks, t)
 		}
@@ -88,11 +88,11 @@ func lookAtAll(ctx context.Context, root string, z handin.Zip, tasks []*rubric.T
 			l, err = look.At(ctx, z, root, t, devices, rooms.Ops)
 		}
 		if ctx.Err() != nil {
-			fmt.Println("Broken off. The zip is complete.")
+			fmt.Println("Interrupted. The zip is complete.")
 			return false
 		}
 		if err != nil {
-			harmless.Printf("  task %s  could not be looked at: %s\n", t.Name, indent(err.Error()))
+			harmless.Printf("  task %s  could not be checked: %s\n", t.Name, indent(err.Error()))
 			warned, err = true, nil
 			continue
 		}

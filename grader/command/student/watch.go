@@ -94,9 +94,9 @@ func (w *watching) once(ctx context.Context, root string, task *rubric.Task, dev
 		return verdicts, err
 	}
 	if begin := w.failed; begin != "" || w.only == "" {
-		rest, count := "This failed before, and still does. The other cases come when it is right.", 0
+		rest, count := "This case still fails. The others run once it passes.", 0
 		if begin == "" {
-			rest, count = "These are the first cases of each check. The others come when they are right.", few
+			rest, count = "These are the first cases of each check. The others run once these pass.", few
 		}
 		verdicts, err := grade(begin, count)
 		if err != nil || verdicts[0].Refused != "" {

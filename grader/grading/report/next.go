@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +56,7 @@ func following(name registry.Name) (registry.Task, bool) {
 func mend(v verdict.Verdict) string {
 	handout := v.Dir + "/README.md"
 	if v.Refused != "" {
-		return fmt.Sprintf("mend what is said above, then make grade TASK=%s", v.Task)
+		return fmt.Sprintf("fix the errors above, then make grade TASK=%s", v.Task)
 	}
 	for _, c := range wrongFirst(v.Checks) {
 		groups, hidden := Failures(c)
@@ -63,6 +65,10 @@ func mend(v verdict.Verdict) string {
 			continue
 		case idle(c) == stillTheStub:
 			return fmt.Sprintf("%s is still the stub: %s says where to start", c.Title, handout)
+		case waits(c):
+			continue // for another check, which says what to do
+		case len(groups) > 0 && groups[0].compile:
+			return fmt.Sprintf("fix %s, which does not compile; then make grade TASK=%s", cmp.Or(lineOf.FindString(groups[0].Reason), "the kernels"), v.Task)
 		case len(c.Findings) > 0:
 			f := c.Findings[0]
 			return fmt.Sprintf("%s, what the simulator found in %s; then make grade TASK=%s CASE=%s", c.Title, where(f), v.Task, c.ID)
@@ -82,17 +88,17 @@ func mend(v verdict.Verdict) string {
 		return fmt.Sprintf("%s of %s: %s has hints", strings.Join(names, " and "), c.Title, handout)
 	}
 	if len(v.Held) > 0 {
-		return "a person has to look at what is held; you need do nothing for it"
+		return "an instructor will review the held checks; you need do nothing"
 	}
-	return "nothing was measured here: what is said above names the reason"
+	return "nothing was measured here; the reason is above"
 }
 
 // wrongFirst puts checks whose results are wrong before those that are right and lose points otherwise:
-// what is wrong costs more, and is nearer to done. Stubs stay where they are among the others.
+// what is wrong costs more, and is nearer to done. Stubs, and what did not run, stay where they are among the others.
 func wrongFirst(checks []verdict.Check) []verdict.Check {
 	wrong := func(c verdict.Check) bool {
 		groups, hidden := Failures(c)
-		return idle(c) != stillTheStub && len(c.Findings)+len(groups)+hidden > 0
+		return idle(c) == "" && len(c.Findings)+len(groups)+hidden > 0
 	}
 	sorted := slices.Clone(checks)
 	slices.SortStableFunc(sorted, func(a, b verdict.Check) int {
@@ -106,6 +112,12 @@ func wrongFirst(checks []verdict.Check) []verdict.Check {
 	})
 	return sorted
 }
+
+// waits tells whether nothing of a check ran because another check has no case right yet.
+func waits(c verdict.Check) bool { return strings.HasSuffix(idle(c), verdict.ComesFirst) }
+
+// lineOf is where a compiler's message points: "kernels.cu:43".
+var lineOf = regexp.MustCompile(`^[^\s:]+:\d+`)
 
 func where(f verdict.Found) string {
 	if f.File == "" {

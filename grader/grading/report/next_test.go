@@ -29,6 +29,10 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	slow.Checks[0].Parts = append(slow.Checks[0].Parts, verdict.Part{Name: "traffic", Max: 0.25}, verdict.Part{Name: "speed", Max: 0.2, NotMeasured: "not measured: needs a GPU", NeedsGPU: true})
 	mixed := measured("2", 1)
 	mixed.Checks = append(slices.Clone(slow.Checks), wrong.Checks...)
+	waiting := measured("2", 0, verdict.Outcome{Class: notRun, Reason: "not run: Softmax" + verdict.ComesFirst + ": none of its cases is right yet"})
+	waiting.Checks = append(waiting.Checks, stub.Checks...)
+	waiting.Checks[0].Title = "Attention"
+	broken := measured("2", 0, verdict.Outcome{Name: "1x1", Class: doesNotCompile, Reason: "kernels.cu:12:7: error: no such thing\n  more", Again: "repeat"})
 	secret := measured("2", 0.5, verdict.Outcome{Name: "secret", Hidden: true, Reason: "secret reason"})
 	refused := measured("2", 0)
 	refused.Refused = "attention.go:3: imports os"
@@ -37,14 +41,16 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	held.Checks[0].Parts[0].NotMeasured = verdict.Awaiting
 	part := measured("2", 1)
 	part.Partly = "softmax"
+	assert.Equal(t, next([]verdict.Verdict{stub}), next([]verdict.Verdict{waiting}), "a check that waits for another has nothing to mend")
 	for want, verdicts := range map[string][]verdict.Verdict{
 		"Softmax is still the stub: task2_unfused/README.md says where to start":                         {measured("1", 1), stub, wrong},
+		"fix kernels.cu:12, which does not compile; then make grade TASK=2":                              {broken},
 		"softmax/17x113 alone: make grade TASK=2 CASE=softmax/17x113 SEED=7":                             {wrong},
 		"Softmax, what the simulator found in kernels.cu:43; then make grade TASK=2 CASE=softmax":        {race},
 		"traffic of Softmax: task2_unfused/README.md has hints":                                          {slow},
 		"Softmax is wrong in a hidden case: try odd sizes and large values in tests of your own":         {secret},
-		"mend what is said above, then make grade TASK=2":                                                {refused},
-		"a person has to look at what is held; you need do nothing for it":                               {held},
+		"fix the errors above, then make grade TASK=2":                                                   {refused},
+		"an instructor will review the held checks; you need do nothing":                                 {held},
 		"make grade TASK=2, which grades all of it":                                                      {part},
 		"the questions of task2_unfused/README.md, in Results.md; then task 3, task3_tiled_go/README.md": {measured("2", 1)},
 		"the handouts' questions, in Results.md; then make pack":                                         {measured("7", 1)},

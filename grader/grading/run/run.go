@@ -36,7 +36,7 @@ func (o Options) run(ctx context.Context, s plan, b supervise.Backend, spec supe
 	id := 0
 	stopped := false
 	for _, c := range s.Checks {
-		blocked := firstMissing(c.After, passed)
+		blocked := o.firstMissing(c.After, passed)
 		var these []score.Run
 		endless := 0
 		for _, k := range c.Cases {
@@ -79,10 +79,11 @@ func didNotEnd(res supervise.Result) bool {
 	return slices.ContainsFunc(res.Seen.Findings, func(f trace.Finding) bool { return f.Fatal && f.Check == "limits" })
 }
 
-func firstMissing(after []string, passed map[string]bool) string {
-	for _, a := range after {
-		if !passed[a] {
-			return fmt.Sprintf("%s comes first: none of its cases is right yet", a)
+// firstMissing says which check has to have a case right before this one runs, by the title that a student sees.
+func (o Options) firstMissing(after []string, passed map[string]bool) string {
+	for _, c := range o.Task.Checks {
+		if slices.Contains(after, c.ID) && !passed[c.ID] {
+			return c.Title + verdict.ComesFirst + ": none of its cases is right yet"
 		}
 	}
 	return ""

@@ -54,6 +54,9 @@ type Held struct {
 // Awaiting is what a part of such a check says in place of a score.
 const Awaiting = "awaiting a person"
 
+// ComesFirst follows the title of a check that another one waits for.
+const ComesFirst = " comes first"
+
 // Hidden is the part of a check that belongs to its hidden cases. Its share of the points for
 // correctness is their weight among all cases. It is kept separate, so that a release, which lacks
 // these cases, gives no points that are taken away again after handing in.

@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	fmt.Fprintf(o.W, "Job %s is sent, with a copy of your files as they are now: you can go on editing. Ctrl-C cancels it.\n", id)
+	fmt.Fprintf(o.W, "Job %s is submitted, with a copy of your files as they are now: you can go on editing. Ctrl-C cancels it.\n", id)
 	f := follower{o: o, id: id, log: log, exit: filepath.Join(r.Dir, "exit")}
 	r.Code, err = f.follow(ctx)
 	return r, err
@@ -190,7 +190,7 @@ func (f *follower) say(s slurm.State) {
 }
 
 func (f *follower) noResult(s slurm.State) error {
-	words := "Slurm does not know it any more"
+	words := "Slurm no longer lists it"
 	if s.Name != "" {
 		words = s.Words()
 	}

@@ -68,7 +68,7 @@ func TestJobs(t *testing.T) {
 		o, w := job(t, "echo begun; sleep 100")
 		go func() {
 			c.Eventually("it runs", 20*time.Second, func() bool { return strings.Contains(w.String(), "begun") })
-			fields := strings.Fields(w.String()) // "Job N is sent …"
+			fields := strings.Fields(w.String()) // "Job N is submitted …"
 			_ = slurm.Cancel(context.Background(), fields[1])
 		}()
 		_, err := gpujob.Run(context.Background(), o)

@@ -18,6 +18,7 @@ type Deviation struct {
 	ForgetSum    int                               // the same of the sum
 	Part         func(j, keys int) int             // of key j: each part is relative to its own largest score
 	Mean         bool                              // of the parts, instead of the sum
+	Undivided    bool                              // by the row's sum
 	Pad          int                               // size of tiles of keys, of which the last is filled with scores and values of 0
 }
 
@@ -114,6 +115,9 @@ func (c Deviation) weights(p, size []float64, q []float32, keys, i int, s attn.S
 	}
 	if c.Pad > 0 {
 		sum += float64(beyond(len(p), c.Pad)) * math.Exp(-largest)
+	}
+	if c.Undivided {
+		sum = 1
 	}
 	for j := range p {
 		if p[j] = exp(p[j]-above[j]) / sum; !c.Sees(s, i, j) {

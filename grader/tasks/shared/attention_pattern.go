@@ -155,7 +155,13 @@ func (p AttentionInputs) Overflows() bool {
 func (p AttentionInputs) mistakes() []judge.Mistake {
 	list := append(scales(p.mistake),
 		p.mistake(Deviation{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"),
-		p.mistake(Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"))
+		p.mistake(Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"),
+		p.mistake(Deviation{Keys: p.V, Values: p.K}, "k and v are exchanged: this is softmax(q·vᵀ/√d)·k. Compare the launch's arguments with the kernel's parameters"),
+		p.mistake(Deviation{Undivided: true}, "the rows are never divided by the sum of their weights, l: a row's sum of exp(score - m) · v has to be divided by its sum of exp(score - m)"))
+	if p.S.SeqQ == p.S.SeqK {
+		list = append(list, AttentionOn(p.S, p.K, p.Q, p.V).mistake(Deviation{},
+			"q and k are exchanged: this is softmax(k·qᵀ/√d)·v. Compare the launch's arguments with the kernel's parameters"))
+	}
 	if p.S.Window > 0 {
 		list = append(list, p.windows()...)
 	}

@@ -59,6 +59,7 @@ func gemmPattern(t judge.Truth, got, a, b []float32, s attn.GemmShape, j judge.J
 		known = append(known, product(given(a), given(b), other, says))
 	}
 	known = append(known, judge.Wrong(func() []float64 { return Transposed(t.Want, s) }, "c is right but transposed: element (m, n) is at m * N + n"))
+	known = append(known, strides(a, b, s, product)...)
 	if s.Batch > 1 {
 		known = append(known,
 			product(first(a), given(b), s, "every batch uses the first one's a: is the batch's stride in the index of a?"),

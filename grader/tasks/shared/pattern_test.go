@@ -49,6 +49,9 @@ func TestAttentionPatterns(t *testing.T) {
 			g.says(t, judge.Narrow(m.Whole()), m.Says)
 		}
 	}
+	square := give(t, Flash, false, 1, 2, 65, 65, 33)
+	swapped, _ := Attention64(square.in[1].Data, square.in[0].Data, square.in[2].Data, square.c.Attention(), Deviation{})
+	square.says(t, judge.Narrow(swapped), "q and k are exchanged")
 	s := causal.c.Attention()
 	right := causal.deviation(Deviation{})
 	change := func(f func(row int) bool, to func(v float32) float32) []float32 {
@@ -131,6 +134,12 @@ func TestGemmPatterns(t *testing.T) {
 		g.says(t, product(Repeated(a, 3), b, s), "uses the first one's a")
 		g.says(t, product(a, Repeated(b, 3), s), "uses the first one's b")
 		g.says(t, product(cutA(a, s, 32), b, s), "the terms from k = 32 on are missing")
+		g.says(t, product(strided(a, s.M, s.K, s.N), b, s), "the rows of a are taken N apart; a is [batch, m, k], so the next row is K further")
+		if transB {
+			g.says(t, product(a, strided(b, s.N, s.K, s.N), s), "the rows of b are taken N apart; b is [batch, n, k], so the next row is K further")
+		} else {
+			g.says(t, product(a, strided(b, s.K, s.N, s.K), s), "the rows of b are taken K apart; b is [batch, k, n], so the next row is N further")
+		}
 		columns := append([]float32{}, right...)
 		rows := append([]float32{}, right...)
 		batches := append([]float32{}, right...)

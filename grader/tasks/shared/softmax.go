@@ -50,9 +50,10 @@ var Softmax = judge.Op{
 }
 
 func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
-	rows, whole := t.Layout, t.Layout
+	rows, whole, together := t.Layout, t.Layout, t.Layout
 	rows.Outer, rows.Len, rows.Inner = t.Outer*t.Len, t.Inner, 1
 	whole.Outer, whole.Len, whole.Inner = 1, len(x), 1
+	together.Outer, together.Inner = t.Outer*t.Inner, 1
 	_, nan, _ := judge.Census(got)
 	switch {
 	case nan > 0 && farBelow(t, got, x):
@@ -66,7 +67,9 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 		return judge.Wrong(func() []float64 { return Softmax64(x, l) }, says)
 	}
 	if says := t.Recognise(got, j, over(rows, "this is the softmax over the last dimension; the task says along len, the second-last"),
-		over(whole, "this is one softmax over all elements; each row has its own")); says != "" {
+		over(whole, "this is one softmax over all elements; each row has its own"),
+		over(together, "this is the softmax of rows that lie together: inner is ignored. A row's elements are inner apart"),
+		judge.Wrong(func() []float64 { return undivided(x, t.Layout) }, "the exponentials are never divided by their row's sum")); says != "" {
 		return says
 	}
 	var sum float64
@@ -81,6 +84,22 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 		return "its row adds up to 1, but the values in it are wrong"
 	}
 	return ""
+}
+
+// undivided is exp(x - the row's largest).
+func undivided(x []float32, l judge.Layout) []float64 {
+	e := make([]float64, len(x))
+	for row := range l.Rows() {
+		first, largest := l.First(row), float32(math.Inf(-1))
+		for i := range l.Len {
+			largest = max(largest, x[first+i*l.Inner])
+		}
+		for i := range l.Len {
+			at := first + i*l.Inner
+			e[at] = math.Exp(float64(x[at]) - float64(largest))
+		}
+	}
+	return e
 }
 
 // farBelow tells whether the rows with NaN are those whose exponentials all

@@ -131,6 +131,8 @@ func TestSoftmaxPatterns(t *testing.T) {
 	x := in[0].Data
 	assert.Contains(t, e.Judge(c, in, Softmax32(x, judge.Layout{Outer: 4 * 17, Len: 5, Inner: 1})).Reason, "over the last dimension")
 	assert.Contains(t, e.Judge(c, in, Softmax32(x, judge.Layout{Outer: 1, Len: len(x), Inner: 1})).Reason, "one softmax over all elements")
+	assert.Contains(t, e.Judge(c, in, Softmax32(x, judge.Layout{Outer: 4 * 5, Len: 17, Inner: 1})).Reason, "inner is ignored")
+	assert.Contains(t, e.Judge(c, in, judge.Narrow(undivided(x, layout(c)))).Reason, "never divided by their row's sum")
 
 	e = judgetest.Of(Softmax, []int{4, 17, 1}, tensor.Large, false)
 	c, in = e.Inputs(t, 1)
