@@ -21,11 +21,11 @@ type Picture struct {
 // Pictures are those of README.md.
 var Pictures = []Picture{{
 	Task: "2", File: "docs/drawings/report.svg",
-	Quote: Quote{Command: "make grade TASK=2 SEED=7", Whose: "mutant gemm_batch_stride", Shown: []string{"Task 2: → ✓ Attention", "", "✗ gemm-nt/ → again:", "", "Task 2: → Next:"}},
+	Quote: Quote{Command: "make grade TASK=2 SEED=7", Whose: "mutant missing_barrier", Shown: []string{"Task 2: → Attention  ", "", "race on shared memory → hint:", "", "Task 2: → Next:"}},
 }}
 
 // Sizes of the picture, in pixels: a character's, a line's, and the frame's.
-const wide, high, frame = 7.83, 19, 18
+const wide, high, frame = 8.05, 19, 18
 
 // Draw is a picture as SVG. It is dark, as terminals are, on a light page and on a dark one.
 func (t *Tree) Draw(ctx context.Context, task *rubric.Task, p Picture) (string, error) {
@@ -55,7 +55,7 @@ func drawn(lines []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", width, height, width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" rx=\"10\" fill=\"#1c2128\"/>\n", width, height)
-	b.WriteString("<g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d1d7e0\" xml:space=\"preserve\">\n")
+	b.WriteString("<g font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" fill=\"#d1d7e0\" xml:space=\"preserve\">\n")
 	for i, line := range lines {
 		if line == "" {
 			continue
