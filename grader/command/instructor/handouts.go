@@ -2,6 +2,7 @@ package instructor
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -52,35 +53,49 @@ func renewHandouts(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	var wrong error // the other pages are written all the same
 	for i, t := range tasks {
-		page := filepath.Join(t.Dir, "README.md")
-		text, err := os.ReadFile(filepath.Join(root, page))
+		changed, err := renewHandout(ctx, tree, root, t)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		said := wordFor(changed)
 		if err != nil {
-			return err
+			said = "not written: see below"
 		}
-		now, err := tree.Renewed(ctx, t, string(text))
-		if err != nil {
-			return fmt.Errorf("%s: %w", page, err)
-		}
-		harmless.Printf("%d of %d  %s: %s\n", i+1, len(tasks), page, wordFor(now != string(text)))
-		if now != string(text) {
-			if err := cache.WriteFile(filepath.Join(root, page), []byte(now), 0o644); err != nil {
-				return err
-			}
-		}
-		for _, p := range handouts.Pictures {
-			if p.Task != t.Name {
-				continue
-			}
-			drawn, err := tree.Draw(ctx, t, p)
-			if err != nil {
-				return err
-			}
-			harmless.Println("       ", p.File)
-			if err := cache.WriteFile(filepath.Join(root, p.File), []byte(drawn), 0o644); err != nil {
-				return err
-			}
+		harmless.Printf("%d of %d  %s/README.md: %s\n", i+1, len(tasks), t.Dir, said)
+		wrong = errors.Join(wrong, err)
+	}
+	return wrong
+}
+
+// renewHandout writes one task's page, and the pictures of what its commands print.
+func renewHandout(ctx context.Context, tree *handouts.Tree, root string, t *rubric.Task) (changed bool, err error) {
+	page := filepath.Join(t.Dir, "README.md")
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return false, err
+	}
+	now, err := tree.Renewed(ctx, t, string(text))
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", page, err)
+	}
+	if changed = now != string(text); changed {
+		if err := cache.WriteFile(filepath.Join(root, page), []byte(now), 0o644); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	for _, p := range handouts.Pictures {
+		if p.Task != t.Name {
+			continue
+		}
+		drawn, err := tree.Draw(ctx, t, p)
+		if err != nil {
+			return changed, err
+		}
+		if err := cache.WriteFile(filepath.Join(root, p.File), []byte(drawn), 0o644); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
 }
