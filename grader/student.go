@@ -18,6 +18,7 @@ func commonCommands(course *student.Course) command.List {
 		student.Watch,
 		student.Show(course),
 		student.Pack,
+		student.Regrade,
 		student.Update(course),
 		student.Build(course),
 		student.Bench(course),

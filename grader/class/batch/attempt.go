@@ -45,6 +45,10 @@ func (b *batch) attempt(ctx context.Context, i intake.Item) (r *record.Record, f
 	}
 	r.Submission.SHA256, r.Submission.Extra, r.Submission.Notes = string(content.Receipt), content.Extra, content.Notes
 	r.Submission.Answers = intake.Answers(content.Results)
+	r.Submission.Leaderboard = handin.ChosenName(content.Board)
+	if r.Submission.Requests, err = handin.Requests(content.Regrade); err != nil {
+		r.Submission.Notes = append(r.Submission.Notes, handin.RegradeFile+" asks for nothing: "+err.Error())
+	}
 	known := b.known(r, old)
 	var todo []*rubric.Task
 	for _, t := range b.Tasks {

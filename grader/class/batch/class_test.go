@@ -55,7 +55,7 @@ func TestASyntheticClass(t *testing.T) {
 	require.NoError(t, err)
 	var progress strings.Builder
 	o := Options{Root: root, Ops: rooms.Ops, Out: out, Course: c, Tasks: all, Devices: devices, Jobs: 2, Release: "test", Tree: tree,
-		Watch: NewProgress(&progress, false), Settings: Settings{Version: 1}}
+		Watch: NewProgress(&progress, false, gradebook.Class{Course: c, Rubrics: all}.Measured), Settings: Settings{Version: 1}}
 	sum, err := Run(context.Background(), o, items)
 	require.NoError(t, err)
 	assert.Empty(t, sum.Failed)

@@ -64,7 +64,7 @@ func (p *Plan) Cut(items []intake.Item, tasks []*rubric.Task, courseKey string) 
 			if err != nil && !errors.As(err, &broken) {
 				return err
 			}
-			parts = append(parts, string(text), string(content.Receipt), string(content.Results))
+			parts = append(parts, string(text), string(content.Receipt), string(content.Results), string(content.Board), string(content.Regrade))
 		}
 		u.Key = cache.Key(parts...)
 		p.Units = append(p.Units, u)
@@ -192,4 +192,6 @@ func (p *Plan) Unit(key string) int {
 
 // Outcome says in a line what came of an attempt; fresh counts the tasks that were
 // graded now.
-func Outcome(r *record.Record, fresh int) string { return harmless.Line(outcome(r, fresh, nil)) }
+func Outcome(r *record.Record, fresh int, measured Measured) string {
+	return harmless.Line(outcome(r, fresh, nil, measured))
+}

@@ -25,11 +25,15 @@ type Progress struct {
 	all      int
 	done     int
 	working  map[string]string // submissions in work, and what of them
+	measured Measured
 }
 
+// Measured says what an attempt came to: "4 of 5 points". The gradebook knows.
+type Measured func(*record.Record) string
+
 // NewProgress starts showing.
-func NewProgress(w io.Writer, terminal bool) *Progress {
-	return &Progress{out: w, terminal: terminal, working: map[string]string{}}
+func NewProgress(w io.Writer, terminal bool, measured Measured) *Progress {
+	return &Progress{out: w, terminal: terminal, measured: measured, working: map[string]string{}}
 }
 
 // Begin is told how many submissions there are.
@@ -66,7 +70,7 @@ func (p *Progress) Done(i intake.Item, r *record.Record, fresh int, err error) {
 	defer p.mu.Unlock()
 	p.done++
 	delete(p.working, name(i))
-	line := harmless.Line(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err)))
+	line := harmless.Line(fmt.Sprintf("%*d/%d  %s: %s", len(fmt.Sprint(p.all)), p.done, p.all, name(i), outcome(r, fresh, err, p.measured)))
 	if p.bar == nil {
 		harmless.Fprintln(p.out, line)
 		return
@@ -90,7 +94,7 @@ func name(i intake.Item) string {
 	return harmless.Line(i.Student.ID)
 }
 
-func outcome(r *record.Record, fresh int, err error) string {
+func outcome(r *record.Record, fresh int, err error, measured Measured) string {
 	switch {
 	case err != nil:
 		first, _, _ := strings.Cut(err.Error(), "\n")
@@ -98,11 +102,8 @@ func outcome(r *record.Record, fresh int, err error) string {
 	case r.Trouble != "":
 		return "not graded: " + r.Trouble
 	}
-	var got, most, seconds float64
-	refused := 0
+	seconds, refused := 0.0, 0
 	for _, t := range r.Tasks {
-		a, b := t.Result.Points()
-		got, most = got+a, most+b
 		if t.Times != nil {
 			seconds += t.Times.Seconds
 		}
@@ -110,13 +111,9 @@ func outcome(r *record.Record, fresh int, err error) string {
 			refused++
 		}
 	}
-	line := fmt.Sprintf("%s of %s points", report.Points(got), report.Points(most))
+	line := measured(r)
 	if refused > 0 {
-		noun := "tasks"
-		if refused == 1 {
-			noun = "task"
-		}
-		line += fmt.Sprintf(", %d %s not run", refused, noun)
+		line += fmt.Sprintf(", %s not run", record.Plural(refused, "task"))
 	}
 	if fresh == 0 {
 		return line + " (graded before)"
@@ -125,9 +122,4 @@ func outcome(r *record.Record, fresh int, err error) string {
 }
 
 // Submissions counts them, in words.
-func Submissions(n int) string {
-	if n == 1 {
-		return "1 submission"
-	}
-	return fmt.Sprintf("%d submissions", n)
-}
+func Submissions(n int) string { return record.Plural(n, "submission") }

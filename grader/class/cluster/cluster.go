@@ -31,6 +31,8 @@ type Options struct {
 	Grader string // the binary
 	AtOnce int    // tasks at a time; 0 is as many as the cluster gives
 	W      io.Writer
+	// Measured says what an attempt came to.
+	Measured batch.Measured
 	// Poll is how often Slurm is asked; two seconds without it.
 	Poll time.Duration
 }
@@ -194,7 +196,7 @@ func (r *run) collect() error {
 		if err := cache.WriteFile(r.path("done", d.Key), nil, 0o644); err != nil {
 			return err
 		}
-		harmless.Fprintf(r.W, "%d/%d  %s: %s (on %s)\n", len(r.done), r.sum.Units, r.Plan.Units[unit].Name(), batch.Outcome(records[len(records)-1], d.Graded), d.Node)
+		harmless.Fprintf(r.W, "%d/%d  %s: %s (on %s)\n", len(r.done), r.sum.Units, r.Plan.Units[unit].Name(), batch.Outcome(records[len(records)-1], d.Graded, r.Measured), d.Node)
 	}
 	return nil
 }

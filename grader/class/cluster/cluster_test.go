@@ -113,7 +113,7 @@ func TestABatchOnACluster(t *testing.T) {
 
 		words, err = c.start(cluster, out, nil, nil)
 		require.NoError(t, err, words)
-		assert.Contains(t, words, "0 tasks graded now; 5 students were graded before")
+		assert.Contains(t, words, "0 tasks graded now; graded before: 5 students")
 		assert.Equal(t, string(c.gradebook), string(c.read(out)))
 	})
 	t.Run("killed and started again", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestABatchOnACluster(t *testing.T) {
 		words, err = c.start(cluster, out, nil, nil)
 		require.NoError(t, err, words)
 		assert.Contains(t, words, "Jobs of an earlier run still count")
-		assert.Contains(t, words, "1 students were graded before")
+		assert.Contains(t, words, "graded before: 1 student;")
 		assert.Equal(t, string(c.gradebook), string(c.read(out)))
 	})
 	t.Run("interrupted and started again", func(t *testing.T) {
@@ -163,6 +163,6 @@ func TestABatchLosesItsNode(t *testing.T) {
 	})
 	require.NoError(t, err, words)
 	assert.Contains(t, words, "Slurm starts it again")
-	assert.Contains(t, words, "1 array tasks were lost and started again")
+	assert.Contains(t, words, "lost and started again: 1 array task.")
 	assert.Equal(t, string(c.gradebook), string(c.read(out)))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"flashlab/grader/class/record"
 	"flashlab/grader/slurm"
 	"flashlab/internal/cache"
 	"flashlab/internal/harmless"
@@ -63,7 +64,7 @@ func (r *run) send(ctx context.Context) error {
 		r.sent[unit]++
 	}
 	r.jobs[id] = j
-	harmless.Fprintf(r.W, "Job %s is sent: %d students\n", id, len(units))
+	harmless.Fprintf(r.W, "Job %s submitted: %s\n", id, record.Plural(len(units), "student"))
 	return r.keepJobs()
 }
 

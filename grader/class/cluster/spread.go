@@ -11,6 +11,7 @@ import (
 
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/harmless"
 )
@@ -47,7 +48,7 @@ func Spread(ctx context.Context, o Options, items []intake.Item, tasks []*rubric
 	if err := p.Cut(items, tasks, courseKey); err != nil {
 		return Summary{}, err
 	}
-	harmless.Fprintf(o.W, "Grading %s of %d students on the cluster, by Slurm\n", batch.Submissions(len(items)), len(p.Units))
+	harmless.Fprintf(o.W, "Grading %s of %s on the cluster, by Slurm\n", batch.Submissions(len(items)), record.Plural(len(p.Units), "student"))
 	return Run(ctx, o)
 }
 

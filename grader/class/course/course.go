@@ -5,6 +5,10 @@
 package course
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"flashlab/grader/tasks/registry"
@@ -13,21 +17,22 @@ import (
 
 // Course is one course.toml.
 type Course struct {
-	Title      string
-	Tasks      []registry.Name // that are graded, in order; none means all but the bonus tasks
-	Seed       string          // the class seed; keep it to yourself until grades are out
-	Variant    string          // what this year asks for otherwise: "window"; the plain course without it
-	Agents     string          // the file beside course.toml that students' AI assistants are told in place of the course's AGENTS.md; "none" for none
-	Timezone   string          // of the deadlines: "Europe/Berlin"; UTC without it
-	Deadline   string          // of every task without its own: "2026-12-01 23:59"
-	Attempt    Attempt         // which one counts: last (the default), best or first
-	Late       Late            // what lateness costs
-	Task       map[string]One  `toml:"task"` // [task.2]: what differs for one task
-	Speed      *Speed          // the curve for speed, in place of the rubrics' own
-	Visibility Visibility      // in Gradescope's results.json
-	Canvas     Canvas          // the columns of Canvas's export that are filled
-	Manual     []Manual        `toml:"manual"` // what a person marks: manual.csv has the points
-	Limit      string          // wall-clock time for one task of one submission: "15m"
+	Title       string
+	Tasks       []registry.Name // that are graded, in order; none means all but the bonus tasks
+	Seed        string          // the class seed; keep it to yourself until grades are out
+	Variant     string          // what this year asks for otherwise: "window"; the plain course without it
+	Agents      string          // the file beside course.toml that students' AI assistants are told in place of the course's AGENTS.md; "none" for none
+	Timezone    string          // of the deadlines: "Europe/Berlin"; UTC without it
+	Deadline    string          // of every task without its own: "2026-12-01 23:59"
+	Attempt     Attempt         // which one counts: last (the default), best or first
+	Late        Late            // what lateness costs
+	Task        map[string]One  `toml:"task"` // [task.2]: what differs for one task
+	Speed       *Speed          // the curve for speed, in place of the rubrics' own
+	Visibility  Visibility      // in Gradescope's results.json
+	Canvas      Canvas          // the columns of Canvas's export that are filled
+	Manual      []Manual        `toml:"manual"` // what a person marks: manual.csv has the points
+	Leaderboard Leaderboard     // names that it does not show
+	Limit       string          // wall-clock time for one task of one submission: "15m"
 
 	location *time.Location
 	limit    time.Duration
@@ -54,6 +59,7 @@ type Late struct {
 	Days    int
 	Percent float64
 	Grace   string // "15m": this late is on time
+	Slip    int    // days that each student may be late in all, before any of that; the grader spends them
 }
 
 // One is what differs for one task.
@@ -80,12 +86,54 @@ type Canvas struct {
 	Tasks map[string]string // "2" = "Task 2 (4712)"
 }
 
+// Leaderboard says what the class's leaderboard does not show.
+type Leaderboard struct {
+	Refuse []string // names: whoever chose one is asked for another
+}
+
 // Manual is something that a person marks, such as a written answer.
 type Manual struct {
 	ID     string // as manual.csv has it: "questions"
 	Title  string
 	Task   registry.Name
 	Points float64
+	// Questions have the points of each of the handout's: they are marked one by one. Without them it has one mark.
+	Questions map[string]float64
+}
+
+// Item is what has one mark: a [[manual]] item, or one of its questions.
+type Item struct {
+	ID       string // as manual.csv has it: "questions", "questions/2"
+	Title    string
+	Task     registry.Name
+	Points   float64
+	Question int // 0 for an item without
+}
+
+// Items are all that a person marks, in the file's order and the questions'.
+func (c *Course) Items() (all []Item) {
+	for _, m := range c.Manual {
+		if len(m.Questions) == 0 {
+			all = append(all, Item{ID: m.ID, Title: m.Title, Task: m.Task, Points: m.Points})
+			continue
+		}
+		for _, n := range m.numbers() {
+			title := cmp.Or(m.Title, m.ID)
+			all = append(all, Item{ID: fmt.Sprintf("%s/%d", m.ID, n), Title: fmt.Sprintf("%s, question %d", title, n), Task: m.Task, Points: m.Questions[strconv.Itoa(n)], Question: n})
+		}
+	}
+	return all
+}
+
+// numbers are its questions', in order; settleManual has seen to them.
+func (m Manual) numbers() (all []int) {
+	for key := range m.Questions {
+		if n, err := strconv.Atoi(key); err == nil {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Due is a task's deadline, without extensions and grace; zero where there is none.

@@ -112,3 +112,24 @@ func TestOnlyWhatDecidesOnMeasurementsIsInTheKey(t *testing.T) {
 	b.Seed = "another"
 	assert.NotEqual(t, a.Key(), b.Key())
 }
+
+func TestAnItemMayBeMarkedByQuestion(t *testing.T) {
+	c, err := Parse("course.toml", "[[manual]]\nid = \"essay\"\ntask = 1\npoints = 2\n[[manual]]\nid = \"q\"\ntitle = \"Answers\"\ntask = 2\nquestions = { 10 = 0.5, 2 = 0.25 }\n", tasks)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.75, c.Manual[1].Points, 1e-9)
+	assert.Equal(t, []Item{{"essay", "", "1", 2, 0}, {"q/2", "Answers, question 2", "2", 0.25, 2}, {"q/10", "Answers, question 10", "2", 0.5, 10}}, c.Items())
+	for text, why := range map[string]string{"points = 2\nquestions = { 1 = 0.5 }": "the questions of q have 0.5", "questions = { 0 = 1.0 }": "want questions' numbers", "questions = { a = 1.0 }": "want questions' numbers", "questions = { 1 = 0.0 }": "points above 0", "questions = {}": "points"} {
+		_, err := Parse("course.toml", "[[manual]]\nid = \"q\"\ntask = 2\n"+text+"\n", tasks)
+		assert.ErrorContains(t, err, why, text)
+	}
+}
+
+func TestSlipDaysAreANumber(t *testing.T) {
+	c, err := Parse("course.toml", "[late]\nslip = 5\n", tasks)
+	require.NoError(t, err)
+	assert.Equal(t, 5, c.Late.Slip)
+	for _, wrong := range []string{"-1", "201"} {
+		_, err := Parse("course.toml", "[late]\nslip = "+wrong+"\n", tasks)
+		assert.ErrorContains(t, err, "course.toml:2: late.slip = "+wrong)
+	}
+}

@@ -2,7 +2,9 @@ package course
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,10 +52,15 @@ func (c *Course) settle() (err error) {
 	return c.settleManual()
 }
 
+// mostSlip are more slip days than a term has.
+const mostSlip = 200
+
 func (c *Course) settleLate() (err error) {
 	switch l := c.Late; {
 	case l.Days < 0:
 		return wrong("late.days", "= %d: want how many days late a task still earns points", l.Days)
+	case l.Slip < 0 || l.Slip > mostSlip:
+		return wrong("late.slip", "= %d: want how many slip days a student has for the whole term, at most %d", l.Slip, mostSlip)
 	case !(l.Percent >= 0 && l.Percent <= 100):
 		return wrong("late.percent", "= %v: want 0 to 100 for each day", l.Percent)
 	}
@@ -63,7 +70,22 @@ func (c *Course) settleLate() (err error) {
 
 func (c *Course) settleManual() error {
 	seen := map[string]bool{}
-	for _, m := range c.Manual {
+	for i := range c.Manual {
+		m := &c.Manual[i]
+		sum := 0.0
+		for key, points := range m.Questions {
+			n, err := strconv.Atoi(key)
+			if err != nil || n < 1 || strconv.Itoa(n) != key || !(points > 0) {
+				return wrong("manual.questions", "has %s = %v: want questions' numbers with points above 0, as { 1 = 0.5, 2 = 0.5 }", key, points)
+			}
+			sum += points
+		}
+		if m.Points == 0 {
+			m.Points = sum
+		}
+		if len(m.Questions) > 0 && math.Abs(sum-m.Points) > 1e-9 {
+			return wrong("manual.points", "= %v: the questions of %s have %v; leave it out, or make both the same", m.Points, m.ID, sum)
+		}
 		switch {
 		case m.ID == "" || strings.ContainsAny(m.ID, "/, ") || seen[m.ID]:
 			return wrong("manual.id", "= %q: want a unique id, without blanks, commas or slashes", m.ID)

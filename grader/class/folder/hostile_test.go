@@ -83,6 +83,7 @@ func hostileClass(t *testing.T, text string) (gradebook.Class, *record.Record) {
 	c.Title, c.Manual[0].Title, c.Canvas.Total = text, text, text
 	r := &record.Record{}
 	fill(reflect.ValueOf(r), text)
+	r.Submission.Requests[1].Task = "2"
 	r.Student.ID, r.Attempt, r.Tasks = "s1"+text, 1, nil
 	for _, name := range []registry.Name{"1", "2"} {
 		var one record.Task
@@ -109,7 +110,8 @@ func hostileClass(t *testing.T, text string) (gradebook.Class, *record.Record) {
 	roster := &intake.Roster{}
 	require.NoError(t, roster.Add(record.Student{ID: "s2" + text, Name: text, Email: text + "@x"}, "moodle:4711"))
 	tables := gradebook.Tables{Overrides: []gradebook.Override{{Student: r.Student.ID, Task: "2", Check: r.Task("2").Result.Checks[1].ID, Points: 0.1, Reason: text, By: text, Public: text}},
-		Marks: []gradebook.Mark{{Student: r.Student.ID, Item: "q", Points: 0.5, Comment: text, By: text}}}
+		Answers: []gradebook.Answer{{Request: r.Submission.Requests[0].ID("s1" + text), Text: text, By: text}},
+		Marks:   []gradebook.Mark{{Student: r.Student.ID, Item: "q", Points: 0.5, Comment: text, By: text}}}
 	return gradebook.Class{Course: c, Rubrics: all, Roster: roster, Tables: tables, Records: []*record.Record{r}}, r
 }
 
@@ -128,7 +130,7 @@ func TestNoTextActs(t *testing.T) {
 		printed := captured(t, func() {
 			class.Records = []*record.Record{r}
 			require.NoError(t, f.Write(class))
-			progress := batch.NewProgress(os.Stdout, false)
+			progress := batch.NewProgress(os.Stdout, false, class.Measured)
 			item := intake.Item{Student: r.Student, Attempt: 2, File: text}
 			progress.Begin(1)
 			progress.Step(item, "2", 1, 2)
@@ -159,7 +161,7 @@ func TestNoTextActs(t *testing.T) {
 		n, c := checkFiles(t, text, f.Out)
 		files, cells = files+n, cells+c
 	}
-	assert.Equal(t, len(hostile)*13, files, "three tables, two pages, and of each of two students two files in Markdown, results.json and a page")
+	assert.Equal(t, len(hostile)*19, files, "five tables, four pages, the leaderboard's and the grades' JSON, and of each of two students two files in Markdown, results.json and a page")
 	assert.Greater(t, cells, len(hostile)*50)
 	t.Logf("%d texts in %d files, %d cells, %d printed lines", len(hostile), files, cells, lines)
 }

@@ -3,6 +3,7 @@ package folder
 import (
 	"path/filepath"
 	"slices"
+	"time"
 
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/gradebook"
@@ -25,6 +26,10 @@ func (f Folder) Write(class gradebook.Class) error {
 	if err != nil {
 		return err
 	}
+	changes, err := class.Changes(entries, f.Out, time.Now())
+	if err != nil {
+		return err
+	}
 	for _, n := range slices.Concat(notices, notes) {
 		harmless.Println("note:", harmless.Line(n))
 	}
@@ -39,11 +44,17 @@ func (f Folder) Write(class gradebook.Class) error {
 	}
 	for _, t := range class.Rubrics {
 		if n := stale(entries, t.Name); n > 0 {
-			harmless.Printf("note: task %s was measured by an earlier rubric for %d students; what is new is left open until grader batch has graded it\n", t.Name, n)
+			harmless.Printf("note: task %s was measured by an earlier rubric for %s; what is new is left open until grader batch has graded it\n", t.Name, record.Plural(n, "student"))
 		}
 	}
 	if held > 0 {
-		harmless.Printf("%d students have points that await a person.\n", held)
+		harmless.Printf("Points of %s await a person: %s, To do\n", record.Plural(held, "student"), filepath.Join(f.Out, pages.Report))
+	}
+	if n := len(changes); n > 0 {
+		harmless.Printf("%s changed since the gradebook before, run %d: %s lists them, with the reasons\n", record.Plural(n, "grade"), changes[0].Run, filepath.Join(f.Out, gradebook.ChangesName))
+	}
+	if n := gradebook.OpenRequests(entries); n > 0 {
+		harmless.Printf("%s without an answer: %s, To do\n", record.Plural(n, "regrade request"), filepath.Join(f.Out, pages.Report))
 	}
 	harmless.Printf("Written: %s, and feedback in %s\n", filepath.Join(f.Out, "gradebook.csv"), filepath.Join(f.Out, "students"))
 	return f.Pages(class, entries, notices)
@@ -81,15 +92,19 @@ func (f Folder) Pages(class gradebook.Class, entries []gradebook.Entry, notices 
 	if err != nil {
 		return err
 	}
+	changes, err := gradebook.LastChanges(f.Out)
+	if err != nil {
+		return err
+	}
 	questions, err := questionsOf(root, class.Rubrics)
 	if err != nil {
 		return err
 	}
 	in := pages.Input{Class: class, Entries: entries, Notices: notices, Out: f.Out, Files: filesOf(class.Rubrics, settings), Questions: questions,
-		Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}
+		Changes: changes, Similar: alike, Texts: texts, Sandbox: settings.Sandbox.Name, NotHeld: settings.Sandbox.NotHeld}
 	if err := pages.Write(f.Out, in); err != nil {
 		return err
 	}
-	harmless.Printf("Written: %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class)
+	harmless.Printf("Written: %s, %s, %s and %s, and feedback.html of each student\n", filepath.Join(f.Out, pages.Report), pages.Class, pages.Leaderboard, pages.Marks)
 	return nil
 }

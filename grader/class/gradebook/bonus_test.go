@@ -43,7 +43,7 @@ func TestBonusPointsHaveTheirOwnTotal(t *testing.T) {
 
 	name := filepath.Join(t.TempDir(), "export.csv")
 	require.NoError(t, os.WriteFile(name, []byte(canvasExport), 0o644))
-	table, _, err := c.Canvas(name, c.Entries())
+	table, _, _, err := c.Canvas(name, c.Entries())
 	require.NoError(t, err)
 	all = rows(t, table)
 	assert.Equal(t, []string{"flashlab", "flashlab bonus"}, all[0][7:])

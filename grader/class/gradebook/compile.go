@@ -2,8 +2,8 @@ package gradebook
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"flashlab/grader/class/course"
@@ -49,6 +49,7 @@ func (c Class) Entries() []Entry {
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Student.ID, b.Student.ID) })
 	c.strangers(entries)
+	c.named(entries, attempts)
 	return entries
 }
 
@@ -100,18 +101,16 @@ func (c Class) entry(s record.Student, attempts []*record.Record) Entry {
 	if len(attempts) == 0 {
 		e.Notes = append(e.Notes, "nothing was handed in")
 	}
-	for _, t := range c.Rubrics {
-		if !c.Course.Graded(t.Name) {
-			continue
-		}
-		one := c.choose(s, t, readable(attempts))
-		if e.Unread() {
-			one = c.task(s, t, nil, attempts[len(attempts)-1])
-		}
-		e.Tasks = append(e.Tasks, one)
+	e.Asked = c.asked(attempts)
+	if n := OpenRequests([]Entry{e}); n > 0 {
+		e.Notes = append(e.Notes, record.Plural(n, "regrade request")+" without an answer")
+	}
+	e.Tasks, e.Slip = c.counting(s, attempts)
+	e.SlipOf = c.Course.Late.Slip
+	for _, one := range e.Tasks {
 		e.add(one)
 		for _, n := range one.Notes {
-			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", t.Name, n.Instructor))
+			e.Notes = append(e.Notes, fmt.Sprintf("task %s: %s", one.Rubric.Name, n.Instructor))
 		}
 	}
 	if slices.ContainsFunc(e.Tasks, func(t Task) bool { return t.Untimed }) {
@@ -141,29 +140,7 @@ func (c Class) bonus() bool {
 	return slices.ContainsFunc(c.Rubrics, func(t *rubric.Task) bool { return t.Name.Bonus() && c.Course.Graded(t.Name) })
 }
 
-// choose picks the attempt that counts for a task. One that could not be read counts only where
-// there is no other.
-func (c Class) choose(s record.Student, t *rubric.Task, attempts []*record.Record) Task {
-	if len(attempts) == 0 {
-		return c.task(s, t, nil, nil)
-	}
-	switch c.Course.Attempt {
-	case course.First:
-		return c.task(s, t, attempts[:1], attempts[0])
-	case course.Best:
-		var best Task
-		for i, r := range attempts {
-			one := c.task(s, t, attempts[:i+1], r)
-			if best.Rubric == nil || one.Final > best.Final {
-				best = one
-			}
-		}
-		return best
-	}
-	return c.task(s, t, attempts, attempts[len(attempts)-1])
-}
-
-// task makes the points of one task of one attempt. before are the attempts up to it.
+// task makes the points of one task of one attempt, before lateness is taken. before are the attempts up to it.
 func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r *record.Record) Task {
 	one := Task{Record: r, Factor: 1}
 	one.Part, one.Stale = c.marked(t, r)
@@ -201,7 +178,6 @@ func (c Class) task(s record.Student, t *rubric.Task, before []*record.Record, r
 	}
 	c.manual(s, &one)
 	c.lateness(s, &one, before)
-	one.Final = round(one.Points * one.Factor)
 	return one
 }
 
@@ -244,10 +220,6 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 		k.Held, k.Awaiting = h, rc.Points
 		return k
 	}
-	if part.Result.Refused != "" { // what does not run has no speed either
-		k.Of = rc.Points
-		return k
-	}
 	for _, p := range measured.Parts {
 		switch {
 		case p.NotMeasured == "":
@@ -264,7 +236,7 @@ func (c Class) check(s record.Student, t *rubric.Task, rc rubric.Check, part *re
 
 // manual adds what a person gives for the task.
 func (c Class) manual(s record.Student, t *Task) {
-	for _, item := range c.Course.Manual {
+	for _, item := range c.Course.Items() {
 		if item.Task != t.Rubric.Name {
 			continue
 		}
@@ -284,5 +256,8 @@ func (c Class) manual(s record.Student, t *Task) {
 	}
 }
 
-// round spares readers the last bits: points have four decimals.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+// round leaves what Number shows of it.
+func round(x float64) float64 {
+	x, _ = strconv.ParseFloat(Number(x), 64) // it has just been written
+	return x
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"flashlab/grader/grading/handin"
+	"flashlab/grader/grading/report"
 	"flashlab/internal/harmless"
 )
 
@@ -22,6 +23,9 @@ func (c Class) CSV(entries []Entry) []byte {
 	if c.bonus() {
 		header = append(header, "bonus", "bonus of")
 	}
+	if c.Course.Late.Slip > 0 {
+		header = append(header, "slip days spent", "slip days left")
+	}
 	header = append(header, "notes")
 	rows := [][]string{header}
 	for _, e := range entries {
@@ -33,6 +37,9 @@ func (c Class) CSV(entries []Entry) []byte {
 		row = append(row, blank(e.Points, e.Blank()), positive(e.Of), positive(e.GPU), positive(e.Awaiting), positive(e.NotGraded))
 		if c.bonus() {
 			row = append(row, blank(e.Bonus.Points, e.Bonus.Of == 0 || e.Attempts == 0), positive(e.Bonus.Of))
+		}
+		if c.Course.Late.Slip > 0 {
+			row = append(row, strconv.Itoa(e.Slip), strconv.Itoa(e.SlipOf-e.Slip))
 		}
 		row = append(row, strings.Join(e.Notes, "; "))
 		rows = append(rows, row)
@@ -61,8 +68,8 @@ func first(words ...string) string {
 	return ""
 }
 
-// Number writes points without needless digits.
-func Number(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
+// Number writes points as the reports do: so no two of a student's papers can differ in a digit.
+func Number(x float64) string { return report.Points(x) }
 
 func blank(x float64, none bool) string {
 	if none {

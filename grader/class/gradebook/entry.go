@@ -23,6 +23,10 @@ type Entry struct {
 	NotGraded  float64 // points of what could not be graded, through no fault of the student's
 	Bonus      Bonus   // of bonus tasks, which none of the numbers above counts
 	Notes      []string
+	Slip       int // slip days that are spent
+	SlipOf     int // of so many
+	Asked      []Asked
+	Shown      Shown // on the leaderboard, if they choose to be
 }
 
 // Bonus are the points of the bonus tasks that are on.
@@ -44,6 +48,7 @@ type Task struct {
 	Due       time.Time // with extensions; zero if there is no deadline
 	Untimed   bool      // there is a deadline, and nobody knows when it was handed in
 	Days      int       // begun after the deadline
+	Slip      int       // slip days that were spent on these
 	Factor    float64   // what lateness leaves: 1 if in time
 	Final     float64
 	Notes     []Note

@@ -73,22 +73,40 @@ func (c Class) Feedback(e Entry) string {
 			fmt.Fprintf(&b, "\nNot graded, because the tasks do not ask for it: %s.\n", text(strings.Join(extra, ", ")))
 		}
 	}
+	if s := e.Shown.Sentence(); s != "" {
+		fmt.Fprintf(&b, "\n%s\n", text(s))
+	}
+	for _, a := range e.Asked {
+		fmt.Fprintf(&b, "\n%s\n", text(a.Sentence()))
+	}
 	b.WriteString("\n| task | points | of | |\n| --- | --- | --- | --- |\n")
 	for _, t := range e.Tasks {
 		fmt.Fprintf(&b, "| %s: %s | %s | %s | %s |\n", t.Rubric.Name, t.Rubric.Title, first(blank(t.Final, t.Blank()), "–"), Number(t.Of), text(strings.Join(t.remarks(), "; ")))
 	}
 	b.WriteString("\n")
 	for _, t := range e.Tasks {
-		for _, m := range t.Manual {
-			if m.Mark != nil {
-				fmt.Fprintf(&b, "%s: %s of %s. %s\n\n", text(first(m.Title, m.ID)), Number(m.Mark.Points), Number(m.Of), text(m.Mark.Comment))
-			}
-		}
-		if v, ok := t.Verdict(); ok {
-			b.WriteString(report.Section(v))
-		}
+		b.WriteString(t.section())
 	}
 	return b.String()
+}
+
+// section is the task's: what was measured, and what a person gave for it below the heading.
+func (t Task) section() string {
+	var given strings.Builder
+	for _, m := range t.Manual {
+		if m.Mark != nil {
+			fmt.Fprintf(&given, "%s: %s of %s points. %s\n\n", text(first(m.Title, m.ID)), Number(m.Mark.Points), Number(m.Of), text(m.Mark.Comment))
+		}
+	}
+	v, ok := t.Verdict()
+	if !ok && given.Len() == 0 {
+		return ""
+	}
+	if !ok {
+		return fmt.Sprintf("## Task %s: %s\n\n%s", t.Rubric.Name, t.Rubric.Title, given.String())
+	}
+	heading, rest, _ := strings.Cut(report.Section(v), "\n\n")
+	return heading + "\n\n" + given.String() + rest
 }
 
 // Results is the entry's Results.md: what was measured, as the student may see it, before deadlines and
@@ -130,6 +148,9 @@ func (e Entry) Sentence() string {
 	}
 	if e.Bonus.Of > 0 {
 		parts = append(parts, fmt.Sprintf("bonus: %s of %s", Number(e.Bonus.Points), Number(e.Bonus.Of)))
+	}
+	if s := e.SlipSentence(); s != "" {
+		parts = append(parts, s)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -186,6 +207,9 @@ func (c Class) Gradescope(e Entry) report.Gradescope {
 		if r.Trouble != "" {
 			head = append(head, "It could not be graded: "+r.Trouble)
 		}
+	}
+	for _, a := range e.Asked {
+		head = append(head, a.Sentence())
 	}
 	g.Output = strings.TrimSpace(strings.Join(append(head, output...), "\n") + "\n" + g.Output)
 	for i := range g.Tests {

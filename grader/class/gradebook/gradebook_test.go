@@ -248,9 +248,11 @@ func TestCanvasGetsItsOwnTableBack(t *testing.T) {
 	require.NoError(t, os.WriteFile(name, []byte(canvasExport), 0o644))
 	c := Class{Course: parsed(t, "[canvas]\ntotal = \"Attention\"\ntasks = { 2 = \"Task 2\" }\n"), Rubrics: rubrics,
 		Records: []*record.Record{attempt("101", 1, "", part("2", "x", 1)), attempt("who", 1, "", part("2", "x", 1))}}
-	table, notes, err := c.Canvas(name, c.Entries())
+	table, open, notes, err := c.Canvas(name, c.Entries())
 	require.NoError(t, err)
-	assert.Equal(t, []string{"who is not in export.csv"}, notes)
+	assert.Equal(t, []string{"who is not in export.csv", "2 marks of gradebook-canvas.csv not final: gradebook-canvas-open.csv lists what is outstanding"}, notes)
+	assert.Equal(t, [][]string{{"Student", "ID", "column", "mark", "outstanding"},
+		{"Lovelace, Ada", "101", "Attention (4711)", "3", "1 of the points await a GPU; 2 of the points await grading"}, {"Lovelace, Ada", "101", "Task 2", "3", "1 of the points await a GPU"}}, rows(t, open))
 	all := rows(t, table)
 	assert.Equal(t, []string{"Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention (4711)", "Other (1)", "Task 2"}, all[0])
 	assert.Equal(t, []string{"    Points Possible", "", "", "", "", "6", "10", "4"}, all[1])

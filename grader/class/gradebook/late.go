@@ -10,8 +10,8 @@ import (
 	"flashlab/grader/class/record"
 )
 
-// lateness takes its part once, from all points of the task. A task counts as handed in when its
-// files last changed: handing in another task again does not make this one late.
+// lateness counts the days; what they cost is taken once, from all points of the task (spend). A task counts as handed
+// in when its files last changed: handing in another task again does not make this one late.
 func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 	t.Due = c.Course.Due(t.Rubric.Name)
 	for _, e := range c.Tables.Extensions {
@@ -48,24 +48,28 @@ func (c Class) lateness(s record.Student, t *Task, before []*record.Record) {
 		return
 	}
 	t.Days = int(math.Ceil(at.Sub(begins).Hours() / 24))
-	late := c.Course.Late
-	t.Factor = max(0, 1-float64(t.Days)*late.Percent/100)
-	if t.Days > late.Days {
-		t.Factor = 0
-	}
-	t.Notes = append(t.Notes, forAll(fmt.Sprintf("%s late, %s", days(t.Days), taken(t.Factor))))
 }
 
-func days(n int) string {
-	if n == 1 {
-		return "1 day"
+// left is the share of a task's points that so many days late leave.
+func (c Class) left(days int) float64 {
+	late := c.Course.Late
+	switch {
+	case days <= 0:
+		return 1
+	case days > late.Days:
+		return 0
 	}
-	return fmt.Sprintf("%d days", n)
+	return max(0, 1-float64(days)*late.Percent/100)
 }
+
+func days(n int) string { return record.Plural(n, "day") }
 
 func taken(factor float64) string {
-	if factor == 0 {
+	switch factor {
+	case 0:
 		return "so it has no points any more"
+	case 1:
+		return "nothing taken"
 	}
 	return fmt.Sprintf("%s %% taken", Number(100*(1-factor)))
 }

@@ -48,6 +48,7 @@ func (c Class) Notices(entries []Entry) (notes []string) {
 	for _, m := range c.Tables.Marks {
 		nobody(m.place, m.Student)
 	}
+	notes = append(notes, c.unasked(entries)...)
 	notes = append(notes, c.overridden(c.bound(attempts), entries)...)
 	return append(notes, untimed(entries)...)
 }
@@ -106,10 +107,7 @@ func untimed(entries []Entry) []string {
 	if len(who) == 0 {
 		return nil
 	}
-	students := "1 student"
-	if len(who) > 1 {
-		students = fmt.Sprintf("%d students", len(who))
-	}
+	students := record.Plural(len(who), "student")
 	more := ""
 	if n := len(who) - mostNamed; n > 0 {
 		who, more = who[:mostNamed], fmt.Sprintf(" and %d more", n)

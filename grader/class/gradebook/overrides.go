@@ -61,9 +61,10 @@ func (c Class) bound(attempts map[string][]*record.Record) (all []given) {
 		}
 		if g.receipt == "" {
 			g.receipt = unread
-			if t := c.rubric(o.Task); t != nil {
-				if now := without.choose(record.Student{ID: o.Student}, t, readable(attempts[o.Student])).Record; now != nil {
-					g.receipt = now.Submission.SHA256
+			counting, _ := without.counting(record.Student{ID: o.Student}, attempts[o.Student])
+			for _, t := range counting {
+				if t.Rubric.Name == o.Task && t.Record != nil && t.Record.Trouble == "" {
+					g.receipt = t.Record.Submission.SHA256
 				}
 			}
 			if c.Tables.Accepted != nil {

@@ -27,6 +27,7 @@ type Tables struct {
 	Overrides  []Override  // overrides.csv
 	Marks      []Mark      // manual.csv
 	Times      []Time      // times.csv
+	Answers    []Answer    // regrades.csv
 	Moodle     Worksheet   // the times of Moodle's grading worksheet
 	Unread     []string    // what of these could not be used, and why
 	// Accepted remembers for which attempts overrides without a receipt were given. Nil remembers nothing.
@@ -150,15 +151,16 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster, rubrics []*
 	})
 	read("manual.csv", "student,item,points", func(r row) (err error) {
 		m := Mark{Student: r.student, Item: r.Get("item"), Comment: r.Get("comment"), By: r.Get("by"), place: r.place}
-		i := slices.IndexFunc(c.Manual, func(one course.Manual) bool { return one.ID == m.Item })
+		items := c.Items()
+		i := slices.IndexFunc(items, func(one course.Item) bool { return one.ID == m.Item })
 		if i < 0 {
-			return fmt.Errorf("item %q is no [[manual]] of course.toml", m.Item)
+			return fmt.Errorf("item %q is not a [[manual]] item of course.toml, nor one of their questions, as questions/2", m.Item)
 		}
 		if r.Get("points") == "" {
 			return nil // not marked yet
 		}
-		if m.Points, err = number(r.Get("points")); err == nil && m.Points > c.Manual[i].Points {
-			err = fmt.Errorf("%v points, and %s has %v", m.Points, m.Item, c.Manual[i].Points)
+		if m.Points, err = number(r.Get("points")); err == nil && m.Points > items[i].Points {
+			err = fmt.Errorf("%v points, and %s has %v", m.Points, m.Item, items[i].Points)
 		}
 		t.Marks = append(t.Marks, m)
 		return err
@@ -173,6 +175,14 @@ func ReadTables(dir string, c *course.Course, roster *intake.Roster, rubrics []*
 		}
 		t.Times = append(t.Times, one)
 		return err
+	})
+	read("regrades.csv", "student,request,answer,by", func(r row) error {
+		a := Answer{Request: strings.ToLower(r.Get("request")), Text: r.Get("answer"), By: r.Get("by"), place: r.place}
+		if a.Text == "" {
+			return nil // not answered yet
+		}
+		t.Answers = append(t.Answers, a)
+		return nil
 	})
 	return t, err
 }

@@ -36,7 +36,7 @@ func TestTablesAreRead(t *testing.T) {
 			"student,check,points,reason,by\na,1,2.5,r,kt\n":                         "2.5 points are more than 1 is worth, 2",
 			"student,check,points,reason,by\na,2/sofmax,1,r,kt\n":                    "task 2 has no check \"sofmax\"; it has softmax",
 			"student,check,points,reason,by,receipt\na,2/softmax,1,r,kt,attempt 1\n": "want the attempt's receipt, 12 digits"},
-		"manual.csv": {"student,item,points\na,p,1\n": "no [[manual]]", "student,item,points\na,q,1\n": "1 points, and q has 0.5"},
+		"manual.csv": {"student,item,points\na,p,1\n": "not a [[manual]]", "student,item,points\na,q,1\n": "1 points, and q has 0.5"},
 		"times.csv":  {"student,attempt,submitted\na,0,2026-11-20 12:00\n": "want 1 or more", "student,attempt,submitted\na,1,\n": "submitted is empty"},
 	} {
 		for text, want := range cases {

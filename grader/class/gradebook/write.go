@@ -3,6 +3,8 @@ package gradebook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,12 +45,20 @@ func (c Class) Write(entries []Entry, out, canvas, moodle string) (notes []strin
 		}
 	}
 	if canvas != "" {
-		table, more, err := c.Canvas(canvas, entries)
+		table, outstanding, more, err := c.Canvas(canvas, entries)
 		if err != nil {
 			return nil, err
 		}
 		notes = append(notes, more...)
 		if err := put(filepath.Join(out, "gradebook-canvas.csv"), table); err != nil {
+			return nil, err
+		}
+		open := filepath.Join(out, "gradebook-canvas-open.csv")
+		if outstanding == nil {
+			if err := os.Remove(open); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier gradebook
+				return nil, err
+			}
+		} else if err := put(open, outstanding); err != nil {
 			return nil, err
 		}
 	}

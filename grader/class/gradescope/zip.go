@@ -21,7 +21,7 @@ import (
 var scripts embed.FS
 
 // tables next to course.toml that go into the zip.
-var tables = []string{"roster.csv", "extensions.csv", "overrides.csv", "manual.csv"}
+var tables = []string{"roster.csv", "extensions.csv", "overrides.csv", "manual.csv", "regrades.csv"}
 
 // Input is what the zip is made from.
 type Input struct {

@@ -10,8 +10,11 @@ import (
 	"flashlab/grader/tasks/registry"
 )
 
+// besides are files that are read in addition to the permitted ones.
+var besides = []string{report.ResultsName, handin.LeaderboardFile, handin.RegradeFile}
+
 // given are files that a hand-in is expected to have in addition to the permitted ones.
-var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml"}
+var given = []string{"Results.md", "flashlab.json", "README.md", "rubric.toml", handin.LeaderboardFile, handin.RegradeFile}
 
 // choose takes the permitted files of one folder of the archive: its top, or whichever
 // folder the task folders are in.
@@ -34,7 +37,8 @@ func choose(entries []entry, wanted Wanted) (Content, error) {
 	case len(tops) == 0:
 		c, err := bare(entries, wanted)
 		if err != nil || len(c.Files) > 0 {
-			c.Receipt, c.Results = handin.Sum(c.Files), results(entries, "")
+			c.Receipt = handin.Sum(c.Files)
+			c.beside(entries, "")
 			return c, err
 		}
 		return Content{}, trouble("none of the course's files is in it: they should be in folders like %s. Hand in the zip that `make pack` writes", folderOf(permitted))
@@ -57,21 +61,30 @@ func choose(entries []entry, wanted Wanted) (Content, error) {
 		}
 		c.Files[name] = e.data
 	}
-	c.Receipt, c.Results = handin.Sum(c.Files), results(entries, top)
+	c.Receipt = handin.Sum(c.Files)
+	c.beside(entries, top)
 	if top != "" {
 		c.Notes = append(c.Notes, "the task folders were looked for in "+top)
 	}
 	return c, nil
 }
 
-// results is the Results.md of a folder of the archive; nil if there is none.
-func results(entries []entry, top string) []byte {
+// beside takes what stands next to the task folders of the archive's folder.
+func (c *Content) beside(entries []entry, top string) {
 	for _, e := range entries {
-		if e.name == top+report.ResultsName && e.what == "" {
-			return e.data
+		name, inside := strings.CutPrefix(e.name, top)
+		if !inside || e.what != "" {
+			continue
+		}
+		switch {
+		case name == report.ResultsName && c.Results == nil:
+			c.Results = e.data
+		case name == handin.LeaderboardFile && c.Board == nil:
+			c.Board = e.data
+		case name == handin.RegradeFile && c.Regrade == nil:
+			c.Regrade = e.data
 		}
 	}
-	return nil
 }
 
 // extra names a file that is not asked for, one of the first.

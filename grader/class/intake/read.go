@@ -17,7 +17,6 @@ import (
 	"syscall"
 
 	"flashlab/grader/grading/handin"
-	"flashlab/grader/grading/report"
 )
 
 // Bounds on a submission. A packed one of all tasks is about 100 KB.
@@ -35,6 +34,8 @@ type Content struct {
 	Files   map[string][]byte // by their names in the tree: "task2_unfused/kernels.cu"
 	Receipt handin.Receipt
 	Results []byte   // Results.md, where students answer questions; nil without one
+	Board   []byte   // leaderboard.txt; nil without one
+	Regrade []byte   // regrade.toml; nil without one
 	Extra   []string // other files, the first of them
 	Notes   []string // what was odd, in words for the student
 }
@@ -111,7 +112,7 @@ func (t *taking) add(name, what string, open func() (io.ReadCloser, error)) erro
 		return trouble("its folders are more than %d deep", maxDepth)
 	}
 	e := entry{name: name, what: what}
-	if base := path.Base(name); what == "" && (len(t.wanted.named(base)) > 0 || base == report.ResultsName) {
+	if base := path.Base(name); what == "" && (len(t.wanted.named(base)) > 0 || slices.Contains(besides, base)) {
 		r, err := open()
 		if err == nil {
 			e.data, err = io.ReadAll(io.LimitReader(r, handin.MaxFile))

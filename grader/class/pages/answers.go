@@ -34,7 +34,7 @@ type answered struct {
 // answersOf are the answers to the questions of each task that has something to mark.
 func answersOf(in Input) (all []answersTask) {
 	at := map[registry.Name]int{}
-	for _, m := range in.Class.Course.Manual {
+	for _, m := range in.Class.Course.Items() {
 		i, seen := at[m.Task]
 		if !seen {
 			i = len(all)

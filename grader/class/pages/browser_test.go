@@ -46,7 +46,7 @@ func TestPagesFitTheirWindows(t *testing.T) {
 	const script = `<script>onload = () => { const d = document.documentElement; parent.postMessage(name + ": wide " + d.scrollWidth + " of " + d.clientWidth, "*") }</script></body>`
 	frames := `<!DOCTYPE html><body><p id="said"></p><script>onmessage = m => { document.getElementById("said").textContent += m.data + ";" }</script>`
 	widths := []int{1280, 390}
-	names := []string{Report, Class, filepath.Join("students", "s004", Feedback)}
+	names := []string{Report, Class, Leaderboard, filepath.Join("students", "s004", Feedback)}
 	for i, name := range names {
 		page, err := os.ReadFile(filepath.Join(out, name))
 		require.NoError(t, err)

@@ -21,6 +21,8 @@ type feedback struct {
 	Receipt, Submitted, Release      string
 	Trouble                          string
 	Notes                            []string
+	Shown                            string // on the leaderboard
+	Asked                            []gradebook.Asked
 	Extra                            string
 	Tasks                            []feedbackTask
 	Points, Of, Share                float64
@@ -78,7 +80,7 @@ type feedbackMark struct {
 func feedbackOf(in Input, e gradebook.Entry) feedback {
 	c := in.Class
 	f := feedback{Course: c.Course.Title, Who: who(e), Sentence: e.Sentence(), Points: e.Points, Of: e.Of, Share: share(e.Points, e.Of),
-		NeedGPU: e.GPU, Awaiting: e.Awaiting, NotMeasuredOf: e.NotGraded}
+		NeedGPU: e.GPU, Awaiting: e.Awaiting, NotMeasuredOf: e.NotGraded, Shown: e.Shown.Sentence(), Asked: e.Asked}
 	if r := e.Last(); r != nil {
 		f.Attempt, f.Release, f.Trouble, f.Notes = r.Attempt, r.Release, r.Trouble, r.Submission.Notes
 		f.Receipt = handin.Receipt(r.Submission.SHA256).Short()

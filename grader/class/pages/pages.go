@@ -1,5 +1,6 @@
 // Package pages writes what people read in a browser: feedback.html for each student,
-// report.html for the instructor, and class.html, which may be shown to the class. Each is one
+// report.html for the instructor, class.html, which may be shown to the class, and leaderboard.html, which may be
+// published: it has the names that students chose for it. Each is one
 // file: no scripts, nothing fetched, drawings inside. Texts of students, their files and their
 // programs are strangers': html/template escapes them, and package harmless does the rest.
 package pages
@@ -15,7 +16,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"flashlab/grader/class/gradebook"
 	"flashlab/grader/class/record"
@@ -36,7 +36,8 @@ type Input struct {
 	Files func(record.Submission) map[string][]byte
 	// Questions are those of the handouts, with what a good answer says; none for a task without.
 	Questions map[registry.Name][]Question
-	Similar   *similar.Result // nil where nothing was compared
+	Changes   []gradebook.Change // of the last gradebook that changed any grade
+	Similar   *similar.Result    // nil where nothing was compared
 	// Texts are the files of those that were compared; a pair without them is told by its lines' numbers.
 	Texts   map[similar.Origin]map[string][]byte
 	Sandbox string // what students' code ran in, and what that does not hold
@@ -53,7 +54,7 @@ type Question struct {
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"points": gradebook.Number, "percent": percent, "short": short, "lines": lines, "plural": plural,
+	"points": gradebook.Number, "script": scriptText, "policy": policy, "prose": prose, "times": gradebook.Ratio, "percent": percent, "short": short, "lines": lines, "plural": record.Plural,
 	"two":     func(x float64) string { return gradebook.Number(math.Round(100*x) / 100) },
 	"base":    path.Base,
 	"hundred": func(share float64) float64 { return 100 * min(max(share, 0), 1) },
@@ -66,9 +67,11 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // Names of the pages in a batch's folder.
 const (
-	Report   = "report.html"
-	Class    = "class.html"
-	Feedback = "feedback.html" // below students/ID
+	Report          = "report.html"
+	Class           = "class.html"
+	Leaderboard     = "leaderboard.html"
+	LeaderboardJSON = "leaderboard.json"
+	Feedback        = "feedback.html" // below students/ID
 )
 
 // Write writes all of them into a batch's folder.
@@ -85,7 +88,13 @@ func Write(out string, in Input) error {
 	if err := page(filepath.Join(out, Report), "report.tmpl", reportOf(in)); err != nil {
 		return err
 	}
-	return page(filepath.Join(out, Class), "class.tmpl", classOf(in))
+	if err := page(filepath.Join(out, Class), "class.tmpl", classOf(in)); err != nil {
+		return err
+	}
+	if err := errors.Join(checksCSV(out, in), marks(out, in)); err != nil {
+		return err
+	}
+	return leaderboard(out, in)
 }
 
 // filesOf are the files of the attempt that counts for a task.
@@ -96,13 +105,17 @@ func (in Input) filesOf(t gradebook.Task) map[string][]byte {
 	return in.Files(t.Record.Submission)
 }
 
-// page writes one, unless the file already has the same text.
+// page writes one.
 func page(name, tmpl string, data any) error {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, tmpl, data); err != nil {
 		return err
 	}
-	text := []byte(harmless.Text(b.String()))
+	return put(name, []byte(harmless.Text(b.String())))
+}
+
+// put writes a file whole, unless it already has the same text.
+func put(name string, text []byte) error {
 	old, err := os.ReadFile(name)
 	if err == nil && bytes.Equal(old, text) {
 		return nil
@@ -122,14 +135,4 @@ func percent(x float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
-func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "ss"):
-		noun += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

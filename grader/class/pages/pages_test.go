@@ -36,8 +36,13 @@ var element = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|form|base
 
 func TestStrangersTextsStayTexts(t *testing.T) {
 	for name, page := range written(t, sample(t, 60)) {
+		if name == Marks { // one script, which is the page's own (marks_test.go)
+			page = strings.Replace(page, "<script>"+script+"</script>", "", 1)
+		}
 		assert.NotRegexp(t, element, page, name)
-		assert.Equal(t, 1, strings.Count(page, "</style>"), name)
+		if filepath.Ext(name) == ".html" {
+			assert.Equal(t, 1, strings.Count(page, "</style>"), name)
+		}
 		assert.NotRegexp(t, `(href|src)="?javascript`, page, name)
 		assert.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]", page, name)
 		assert.NotContains(t, page, "ZgotmplZ", name)
@@ -137,7 +142,7 @@ func TestOfAHiddenFindingThePageShowsPlaceAndKind(t *testing.T) {
 
 func TestTheSameRecordsGiveTheSamePages(t *testing.T) {
 	assert.Equal(t, written(t, sample(t, 20)), written(t, sample(t, 20)))
-	assert.Len(t, written(t, sample(t, 0)), 2, "a class of nobody has its two pages")
+	assert.Len(t, written(t, sample(t, 0)), 6, "a class of nobody has its four pages, the leaderboard's JSON, and the checks' table")
 }
 
 func TestAPastedCommandIsOneWordAWord(t *testing.T) {

@@ -24,16 +24,23 @@ type instructor struct {
 	Hardest            []caseStats
 	Kinds              []kindStats
 	Held               []heldRow
+	Asked              []askedRow
 	Trouble            []troubleRow
+	Reasons            []reasonRow // of these
+	Undecided          []string    // lines for overrides.csv, of the students of whom nothing else counts
 	Failed             []troubleRow
 	Strangers          []strangerRow
 	Stale              []staleRow
 	Notices            []string // of the tables and the hand-in times
 	Unmarked           int      // students with manual points that nobody has given yet
+	Awaiting           int      // students with points that await a person
+	AwaitingPoints     float64  // theirs
 	Similar            *similar.Result
 	Alike, Known       []alikePair // among people, and with the course's own solutions
 	Likeness           []likeRow   // to these, and to what releases ship
 	Rows               []studentRow
+	Changes            []gradebook.Change // the first of them
+	MoreChanges        int
 	Heat               *heatMap
 	Answers            []answersTask
 	Sandbox            string
@@ -54,6 +61,12 @@ type troubleRow struct {
 	Who, ID, File, Text string
 	Task                registry.Name // "" for the whole submission
 	Override            string        // what decides, where no other attempt counts
+}
+
+// reasonRow is why hand-ins could not be read, and of how many that is said.
+type reasonRow struct {
+	Why   string
+	Hands int
 }
 
 // strangerRow is an id that the roster does not have.
@@ -84,6 +97,9 @@ type cell struct {
 	Mark   string
 }
 
+// mostChanges are shown; changes.csv has the others.
+const mostChanges = 60
+
 func reportOf(in Input) instructor {
 	r := instructor{Course: in.Class.Course.Title, Students: len(in.Entries), Similar: in.Similar, Median: -1, Notices: in.Notices, Sandbox: in.Sandbox, NotHeld: in.NotHeld}
 	shares := totals(in.Entries)
@@ -101,6 +117,8 @@ func reportOf(in Input) instructor {
 		}
 		r.add(in, e)
 	}
+	r.Changes = in.Changes[:min(len(in.Changes), mostChanges)]
+	r.MoreChanges = len(in.Changes) - len(r.Changes)
 	r.Heat, r.Answers = heatOf(in.Entries), answersOf(in)
 	slices.SortStableFunc(r.Held, func(a, b heldRow) int { return registry.All.Compare(a.Task, b.Task) })
 	if in.Similar != nil {
@@ -160,6 +178,11 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 	if e.Attempts > 0 {
 		row.Link = "students/" + record.Safe(e.Student.ID) + "/" + Feedback
 	}
+	if e.Awaiting > 0 {
+		r.Awaiting++
+		r.AwaitingPoints += e.Awaiting
+	}
+	r.Asked = append(r.Asked, askedOf(in, e, r.Asked)...)
 	if e.Unknown {
 		r.Strangers = append(r.Strangers, stranger(e))
 	}
@@ -184,10 +207,29 @@ func (r *instructor) add(in Input, e gradebook.Entry) {
 			if e.Unread() {
 				row.Override = decide(e)
 			}
-			r.Trouble = append(r.Trouble, row)
+			r.trouble(row)
 		}
 	}
 	r.Rows = append(r.Rows, row)
+}
+
+// trouble adds a hand-in that could not be read, and counts its reason: what stands before the details.
+func (r *instructor) trouble(row troubleRow) {
+	r.Trouble = append(r.Trouble, row)
+	if row.Override != "" && !slices.Contains(r.Undecided, row.Override) {
+		r.Undecided = append(r.Undecided, row.Override)
+	}
+	why := row.Text
+	if end := strings.IndexAny(why, ":(."); end >= 0 {
+		why = why[:end]
+	}
+	why = strings.TrimSpace(why)
+	at := slices.IndexFunc(r.Reasons, func(one reasonRow) bool { return one.Why == why })
+	if at < 0 {
+		at = len(r.Reasons)
+		r.Reasons = append(r.Reasons, reasonRow{Why: why})
+	}
+	r.Reasons[at].Hands++
 }
 
 func stranger(e gradebook.Entry) strangerRow {

@@ -189,7 +189,7 @@ func taskOf(draw *rand.Rand, t *rubric.Task, skill float64, student int) record.
 // spoil puts a hostile text wherever a student's text may stand.
 func spoil(r *record.Record, text string) {
 	r.Student.Name, r.Student.Email = text, text
-	r.Submission.File, r.Submission.Extra, r.Submission.Notes = text, []string{text, text}, []string{text}
+	r.Submission.File, r.Submission.Extra, r.Submission.Notes, r.Submission.Leaderboard = text, []string{text, text}, []string{text}, text
 	if r.Trouble != "" {
 		r.Trouble = text
 	}

@@ -11,6 +11,7 @@ package record
 import (
 	"time"
 
+	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/verdict"
 	"flashlab/grader/tasks/registry"
 )
@@ -50,6 +51,10 @@ type Submission struct {
 	Notes  []string `json:",omitempty"` // what was odd about it, for the student
 	// Answers are those of its Results.md: no grader reads them, a person does.
 	Answers []Answer `json:",omitempty"`
+	// Leaderboard is the name that its leaderboard.txt asks for, as it stands there; "" without one.
+	Leaderboard string `json:",omitempty"`
+	// Requests are those of its regrade.toml.
+	Requests []handin.Request `json:",omitempty"`
 }
 
 // Answer is what a student wrote below a question of a task's handout.

@@ -14,6 +14,7 @@ import (
 	"flashlab/grader/class/batch"
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
 	"flashlab/grader/command"
 	"flashlab/internal/harmless"
 )
@@ -89,17 +90,17 @@ func (b grading) run() (int, error) {
 	ctx, stop := command.Interruptible()
 	defer stop()
 	harmless.Printf("Grading %s on %s (%s), %d at a time; sandbox: %s\n", batch.Submissions(len(items)), o.Devices.Name(), o.Devices.Why, max(1, b.jobs), o.Settings.Sandbox.Name)
-	watch := batch.NewProgress(os.Stdout, command.Terminal())
+	watch := batch.NewProgress(os.Stdout, command.Terminal(), c.class.Measured)
 	o.Out, o.Only, o.Regrade, o.Jobs, o.Watch = b.Out, only, b.regrade, b.jobs, watch
 	sum, err := batch.Run(ctx, o, items)
 	watch.Stop()
 	if errors.Is(err, context.Canceled) {
-		return command.Failed, fmt.Errorf("interrupted: %d tasks were graded and are kept; the same command goes on from there", sum.Graded)
+		return command.Failed, fmt.Errorf("interrupted; graded and kept: %s; the same command goes on from there", record.Plural(sum.Graded, "task"))
 	}
 	if err != nil {
 		return command.Failed, err
 	}
-	harmless.Printf("\n%s: %d tasks graded now, %d before", batch.Submissions(sum.Submissions), sum.Graded, sum.Kept)
+	harmless.Printf("\n%s: %s graded now, %d before", batch.Submissions(sum.Submissions), record.Plural(sum.Graded, "task"), sum.Kept)
 	if sum.Trouble > 0 {
 		harmless.Printf("; %d could not be read (the gradebook says why)", sum.Trouble)
 	}

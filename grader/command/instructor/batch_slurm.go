@@ -13,6 +13,7 @@ import (
 	"flashlab/grader/class/cluster"
 	"flashlab/grader/class/folder"
 	"flashlab/grader/class/intake"
+	"flashlab/grader/class/record"
 	"flashlab/grader/command"
 	"flashlab/grader/slurm"
 	"flashlab/grader/tasks/registry"
@@ -36,20 +37,20 @@ func (b grading) spread(c opened, only []registry.Name, items []intake.Item) (in
 	ctx, stop := command.Interruptible()
 	defer stop()
 	plan := &batch.Plan{Out: b.Out, Settings: c.settings, Only: only, Regrade: b.regrade, Device: b.device, Sandbox: b.sandbox, Trust: b.trust}
-	sum, err := cluster.Spread(ctx, cluster.Options{Plan: plan, Site: site, Root: c.root, Grader: binary, AtOnce: b.atOnce, W: os.Stdout}, items, c.all, c.class.Course.Key()+c.class.Course.Variant)
+	sum, err := cluster.Spread(ctx, cluster.Options{Plan: plan, Site: site, Root: c.root, Grader: binary, AtOnce: b.atOnce, W: os.Stdout, Measured: c.class.Measured}, items, c.all, c.class.Course.Key()+c.class.Course.Variant)
 	if errors.Is(err, context.Canceled) {
 		return command.Failed, errors.New("interrupted: the jobs are cancelled, and what was graded is kept; the same command goes on from there")
 	}
 	if err != nil {
 		return command.Failed, fmt.Errorf("batch: %w", err)
 	}
-	harmless.Printf("\n%d students: %d tasks graded now; %d students were graded before; %d array tasks were lost and started again.\n", sum.Units, sum.Graded, sum.Before, sum.Lost)
+	harmless.Printf("\n%s: %s graded now; graded before: %s; lost and started again: %s.\n", record.Plural(sum.Units, "student"), record.Plural(sum.Graded, "task"), record.Plural(sum.Before, "student"), record.Plural(sum.Lost, "array task"))
 	b.Out = plan.Out
 	if err := b.Write(c.class); err != nil {
 		return command.Failed, err
 	}
 	if len(sum.Failed) > 0 {
-		return command.Failed, fmt.Errorf("%d students could not be graded, through no fault of theirs; start the batch again to try these once more:\n%s", len(sum.Failed), strings.Join(sum.Failed, "\n"))
+		return command.Failed, fmt.Errorf("%s could not be graded, through no fault of theirs; start the batch again to try these once more:\n%s", record.Plural(len(sum.Failed), "student"), strings.Join(sum.Failed, "\n"))
 	}
 	return command.Full, nil
 }
@@ -80,7 +81,7 @@ func (b grading) onNode() (int, error) {
 	harmless.Printf("Grading on %s (%s); sandbox: %s\n", o.Devices.Name(), o.Devices.Why, o.Settings.Sandbox.Name)
 	ctx, stop := command.Interruptible()
 	defer stop()
-	o.Watch = batch.NewProgress(io.Discard, false)
+	o.Watch = batch.NewProgress(io.Discard, false, c.class.Measured)
 	if err := plan.Part(ctx, o, task.Unit, task.Dir); err != nil {
 		return command.Failed, fmt.Errorf("batch: %w", err)
 	}

@@ -60,7 +60,7 @@ func makeClass(dir, only string, n int) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	harmless.Printf("Written: %d submissions in %s, with course.toml, roster.csv and expected.csv beside.\n", len(students), filepath.Join(dir, "submissions"))
+	harmless.Printf("Written: %s in %s, with course.toml, roster.csv and expected.csv beside.\n", record.Plural(len(students), "submission"), filepath.Join(dir, "submissions"))
 	return command.Full, nil
 }
 

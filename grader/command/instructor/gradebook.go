@@ -72,6 +72,6 @@ func merge(c folder.Folder, places []string) (int, error) {
 	if err := o.settings.Save(c.Out); err != nil {
 		return command.Failed, err
 	}
-	harmless.Printf("%d records of %d batches joined.\n", n, len(places))
+	harmless.Printf("Joined: %s of %s.\n", record.Plural(n, "record"), record.Plural(len(places), "batch"))
 	return command.Full, first.Write(o.class)
 }

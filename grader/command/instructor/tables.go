@@ -16,7 +16,7 @@ import (
 
 // define adds the flags that say where a class's tables are.
 func define(c *folder.Folder, f *flag.FlagSet) {
-	f.StringVar(&c.Course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, times.csv, canvas.csv and moodle.csv are looked for beside it")
+	f.StringVar(&c.Course, "course", "", "`course.toml`: deadlines, late days, the class seed; roster.csv, extensions.csv, overrides.csv, manual.csv, regrades.csv, times.csv, canvas.csv and moodle.csv are looked for beside it")
 	f.StringVar(&c.Roster, "roster", "", "`roster.csv`: columns id, name, email, and other names of a student")
 	f.Var(folders{&c.Past}, "past", "`folder` of an earlier year's submissions, to compare with; may be given again")
 	f.StringVar(&c.Moodle, "moodle", "", "`worksheet.csv` of Moodle's assignment, to be filled")

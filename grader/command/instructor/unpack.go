@@ -64,7 +64,7 @@ func unpack(c folder.Folder, student string, attempt int, to string) (int, error
 				return command.Failed, err
 			}
 		}
-		harmless.Printf("Written: %d files in %s\n", len(content.Files), to)
+		harmless.Printf("Written: %s in %s\n", record.Plural(len(content.Files), "file"), to)
 		return command.Full, nil
 	}
 	return command.Failed, fmt.Errorf("unpack: %s has no attempt %d of %q", c.Out, attempt, student)

@@ -37,11 +37,7 @@ func pack(out string, quick bool) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	for _, t := range bonus { // they are optional
-		if stub, err := unbegun(root, t, nil); err == nil && stub == "" {
-			tasks = append(tasks, t)
-		}
-	}
+	tasks = append(tasks, begunOf(root, bonus)...)
 	if out == "" {
 		out = filepath.Join(root, "out", "submission.zip")
 	}
@@ -55,6 +51,12 @@ func pack(out string, quick bool) (int, error) {
 	}
 	fmt.Printf("Packed: %s (%d files, %d KB; %s)\n", shown(root, z.Path), len(z.Files), (z.Size+1023)/1024, answers)
 	fmt.Printf("Receipt: %s (your feedback and the gradebook will show the same)\n", z.Receipt.Short())
+	if z.Board != "" && handin.CheckName(z.Board) == nil {
+		harmless.Printf("Leaderboard: as %q, if your class has one and the name is no one else's (%s)\n", z.Board, handin.LeaderboardFile)
+	}
+	if z.Requests > 0 {
+		fmt.Printf("Regrade requests: %d (%s)\n", z.Requests, handin.RegradeFile)
+	}
 	for _, trouble := range z.Trouble {
 		harmless.Println("warning:", trouble)
 	}

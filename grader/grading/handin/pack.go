@@ -20,12 +20,14 @@ import (
 
 // Zip is what was packed.
 type Zip struct {
-	Path    string
-	Size    int
-	Files   map[string][]byte // by their names in the tree: those that a student may change
-	Results bool              // Results.md is in it
-	Receipt Receipt
-	Trouble []string // files that could not be read
+	Path     string
+	Size     int
+	Files    map[string][]byte // by their names in the tree: those that a student may change
+	Results  bool              // Results.md is in it
+	Board    string            // the name that its leaderboard.txt asks for; "" without one
+	Requests int               // in its regrade.toml
+	Receipt  Receipt
+	Trouble  []string // files that could not be read
 }
 
 // About is flashlab.json in the zip: what a person who opens it should know.
@@ -38,18 +40,8 @@ type About struct {
 // Write packs the permitted files of the tasks, and Results.md. Equal files give
 // an equal zip: it holds no times.
 func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
-	z := Zip{Path: out, Files: map[string][]byte{}}
-	for _, name := range Names(tasks) {
-		data, err := os.ReadFile(filepath.Join(root, name)) // a link of one's own is followed
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			z.Trouble = append(z.Trouble, name+" is missing, so it is not in the zip")
-		case err != nil:
-			z.Trouble = append(z.Trouble, fmt.Sprintf("%s cannot be read, so it is not in the zip: %v", name, err))
-		default:
-			z.Files[name] = data
-		}
-	}
+	z := Zip{Path: out}
+	z.Files, z.Trouble = Files(root, tasks)
 	z.Receipt = Sum(z.Files)
 	all := map[string][]byte{}
 	for name, data := range z.Files {
@@ -57,6 +49,19 @@ func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
 	}
 	if data, err := os.ReadFile(filepath.Join(root, "Results.md")); err == nil {
 		all["Results.md"], z.Results = data, true
+	}
+	if data, err := os.ReadFile(filepath.Join(root, LeaderboardFile)); err == nil {
+		all[LeaderboardFile], z.Board = data, ChosenName(data)
+		if err := CheckName(z.Board); err != nil {
+			z.Trouble = append(z.Trouble, fmt.Sprintf("%s: the class's leaderboard cannot show this name: %v", LeaderboardFile, err))
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(root, RegradeFile)); err == nil {
+		asked, err := Requests(data)
+		if err != nil {
+			z.Trouble = append(z.Trouble, fmt.Sprintf("%s asks for nothing: %v", RegradeFile, err))
+		}
+		all[RegradeFile], z.Requests = data, len(asked)
 	}
 	about := About{Release: edition.Name(root), Receipt: z.Receipt, Files: names(z.Files)}
 	text, err := json.MarshalIndent(about, "", "  ")
@@ -74,6 +79,23 @@ func Write(root, out string, tasks []*rubric.Task) (Zip, error) {
 		return z, err
 	}
 	return z, cache.WriteFile(out, data, 0o644)
+}
+
+// Files are those that a student may change, and what is wrong with the others.
+func Files(root string, tasks []*rubric.Task) (files map[string][]byte, trouble []string) {
+	files = map[string][]byte{}
+	for _, name := range Names(tasks) {
+		data, err := os.ReadFile(filepath.Join(root, name)) // a link of one's own is followed
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			trouble = append(trouble, name+" is missing, so it is not in the zip")
+		case err != nil:
+			trouble = append(trouble, fmt.Sprintf("%s cannot be read, so it is not in the zip: %v", name, err))
+		default:
+			files[name] = data
+		}
+	}
+	return files, trouble
 }
 
 func names(files map[string][]byte) []string {
