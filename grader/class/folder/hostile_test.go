@@ -1,6 +1,8 @@
 package folder
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/csv"
 	"io"
 	"io/fs"
@@ -161,7 +163,7 @@ func TestNoTextActs(t *testing.T) {
 		n, c := checkFiles(t, text, f.Out)
 		files, cells = files+n, cells+c
 	}
-	assert.Equal(t, len(hostile)*19, files, "five tables, four pages, the leaderboard's and the grades' JSON, and of each of two students two files in Markdown, results.json and a page")
+	assert.Equal(t, len(hostile)*20, files, "five tables, a workbook, four pages, the leaderboard's and the grades' JSON, and of each of two students two files in Markdown, results.json and a page")
 	assert.Greater(t, cells, len(hostile)*50)
 	t.Logf("%d texts in %d files, %d cells, %d printed lines", len(hostile), files, cells, lines)
 }
@@ -211,6 +213,10 @@ func checkFiles(t *testing.T, text, out string) (files, cells int) {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		files++
+		if filepath.Ext(name) == ".xlsx" {
+			data = sheets(t, data)
+			assert.NotContains(t, string(data), "<f>", "no cell is a formula")
+		}
 		r, found := acts(string(data))
 		assert.False(t, found, "%q: %U in %s", text, r, filepath.Base(name))
 		assert.NotContains(t, string(data), `\u001b`, filepath.Base(name))
@@ -239,4 +245,18 @@ func checkFiles(t *testing.T, text, out string) (files, cells int) {
 		}
 	}))
 	return files, cells
+}
+
+// sheets are the texts in a workbook.
+func sheets(t *testing.T, data []byte) (all []byte) {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	for _, f := range z.File {
+		r, err := f.Open()
+		require.NoError(t, err)
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		all = append(all, bytes.ReplaceAll(text, []byte("\r"), nil)...)
+	}
+	return all
 }

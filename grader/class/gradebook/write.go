@@ -72,7 +72,11 @@ func (c Class) Write(entries []Entry, out, canvas, moodle string) (notes []strin
 			return nil, err
 		}
 	}
-	return notes, put(filepath.Join(out, "gradebook.csv"), c.CSV(entries))
+	workbook, err := c.XLSX(entries)
+	if err != nil {
+		return nil, err
+	}
+	return notes, errors.Join(put(filepath.Join(out, "gradebook.csv"), c.CSV(entries)), put(filepath.Join(out, "gradebook.xlsx"), workbook))
 }
 
 // put writes a file, unless it already has the same text.
