@@ -202,14 +202,14 @@ func (was writtenTask) whyWhole(now writtenTask) string {
 }
 
 // lateness in words.
-func (t writtenTask) lateness() string {
+func (was writtenTask) lateness() string {
 	switch {
-	case t.Days == 0:
+	case was.Days == 0:
 		return "not late"
-	case t.Slip == 0:
-		return days(t.Days) + " late"
+	case was.Slip == 0:
+		return days(was.Days) + " late"
 	}
-	return days(t.Days) + " late, " + slipDays(t.Slip) + " spent"
+	return days(was.Days) + " late, " + slipDays(was.Slip) + " spent"
 }
 
 func cell(points *float64) string {
