@@ -138,8 +138,6 @@ func (p Person) names() (all []string) {
 		}
 	}
 	all = append(all, strings.Join(words, ""))
-	slices.Reverse(words)
-	all = append(all, strings.Join(words, ""))
 	if n := len(words); n > 1 { // "Lovelace, Ada Byron"
 		all = append(all, words[0]+words[n-1], words[n-1]+words[0])
 	}
