@@ -150,6 +150,7 @@ func TestAMutantIsLaid(t *testing.T) {
 	for _, task := range tasks {
 		require.NoError(t, os.MkdirAll(filepath.Join(tree.folder, task.Dir), 0o755))
 	}
+	require.NoError(t, os.MkdirAll(filepath.Join(tree.folder, filepath.Dir(ofSolutions)), 0o755))
 	task, err := rubric.Load(root, "2")
 	require.NoError(t, err)
 	read := func(name string) string {

@@ -90,6 +90,9 @@ func (t *Tree) print(ctx context.Context, command string) (string, error) {
 	return out.String(), err
 }
 
+// ofSolutions is a header that solutions alone include.
+const ofSolutions = "device/include/split.h"
+
 // lay writes the files of the stubs, of all solutions, or of all solutions but for one task's mutant.
 func (t *Tree) lay(task *rubric.Task, whose string) error {
 	files := map[string][]byte{}
@@ -97,6 +100,12 @@ func (t *Tree) lay(task *rubric.Task, whose string) error {
 		files[name] = text
 	}
 	if whose != "stub" {
+		// What solutions of several tasks share is in no release.
+		text, err := os.ReadFile(filepath.Join(t.root, ofSolutions))
+		if err != nil {
+			return err
+		}
+		files[ofSolutions] = text
 		for _, one := range t.tasks {
 			for _, name := range one.Files {
 				text, err := os.ReadFile(filepath.Join(t.root, one.Solution(), name))
@@ -130,15 +139,18 @@ func (t *Tree) lay(task *rubric.Task, whose string) error {
 
 // drop removes what may be handed in and is not there now: a stub lacks some of a solution's files.
 func (t *Tree) drop(files map[string][]byte) error {
+	names := []string{ofSolutions}
 	for _, one := range t.tasks {
 		for _, name := range one.Files {
-			name = filepath.Join(one.Dir, name)
-			if _, is := files[name]; is {
-				continue
-			}
-			if err := os.Remove(filepath.Join(t.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+			names = append(names, filepath.Join(one.Dir, name))
+		}
+	}
+	for _, name := range names {
+		if _, is := files[name]; is {
+			continue
+		}
+		if err := os.Remove(filepath.Join(t.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil
