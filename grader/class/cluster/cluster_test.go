@@ -162,7 +162,7 @@ func TestABatchLosesItsNode(t *testing.T) {
 		require.NoError(t, cluster.Do("node"))
 	})
 	require.NoError(t, err, words)
-	assert.Contains(t, words, "Slurm starts it again")
+	assert.Contains(t, words, "Slurm restarts it")
 	assert.Contains(t, words, "lost and started again: 1 array task.")
 	assert.Equal(t, string(c.gradebook), string(c.read(out)))
 }
