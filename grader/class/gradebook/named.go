@@ -13,7 +13,7 @@ import (
 type Shown struct {
 	Name    string // "" if there is none: they are on no leaderboard
 	Refused string // why this one cannot be shown; "" if it can
-	Group   bool   // it stands in the line of somebody of the same group
+	Group   bool   // another member of the group handed in, and the table lists the name once, for that member
 }
 
 // OnBoard tells whether a line of the leaderboard may be this entry's.

@@ -29,7 +29,7 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	slow.Checks[0].Parts = append(slow.Checks[0].Parts, verdict.Part{Name: "traffic", Max: 0.25}, verdict.Part{Name: "speed", Max: 0.2, NotMeasured: "not measured: needs a GPU", NeedsGPU: true})
 	mixed := measured("2", 1)
 	mixed.Checks = append(slices.Clone(slow.Checks), wrong.Checks...)
-	waiting := measured("2", 0, verdict.Outcome{Class: notRun, Reason: "not run: Softmax" + verdict.ComesFirst + ": none of its cases is right yet"})
+	waiting := measured("2", 0, verdict.Outcome{Class: notRun, Reason: "not run: A model: softmax" + verdict.ComesFirst + ": none of its cases is right yet"})
 	waiting.Checks = append(waiting.Checks, stub.Checks...)
 	waiting.Checks[0].Title = "Attention"
 	broken := measured("2", 0, verdict.Outcome{Name: "1x1", Class: doesNotCompile, Reason: "kernels.cu:12:7: error: no such thing\n  more", Again: "repeat"})

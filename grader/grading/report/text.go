@@ -126,7 +126,11 @@ func idle(c verdict.Check) string {
 	case notImplemented:
 		return stillTheStub
 	case notRun:
-		reason, _, _ = strings.Cut(strings.TrimPrefix(reason, "not run: "), ":") // "softmax comes first"
+		reason = strings.TrimPrefix(reason, "not run: ")
+		if title, _, waits := strings.Cut(reason, verdict.ComesFirst+":"); waits { // a title may have a colon
+			return title + verdict.ComesFirst
+		}
+		reason, _, _ = strings.Cut(reason, ":")
 		return short(reason)
 	}
 	return ""
