@@ -59,12 +59,17 @@ fuzz: setup ## every fuzz target, for half a minute each
 nvcc-check: checked ## vet the cuda build and compile every .cu that is not on record with nvcc (no GPU needed)
 	@scripts/nvcc-check.sh
 
-lint: ## gofmt, go vet, staticcheck, clang-format
+lint: ## gofmt, go vet, staticcheck, pyflakes, clang-format
 	@unformatted=$$(find . -name '*.go' -not -path './out/*' -exec gofmt -l {} +); [ -z "$$unformatted" ] || \
 		{ echo "not formatted (make format): $$unformatted" >&2; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
 	@scripts/lint-solutions.sh
+	@if command -v pyflakes3 >/dev/null; then \
+		find . -name '*.py' -not -path './out/*' -not -path './.*/*' -exec pyflakes3 {} +; \
+	else \
+		echo 'lint: no pyflakes here, so names in .py files were not checked'; \
+	fi
 	@if [ -n "$(CLANG_FORMAT)" ]; then \
 		"$(CLANG_FORMAT)" --dry-run -Werror $(CUDA_FILES); \
 	else \

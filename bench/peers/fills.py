@@ -86,7 +86,7 @@ def fill_by_pytorch(flat, key):
     tiles = -(-flat.numel() // TILE)
     for first in range(0, tiles, CHUNK):
         last = min(first + CHUNK, tiles)
-        words = blocks(key, torch.arange(first * LANES, last * LANES, device=dst.device))
+        words = blocks(key, torch.arange(first * LANES, last * LANES, device=flat.device))
         halves = [(w & 0xFFFF) + (w >> 16) for w in words]
         pairs = torch.stack([a + b for a, b in zip(halves[::2], halves[1::2])])
         # Pair j of a lane's block is number 32 j + lane of the tile.

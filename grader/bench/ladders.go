@@ -26,6 +26,18 @@ func LadderNames(tasks []*rubric.Task) string {
 	return strings.Join(names, ", ")
 }
 
+// Inexact is the largest error that a version is known to make on this operation; 0 if the judge's bound holds for it.
+func Inexact(t *rubric.Task, version, op string) (known float64) {
+	for _, l := range t.Bench.Ladders {
+		for _, step := range l.Rungs {
+			if step.Version == version && l.Workload.Op == op {
+				known = max(known, step.Inexact)
+			}
+		}
+	}
+	return known
+}
+
 // FindLadder finds a ladder by its name.
 func FindLadder(tasks []*rubric.Task, name string) (Ladder, error) {
 	for _, t := range tasks {

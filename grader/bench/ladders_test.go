@@ -52,6 +52,27 @@ func TestRungsOfLaddersAreVersions(t *testing.T) {
 	assert.EqualError(t, err, `there is no ladder "flush"; there is `+LadderNames(tasks))
 }
 
+// What a ladder knows to be inexact is timed in the table of versions, too: there as here it is no mistake.
+func TestVersionsKnowWhatLaddersKnow(t *testing.T) {
+	_, tasks := everyTask(t)
+	known := map[string]float64{}
+	for _, one := range tasks {
+		workloads, err := VersionWorkloads(one)
+		require.NoError(t, err)
+		for _, l := range one.Bench.Ladders {
+			for _, step := range l.Rungs {
+				for _, w := range workloads {
+					if w.Op == l.Workload.Op && step.Inexact > 0 {
+						known[string(one.Name)+" "+step.Version+" "+w.Op] = Inexact(one, step.Version, w.Op)
+					}
+				}
+			}
+		}
+		assert.Zero(t, Inexact(one, "9_none", "none"))
+	}
+	assert.Equal(t, map[string]float64{"2 5_halves gemm_nn": 1e-3, "4 5_halves flash": 2e-3}, known)
+}
+
 // A task with versions says what they are compared on, and by which steps they came to be.
 func TestEveryTaskWithVersionsHasALadder(t *testing.T) {
 	root, tasks := everyTask(t)

@@ -19,6 +19,7 @@ from pathlib import Path
 from .rungs import ROOT, rung
 from .source import changed, constant, parameters
 
+__all__ = ["ROOT", "changed", "constant", "parameters", "rung"]  # of other files, under this name
 HEADERS = [ROOT / "device/nvcc/include", ROOT / "device/include"]
 SHARED_MEMORY, EARLY = 8, 6  # CUDA's numbers: a function's attribute, a launch's
 

@@ -24,14 +24,16 @@ type rung struct {
 	inexact string // what the judge said of a rung that is inexact on purpose
 }
 
-// forgive takes a rounding error that the ladder knows of from what makes a rung wrong.
-func (r *rung) forgive() {
-	if r.Inexact == 0 || len(r.Entries) == 0 {
-		return
+// forgive takes a rounding error that a ladder knows of, at most this large, from what makes a row wrong. It returns
+// what the judge said of it.
+func forgive(r race.Row, known float64) (why string) {
+	if known == 0 || len(r.Entries) == 0 {
+		return ""
 	}
-	if e := &r.Entries[0]; strings.HasPrefix(e.Wrong, race.WrongOutput) && e.Worst <= r.Inexact {
-		r.inexact, e.Wrong = e.Wrong, ""
+	if e := &r.Entries[0]; strings.HasPrefix(e.Wrong, race.WrongOutput) && e.Worst <= known {
+		why, e.Wrong = e.Wrong, ""
 	}
+	return why
 }
 
 // Ladder times all rungs of a ladder on one workload, in one run, and draws them.
@@ -52,8 +54,8 @@ func (b Options) Ladder(ctx context.Context, l bench.Ladder) (right bool, err er
 		if err != nil {
 			return false, fmt.Errorf("rung %q: %w", title, err)
 		}
-		r := rung{one, title, row, ""}
-		r.forgive()
+		why := forgive(row, one.Inexact)
+		r := rung{one, title, row, why}
 		right = right && r.Right()
 		rungs = append(rungs, r)
 		fmt.Print(describe(rungs, test))
@@ -116,10 +118,16 @@ func describe(rungs []rung, t race.SelfTest) string {
 		}
 		text += fmt.Sprintf("× %.1f the first\n", first/time)
 	}
-	if now.inexact != "" {
-		text += "     inexact, on purpose: " + now.inexact + "\n"
-	}
+	text += onPurpose(now.inexact)
 	return text + "     held by: " + now.Step.Bound + "\n"
+}
+
+// onPurpose is what the judge said of a version that its ladder knows to be inexact, on a line of its own.
+func onPurpose(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "     inexact, on purpose: " + why + "\n"
 }
 
 // took is a rung's median time; 0 if it has none.

@@ -51,9 +51,11 @@ func (b Options) onEach(ctx context.Context, o run.Options, name string, workloa
 		if err != nil {
 			return nil, err
 		}
+		why := forgive(row, bench.Inexact(b.Task, name, w.Op))
 		fmt.Printf("%s:%s", strings.TrimSpace(name+" "+o.Subject.Name), row.Text(race.SelfTest{}))
+		fmt.Print(onPurpose(why))
 		row.Kernels = b.hashOf(name)
-		all = append(all, page.Version{Name: name, Row: row})
+		all = append(all, page.Version{Name: name, Inexact: why != "", Row: row})
 	}
 	return all, nil
 }

@@ -43,8 +43,9 @@ type Part struct {
 // Version is one of the versions of a task's solution, on one of the workloads on which
 // they are compared; the graded one is last and has no name.
 type Version struct {
-	Name string // "2_registers"
-	Row  race.Row
+	Name    string // "2_registers"
+	Inexact bool   `json:",omitempty"` // by more than the judge allows, as its ladder says
+	Row     race.Row
 }
 
 // Model is a model that answers: ours and PyTorch's, one process after the other.

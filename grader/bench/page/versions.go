@@ -34,6 +34,9 @@ func (p Part) versionTable(s *strings.Builder, now current, versions []Version) 
 		if v.Name != "" {
 			name = build.VersionTitle(v.Name)
 		}
+		if v.Inexact {
+			name += ", inexact on purpose"
+		}
 		name = mark(now.Stale(p.Task, v.Name, v.Row.Kernels)) + name
 		if v.Row.Left != "" || len(v.Row.Entries) == 0 || v.Row.Entries[0].Stats.N == 0 || v.Row.Entries[0].Wrong != "" {
 			fmt.Fprintf(s, "| %s | not measured | | | |\n", name)
