@@ -40,7 +40,7 @@ test: checked ## every test, with solutions in place of the stubs
 
 test-all: checked ## the same with every specimen and every slow test; FRESH=1: those on record, too
 	@$(GRADER) overlay
-	@FLASHLAB_ALL=1 FLASHLAB_FRESH=$(FRESH) $(tests) -timeout 45m $(longest) ./...
+	@FLASHLAB_ALL=1 FLASHLAB_FRESH=$(FRESH) $(tests) -timeout 60m $(longest) ./...
 
 test-gpu: checked ## run every test with the CUDA device (needs a GPU and nvcc)
 	@$(GRADER) overlay
