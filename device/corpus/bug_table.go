@@ -99,11 +99,11 @@ var uninitialised = []Bug{
 
 var synchronisation = []Bug{
 	{Name: "barrier_in_branch", launch: one(64), args: args(in(64), zeros[float32](64))},
-	{Name: "early_return", launch: one(64), args: args(in(64), zeros[float32](64), number(40))},
+	{Name: "late_return", launch: one(64), args: args(in(64), zeros[float32](64), number(40))},
 	{Name: "uneven_rounds", launch: one(64), args: args(in(80), out[float32](64), number(80))},
 	{Name: "out_of_step", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "two_barriers", launch: one(64), args: args(in(64), out[float32](64))},
-	{Name: "count_in_branch", launch: one(64), args: args(ramp(64, -20), out[int32](1))},
+	{Name: "count_in_branch", launch: one(64), args: args(ramp(64, -20), zeros[int32](1))},
 	{Name: "shuffle_meets_barrier", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "syncwarp_meets_barrier", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "mask_without_self", launch: one(32), args: args(in(32), out[float32](32))},

@@ -105,7 +105,7 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "barrier not reached by all":
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
-		f.Hint = "no thread may return or skip a branch before a __syncthreads() that others of its warp wait at"
+		f.Hint = "move __syncthreads() out of the branch or the loop, so that all threads pass it; a thread without work may also return before it"
 	case "grid barrier not reached by all":
 		f.Message = "a barrier of the grid that some blocks never reach"
 		f.Notes = append(f.Notes, raw.Text)

@@ -43,6 +43,22 @@ var tables = []struct {
 	{"meetings of a warp in a block", "for (int i = 0; i < 65000 + 1000 * n; i++) __syncwarp();", device.Launch{Grid: device.D1(1), Block: device.D1(32)}},
 	{"barriers of a cluster in a block", `for (int i = 0; i < 1000 + 100 * n; i++) cooperative_groups::this_cluster().sync();
 	if (threadIdx.x == 0) y[blockIdx.x] = 1;`, device.Launch{Grid: device.D1(2), Block: device.D1(32), Cluster: device.D1(2)}},
+	{"tell one another by mbarriers", `__shared__ unsigned long long told;
+	cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+	const unsigned at = (unsigned)__cvta_generic_to_shared(&told), rank = cluster.block_rank();
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(at));
+	asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+	cluster.sync();
+	if (rank == 0) {
+		asm volatile("{ .reg .b32 far;\nmapa.shared::cluster.u32 far, %0, 1;\n"
+			"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [far];\n}" : : "r"(at) : "memory");
+		y[0] = 1;
+	} else {
+		asm volatile("{ .reg .pred p;\nAGAIN:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], 0;\n"
+			"@p bra DONE;\nbra AGAIN;\nDONE:\n}" : : "r"(at) : "memory");
+		y[1 - n] = 2;
+	}
+	cluster.sync();`, device.Launch{Grid: device.D1(2), Block: device.D1(1), Cluster: device.D1(2)}},
 	{"barriers of a cluster in a block", "for (int i = 0; i < 60000 + 6000 * n; i++) cooperative_groups::this_cluster().sync();",
 		device.Launch{Grid: device.D1(2), Block: device.D1(1), Cluster: device.D1(2)}},
 }

@@ -31,7 +31,7 @@ type Counts struct {
 	Heap                         uint64 `json:",omitempty"` // bytes of the kernels' own heap that each launch had in use at once
 	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
 	LongestBlock                 uint64 // steps of each launch's longest block
-	MostRead                     uint64 // bytes of device memory that one block of each launch asked for, at most
+	MostRead                     uint64 // the most that one block of each launch read, of device memory and of other blocks' shared memory
 	TensorCore                   uint64 `json:",omitempty"` // instructions of tensor cores, by warps
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md

@@ -1,38 +1,38 @@
 // Barriers and warp-wide operations that not all who should take part in. Without BUG each kernel
 // is its twin, which is right.
 
-// A barrier in a branch that half the warp takes.
+// A barrier in a branch that a part of the warp takes; all go on.
 extern "C" __global__ void barrier_in_branch(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;
+    if (t < 16) s[t] = x[t];
 #ifdef BUG
     if (t < 16) {
-        s[t] = x[t];
         __syncthreads(); // want: barrier not reached by all
-        y[t] = s[15 - t];
     }
 #else
-    if (t < 16) s[t] = x[t];
     __syncthreads();
-    if (t < 16) y[t] = s[15 - t];
 #endif
+    y[t] = t < 16 ? s[15 - t] : 0.0f;
 }
 
-// Threads with nothing to do go home too early.
-extern "C" __global__ void early_return(const float *x, float *y, int n) {
+// Threads with nothing to do wait for nobody, and go on.
+// They may return instead, before the barrier at which the others meet: who has returned counts as
+// arrived.
+extern "C" __global__ void late_return(const float *x, float *y, int n) {
     __shared__ float s[64];
-    int t = threadIdx.x;
+    const int t = threadIdx.x;
+    const bool works = t < n;
+    if (works) s[t] = x[t];
+    float value = 0;
 #ifdef BUG
-    if (t >= n) return;
-    s[t] = x[t];
-#else
-    if (t < n) s[t] = x[t];
+    if (works)
 #endif
-    __syncthreads(); // want: barrier not reached by all
-#ifndef BUG
-    if (t >= n) return;
-#endif
-    y[t] = s[n - 1 - t];
+        __syncthreads(); // want: barrier not reached by all
+    if (works) value = s[n - 1 - t];
+    // Here those without work come before the others have met.
+    y[t] = value;
+    // All return.
 }
 
 // Some threads go round once more than others.
@@ -91,11 +91,11 @@ extern "C" __global__ void two_barriers(const float *x, float *y) {
 // A barrier that counts, behind a condition.
 extern "C" __global__ void count_in_branch(const float *x, int *count) {
 #ifdef BUG
-    int t = threadIdx.x;
+    int t = threadIdx.x, positive = 0;
     if (x[t] > 0) {
-        int positive = __syncthreads_count(1); // want: barrier not reached by all
-        *count = positive;
+        positive = __syncthreads_count(1); // want: barrier not reached by all
     }
+    atomicMax(count, positive);
 #else
     int positive = __syncthreads_count(x[threadIdx.x] > 0);
     if (threadIdx.x == 0) *count = positive;

@@ -108,7 +108,10 @@ template <class K> COLD void inNeighbour(Worker *w, Worker *owner, Addr a, Addr 
         if (w->checks & RACE) checkCross(w, owner, a, n, K::op, pc);
     }
     if (K::op != READ && (w->checks & INIT)) setInitialised<n>(s);
-    if (K::watched && K::counted && (w->checks & TRAFFIC)) recordTraffic(w, a, n, K::op, true, pc);
+    if (K::watched && K::counted && (w->checks & TRAFFIC)) {
+        recordTraffic(w, a, n, K::op, true, pc);
+        if (K::op == READ) w->traffic->read += n; // whoever moved it there, this block works on it
+    }
 }
 
 // elsewhere is for addresses outside shared and device memory.

@@ -11,6 +11,7 @@
 #include "cluster.h"
 #include "races.h"
 #include "releases.h"
+#include "tables.h"
 
 namespace simt {
 
@@ -50,10 +51,11 @@ bool handedOver(const Seen &from, const Seen &to) {
 
 // meetInCluster tells whether a barrier of their cluster lies between two accesses: one thread had
 // left the barrier to which the other was yet to come. Where mbarriers say who is first, or after
-// many barriers, it is not known any more, and they count as ordered.
+// many barriers, it is not known any more: they count as ordered, and the report says so.
 bool meetInCluster(const Seen &a, const Seen &b) {
     if (!clustered() || clusterOf(blockOf(a)) != clusterOf(blockOf(b))) return false;
     unsigned first = std::min(a.phase(), b.phase()), second = std::max(a.phase(), b.phase());
+    if (second == lastPhase) overfull(workers[0], Table::Mbarriers);
     return second == lastPhase || second / 2 > (first + 1) / 2;
 }
 

@@ -99,7 +99,11 @@ void checkEnds(const Worker *owner, const char *what, Addr shared, uint64_t byte
                          " bytes off");
 }
 
+// A piece without a source brings zeros, so a null pointer must not become one.
 void needMultiple(Worker *w, uint64_t bytes, Addr global, int line) {
+    if (!global)
+        refuseHopper(w, "bad bulk copy", line,
+                     "cp.async.bulk: the address in device memory is a null pointer");
     if (bytes == 0 || bytes % 16 || global % 16)
         refuseHopper(w, "bad bulk copy", line,
                      "cp.async.bulk: the bytes (here " + std::to_string(bytes) +
@@ -262,7 +266,7 @@ void simt_bulk_send(void *to, const void *from, unsigned bytes, void *barrier, i
 void simt_store_async(void *to, const void *value, unsigned bytes, void *barrier, int line) {
     Worker *w = worker;
     Barrier &b = barrierAt(w, (Addr)barrier, line, "st.async");
-    if (b.owner != ownerOf(w, (Addr)to))
+    if (b.owner != ownerOf(w, (Addr)to) || !b.owner->shared->holds((Addr)to))
         refuseHopper(w, "bad bulk copy", line,
                      "st.async: its mbarrier has to be in the block to which it stores");
     checkAccess((Addr)to, bytes, WRITE, (Addr)__builtin_return_address(0));

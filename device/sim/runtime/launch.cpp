@@ -82,6 +82,7 @@ void startBlock(Worker *w, Module *m) {
     w->alive = w->threads;
     w->atBarrier = w->exited = w->gathering = 0;
     w->head = w->tail = 0;
+    w->skips.clear();
     // Shared memory starts undefined in every block.
     Region &r = *w->shared;
     size_t used = m->dynamicAt + w->dynamicBytes;

@@ -170,7 +170,7 @@ void endSamples(Module *m, const KernelEntry *k) {
     for (Worker *w : workers) {
         for (auto &[site, r] : w->samples->banked) {
             if (!k) break;
-            Addr pc = w->traffic->sites[site].pc;
+            Addr pc = pcOf(w->traffic->sites[site].key);
             auto &banked = scenes[k->name].banked;
             auto known = banked.find(pc);
             if (known == banked.end() ? banked.size() == mostBanked : !r.worseThan(known->second))

@@ -14,6 +14,8 @@ const char *const what[(unsigned)Table::End] = {
     "a block hands over to others more often than is kept: some of it is taken for handed over",
     "more than 65534 meetings of a warp in a block: what came after looks ordered",
     "too many barriers of a cluster in a block: what came after looks ordered",
+    "blocks of a cluster tell one another by mbarriers, and reach the same device memory: whether "
+    "one waits for the other is not known there",
     "a kernel altered what the simulator checks it by: nothing of that launch is sure",
 };
 uint64_t launches[(unsigned)Table::End];

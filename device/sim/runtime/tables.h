@@ -16,6 +16,7 @@ enum class Table : unsigned {
     Releases,
     Clocks,
     Clusters,
+    Mbarriers,
     Altered, // no table: see seal.h
     End
 };

@@ -63,7 +63,7 @@ void noteLanes(Worker *w, int warp, const Request &r) {
     s.lanes += (uint64_t)lanes;
     if (r.mask == all || (s.part && __builtin_popcount(s.part) <= lanes)) return;
     s.part = r.mask;
-    s.pc = r.pc;
+    s.pc = pcOf(r.key);
 }
 
 void endStretch(Worker *w, int line) {

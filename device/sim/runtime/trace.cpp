@@ -3,6 +3,7 @@
 
 #include "hopper.h"
 #include "samples.h"
+#include "skips.h"
 #include "tables.h"
 
 #include <cstring>
@@ -10,15 +11,15 @@
 namespace simt {
 
 namespace {
-uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
-    uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ull) >> 48) % siteSlots;
-    for (; t->table[h].pc; h = (h + 1) % siteSlots)
-        if (t->table[h].pc == pc) return t->table[h].site;
+uint32_t siteOf(Traffic *t, Addr key, unsigned n, Op op, bool shared) {
+    uint32_t h = (uint32_t)((key * 0x9E3779B97F4A7C15ull) >> 48) % siteSlots;
+    for (; t->table[h].key; h = (h + 1) % siteSlots)
+        if (t->table[h].key == key) return t->table[h].site;
     if (t->sites.size() == maxSites) return maxSites;
-    t->table[h] = {pc, (uint32_t)t->sites.size()};
+    t->table[h] = {key, (uint32_t)t->sites.size()};
     t->sites.push_back(Site{});
     Site &s = t->sites.back();
-    s.pc = pc;
+    s.key = key;
     s.size = n;
     s.op = op;
     s.shared = shared;
@@ -27,13 +28,13 @@ uint32_t siteOf(Traffic *t, Addr pc, unsigned n, Op op, bool shared) {
 
 // append opens a request. The entry from before the last barrier was usually the same
 // instruction's.
-Request *append(Traffic *traffic, Trace &t, Addr pc, unsigned n, Op op, bool shared) {
+Request *append(Traffic *traffic, Trace &t, Addr key, unsigned n, Op op, bool shared) {
     Request *r = t.end;
     uint32_t site = r->site;
-    if (r->pc != pc || site >= traffic->sites.size() || traffic->sites[site].pc != pc)
-        site = siteOf(traffic, pc, n, op, shared);
+    if (r->key != key || site >= traffic->sites.size() || traffic->sites[site].key != key)
+        site = siteOf(traffic, key, n, op, shared);
     if (site == maxSites) return nullptr;
-    *r = Request{pc, {}, {}, 0, 0, site};
+    *r = Request{key, {}, {}, 0, 0, site};
     t.end = r + 1;
     t.end->mask = ~0u;
     return r;
@@ -42,8 +43,8 @@ Request *append(Traffic *traffic, Trace &t, Addr pc, unsigned n, Op op, bool sha
 // find looks for a lane's request where it is not the next of the trace: the
 // lane took another path. It counts how often it has passed each instruction so far,
 // and takes the request of the next pass.
-Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr pc, unsigned n, Op op, bool shared) {
-    uint32_t site = siteOf(traffic, pc, n, op, shared);
+Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr key, unsigned n, Op op, bool shared) {
+    uint32_t site = siteOf(traffic, key, n, op, shared);
     if (site == maxSites) return nullptr;
     for (; f->counted < f->next; f->counted++)
         if (f->counted->mask >> f->lane & 1) f->occurrence[f->counted->site]++;
@@ -56,7 +57,7 @@ Request *find(Traffic *traffic, Trace &t, Fiber *f, Addr pc, unsigned n, Op op, 
     while (nth < positions.size() && (t.requests[positions[nth]].mask >> f->lane & 1)) nth++;
     f->occurrence[site] = nth + 1;
     Request *r = nth < positions.size() ? t.requests + positions[nth]
-                                        : append(traffic, t, pc, n, op, shared);
+                                        : append(traffic, t, key, n, op, shared);
     f->counted = r + 1;
     return r;
 }
@@ -107,16 +108,16 @@ void startTrace(Worker *w, Fiber *f) {
     f->full = false;
 }
 
-void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc) {
+void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr key) {
     Fiber *f = w->current;
     Trace &t = w->traffic->warps[f->warp];
     Request *r = f->next;
-    bool follows = r < t.end && r->pc == pc && !(r->mask >> f->lane & 1);
+    bool follows = r < t.end && r->key == key && !(r->mask >> f->lane & 1);
     // Where a lane's requests are all there are, the next is new.
     if (r == t.end && f->open == t.count())
-        r = append(w->traffic, t, pc, n, op, shared);
+        r = append(w->traffic, t, key, n, op, shared);
     else if (!follows)
-        r = find(w->traffic, t, f, pc, n, op, shared);
+        r = find(w->traffic, t, f, key, n, op, shared);
     if (!r) return overfull(w, Table::Sites);
     f->next = r + 1;
     add(*r, t.irregular, f->lane, a);
@@ -133,6 +134,7 @@ void makeRoom(Worker *w) {
 void flushWarp(Worker *w, int warp) {
     Traffic *traffic = w->traffic;
     Trace &t = traffic->warps[warp];
+    if (UNLIKELY(w->exited != 0)) watchSkips(w, warp, t);
     for (const Request *r = t.requests; r < t.end; r++) countRequest(traffic, t, *r);
     if (UNLIKELY(w->samples != nullptr))
         for (const Request *r = t.requests; r < t.end; r++) sampleRequest(w, warp, t, *r);
@@ -154,7 +156,7 @@ void flushWarp(Worker *w, int warp) {
 }
 
 void countBulk(Worker *w, Addr a, uint64_t bytes, Op op, bool shared, Addr pc) {
-    uint32_t site = siteOf(w->traffic, pc, 16, op, shared);
+    uint32_t site = siteOf(w->traffic, keyOf(pc, 16, op, shared), 16, op, shared);
     if (site == maxSites)
         overfull(w, Table::Sites);
     else

@@ -28,7 +28,7 @@ struct Total {
     uint64_t fetched = 0, sentBack = 0; // sectors, by the model
     uint64_t variables = 0; // sectors of the module's variables that each launch wrote to, summed
     uint64_t heap = 0; // of each launch the most bytes of the kernels' heap in use at once, summed
-    std::map<Addr, Line> lines;
+    std::map<Addr, Line> lines;                             // by key
     std::map<std::pair<int, uint32_t>, uint64_t> blocks;    // basic blocks: module, offset → runs
     std::map<std::pair<int, int>, LineBarriers> barriersAt; // module, line
 };
@@ -57,9 +57,9 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
             total->sentBack += t->sentBack;
             total->variables += t->variables;
             for (Site &s : t->sites) {
-                Line &l = total->lines[s.pc];
+                Line &l = total->lines[s.key];
                 l.module = m->id;
-                l.pc = s.pc - m->base - 1;
+                l.pc = pcOf(s.key) - m->base - 1;
                 l.op = s.op;
                 l.shared = s.shared;
                 l.requests += s.requests;

@@ -12,11 +12,24 @@ constexpr unsigned maxSites = 4096, siteSlots = 4 * maxSites;
 // machine's memory.
 constexpr uint32_t maxOpen = 2048;
 
+// An instruction's accesses are counted apart by kind. By a generic pointer the same one may read
+// shared memory first and device memory later, and what the runtime does for a kernel has the
+// address of the call. So the counts know an access by a key: the address, with its kind above
+// the 48 bits that addresses have.
+constexpr unsigned pcBits = 48;
+inline Addr keyOf(Addr pc, unsigned n, Op op, bool shared) {
+    return pc | (Addr)__builtin_ctz(n) << pcBits | (Addr)op << (pcBits + 3) |
+           (Addr)shared << (pcBits + 5);
+}
+inline Addr pcOf(Addr key) {
+    return key & (((Addr)1 << pcBits) - 1);
+}
+
 // The addresses of one warp at one passing of an instruction. Nearly always
 // each half of the warp walks in equal steps, which takes 24 bytes instead of
 // 256; the rest is kept in full elsewhere.
 struct Request {
-    Addr pc;
+    Addr key;
     Addr base[2]; // of lanes 0 and 16, by extrapolation; 0, as long as there is none
     int32_t step[2];
     uint32_t mask;      // lanes that have come by
@@ -57,7 +70,7 @@ struct Shape {
 };
 
 struct Site {
-    Addr pc;
+    Addr key;
     unsigned size;
     Op op;
     bool shared;
@@ -67,7 +80,7 @@ struct Site {
 };
 
 struct Slot {
-    Addr pc;
+    Addr key;
     uint32_t site;
 };
 
@@ -76,7 +89,8 @@ struct Traffic {
     std::vector<Site> sites;
     Trace warps[32];
     uint64_t fetched = 0, sentBack = 0;
-    uint64_t read = 0;      // bytes of device memory that the running block has asked for
+    // Bytes that the running block has read of device memory, and of other blocks' shared memory.
+    uint64_t read = 0;
     uint64_t variables = 0; // sectors of the module's variables that were first written to here
     std::vector<uint32_t> marked; // sectors to forget when the launch is over
     Slot table[siteSlots];
@@ -90,7 +104,7 @@ Addresses expand(const Request &r, const Trace &t);
 unsigned passesOf(const Trace &t, const Request &r, Site &s); // of shared memory's banks
 
 // ---- trace.cpp --------------------------------------------------------------------
-void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr pc);
+void recordElsewhere(Worker *w, Addr a, unsigned n, Op op, bool shared, Addr key);
 
 inline void countOpen(Worker *w, Fiber *f) {
     if (LIKELY(++f->open != maxOpen)) return;
@@ -104,8 +118,9 @@ INLINE void recordTraffic(Worker *w, Addr a, unsigned n, Op op, bool shared, Add
     Fiber *f = w->current;
     Request *r = f->next;
     uint32_t bit = 1u << f->lane;
-    if (UNLIKELY(r->pc != pc || (r->mask & bit) || r->expected(f->lane) != a))
-        return recordElsewhere(w, a, n, op, shared, pc);
+    Addr key = keyOf(pc, n, op, shared);
+    if (UNLIKELY(r->key != key || (r->mask & bit) || r->expected(f->lane) != a))
+        return recordElsewhere(w, a, n, op, shared, key);
     r->mask |= bit;
     f->next = r + 1;
     countOpen(w, f);

@@ -121,7 +121,7 @@ void bring(const Brought &b, unsigned code, Addr pc, int line) {
     Worker *w = worker;
     Fiber *f = w->current;
     for (unsigned r = 0; r < Form(code).registers(); r++)
-        if (UNLIKELY((Addr)b.sums[r] - (Addr)f->stack >= stackSize))
+        if (UNLIKELY((Addr)b.sums[r] - (Addr)f->stack > stackSize - sizeof(uint32_t)))
             refuseHopper(w, "bad sums", line, "wgmma: its sums have to be local variables");
     WarpGroup &g = groupOf(w, f);
     g.brought[f->id % 128] = b;

@@ -122,6 +122,17 @@ struct LineBarriers {
     uint64_t met = 0, threads = 0;
 };
 
+// Lanes of a warp that returned while others had yet to come to a barrier, and what they alone did
+// before (skips.cpp).
+struct Skip {
+    int warp;
+    uint32_t gone;
+    int line = 0; // of the barrier; 0 as long as nobody waits there
+    bool told = false;
+    std::string text;
+    std::vector<Addr> did; // keys (traffic.h)
+};
+
 // What keeps a worker from going straight through the hook.
 enum Attention : uint32_t { PendingValue = 1, TraceFull = 2, InCluster = 4 };
 
@@ -153,8 +164,10 @@ struct alignas(64) Worker {
     bool meeting = false, ordered = false;     // within an atomic; and nobody else is
     uint64_t allSteps = 0, barriers = 0;
     std::map<int, LineBarriers> barriersAt; // by line
+    std::vector<Skip> skips;                // of the running block
     uint64_t longest = 0;                   // steps of the longest block of this launch
-    uint64_t mostRead = 0; // bytes of device memory that one block of it asked for, at most
+    uint64_t mostRead = 0; // the most that one block of it read, of device memory and of others'
+                           // shared memory
     uint64_t spilled = 0;  // bytes of local memory in this launch that no registers could hold
     Fiber *fibers = nullptr;
     Exchange *exchanges = nullptr; // by warp

@@ -67,9 +67,9 @@ extern "C" __global__ void unwritten_global(const float *fresh, float *y) {
 
 extern "C" __global__ void barrier_in_branch(float *y) {
     if (threadIdx.x < 16) {
-        y[threadIdx.x] = 1;
         __syncthreads(); // want: barrier not reached by all
     }
+    y[threadIdx.x] = 1;
 }
 
 extern "C" __global__ void two_barriers(float *y) {

@@ -20,6 +20,32 @@ extern "C" __global__ void with_second_barrier(const float *x, float *y, int n) 
     y[t] = sum;
 }
 
+// Threads without work return before the barrier: who has returned counts as arrived.
+extern "C" __global__ void returns_before_the_barrier(const float *x, float *y) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    if (t >= 40) {
+        y[t] = 0;
+        return;
+    }
+    s[t] = x[t];
+    __syncthreads();
+    y[t] = s[39 - t];
+}
+
+// Threads return one after the other, from within the loop.
+extern "C" __global__ void returns_round_by_round(const float *x, float *y) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    for (int round = 0;; round++) {
+        if (t >= 60 - 10 * round) return;
+        s[t] = x[t] + round;
+        __syncthreads();
+        if (t < 50 - 10 * round) y[t] = s[59 - 10 * round - t];
+        __syncthreads();
+    }
+}
+
 extern "C" __global__ void atomic_sum(float *y) {
     atomicAdd(y, 1.f);
 }

@@ -21,7 +21,7 @@ func unshared(v *verdict.Outcome, blocks, bytes uint64, seen supervise.Observed)
 		v.Reason = fmt.Sprintf("the values are right, but the work is not split: the largest launch has %s; use one for each part of each key head of each sequence, %d in all", count(most, "block"), blocks)
 	case bytes > 0 && read > bytes:
 		v.Passed = false
-		v.Reason = fmt.Sprintf("the values are right, but the work is not split: one block reads %d bytes of device memory, and its part takes less than %d", read, bytes)
+		v.Reason = fmt.Sprintf("the values are right, but the work is not split: one block reads %d bytes of device memory and of other blocks' shared memory, and its part takes less than %d", read, bytes)
 	}
 }
 

@@ -1,0 +1,12 @@
+// skips.h - threads that skip a barrier at which others wait, and go on: see skips.cpp.
+#pragma once
+#include "traffic.h"
+
+namespace simt {
+
+// watchSkips looks at what a warp has done since its last barrier, before that is counted.
+void watchSkips(Worker *w, int warp, const Trace &t);
+// leftBefore notes that a warp, some of whose lanes have returned, waits at a barrier.
+void leftBefore(Worker *w, int warp, int line);
+
+} // namespace simt
