@@ -1,11 +1,8 @@
 package folder
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -55,33 +52,19 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 		}
 	}
 	for _, t := range all {
-		stub, err := read(root, t, t.Dir)
+		stub, err := build.TaskFiles(root, t, t.Dir)
 		if err != nil {
 			return nil, nil, err
 		}
 		for name, data := range stub {
 			in.Stubs[name] = data
 		}
-		varied, _ := fs.Glob(os.DirFS(root), path.Join(rubric.VariantDir(t.Dir, "*"), "solution"))
-		for _, folder := range append([]string{path.Join(t.Dir, "solution")}, varied...) { // none in a tree without solutions
-			files, err := read(root, t, folder)
-			if err != nil {
-				return nil, nil, err
-			}
-			publish(&in, folder, files)
+		solutions, err := build.Published(root, t)
+		if err != nil {
+			return nil, nil, err
 		}
-		for _, name := range build.Versions(root, t) {
-			all, err := build.VersionFiles(root, t, name)
-			if err != nil {
-				return nil, nil, err
-			}
-			files := map[string][]byte{}
-			for _, f := range all {
-				if build.OfVersions(f) {
-					files[path.Join(t.Dir, f.Name)] = f.Data
-				}
-			}
-			publish(&in, path.Join(t.Dir, "solution", "_versions", name), files)
+		for _, s := range solutions {
+			in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: s.Folder, Past: similar.Published}, Files: s.Files})
 		}
 	}
 	result := similar.Compare(in)
@@ -90,7 +73,21 @@ func alikeIn(root string, all []*rubric.Task, s batch.Settings, records []*recor
 	if result.Shipped, err = shippedIn(root, all, in.Works); err != nil {
 		return nil, nil, err
 	}
+	result.Shipped = append(result.Shipped, likeSolutions(records)...)
 	return result, textsOf(result, in), nil
+}
+
+// likeSolutions are the functions of published solutions that were found when the class was graded, by the comparison that
+// macros and inserted statements hide nothing from.
+func likeSolutions(records []*record.Record) (found []similar.Copied) {
+	for _, r := range latest(records) {
+		for _, t := range r.Tasks {
+			if like := t.Result.Like; len(like) > 0 { // the first is the most
+				found = append(found, similar.Copied{By: similar.Origin{ID: r.Student.ID, Name: r.Student.Name, Attempt: r.Attempt}, Task: t.Result.Dir, Of: like[0].Of, Share: like[0].Share})
+			}
+		}
+	}
+	return found
 }
 
 // shippedIn finds what releases ship: of each task and file of the course's the function of which most is there.
@@ -108,19 +105,12 @@ func shippedIn(root string, all []*rubric.Task, works []similar.Work) (found []s
 			for _, c := range library.Find(name, w.Files[name]) { // the largest share first
 				if key := [2]string{path.Dir(name), c.Of.File}; !seen[key] {
 					seen[key] = true
-					found = append(found, similar.Copied{By: w.Origin, Task: path.Dir(name), Of: fmt.Sprintf("%s:%d-%d", c.Of.File, c.Of.From, c.Of.To), Share: c.Share})
+					found = append(found, similar.Copied{By: w.Origin, Task: path.Dir(name), Of: c.Of.Place(), Share: c.Share})
 				}
 			}
 		}
 	}
 	return found, nil
-}
-
-// publish adds a solution of the course's own, if it has files.
-func publish(in *similar.Input, folder string, files map[string][]byte) {
-	if len(files) > 0 {
-		in.Published = append(in.Published, similar.Work{Origin: similar.Origin{ID: folder, Past: similar.Published}, Files: files})
-	}
 }
 
 // textsOf are the files of those that are in a pair.
@@ -135,22 +125,6 @@ func textsOf(r *similar.Result, in similar.Input) map[similar.Origin]map[string]
 		}
 	}
 	return texts
-}
-
-// read reads those of a task's files that students may change, from one folder or another.
-func read(root string, t *rubric.Task, folder string) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	for _, f := range t.Files {
-		data, err := os.ReadFile(filepath.Join(root, folder, f))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return nil, err
-		default:
-			files[path.Join(t.Dir, f)] = data
-		}
-	}
-	return files, nil
 }
 
 // latest are the last readable attempts, one a student or group; records are in order of these.

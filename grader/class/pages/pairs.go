@@ -29,14 +29,19 @@ func likenesses(r *similar.Result) (all []likeRow) {
 	add := func(by similar.Origin, task, of string, share float64) {
 		all = append(all, likeRow{first(by.Name, by.ID), by.ID, task, of, by.Attempt, share})
 	}
+	whole := map[[2]string]bool{} // of whom, in which task, the text as it stands is like a solution
 	for _, p := range r.Pairs {
 		for _, t := range p.Tasks {
 			if p.B.Past == similar.Published {
 				add(p.A, t.Task, p.B.ID, t.Share)
+				whole[[2]string{p.A.ID, t.Task}] = true
 			}
 		}
 	}
 	for _, c := range r.Shipped {
+		if ofSolution := strings.Contains(c.Of, "/solution/"); ofSolution && whole[[2]string{c.By.ID, c.Task}] {
+			continue
+		}
 		add(c.By, c.Task, c.Of, c.Share)
 	}
 	slices.SortStableFunc(all, func(a, b likeRow) int { return cmp.Compare(b.Share, a.Share) })

@@ -11,10 +11,10 @@ type Result struct {
 	Pairs    []Pair   // of people, the most alike first; then those with published solutions
 	More     int      // pairs of people that are not listed any more
 	Left     []string // what could not be compared, and why
-	Shipped  []Copied // code of the course's own in what the class handed in
+	Shipped  []Copied // code of the course's own in what the class handed in: shipped, or of a solution
 }
 
-// Copied is a function that every release ships, and that somebody handed in.
+// Copied is a function that every release ships, or that a solution has, and that somebody handed in.
 type Copied struct {
 	By    Origin
 	Task  string // its folder

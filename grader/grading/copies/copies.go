@@ -31,6 +31,12 @@ type Function struct {
 	own        int         // tokens of these
 }
 
+// Place is where the course has it.
+func (f Function) Place() string { return fmt.Sprintf("%s:%d-%d", f.File, f.From, f.To) }
+
+// Anybodys tells that it has too few statements of its own: other statements between them hide it.
+func (f Function) Anybodys() bool { return f.own == 0 }
+
 // enough is the share of its fingerprints that makes a copy.
 func (f Function) enough() float64 {
 	if f.tokens >= long {
@@ -49,12 +55,12 @@ type Copy struct {
 
 // String names both places.
 func (c Copy) String() string {
-	return fmt.Sprintf("%s:%d-%d is %s:%d-%d (%.0f %% of it)", c.File, c.From, c.To, c.Of.File, c.Of.From, c.Of.To, 100*c.Share)
+	return fmt.Sprintf("%s:%d-%d is %s (%.0f %% of it)", c.File, c.From, c.To, c.Of.Place(), 100*c.Share)
 }
 
 // Named tells whether a place, as String gives it, names the same function of the course's.
 func (c Copy) Named(place string) bool {
-	return strings.Contains(place, fmt.Sprintf(" is %s:%d-%d (", c.Of.File, c.Of.From, c.Of.To))
+	return strings.Contains(place, " is "+c.Of.Place()+" (")
 }
 
 var brace, endBrace, semicolon, function = hash("{"), hash("}"), hash(";"), hash("func")

@@ -26,9 +26,6 @@ const (
 	text
 )
 
-// mostTokens of a file are looked at: far more than a solution has, and a bound for hostile ones.
-const mostTokens = 60_000
-
 // Tokens cuts a file up, and leaves out what says nothing; nil for a file that is neither Go nor CUDA.
 func Tokens(name string, data []byte) []Token { return telling(cut(name, data)) }
 
@@ -58,7 +55,7 @@ func goTokens(data []byte) (all []Token) {
 	file := set.AddFile("", -1, len(data))
 	var s scanner.Scanner
 	s.Init(file, data, func(token.Position, string) {}, 0) // broken files are cut up as far as that goes
-	for len(all) < mostTokens {
+	for {
 		at, t, _ := s.Scan()
 		if t == token.EOF {
 			break
@@ -104,7 +101,7 @@ func set(list string) map[string]bool {
 // stand for nothing, each from its definition on.
 func cudaTokens(code string, nothing map[string]int) (all []Token) {
 	line := int32(1)
-	for i := 0; i < len(code) && len(all) < mostTokens; {
+	for i := 0; i < len(code); {
 		c := code[i]
 		end := i + 1
 		switch {
@@ -136,13 +133,29 @@ func cudaTokens(code string, nothing map[string]int) (all []Token) {
 			if words[code[i:end]] {
 				kind = hash(code[i:end])
 			}
-			if from, is := nothing[code[i:end]]; !is || i < from {
-				all = append(all, Token{kind, line})
+			if from, is := nothing[code[i:end]]; is && i >= from {
+				break
 			}
+			if signs, is := spelled[code[i:end]]; is {
+				all = append(all, ofSigns(signs, line)...)
+				break
+			}
+			all = append(all, Token{kind, line})
 		default:
 			all = append(all, Token{hash(code[i:end]), line})
 		}
 		i = end
+	}
+	return all
+}
+
+// spelled are C++'s words for signs; kinds are those of single signs.
+var spelled = map[string]string{"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~",
+	"and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!="}
+
+func ofSigns(signs string, line int32) (all []Token) {
+	for i := range len(signs) {
+		all = append(all, Token{hash(signs[i : i+1]), line})
 	}
 	return all
 }

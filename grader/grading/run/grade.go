@@ -92,12 +92,18 @@ func (o Options) task(ctx context.Context) (verdict.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	published, err := o.published()
+	if err != nil {
+		return v, err
+	}
 	for _, f := range ready.files {
 		if library != nil && f.Task == t.Dir {
-			v.Copies = noteCopies(v.Copies, library.Find(path.Join(f.Task, path.Base(f.Name)), f.Data))
+			name := path.Join(f.Task, path.Base(f.Name))
+			v.Copies = noteCopies(v.Copies, library.Find(name, f.Data))
+			v.Like = noteLike(v.Like, t.Dir, published.Find(name, f.Data))
 		}
 	}
-	err = o.measure(ctx, ready, s, &v, library)
+	err = o.measure(ctx, ready, s, &v, library, published)
 	var broken *build.Error
 	if errors.As(err, &broken) {
 		return score.Refuse(v, t, broken.Error()), nil
@@ -124,7 +130,7 @@ func (o Options) deviceName() string {
 var noDevice = pass{kind: problem.NoDevice, open: func(*rubric.Task, []gate.File) (supervise.Backend, error) { return supervise.None{}, nil }}
 
 // measure builds for each device, runs the cases there, and scores.
-func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict, library *copies.Library) error {
+func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdict.Verdict, library, published *copies.Library) error {
 	var warnings []string
 	measured := make([]score.Measured, len(s.Checks))
 	passes := o.passes
@@ -181,7 +187,9 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 		giveBack()
 		for _, e := range backend.Expanded() {
 			if library != nil && e.Folder == o.Task.Dir {
-				v.Copies = noteCopies(v.Copies, library.FindExpanded(e.Folder, handedIn(ready.files, e)))
+				lines := handedIn(ready.files, e)
+				v.Copies = noteCopies(v.Copies, library.FindExpanded(e.Folder, lines))
+				v.Like = noteLike(v.Like, e.Folder, published.FindExpanded(e.Folder, lines))
 			}
 		}
 		if closed := backend.Close(); err == nil {

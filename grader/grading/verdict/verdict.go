@@ -29,8 +29,15 @@ type Verdict struct {
 	Refused  string // why nothing ran: the gate's or the compiler's words
 	Checks   []Check
 	Copies   []string `json:",omitempty"`        // places that are what the course ships: a person has to look at them
+	Like     []Like   `json:",omitempty"`        // published solutions that it is like: for whoever teaches
 	Held     []Held   `json:"held,omitempty"`    // checks that await a person
 	Reports  []Report `json:"reports,omitempty"` // what Results.md reports besides, in the rubric's order
+}
+
+// Like is a function of a published solution, and how much of it was handed in.
+type Like struct {
+	Of    string // its place: "task2_unfused/solution/kernels.cu:10-80"
+	Share float64
 }
 
 // Report is something that was measured, and is not scored.
