@@ -202,3 +202,29 @@ func inMemory(e ast.Expr) bool {
 	u, ok := e.(*ast.UnaryExpr)
 	return ok && u.Op == token.AND
 }
+
+// TestNoFoldersNameIsAPattern: filepath.Glob takes a folder named "GPU [2026]" for a pattern, and finds nothing in it.
+// glob.In does not.
+func TestNoFoldersNameIsAPattern(t *testing.T) {
+	set := token.NewFileSet()
+	for path, file := range goFiles(t, set) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) == 0 {
+				return true
+			}
+			f, is := call.Fun.(*ast.SelectorExpr)
+			if !is || f.Sel.Name != "Glob" {
+				return true
+			}
+			if of, is := f.X.(*ast.Ident); is && of.Name == "filepath" {
+				_, literal := call.Args[0].(*ast.BasicLit)
+				assert.True(t, literal, "%s: glob.In finds files below a folder of any name", set.Position(call.Pos()))
+			}
+			return true
+		})
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"flashlab/internal/glob"
 )
 
 // Cublas finds the file of cuBLAS: the toolkit's own, or the one that PyTorch's wheels
@@ -31,7 +33,7 @@ func wheels() (dirs []string) {
 	}
 	for _, dir := range strings.Fields(string(out)) {
 		dirs = append(dirs, filepath.Join(dir, "cublas", "lib"))
-		versions, _ := filepath.Glob(filepath.Join(dir, "cu[0-9]*", "lib"))
+		versions, _ := glob.In(dir, "cu[0-9]*/lib")
 		dirs = append(dirs, versions...)
 	}
 	return dirs
@@ -40,7 +42,7 @@ func wheels() (dirs []string) {
 // newest is the library with the highest number in the first folder that has any.
 func newest(dirs []string) string {
 	for _, dir := range dirs {
-		files, _ := filepath.Glob(filepath.Join(dir, "libcublas.so.[0-9][0-9]")) // in order
+		files, _ := glob.In(dir, "libcublas.so.[0-9][0-9]") // in order
 		if len(files) > 0 {
 			return files[len(files)-1]
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"flashlab/device"
+	"flashlab/internal/glob"
 )
 
 // The shapes that messages have, from the four programs that nvcc runs.
@@ -159,7 +160,7 @@ var fileLine = regexp.MustCompile(`^\s*\.file\s+(\d+)\s+"([^"]*)"`)
 // ptxLines maps the lines of the PTX that was kept in dir to lines of the source's files, which lie
 // in dir as well, by the .loc directives that -lineinfo leaves.
 func ptxLines(dir string, src device.Source) map[int]place {
-	found, _ := filepath.Glob(filepath.Join(dir, "*.ptx"))
+	found, _ := glob.In(dir, "*.ptx")
 	if len(found) != 1 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 )
 
 // headers are the folders of simt.h as g++ has read it: most of a small kernel's compilation is
@@ -108,7 +109,7 @@ const mostPrecompiled = 16
 // forgetPrecompiled makes room for one more. Who reads a header that goes has it open, or reads
 // simt.h instead.
 func forgetPrecompiled(cacheDir string) {
-	dirs, _ := filepath.Glob(filepath.Join(cacheDir, "simt-gch-*"))
+	dirs, _ := glob.In(cacheDir, "simt-gch-*")
 	used := map[string]time.Time{}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil {

@@ -18,6 +18,7 @@ import (
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/rubric"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 )
 
 // Whole is the base that every task has, today's solution: what needs a set of right files takes this one.
@@ -39,7 +40,7 @@ func (b Base) Path(root string) string {
 
 // Bases are all of a task's.
 func Bases(root string, t *rubric.Task) (all []Base, err error) {
-	entries, err := filepath.Glob(Base{Task: t, Name: "*"}.Path(root))
+	entries, err := glob.In(Base{Task: t}.Path(root), "*")
 	for _, entry := range entries {
 		b := Base{Task: t, Name: strings.TrimSuffix(filepath.Base(entry), ".toml")}
 		if err := b.read(root); err != nil {

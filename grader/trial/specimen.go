@@ -13,6 +13,7 @@ import (
 
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/verdict"
+	"flashlab/internal/glob"
 )
 
 // The kinds of specimens, each a folder with a folder for each task.
@@ -69,7 +70,7 @@ type Edit struct{ File, Find, Replace string }
 // Load reads the specimens of a kind that are of these tasks, task by task and by name.
 func Load(root, kind string, tasks ...*rubric.Task) (all []Specimen, err error) {
 	for _, t := range tasks {
-		files, err := filepath.Glob(filepath.Join(root, "grader", "trial", "specimens", kind, t.Dir, "*.toml"))
+		files, err := glob.In(filepath.Join(root, "grader", "trial", "specimens", kind, t.Dir), "*.toml")
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"flashlab/internal/glob"
 	"flashlab/internal/repo"
 )
 
@@ -80,7 +81,7 @@ func (r *Tests) look() (err error) {
 	r.commit = Commit(r.root)
 	r.of = Of{Tests: []string{r.Package}, Files: []string{"go.mod"}, Texts: r.versions()}
 	for _, pattern := range r.Reads {
-		found, err := filepath.Glob(filepath.Join(r.root, pattern))
+		found, err := glob.In(r.root, pattern)
 		if err != nil || len(found) == 0 {
 			return fmt.Errorf("the record of %s: no file is %s", r.Package, pattern)
 		}

@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"flashlab/internal/glob"
 )
 
 // Tree is the packages of a course's tree, with what each is made of.
@@ -110,7 +112,7 @@ func (t *Tree) files(of Of) []string {
 		p := t.packages[path]
 		todo = slices.Concat(todo, p.TestImports, p.XTestImports)
 		for _, pattern := range slices.Concat(p.TestGoFiles, p.XTestGoFiles, p.TestEmbedPatterns, p.XTestEmbedPatterns, []string{"testdata"}) {
-			for _, path := range filesLike(filepath.Join(p.Dir, strings.TrimPrefix(pattern, "all:"))) {
+			for _, path := range filesLike(p.Dir, strings.TrimPrefix(pattern, "all:")) {
 				names[strings.TrimPrefix(path, t.root+"/")] = true
 			}
 		}
@@ -140,8 +142,8 @@ func (t *Tree) files(of Of) []string {
 }
 
 // filesLike are the files that a pattern names, itself or by their folder; but the record is none of them.
-func filesLike(pattern string) (paths []string) {
-	found, _ := filepath.Glob(pattern)
+func filesLike(folder, pattern string) (paths []string) {
+	found, _ := glob.In(folder, pattern)
 	for _, path := range found {
 		_ = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, "/"+ofTests) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"flashlab/internal/glob"
 )
 
 // Corpus adds as many changed inputs as FLASHLAB_FUZZ says, none without it, of the corpus in testdata/fuzz. The
@@ -61,7 +63,7 @@ func parse(setting string) (count int, seed uint64, err error) {
 
 // kept reads the inputs of a corpus: files of Go's form 'go test fuzz v1', whose values are []byte and string.
 func kept(folder string) ([][]any, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	files, err := glob.In(folder, "*")
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("%s: no inputs are kept there (%v): `make fuzz` finds some", folder, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"flashlab/grader/grading/timing"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 )
 
 // Document is all of docs/reference.json. A run of one task replaces that task's part.
@@ -164,7 +165,7 @@ func PartFile(task registry.Name) string { return "part-" + string(task) + ".jso
 
 // ReadParts makes a document of the parts in a folder.
 func ReadParts(dir string) (d Document, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, PartFile("*")))
+	files, err := glob.In(dir, PartFile("*"))
 	if err != nil {
 		return d, err
 	}

@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 	"flashlab/internal/harmless"
 )
 
@@ -124,7 +125,7 @@ func (p *Plan) Part(ctx context.Context, o Options, unit int, dir string) error 
 // before copies the existing records of the unit's student.
 func (p *Plan) before(u Unit, dir string) error {
 	from := []string{p.Out}
-	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", keyName))
+	parts, _ := glob.In(filepath.Dir(dir), "*/"+keyName)
 	for _, name := range parts {
 		key, err := os.ReadFile(name)
 		if other := filepath.Dir(name); err == nil && string(key) == u.Key && other != dir {

@@ -20,6 +20,7 @@ import (
 	"flashlab/grader/class/record"
 	"flashlab/grader/slurm"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 	"flashlab/internal/harmless"
 )
 
@@ -161,7 +162,7 @@ func (r *run) planKey() string {
 
 // collect moves what finished parts have produced into the batch's folder.
 func (r *run) collect() error {
-	ended, err := filepath.Glob(r.path("parts", "*", "done.json"))
+	ended, err := glob.In(r.dir, "parts/*/done.json")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 )
 
 // Overlay maps files of the tree to their replacements; "" hides a file.
@@ -53,7 +55,7 @@ func Solutions(root string, tasks []*rubric.Task) (Overlay, error) {
 			}
 			o[filepath.Join(root, t.Dir, f)] = solution
 		}
-		tests, err := filepath.Glob(filepath.Join(root, t.Solution(), "*_test.go"))
+		tests, err := glob.In(filepath.Join(root, t.Solution()), "*_test.go")
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +90,8 @@ func Submission(root string, t *rubric.Task, files []gate.File, dir string) (o O
 		o[filepath.Join(root, f.Task, f.Name)] = copied
 	}
 	for _, one := range registry.All {
-		for _, in := range []string{"solution", filepath.Join(rubric.VariantDir("", "*"), "solution")} {
-			solutions, err := filepath.Glob(filepath.Join(root, one.Dir, in, "*.go"))
+		for _, in := range []string{"solution", path.Join(rubric.VariantDir("", "*"), "solution")} {
+			solutions, err := glob.In(filepath.Join(root, one.Dir), path.Join(in, "*.go"))
 			if err != nil {
 				return nil, nil, err
 			}

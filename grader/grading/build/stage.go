@@ -18,6 +18,7 @@ import (
 
 	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 	"flashlab/internal/jail"
 )
 
@@ -155,7 +156,7 @@ func staged(ctx context.Context, root, tags string, env []string) ([]string, err
 		}
 	}
 	if tags != "" { // headers that only the C compiler looks for
-		more, err := filepath.Glob(filepath.Join(root, "device", "cuda", "compat", "*"))
+		more, err := glob.In(filepath.Join(root, "device", "cuda", "compat"), "*")
 		if err != nil {
 			return nil, err
 		}

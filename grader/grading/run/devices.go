@@ -19,6 +19,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/glob"
 	"flashlab/internal/jail"
 	"flashlab/nn"
 )
@@ -233,8 +234,8 @@ func same(one, src device.Source) bool {
 func (d Devices) ofTheCourse() func(device.Source) bool {
 	all, _ := nn.Sources() // embedded: they are there
 	for _, t := range registry.All {
-		headers := textsOf(filepath.Join(d.Root, t.Dir, "*.cuh"))
-		for name, text := range textsOf(filepath.Join(d.Root, t.Dir, "*.cu")) {
+		headers := textsOf(filepath.Join(d.Root, t.Dir), "*.cuh")
+		for name, text := range textsOf(filepath.Join(d.Root, t.Dir), "*.cu") {
 			all = append(all, device.Source{Name: name, Text: text, Files: headers})
 		}
 	}
@@ -254,9 +255,9 @@ func courseFiles(all, some map[string]string) bool {
 }
 
 // textsOf reads the files that a pattern finds, by name.
-func textsOf(pattern string) map[string]string {
+func textsOf(folder, pattern string) map[string]string {
 	texts := map[string]string{}
-	files, _ := filepath.Glob(pattern)
+	files, _ := glob.In(folder, pattern)
 	for _, f := range files {
 		if text, err := os.ReadFile(f); err == nil {
 			texts[filepath.Base(f)] = string(text)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"flashlab/grader/tasks/registry"
+	"flashlab/internal/glob"
 	"flashlab/internal/jail"
 	"flashlab/internal/repo"
 )
@@ -165,7 +166,7 @@ func hide() (string, error) {
 		patterns = append(patterns, t.Dir+"/solution", t.Dir+"/rubric.toml")
 	}
 	for _, pattern := range patterns {
-		found, err := filepath.Glob(filepath.Join(tree, pattern))
+		found, err := glob.In(tree, pattern)
 		if err != nil {
 			return "", err
 		}

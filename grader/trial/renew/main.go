@@ -19,6 +19,7 @@ import (
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/trial"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 	"flashlab/internal/repo"
 )
 
@@ -121,7 +122,7 @@ func renew(w io.Writer, root string, tasks []*rubric.Task) error {
 func numbered(root string, n int) []string {
 	var found []string
 	for _, in := range []string{"*", "*/*"} {
-		some, _ := filepath.Glob(filepath.Join(root, "grader", "trial", "_bases", in, fmt.Sprintf("*_%d", n)))
+		some, _ := glob.In(filepath.Join(root, "grader", "trial", "_bases"), fmt.Sprintf("%s/*_%d", in, n))
 		found = append(found, some...)
 	}
 	return found
