@@ -23,10 +23,14 @@ type given struct {
 	Override
 	receipt string // digits of the attempt's hash, or unread
 	files   string // the task's files in that attempt; "" if no attempt here has the receipt
+	several bool   // the digits are those of attempts that differ: whoever makes two such wants one for the other
 }
 
 // fits tells whether an override was given for this attempt; nil is a student without one.
 func (g given) fits(r *record.Record) bool {
+	if g.several {
+		return false
+	}
 	if r == nil || r.Trouble != "" {
 		return g.receipt == unread
 	}
@@ -71,8 +75,14 @@ func (c Class) bound(attempts map[string][]*record.Record) (all []given) {
 				c.Tables.Accepted[o.key()] = g.receipt
 			}
 		}
+		whole := ""
 		for _, r := range attempts[o.Student] {
-			if part := r.Task(o.Task); g.receipt != unread && part != nil && strings.HasPrefix(r.Submission.SHA256, g.receipt) {
+			if g.receipt == unread || !strings.HasPrefix(r.Submission.SHA256, g.receipt) {
+				continue
+			}
+			g.several = g.several || whole != "" && whole != r.Submission.SHA256
+			whole = r.Submission.SHA256
+			if part := r.Task(o.Task); part != nil {
 				g.files = part.Files
 			}
 		}
@@ -118,6 +128,8 @@ func (c Class) overridden(all []given, entries []Entry) (notes []string) {
 		}
 		row := fmt.Sprintf("%s: %s's %s for %s", g.Where(), g.Student, points(g.Points), g.what())
 		switch {
+		case g.several:
+			notes = append(notes, fmt.Sprintf("%s do not count: attempts that differ have the receipt %s. That does not happen by chance: look at them, and write all 64 digits of one (SHA256 in its record) into the column receipt", row, short(g.receipt)))
 		case !g.fits(now) && !slices.ContainsFunc(all, func(other given) bool {
 			return other.Student == g.Student && other.what() == g.what() && other.fits(now)
 		}):

@@ -51,6 +51,21 @@ func TestAnOverrideCountsForItsAttempt(t *testing.T) {
 	}
 }
 
+// TestDigitsOfTwoAttemptsCountForNeither: two submissions with the same twelve digits are made in seconds, one to be
+// looked at and one to hand in later.
+func TestDigitsOfTwoAttemptsCountForNeither(t *testing.T) {
+	shown, later := handedIn("a", 1, "11aa", part("2", "x", 0.2)), handedIn("a", 2, "11aa", part("2", "y", 0.1))
+	later.Submission.SHA256 = shown.Submission.SHA256[:12] + strings.Repeat("b", 52)
+	for receipt, want := range map[string]float64{"11aa11aa11aa": 0.3, shown.Submission.SHA256: 0.3, later.Submission.SHA256: 3} {
+		c := Class{Course: parsed(t, "tasks = [2]\nattempt = \"last\"\n"), Rubrics: rubrics, Records: []*record.Record{shown, later}, Tables: Tables{Accepted: map[string]string{},
+			Overrides: []Override{{Student: "a", Task: "2", Points: 3, Reason: "r", By: "kt", Receipt: receipt, place: place{"overrides.csv", 2}}}}}
+		assert.InDelta(t, want, grades(c)["a"].Points, 1e-9, receipt)
+		if len(receipt) == 12 {
+			assert.Contains(t, strings.Join(c.Notices(c.Entries()), "\n"), "attempts that differ have the receipt 11aa 11aa 11aa")
+		}
+	}
+}
+
 func TestAnOverrideWithoutAnAttempt(t *testing.T) {
 	c := Class{Course: parsed(t, "tasks = [2]\n"), Rubrics: rubrics, Tables: Tables{Overrides: []Override{{Student: "a", Task: "2", Points: 3, Reason: "shown", By: "kt", place: place{"overrides.csv", 2}}}, Accepted: map[string]string{}}}
 	c.Records = []*record.Record{{Student: record.Student{ID: "a"}, Attempt: 1, Trouble: "it is empty"}}

@@ -236,3 +236,31 @@ func TestAnswersAreFoundInResults(t *testing.T) {
 	assert.Empty(t, Answers(nil))
 	assert.LessOrEqual(t, len(Answers([]byte("## Task 1: x\n#### 1. y\n" + strings.Repeat("long ", 5000)))[0].Text), 4100)
 }
+
+// TestNoHandInBringsTheClassesOwnFiles: the instructor's tables and what a batch writes, wherever a submission has files of
+// their names, change nothing of what it holds.
+func TestNoHandInBringsTheClassesOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	own := []file{{name: "task2_unfused/attention.go", text: "a"}, {name: "task2_unfused/kernels.cu", text: "k"}}
+	read := func(more ...file) Content {
+		name := filepath.Join(dir, "work.zip")
+		require.NoError(t, os.WriteFile(name, zipOf(t, append(more, own...)...), 0o644))
+		c, err := Read(name, permitted)
+		require.NoError(t, err)
+		return c
+	}
+	plain := read()
+	for _, name := range []string{"course.toml", "roster.csv", "overrides.csv", "times.csv", "canvas.csv", "moodle.csv", "site.toml", "release.json", "go.mod", "rubric.toml", "submission_metadata.yml",
+		"gradebook.csv", "feedback.md", "settings.json", "accepted.json", "plan.json", "done.json", "unit", "jobs.json", "records/a-1.json", ".slurm/parts/0/done.json", "task2_unfused/solution/kernels.cu"} {
+		for _, folder := range []string{"", "task2_unfused/", "task2_unfused/solution/", "out/", "../"} {
+			if folder == "../" {
+				_, err := Read(saved(t, "other.zip", zipOf(t, append(own, file{name: folder + name, text: "x"})...)), permitted)
+				assert.ErrorContains(t, err, "leads out of the archive", name)
+				continue
+			}
+			c := read(file{name: folder + name, text: "x"})
+			assert.Equal(t, plain.Files, c.Files, folder+name)
+			assert.Equal(t, plain.Receipt, c.Receipt, folder+name)
+		}
+	}
+}

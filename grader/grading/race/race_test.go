@@ -24,6 +24,7 @@ type fake struct {
 	takes   func(run int) time.Duration
 	spoil   func(f *fake, from int, piece []float32)
 	outside string
+	apart   func(run int) time.Duration // the host's clock from the device's
 	bad     uint32
 	runs    int
 	seed    uint64 // of the inputs that it looks at
@@ -36,7 +37,11 @@ func (f *fake) Run(t wire.Turn) timing.Run {
 	f.runs++
 	f.seed = t.Seed
 	d := f.takes(f.runs)
-	return timing.Run{Took: wire.Took{Device: d.Nanoseconds(), Host: d.Nanoseconds(), Bad: f.bad, Outside: f.outside}, Wall: d}
+	host := d
+	if f.apart != nil {
+		host += f.apart(f.runs)
+	}
+	return timing.Run{Took: wire.Took{Device: d.Nanoseconds(), Host: host.Nanoseconds(), Bad: f.bad, Outside: f.outside}, Wall: host}
 }
 
 func (f *fake) Pieces(from []int, size int) (all []float32, _ *wire.Error) {
@@ -78,6 +83,17 @@ func TestRace(t *testing.T) {
 	assert.Less(t, entries[0].Error, 1.0)
 	assert.LessOrEqual(t, entries[0].Usual, entries[0].Worst)
 	assert.Positive(t, entries[0].Usual)
+}
+
+// TestWhatTheDevicesClockAlwaysLeavesOutIsHeld: less than another program may delay one run, but in every run.
+func TestWhatTheDevicesClockAlwaysLeavesOutIsHeld(t *testing.T) {
+	hidden := race(t, func(f *fake) { f.apart = func(int) time.Duration { return 10 * time.Millisecond } })
+	assert.Contains(t, hidden[0].Held, "the clocks do not agree in any of 6 runs")
+	assert.Empty(t, hidden[1].Held)
+	busy := race(t, func(f *fake) {
+		f.apart = func(run int) time.Duration { return time.Duration(min(run%3, 1)) * 19 * time.Millisecond }
+	})
+	assert.Empty(t, busy[0].Held, "a host that others use as well")
 }
 
 func TestErrorOfMostRuns(t *testing.T) {

@@ -1,7 +1,9 @@
 package timing
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"flashlab/device"
@@ -25,7 +27,11 @@ type Work struct {
 const (
 	lateness = 100 * time.Microsecond // to find the device idle, and to say so
 	idleness = 20 * time.Millisecond  // of a host that other programs use as well
+	waiting  = 6 * time.Millisecond   // in each of several runs: the device may still fill the cache when a call begins
 )
+
+// enough runs show what other programs do to the host, for they do not do it to all.
+const enough = 3
 
 // Time of a run in nanoseconds. What went on after the call's own queue was done is
 // part of it.
@@ -72,6 +78,20 @@ func Hold(r Run, w Work, l device.Limits) string {
 		return fmt.Sprintf("the clocks do not agree: %v on the device, %v in the worker, %v outside", took, time.Duration(r.Host), r.Wall)
 	case time.Duration(r.Host)-took > max(took, idleness):
 		return fmt.Sprintf("the clocks do not agree: %v on the device, but the call took %v", took, time.Duration(r.Host))
+	}
+	return ""
+}
+
+// HoldAll says why the times of several runs are not believed, though each by itself may be; "" where they are. What
+// the device's clock leaves out it leaves out every time, so the run in which the clocks agree best decides.
+func HoldAll(runs []Run) string {
+	if len(runs) < enough {
+		return ""
+	}
+	apart := func(r Run) time.Duration { return time.Duration(r.Host) - time.Duration(r.Time()) }
+	best := slices.MinFunc(runs, func(a, b Run) int { return cmp.Compare(apart(a), apart(b)) })
+	if took := time.Duration(best.Time()); apart(best) > max(took/20, waiting) {
+		return fmt.Sprintf("the clocks do not agree in any of %d runs: %v on the device at best, but the call took %v", len(runs), took, time.Duration(best.Host))
 	}
 	return ""
 }
