@@ -160,6 +160,8 @@ func (c *compiler) checkFlags() []string {
 	if c.clang {
 		return []string{"-fsanitize=thread", "-fsanitize=array-bounds",
 			"-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+			// Two branches' accesses stay two: a thread that returns does not do what others do behind a barrier.
+			"-mllvm", "-sink-common-insts=false", "-mllvm", "-enable-tail-merge=false",
 			"-mllvm", "-tsan-instrument-read-before-write=1",
 			"-mllvm", "-tsan-distinguish-volatile=1",
 			"-mllvm", "-tsan-instrument-func-entry-exit=0"}
@@ -168,7 +170,9 @@ func (c *compiler) checkFlags() []string {
 		"--param", "tsan-distinguish-volatile=1",
 		"--param", "tsan-instrument-func-entry-exit=0",
 		"-fno-tree-vectorize", "-fno-tree-slp-vectorize",
-		"-fno-tree-loop-distribute-patterns", "-fno-store-merging"}
+		"-fno-tree-loop-distribute-patterns", "-fno-store-merging",
+		// As above.
+		"-fno-tree-cselim", "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-tree-sink"}
 }
 
 // run executes the compiler in a directory, with a bound on its time.

@@ -102,7 +102,7 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Message = "threads of one block wait at different barriers"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "move __syncthreads() out of the branch, so that all threads pass the same one"
-	case "barrier not reached by all":
+	case skippedBarrier:
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "move __syncthreads() out of the branch or the loop, so that all threads pass it; a thread without work may also return before it"

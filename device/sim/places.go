@@ -197,6 +197,20 @@ func (p *places) line(address uint64, own func(file string) bool) (row, bool) {
 	return row{}, false
 }
 
+// exactly is the row of an address itself, or of the call that was expanded there; without a line where the compiler
+// gives none, as to what it has made of two lines.
+func (p *places) exactly(address uint64, own func(file string) bool) row {
+	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].address > address }) - 1
+	switch {
+	case i < 0:
+		return row{}
+	case own(p.rows[i].file):
+		return p.rows[i]
+	}
+	call, _ := p.caller(address, own)
+	return call
+}
+
 // caller finds the innermost call in one's own files that was expanded at an address.
 func (p *places) caller(address uint64, own func(file string) bool) (row, bool) {
 	var best *inlined

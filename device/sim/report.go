@@ -78,6 +78,9 @@ func (d *Device) Report() (*trace.Report, error) {
 	}
 	var all, notes []explained
 	for _, f := range raw.Findings {
+		if f.Kind == skippedBarrier && !d.shows(f) {
+			continue
+		}
 		if f.Check == "note" {
 			notes = append(notes, d.explain(f))
 		} else {

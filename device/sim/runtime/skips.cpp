@@ -1,7 +1,8 @@
 // skips.cpp - threads that skip a barrier and go on. On a GPU, who has returned counts as arrived:
 // a thread without work may return before a barrier at which others of its warp wait. One that has
 // skipped the barrier returns as well in the end. It is told by what it did: something that
-// others of its warp do only behind that barrier.
+// others of its warp do only behind that barrier. Which of that shows a skip is for Go to say,
+// which has the source (skips.go).
 #include "skips.h"
 
 #include <algorithm>
@@ -19,10 +20,10 @@ bool has(const std::vector<Addr> &all, Addr key) {
     return std::find(all.begin(), all.end(), key) != all.end();
 }
 
-void tell(Worker *w, Skip &s) {
-    s.told = true;
+void tell(Worker *w, const Skip &s, Addr key) {
     Finding f = syncFinding("barrier not reached by all", s.line);
     f.text = s.text;
+    f.otherPc = pcOf(key);
     report(w, f);
 }
 
@@ -30,7 +31,7 @@ void tell(Worker *w, Skip &s) {
 Skip &leaving(Worker *w, int warp) {
     for (Skip &s : w->skips)
         if (s.warp == warp && !s.line) return s;
-    w->skips.push_back(Skip{warp, 0, 0, false, {}, {}});
+    w->skips.push_back(Skip{warp, 0, 0, {}, {}});
     return w->skips.back();
 }
 } // namespace
@@ -39,8 +40,13 @@ void watchSkips(Worker *w, int warp, const Trace &t) {
     if (!(w->checks & SYNC)) return;
     for (Skip &s : w->skips) {
         if (s.warp != warp || !s.line) continue;
-        for (const Request *r = t.requests; r < t.end && !s.told; r++)
-            if ((r->mask & ~s.gone) && has(s.did, r->key)) tell(w, s);
+        for (const Request *r = t.requests; r < t.end && !s.did.empty(); r++)
+            if (r->mask & ~s.gone) {
+                auto it = std::find(s.did.begin(), s.did.end(), r->key);
+                if (it == s.did.end()) continue;
+                tell(w, s, r->key);
+                s.did.erase(it);
+            }
     }
     const Warp &wp = w->warps[warp];
     uint32_t gone = lanesOf(wp) & ~wp.alive;

@@ -128,7 +128,6 @@ struct Skip {
     int warp;
     uint32_t gone;
     int line = 0; // of the barrier; 0 as long as nobody waits there
-    bool told = false;
     std::string text;
     std::vector<Addr> did; // keys (traffic.h)
 };
