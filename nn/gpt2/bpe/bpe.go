@@ -125,6 +125,29 @@ func (t *Tokenizer) Encode(text string) []int32 {
 	} else {
 		ranks = t.core.EncodeOrdinary(text)
 	}
+	return t.named(ranks)
+}
+
+// Plain turns text into tokens as Encode does, but no special token is recognised in it, and nothing is put around it: what
+// somebody types stays words.
+func (t *Tokenizer) Plain(text string) []int32 {
+	if t.file != nil {
+		return t.file.ordinary(string([]rune(text)))
+	}
+	return t.named(t.core.EncodeOrdinary(text))
+}
+
+// Special is the token that stands for itself in a text; ok is false where there is none of that name.
+func (t *Tokenizer) Special(text string) (token int32, ok bool) {
+	if t.file != nil {
+		token, ok = t.file.added[text]
+		return token, ok
+	}
+	return t.end, text == EndOfText && t.end >= 0
+}
+
+// named are tokens as the model calls them.
+func (t *Tokenizer) named(ranks []int) []int32 {
 	tokens := make([]int32, len(ranks))
 	for i, rank := range ranks {
 		tokens[i] = t.tokens[rank]

@@ -100,7 +100,7 @@ func TestBrokenFilesAreNamed(t *testing.T) {
 		"cut off":          {map[string]string{vocabFile: vocab[:500], mergesFile: merges}, "vocab.json: want an object"},
 		"not numbers":      {map[string]string{vocabFile: `{"a": "b"}`, mergesFile: merges}, "vocab.json: want an object"},
 		"no merges":        {map[string]string{vocabFile: vocab}, "beside vocab.json: open merges.txt"},
-		"missing byte":     {map[string]string{vocabFile: strings.Replace(vocab, `"q":`, `"qqq":`, 1), mergesFile: merges}, `byte 0x71: the vocabulary has no "q"`},
+		"missing byte":     {map[string]string{vocabFile: strings.Replace(vocab, `"q":`, `"qqq":`, 1), mergesFile: merges}, `pair 121 is "q u": want two tokens of the vocabulary`},
 		"strange pair":     {map[string]string{vocabFile: vocab, mergesFile: "#version: 0.2\nt h e\n"}, `pair 1 is "t h e": want two texts`},
 		"unknown pair":     {map[string]string{vocabFile: vocab, mergesFile: "q q\n"}, `pair 1, "q q": the vocabulary has no "qq"`},
 		"same number":      {map[string]string{vocabFile: strings.Replace(vocab, `"b":66`, `"b":65`, 1), mergesFile: merges}, "token 65 is both"},

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
+
+	"github.com/dlclark/regexp2"
 )
 
 // The files of a Hugging Face model that describe its vocabulary: either the
@@ -58,6 +61,8 @@ type tokenizerJSON struct {
 		Type   string
 		Vocab  map[string]int32
 		Merges []pair
+		// Unknown stands for bytes that the vocabulary lacks.
+		Unknown *string `json:"unk_token"`
 	}
 	PreTokenizer struct {
 		Type   string
@@ -98,6 +103,9 @@ func loadTokenizer(dir fs.FS) (*Tokenizer, error) {
 		special[a.Content] = a.ID
 		delete(file.Model.Vocab, a.Content)
 	}
+	if b := lacking(file.Model.Vocab); b >= 0 && file.Model.Unknown != nil {
+		return nil, fmt.Errorf("%s: byte %#02x: the vocabulary has no %q, and unk_token is %q: want all bytes, or no unk_token", tokenizerFile, b, string(writtenAs[b]), *file.Model.Unknown)
+	}
 	var pairs []string
 	for _, p := range file.Model.Merges {
 		pairs = append(pairs, string(p))
@@ -112,6 +120,9 @@ func loadTokenizer(dir fs.FS) (*Tokenizer, error) {
 // fromPairs ranks the vocabulary: single bytes first, then what the pairs make,
 // in their order.
 func fromPairs(vocab, special map[string]int32, pairs []string) (*Tokenizer, error) {
+	if lacking(vocab) >= 0 {
+		return withoutBytes(vocab, special, pairs)
+	}
 	v := vocabulary{special: map[string]int32{}, others: map[string]int32{}}
 	for text, token := range special {
 		v.special[text] = token
@@ -135,9 +146,9 @@ func fromPairs(vocab, special map[string]int32, pairs []string) (*Tokenizer, err
 		v.ranked, v.tokens = append(v.ranked, raw), append(v.tokens, token)
 		return nil
 	}
-	for b := range 256 {
-		if err := add(string(writtenAs[b])); err != nil {
-			return nil, fmt.Errorf("byte %#02x: %w", b, err)
+	for _, written := range writtenAs {
+		if err := add(string(written)); err != nil {
+			return nil, err
 		}
 	}
 	for i, p := range pairs {
@@ -160,6 +171,42 @@ func fromPairs(vocab, special map[string]int32, pairs []string) (*Tokenizer, err
 		v.others[raw] = token
 	}
 	return v.tokenizer()
+}
+
+// lacking is the first byte that a vocabulary has no token for; -1 if it has one for each.
+func lacking(vocab map[string]int32) int {
+	for b, written := range writtenAs {
+		if _, ok := vocab[string(written)]; !ok {
+			return b
+		}
+	}
+	return -1
+}
+
+// withoutBytes is the tokenizer of a vocabulary that lacks some: tiktoken would take them for the token of rank 0.
+func withoutBytes(vocab, special map[string]int32, pairs []string) (*Tokenizer, error) {
+	if len(vocab) == 0 {
+		return nil, errors.New("the vocabulary is empty")
+	}
+	added := maps.Clone(special)
+	if token, ok := vocab[EndOfText]; ok {
+		if added == nil {
+			added = map[string]int32{}
+		}
+		added[EndOfText] = token
+		vocab = maps.Clone(vocab)
+		delete(vocab, EndOfText)
+	}
+	merges := make([]pair, len(pairs))
+	for i, p := range pairs {
+		merges[i] = pair(p)
+	}
+	t, w := &Tokenizer{end: -1}, &byPairs{cuts: []*regexp2.Regexp{regexp2.MustCompile(words, regexp2.None)}}
+	if err := w.add(t, added); err != nil {
+		return nil, err
+	}
+	t.file = w
+	return t, w.learn(t, vocab, merges)
 }
 
 // writtenAs is the character that stands for each byte in these files: itself

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/dlclark/regexp2"
 )
@@ -42,6 +39,7 @@ type fullJSON struct {
 		Dropout      *float64 `json:"dropout"`
 		Prefix       string   `json:"continuing_subword_prefix"`
 		Suffix       string   `json:"end_of_word_suffix"`
+		Unknown      *string  `json:"unk_token"`
 	}
 	Normalizer *part
 	Cutting    *part `json:"pre_tokenizer"`
@@ -91,7 +89,7 @@ func (file fullJSON) tokenizer() (*Tokenizer, error) {
 		return nil, fmt.Errorf("the decoder is not ByteLevel: want byte-level BPE, as Llama 3 has")
 	}
 	t := &Tokenizer{end: -1}
-	w := &byPairs{join: m.IgnoreMerges, whole: m.Vocab}
+	w := &byPairs{join: m.IgnoreMerges}
 	var err error
 	if w.cuts, err = file.Cutting.cuts(); err != nil {
 		return nil, err
@@ -99,7 +97,10 @@ func (file fullJSON) tokenizer() (*Tokenizer, error) {
 	if err := file.add(t, w); err != nil {
 		return nil, err
 	}
-	if err := file.pairs(t, w); err != nil {
+	if err := file.known(); err != nil {
+		return nil, err
+	}
+	if err := w.learn(t, m.Vocab, m.Merges); err != nil {
 		return nil, err
 	}
 	if err := file.Frame.frame(w, t); err != nil {
@@ -109,11 +110,9 @@ func (file fullJSON) tokenizer() (*Tokenizer, error) {
 	return t, nil
 }
 
-// add takes the tokens that stand for themselves, wherever they are in a text: of several that begin
-// at one place, the longest.
+// add takes the tokens that stand for themselves.
 func (file fullJSON) add(t *Tokenizer, w *byPairs) error {
-	w.added = map[string]int32{}
-	var all []string
+	added := map[string]int32{}
 	for _, a := range file.Added {
 		switch {
 		case a.Content == "":
@@ -121,54 +120,24 @@ func (file fullJSON) add(t *Tokenizer, w *byPairs) error {
 		case a.SingleWord || a.Left || a.Right:
 			return fmt.Errorf("the added token %q has single_word, lstrip or rstrip: want none of them", a.Content)
 		}
+		if have, twice := added[a.Content]; twice && have != a.ID {
+			return fmt.Errorf("the added token %q is both %d and %d", a.Content, have, a.ID)
+		}
 		if have, ok := file.Model.Vocab[a.Content]; ok && have == a.ID {
 			delete(file.Model.Vocab, a.Content)
 		}
-		if err := t.name(a.ID, a.Content); err != nil {
-			return err
-		}
-		w.added[a.Content] = a.ID
-		all = append(all, regexp.QuoteMeta(a.Content))
-		if a.Content == EndOfText {
-			t.end = a.ID
-		}
+		added[a.Content] = a.ID
 	}
-	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
-	if len(all) > 0 {
-		w.find = regexp.MustCompile(strings.Join(all, "|"))
-	}
-	return nil
+	return w.add(t, added)
 }
 
-// pairs reads the vocabulary, and what is joined to what.
-func (file fullJSON) pairs(t *Tokenizer, w *byPairs) error {
-	m := file.Model
-	for written, token := range m.Vocab {
-		raw, err := unwrite(written)
-		if err != nil {
-			return err
-		}
-		if err := t.name(token, raw); err != nil {
-			return err
-		}
+// known refuses a vocabulary in which a token stands for bytes that it lacks: here these leave none.
+func (file fullJSON) known() error {
+	if file.Model.Unknown == nil {
+		return nil
 	}
-	for b := range 256 {
-		token, ok := m.Vocab[string(writtenAs[b])]
-		if !ok {
-			return fmt.Errorf("byte %#02x: the vocabulary has no %q", b, string(writtenAs[b]))
-		}
-		w.bytes[b] = token
-	}
-	w.pairs = make(map[[2]int32]joined, len(m.Merges))
-	for i, p := range m.Merges {
-		left, right, ok := strings.Cut(string(p), " ")
-		a, okA := m.Vocab[left]
-		b, okB := m.Vocab[right]
-		both, okBoth := m.Vocab[left+right]
-		if !ok || !okA || !okB || !okBoth {
-			return fmt.Errorf("pair %d is %q: want two tokens of the vocabulary with a space between, which together are one, too", i+1, string(p))
-		}
-		w.pairs[[2]int32{a, b}] = joined{rank: i, token: both}
+	if b := lacking(file.Model.Vocab); b >= 0 {
+		return fmt.Errorf("byte %#02x: the vocabulary has no %q, and unk_token is %q: want all bytes, or no unk_token", b, string(writtenAs[b]), *file.Model.Unknown)
 	}
 	return nil
 }

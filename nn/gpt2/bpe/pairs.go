@@ -1,7 +1,10 @@
 package bpe
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dlclark/regexp2"
 )
@@ -14,7 +17,7 @@ type byPairs struct {
 	cuts          []*regexp2.Regexp
 	whole         map[string]int32 // the vocabulary, as files write it
 	join          bool             // a word that is in it is not looked at further: ignore_merges
-	bytes         [256]int32
+	bytes         [256]int32       // -1 for one that the vocabulary lacks
 	pairs         map[[2]int32]joined
 	before, after []int32 // around each text
 }
@@ -22,6 +25,61 @@ type byPairs struct {
 type joined struct {
 	rank  int
 	token int32
+}
+
+// learn reads a vocabulary, as files write it, and what is joined to what. A byte that the vocabulary lacks leaves no
+// token in a text, as in Hugging Face's tokenizers where no token stands for the unknown.
+func (w *byPairs) learn(t *Tokenizer, vocab map[string]int32, merges []pair) error {
+	w.whole = vocab
+	for written, token := range vocab {
+		raw, err := unwrite(written)
+		if err != nil {
+			return err
+		}
+		if err := t.name(token, raw); err != nil {
+			return err
+		}
+	}
+	for b := range w.bytes {
+		token, ok := vocab[string(writtenAs[b])]
+		if !ok {
+			token = -1
+		}
+		w.bytes[b] = token
+	}
+	w.pairs = make(map[[2]int32]joined, len(merges))
+	for i, p := range merges {
+		left, right, ok := strings.Cut(string(p), " ")
+		a, okA := vocab[left]
+		b, okB := vocab[right]
+		both, okBoth := vocab[left+right]
+		if !ok || !okA || !okB || !okBoth {
+			return fmt.Errorf("pair %d is %q: want two tokens of the vocabulary with a space between, which together are one, too", i+1, string(p))
+		}
+		w.pairs[[2]int32{a, b}] = joined{rank: i, token: both}
+	}
+	return nil
+}
+
+// add takes the tokens that stand for themselves, wherever they are in a text: of several that begin at one place, the
+// longest.
+func (w *byPairs) add(t *Tokenizer, added map[string]int32) error {
+	w.added = added
+	var all []string
+	for text, token := range added {
+		if err := t.name(token, text); err != nil {
+			return err
+		}
+		all = append(all, regexp.QuoteMeta(text))
+		if text == EndOfText {
+			t.end = token
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	if len(all) > 0 {
+		w.find = regexp.MustCompile(strings.Join(all, "|"))
+	}
+	return nil
 }
 
 func (w *byPairs) encode(text string) []int32 {
@@ -34,15 +92,21 @@ func (w *byPairs) encode(text string) []int32 {
 				at = found
 			}
 		}
-		for _, word := range w.words(text[:at[0]]) {
-			tokens = append(tokens, w.word(word)...)
-		}
+		tokens = append(tokens, w.ordinary(text[:at[0]])...)
 		if at[1] > at[0] {
 			tokens = append(tokens, w.added[text[at[0]:at[1]]])
 		}
 		text = text[at[1]:]
 	}
 	return append(tokens, w.after...)
+}
+
+// ordinary encodes a text in which no token stands for itself.
+func (w *byPairs) ordinary(text string) (tokens []int32) {
+	for _, word := range w.words(text) {
+		tokens = append(tokens, w.word(word)...)
+	}
+	return tokens
 }
 
 // words cuts by each pattern what those before it left: matches, and what is between them.
@@ -84,9 +148,11 @@ func (w *byPairs) word(word string) []int32 {
 			return []int32{token}
 		}
 	}
-	tokens := make([]int32, len(word))
+	tokens := make([]int32, 0, len(word))
 	for i := range len(word) {
-		tokens[i] = w.bytes[word[i]]
+		if token := w.bytes[word[i]]; token >= 0 {
+			tokens = append(tokens, token)
+		}
 	}
 	for {
 		best, at := joined{}, -1
