@@ -165,9 +165,20 @@ func (l *Layers) few(j job) error {
 	if pieces < 128 {
 		threads = 32 // a single warp has least to add up
 	}
+	if l.warps > 0 {
+		threads = min(threads, 32*l.warps)
+	}
 	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
 		j.rows, j.in, j.width, j.biased, int(j.then), aligned)
+}
+
+// OneWarp is the same layers with a single warp in each block that decodes. In the simulator that is several times as fast,
+// for there adding up across threads takes the most time; a GPU's memory would idle.
+func (l *Layers) OneWarp() *Layers {
+	one := *l
+	one.warps = 1
+	return &one
 }
 
 // tiles is how many of a size cover n.

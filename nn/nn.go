@@ -27,6 +27,7 @@ type Layers struct {
 	worthwhile int                   // fewest products for which a layer goes to the tensor cores
 	hopper     map[int]device.Kernel // hopper.cu's, by a tile's columns; nil on other devices
 	cut        *Cut                  // the weights' halves, if they are there already
+	warps      int                   // of a block of linear.cu, at most; 0: as many as have work
 	scratch    *scratch
 }
 
@@ -39,10 +40,10 @@ func newFor(q device.Queue, hopper bool) (*Layers, error) {
 		"gemm.cu":        {"gemm_64", "gemm_128"},
 		"pieces.cu":      {"split_lines"},
 		"product.cu":     {"product_64", "product_128", "add_up"},
-		"norm.cu":        {"layer_norm", "add_norm"},
-		"rope.cu":        {"rope"},
+		"norm.cu":        {"layer_norm", "add_norm", "rms_norm", "add_rms_norm"},
+		"rope.cu":        {"rope", "rope_turns"},
 		"elementwise.cu": {"gelu", "swiglu", "add"},
-		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "go_on", "swap_middle"},
+		"rows.cu":        {"embed", "embed_positions", "last_rows", "advance", "go_on", "repeat_heads", "swap_middle"},
 		"argmax.cu":      {"argmax", "argmax_parts"},
 		"fill.cu":        {"fill", "fill_narrow"},
 	}
@@ -96,8 +97,8 @@ func compileWith(q device.Queue, file string, defines map[string]int) (device.Mo
 // Add another one here only once it does that.
 var waits = map[string]bool{
 	"linear_1": true, "linear_2": true, "linear_4": true, "linear_8": true, // linear.cu
-	"layer_norm": true, "add_norm": true, // norm.cu
-	"rope":        true, // rope.cu
+	"layer_norm": true, "add_norm": true, "rms_norm": true, "add_rms_norm": true, // norm.cu
+	"rope": true, "rope_turns": true, // rope.cu
 	"split_lines": true, // pieces.cu
 	"swap_middle": true, // rows.cu
 }

@@ -2,6 +2,8 @@
 // each row of x [rows, width]. A block handles one row. out may be x. add_norm first
 // adds added [rows, width] to x, and keeps the sum there.
 //
+// rms_norm and add_rms_norm are a Llama's: out = x / sqrt(mean of x squared + eps) * gain.
+//
 // A decoding step has so few rows that a block spends all its time waiting. So it
 // asks for everything it needs at once, and keeps it.
 
@@ -92,4 +94,54 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_norm(float *x, const float *added, const float *gain, const float *bias, float *out,
              int width, float eps) {
     normalise<true>(x, added, gain, bias, out, width, eps);
+}
+
+template <bool ADD>
+__device__ void normaliseSquares(float *x, const float *added, const float *gain, float *out,
+                                 int width, float eps) {
+    __shared__ float partial[BLOCK / WARP];
+    const size_t row = (size_t)blockIdx.x * width;
+    const int beyond = HELD * blockDim.x + threadIdx.x; // the first that is not kept
+
+    // 1. The mean of the squares.
+    float held[HELD] = {}, gains[HELD], squares = 0.0f;
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i < width) gains[j] = gain[i];
+    }
+    waitForInputs(); // no kernel writes weights
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i < width) held[j] = ADD ? x[row + i] + added[row + i] : x[row + i];
+    }
+#pragma unroll
+    for (int j = 0; j < HELD; j++) squares += held[j] * held[j];
+    for (int i = beyond; i < width; i += blockDim.x) {
+        if (ADD) x[row + i] += added[row + i];
+        squares += x[row + i] * x[row + i];
+    }
+    const float scale = 1.0f / sqrtf(sumOfBlock(squares, partial) / width + eps);
+
+    // 2. Normalise. A thread writes only what it alone has read, so out may be x.
+#pragma unroll
+    for (int j = 0; j < HELD; j++) {
+        const int i = j * blockDim.x + threadIdx.x;
+        if (i >= width) break;
+        if (ADD) x[row + i] = held[j];
+        out[row + i] = held[j] * scale * gains[j];
+    }
+    for (int i = beyond; i < width; i += blockDim.x) out[row + i] = x[row + i] * scale * gain[i];
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    rms_norm(const float *x, const float *gain, float *out, int width, float eps) {
+    normaliseSquares<false>((float *)x, 0, gain, out, width, eps); // does not write x
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    add_rms_norm(float *x, const float *added, const float *gain, float *out, int width,
+                 float eps) {
+    normaliseSquares<true>(x, added, gain, out, width, eps);
 }

@@ -57,6 +57,16 @@ extern "C" __global__ void go_on(int *before, int *after, int *tokens, int by, i
     before[0] += by, after[0] += 1;
 }
 
+// dst [rows, heads, dim] from src [rows, kvHeads, dim]: heads that follow each other get the same.
+extern "C" __global__ void repeat_heads(float *dst, const float *src, int rows, int heads,
+                                        int kvHeads, int dim) {
+    const size_t i = thisThread();
+    if (i >= (size_t)rows * heads * dim) return;
+    const size_t row = i / dim / heads;
+    const int head = i / dim % heads / (heads / kvHeads);
+    dst[i] = src[(row * kvHeads + head) * dim + i % dim];
+}
+
 #include <early.h>
 
 // dst [batch, inner, outer, dim] from src [batch, outer, inner, dim]. A thread moves one

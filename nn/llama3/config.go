@@ -1,7 +1,8 @@
 // Package llama3 is the Llama that Hugging Face publishes (LlamaForCausalLM):
-// its configuration, its weights from files or from a seed, and the model in
-// plain Go, to hold others against. nn/llama is another: task 6's, with weights
-// and a norm of its own.
+// its configuration, its weights from files or from a seed, the model in float32
+// on a device, with anybody's attention, and once more in plain Go, to hold
+// others against. nn/llama is another: task 6's, with weights and a norm of its
+// own.
 package llama3
 
 import (
@@ -26,6 +27,8 @@ type Config struct {
 
 	Rotary  float64  // the base of RoPE's angles: rope_theta
 	Scaling *Scaling // of its frequencies; nil for none
+	// Divisors divide the frequencies one by one: what GGUF files have in place of a Scaling. nil for none.
+	Divisors []float64
 
 	AttentionBias bool // on the projections to queries, keys, values, and out
 	MLPBias       bool
@@ -67,6 +70,9 @@ func (c Config) Frequencies() []float64 {
 			turns := all[j] * float64(s.Original) / (2 * math.Pi)
 			fast := min(max((turns-s.Low)/(s.High-s.Low), 0), 1)
 			all[j] *= fast + (1-fast)/s.Factor
+		}
+		if c.Divisors != nil {
+			all[j] /= c.Divisors[j]
 		}
 	}
 	return all
@@ -119,6 +125,14 @@ func (c Config) Check() error {
 		return fmt.Errorf("rms_norm_eps = %v: want a small positive number", c.Epsilon)
 	case !(c.Rotary > 0) || math.IsInf(c.Rotary, 0):
 		return fmt.Errorf("rope_theta = %v: want a positive number", c.Rotary)
+	}
+	if n := len(c.Divisors); c.Divisors != nil && n != c.Dim/2 {
+		return fmt.Errorf("RoPE's frequencies are divided by %d numbers: want %d, one for each pair of a head", n, c.Dim/2)
+	}
+	for _, d := range c.Divisors {
+		if !(d > 0) || math.IsInf(d, 0) {
+			return fmt.Errorf("a frequency of RoPE is divided by %v: want a positive number", d)
+		}
 	}
 	for _, token := range append([]int32{max(c.Begin, 0)}, c.Ends...) {
 		if token < 0 || int(token) >= c.Vocabulary {
@@ -249,12 +263,14 @@ func (file configJSON) rope(c *Config) error {
 	switch kind {
 	case "llama3":
 		c.Scaling = &Scaling{Factor: r.Factor, Low: r.Low, High: r.High, Original: r.Original}
+	case "linear":
+		c.Divisors = alike(r.Factor, c.Dim)
 	case "default", "":
 	default:
-		return fmt.Errorf("%s: rope_type = %q: want \"llama3\" or \"default\"", key, kind)
+		return fmt.Errorf("%s: rope_type = %q: want \"llama3\", \"linear\" or \"default\"", key, kind)
 	}
 	if kind == "" && r.Factor != 0 {
-		return fmt.Errorf("%s: a factor without a rope_type: want \"llama3\" or \"default\"", key)
+		return fmt.Errorf("%s: a factor without a rope_type: want \"llama3\", \"linear\" or \"default\"", key)
 	}
 	return nil
 }

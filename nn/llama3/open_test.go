@@ -128,7 +128,7 @@ func TestBrokenModelsAreNamed(t *testing.T) {
 		"another architecture": {json("LlamaForCausalLM", "MistralForCausalLM"), `config.json: architectures = "MistralForCausalLM": only LlamaForCausalLM can be read`},
 		"another model":        {json(`"model_type": "llama"`, `"model_type": "llama4"`), `model_type = "llama4": want "llama"`},
 		"no model":             {folder(`{}`, good), "neither architectures nor model_type is there"},
-		"another rope":         {json(`"rope_type": "llama3"`, `"rope_type": "yarn"`), `rope_scaling: rope_type = "yarn": want "llama3" or "default"`},
+		"another rope":         {json(`"rope_type": "llama3"`, `"rope_type": "yarn"`), `rope_scaling: rope_type = "yarn": want "llama3", "linear" or "default"`},
 		"no rope type":         {json(`, "rope_type": "llama3"`, ``), "rope_scaling: a factor without a rope_type"},
 		"no factor":            {json(`"factor": 8.0, `, ``), "rope_scaling: factor = 0: want 1 or more"},
 		"factors reversed":     {json(`"high_freq_factor": 4.0`, `"high_freq_factor": 0.5`), "low_freq_factor = 1, high_freq_factor = 0.5"},

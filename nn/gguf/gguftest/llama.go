@@ -2,7 +2,6 @@ package gguftest
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,7 +106,7 @@ func SmolLM2(t testing.TB) string {
 		file = filepath.Join(root, "out", "models", "SmolLM2-135M-Instruct.Q4_1.gguf")
 	}
 	if _, err := os.Stat(file); err != nil {
-		t.Skip(fmt.Sprintf("%s is not there: make chat fetches it", file))
+		t.Skipf("%s is not there: make chat fetches it", file)
 	}
 	return file
 }
