@@ -29,6 +29,7 @@ func commonCommands(course *student.Course) command.List {
 		student.Tune(course),
 		student.E2E(course),
 		student.GPT2(course),
+		student.Chat(course),
 		student.Run(course),
 		student.Doctor,
 		student.Env,

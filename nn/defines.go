@@ -9,6 +9,7 @@ import (
 // are told here alone, and handed to the compiler as macros.
 var defines = map[string]map[string]int{
 	"linear.cu":    with(epilogues, map[string]int{"BLOCK": linearBlock}),
+	"alone.cu":     epilogues,
 	"gemm.cu":      with(epilogues, map[string]int{"BLOCK": linearBlock}),
 	"product.cu":   with(epilogues, map[string]int{"BLOCK": productBlock, "SLAB": slab}),
 	"pieces.cu":    {"BLOCK": splitBlock, "SLAB": slab},

@@ -84,14 +84,28 @@ func TestRepeatHeads(t *testing.T) {
 	assert.Equal(t, []float32{1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4, 5, 6, 5, 6, 5, 6, 7, 8, 7, 8, 7, 8}, read(t, d, dst))
 }
 
-// TestOneWarp: a single warp adds up as right as many do.
-func TestOneWarp(t *testing.T) {
+// TestAlone: a thread by itself is as right as many are, whatever follows.
+func TestAlone(t *testing.T) {
 	d := start(t)
-	l := d.OneWarp()
-	for _, s := range []struct{ rows, in, width int }{{1, 576, 33}, {1, 1000, 17}, {3, 513, 5}, {9, 576, 12}} {
-		x, w := normal(t, s.rows*s.in), normal(t, s.width*s.in)
-		out := output[float32](t, d, "out", s.rows*s.width)
-		require.NoError(t, l.Linear(out, on(t, d, "x", x), on(t, d, "w", w), Floats{}, s.rows, s.in, s.width))
-		near(t, fmt.Sprint(s), read(t, d, out), linearTruth(x, w, nil, s.rows, s.in, s.width))
+	l := d.Alone()
+	for _, s := range []struct{ rows, in, width int }{{1, 576, 33}, {1, 1000, 17}, {3, 513, 5}, {19, 576, 12}} {
+		x, w, up, bias := normal(t, s.rows*s.in), normal(t, s.width*s.in), normal(t, s.width*s.in), normal(t, s.width)
+		X, W, U := on(t, d, "x", x), on(t, d, "w", w), on(t, d, "up", up)
+		out, other := output[float32](t, d, "out", s.rows*s.width), output[float32](t, d, "other", s.rows*s.width)
+		require.NoError(t, l.Linears(X, s.rows, s.in, s.width, Part{Out: out, W: W, Bias: on(t, d, "bias", bias)}, Part{Out: other, W: U, Bias: on(t, d, "bias", bias)}))
+		near(t, fmt.Sprint(s), read(t, d, out), linearTruth(x, w, bias, s.rows, s.in, s.width))
+		near(t, fmt.Sprint(s), read(t, d, other), linearTruth(x, up, bias, s.rows, s.in, s.width))
+
+		for name, do := range map[string]func(l *Layers, out Floats) error{
+			"SwiGLU": func(l *Layers, out Floats) error { return l.LinearSwiGLU(out, other, X, W, U, s.rows, s.in, s.width) },
+			"added":  func(l *Layers, out Floats) error { return l.LinearAdd(out, X, W, Floats{}, s.rows, s.in, s.width) },
+		} {
+			mine, theirs := on(t, d, "mine", make([]float32, s.rows*s.width)), on(t, d, "theirs", make([]float32, s.rows*s.width))
+			require.NoError(t, do(l, mine))
+			require.NoError(t, do(d.Layers, theirs))
+			assert.InDeltaSlice(t, read(t, d, theirs), read(t, d, mine), 1e-2, name)
+		}
 	}
+	x := on(t, d, "x", make([]float32, 4))
+	assert.ErrorContains(t, l.LinearGELU(on(t, d, "out", []float32{0}), x, x, Floats{}, 1, 4, 1), "GELU is not done by threads alone")
 }

@@ -53,7 +53,7 @@ func (l *Layers) Linears(x Floats, rows, in, width int, parts ...Part) error {
 // LinearSwiGLU writes out [rows, width] = silu(x · gateᵀ) · (x · upᵀ), with gate and up
 // [width, in] and no bias. spare is room of out's size, for up's part.
 func (l *Layers) LinearSwiGLU(out, spare, x, gate, up Floats, rows, in, width int) error {
-	if rows > fewRows {
+	if rows > fewRows && !l.alone {
 		if err := l.Linears(x, rows, in, width, Part{Out: out, W: gate}, Part{Out: spare, W: up}); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (l *Layers) linear(x Floats, rows, in, width int, then then, parts ...Part)
 		}
 	}
 	switch {
-	case rows <= fewRows:
+	case rows <= fewRows || l.alone:
 		return l.few(j)
 	case l.onTensorCores(j):
 		return l.product(j)
@@ -145,6 +145,9 @@ func (l *Layers) gemm(j job, part int) error {
 // few is for decoding. A block has few columns, and as many threads as a row of weights
 // has work for.
 func (l *Layers) few(j job) error {
+	if l.alone {
+		return l.byThreads(j)
+	}
 	kernel, atOnce, columns := "linear_8", 8, 4 // rows that share one reading of the weights
 	switch {
 	case j.rows == 1:
@@ -165,20 +168,30 @@ func (l *Layers) few(j job) error {
 	if pieces < 128 {
 		threads = 32 // a single warp has least to add up
 	}
-	if l.warps > 0 {
-		threads = min(threads, 32*l.warps)
-	}
 	return l.grid(kernel, tiles(j.rows, atOnce)*tiles(j.width, columns), j.parts, 1, threads, 0,
 		j.x, j.w[0], j.w[1], j.w[2], j.bias[0], j.bias[1], j.bias[2], j.out[0], j.out[1], j.out[2],
 		j.rows, j.in, j.width, j.biased, int(j.then), aligned)
 }
 
-// OneWarp is the same layers with a single warp in each block that decodes. In the simulator that is several times as fast,
-// for there adding up across threads takes the most time; a GPU's memory would idle.
-func (l *Layers) OneWarp() *Layers {
+// Alone is the same layers, but without GELU, whose results are computed by a thread each, of any number of rows. In the simulator that
+// is many times as fast, for there it takes the most time that threads add up together; a GPU's memory would idle.
+func (l *Layers) Alone() *Layers {
 	one := *l
-	one.warps = 1
+	one.alone = true
 	return &one
+}
+
+// byThreads is for the simulator.
+func (l *Layers) byThreads(j job) error {
+	if j.then == thenGELU {
+		return fmt.Errorf("linear layer of x [%d, %d] with w [%d, %d]: GELU is not done by threads alone", j.rows, j.in, j.width, j.in)
+	}
+	for i := range j.parts {
+		if err := l.each("linear_alone", j.rows*j.width, j.x, j.w[i], j.w[1], j.bias[i], j.out[i], j.rows, j.in, j.width, j.biased, int(j.then)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tiles is how many of a size cover n.

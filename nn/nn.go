@@ -27,7 +27,7 @@ type Layers struct {
 	worthwhile int                   // fewest products for which a layer goes to the tensor cores
 	hopper     map[int]device.Kernel // hopper.cu's, by a tile's columns; nil on other devices
 	cut        *Cut                  // the weights' halves, if they are there already
-	warps      int                   // of a block of linear.cu, at most; 0: as many as have work
+	alone      bool                  // linear layers compute each result by a thread: see Alone
 	scratch    *scratch
 }
 
@@ -38,6 +38,7 @@ func newFor(q device.Queue, hopper bool) (*Layers, error) {
 	files := map[string][]string{
 		"linear.cu":      {"linear_1", "linear_2", "linear_4", "linear_8"},
 		"gemm.cu":        {"gemm_64", "gemm_128"},
+		"alone.cu":       {"linear_alone"},
 		"pieces.cu":      {"split_lines"},
 		"product.cu":     {"product_64", "product_128", "add_up"},
 		"norm.cu":        {"layer_norm", "add_norm", "rms_norm", "add_rms_norm"},

@@ -83,7 +83,7 @@ func ParseConfig(data []byte) (Config, error) {
 	if file.Type != nil && *file.Type != "gpt2" { // before sizes that another model does not name
 		hint := ""
 		if *file.Type == "llama" {
-			hint = "; a Llama runs by make ways MODEL=…, which the teachers' tree has"
+			hint = "; a Llama talks by make chat MODEL=…"
 		}
 		return c, fmt.Errorf("model_type = %q: want \"gpt2\"%s", *file.Type, hint)
 	}

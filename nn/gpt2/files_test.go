@@ -180,7 +180,7 @@ func TestBrokenModelsAreNamed(t *testing.T) {
 		"no layers":        {both(strings.Replace(config, `"n_layer": 2`, `"n_layer": 0`, 1), file), "n_layer = 0"},
 		"absurd":           {both(strings.Replace(config, `"n_embd": 51`, `"n_embd": 51000000000`, 1), file), "n_embd"},
 		"another model":    {both(strings.Replace(config, `"gpt2"`, `"opt"`, 1), file), `model_type = "opt": want "gpt2"`},
-		"a Llama":          {both(`{"model_type": "llama", "hidden_size": 32}`, file), "a Llama runs by make ways MODEL=…"},
+		"a Llama":          {both(`{"model_type": "llama", "hidden_size": 32}`, file), "a Llama talks by make chat MODEL=…"},
 		"another GELU":     {both(strings.Replace(config, `"gelu_new"`, `"relu"`, 1), file), `activation_function = "relu"`},
 		"untied":           {both(strings.Replace(config, `{`, `{"tie_word_embeddings": false, `, 1), file), "tie_word_embeddings = false"},
 		"no weights":       {map[string][]byte{configFile: []byte(config)}, "model.safetensors is missing"},

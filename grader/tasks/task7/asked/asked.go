@@ -22,3 +22,16 @@ var Flags = usage.Flags{
 	{Name: "calibration", Usage: "`file` of text that gptq rounds for, less what PERPLEXITY's has of it; Newton's Opticks without it"},
 	{Name: "head", Usage: "`folder` with one head: compares it with PyTorch, and stops"},
 }
+
+// Chat are those of the program that talks with a Llama.
+var Chat = usage.Flags{
+	{Name: "prompt", Usage: "one `question`, which is answered, and no other is asked for"},
+	{Name: "system", Usage: "what the model is told before all: `'You answer in rhymes.'`; its own words without it"},
+	{Name: "tokens", Usage: "how `many` an answer has at most; 300 without it, 100 in the simulator"},
+	{Name: "positions", Usage: "how `many` tokens a conversation has room for; 2048 without it, 512 in the simulator"},
+	{Name: "temperature", Usage: "0 is greedy; `0.8`, say, draws each token"},
+	{Name: "topk", Usage: "draws from the `k` likeliest tokens only"},
+	{Name: "topp", Usage: "draws from the likeliest tokens that add up to `p` only"},
+	{Name: "seed", Usage: "the `seed` of what is drawn"},
+	{Name: "ref", Usage: "with PROMPT: the answer beside that of the same model in plain Go"},
+}

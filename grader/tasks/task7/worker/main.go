@@ -1,6 +1,6 @@
 // Command task7 runs GPT-2 on a submission of tasks 4, 5 and 6 for the grader.
-// With the argument gpt2 it writes text, for `make gpt2`; with e2e it measures task
-// 6's model, for `make e2e`.
+// With the argument gpt2 it writes text, for `make gpt2`; with chat it talks, for
+// `make chat`; with e2e it measures task 6's model, for `make e2e`.
 package main
 
 import (
@@ -36,10 +36,12 @@ func alone(what string, args []string) error {
 	switch what {
 	case "gpt2":
 		return write(args)
+	case "chat":
+		return talks(args)
 	case "e2e":
 		return pace.Main(os.Stdout, args, parts)
 	}
-	return errors.New("it can do gpt2 and e2e")
+	return errors.New("it can do gpt2, chat and e2e")
 }
 
 // parts are those of the model that e2e measures.

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/tasks/task7/asked"
+	"flashlab/internal/repo"
+	"flashlab/nn/chat"
+	"flashlab/nn/gguf/gguftest"
+	"flashlab/nn/llama3"
+	"flashlab/tensor"
+)
+
+// talker is a small random model in a GGUF file, which speaks ChatML.
+func talker(t *testing.T) string {
+	t.Helper()
+	c := llama3.Config{Width: 24, Heads: 3, KVHeads: 1, Dim: 8, Layers: 2, Inner: 20, Positions: 300, Vocabulary: 340, Epsilon: 1e-5, Rotary: 10000, Tied: true, Begin: -1}
+	w, err := llama3.Random(c, 3)
+	require.NoError(t, err)
+	all := map[string]*tensor.Tensor{}
+	for _, one := range c.Tensors() {
+		x, err := llama3.Whole(w, one)
+		require.NoError(t, err)
+		all[one.Name] = &tensor.Tensor{Shape: one.Shape, Data: x}
+	}
+	m, weights := gguftest.Llama(gguftest.Shape{Width: 24, Heads: 3, KVHeads: 1, Dim: 8, Layers: 2, Inner: 20, Positions: 300, Rotary: 10000, Epsilon: 1e-5}, all)
+	root, err := repo.Root()
+	require.NoError(t, err)
+	tokens, err := os.ReadFile(filepath.Join(root, "nn", "gpt2", "bpe", "testdata", "smollm", "tokenizer.json"))
+	require.NoError(t, err)
+	gguftest.Vocabulary(t, m, tokens)
+	m["tokenizer.chat_template"] = "{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' }}"
+	file := filepath.Join(t.TempDir(), "small.gguf")
+	require.NoError(t, os.WriteFile(file, gguftest.File(m, weights), 0o600))
+	return file
+}
+
+// conversation is what `make chat` prints, in the simulator.
+func conversation(t *testing.T, file, typed string, change func(c *talk)) (string, error) {
+	t.Helper()
+	m, err := chat.Open(file)
+	require.NoError(t, err)
+	defer m.Close()
+	var out bytes.Buffer
+	c := &talk{choices: choices{device: "sim", kernels: "own", tokens: 4}, in: strings.NewReader(typed), out: &out, model: m}
+	if change != nil {
+		change(c)
+	}
+	if c.reference {
+		err = c.besideReference()
+	} else {
+		err = c.converse()
+	}
+	return out.String(), err
+}
+
+// TestAConversationOnAStudentsKernels: two questions, answered with the kernels of tasks 4 and 5 and the layer of task 6.
+func TestAConversationOnAStudentsKernels(t *testing.T) {
+	file := talker(t)
+	out, err := conversation(t, file, "what\n\nit's\n", nil)
+	require.NoError(t, err)
+	assert.Contains(t, out, "on flashlab simulator, with the kernels of tasks 4 and 5 and the layer of task 6\nIn the simulator, without its checks, which belong to make grade.\nA token takes ")
+	assert.Equal(t, 2, strings.Count(out, "\nmodel: "), "an empty line is no question")
+	assert.Contains(t, out, "\nyou: what\nmodel: ")
+	assert.Contains(t, out, "; 4 tokens; cut: an answer has 4 tokens at most)\n")
+
+	given, err := conversation(t, file, "what\n", func(c *talk) { c.kernels = "given" })
+	require.NoError(t, err)
+	answer := func(s string) string {
+		_, s, _ = strings.Cut(s, "\nmodel: ")
+		s, _, _ = strings.Cut(s, "\n(")
+		return s
+	}
+	assert.Equal(t, answer(given), answer(out), "keys and values of their own, or repeated: the same words")
+	assert.Contains(t, given, "with the course's own kernels")
+}
+
+// TestAnAnswerBesideTheReference, which says the same.
+func TestAnAnswerBesideTheReference(t *testing.T) {
+	out, err := conversation(t, talker(t), "", func(c *talk) { c.reference, c.prompt, c.once = true, "what", true })
+	require.NoError(t, err)
+	assert.Contains(t, out, "your kernels")
+	assert.Contains(t, out, "your kernels: the same 4 tokens as the reference\n")
+	assert.NotContains(t, out, "≠")
+}
+
+func TestWhatCannotBeTalkedTo(t *testing.T) {
+	file := talker(t)
+	for want, args := range map[string][]string{
+		"PROMPT is empty: ask something":        {"-model", file, "-prompt="},
+		"PROMPT is empty":                       {"-model", file, "-prompt=  "},
+		"MODEL is empty":                        {},
+		"REF goes with PROMPT":                  {"-model", file, "-ref"},
+		"want own or given":                     {"-model", file, "-kernels", "mine"},
+		"TOKENS and POSITIONS: want 1 at least": {"-model", file, "-tokens", "-1"},
+		"a temperature of -1":                   {"-model", file, "-temperature", "-1"},
+		"no such file or directory":             {"-model", "none.gguf"},
+		"bar.go: it does not begin with GGUF":   {"-model", "bar.go"},
+	} {
+		assert.ErrorContains(t, talks(args), want)
+	}
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, whole[:len(whole)-64], 0o600))
+	assert.ErrorContains(t, talks([]string{"-model", file}), "the file is cut short: fetch it again")
+}
+
+// TestABarFillsUpBehindTheText, and leaves nothing of itself.
+func TestABarFillsUpBehindTheText(t *testing.T) {
+	var out strings.Builder
+	b := &bar{to: &out, on: true}
+	b.progress(1, 2)
+	b.progress(2, 2)
+	b.clear()
+	b.clear()
+	assert.Equal(t, "▌\b█\b \b", out.String())
+	out.Reset()
+	b = &bar{to: &out}
+	b.progress(1, 2)
+	b.clear()
+	assert.Empty(t, out.String(), "nobody watches")
+	_, err := safe{&out}.Write([]byte("a\x1b[2Jb"))
+	require.NoError(t, err)
+	assert.Equal(t, "a⟨U+001B⟩[2Jb", out.String())
+}
+
+// TestChatsFlagsAreTold: the command hands on what the program reads, and nothing else.
+func TestChatsFlagsAreTold(t *testing.T) {
+	f := (&talk{}).flags()
+	for _, one := range asked.Chat {
+		assert.NotNil(t, f.Lookup(one.Name), one.Name)
+	}
+}
