@@ -3,6 +3,7 @@ package llama3
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -21,8 +22,8 @@ func OpenPath(path string) (Opened, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		if found, _ := filepath.Glob(filepath.Join(path, "*.gguf")); len(found) == 1 && !exists(filepath.Join(path, configFile)) {
-			return OpenPath(found[0])
+		if found, _ := fs.Glob(os.DirFS(path), "*.gguf"); len(found) == 1 && !exists(filepath.Join(path, configFile)) {
+			return OpenPath(filepath.Join(path, found[0]))
 		}
 		f, err := Open(os.DirFS(path))
 		if err != nil {

