@@ -36,9 +36,10 @@ macros() {
     done
     case $1 in
     ./nn/linear.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2 -DSWIGLU=3' ;;
-    ./nn/gemm.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2' ;;
-    ./nn/product.cu) echo '-DBLOCK=128 -DSLAB=32 -DGELU=1 -DADD=2' ;;
-    ./nn/hopper.cu) echo '-DSLAB=32 -DCOLUMNS=128 -DGELU=1 -DADD=2' ;;
+    ./nn/alone.cu) echo '-DGELU=1 -DADD=2 -DSWIGLU=3' ;;
+    ./nn/gemm.cu) echo '-DBLOCK=256 -DGELU=1 -DADD=2 -DSWIGLU=3' ;;
+    ./nn/product.cu) echo '-DBLOCK=128 -DSLAB=32 -DGELU=1 -DADD=2 -DSWIGLU=3' ;;
+    ./nn/hopper.cu) echo '-DSLAB=32 -DCOLUMNS=128 -DGELU=1 -DADD=2 -DSWIGLU=3' ;;
     ./nn/flash.cu) echo '-DBLOCK=256 -DDIM=128' ;;
     ./nn/pieces.cu) echo '-DBLOCK=256 -DSLAB=32' ;;
     ./nn/norm.cu) echo '-DBLOCK=1024 -DHELD=4' ;;
