@@ -21,6 +21,8 @@ const (
 	noPipeline  = "it does not follow asynchronous copies"
 	noTrap      = "integer division does not trap on a GPU"
 	noLimit     = "it sets no limit: the run was stopped"
+
+	zeroConstants = "a constant that nobody sets has zeros"
 )
 
 var races = []Bug{
@@ -54,6 +56,15 @@ var wideRaces = []Bug{
 	{Name: "sums_before_all_are_done", launch: many(4, 64), args: args(in(64), zeros[float32](4), zeros[uint32](1), out[float32](4)), Blind: sharedOnly},
 	{Name: "bytes_overlap", launch: one(64), args: args(in(64), out[uint8](64))},
 }
+
+// Blocks that leave their parts to the last of them.
+var fences = launched(many(4, 64), args(in(64), zeros[float32](256), zeros[uint32](1), zeros[float32](64)),
+	Bug{Name: "fences_before_its_part", Blind: sharedOnly},
+	Bug{Name: "fences_before_the_blocks_part", Blind: sharedOnly},
+	Bug{Name: "acquires_before_its_part", Blind: sharedOnly},
+	Bug{Name: "raises_behind_an_early_fence", Blind: sharedOnly},
+	Bug{Name: "tells_a_warp_behind_an_early_fence"},
+)
 
 var memoryBugs = []Bug{
 	{Name: "no_guard", launch: many(5, 64), args: args(in(1), out[float32](300), number(300))},

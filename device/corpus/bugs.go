@@ -65,7 +65,7 @@ func Bugs() ([]Bug, error) {
 		file string
 		bugs []Bug
 	}{
-		{"bugs/races.cu", races}, {"bugs/races_wide.cu", wideRaces}, {"bugs/memory.cu", memoryBugs},
+		{"bugs/races.cu", races}, {"bugs/races_wide.cu", wideRaces}, {"bugs/fences.cu", fences}, {"bugs/memory.cu", memoryBugs},
 		{"bugs/memory_wide.cu", wideMemoryBugs}, {"bugs/uninitialised.cu", uninitialised},
 		{"bugs/synchronisation.cu", synchronisation}, {"bugs/limits.cu", limits},
 		{"bugs/asynchronous.cu", asynchronous}, {"bugs/tensorcore.cu", tensorCoreBugs},

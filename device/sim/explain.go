@@ -113,6 +113,11 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "not a cooperative launch":
 		f.Message = "a barrier of the grid in a launch that is not cooperative"
 		f.Hint = "its blocks need not all live at once, so the barrier may never end: device.Launch{Cooperative: true}"
+		if raw.Text != "" {
+			f.Message = "a block waits for another one in a launch that is not cooperative"
+			f.Notes = append(f.Notes, who+" looks here again and again, other blocks have yet to begin, and none does before one of these ends")
+			f.Hint = "its blocks need not all live at once: device.Launch{Cooperative: true}"
+		}
 	case "divergent warp":
 		f.Message = raw.Text
 		f.Notes = append(f.Notes, "in block "+triple(raw.Block))
@@ -142,6 +147,7 @@ const misfit = "the simulator's cache does not fit this tree: make clean, and tr
 const (
 	notWaitedFor  = "not waited for"
 	notHandedOver = "not handed over"
+	noFenceBehind = "no fence behind"
 )
 
 // explainCopy: shared memory that an asynchronous copy is still filling.
@@ -153,7 +159,7 @@ func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {
 	if raw.Op == "write" { // the thread returned
 		f.Message = "an asynchronous copy that nobody waited for: " + what
 		f.Notes = append(f.Notes, who+" started it here, and returned")
-		f.Hint = "end with __pipeline_wait_prior(0), after the last __pipeline_commit()"
+		f.Hint = "nobody uses what it brings: leave it out in the last rounds, which saves its traffic"
 		return
 	}
 	f.Message = opWord(raw.Op) + " of what an asynchronous copy has yet to fill: " + what

@@ -29,6 +29,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		f.Hint = "__syncthreads() between what the block writes and the atomic of the thread that counts for it"
 		return
 	}
+	if raw.BlocksDiffer && raw.Text == noFenceBehind {
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic, but the last fence before it comes before this: a fence makes known only what was done before it", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "__threadfence() belongs between what the block does and the atomic: before or behind the __syncthreads() that stands there"
+		return
+	}
 	if raw.BlocksDiffer && raw.Text != "" {
 		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
 		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"

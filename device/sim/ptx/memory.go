@@ -29,11 +29,14 @@ func (i *inst) accessParts() (n int, special string) {
 	return n, special
 }
 
-func volatileName(special string) string {
-	if special != "" {
+func specialName(special string) string {
+	switch special {
+	case "":
+		return ""
+	case "volatile", "mmio":
 		return "Volatile"
 	}
-	return ""
+	return "Strong"
 }
 
 func load(i *inst) string {
@@ -45,12 +48,12 @@ func load(i *inst) string {
 	if len(to) != n {
 		return i.refuse(fmt.Sprintf("its vector has %d registers, not %d", n, len(to)))
 	}
-	code := fmt.Sprintf("auto simt_v = simt::ptx::load%s<%s, %d>(%s); ", volatileName(special), t, n, i.address(1, i.inShared()))
+	code := fmt.Sprintf("auto simt_v = simt::ptx::load%s<%s, %d>(%s); ", specialName(special), t, n, i.address(1, i.inShared()))
 	for k, name := range to {
 		code += i.putTo(name, "simt_v.v["+strconv.Itoa(k)+"]")
 	}
 	if special == "acquire" {
-		code += " __threadfence();"
+		code += " simt_fence_acquire();"
 	}
 	return code
 }
@@ -71,7 +74,7 @@ func store(i *inst) string {
 	for _, name := range from {
 		values = append(values, asType(i.value(name), t))
 	}
-	code := fmt.Sprintf("simt::ptx::store%s<%s, %d>(%s, {{%s}});", volatileName(special), types[t], n, i.address(0, i.inShared()), strings.Join(values, ", "))
+	code := fmt.Sprintf("simt::ptx::store%s<%s, %d>(%s, {{%s}});", specialName(special), types[t], n, i.address(0, i.inShared()), strings.Join(values, ", "))
 	if special == "release" {
 		code = "__threadfence(); " + code
 	}
@@ -181,7 +184,7 @@ func atomic(i *inst) string {
 		code = "__threadfence(); " + code
 	}
 	if fenced == "acquire" || fenced == "acq_rel" {
-		code += " __threadfence();"
+		code += " simt_fence_acquire();"
 	}
 	return code
 }

@@ -124,9 +124,12 @@ private:
         f.otherThread = r.other.thread;
         f.otherBlock = blockOf(r.other);
         f.count = r.count;
-        if (comesAfter(blockOf(r.now), r.now, f.otherBlock) ||
-            comesAfter(f.otherBlock, r.other, f.block))
-            f.text = "not handed over"; // explain.go
+        if (lacksFence(blockOf(r.now), r.now, f.otherBlock, r.other) ||
+            lacksFence(f.otherBlock, r.other, f.block, r.now))
+            f.text = "no fence behind"; // explain_race.go
+        else if (comesAfter(blockOf(r.now), r.now, f.otherBlock) ||
+                 comesAfter(f.otherBlock, r.other, f.block))
+            f.text = "not handed over";
         return f;
     }
 

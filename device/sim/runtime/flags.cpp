@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "cluster.h"
-#include "order.h"
+#include "fences.h"
 #include "races.h"
 #include "releases.h"
 #include "schedule.h"
@@ -17,9 +17,17 @@ namespace {
 Flags &flagsOf(Worker *w) {
     if (!w->flags) w->flags = new Flags();
     Flags &flags = *w->flags;
-    if (flags.blockEpoch != w->blockEpoch) flags.known.clear(), flags.atomics.clear();
+    if (flags.blockEpoch != w->blockEpoch)
+        flags.known.clear(), flags.atomics.clear(), flags.spinning = {};
     flags.blockEpoch = w->blockEpoch;
     return flags;
+}
+
+// strongAt notes an instruction that PTX calls strong: simt_strong has just announced it.
+void strongAt(Worker *w, Addr a, Addr pc) {
+    if (w->strong != a) return;
+    w->strong = 0;
+    flagsOf(w).strong.insert(pc);
 }
 
 const Region *regionOf(const Worker *w, Addr a) {
@@ -34,6 +42,7 @@ const Region *regionOf(const Worker *w, Addr a) {
 void look(Addr a, Addr pc) {
     Worker *w = worker;
     if (!w || !(w->checks & RACE) || ownLocal(w, a)) return;
+    strongAt(w, a, pc);
     Flags &flags = flagsOf(w);
     Fiber *f = w->current;
     if (flags.looking != f) flags.looking = f, flags.looked = 0;
@@ -43,29 +52,52 @@ void look(Addr a, Addr pc) {
     if (again) {
         flags.looked = 0;
         settleWrites(w);
+        spin(w, flags.spinning, pc);
         if (w->head == w->tail && !w->cluster)
             std::this_thread::yield(); // the one may be in another block
         else
             yieldThread(w);
+        spun(w);
         flags.looking = f; // others may have looked meanwhile
         flags.looked = 0;
     }
     flags.looks[flags.looked++ % n] = {a, pc};
     f->looked = pc;
+    f->lookedAt = a;
 }
 
 void raise(Addr a, Addr pc) {
     Worker *w = worker;
     if (!w || !(w->checks & RACE) || ownLocal(w, a)) return;
+    strongAt(w, a, pc);
     Fiber *f = w->current;
     if (!f->fenced) return;
     Flags &flags = flagsOf(w);
     flags.raised.insert(pc);
-    tell(w, f, flags.known);
+    tellCovered(w, f, flags.known);
+    tellCovered(w, f, flags.atomics[a]); // for who comes by an atomic
     if (!w->shared->holds(a)) release(w);
 }
 
-// A fence makes known what the thread wrote before, and orders what it reads behind.
+// What the thread read before a fence orders what it reads behind.
+void acquireBy(Worker *w, bool block) {
+    Fiber *f = w->current;
+    if (!(w->checks & RACE)) return;
+    if (f->came) {
+        learn(w, f, flagsOf(w).atomics[f->came]);
+        f->came = 0;
+    }
+    if (!f->looked) return;
+    Flags &flags = flagsOf(w);
+    flags.seen.insert(f->looked);
+    f->looked = 0;
+    learn(w, f, flags.known);
+    if (auto told = flags.atomics.find(f->lookedAt); told != flags.atomics.end())
+        learn(w, f, told->second);
+    if (!block) acquire(w);
+}
+
+// A fence makes known what the thread wrote before, too.
 void fenceOf(Worker *w, bool block) {
     Fiber *f = w->current;
     f->fenced = true;
@@ -77,16 +109,8 @@ void fenceOf(Worker *w, bool block) {
     // too.
     f->fencedAnew = f->clock > lastClock / 2;
     if (!f->fencedAnew) tick(w, f);
-    if (f->came) {
-        learn(w, f, flagsOf(w).atomics[f->came]);
-        f->came = 0;
-    }
-    if (!f->looked) return;
-    Flags &flags = flagsOf(w);
-    flags.seen.insert(f->looked);
-    f->looked = 0;
-    learn(w, f, flags.known);
-    if (!block) acquire(w);
+    acquireBy(w, block);
+    passFence(w, block);
 }
 
 // What was done before a fence goes with every atomic that follows.
@@ -94,12 +118,9 @@ void handOver(Worker *w, Addr a) {
     Fiber *f = w->current;
     f->came = a;
     if (!f->fenced) return;
-    std::vector<Clock> &known = flagsOf(w).atomics[a];
-    if (f->fencedAnew)
-        tell(w, f, known);
-    else
-        tellAgain(w, f, known);
+    if (f->fencedAnew) tick(w, f);
     f->fencedAnew = false;
+    tellCovered(w, f, flagsOf(w).atomics[a]);
 }
 
 void compares(Worker *w, Addr a) {
@@ -119,8 +140,16 @@ void noteRaces(std::vector<Finding> &all) {
         together.raised.merge(w->flags->raised);
         together.seen.merge(w->flags->seen);
         together.compared.merge(w->flags->compared);
+        together.strong.merge(w->flags->strong);
         *w->flags = Flags();
     }
+    auto strong = [&](Addr pc, Op op) { return op == ATOMIC || together.strong.count(pc); };
+    all.erase(std::remove_if(all.begin(), all.end(),
+                             [&](const Finding &f) {
+                                 return f.kind == "race" && f.pc && strong(f.pc, f.op) &&
+                                        strong(f.otherPc, f.otherOp);
+                             }),
+              all.end());
     for (Finding &f : all) {
         if (f.kind != "race" || !f.pc) continue;
         bool readsNow = f.op == READ;

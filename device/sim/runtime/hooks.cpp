@@ -134,6 +134,11 @@ void simt_atomic_done() {
     if (simt::worker->meeting) simt::met(simt::worker);
 }
 
+// Before an access that PTX calls strong, which is made as a volatile one.
+void simt_strong(const volatile void *p) {
+    simt::worker->strong = (Addr)p;
+}
+
 // Before the simt_atomic of a compare-and-swap.
 void simt_compares(const volatile void *p) {
     simt::compares(simt::worker, (Addr)p);
@@ -144,5 +149,9 @@ void simt_fence() {
 }
 void simt_fence_block() {
     simt::fenceOf(simt::worker, true);
+}
+// Behind a load that acquires: it makes nothing known.
+void simt_fence_acquire() {
+    simt::acquireBy(simt::worker, false);
 }
 }

@@ -7,12 +7,14 @@
 
 #include "cluster.h"
 #include "collective.h"
+#include "fences.h"
 #include "fiber.h"
 #include "grid.h"
 #include "hopper.h"
 #include "prints.h"
 #include "samples.h"
 #include "schedule.h"
+#include "spinning.h"
 #include "workers.h"
 
 extern "C" {
@@ -79,6 +81,7 @@ void startBlock(Worker *w, Module *m) {
     w->steps = 0;
     w->stopped = w->cancelled = w->fenced = w->synchronised = w->meeting = w->usesHopper = false;
     w->order = nullptr;
+    forgetFences(w);
     w->alive = w->threads;
     w->atBarrier = w->exited = w->gathering = 0;
     w->head = w->tail = 0;
@@ -109,7 +112,7 @@ void startBlock(Worker *w, Module *m) {
         f->copies.clear();
         f->group = 0;
         f->inFlight = f->fenced = f->fencedAnew = false;
-        f->looked = f->came = 0;
+        f->looked = f->came = f->spunAt = f->spins = f->spinsSeen = 0;
         f->clusterArrived = f->clusterWaited = f->clusterFenced = f->clusterLearned = 0;
         forgetStack(f);
         f->top = f->deepest = (Addr)f->stack + stackSize - colour(i);
@@ -140,6 +143,7 @@ struct Job {
     std::string error; // of a worker that could not begin
 };
 uint64_t stepLimit;
+Job *running;
 
 // stopLater makes the workers on later blocks give up: if the blocks ran one by
 // one, these would never have run.
@@ -232,8 +236,10 @@ void runBlocks(Worker *w, Job *j) {
     for (; !cooperative() && !clustered();) {
         uint32_t index = j->next++;
         if (index >= j->blocks || index > j->last) break;
+        w->busy = true;
         runBlock(w, j, index);
     }
+    w->busy = false;
     worker = nullptr;
 }
 
@@ -241,6 +247,14 @@ void work(Worker *w, void *what) {
     runBlocks(w, (Job *)what);
 }
 } // namespace
+
+bool blocksToCome() {
+    return running->next < running->blocks;
+}
+
+bool someStopped() {
+    return running->last != noBlock;
+}
 
 void limitSteps(uint64_t most) {
     stepLimit = most;
@@ -280,11 +294,13 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
     if (races) startBetween(j.blocks);
     if (s.cooperative) startGrid(m, j.blocks);
     if (size) startClusters(s, j.teams);
-    together(s.cooperative ? j.blocks
-             : size        ? j.teams * size
-             : blocks > 1  ? ordinary
-                           : 1,
-             work, &j);
+    const unsigned team = s.cooperative ? j.blocks
+                          : size        ? j.teams * size
+                          : blocks > 1  ? ordinary
+                                        : 1;
+    running = &j;
+    startSpinning(team);
+    together(team, work, &j);
     if (s.cooperative) endGrid();
     if (!j.error.empty()) {
         if (samplesAsked()) endSamples(m, nullptr);

@@ -41,10 +41,6 @@ void tick(Worker *w, Fiber *f) {
 
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into) {
     tick(w, f); // what it did before is before its new clock
-    tellAgain(w, f, into);
-}
-
-void tellAgain(Worker *w, Fiber *f, std::vector<Clock> &into) {
     startOrder(w);
     into.resize(orderWidth(w));
     join(into.data(), rowOf(w, f), into.size());

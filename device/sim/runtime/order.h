@@ -23,8 +23,6 @@ inline size_t orderWidth(const Worker *w) {
 void startOrder(Worker *w); // nobody knows anything yet of the running interval
 void tick(Worker *w, Fiber *f);
 void tell(Worker *w, Fiber *f, std::vector<Clock> &into); // and ticks
-// tellAgain tells what was told at the latest tick, and nothing that came after it.
-void tellAgain(Worker *w, Fiber *f, std::vector<Clock> &into);
 void learn(Worker *w, Fiber *f, const std::vector<Clock> &from);
 void shareInWarp(Worker *w, Fiber *const *lane); // all that are not null
 // joinClocks is of the clocks within a warp (warps.cpp).

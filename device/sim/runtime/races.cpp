@@ -47,7 +47,7 @@ COLD void settlePending(Worker *w) {
     w->attention &= ~PendingValue;
     if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
     if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
-        reportRace(w, p.thread, p.a, p.n, WRITE, p.pc, p.other, WRITE);
+        reportRace(w, p.thread, p.a, p.n, WRITE, p.pc, p.other, p.other.atomic() ? ATOMIC : WRITE);
 }
 
 COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {

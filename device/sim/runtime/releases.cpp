@@ -1,15 +1,15 @@
 // releases.cpp - a block that passes a fence and then an atomic makes known, to any block that
-// comes to an atomic later, what its thread knew by then: all that the block did before its last
-// barrier; since then, what the thread itself did, and those that it has met at __syncwarp or at a
-// barrier of some threads (order.h). What other warps write without a barrier in between is not
-// handed over.
+// comes to an atomic later, what its thread knew by then and a fence came after (fences.h): all
+// that the block did before the barrier before its last fence; since then, what the fence's thread
+// itself did, and those that it has met at __syncwarp or at a barrier of some threads (order.h).
+// What other warps write without a barrier in between is not handed over.
 #include "releases.h"
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
-#include "order.h"
+#include "fences.h"
 
 namespace simt {
 
@@ -20,17 +20,18 @@ constexpr uint16_t lastInterval = 0xffff; // and all behind it, which count as h
 // later atomics of the interval know counts as known at the first: missing a race is better than
 // keeping each turn of a loop.
 struct Release {
-    uint32_t number;              // in the order in which blocks came to their atomics
-    uint16_t interval, warp;      // of the thread that came
-    std::vector<uint16_t> clocks; // by thread: what it did before its clock is made known
+    uint32_t number; // in the order in which blocks came to their atomics
+    uint16_t at;     // the interval of the atomic
+    uint16_t fenced; // that of the latest fence before it
+    uint16_t warp;   // of the thread that came; of no matter if the fence is of an earlier interval
+    std::shared_ptr<std::vector<Clock>> clocks; // of the fence's interval (fences.h)
 
     bool covers(const Seen &x) const {
-        if (interval == lastInterval || interval > x.interval) return true;
-        if (interval < x.interval) return false;
-        size_t thread = clocks.size() == 32 ? x.thread - warp * 32u : x.thread;
-        return thread < clocks.size() && clocks[thread] > x.clock;
+        if (at == lastInterval || fenced > x.interval) return true;
+        return fenced == x.interval && x.thread < clocks->size() && (*clocks)[x.thread] > x.clock;
     }
 };
+constexpr uint16_t anyWarp = 0xffff;
 constexpr size_t mostReleases = 4096; // kept of a block: the last stands for all that follow
 // From the first fence on, an atomic and its counting are one step, so that the first of two
 // blocks never counts as the later one. An atomic under way at that fence may count a block that
@@ -41,20 +42,24 @@ std::atomic<uint32_t> releases{0};
 std::vector<std::vector<Release>> releasesOf; // by block, in their order
 std::vector<uint32_t> metAt; // by block: how many releases there were at its last atomic
 
-// releaseOf returns the running warp's in this interval.
-Release &releaseOf(Worker *w, uint16_t warp, size_t width) {
+uint16_t intervalAt(const Worker *w, uint32_t epoch) {
+    return (uint16_t)std::min<uint32_t>(epoch - w->blockEpoch, lastInterval);
+}
+
+// releaseOf returns that of a warp in this interval, behind that fence.
+Release &releaseOf(Worker *w, uint16_t warp, uint16_t fenced) {
     std::vector<Release> &all = releasesOf[w->blockIndex];
-    uint16_t interval = all.size() < mostReleases ? intervalOf(w) : lastInterval;
-    if (interval == lastInterval) overfull(w, Table::Releases);
-    for (size_t i = all.size(); i-- > 0 && all[i].interval == interval;)
-        if (all[i].warp == warp) return all[i];
-    all.push_back({++releases, interval, warp, std::vector<uint16_t>(width)});
+    uint16_t at = all.size() < mostReleases ? intervalOf(w) : lastInterval;
+    if (at == lastInterval) overfull(w, Table::Releases);
+    for (size_t i = all.size(); i-- > 0 && all[i].at == at;)
+        if (all[i].warp == warp && all[i].fenced == fenced) return all[i];
+    all.push_back({++releases, at, fenced, warp, nullptr});
     return all.back();
 }
 } // namespace
 
 uint16_t intervalOf(const Worker *w) {
-    return (uint16_t)std::min<uint32_t>(w->epoch - w->blockEpoch, lastInterval);
+    return intervalAt(w, w->epoch);
 }
 
 void startReleases(uint32_t blocks) {
@@ -72,19 +77,15 @@ void fence(Worker *w) {
 void release(Worker *w) {
     if (!w->fenced) return;
     const Fiber *f = w->current;
-    size_t width = w->order ? firstEngine(w) : 32;
-    std::vector<uint16_t> &clocks = releaseOf(w, f->warp, width).clocks;
-    if (clocks.size() < width) { // barriers of some threads began in this interval
-        clocks.insert(clocks.begin(), f->warp * 32, 0);
-        clocks.resize(width);
+    const Reach &reach = w->fences->device;
+    const bool now = reach.epoch == w->epoch;
+    Release &r = releaseOf(w, now ? f->warp : anyWarp, intervalAt(w, reach.epoch));
+    if (!now) { // the block has met since: the thread knows of all its fences
+        r.clocks = reach.clocks;
+        return;
     }
-    if (w->order)
-        for (size_t t = 0; t < width; t++)
-            clocks[t] = std::max(clocks[t], w->order[f->id * orderWidth(w) + t]);
-    uint16_t *warp = clocks.data() + (clocks.size() == 32 ? 0 : f->warp * 32);
-    const uint16_t *known = w->warps[f->warp].known[f->lane];
-    for (int l = 0; l < 32; l++) warp[l] = std::max(warp[l], known[l]);
-    warp[f->lane] = 0xffff;
+    if (!r.clocks) r.clocks = std::make_shared<std::vector<Clock>>(firstEngine(w));
+    joinCovered(w, f, reach, r.clocks->data());
 }
 
 void acquire(Worker *w) {
@@ -111,11 +112,19 @@ bool comesAfter(uint32_t block, const Seen &access, uint32_t otherBlock) {
     return (access.synchronised & 1) && !all.empty() && all[0].number <= metAt[block];
 }
 
+bool lacksFence(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other) {
+    if (!comesAfter(block, access, otherBlock)) return false;
+    const std::vector<Release> &all = releasesOf[otherBlock];
+    return std::any_of(all.begin(), all.end(), [&](const Release &r) {
+        return r.number <= metAt[block] && r.at > other.interval && r.fenced <= other.interval;
+    });
+}
+
 bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other) {
     if (!comesAfter(block, access, otherBlock)) return false;
     const std::vector<Release> &all = releasesOf[otherBlock];
     auto r = std::partition_point(all.begin(), all.end(),
-                                  [&](const Release &r) { return r.interval < other.interval; });
+                                  [&](const Release &r) { return r.at < other.interval; });
     for (; r != all.end() && r->number <= metAt[block]; ++r)
         if (r->covers(other)) return true;
     return false;

@@ -11,8 +11,10 @@ void release(Worker *w);
 void acquire(Worker *w);
 uint16_t intervalOf(const Worker *w); // between two of the block's barriers
 // comesAfter tells whether a block's access is behind an atomic to which it came after another
-// block's; relies, whether that had made the other's access known.
+// block's; relies, whether that had made the other's access known; lacksFence, whether a barrier
+// was there, and no fence behind the other's access.
 bool comesAfter(uint32_t block, const Seen &access, uint32_t otherBlock);
 bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other);
+bool lacksFence(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other);
 
 } // namespace simt

@@ -26,6 +26,7 @@ struct Instruction; // collective.h
 struct Exchange;
 struct Hopper;  // hopper.h
 struct Flags;   // flags.h
+struct Fences;  // fences.h
 struct Samples; // samples.h
 struct Timeline;
 struct Cluster; // cluster.h
@@ -71,12 +72,15 @@ struct Fiber {
     void *out;
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
-    size_t group;    // committed so far
-    bool fenced;     // it has passed a fence (flags.h)
-    bool fencedAnew; // and no clock has ticked since
-    Addr looked;     // its latest volatile read, if no fence has come since
-    Addr came;       // likewise its latest atomic
-    bool inFlight;   // some of its variables are sums that a product has yet to fill (wgmma.cpp)
+    size_t group;              // committed so far
+    bool fenced;               // it has passed a fence (flags.h)
+    bool fencedAnew;           // and no clock has ticked since
+    Addr looked;               // its latest volatile read, if no fence has come since
+    Addr lookedAt;             // and what it read
+    Addr came;                 // likewise its latest atomic
+    uint32_t spins, spinsSeen; // looks with nothing between (spinning.h)
+    uint64_t spunAt;           // the block's steps at the latest
+    bool inFlight; // some of its variables are sums that a product has yet to fill (wgmma.cpp)
     // Barriers of the cluster (cluster.cpp), and what it has told of by a fence.
     uint64_t clusterArrived, clusterWaited;
     uint16_t clusterFenced;
@@ -195,6 +199,8 @@ struct alignas(64) Worker {
     Again again[64] = {}; // by a hash: the latest
     uint32_t blockEpoch = 0;
     Flags *flags = nullptr;    // of this launch
+    Fences *fences = nullptr;  // of the running block
+    Addr strong = 0;           // where its next access is a strong one of PTX's (flags.h)
     Hopper *hopper = nullptr;  // kept from block to block
     bool usesHopper = false;   // the running block
     uint16_t *order = nullptr; // of its threads (order.h), or null
@@ -206,6 +212,9 @@ struct alignas(64) Worker {
     Timeline *timeline = nullptr;          // of the running block, if that is the one to draw
     uint32_t drawn = noBlock;              // that block
     uint32_t overfull = 0;                 // a set of Table (tables.h), of this launch
+    // Others read these: whether it has a block, and how often all of that spun (spinning.h).
+    volatile bool busy = false;
+    volatile uint32_t allSpun = 0;
 };
 
 extern __thread Worker *worker; // null while no kernel runs

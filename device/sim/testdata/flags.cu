@@ -69,7 +69,8 @@ extern "C" __global__ void flag(const float *x, float *y) {
     }
 }
 
-// Two flags are read at once, and whoever waits for both reads them in turn with nothing else.
+// Two flags are read at once, by strong accesses, and whoever waits for both reads them in turn
+// with nothing else.
 extern "C" __global__ void two_flags(const float *x, float *y) {
     int *ready = (int *)(y + 128);
     if (blockIdx.x == 0) {
@@ -83,7 +84,7 @@ extern "C" __global__ void two_flags(const float *x, float *y) {
     } else {
         if (threadIdx.x == 0)
             for (int a = 0, b = 0; !a || !b;)
-                asm volatile("ld.acquire.gpu.global.v2.s32 {%0, %1}, [%2];" // note: flag
+                asm volatile("ld.acquire.gpu.global.v2.s32 {%0, %1}, [%2];"
                              : "=r"(a), "=r"(b)
                              : "l"(ready)
                              : "memory");

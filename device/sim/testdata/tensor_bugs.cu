@@ -100,14 +100,6 @@ extern "C" __global__ void never_committed(const float *x, float *y) {
     y[t] = s[63 - t]; // want: not waited for
 }
 
-extern "C" __global__ void never_waited_for(const float *x, float *y) {
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    __pipeline_memcpy_async(&s[t], &x[t], 4); // want: not waited for
-    __pipeline_commit();
-    y[t] = 1;
-}
-
 extern "C" __global__ void no_barrier_after_the_wait(const float *x, float *y) {
     __shared__ float s[64];
     int t = threadIdx.x;

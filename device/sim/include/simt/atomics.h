@@ -6,6 +6,7 @@ extern "C" {
 void simt_atomic(const volatile void *p, int size);
 void simt_atomic_done();
 void simt_compares(const volatile void *p); // it is a compare-and-swap
+void simt_strong(const volatile void *p);   // before a relaxed, acquiring or releasing access
 void simt_yield();
 }
 

@@ -23,10 +23,11 @@ SIMT_INLINE int __syncthreads_count(int p, int line = __builtin_LINE()) {
 }
 
 // Stores are never held back here; a fence only tells that the block makes what
-// it wrote known (runtime/between.cpp).
+// it wrote known (runtime/fences.h).
 extern "C" {
 void simt_fence();
 void simt_fence_block();
+void simt_fence_acquire(); // behind a load
 }
 SIMT_INLINE void __threadfence() {
     simt_fence();

@@ -49,6 +49,16 @@ template <class T, int n> SIMT_INLINE void storeVolatile(char *p, const Values<T
     *(volatile typename Whole<T, n>::type *)p = whole;
 }
 
+// Relaxed, acquire and release: two such accesses do not race.
+template <class T, int n> SIMT_INLINE Values<T, n> loadStrong(const char *p) {
+    simt_strong(p);
+    return loadVolatile<T, n>(p);
+}
+template <class T, int n> SIMT_INLINE void storeStrong(char *p, const Values<T, n> &v) {
+    simt_strong(p);
+    storeVolatile<T, n>(p, v);
+}
+
 template <class T, int n>
 SIMT_INLINE void storeAsync(char *to, const Values<T, n> &v, char *barrier,
                             int line = __builtin_LINE()) {
