@@ -23,6 +23,7 @@ type unseen struct {
 	order    []int           // of the blocks: what comes before first, but for loops
 	telling  map[int]bool    // lines of hooks that shall remember what they are told
 	covered  map[int]bool    // lines of accesses that a hook before another one tells of
+	late     map[int]bool    // lines of hooks of loads that a copy may overtake
 }
 
 // processor is what differs between the assemblies of processors: how they are read and
@@ -33,6 +34,8 @@ type processor struct {
 	// watch writes the hooks that an instruction lacks, and rewritten what becomes of it.
 	watch     func(u *unseen, out *strings.Builder, s *state, line int) error
 	rewritten func(l *statement, tells bool) string
+	// late lists the hooks of loads that a copy may overtake (overtaken.go); nil where nothing looks for them.
+	late func(u *unseen) map[int]bool
 	// Numbers of registers.
 	registers, stack, result int
 	arguments                [2]int
@@ -47,6 +50,9 @@ func seeAll(assembly string, p *processor) (string, error) {
 	u.lines = make([]statement, 0, strings.Count(assembly, "\n")+1)
 	for text := range strings.Lines(assembly) {
 		u.lines = append(u.lines, p.parse(strings.TrimRight(text, "\n"), all))
+	}
+	if p.late != nil {
+		u.late = p.late(u)
 	}
 	u.survey()
 	u.cut()
@@ -72,7 +78,12 @@ func (u *unseen) write() (string, error) {
 			if err := u.processor.watch(u, &out, s, line); err != nil && failed == nil {
 				failed = err
 			}
-			out.WriteString(u.processor.rewritten(&u.lines[line], u.telling[line]))
+			l := &u.lines[line]
+			if u.late[line] && !u.telling[line] {
+				out.WriteString(unlessOwn(saysLate(l)))
+				return
+			}
+			out.WriteString(u.processor.rewritten(l, u.telling[line]))
 		})
 		if !u.reached(b) {
 			b.after = nil

@@ -8,7 +8,7 @@ import (
 
 // x86 is the processor whose assembly this file, assembly.go, follow.go and touches.go read.
 var x86 = &processor{
-	parse: parseStatement, follow: (*state).follow, watch: (*unseen).watch, rewritten: rewritten,
+	parse: parseStatement, follow: (*state).follow, watch: (*unseen).watch, rewritten: rewritten, late: (*unseen).overtaken,
 	registers: 16, stack: rsp, result: rax, arguments: [2]int{rdi, rsi}, callerSaved: callerSaved,
 }
 

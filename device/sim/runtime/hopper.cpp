@@ -23,7 +23,7 @@ Hopper &hopperOf(Worker *w) {
 
 uint16_t nextEngine(Worker *w) {
     Hopper &h = hopperOf(w);
-    if (h.engines < engineClocks) return (uint16_t)(firstEngine(w) + h.engines++);
+    if (h.engines < barrierClocks) return (uint16_t)(firstEngine(w) + h.engines++);
     overfull(w, Table::Engines);
     return 0;
 }

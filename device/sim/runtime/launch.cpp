@@ -110,6 +110,7 @@ void startBlock(Worker *w, Module *m) {
         f->met = 0;
         startTrace(w, f);
         f->copies.clear();
+        f->late.clear();
         f->group = 0;
         f->inFlight = f->fenced = f->fencedAnew = false;
         f->looked = f->came = f->spunAt = f->spins = f->spinsSeen = 0;

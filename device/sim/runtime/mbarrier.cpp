@@ -4,6 +4,7 @@
 
 #include "cluster.h"
 #include "hopper.h"
+#include "overtaken.h"
 
 namespace simt {
 
@@ -145,7 +146,8 @@ void explainEngine(Worker *w, unsigned engine, Finding &f) {
                 "the copy is there when its mbarrier says so: who uses it has to wait for that";
             return addStale(w, *b, f);
         }
-    f.otherThread = 0;
+    const unsigned first = firstEngine(w) + barrierClocks; // of warpgroups
+    f.otherThread = engine >= first ? (int)(engine - first) * 128 : 0;
 }
 
 void complete(Barrier &b, uint64_t bytes) {
@@ -227,6 +229,7 @@ unsigned long long simt_mbarrier_arrive(void *p, unsigned arrivals, unsigned byt
     if (bytes) announce(w, b, bytes, line);
     if (drops) b.count -= std::min(arrivals, b.count - 1);
     arrive(w, b, arrivals, line);
+    readLate(w);
     return state;
 }
 

@@ -1,7 +1,8 @@
 // order.h - who knows of whose accesses within an interval between block barriers: vector clocks,
 // for barriers that only some threads pass. A thread's clock is that of its warp (races.h); it
 // ticks when the thread tells others what it did. Behind the threads come the engines: what the
-// copy engine writes for an mbarrier is the work of a thread of its own, whose clock is the phase.
+// copy engine writes for an mbarrier is the work of a thread of its own, whose clock is the phase,
+// and what wgmma reads for a warpgroup that of another, whose clock counts its products.
 #pragma once
 #include "runtime.h"
 #include "tables.h"
@@ -16,7 +17,8 @@ constexpr Clock lastClock = 0xffff;
 inline unsigned firstEngine(const Worker *w) {
     return ((unsigned)w->threads + 31) & ~31u;
 }
-constexpr unsigned engineClocks = 64, clusterClocks = 16;
+constexpr unsigned barrierClocks = 64, groupClocks = 8, engineClocks = barrierClocks + groupClocks,
+                   clusterClocks = 16;
 inline size_t orderWidth(const Worker *w) {
     return firstEngine(w) + engineClocks + (w->cluster ? clusterClocks : 0);
 }

@@ -48,6 +48,7 @@ void simt_fence_proxy() {
     Fiber *f = w->current;
     ThreadState &t = stateOf(w, f);
     startOrder(w);
+    f->late.clear();
     tick(w, f);
     t.fenced = f->clock;
     t.fencedEpoch = w->epoch;

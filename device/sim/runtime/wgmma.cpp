@@ -40,7 +40,7 @@ void work(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, Addr pc,
                     g.brought[t].words[i];
     }
     gather(p.b, b);
-    for (unsigned warp = 0; warp < 4; warp++) readTiles(w, p, warp, true);
+    readTiles(w, p, g.products.size(), true);
     if (w->checks & TRAFFIC)
         countBulk(w, p.b.start, 32 * (f.columns + (p.aInShared ? 64 : 0)), READ, true, pc);
     Sums &s = sumsOf(w, g, f, firstThread, line);
@@ -61,7 +61,8 @@ void waitFor(Worker *w, uint64_t groupsLeft) {
     unsigned warp = f->warp % 4, first = f->warp / 4 * 128;
     auto &groups = g.groups[warp];
     size_t done = groups.size() > groupsLeft ? groups[groups.size() - 1 - groupsLeft] : 0;
-    for (size_t &i = g.done[warp]; i < done; i++) readTiles(w, g.products[i], warp, false);
+    for (size_t &i = g.done; i < done; i++) readTiles(w, g.products[i], i, false);
+    knowProducts(w, done);
     fill(w, g, first, warp, done);
     meetInWarp(w, f->warp);
 }

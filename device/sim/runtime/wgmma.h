@@ -67,7 +67,7 @@ struct WarpGroup {
     std::vector<std::shared_ptr<Sums>> sums;
     std::vector<Product> products;
     std::vector<size_t> groups[4]; // by warp: how many products there were at each commit
-    size_t done[4] = {};           // products that the warp has waited for
+    size_t done = 0;               // products that some warp has waited for
     bool fenced[4] = {};
 };
 
@@ -84,8 +84,10 @@ void fill(Worker *w, WarpGroup &g, unsigned firstThread, unsigned warp, size_t d
 void leaveProducts(Worker *w, Fiber *f);
 
 // ---- wgmmatiles.cpp -------------------------------------------------------------
-// A warp's share of reading a product's tiles: its rows of a, a quarter of b.
-void readTiles(Worker *w, const Product &p, unsigned warp, bool begins);
+// All four warps read a product's tiles: it begins, or some warp has waited for it, and then it is
+// done as a whole. `number` counts the warpgroup's products.
+void readTiles(Worker *w, const Product &p, size_t number, bool begins);
+void knowProducts(Worker *w, size_t done); // the running thread knows that so many are done
 void gather(const Tile &t, uint8_t *rows); // [rows][32 bytes]
 
 // ---- wgmmasums.cpp --------------------------------------------------------------

@@ -83,30 +83,81 @@ void checkSwizzle(Worker *w, const Product &p, const Tile &t, Addr a) {
     report(w, f);
 }
 
-void readChunks(Worker *w, const Product &p, const Tile &t, unsigned from, unsigned to,
+unsigned engineOf(const Worker *w) {
+    return firstEngine(w) + barrierClocks + w->current->warp / 4;
+}
+
+Clock clockOf(Worker *w, size_t products) {
+    if (products >= lastClock) overfull(w, Table::Clocks);
+    return (Clock)std::min<size_t>(products, lastClock);
+}
+
+// The four words of a chunk as a warp's first lane finds them. It judges the read, but is not kept
+// as the reader: that is the product.
+class Reader {
+public:
+    Reader(Worker *worker, Addr a, const Access &product)
+        : w(worker), cells(w->shared->cells + ((a - w->shared->lo) >> 2)), now(product) {
+        for (int i = 0; i < 4; i++) former[i] = {{}, cells[i].read1, cells[i].read2};
+    }
+    ~Reader() {
+        for (int i = 0; i < 4; i++) {
+            Cell &c = cells[i];
+            c.read1 = former[i].read1, c.read2 = former[i].read2;
+            bool others = c.read1.epoch == now.epoch && c.read1.thread() != now.thread();
+            (others ? c.read2 : c.read1) = now;
+        }
+    }
+
+private:
+    Worker *w;
+    Cell *cells, former[4];
+    Access now;
+};
+
+// It has read until some warp has waited for it: who writes after this has to know.
+void readChunk(Worker *w, const Product &p, const Tile &t, Addr a, bool begins) {
+    if (!begins) return recordRace(w, w->shared, a, 16, READ, p.pc);
+    checkUncounted(a, 16, READ, p.pc);
+    checkHandedOver(w, a, 16, p.pc, "wgmma");
+    checkSwizzle(w, p, t, a);
+}
+
+void readChunks(Worker *w, const Product &p, const Tile &t, unsigned from, unsigned to, Clock clock,
                 bool begins) {
+    if (!(w->checks & RACE)) {
+        for (unsigned i = from; i < to && begins; i++) readChunk(w, p, t, t.chunk(i), true);
+        return;
+    }
+    const Access product = {w->epoch, (uint32_t)(p.pc - w->codeBase),
+                            (uint16_t)(engineOf(w) | 15 << Access::maskShift), clock};
     for (unsigned i = from; i < to; i++) {
         Addr a = t.chunk(i);
-        if (!begins) { // it has read until now: who writes after this has to know
-            if (w->checks & RACE) recordRace(w, w->shared, a, 16, READ, p.pc);
-            continue;
-        }
-        checkUncounted(a, 16, READ, p.pc);
-        checkHandedOver(w, a, 16, p.pc, "wgmma");
-        checkSwizzle(w, p, t, a);
+        Reader reader(w, a, product);
+        readChunk(w, p, t, a, begins);
     }
 }
 } // namespace
 
-void readTiles(Worker *w, const Product &p, unsigned warp, bool begins) {
+void readTiles(Worker *w, const Product &p, size_t number, bool begins) {
     if (!(w->checks & (MEM | RACE | INIT))) return;
     Fiber *me = w->current;
-    // Its first lane stands for a warp.
-    w->current = &w->fibers[(me->warp / 4 * 4 + warp) * 32];
-    unsigned quarter = p.b.chunks() / 4;
-    if (p.aInShared) readChunks(w, p, p.a, 32 * warp, 32 * warp + 32, begins);
-    readChunks(w, p, p.b, quarter * warp, warp == 3 ? p.b.chunks() : quarter * (warp + 1), begins);
+    const Clock clock = std::min<Clock>(clockOf(w, number), lastClock - 1);
+    const unsigned quarter = p.b.chunks() / 4;
+    for (unsigned warp = 0; warp < 4; warp++) { // its first lane stands for a warp
+        w->current = &w->fibers[(me->warp / 4 * 4 + warp) * 32];
+        if (p.aInShared) readChunks(w, p, p.a, 32 * warp, 32 * warp + 32, clock, begins);
+        readChunks(w, p, p.b, quarter * warp, warp == 3 ? p.b.chunks() : quarter * (warp + 1),
+                   clock, begins);
+    }
     w->current = me;
+}
+
+void knowProducts(Worker *w, size_t done) {
+    if (!(w->checks & RACE)) return;
+    startOrder(w);
+    Clock &known = w->order[w->current->id * orderWidth(w) + engineOf(w)];
+    known = std::max(known, clockOf(w, done));
 }
 
 } // namespace simt

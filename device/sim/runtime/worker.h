@@ -39,6 +39,13 @@ struct AsyncCopy {
     size_t group; // how many groups the thread had committed before
 };
 
+// A load whose value nothing has used yet (overtaken.h).
+struct LateRead {
+    Addr a, pc;
+    unsigned n;
+    uint32_t epoch;
+};
+
 // What a hook was told of last, where that is asked for again (saw.cpp).
 struct Told {
     Addr a;
@@ -72,7 +79,8 @@ struct Fiber {
     void *out;
     // asynchronous copies (asynccopy.cpp)
     std::vector<AsyncCopy> copies;
-    size_t group;              // committed so far
+    size_t group; // committed so far
+    std::vector<LateRead> late;
     bool fenced;               // it has passed a fence (flags.h)
     bool fencedAnew;           // and no clock has ticked since
     Addr looked;               // its latest volatile read, if no fence has come since
