@@ -49,6 +49,14 @@ type Module interface {
 	Kernel(name string) (Kernel, error)
 }
 
+// Variables is a Module that finds its variables for Go. The simulator's do.
+type Variables interface {
+	Module
+	// Variable is a __device__ or __constant__ variable's memory, by its name in C++ ("weights",
+	// "layers::weights"). CopyIn is what sets a constant.
+	Variable(name string) (Memory, error)
+}
+
 // Kernel is a function that Launch can start.
 type Kernel interface {
 	Signature() Signature

@@ -104,6 +104,7 @@ var uninitialised = []Bug{
 	{Name: "reads_padding", launch: one(64), args: args(in(64), out[float32](64))},
 	{Name: "reads_fresh", launch: one(64), args: args(fresh(64), in(64), out[float32](64))},
 	{Name: "adds_to_fresh", launch: one(64), args: args(in(64), fresh(1))},
+	{Name: "constant_never_set", launch: one(4), args: args(in(4), out[float32](4)), Blind: zeroConstants},
 	{Name: "local_partly_written", launch: one(64), args: args(in(64), out[float32](64), number(3)), Blind: localMemory},
 	{Name: "last_one_unwritten", launch: many(2, 64), args: args(in(100), out[float32](100), number(100))},
 }

@@ -32,10 +32,11 @@ const (
 // What only the simulator's process is asked, by device/sim.
 const (
 	OpConfigure Op = 10 + iota
-	OpLoad         // a path, the names of constants; the answer is the module's number
+	OpLoad         // a path, the names of constants, of those that nothing sets; the answer is the module's number
 	OpReport       // the answer is JSON
 	OpReset
-	OpPrints // the answer is whether there was more, and the prints
+	OpPrints   // the answer is whether there was more, and the prints
+	OpVariable // a module's number, a name; the answer is the address and the bytes
 )
 
 // What only the server of device/remote is asked.

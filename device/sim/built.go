@@ -14,6 +14,7 @@ import (
 type built struct {
 	Entries   []entry
 	Constants []string // names of __constant__ variables, which kernels may not write
+	Unset     []string // those among them that have no initialiser
 	Refused   []refused
 }
 

@@ -76,6 +76,10 @@ func (d *Device) explain(raw rawFinding) explained {
 		f.Message = "read of memory that nothing has written: " + what
 		f.Notes = append(f.Notes, "first by "+who)
 		f.Hint = "shared memory and fresh buffers hold no zeros: write before you read"
+		if raw.Space == "module" {
+			f.Message = "read of a __constant__ that was never written: " + what
+			f.Hint = "give it an initialiser, or set it from Go before the launch: the module's Variable(…), and CopyIn"
+		}
 	case notWaitedFor:
 		d.explainCopy(&f, raw, what, who)
 	case "steps":

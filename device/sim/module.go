@@ -109,7 +109,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 	if err != nil {
 		return built{}, compileError(s, out, err)
 	}
-	made.Constants = r.Constants
+	made.Constants, made.Unset = r.Constants, r.Unset
 	if err := made.write(so); err != nil {
 		return built{}, err
 	}

@@ -286,7 +286,7 @@ func (d *Device) Compile(src device.Source) (device.Module, error) {
 	for _, e := range about.Entries {
 		m.signatures = append(m.signatures, e.Signature)
 	}
-	if err := d.ask(protocol.New(protocol.OpLoad, visible, about.Constants), nil, &m.id); err != nil {
+	if err := d.ask(protocol.New(protocol.OpLoad, visible, about.Constants, about.Unset), nil, &m.id); err != nil {
 		return nil, fmt.Errorf("load %s: %w: %s", src.Name, err, misfit)
 	}
 	if m.id > mostModules {

@@ -81,6 +81,17 @@ extern "C" __global__ void adds_to_fresh(const float *x, float *fresh) {
     atomicAdd(fresh, x[threadIdx.x]); // want: uninitialised
 }
 
+#ifdef BUG
+__constant__ float factors[4];
+#else
+__constant__ float factors[4] = {0, 1, 2, 3};
+#endif
+
+// A constant that the file gives no value, and that the program has forgotten to set.
+extern "C" __global__ void constant_never_set(const float *x, float *y) {
+    y[threadIdx.x] = factors[threadIdx.x] * x[threadIdx.x]; // want: uninitialised
+}
+
 // A thread's own array, of which n elements are written; n is 3.
 extern "C" __global__ void local_partly_written(const float *x, float *y, int n) {
     float best[4];

@@ -29,8 +29,8 @@ type Result struct {
 	Host      map[string]bool // functions that were left out
 	Variables map[string]bool // and variables of the host
 	Any       bool            // whether anything was left out
-	// Constants are the names of __constant__ variables.
-	Constants []string
+	// Constants are the names of __constant__ variables, Unset those that nothing in the file gives a value.
+	Constants, Unset []string
 
 	parser *parser
 }
@@ -48,6 +48,7 @@ func Strip(text, code string, own func(at int) bool) Result {
 	p.keep(code)
 	out := []byte(text)
 	r := Result{Host: map[string]bool{}, Variables: map[string]bool{}, parser: p}
+	var set []string
 	for _, d := range p.found {
 		switch {
 		case !d.kept:
@@ -68,13 +69,29 @@ func Strip(text, code string, own func(at int) bool) Result {
 		}
 		if d.marks["__constant__"] {
 			r.Constants = append(r.Constants, d.names...)
+			if p.initialised(d) {
+				set = append(set, d.names...)
+			}
 		}
 		if k, ok := p.kernel(d, text); ok {
 			r.Kernels = append(r.Kernels, k)
 		}
 	}
+	r.Unset = slices.DeleteFunc(slices.Clone(r.Constants), func(name string) bool { return slices.Contains(set, name) })
 	r.Text = string(out)
 	return r
+}
+
+// initialised tells whether a variable's declaration may give it a value.
+func (p *parser) initialised(d *declaration) bool {
+	for i := d.first; i <= d.last; i++ {
+		if ignored[p.all[i].text] && p.is(i+1, "(") {
+			i = skip(p.all, i+1) - 1
+		} else if t := p.all[i].text; t == "=" || t == "{" || t == "(" {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *parser) kernel(d *declaration, text string) (Kernel, bool) {

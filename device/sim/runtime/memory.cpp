@@ -156,6 +156,7 @@ bool withinAllocation(Addr a, uint64_t bytes, std::string *error) {
             return false;
         }
     }
+    if (withinVariable(a, bytes)) return true;
     *error = "the address is not in any allocation";
     return false;
 }
@@ -167,12 +168,19 @@ std::vector<Array> liveArrays() {
     return all;
 }
 
+static uint8_t *stateAt(Addr a) {
+    const Region &r = arena.holds(a) ? arena : moduleAt(a)->data;
+    return r.state + (a - r.lo);
+}
+
 void setState(Addr a, uint64_t bytes, bool initialised) {
-    memset(arena.state + (a - arena.lo), initialised ? LIVE | INITIALISED : LIVE, bytes);
+    uint8_t *s = stateAt(a);
+    const uint8_t kept = *s & CONSTANT; // of a variable
+    memset(s, kept | LIVE | (initialised ? INITIALISED : 0), bytes);
 }
 
 bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset) {
-    const uint8_t *s = arena.state + (a - arena.lo);
+    const uint8_t *s = stateAt(a);
     for (uint64_t i = 0; i < bytes; i++)
         if (!(s[i] & INITIALISED)) {
             *offset = i;
@@ -262,9 +270,9 @@ Place describe(Worker *w, Addr a) {
         if (it->second.freed) p.note = "freed";
         return p;
     }
-    if (w && w->data && w->data->holds(a)) {
+    if (const Module *m = moduleAt(a); m && (!w || m == w->module)) {
         p.space = "module";
-        for (auto &s : w->module->symbols)
+        for (auto &s : m->symbols)
             if (!s.shared && a >= s.lo && a < s.hi) {
                 p.name = s.name;
                 p.offset = a - s.lo;

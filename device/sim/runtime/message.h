@@ -61,6 +61,20 @@ struct Reader {
         p += n;
         return std::string(p - n, n);
     }
+    std::vector<std::string> texts() {
+        std::vector<std::string> all;
+        for (uint64_t n = number(); n > 0 && ok; n--) all.push_back(text());
+        return all;
+    }
+};
+
+// Memory is device memory that a request names.
+struct Memory {
+    Addr at;
+    uint64_t bytes;
+    std::string name, error;
+    explicit Memory(Reader &r) : at(r.number()), bytes(r.number()), name(r.text()) {}
+    bool isThere() { return withinAllocation(at, bytes, &error); }
 };
 
 inline void put(std::string &body, uint64_t n) {

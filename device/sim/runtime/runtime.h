@@ -92,6 +92,12 @@ size_t staticShared(Module *m, const KernelEntry *k);
 size_t ownShared(Module *m, const KernelEntry *k); // without the arrays of functions it may call
 bool prepareModule(Worker *w, Module *m, std::string *error);
 
+// ---- variables.cpp --------------------------------------------------------------
+Module *moduleAt(Addr a); // that has a variable there
+const Symbol *variableNamed(const Module *m, const std::string &name);
+bool withinVariable(Addr a, uint64_t bytes);
+void forgetUnset(Module *m, const std::vector<std::string> &unset);
+
 // ---- launch.cpp, barriers.cpp, warps.cpp ------------------------------------------
 struct LaunchShape {
     Index3 grid, block, cluster;

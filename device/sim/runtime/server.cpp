@@ -30,6 +30,7 @@ enum Operation : uint8_t {
     REPORT,
     RESET,
     PRINTS,
+    VARIABLE,
 };
 
 enum Status : uint8_t { OK = 0, REFUSED = 1, STOPPED = 2, NO_MEMORY = 3 };
@@ -55,15 +56,6 @@ bool answer(Status status, const std::string &text) {
 bool answer(uint64_t number) {
     return answer(OK, &number, sizeof number);
 }
-
-struct Memory {
-    Addr at;
-    uint64_t bytes;
-    std::string name;
-    std::string error;
-    explicit Memory(Reader &r) : at(r.number()), bytes(r.number()), name(r.text()) {}
-    bool isThere() { return withinAllocation(at, bytes, &error); }
-};
 
 // A kernel's number is its module's and its place in that.
 struct Numbered {
@@ -147,10 +139,18 @@ bool set(Reader &r) {
 
 bool load(Reader &r) {
     std::string path = r.text(), error;
-    std::vector<std::string> constants;
-    for (uint64_t n = r.number(); n > 0 && r.ok; n--) constants.push_back(r.text());
+    std::vector<std::string> constants = r.texts(), unset = r.texts();
     Module *m = loadModule(path, constants, &error);
+    if (m) forgetUnset(m, unset);
     return m ? answer((uint64_t)m->id) : answer(REFUSED, error);
+}
+
+bool variableCommand(Reader &r) {
+    Module *m = moduleById((int)r.number());
+    const Symbol *s = m ? variableNamed(m, r.text()) : nullptr;
+    if (!s) return answer(REFUSED, "no such variable");
+    const uint64_t where[] = {s->lo, s->hi - s->lo};
+    return answer(OK, where, sizeof where);
 }
 
 bool kernelCommand(Reader &r) {
@@ -265,6 +265,8 @@ bool obey(uint8_t operation, Reader r) {
         return answer(OK, "");
     case PRINTS:
         return answer(OK, takePrints());
+    case VARIABLE:
+        return variableCommand(r);
     }
     return answer(REFUSED, "unknown operation");
 }
