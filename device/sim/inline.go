@@ -20,11 +20,12 @@ var usesPTX = regexp.MustCompile(`\b(?:asm|__asm__|__asm)\b`)
 func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stripped, table string, nan bool) ([]string, error) {
 	inline := s.usesPTX()
 	module := filepath.Join(dir, "module.cpp")
-	text := r.plain(ownParts(r.Text, s))
+	additions := r.additions()
+	text := r.plain(ownParts(r.Text, s), additions)
 	if nan {
 		text, nan = undefinedAsNaN(text, s)
 	}
-	if !inline && !r.Any && !nan {
+	if !inline && !r.Any && !nan && len(additions) == 0 {
 		return args, os.WriteFile(module, fmt.Appendf(nil, "#include %q\n%s# 1 \"module.cpp\"\n%s", s.name, device.Undefined(emptyTable), table), 0o644)
 	}
 	if inline {

@@ -3,7 +3,6 @@ package sim
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +15,8 @@ import (
 type entry struct {
 	Signature  device.Signature
 	Expression string
-	Bounds     string // what is in its __launch_bounds__
-	Cluster    string // and in its __cluster_dims__
+	Bounds     string // what its __launch_bounds__ say: an array of C++
+	Cluster    string // and its __cluster_dims__
 	Asked      bool   // a template, with arguments that the source asks for
 }
 
@@ -34,7 +33,11 @@ func (s moduleSource) entries(r stripped, gone []refused) ([]entry, error) {
 			continue
 		}
 		name, expression := hostside.Called(r.Kernels, k)
-		e := entry{device.Signature{Name: name, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, expression, attribute(k, k.Bounds), attribute(k, k.Cluster), false}
+		if expression != "&"+k.Name {
+			expression = "static_cast<" + spaceOf(k) + chosen(k) + ">(&" + k.Name + ")"
+		}
+		attributes := said(k, "")
+		e := entry{device.Signature{Name: name, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}, expression, attributes.bounds, attributes.cluster, false}
 		sig, ok := written[k.Name]
 		if ok = ok && name == k.Name; ok && len(sig.Params) == len(e.Signature.Params) {
 			e.Signature = sig
@@ -55,23 +58,10 @@ func (s moduleSource) entries(r stripped, gone []refused) ([]entry, error) {
 			continue
 		}
 		sig := device.Signature{Name: wanted, Line: r.where(k.At).line, Params: device.ParseParams(k.Params)}
-		all = append(all, entry{sig, "&" + wanted, attribute(*k, k.Bounds), attribute(*k, k.Cluster), true})
+		attributes := said(*k, strings.TrimPrefix(strings.TrimSpace(wanted), name))
+		all = append(all, entry{sig, "&" + wanted, attributes.bounds, attributes.cluster, true})
 	}
 	return all, nil
-}
-
-var (
-	plainNumbers = regexp.MustCompile(`^[\d\s()+*/,uU-]+$`)
-	plainNames   = regexp.MustCompile(`^[\w\s()+*/,:-]+$`)
-)
-
-// attribute is what of a kernel's attribute can be said again behind the file: numbers; or names,
-// unless they may be a template's or of a namespace.
-func attribute(k hostside.Kernel, text string) string {
-	if plainNumbers.MatchString(text) || !k.Template && !strings.Contains(k.Name, "::") && plainNames.MatchString(text) {
-		return strings.TrimSpace(text)
-	}
-	return ""
 }
 
 // table is what every module ends with: its kernels, and how to reach its shared memory.
@@ -89,7 +79,7 @@ func (c *compiler) table(all []entry) string {
 			fmt.Fprintf(&b, "# %d %q\n", i+1, askedFor)
 		}
 		fmt.Fprintf(&b, "{%s, &simt::Entry<%[2]s>::call, sizeof(simt::Entry<%[2]s>::sizes) / 2 - 1, simt::Entry<%[2]s>::sizes, simt::Entry<%[2]s>::kinds, (void *)simt::Entry<%[2]s>::address, {%[3]s[0], %[3]s[1], %[3]s[2]}, {%[4]s[0], %[4]s[1]}},\n",
-			strconv.Quote(e.Signature.Name), e.Expression, "simt::Numbers<"+e.Cluster+">::all", "simt::Numbers<"+e.Bounds+">::all")
+			strconv.Quote(e.Signature.Name), e.Expression, cmp.Or(e.Cluster, nothingSaid), cmp.Or(e.Bounds, nothingSaid))
 	}
 	b.WriteString("{nullptr, nullptr, 0, nullptr, nullptr, nullptr, {0, 0, 0}, {0, 0}}};\n}\n")
 	return b.String()

@@ -27,7 +27,7 @@ func (c *compiler) vet(dir string, r stripped, s moduleSource) (forms [][]Line, 
 	}
 	texts := []string{out, r.marked}
 	if r.Any {
-		texts = append(texts, r.plain(ownParts(r.Text, s)))
+		texts = append(texts, r.plain(ownParts(r.Text, s), nil))
 	}
 	for _, text := range texts {
 		lines, err := s.vetText(text)

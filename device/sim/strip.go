@@ -156,8 +156,8 @@ var (
 	alignment      = regexp.MustCompile(`\balignas\s*\(`)
 )
 
-// plain turns CUDA's words into the compiler's.
-func (r stripped) plain(own func(int) bool) string {
+// plain turns CUDA's words into the compiler's. additions go where they say.
+func (r stripped) plain(own func(int) bool, additions map[int]string) string {
 	code := device.BlankNonCode(r.Text)
 	out := []byte(r.Text)
 	for _, m := range cudaWords.FindAllStringIndex(code, -1) {
@@ -186,8 +186,15 @@ func (r stripped) plain(own func(int) bool) string {
 	}
 	attributes := inner.FindAllStringIndex(code, -1)
 	edits := append(noInline.FindAllStringIndex(code, -1), alignment.FindAllStringIndex(code, -1)...)
+	for at := range additions {
+		edits = append(edits, []int{at, at})
+	}
 	slices.SortFunc(edits, func(a, b []int) int { return a[0] - b[0] })
 	for _, m := range edits {
+		if m[0] == m[1] {
+			replace(m[0], m[0], inserted(r.Text, m[0], additions[m[0]]))
+			continue
+		}
 		if !own(m[0]) || m[0] < done {
 			continue
 		}

@@ -32,6 +32,9 @@ func Asked(all []Kernel, expression string) (k *Kernel, fault string) {
 	}
 	k = &templates[0]
 	if len(templates) > 1 { // which one fits is not known yet
+		if slices.ContainsFunc(templates, func(t Kernel) bool { return t.Cluster != "" }) {
+			return nil, fmt.Sprintf("Source.Kernels asks for %q: of the file's %d templates %s one has __cluster_dims__: give each a name of its own", expression, len(templates), name)
+		}
 		k.Params, k.Bounds, k.Cluster = "", "", ""
 	}
 	return k, ""

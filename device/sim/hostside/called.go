@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-var withoutDefaults = regexp.MustCompile(`=[^,]*`)
+var defaults = regexp.MustCompile(`=[^,]*`)
+
+// WithoutDefaults are parameters without their default arguments.
+func WithoutDefaults(params string) string { return defaults.ReplaceAllString(params, "") }
 
 // Called is what Go asks for a kernel by that is no template, and the expression of its address in C++.
 // Which of several of one name is said by its parameters.
@@ -19,6 +22,6 @@ func Called(all []Kernel, k Kernel) (name, expression string) {
 	if overloads < 2 {
 		return k.Name, "&" + k.Name
 	}
-	params := withoutDefaults.ReplaceAllString(k.Params, "")
+	params := WithoutDefaults(k.Params)
 	return k.Name + "(" + strings.TrimSpace(params) + ")", "static_cast<void (*)(" + params + ")>(&" + k.Name + ")"
 }
