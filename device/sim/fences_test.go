@@ -94,7 +94,7 @@ __device__ void st(int *p) { asm volatile("st.relaxed.gpu.global.s32 [%0], 1;" :
 __device__ int ld(int *p) { int v; asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory"); return v; }
 extern "C" __global__ void both(int *p, int *out) { if (threadIdx.x) st(p); out[threadIdx.x] = ld(p); }
 extern "C" __global__ void atomics(int *p, int *out) { atomicAdd(p, 1); out[threadIdx.x] = ld(p); st(p); }
-extern "C" __global__ void plain_read(int *p, int *out) { st(p); out[threadIdx.x] = *p; }
+extern "C" __global__ void plain_read(int *p, int *out) { int v = *p; st(p); out[threadIdx.x] = v; }
 extern "C" __global__ void plain_write(int *p, int *out) { *p = threadIdx.x; out[threadIdx.x] = ld(p); }
 `
 	bothCompilers(t, func(t *testing.T, compiler string) {
