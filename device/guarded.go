@@ -109,7 +109,7 @@ func RefuseMacro(name string) string {
 	switch {
 	case keywords.MatchString(name) || noMacroNames.MatchString(name):
 		return name + " is a word of C++: take another name for the macro"
-	case reservedName.MatchString(name):
+	case reservedName.MatchString(name) && name != "FLASHLAB_TORCH": // whose purpose is to be defined
 		return "names such as " + name + " are the compiler's and its headers': take another one for the macro"
 	}
 	return ""

@@ -172,7 +172,7 @@ func TestNoBadAddressIsWrittenTo(t *testing.T) {
 	d := start(t, Options{Checks: AllChecks()})
 	var text strings.Builder
 	for _, h := range []string{"hopper.h", "tensorcore.h", "mma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_pipeline.h", "curand_kernel.h", "cuda/atomic", "cuda/barrier", "cuda/pipeline",
-		"cooperative_groups.h", "cooperative_groups/memcpy_async.h", "split.h", "cuComplex.h"} {
+		"cooperative_groups.h", "cooperative_groups/memcpy_async.h", "split.h", "cuComplex.h", "cub/cub.cuh"} {
 		fmt.Fprintf(&text, "#include <%s>\n", h)
 	}
 	text.WriteString("using namespace nvcuda;\n__constant__ int table[64] = {1, 2, 3};\n" +

@@ -24,6 +24,9 @@ var hostHeaders = regexp.MustCompile(`^(?:` +
 
 var noSuchFile = regexp.MustCompile(`(?m)^(\S+?):(\d+):(?:\d+:)? fatal error: '?([\w./+-]+)'?(?:: No such file or directory| file not found)$`)
 
+// torch is of PyTorch's headers, which have its scalar types once FLASHLAB_TORCH is defined.
+var torch = regexp.MustCompile(`^(?:torch|ATen|c10)/`)
+
 var mathLibrary = regexp.MustCompile(`^cu(?:blas|dnn|sparse|solver|fft)\w*\.h$|^torch/`)
 
 // absent is the folder of the host's headers, empty ones, in a build's folder.
@@ -44,6 +47,9 @@ func emptyHeader(dir, output string) string {
 		return ""
 	}
 	text := "#pragma once\n"
+	if torch.MatchString(m[3]) {
+		text += "#ifdef FLASHLAB_TORCH\n#include <flashlab_torch.h>\n#endif\n"
+	}
 	if mathLibrary.MatchString(m[3]) { // kernels count on what these include
 		text += "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuComplex.h>\n"
 	}

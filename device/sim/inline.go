@@ -54,20 +54,30 @@ func (c *compiler) writeModule(dir string, args []string, s moduleSource, r stri
 // emptyTable has the words of a table of kernels.
 var emptyTable = (&compiler{}).table([]entry{{}})
 
-// rewritePTX has inline PTX translated: no asm of the file is left.
+// rewritePTX has inline PTX translated: no asm of the file is left. What is not served becomes the call of a function
+// that compilers refuse with its message, where they have to compile it: not in a template that nobody uses.
 func (r stripped) rewritePTX(text string, s moduleSource) (string, error) {
 	where := markers(text)
 	rewritten, errs := ptx.Rewrite(text, device.BlankNonCode(text), ownParts(text, s))
-	if len(errs) == 0 {
-		return rewritten, nil
-	}
 	l := &lackingError{file: s.name}
+	var lacking strings.Builder
 	for _, f := range errs {
+		if f.Stands != "" {
+			fmt.Fprintf(&lacking, "extern \"C\" __attribute__((error(%q))) void %s();\n", f.Text, f.Stands)
+			continue
+		}
 		at := where(f.At)
 		l.places = append(l.places, r.at(at.file, at.line))
 		l.found = append(l.found, device.Diagnostic{File: at.file, Line: at.line, Severity: "error", Text: f.Text})
 	}
-	return "", l
+	if err := l.orNil(); err != nil {
+		return "", err
+	}
+	if lacking.Len() > 0 {
+		own := ownSpans(rewritten, s)[0].from
+		rewritten = rewritten[:own] + lacking.String() + rewritten[own:]
+	}
+	return rewritten, nil
 }
 
 // markers tells which file and line a place of preprocessed text is from.

@@ -89,7 +89,7 @@ func (c *compiler) buildModule(include string, s moduleSource, so string) (built
 			break
 		}
 		lost, rest := r.Without(lacks.places)
-		if rest > 0 || len(lost) == 0 || len(r.Kernels) == 0 {
+		if rest > 0 || len(r.Kernels) == 0 {
 			return built{}, lacks.compileError()
 		}
 		for _, k := range lost {

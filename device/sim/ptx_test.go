@@ -38,7 +38,7 @@ func TestBugsOfInlinePTXAreFoundAtTheirLines(t *testing.T) {
 // What the simulator has no PTX for is refused at its line, by its name.
 func TestMissingPTXIsNamed(t *testing.T) {
 	cases := [][2]string{
-		{`asm volatile("tcgen05.fence::before_thread_sync;");`, "no PTX instruction tcgen05.fence::before_thread_sync: it is Blackwell's"},
+		{`asm volatile("tcgen05.fence::before_thread_sync;");`, "no PTX instruction tcgen05.fence::before_thread_sync: it needs Blackwell"},
 		{`asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%0}, %1, %1, %1, 0, 1, 1, 1, 0, 0;" : "+r"(n) : "l"(y));`, "m64n8k16 to m64n256k16 of f16"},
 		{`asm volatile("{ .reg .f32 d<4>; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, %0, %0, 1, 1, 1, 0, 0; }" :: "l"(y));`, "its sums have to be operands of the asm"},
 		{`asm volatile("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%0], [%1], 16, [%0];" :: "r"(n), "r"(n));`, "use red.global.add, or copy and add"},

@@ -25,7 +25,7 @@ var allLacking = []lacking{
 	{regexp.MustCompile(`\bcuda(?:Malloc|Free|Memcpy|Memset|Mem[A-Z]|Device[A-Z]|Stream[A-Z]|Event[A-Z]|Launch|Graph[A-Z]|Func[A-Z]|Get[A-Z]|Set[A-Z]|Occupancy|Host[A-Z]|Peek)\w*\s*\(`),
 		"%s belongs to the host: this file holds device code only; memory, copies and launches are Go's"},
 	{regexp.MustCompile(`\b(?:cuda::|thrust::|cub::|cutlass::|cute::)[A-Za-z_]\w*`),
-		"the simulator has no %s: libcu++, CUB, Thrust and CUTLASS are not simulated"},
+		"the simulator has no %s: of libcu++ and CUB it has some (device/sim/README.md), of Thrust and CUTLASS nothing"},
 	{regexp.MustCompile(`\b(?:tex3DGrad|tex[12]DLayered(?:Lod|Grad)|texCubemap(?:Lod|Grad|Layered\w*)|surfCubemap\w*)\b|\b(?:texture|surface)\s*<`),
 		"the simulator has no %s: texture objects are served (tex1D, tex2D, tex3D, their layers, texCubemap, surf1D to surf3D)"},
 	{regexp.MustCompile(`\b__block_size__\b`),
@@ -42,7 +42,10 @@ var served = map[string]bool{"cuda::barrier": true, "cuda::pipeline": true, "cud
 	"cuda::memory_order_relaxed": true, "cuda::memory_order_acquire": true, "cuda::memory_order_release": true, "cuda::memory_order_acq_rel": true, "cuda::memory_order_seq_cst": true,
 	"cuda::std": true, "cuda::memory_order": true}
 
-var libcu = regexp.MustCompile(`\bnamespace cuda\b`)
+// servedOfCUB is what of CUB it has.
+var servedOfCUB = regexp.MustCompile(`^cub::(?:(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store)|Sum|Max|Min|Block(?:Reduce|Scan|Load|Store)Algorithm|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_[A-Z_]+)$`)
+
+var libcu, libcub = regexp.MustCompile(`\bnamespace cuda\b`), regexp.MustCompile(`\bnamespace cub\b`)
 
 // movesLines is a directive that would let code pass for the simulator's own (unseen.go).
 var movesLines = regexp.MustCompile(`(?s)(?:^|\n)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:#|%:|\?\?=)(?:[ \t\f\v\r]|/\*.*?\*/)*(?:line\b|\d)`)
@@ -70,11 +73,15 @@ func (s moduleSource) checkSupported(r stripped) error {
 		for _, l := range allLacking {
 			for _, m := range l.pattern.FindAllStringIndex(code, -1) {
 				message := l.message
-				if served[code[m[0]:m[1]]] {
-					if libcu.MatchString(r.code) {
+				if name := code[m[0]:m[1]]; served[name] || servedOfCUB.MatchString(name) {
+					library, include := libcu, "<cuda/barrier>, <cuda/pipeline> or <cuda/atomic>"
+					if !served[name] {
+						library, include = libcub, "<cub/cub.cuh>"
+					}
+					if library.MatchString(r.code) {
 						continue
 					}
-					message = "%s needs its header: #include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic>"
+					message = "%s needs its header: #include " + include
 				}
 				if strings.Contains(message, "%s") {
 					message = fmt.Sprintf(message, strings.TrimRight(code[m[0]:m[1]], " (<"))
@@ -125,7 +132,7 @@ func (r stripped) lacks(err error, s moduleSource) *lackingError {
 		return l
 	}
 	var e *device.CompileError
-	if !errors.As(err, &e) || len(e.Diagnostics) == 0 || len(e.Diagnostics) >= 12 {
+	if !errors.As(err, &e) || len(e.Diagnostics) == 0 {
 		return nil
 	}
 	l = &lackingError{file: s.name}
@@ -134,7 +141,7 @@ func (r stripped) lacks(err error, s moduleSource) *lackingError {
 			continue
 		}
 		at := r.at(d.File, d.Line)
-		if !strings.HasPrefix(d.Text, "the simulator") || at < 0 {
+		if !strings.HasPrefix(d.Text, "the simulator") && !strings.HasPrefix(d.Text, "inline PTX:") && !strings.HasPrefix(d.Text, "asm:") || at < 0 {
 			return nil
 		}
 		l.places = append(l.places, at)

@@ -61,4 +61,6 @@
 
 #include "simt/undefined.h"
 
+#include "simt/handles.h"
+
 #include "simt/kernel.h"

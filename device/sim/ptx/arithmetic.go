@@ -205,6 +205,12 @@ func setp(i *inst) string {
 
 // convert is cvt: from the second type to the first.
 func convert(i *inst) string {
+	switch {
+	case i.tinyPair() != "":
+		return convertTiny(i)
+	case i.has("pack"):
+		return convertPacked(i)
+	}
 	var kinds, rest []string
 	for _, p := range i.parts[1:] {
 		if types[p] != "" || p == "tf32" {
@@ -214,7 +220,7 @@ func convert(i *inst) string {
 		}
 	}
 	if len(kinds) != 2 {
-		return i.refuse("of 8-bit and 4-bit floats none is served")
+		return i.refuse("its types are not served")
 	}
 	to, from, direction := kinds[0], kinds[1], "simt::Nearest"
 	if !isFloat(to) && isFloat(from) {

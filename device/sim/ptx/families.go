@@ -10,6 +10,8 @@ var families map[string]family
 
 func init() {
 	families = map[string]family{
+		"movmatrix": {"movmatrix: .m8n8.trans.b16", moveMatrix},
+
 		"mov":      {"mov of any type, pairs packed and unpacked", move},
 		"cvta":     {"cvta, cvta.to: .shared, .global", convertAddress},
 		"isspacep": {"isspacep: .shared, .shared::cluster, .global, .local", isSpace},
@@ -25,7 +27,7 @@ func init() {
 		"atom":          {"atom: add, min, max, and, or, xor, exch, cas, inc, dec", atomic},
 		"red":           {"red: add, min, max, and, or, xor, inc, dec", atomic},
 
-		"ldmatrix": {"ldmatrix: .m8n8.x1, .x2, .x4, .trans, of .b16", ldmatrix},
+		"ldmatrix": {"ldmatrix: .m8n8.x1, .x2, .x4, .trans, of .b16, from .shared and generic addresses", ldmatrix},
 		"stmatrix": {"stmatrix: .m8n8.x1, .x2, .x4, .trans, of .b16", stmatrix},
 		"mma":      {"mma.sync: m16n8k16 and m16n8k8 of f16 and bf16, m16n8k8 and m16n8k4 of tf32, m16n8k32 and m16n8k16 of s8 and u8", mma},
 
@@ -92,7 +94,7 @@ func init() {
 			return i.put(fmt.Sprintf("__fns(%s, %s, %s)", i.as(1, "b32"), i.as(2, "b32"), i.as(3, "s32")))
 		}},
 		"exit": {"exit", func(i *inst) string { return "simt_exit();" }},
-		"cvt":  {"cvt: between integers, f16, bf16, f32, f64; .f16x2 and .bf16x2 of two f32; .rna.tf32; .sat, .relu", convert},
+		"cvt":  {"cvt: between integers, f16, bf16, f32, f64; .f16x2 and .bf16x2 of two f32; .rna.tf32; .sat, .relu; pairs of e4m3 and e5m2, of f32 and f16x2, and back; .pack.sat", convert},
 		"setp": {"setp: all comparisons, with .and, .or, .xor", setp},
 		"selp": {"selp", func(i *inst) string {
 			i.count(4)

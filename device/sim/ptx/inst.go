@@ -40,7 +40,8 @@ func (i *inst) translate() (string, error) {
 		return code, i.err
 	}
 	if !ok {
-		return "", lacking("instruction "+i.op, instead(i.op))
+		i.refuse(instead(i.op))
+		return "", i.err
 	}
 	if n := takes[i.parts[0]]; n > 0 && !i.count(n) {
 		return "", i.err
@@ -61,7 +62,6 @@ func instead(op string) string {
 	for _, r := range []struct{ pattern, use string }{
 		{`^cp\.reduce`, "use red.global.add, or copy and add"},
 		{`^(tensormap|multimem)`, "make tensor maps in Go, before the launch"},
-		{`^tcgen05`, "it is Blackwell's; use wgmma or mma.sync"},
 		{`^wmma`, "use nvcuda::wmma of mma.h, or mma.sync"},
 		{`^(tex|tld4|suld|sust|sured)`, "read global memory"},
 		{`^(brx|call|ret)\b`, "write the branch in C++, around the asm"},
@@ -76,6 +76,9 @@ func instead(op string) string {
 
 // refuse says that this form of an instruction is missing.
 func (i *inst) refuse(use string) string {
+	if i.err == nil && needsBlackwell(i.op) {
+		use = "it needs Blackwell, and this is a Hopper: use wgmma, mma.sync or plain CUDA C++"
+	}
 	if i.err == nil {
 		i.err = lacking("instruction "+i.op, use)
 	}

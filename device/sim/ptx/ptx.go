@@ -15,6 +15,8 @@ import (
 type Error struct {
 	At   int // offset of the statement
 	Text string
+	// Stands is the function whose call stands in its place: whoever compiles that is told. "" if nothing does.
+	Stands string
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -40,8 +42,12 @@ func Rewrite(text, code string, own func(at int) bool) (string, []*Error) {
 			cpp, err = s.translate(len(errs) + done)
 		}
 		if err != nil {
-			errs = append(errs, &Error{m[0], err.Error()})
-			continue
+			errs = append(errs, &Error{At: m[0], Text: err.Error()})
+			if end == 0 {
+				continue
+			}
+			cpp = fmt.Sprintf("simt_lacking_%d()", m[0])
+			errs[len(errs)-1].Stands = strings.TrimSuffix(cpp, "()")
 		}
 		out.WriteString(text[done:m[0]])
 		out.WriteString(cpp)

@@ -139,7 +139,7 @@ func (c *scope) statements(text string) error {
 
 var (
 	declaration = regexp.MustCompile(`^\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)$`)
-	declared    = regexp.MustCompile(`^(%?[\w$]+)(?:<(\d+)>)?$`)
+	declared    = regexp.MustCompile(`^(%{0,2}[\w$]+)(?:<(\d+)>)?$`)
 	instruction = regexp.MustCompile(`^(?:@(!?)\s*(%?%?[\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)$`)
 )
 
@@ -195,7 +195,7 @@ func (c *scope) statement(text string) error {
 func (c *scope) declare(t, name string) {
 	c.made++
 	variable := fmt.Sprintf("simt_q%d", c.made)
-	c.names[len(c.names)-1][strings.TrimPrefix(name, "%")] = variable
+	c.names[len(c.names)-1][strings.TrimLeft(name, "%")] = variable
 	fmt.Fprintf(&c.out, "%s %s; ", t, variable)
 }
 

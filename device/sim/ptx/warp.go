@@ -35,7 +35,7 @@ func ldmatrix(i *inst) string {
 	if !i.count(2) || len(to) != n {
 		return i.refuse(fmt.Sprintf("it fills %d registers", n))
 	}
-	code := fmt.Sprintf("simt::FourWords simt_v = simt_ldmatrix(%s, %d, %d, __builtin_LINE()); ", i.address(1, true), n, i.transposed())
+	code := fmt.Sprintf("simt::FourWords simt_v = simt_ldmatrix(%s, %d, %d, __builtin_LINE()); ", i.address(1, i.inShared()), n, i.transposed())
 	for k, name := range to {
 		code += i.putTo(name, "simt_v."+"xyzw"[k:k+1])
 	}
@@ -51,7 +51,7 @@ func stmatrix(i *inst) string {
 	for k, name := range from {
 		values[k] = asType(i.value(name), "b32")
 	}
-	return fmt.Sprintf("simt_stmatrix(%s, %d, %d, %s, __builtin_LINE());", i.address(0, true), n, i.transposed(), strings.Join(values, ", "))
+	return fmt.Sprintf("simt_stmatrix(%s, %d, %d, %s, __builtin_LINE());", i.address(0, i.inShared()), n, i.transposed(), strings.Join(values, ", "))
 }
 
 // product is one shape and type of mma.sync.

@@ -8,6 +8,7 @@
 #include "hopper.h"
 #include "ptx_integers.h"
 #include "ptx_memory.h"
+#include "ptx_narrow.h"
 
 extern "C" {
 [[noreturn]] void simt_exit(); // ends the thread
