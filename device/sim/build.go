@@ -137,10 +137,27 @@ func linkRuntime(c *compiler, cacheDir, binary string) error {
 	if err := link(temp, map[string]string{sourcesLink: src}); err != nil {
 		return err
 	}
+	for i := range files {
+		files[i] = sourcesLink + "/" + files[i]
+	}
 	objects, err := compileAll(c, temp, files)
 	if err != nil {
 		return err
 	}
+	// All of it as one object, too: a whole program's process has more beside it (program.go).
+	if out, err := c.run(temp, append([]string{"-r", "-nostdlib", "-o", "runtime.o"}, objects...)...); err != nil {
+		return fmt.Errorf("the simulator does not link: %w\n%s", err, out)
+	}
+	if err := os.Rename(filepath.Join(temp, "runtime.o"), runtimeObject(binary)); err != nil {
+		return err
+	}
+	return c.linkProcess(temp, binary, runtimeObject(binary))
+}
+
+// runtimeObject is the simulator as an object, beside the simulator itself.
+func runtimeObject(binary string) string { return binary + ".o" }
+
+func (c *compiler) linkProcess(temp, binary string, objects ...string) error {
 	// -rdynamic: the kernels' modules find the hooks in the executable.
 	args := append([]string{"-rdynamic", "-pthread", "-o", "flashsim"}, objects...)
 	if out, err := c.run(temp, append(args, "-ldl")...); err != nil {
@@ -169,7 +186,7 @@ func (c *compiler) readLibrary(temp string) []string {
 	return []string{"-include", "./std.h"} // g++ finds the other beside it
 }
 
-func compileAll(c *compiler, temp string, files []string) ([]string, error) {
+func compileAll(c *compiler, temp string, files []string, flags ...string) ([]string, error) {
 	objects := make([]string, len(files))
 	errs := make([]error, len(files))
 	library := c.readLibrary(temp)
@@ -180,7 +197,7 @@ func compileAll(c *compiler, temp string, files []string) ([]string, error) {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			args := slices.Concat(c.runtimeFlags(), library, []string{"-c", sourcesLink + "/" + file, "-o", objects[i]})
+			args := slices.Concat(c.runtimeFlags(), library, flags, []string{"-c", file, "-o", objects[i]})
 			out, err := c.run(temp, args...)
 			if err != nil {
 				errs[i] = fmt.Errorf("the simulator does not compile (%s): %w\n%s", file, err, out)

@@ -11,10 +11,11 @@ import (
 // nothing that the cache keeps, and no character of it is ever read back from a compiler's output. A
 // source cannot have files of these names (device.Source.Check).
 const (
-	headersLink = ".simt"        // the headers that kernels see
-	plainLink   = ".simt-plain"  // headers.plain
-	markedLink  = ".simt-marked" // headers.marked
-	sourcesLink = ".simt-src"    // the simulator's sources
+	headersLink = ".simt"         // the headers that kernels see
+	plainLink   = ".simt-plain"   // headers.plain
+	markedLink  = ".simt-marked"  // headers.marked
+	sourcesLink = ".simt-src"     // the simulator's sources
+	programLink = ".simt-program" // and what a whole program adds to them
 )
 
 // definesName is a file with a source's macros: behind simt.h, so that none gets into it.

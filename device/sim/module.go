@@ -23,6 +23,7 @@ type moduleSource struct {
 	checks     Checks
 	vet        func(Preprocessed) error
 	headers    headers
+	program    *programFiles // a whole program's; nil: a module of kernels
 }
 
 func (s moduleSource) key(c *compiler) string {

@@ -71,6 +71,11 @@ func (d *Device) Report() (*trace.Report, error) {
 	if err := d.ask(protocol.New(protocol.OpReport), nil, &answer); err != nil {
 		return nil, err
 	}
+	return d.readReport(answer)
+}
+
+// readReport puts what the simulator wrote into words.
+func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 	r := &trace.Report{}
 	var raw rawReport
 	if err := json.Unmarshal(answer, &raw); err != nil {

@@ -139,6 +139,9 @@ func ownParts(text string, s moduleSource) func(at int) bool {
 
 // owns tells whether a file of the compiler's is the source, or one of those with it.
 func (s moduleSource) owns(file string) bool {
+	if s.program != nil {
+		return s.program.owns(file)
+	}
 	file = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(file)), "./")
 	_, ok := s.files[file]
 	return ok || file == s.name

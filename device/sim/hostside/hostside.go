@@ -29,8 +29,9 @@ type Result struct {
 	Host      map[string]bool // functions that were left out
 	Variables map[string]bool // and variables of the host
 	Any       bool            // whether anything was left out
-	// Constants are the names of __constant__ variables, Unset those that nothing in the file gives a value.
-	Constants, Unset []string
+	// Constants are the names of __constant__ variables, Unset those that nothing in the file gives a value. Device and
+	// Managed are those of __device__ and __managed__ variables.
+	Constants, Unset, Device, Managed []string
 
 	parser *parser
 }
@@ -67,11 +68,16 @@ func Strip(text, code string, own func(at int) bool) Result {
 		case d.class && d.body != [2]int{}:
 			r.Any = p.members(d.body[0]+1, d.body[1], out, own, r.Host) || r.Any
 		}
-		if d.marks["__constant__"] {
+		switch {
+		case d.marks["__constant__"]:
 			r.Constants = append(r.Constants, d.names...)
 			if p.initialised(d) {
 				set = append(set, d.names...)
 			}
+		case d.marks["__managed__"]:
+			r.Managed = append(r.Managed, d.names...)
+		case d.marks["__device__"] && !d.function:
+			r.Device = append(r.Device, d.names...)
 		}
 		if k, ok := p.kernel(d, text); ok {
 			r.Kernels = append(r.Kernels, k)

@@ -6,6 +6,11 @@
 namespace simt {
 
 __thread Worker *worker;
+void (*onHost)(Addr a, size_t n, Op op, Addr pc);
+void (*onHostFault)(int signal, Addr pc, Addr at);
+void (*onHostFree)(void *p, Addr pc);
+bool (*ofDevice)(const std::string &name, const std::string &owner);
+const KernelEntry *(*kernelsOf)(void *handle, Addr base, const std::string &path);
 
 Finding accessFinding(const char *check, const char *kind, Addr pc, Op op, unsigned n,
                       Place place) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cluster.h"
+#include "onhost.h"
 #include "races.h"
 #include "traffic.h"
 
@@ -152,7 +153,10 @@ template <class K> [[gnu::noinline]] void watched(Worker *w, Addr a, Addr pc) {
 
 template <unsigned n, Op op, bool anyAlignment = false> INLINE void access(Addr a, Addr pc) {
     Worker *w = worker;
-    if (UNLIKELY(!w)) return;
+    if (UNLIKELY(!w)) {
+        if (onHost) onHost(a, n, op, pc);
+        return;
+    }
     if (w->checks & (RACE | TRAFFIC)) return watched<Kind<n, op, anyAlignment, true>>(w, a, pc);
     through<Kind<n, op, anyAlignment, false>>(w, a, pc);
 }
@@ -178,7 +182,11 @@ template <Op op> inline void sized(Addr a, unsigned n, Addr pc) {
 
 template <Op op> inline void range(Addr a, size_t n, Addr pc) {
     Worker *w = worker;
-    if (w && ownLocal(w, a)) { // a local array, filled or copied
+    if (UNLIKELY(!w)) {
+        if (onHost) onHost(a, n, op, pc);
+        return;
+    }
+    if (ownLocal(w, a)) { // a local array, filled or copied
         if (Addr top = (Addr)w->current->stack + stackSize; UNLIKELY(n > top - a))
             stopAccess(w, "out of bounds", top, 1, op, pc);
         w->current->deepest = std::min(w->current->deepest, a);

@@ -21,6 +21,7 @@ struct Kept {
 typedef FindingKey Key;
 std::map<Key, Kept> kept;
 size_t keptNotes; // of these
+Finding stopping; // the last that stopped a kernel
 constexpr size_t maxKept = 4096, maxRepeats = 1 << 22;
 
 Key keyOf(const Finding &f) {
@@ -90,6 +91,10 @@ Again entry(Worker *w, Finding &&f) {
 }
 } // namespace
 
+const Finding &stoppedBy() {
+    return stopping;
+}
+
 size_t keptFindings() {
     return kept.size();
 }
@@ -142,6 +147,7 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
                std::tie(b.block, b.thread, b.place.offset);
     });
     for (auto &f : all) {
+        if (f.fatal) stopping = f;
         auto it = kept.find(keyOf(f));
         if (it != kept.end()) {
             it->second.f.count += f.count;

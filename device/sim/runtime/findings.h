@@ -50,6 +50,7 @@ struct Again {
     bool earlier;
 };
 
+const Finding &stoppedBy();              // what stopped the last kernel that was stopped
 size_t keptFindings();                   // of all launches so far
 std::string quote(const std::string &s); // as JSON has it
 

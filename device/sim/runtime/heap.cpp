@@ -2,11 +2,13 @@
 // from what the host allocates there. An address is handed out once, until the device is reset, so
 // that use after free is seen, and no two threads seem to race on what one freed.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include "hopper.h"
+#include "onhost.h"
 
 namespace simt {
 
@@ -37,6 +39,11 @@ Addr take(uint64_t bytes) {
 
 void give(void *p, const char *how, Addr pc) {
     if (!p) return;
+    if (!worker) {
+        if (onHostFree) onHostFree(p, pc);
+        free(p); // as operator delete does
+        return;
+    }
     Addr a = (Addr)p;
     const char *wrong = nullptr;
     {
@@ -56,6 +63,7 @@ void give(void *p, const char *how, Addr pc) {
 }
 
 void *make(uint64_t bytes, Addr pc) {
+    if (!worker) return operator new(bytes);
     Addr a = take(bytes ? bytes : 1);
     if (!a)
         refuseHopper(worker, "heap used up", 0,
@@ -106,6 +114,7 @@ bool describeHeap(Addr a, Place *p) {
 // for new and delete, of one and of many, plain and with the size.
 extern "C" {
 void *__wrap_malloc(size_t bytes) {
+    if (!simt::worker) return malloc(bytes);
     return (void *)simt::take(bytes ? bytes : 1);
 }
 void __wrap_free(void *p) {

@@ -1,4 +1,8 @@
 // intrinsics.cpp - the few CUDA functions that need the runtime.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
 #include "runtime.h"
 
 extern "C" {
@@ -6,6 +10,11 @@ extern "C" {
 // A failed assert, or __trap().
 void simt_trap(const char *what, int line) {
     simt::Worker *w = simt::worker;
+    if (!w) { // the host's assert
+        fflush(stdout);
+        fprintf(stderr, "line %d: %s\n", line, what);
+        abort();
+    }
     {
         simt::Finding f;
         f.check = "memcheck";
@@ -35,6 +44,7 @@ struct OutOfBoundsData {
 
 void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uint64_t index) {
     simt::Worker *w = simt::worker;
+    if (!w) return; // the host's own array
     {
         long long value = (long long)index;
         if (data->index->info == (5 << 1 | 1)) value = (int32_t)index;
@@ -52,6 +62,7 @@ void __ubsan_handle_out_of_bounds(const OutOfBoundsData *data, uint64_t index) {
 
 // Steps take the place of cycles: a clock that runs the same every time.
 long long simt_clock() {
+    if (!simt::worker) return (long long)clock();
     return (long long)simt::worker->steps;
 }
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "cluster.h"
+#include "onhost.h"
 
 namespace simt {
 
@@ -111,7 +112,7 @@ void shadowData(Module *m, const std::vector<std::string> &constants) {
     m->data.state = (uint8_t *)reserve(bytes + 16);
     m->written = (uint8_t *)reserve(bytes / sectorBytes + 2);
     for (auto &s : m->symbols) {
-        if (s.shared) continue;
+        if (s.shared || (ofDevice && !ofDevice(s.name, s.owner))) continue;
         bool constant = std::find(constants.begin(), constants.end(), s.name) != constants.end();
         memset(m->data.state + (s.lo - m->data.lo), LIVE | INITIALISED | (constant ? CONSTANT : 0),
                s.hi - s.lo);
@@ -145,6 +146,7 @@ Module *loadModule(const std::string &path, const std::vector<std::string> &cons
     m->base = map->l_addr;
     dl_iterate_phdr(readSegments, m);
     m->kernels = (const KernelEntry *)dlsym(handle, "simt_kernels");
+    if (!m->kernels && kernelsOf) m->kernels = kernelsOf(handle, m->base, path);
     m->touchShared = (void *(*)())dlsym(handle, "simt_touch_shared");
     if (!m->kernels || !m->touchShared) {
         *error = "the module has no table of kernels";

@@ -192,7 +192,8 @@ int printed(const char *format, va_list *args, Addr pc) {
 extern "C" int simt_printf(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    int n = simt::printed(format, &args, (simt::Addr)__builtin_return_address(0));
+    int n = !simt::worker ? vprintf(format, args)
+                          : simt::printed(format, &args, (simt::Addr)__builtin_return_address(0));
     va_end(args);
     return n;
 }

@@ -12,7 +12,7 @@
 
 namespace simt {
 namespace {
-constexpr size_t most = 64 << 10; // bytes that wait to be taken
+size_t most = 64 << 10; // bytes that wait to be taken
 
 struct Kept {
     Index3 block, thread;
@@ -61,6 +61,10 @@ void byLanes(std::vector<Print>::iterator first, std::vector<Print>::iterator la
     std::move(sorted.begin(), sorted.end(), first);
 }
 } // namespace
+
+void keepPrints(size_t bytes) {
+    most = bytes;
+}
 
 void showOnly(const ShowOnly &s) {
     only = s;

@@ -10,6 +10,7 @@ struct ShowOnly {
     Index3 thread{}, block{};
 };
 void showOnly(const ShowOnly &s);
+void keepPrints(size_t bytes); // that wait to be taken, at most
 void print(Worker *w, Index3 block, const char *text);
 void endPrints(const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);
 std::string takePrints();

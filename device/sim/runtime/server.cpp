@@ -288,7 +288,10 @@ static int serve() {
     }
 }
 
+// A whole program (device/program) brings this.
+extern "C" __attribute__((weak)) int simt_program(int argc, char **argv);
+
 // Without destructors: the workers still wait on objects that these would destroy.
-int main() {
-    _exit(serve());
+int main(int argc, char **argv) {
+    _exit(simt_program ? simt_program(argc, argv) : serve());
 }

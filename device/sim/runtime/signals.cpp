@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "onhost.h"
 #include "runtime.h"
 
 namespace simt {
@@ -65,6 +66,7 @@ void onSignal(int number, siginfo_t *info, void *context) {
         return;
     }
     if (!w) {
+        if (onHostFault) onHostFault(number, pc, (Addr)info->si_addr);
         signal(number, SIG_DFL);
         return; // the simulator's own fault: it happens again, and ends the process
     }
