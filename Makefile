@@ -3,7 +3,7 @@
 include scripts/commands.mk
 
 # CUDA sources and the C++ of the simulator, as clang-format sees them.
-CUDA_FILES = $(shell find . \( -name '*.cu' -o -name '*.cuh' -o -path './device/nvcc/include/*.h' -o -path './device/include/*.h' -o -path './device/sim/*' \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.*/*' -not -path '*/_bases/*')
+CUDA_FILES = $(shell find . \( -name '*.cu' -o -name '*.cuh' -o -path './device/nvcc/include/*.h' -o -path './device/include/*.h' -o \( -path './device/sim/*' -o -path './device/program/*' \) \( -name '*.cpp' -o -name '*.h' \) \) -not -path './out/*' -not -path './.*/*' -not -path '*/_bases/*')
 
 demo: checked ## two solutions graded, a race found, GPT-2 writes
 	@echo
@@ -33,6 +33,16 @@ tests = go test -vet=off -ldflags=-w -p $(at_once) -overlay=out/solutions.json
 at_once = $$(($$(nproc) + 1))
 # The longest begin first: by their names some would begin when all others are done, and end on one processor.
 longest := ./grader/trial ./device/sim ./grader/tasks/skeleton ./grader/grading/build
+
+run: checked ## compile and run a whole CUDA program; FILE=prog.cu: its source; ARGS=words: its own arguments
+	@go build -o out/bin/flashlab-run ./device/program/cmd/flashlab-run
+	@out/bin/flashlab-run $(FILE) $(ARGS)
+
+dist: checked ## the program that does it, for Linux on amd64 and arm64, into out/dist
+	@for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch go build -trimpath -ldflags='-s -w' -o out/dist/flashlab-run-linux-$$arch \
+			./device/program/cmd/flashlab-run || exit; done
+	@ls -l out/dist
 
 test: checked ## every test, with solutions in place of the stubs
 	@$(GRADER) overlay

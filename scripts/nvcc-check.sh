@@ -57,6 +57,7 @@ macros() {
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends
     ./grader/demo/neighbours.cu) echo '-DWITH_BARRIER=1' ;;
+    ./device/program/testdata/two*.cu) echo '-rdc=true' ;; # a kernel calls a function of another file
     esac
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// own are the goals that Makefiles have recipes for, as their comments tell. Those take a variable that the comment
-// explains: FRESH=1: what that does.
+// own are the goals that Makefiles have recipes for, as their comments tell. Those take the variables that the comment
+// explains: FRESH=1: what that does; FILE=prog.cu: what it is.
 func own(makefiles []string) (all List, err error) {
 	for _, name := range makefiles {
 		text, err := os.ReadFile(name)
@@ -21,7 +21,11 @@ func own(makefiles []string) (all List, err error) {
 		for _, m := range recipe.FindAllStringSubmatch(string(text), -1) {
 			all = append(all, Command{Name: m[1], Summary: m[2], Group: makes, Define: func(f *flag.FlagSet) Run {
 				for _, v := range explained.FindAllStringSubmatch(m[2], -1) {
-					f.Bool(lowered(v[1]), false, v[2])
+					if v[2] == "1" {
+						f.Bool(lowered(v[1]), false, v[3])
+						continue
+					}
+					f.String(lowered(v[1]), "", "`"+v[2]+"`: "+v[3])
 				}
 				return func([]string) (int, error) { return Failed, errors.New("make does that") }
 			}})
@@ -32,7 +36,7 @@ func own(makefiles []string) (all List, err error) {
 
 var (
 	recipe    = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.*?## (.*)$`)
-	explained = regexp.MustCompile(`\b([A-Z]+)=1: (.*)`)
+	explained = regexp.MustCompile(`\b([A-Z]+)=([^\s:]+): ([^;]*)`)
 )
 
 // makes is the group of what make does without the grader.

@@ -1,0 +1,15 @@
+// A program of several files: a kernel here calls a function that another file has.
+#include <cstdio>
+
+#include "two.h"
+
+int main() {
+    int x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, *d;
+    cudaMalloc(&d, sizeof x);
+    cudaMemcpy(d, x, sizeof x, cudaMemcpyHostToDevice);
+    launchTwice(d, 8);
+    cudaMemcpy(x, d, sizeof x, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    printf("%d %d\n", x[0], x[7]);
+    return x[0] == 2 && x[7] == 16 ? 0 : 1;
+}

@@ -1,0 +1,3 @@
+#pragma once
+void launchTwice(int *x, int n);
+__device__ int twice(int v);

@@ -1,0 +1,5 @@
+#include "two.h"
+
+__device__ int twice(int v) {
+    return 2 * v;
+}
