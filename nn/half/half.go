@@ -52,7 +52,7 @@ func New(q device.Queue) (*Layers, error) {
 		"product.cu":   {"product_64", "product_128"},
 		"norm.cu":      {"rms_norm", "add_norm"},
 		"rotate.cu":    {"rotate"},
-		"rows.cu":      {"embed", "last_rows", "swap_middle", "swiglu"},
+		"rows.cu":      {"embed", "last_rows", "swap_middle", "swiglu", "widen"},
 		"attention.cu": {"attend"},
 		"prompt.cu":    {"attend_64", "attend_128"},
 		"four.cu":      {"quantise", "dequantise", "dequantise_laid"},

@@ -39,6 +39,15 @@ extern "C" __global__ void swap_middle(uint4 *dst, const uint4 *src, int batch, 
     dst[i] = src[((sequence * outer + o) * inner + n) * pieces + i % pieces];
 }
 
+// dst [rows, to] from src [rows, from], to >= from: zeros behind each row.
+extern "C" __global__ void widen(uint4 *dst, const uint4 *src, int rows, int from, int to) {
+    const size_t i = thisThread();
+    waitForInputs();
+    if (i >= (size_t)rows * to) return;
+    const int piece = i % to;
+    dst[i] = piece < from ? src[i / to * from + piece] : make_uint4(0, 0, 0, 0);
+}
+
 // out [rows, pieces] = silu(gate) * up, of both [rows, 2 * pieces]: gate, then up.
 extern "C" __global__ void swiglu(uint4 *out, const uint4 *both, int rows, int pieces) {
     const size_t i = thisThread();

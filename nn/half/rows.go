@@ -63,6 +63,18 @@ func (l *Layers) SwiGLU(out, both Halves, rows, width int) error {
 	return l.each("swiglu", rows*width/8, out, both, rows, width/8)
 }
 
+// Widen writes src [rows, from] to dst [rows, to], with zeros behind each row: for what wants rows of whole groups.
+func (l *Layers) Widen(dst, src Halves, rows, from, to int) error {
+	what := fmt.Sprintf("widening [%d, %d] to %d", rows, from, to)
+	if err := check(what, []int{rows, from, to, to - from + 1}, from, of("dst", dst, rows*to), of("src", src, rows*from)); err != nil {
+		return err
+	}
+	if to%8 != 0 {
+		return fmt.Errorf("%s: want a multiple of 8", what)
+	}
+	return l.each("widen", rows*to/8, dst, src, rows, from/8, to/8)
+}
+
 // MergeHeads turns src [batch, heads, count, dim] into rows of tokens, dst [batch, count, heads × dim].
 func (l *Layers) MergeHeads(dst, src Halves, batch, count, heads, dim int) error {
 	what := fmt.Sprintf("merge heads of src [%d, %d, %d, %d]", batch, heads, count, dim)

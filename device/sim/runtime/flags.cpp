@@ -41,7 +41,8 @@ const Region *regionOf(const Worker *w, Addr a) {
 // Who reads the same flag again, perhaps with others between, waits for somebody: others run first.
 void look(Addr a, Addr pc) {
     Worker *w = worker;
-    if (!w || !(w->checks & RACE) || ownLocal(w, a)) return;
+    if (!w || ownLocal(w, a)) return;
+    if (!(w->checks & RACE)) return yieldThread(w); // nobody keeps who has looked where
     strongAt(w, a, pc);
     Flags &flags = flagsOf(w);
     Fiber *f = w->current;

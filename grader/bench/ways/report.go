@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"flashlab/device"
@@ -23,7 +24,9 @@ type Report struct {
 func NewReport(d device.Device, w Workload) Report {
 	about := fmt.Sprintf("random, from the seed %d: perplexities and tokens say nothing about a trained model", w.Seed)
 	if w.Weights != nil {
-		about = fmt.Sprintf("%s of %s", w.Weights.About(), w.Shape)
+		if about = w.Weights.About(); !strings.Contains(about, w.Shape) {
+			about += " of " + w.Shape
+		}
 	}
 	return Report{w, d.Info().Name, about, nil}
 }
@@ -46,8 +49,16 @@ func (r Report) prompted() string {
 func (r Report) Table(to io.Writer) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "way\ttokens/s\tTTFT\tTBT (5 % to 95 %)\tpeak memory\tperplexity\tsame tokens")
+	base := r.base()
 	for _, x := range r.Results {
-		speed, first, each := "-", "-", "-"
+		if x.Failed != "" {
+			fmt.Fprintf(t, "%s\tfailed, see below\t\t\t\t\t\n", x.Way.Name)
+			continue
+		}
+		speed, first, each, same := "-", "-", "-", "-"
+		if !r.given() {
+			same = fmt.Sprintf("%.1f %%", 100*x.Same)
+		}
 		if x.PerSecond > 0 {
 			speed, first = fmt.Sprintf("%.0f", x.PerSecond), fmt.Sprintf("%.1f ms", x.First.Median*1e3)
 			each = fmt.Sprintf("%.3f ms (%.3f to %.3f)", x.Each.Median*1e3, x.Each.Low*1e3, x.Each.High*1e3)
@@ -55,19 +66,33 @@ func (r Report) Table(to io.Writer) error {
 				each += ", no graph"
 			}
 		}
-		base := r.Results[0]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s (%.2f)\t%.4g (%+.2g)\t%.1f %%\n", x.Way.Name, speed, first, each,
-			bytes(x.Bytes), float64(x.Bytes)/float64(base.Bytes), x.Perplexity, x.Perplexity-base.Perplexity, 100*x.Same)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s (%.2f)\t%.4g (%+.2g)\t%s\n", x.Way.Name, speed, first, each,
+			bytes(x.Bytes), float64(x.Bytes)/float64(base.Bytes), x.Perplexity, x.Perplexity-base.Perplexity, same)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	on := "the first way's %d tokens"
-	if r.Text != nil && r.Text.Next != nil {
-		on = "the text's own %d tokens after the prompts"
+	for _, x := range r.Results {
+		if x.Failed != "" {
+			fmt.Fprintf(to, "\n%s: %s\n", x.Way.Name, x.Failed)
+		}
 	}
-	fmt.Fprintf(to, "\nperplexity: of each way on "+on+", and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
+	if r.given() {
+		fmt.Fprintf(to, "\nperplexity: of each way on the text's own %d tokens after the prompts, and its change; nothing is written, so there are no times\n", r.Batch*r.Tokens)
+		return nil
+	}
+	fmt.Fprintf(to, "\nperplexity: of each way on the first way's %d tokens, and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
 	return nil
+}
+
+// base is what the others are compared with: the first way that ran.
+func (r Report) base() Result {
+	for _, x := range r.Results {
+		if x.Failed == "" {
+			return x
+		}
+	}
+	return Result{}
 }
 
 func bytes(n int64) string {
@@ -90,8 +115,8 @@ func (r Report) WriteJSON(name string) error {
 // in memory. It is empty without a clock.
 func (r Report) Figure() figure.Figure {
 	f := figure.Figure{Title: fmt.Sprintf("%s in %d ways, batch of %d (%s)", filepath.Base(r.Shape), len(r.Results), r.Batch, r.Device),
-		X: fmt.Sprintf("times %s: above 1 is faster, or smaller", r.Results[0].Way.Name)}
-	base := r.Results[0]
+		X: fmt.Sprintf("times %s: above 1 is faster, or smaller", r.base().Way.Name)}
+	base := r.base()
 	for _, x := range r.Results {
 		if x.PerSecond == 0 {
 			continue

@@ -14,12 +14,13 @@ import (
 // Result is what one way came to.
 type Result struct {
 	Way        Way
+	Failed     string    // why it did not run; then all else is empty
 	First      Spread    // time to the first token, seconds; zeros without a clock
 	Each       Spread    // time between tokens, seconds
 	PerSecond  float64   // tokens of all sequences together
 	Bytes      int64     // of device memory, at their peak
 	Perplexity float64   // on the first way's tokens
-	Same       float64   // share of tokens equal to the first way's
+	Same       float64   // share of tokens equal to the first way's; 0 where the text says what follows
 	Graph      bool      // whether steps were recorded
 	Tokens     [][]int32 `json:"-"` // of each step, those of all sequences
 	// Firsts and Eachs are what First and Each are of.
@@ -41,7 +42,8 @@ func spread(x []time.Duration) Spread {
 // rounds is how often a prompt is timed.
 const rounds = 3
 
-// Run runs the ways one after the other. Each is told to done when it is finished.
+// Run runs the ways one after the other. Each is told to done when it is finished, or when it has failed; if all fail, that
+// is an error.
 func Run(d device.Device, w Workload, ways []Way, done func(Result)) error {
 	if err := w.Check(); err != nil {
 		return err
@@ -55,21 +57,26 @@ func Run(d device.Device, w Workload, ways []Way, done func(Result)) error {
 		return err
 	}
 	var first [][]int32
+	var failed []error
 	for _, way := range ways {
 		r, err := one(c, p, w, way, first)
-		if err != nil {
-			return fmt.Errorf("%s: %w", way.Name, err)
-		}
-		if first == nil {
+		switch {
+		case err != nil:
+			failed = append(failed, fmt.Errorf("%s: %w", way.Name, err))
+			r = Result{Way: way, Failed: err.Error()}
+		case first == nil:
 			first = r.Tokens
 		}
 		done(r)
 	}
+	if len(failed) == len(ways) {
+		return errors.Join(failed...)
+	}
 	return nil
 }
 
-// one runs one way. Perplexity is measured on what follows in the text; where nothing is known of that, on
-// the first way's tokens.
+// one runs one way. Perplexity is measured on what follows in the text, and then nothing is written; where nothing is known of
+// that, on the first way's tokens.
 func one(c *counting, p *parts, w Workload, way Way, first [][]int32) (r Result, err error) {
 	a := &arena{c, map[uint64]device.Memory{}}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -80,21 +87,25 @@ func one(c *counting, p *parts, w Workload, way Way, first [][]int32) (r Result,
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	r = Result{Way: way}
-	if err := r.answer(c, m, w); err != nil {
-		return r, err
-	}
-	r.Graph, r.Bytes = m.Recorded(), c.peak
-	if first == nil {
-		first = r.Tokens
-	}
-	r.Same = share(r.Tokens, first)
 	known := first
-	if w.Text != nil && w.Text.Next != nil {
+	if w.given() {
 		known = w.Text.Next
+	} else {
+		if err := r.answer(c, m, w); err != nil {
+			return r, err
+		}
+		if first == nil {
+			known = r.Tokens
+		}
+		r.Same = share(r.Tokens, known)
 	}
 	r.Perplexity, err = perplexity(a, p, m, w, known)
+	r.Graph, r.Bytes = m.Recorded(), c.peak
 	return r, err
 }
+
+// given tells whether the text itself says what follows the prompts.
+func (w Workload) given() bool { return w.Text != nil && w.Text.Next != nil }
 
 // prompts are those of a text, or of random tokens.
 func (w Workload) prompts() [][]int32 {

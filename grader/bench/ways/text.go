@@ -19,8 +19,12 @@ type Text struct {
 	Next    [][]int32 // what follows in the text: of each step, a token of each sequence; nil where nothing is known
 }
 
-// Tokenizer is that of a model's folder. One that knows more tokens than the model belongs to another.
-func Tokenizer(dir fs.FS, c llama3.Config) (*bpe.Tokenizer, error) {
+// Tokenizer is that of a model's file, or of its folder. One that knows more tokens than the model belongs to another.
+func Tokenizer(dir fs.FS, w llama3.Weights) (*bpe.Tokenizer, error) {
+	c := w.Config()
+	if g, ok := w.(*llama3.GGUF); ok {
+		return bpe.FromGGUF(g.Metadata())
+	}
 	t, err := bpe.LoadJSON(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("a text needs the model's tokenizer.json, and the folder has none: %w", err)
@@ -78,6 +82,9 @@ func (w *Workload) Follow(t *bpe.Tokenizer, name, text string) error {
 func (r Report) Written(to io.Writer, t *bpe.Tokenizer) error {
 	fmt.Fprintln(to, "\nThe first sequence, as each way goes on:")
 	for _, x := range r.Results {
+		if x.Failed != "" {
+			continue
+		}
 		var text strings.Builder
 		s := t.Stream(&text)
 		for _, step := range x.Tokens {

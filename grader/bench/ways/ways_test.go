@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 	"flashlab/attn/attntest"
 	"flashlab/device"
-	"flashlab/nn/half"
+	"flashlab/device/sim"
 	"flashlab/nn/half/decoder"
 	"flashlab/nn/llama3"
 )
@@ -80,7 +81,8 @@ func TestOneKernel(t *testing.T) {
 	}
 	w = tiny(t, 2, 33, 4)
 	assert.ErrorContains(t, w.CanBe(OneKernels[0], d.Info()), "one sequence, and here are 2")
-	assert.ErrorContains(t, Run(d, w, OneKernels, nil), "one kernel: a step as one kernel: it takes one sequence")
+	none := func(r Result) { assert.NotEmpty(t, r.Failed) }
+	assert.ErrorContains(t, Run(d, w, OneKernels, none), "one kernel: a step as one kernel: it takes one sequence")
 }
 
 // logits are those after a prompt, and after each of some steps.
@@ -101,46 +103,107 @@ func logits(t *testing.T, a *arena, m *decoder.Model, w Workload) (all []float32
 	return all
 }
 
+// short is a shape whose rows end within a group of four bits, and whose heads are odd in number.
+var short = llama3.Config{Width: 200, Heads: 3, KVHeads: 1, Dim: 64, Layers: 1, Inner: 136, Positions: 4096, Vocabulary: 300, Epsilon: 1e-5, Rotary: 100000, Tied: true, Begin: -1}
+
 // TestFourBitsAreWhatTheySay: a model of four bits is the one whose halves are what these stand for. One
-// row, and several; prompts and steps.
+// row, and several; prompts and steps; rows of whole groups, and those that end within one.
 func TestFourBitsAreWhatTheySay(t *testing.T) {
-	for _, batch := range []int{1, 3} {
-		d, w := attntest.Device(t), tiny(t, batch, 5, 2)
-		c := &counting{Device: d}
-		p, err := newParts(device.QueueOf(c))
-		require.NoError(t, err)
-		a := &arena{c, map[uint64]device.Memory{}}
-		weights, err := a.weights(p, w, Ways[3])
-		require.NoError(t, err)
-		back := weights
-		back.Blocks = nil
-		for _, b := range weights.Blocks {
-			for _, m := range []*decoder.Matrix{&b.QKV, &b.Out, &b.GateUp, &b.Down} {
-				four := (*m).(fourMatrix)
-				assert.Equal(t, batch > 1, four.weights.Laid)
-				dense, err := alloc[device.Float16](a, "dense", four.shape.K*four.shape.N)
-				require.NoError(t, err)
-				require.NoError(t, p.half.Dequantise(dense, four.weights, four.shape.N, four.shape.K))
-				*m = decoder.Dense{Layers: p.half, W: dense, Inputs: four.shape.K, Outputs: four.shape.N}
-			}
-			back.Blocks = append(back.Blocks, b)
+	for _, c := range []llama3.Config{Tiny, short} {
+		for _, batch := range []int{1, 3} {
+			fourBitsAreWhatTheySay(t, c, batch)
 		}
-		of := func(weights decoder.Weights) []float32 {
-			attention, _, err := a.attention(p, w, Ways[0])
-			require.NoError(t, err)
-			m, err := decoder.New(c, p.half, p.nn, w.Config, w.Room(), weights, attention)
-			require.NoError(t, err)
-			return logits(t, a, m, w)
-		}
-		got, want := of(weights), of(back)
-		var off, size float64
-		for i := range want {
-			off += math.Pow(float64(got[i]-want[i]), 2)
-			size += math.Pow(float64(want[i]), 2)
-		}
-		assert.Less(t, math.Sqrt(off/size), 0.005, "batch %d", batch)
-		require.NoError(t, a.close())
 	}
+}
+
+func fourBitsAreWhatTheySay(t *testing.T, config llama3.Config, batch int) {
+	t.Helper()
+	d, w := attntest.Device(t), tiny(t, batch, 5, 2)
+	var err error
+	w.Llama = config
+	w.Config, err = decoder.Of(config)
+	require.NoError(t, err)
+	c := &counting{Device: d}
+	p, err := newParts(device.QueueOf(c))
+	require.NoError(t, err)
+	a := &arena{c, map[uint64]device.Memory{}}
+	weights, err := a.weights(p, w, Ways[3])
+	require.NoError(t, err)
+	back := weights
+	back.Blocks = nil
+	for _, b := range weights.Blocks {
+		for _, m := range []*decoder.Matrix{&b.QKV, &b.Out, &b.GateUp, &b.Down} {
+			four := (*m).(fourMatrix)
+			assert.Equal(t, batch > 1, four.weights.Laid)
+			*m = a.dequantised(t, p, four)
+		}
+		back.Blocks = append(back.Blocks, b)
+	}
+	of := func(weights decoder.Weights) []float32 {
+		attention, _, err := a.attention(p, w, Ways[0])
+		require.NoError(t, err)
+		m, err := decoder.New(c, p.half, p.nn, w.Config, w.Room(), weights, attention)
+		require.NoError(t, err)
+		return logits(t, a, m, w)
+	}
+	got, want := of(weights), of(back)
+	var off, size float64
+	for i := range want {
+		off += math.Pow(float64(got[i]-want[i]), 2)
+		size += math.Pow(float64(want[i]), 2)
+	}
+	assert.Less(t, math.Sqrt(off/size), 0.005, "%v, batch %d", config, batch)
+	require.NoError(t, a.close())
+}
+
+// dequantised is a matrix in halves, without what fills up its rows: which stands for zeros.
+func (a *arena) dequantised(t *testing.T, p *parts, four fourMatrix) decoder.Matrix {
+	t.Helper()
+	whole, err := alloc[device.Float16](a, "whole groups", four.shape.K*four.shape.N)
+	require.NoError(t, err)
+	require.NoError(t, p.half.Dequantise(whole, four.weights, four.shape.N, four.shape.K))
+	all, err := whole.CopyOut(a.device)
+	require.NoError(t, err)
+	var kept []device.Float16
+	for from := 0; from < len(all); from += four.shape.K {
+		kept = append(kept, all[from:from+four.inputs]...)
+		for _, filled := range all[from+four.inputs : from+four.shape.K] {
+			assert.Zero(t, filled&0x7fff, "what fills up a row")
+		}
+	}
+	dense, err := alloc[device.Float16](a, "dense", len(kept))
+	require.NoError(t, err)
+	require.NoError(t, dense.CopyIn(a.device, kept))
+	return decoder.Dense{Layers: p.half, W: dense, Inputs: four.inputs, Outputs: four.shape.N}
+}
+
+// TestAllWaysWithoutChecks: as `make ways DEVICE=sim` starts the simulator. There, too, who waits for another lets it run.
+func TestAllWaysWithoutChecks(t *testing.T) {
+	d, err := sim.Start(sim.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	w := tiny(t, 1, 3, 2)
+	var all []Result
+	require.NoError(t, Run(d, w, slices.Concat(Ways, OneKernels), func(r Result) { all = append(all, r) }))
+	require.Len(t, all, len(Ways)+len(OneKernels))
+	for _, r := range all {
+		assert.Empty(t, r.Failed, r.Way.Name)
+		assert.Len(t, r.Tokens, 2, r.Way.Name)
+	}
+	assert.Equal(t, all[1].Tokens, all[5].Tokens, "one kernel writes what the graph writes")
+}
+
+// TestAWayThatFailsIsARow: the others run, and are printed; it says why it did not.
+func TestAWayThatFailsIsARow(t *testing.T) {
+	d, w := attntest.Device(t), tiny(t, 2, 3, 2)
+	r := NewReport(d, w)
+	require.NoError(t, Run(d, w, []Way{OneKernels[0], Ways[0]}, func(one Result) { r.Results = append(r.Results, one) }))
+	require.Len(t, r.Results, 2)
+	var text strings.Builder
+	require.NoError(t, r.Table(&text))
+	assert.Regexp(t, `\none kernel +failed, see below *\nhalves +-`, text.String())
+	assert.Contains(t, text.String(), "\none kernel: a step as one kernel: it takes one sequence, and here are 2\n")
+	assert.EqualValues(t, 1, r.Results[1].Same)
 }
 
 // TestRandomWeightsAreGosOwn: what is made on the device is what llama3.Random makes.
@@ -173,8 +236,4 @@ func TestRefused(t *testing.T) {
 	assert.ErrorContains(t, w.Check(), "4096 positions")
 	w = tiny(t, 65, 1, 1)
 	assert.ErrorContains(t, w.Check(), "at most 64 sequences")
-	w = tiny(t, 2, 4, 4)
-	w.MLP = 200
-	f := fours{arena: &arena{}, parts: &parts{half: &half.Layers{}}}
-	assert.ErrorContains(t, f.begin(w), "whole groups of 128")
 }

@@ -25,7 +25,7 @@ var Ways = command.Command{Name: "ways", Group: command.Course, Summary: "what o
 		kind := f.String("device", "auto", "auto, `sim` or cuda")
 		var passed []string // to the program
 		for _, one := range asked.Flags {
-			command.Pass(f, &passed, one.Name, one.Usage)
+			f.Var(&command.Passed{Name: one.Name, To: &passed, Blank: one.Name == "prompt"}, one.Name, one.Usage) // an empty one is refused, not left out
 		}
 		return func([]string) (int, error) { return ways(*kind, passed) }
 	}}

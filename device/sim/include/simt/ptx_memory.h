@@ -37,7 +37,20 @@ template <class T, int n> struct Whole {
 template <class T> struct Whole<T, 1> {
     typedef T type;
 };
+// Who waits for a flag lets others run first. With checks a hook notices that; kernels without have
+// no hooks.
+SIMT_INLINE void letOthersRun() {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIMT_HAS_HOOKS
+#endif
+#endif
+#if !defined(__SANITIZE_THREAD__) && !defined(SIMT_HAS_HOOKS)
+    simt_yield();
+#endif
+}
 template <class T, int n> SIMT_INLINE Values<T, n> loadVolatile(const char *p) {
+    letOthersRun();
     const typename Whole<T, n>::type whole = *(const volatile typename Whole<T, n>::type *)p;
     Values<T, n> r;
     __builtin_memcpy(&r, &whole, sizeof r);

@@ -41,10 +41,16 @@ func run(args []string) error {
 	kind := f.String("device", "auto", "auto, sim or cuda")
 	out := f.String("out", "out", "`folder` for ways.json and ways.figure.json")
 	asJSON := f.Bool("json", false, "print one more line, for `grader bench`: the last way's times in nanoseconds")
-	if err := f.Parse(args); err != nil {
+	err := f.Parse(args)
+	if err != nil {
 		return err
 	}
-	if err := texts(*model, *said, *held, *prompt); err != nil {
+	f.Visit(func(one *flag.Flag) {
+		if one.Name == "prompt" && *said == "" {
+			err = errors.New("PROMPT is empty: want a text to go on from, or none for random tokens")
+		}
+	})
+	if err := errors.Join(err, texts(*model, *said, *held, *prompt)); err != nil {
 		return err
 	}
 	chosen, err := choose(*numbers)
@@ -91,7 +97,11 @@ func run(args []string) error {
 	}
 	if err := ways.Run(d, w, chosen, func(one ways.Result) {
 		r.Results = append(r.Results, one)
-		fmt.Printf("%s: done\n", one.Way.Name)
+		how := "done"
+		if one.Failed != "" {
+			how = "failed"
+		}
+		fmt.Printf("%s: %s\n", one.Way.Name, how)
 	}); err != nil {
 		return err
 	}
@@ -99,7 +109,7 @@ func run(args []string) error {
 	if err := r.Table(os.Stdout); err != nil {
 		return err
 	}
-	if tokenizer != nil {
+	if tokenizer != nil && *held == "" {
 		if err := r.Written(os.Stdout, tokenizer); err != nil {
 			return err
 		}
@@ -119,6 +129,9 @@ func run(args []string) error {
 	}
 	if *asJSON {
 		last := r.Results[len(r.Results)-1]
+		if last.Failed != "" {
+			return errors.New(last.Failed)
+		}
 		return json.NewEncoder(os.Stdout).Encode(map[string][]time.Duration{"First": last.Firsts, "Each": last.Eachs})
 	}
 	return nil
@@ -127,9 +140,9 @@ func run(args []string) error {
 // find sets the workload's shape, and its weights if there are some.
 func find(w *ways.Workload, folder string) (err error) {
 	if folder != "" {
-		files, err := llama3.Open(os.DirFS(folder))
+		files, err := llama3.OpenPath(folder)
 		if err != nil {
-			return fmt.Errorf("%s: %w", folder, err)
+			return err
 		}
 		w.Shape, w.Llama, w.Weights = folder, files.Config(), files
 	} else if w.Shape == "tiny" {
@@ -163,7 +176,7 @@ func read(w *ways.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
 	if text == "" && held == "" {
 		return nil, nil
 	}
-	t, err := ways.Tokenizer(os.DirFS(folder), w.Llama)
+	t, err := ways.Tokenizer(os.DirFS(folder), w.Weights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/bench/ways"
+	"flashlab/nn/gguf/gguftest"
 	"flashlab/nn/llama3"
 	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
@@ -86,6 +87,30 @@ func TestAFolderWrites(t *testing.T) {
 	assert.Regexp(t, `(?s)as each way goes on:\nall: ".+"\n`, out)
 }
 
+// TestAGGUFFileWrites: its tokenizer is in its metadata, its heads are odd in number, and its rows end within a group of four
+// bits.
+func TestAGGUFFileWrites(t *testing.T) {
+	c := llama3.Config{Width: 200, Heads: 3, KVHeads: 1, Dim: 64, Layers: 1, Inner: 136, Positions: 4096, Vocabulary: 340, Epsilon: 1e-5, Rotary: 100000, Tied: true, Begin: -1}
+	w, err := llama3.Random(c, 5)
+	require.NoError(t, err)
+	all := map[string]*tensor.Tensor{}
+	for _, one := range c.Tensors() {
+		x, err := llama3.Whole(w, one)
+		require.NoError(t, err)
+		all[one.Name] = &tensor.Tensor{Shape: one.Shape, Data: x}
+	}
+	m, weights := gguftest.Llama(gguftest.Shape{Width: 200, Heads: 3, KVHeads: 1, Dim: 64, Layers: 1, Inner: 136, Positions: 4096, Rotary: 100000, Epsilon: 1e-5}, all)
+	tokens, err := os.ReadFile("../../../../nn/gpt2/bpe/testdata/smollm/tokenizer.json")
+	require.NoError(t, err)
+	gguftest.Vocabulary(t, m, tokens)
+	file := filepath.Join(t.TempDir(), "small.gguf")
+	require.NoError(t, os.WriteFile(file, gguftest.File(m, weights), 0o600))
+	out, err := said(t, "-model", file, "-prompt", "In optics", "-tokens", "2", "-ways", "1,4")
+	require.NoError(t, err)
+	assert.Contains(t, out, "weights: "+file+"\n")
+	assert.Regexp(t, `(?s)as each way goes on:\nhalves: ".+"\n\+ W4A16 weights: ".+"\n`, out)
+}
+
 // TestPerplexityOfAText: the program's perplexity in halves is plain Go's, on the same tokens.
 func TestPerplexityOfAText(t *testing.T) {
 	dir, out := folder(t), t.TempDir()
@@ -106,7 +131,7 @@ func TestPerplexityOfAText(t *testing.T) {
 	defer files.Close()
 	plain, err := llama3.NewReference(files)
 	require.NoError(t, err)
-	k, err := ways.Tokenizer(os.DirFS(dir), files.Config())
+	k, err := ways.Tokenizer(os.DirFS(dir), files)
 	require.NoError(t, err)
 	tokens, sum := k.Encode(words)[:7], 0.0
 	require.NoError(t, plain.Each(tokens, func(i int, logits []float32) error {
@@ -128,7 +153,9 @@ func TestStretchesOfAText(t *testing.T) {
 	dir := os.DirFS(folder(t))
 	c, err := llama3.ParseConfig([]byte(config))
 	require.NoError(t, err)
-	k, err := ways.Tokenizer(dir, c)
+	weights, err := llama3.Random(c, 5)
+	require.NoError(t, err)
+	k, err := ways.Tokenizer(dir, weights)
 	require.NoError(t, err)
 	const text = "In optics, a lens bends what passes through it."
 	tokens := k.Encode(text)[1:] // without what it begins with
@@ -158,6 +185,7 @@ func TestWhatFoldersLack(t *testing.T) {
 		assert.ErrorContains(t, err, dir, name)
 	}
 	for want, args := range map[string][]string{
+		"PROMPT is empty":     {"-model", ".", "-prompt", ""},
 		"go with MODEL":       {"-prompt", "In optics"},
 		"want one of them":    {"-model", ".", "-prompt", "In optics", "-perplexity", "x"},
 		"as many tokens as":   {"-model", ".", "-prompt", "In optics", "-prompt-tokens", "5"},
