@@ -93,7 +93,7 @@ func (b *programBuild) compile(dir string, u *unit, object string) error {
 		return err
 	}
 	u.Text = text
-	text = u.plain(ownParts(text, u.source))
+	text = u.plain(ownParts(text, u.source), nil)
 	compile := func(nan bool) error {
 		text := text
 		if nan {
