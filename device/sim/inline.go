@@ -80,6 +80,30 @@ func (r stripped) rewritePTX(text string, s moduleSource) (string, error) {
 	return rewritten, nil
 }
 
+// unserved are the kernels of a vetted file that come to PTX which is not served. That goes by the text: nvcc compiles
+// what no kernel comes to, and may choose a template's arguments otherwise. What no kernel comes to refuses the file.
+func (r stripped) unserved(s moduleSource) (kernels []refused, err error) {
+	_, errs := ptx.Rewrite(r.Text, device.BlankNonCode(r.Text), ownParts(r.Text, s))
+	places := make([]int, len(errs))
+	why := make([]device.Diagnostic, len(errs))
+	for i, f := range errs {
+		at := r.where(f.At)
+		places[i], why[i] = f.At, device.Diagnostic{File: at.file, Line: at.line, Severity: "error", Text: f.Text}
+	}
+	comers, nobodys := r.Comers(places)
+	l := &lackingError{file: s.name}
+	for _, i := range nobodys {
+		l.found = append(l.found, why[i])
+	}
+	if len(l.found) > 0 {
+		return nil, l.compileError()
+	}
+	for _, k := range comers {
+		kernels = append(kernels, refused{k.Kernel, why[k.Reason]})
+	}
+	return kernels, nil
+}
+
 // markers tells which file and line a place of preprocessed text is from.
 func markers(text string) func(at int) row {
 	type mark struct {

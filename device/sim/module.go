@@ -42,13 +42,21 @@ func (s moduleSource) key(c *compiler) string {
 // vetted is vetted first. Two processes may build the same one at once: each renames its
 // own result into place.
 func (c *compiler) cachedModule(cacheDir, dir string, s moduleSource) (string, built, error) {
+	so, b, err := c.cached(cacheDir, dir, s)
+	if err == nil && s.vet != nil {
+		b.Refused = append(b.Refused, readVetted(so).Refused...)
+	}
+	return so, b, err
+}
+
+func (c *compiler) cached(cacheDir, dir string, s moduleSource) (string, built, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", built{}, err
 	}
 	so := filepath.Join(dir, s.key(c)+".so")
 	before, err := readBuilt(so)
 	there := err == nil
-	if there && (s.vet == nil || vettedForms(so) != nil) {
+	if there && (s.vet == nil || readVetted(so).Forms != nil) {
 		return so, before, nil
 	}
 	include, err := includeDir(cacheDir)

@@ -36,9 +36,12 @@ func (c *compiler) prepare(include, dir string, s moduleSource, so string) (stri
 		return stripped{}, nil, err
 	}
 	if s.vet != nil {
-		forms, err := c.vet(dir, r, s)
+		var v vetted
+		if v.Forms, err = c.vet(dir, r, s); err == nil {
+			v.Refused, err = r.unserved(s)
+		}
 		if err == nil {
-			err = writeVetted(so, forms)
+			err = v.write(so)
 		}
 		if err != nil {
 			return stripped{}, nil, err

@@ -40,6 +40,45 @@ extern "C" __global__ void has_it(float *x) { x[0] = 1; UNSERVED }
 	})
 }
 
+// Of a vetted file all PTX has to be understood, by its text: a kernel that comes to other PTX is refused, though it may
+// not run it here, and such PTX that no kernel comes to refuses the file. What was built for others makes no difference.
+func TestPTXOfAVettedFileIsUnderstood(t *testing.T) {
+	const unserved, other = `asm volatile("movq %%rsp, %0;" : "=r"(n));`, "extern \"C\" __global__ void fine(unsigned *x) { x[0] = 1; }\n"
+	comes := func(call string) string { return "extern \"C\" __global__ void comes(unsigned *x) { " + call + " }\n" }
+	for name, c := range map[string]struct {
+		text          string
+		file, refused bool // for whoever vets
+	}{
+		"nobody's":                 {"__device__ void f(unsigned n) { " + unserved + " }\n", true, false},
+		"nobody's, static":         {"static __device__ void f(unsigned n) { " + unserved + " }\n", true, false},
+		"nobody's, a template":     {"template <int N> __device__ void f(unsigned n) { " + unserved + " }\n", true, false},
+		"a method":                 {"struct S { static __device__ void f(unsigned n) { " + unserved + " } };\n" + comes("S::f(1);"), true, false},
+		"beside what the host has": {"__device__ void f(unsigned n) { cudaDeviceSynchronize(); " + unserved + " }\n", true, false},
+		"a kernel's":               {comes("unsigned n; " + unserved), false, true},
+		"a function's":             {"static __device__ void f(unsigned n) { " + unserved + " }\n" + comes("f(1);"), false, true},
+		"another size's":           {"template <int N> __device__ void f(unsigned n) { if constexpr (N == 16) " + unserved + " }\n" + comes("f<8>(1);"), false, true},
+		"both":                     {"__device__ void f(unsigned n) { " + unserved + " }\n" + comes("unsigned n; "+unserved), true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := device.Source{Name: "k.cu", Text: c.text + other + never()}
+			for i, vet := range []func(Preprocessed) error{func(Preprocessed) error { return nil }, nil, func(Preprocessed) error { return nil }} {
+				m, err := start(t, Options{Vet: vet}).Compile(src)
+				if c.file && (vet != nil || name == "a method") { // what is around a method is no function, which could go
+					assert.ErrorContains(t, err, "no PTX instruction movq", i)
+					continue
+				}
+				require.NoError(t, err, i)
+				_, err = m.Kernel("fine")
+				assert.NoError(t, err)
+				if _, err = m.Kernel("comes"); c.refused && vet != nil {
+					assert.ErrorContains(t, err, "no PTX instruction movq", i)
+					assert.ErrorContains(t, err, "k.cu:", i)
+				}
+			}
+		})
+	}
+}
+
 // What takes a Blackwell is refused by that word.
 func TestBlackwellIsNamed(t *testing.T) {
 	d := start(t, Options{})

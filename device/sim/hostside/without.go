@@ -14,7 +14,46 @@ type Lost struct {
 // alone: they are counted in rest.
 func (r *Result) Without(places []int) (lost []Lost, rest int) {
 	p := r.parser
-	reason := map[*declaration]int{}
+	reason, rest := p.comers(places)
+	out := []byte(r.Text)
+	for d, why := range reason {
+		d.kept = false
+		blank(out, p.all[d.first].at, p.all[d.last].end(), p.own)
+		if d.marks["__global__"] {
+			lost = append(lost, Lost{p.fullName(d), why})
+		}
+		r.Any = true
+	}
+	r.Kernels = slices.DeleteFunc(r.Kernels, func(k Kernel) bool {
+		return !slices.ContainsFunc(p.found, func(d *declaration) bool { return d.kept && p.all[d.first].at == k.Range[0] })
+	})
+	r.Text = string(out)
+	slices.SortFunc(lost, func(a, b Lost) int { return a.Reason - b.Reason })
+	return lost, rest
+}
+
+// Comers are the kernels that come to some places of the text, by the names of functions, and the places that no kernel
+// comes to.
+func (r *Result) Comers(places []int) (kernels []Lost, nobodys []int) {
+	for i, at := range places {
+		comers, _ := r.parser.comers([]int{at})
+		found := false
+		for _, d := range r.parser.found {
+			if _, comes := comers[d]; comes && d.marks["__global__"] {
+				kernels = append(kernels, Lost{r.parser.fullName(d), i})
+				found = true
+			}
+		}
+		if !found {
+			nobodys = append(nobodys, i)
+		}
+	}
+	return kernels, nobodys
+}
+
+// comers are the functions around some places, and those that name them, with the place that is why.
+func (p *parser) comers(places []int) (reason map[*declaration]int, rest int) {
+	reason = map[*declaration]int{}
 	var queue []*declaration
 	take := func(d *declaration, why int) {
 		if _, gone := reason[d]; !gone && d.kept && d.function {
@@ -44,21 +83,7 @@ func (r *Result) Without(places []int) (lost []Lost, rest int) {
 			}
 		}
 	}
-	out := []byte(r.Text)
-	for d, why := range reason {
-		d.kept = false
-		blank(out, p.all[d.first].at, p.all[d.last].end(), p.own)
-		if d.marks["__global__"] {
-			lost = append(lost, Lost{p.fullName(d), why})
-		}
-		r.Any = true
-	}
-	r.Kernels = slices.DeleteFunc(r.Kernels, func(k Kernel) bool {
-		return !slices.ContainsFunc(p.found, func(d *declaration) bool { return d.kept && p.all[d.first].at == k.Range[0] })
-	})
-	r.Text = string(out)
-	slices.SortFunc(lost, func(a, b Lost) int { return a.Reason - b.Reason })
-	return lost, rest
+	return reason, rest
 }
 
 func (p *parser) names(d *declaration, name string) bool {
