@@ -99,16 +99,18 @@ func TestErrorsInHeaders(t *testing.T) {
 		d := start(t, Options{Compiler: compiler, Checks: AllChecks(), Vet: func(p Preprocessed) error { seen = p; return nil }})
 		src := device.Source{Name: "k.cu", Text: usesHeaders + never()}
 		for header, says := range map[string]string{
-			firstHeader + "__device__ float f() { return nowhere; }\n":                                                       "first.cuh:8:31: error",
-			firstHeader + "__device__ void f() { asm(\"no.such.thing;\"); }\n":                                               "first.cuh:8",
-			firstHeader + "#line 5\n":                                                                                        "first.cuh:8: error: #line",
-			firstHeader + "__device__ void f(cudaTextureObject_t t) { tex3DGrad<float>(t, 0, 0, 0, float4(), float4()); }\n": "first.cuh:8",
-			firstHeader + "__device__ int calls(int); __device__ int f() { return calls(1); }\n":                             "first.cuh:8",
+			firstHeader + "__device__ float f() { return nowhere; }\n":         "first.cuh:8:31: error",
+			firstHeader + "__device__ void f() { asm(\"no.such.thing;\"); }\n": "first.cuh:8",
+			firstHeader + "#line 5\n":                                          "first.cuh:8: error: #line",
+			firstHeader + "extern \"C\" __global__ void comes(cudaTextureObject_t t) { tex3DGrad<float>(t, 0, 0, 0, float4(), float4()); }\n": "first.cuh:8",
+			firstHeader + "__device__ int calls(int); __device__ int f() { return calls(1); }\n":                                              "first.cuh:8",
 		} {
 			src.Files = map[string]string{"first.cuh": header, "second.cuh": secondHeader}
 			m, err := d.Compile(src)
 			if err == nil {
-				_, err = m.Kernel("fine")
+				if _, err = m.Kernel("fine"); err == nil {
+					_, err = m.Kernel("comes") // where only what comes to it is refused
+				}
 			}
 			assert.ErrorContains(t, err, says, header[len(firstHeader):])
 		}

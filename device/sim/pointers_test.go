@@ -23,6 +23,7 @@ const (
 
 var pointersOfTheRuntime = map[string]string{
 	"simt_barrier":       headersOwn,
+	"simt_strong":        onlyAsks,
 	"simt_warp":          headersOwn,
 	"simt_trap":          headersOwn,
 	"simt_multiply_2048": headersOwn,

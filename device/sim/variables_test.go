@@ -12,7 +12,7 @@ import (
 const withVariables = `
 __constant__ float mask[4];
 __constant__ float zeros[4] = {0}, more[] = {0, 0};
-__constant__ struct Pair { int a, b = 7; } pair;
+__constant__ struct Pair { int a = 0, b = 7; } pair;
 namespace ns { __constant__ int scale; }
 extern __constant__ int later;
 __constant__ __align__(16) float aligned[4];
