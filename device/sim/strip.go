@@ -56,7 +56,7 @@ func (c *compiler) strip(dir string, args []string, s moduleSource) (stripped, e
 	text := string(data)
 	r := stripped{marked: text, where: markers(text), args: args, empty: empty}
 	r.code = device.BlankNonCode(text)
-	r.Result = hostside.Strip(text, r.code, ownParts(text, s))
+	r.Result = hostside.Strip(text, r.code, ownParts(text, s), s.wanted...)
 	return r, nil
 }
 

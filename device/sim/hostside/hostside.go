@@ -40,13 +40,13 @@ type Result struct {
 var Words = []string{"__global__", "__device__", "__host__", "__constant__", "__managed__", "__grid_constant__"}
 
 // Strip reads preprocessed text. code is the same with strings and directives blanked;
-// own tells which places are the file's and not a header's.
-func Strip(text, code string, own func(at int) bool) Result {
+// own tells which places are the file's and not a header's. What templates are asked for by, in asked, is kept.
+func Strip(text, code string, own func(at int) bool, asked ...string) Result {
 	p := &parser{all: tokens(code, own), own: own}
 	for i := 0; i < len(p.all); {
 		i = p.scope(i, nil, false) // a } too many ends it early
 	}
-	p.keep(code)
+	p.keep(code, asked)
 	out := []byte(text)
 	r := Result{Host: map[string]bool{}, Variables: map[string]bool{}, parser: p}
 	var set []string
@@ -142,8 +142,10 @@ func (p *parser) fullName(d *declaration) string {
 	return strings.Join(append(slices.Clone(d.scope), d.name()), "::")
 }
 
-// keep marks what kernels have: what is a GPU's by its own words, and what that names.
-func (p *parser) keep(code string) {
+var words = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// keep marks what kernels have: what is a GPU's by its own words, what they are asked for by, and what these name.
+func (p *parser) keep(code string, asked []string) {
 	byName := map[string][]*declaration{}
 	prototypes := map[string]bool{} // a definition may leave out what its declaration said
 	for _, d := range p.found {
@@ -164,6 +166,13 @@ func (p *parser) keep(code string) {
 	for _, d := range p.found {
 		if d.device() || p.usingNamespace(d, code) || d.host() && d.body != [2]int{} && prototypes[d.name()] {
 			keep(d)
+		}
+	}
+	for _, name := range words.FindAllString(strings.Join(asked, " "), -1) {
+		for _, d := range byName[name] {
+			if !d.host() && !p.hostVariable(d) {
+				keep(d)
+			}
 		}
 	}
 	for len(queue) > 0 {

@@ -63,6 +63,15 @@ func TestTheHostSideGoes(t *testing.T) {
 	assert.True(t, r.Any && r.Host["launch"] && r.Host["main"])
 }
 
+// Whoever asks for a template names types that nothing else may name.
+func TestWhatTemplatesAreAskedForByIsKept(t *testing.T) {
+	const text = "struct Deep { float v; }; namespace n { struct Add { Deep d; }; struct Other {}; }\ntemplate <class T> __global__ void k(float *x) {}\n"
+	r := Strip(text, device.BlankNonCode(text), all, "k<n::Add>")
+	assert.Contains(t, r.Text, "struct Add")
+	assert.Contains(t, r.Text, "struct Deep", "and what these name")
+	assert.NotContains(t, r.Text, "struct Other")
+}
+
 // What attributes of CUDA's say is kept, wherever they stand.
 func TestAttributesAreRead(t *testing.T) {
 	r := strip("__global__ void __cluster_dims__(2, (1 + 1), 1) __launch_bounds__(64, 2) a(float *x) {}\n" +
