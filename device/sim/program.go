@@ -14,6 +14,7 @@ import (
 
 	"flashlab/device"
 	"flashlab/internal/cache"
+	"flashlab/internal/glob"
 )
 
 // A whole program is one shared object: its host code and its kernels, compiled together. The simulator's
@@ -169,7 +170,7 @@ func buildProcess(c *compiler, cacheDir, added, key string) (string, error) {
 		if err := link(temp, map[string]string{sourcesLink: src, programLink: added}); err != nil {
 			return err
 		}
-		files, err := filepath.Glob(filepath.Join(added, "runtime", "*.cpp"))
+		files, err := glob.In(added, "runtime/*.cpp")
 		if err != nil {
 			return err
 		}
