@@ -118,3 +118,49 @@ extern "C" __global__ void plain_write(int *p, int *out) { *p = threadIdx.x; out
 		}
 	})
 }
+
+// The last block to arrive sets the count back for the next launch: by then it knows of all others' atomics, if each
+// came behind a fence. Who sets it back without having come to them all races.
+func TestTheLastSetsTheCountBack(t *testing.T) {
+	const text = `
+__device__ unsigned arrive(unsigned *count) {
+    unsigned earlier;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(earlier) : "l"(count) : "memory");
+    return earlier;
+}
+extern "C" __global__ void released(unsigned *count) { if (arrive(count) + 1 == gridDim.x) *count = 0; }
+extern "C" __global__ void fenced(unsigned *count) {
+    __threadfence();
+    if (atomicAdd(count, 1u) + 1 == gridDim.x) *count = 0;
+}
+extern "C" __global__ void fenced_before_a_barrier(unsigned *count) {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(count, 1u) + 1 == gridDim.x;
+    __syncthreads();
+    if (last && threadIdx.x == 0) *count = 0;
+}
+extern "C" __global__ void never_fenced(unsigned *count) { if (atomicAdd(count, 1u) + 1 == gridDim.x) *count = 0; }
+extern "C" __global__ void too_early(unsigned *count) {
+    if (blockIdx.x == 0) *count = 0;
+    arrive(count);
+}
+`
+	bothCompilers(t, func(t *testing.T, compiler string) {
+		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
+		m, err := d.Compile(device.Source{Name: "arrive.cu", Text: text})
+		require.NoError(t, err)
+		for name, threads := range map[string]int{"released": 1, "fenced": 1, "fenced_before_a_barrier": 64, "never_fenced": 1, "too_early": 1} {
+			require.NoError(t, d.Reset())
+			k, err := m.Kernel(name)
+			require.NoError(t, err)
+			count, err := device.Upload(d, "count", make([]uint32, 1))
+			require.NoError(t, err)
+			require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(5), Block: device.D1(threads)}, count))
+			r, err := d.Report()
+			require.NoError(t, err)
+			assert.Equal(t, name == "never_fenced" || name == "too_early", len(r.Findings) > 0, "%s: %v", name, r.Findings)
+		}
+	})
+}

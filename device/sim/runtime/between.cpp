@@ -45,8 +45,8 @@ struct Merged {
     }
 };
 
-bool handedOver(const Seen &from, const Seen &to) {
-    return relies(blockOf(to), to, blockOf(from), from);
+bool handedOver(const Seen &from, Op op, const Seen &to) {
+    return relies(blockOf(to), to, blockOf(from), from, op == ATOMIC);
 }
 
 // meetInCluster tells whether a barrier of their cluster lies between two accesses: one thread had
@@ -98,8 +98,8 @@ public:
 
 private:
     void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
-        if (blockOf(now) > last || blockOf(other) > last || handedOver(now, other) ||
-            handedOver(other, now) || meetInCluster(now, other))
+        if (blockOf(now) > last || blockOf(other) > last || handedOver(now, op, other) ||
+            handedOver(other, otherOp, now) || meetInCluster(now, other))
             return;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;

@@ -26,9 +26,13 @@ struct Release {
     uint16_t warp;   // of the thread that came; of no matter if the fence is of an earlier interval
     std::shared_ptr<std::vector<Clock>> clocks; // of the fence's interval (fences.h)
 
-    bool covers(const Seen &x) const {
+    // The atomic that makes known is known itself, though it is behind the fence: it has the clock
+    // that comes next, or the atomic's interval. So has what the thread does at other atomics until
+    // its clock ticks: missing that race is better than reporting this one.
+    bool covers(const Seen &x, bool atomic) const {
         if (at == lastInterval || fenced > x.interval) return true;
-        return fenced == x.interval && x.thread < clocks->size() && (*clocks)[x.thread] > x.clock;
+        if (fenced < x.interval) return atomic && at == x.interval;
+        return x.thread < clocks->size() && (*clocks)[x.thread] + atomic > x.clock;
     }
 };
 constexpr uint16_t anyWarp = 0xffff;
@@ -120,13 +124,14 @@ bool lacksFence(uint32_t block, const Seen &access, uint32_t otherBlock, const S
     });
 }
 
-bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other) {
+bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other,
+            bool atomic) {
     if (!comesAfter(block, access, otherBlock)) return false;
     const std::vector<Release> &all = releasesOf[otherBlock];
     auto r = std::partition_point(all.begin(), all.end(),
                                   [&](const Release &r) { return r.at < other.interval; });
     for (; r != all.end() && r->number <= metAt[block]; ++r)
-        if (r->covers(other)) return true;
+        if (r->covers(other, atomic)) return true;
     return false;
 }
 

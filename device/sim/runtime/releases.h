@@ -14,7 +14,8 @@ uint16_t intervalOf(const Worker *w); // between two of the block's barriers
 // block's; relies, whether that had made the other's access known; lacksFence, whether a barrier
 // was there, and no fence behind the other's access.
 bool comesAfter(uint32_t block, const Seen &access, uint32_t otherBlock);
-bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other);
+bool relies(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other,
+            bool atomic); // the other's is
 bool lacksFence(uint32_t block, const Seen &access, uint32_t otherBlock, const Seen &other);
 
 } // namespace simt

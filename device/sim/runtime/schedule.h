@@ -25,6 +25,9 @@ void laneWaits(Worker *w, int warp); // at a block barrier, or gone
 void reschedule(Worker *w);          // leaves the running thread, whose wait is set
 bool tryWarp(Worker *w, Fiber *f);   // runs a collective once its lanes are there
 void gatherLanes(Worker *w);         // when no other thread can run
+// A block (block.cpp): where its threads lie in it, and all of them ready to run.
+void placeThreads(Worker *w, Index3 block);
+void startBlock(Worker *w, Module *m);
 Finding syncFinding(const char *kind, int line);
 std::string threadName(const Fiber &f);
 
