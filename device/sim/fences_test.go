@@ -143,21 +143,32 @@ extern "C" __global__ void fenced_before_a_barrier(unsigned *count) {
 }
 extern "C" __global__ void never_fenced(unsigned *count) { if (atomicAdd(count, 1u) + 1 == gridDim.x) *count = 0; }
 extern "C" __global__ void the_first(unsigned *count) { if (arrive(count) == 0) *count = 0; }
+extern "C" __global__ void beforehand(unsigned *count) {
+    if (blockIdx.x == 0) *count = 0;
+    atomicAdd(count, 1u);
+}
 `
+	kernels := []struct {
+		name    string
+		threads int
+		races   bool
+	}{{"released", 1, false}, {"fenced", 1, false}, {"fenced_before_a_barrier", 64, false}, {"never_fenced", 1, true}, {"the_first", 1, true}, {"beforehand", 1, true}}
 	bothCompilers(t, func(t *testing.T, compiler string) {
-		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
-		m, err := d.Compile(device.Source{Name: "arrive.cu", Text: text})
-		require.NoError(t, err)
-		for name, threads := range map[string]int{"released": 1, "fenced": 1, "fenced_before_a_barrier": 64, "never_fenced": 1, "the_first": 1} {
-			require.NoError(t, d.Reset())
-			k, err := m.Kernel(name)
+		for workers := 1; workers <= 3; workers++ { // in any order of blocks
+			d := start(t, Options{Checks: AllChecks(), Compiler: compiler, Workers: workers})
+			m, err := d.Compile(device.Source{Name: "arrive.cu", Text: text})
 			require.NoError(t, err)
-			count, err := device.Upload(d, "count", make([]uint32, 1))
-			require.NoError(t, err)
-			require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(5), Block: device.D1(threads)}, count))
-			r, err := d.Report()
-			require.NoError(t, err)
-			assert.Equal(t, name == "never_fenced" || name == "the_first", len(r.Findings) > 0, "%s: %v", name, r.Findings)
+			for _, kernel := range kernels {
+				require.NoError(t, d.Reset())
+				k, err := m.Kernel(kernel.name)
+				require.NoError(t, err)
+				count, err := device.Upload(d, "count", make([]uint32, 1))
+				require.NoError(t, err)
+				require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(5), Block: device.D1(kernel.threads)}, count))
+				r, err := d.Report()
+				require.NoError(t, err)
+				assert.Equal(t, kernel.races, len(r.Findings) > 0, "%s, %d workers: %v", kernel.name, workers, r.Findings)
+			}
 		}
 	})
 }

@@ -75,21 +75,24 @@ public:
         for (Between *b : all) {
             for (const Seen &s : b->write) write.add(s);
             for (const Seen &s : b->read) read.add(s);
-            atomic.add(b->atomic);
+            for (const Seen &s : b->atomic) atomic.add(s);
         }
-        const Seen &w = write.first[0];
-        if (w.stamp >= firstStamp) {
+        // The second block's accesses matter where the first one's are all handed over.
+        for (const Seen &w : write.first) {
+            if (w.stamp < firstStamp) break;
             const Seen *second = write.against(w);
             // Equal values do no harm. But if the word is read as well, they may be
             // equal by chance: the values depend on the race itself.
             bool harmless = second && second->value == w.value && read.first[0].stamp < firstStamp;
-            if (second && !harmless) race(at, *second, WRITE, w, WRITE);
-            if (const Seen *r = read.against(w)) race(at, *r, READ, w, WRITE);
-            if (const Seen *a = atomic.against(w)) race(at, *a, ATOMIC, w, WRITE);
+            bool found = second && !harmless && race(at, *second, WRITE, w, WRITE);
+            if (const Seen *r = read.against(w)) found |= race(at, *r, READ, w, WRITE);
+            if (const Seen *a = atomic.against(w)) found |= race(at, *a, ATOMIC, w, WRITE);
+            if (found) break;
         }
-        const Seen &a = atomic.first[0];
-        if (a.stamp >= firstStamp)
-            if (const Seen *r = read.against(a)) race(at, *r, READ, a, ATOMIC);
+        for (const Seen &a : atomic.first) {
+            const Seen *r = a.stamp < firstStamp ? nullptr : read.against(a);
+            if (r && race(at, *r, READ, a, ATOMIC)) break;
+        }
     }
 
     void tell() const {
@@ -97,16 +100,18 @@ public:
     }
 
 private:
-    void race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
+    // race tells whether there is one.
+    bool race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
         if (blockOf(now) > last || blockOf(other) > last || handedOver(now, op, other) ||
             handedOver(other, otherOp, now) || meetInCluster(now, other))
-            return;
+            return false;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;
         uint64_t count = r.count + 1;
         if (std::tie(now.stamp, now.thread, at) < std::tie(r.now.stamp, r.now.thread, r.at))
             r = Race{at, now, other, op, otherOp};
         r.count = count;
+        return true;
     }
 
     Finding finding(const Race &r) const {

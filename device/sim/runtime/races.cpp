@@ -120,8 +120,8 @@ unsigned phaseOf(const Worker *w) {
 void noteBetween(Worker *w, Region *r, Addr word, unsigned mask, Op op, Addr pc) {
     size_t index = (word - r->lo) >> 2;
     Between &b = r->between[index];
-    Seen *slots = op == READ ? b.read : op == WRITE ? b.write : &b.atomic;
-    int count = op == ATOMIC ? 1 : 2;
+    Seen *slots = op == READ ? b.read : op == WRITE ? b.write : b.atomic;
+    constexpr int count = 2;
     if (knownBetween(w, slots, count, mask)) return;
     uint32_t page = (uint32_t)((word - r->lo) >> pageShift);
     if (!r->touched[page]) {

@@ -58,7 +58,7 @@ constexpr unsigned lastPhase = 2047; // and all behind it
 
 // The first accesses to 4 bytes by two different blocks of those a worker ran.
 struct Between {
-    Seen write[2], read[2], atomic;
+    Seen write[2], read[2], atomic[2];
 };
 
 struct CrossCell; // cluster.h
