@@ -19,7 +19,8 @@ func own(makefiles []string) (all List, err error) {
 			return nil, err
 		}
 		for _, m := range recipe.FindAllStringSubmatch(string(text), -1) {
-			all = append(all, Command{Name: m[1], Summary: m[2], Group: makes, Define: func(f *flag.FlagSet) Run {
+			summary := strings.TrimRight(explained.ReplaceAllString(m[2], ""), "; ")
+			all = append(all, Command{Name: m[1], Summary: summary, Group: makes, Define: func(f *flag.FlagSet) Run {
 				for _, v := range explained.FindAllStringSubmatch(m[2], -1) {
 					if v[2] == "1" {
 						f.Bool(lowered(v[1]), false, v[3])
