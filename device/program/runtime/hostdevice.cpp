@@ -54,6 +54,8 @@ namespace {
 cudaError_t only(int device) {
     return device == 0 ? cudaSuccess : failed(cudaErrorInvalidDevice);
 }
+// What streams were told of the L2 cache and the like is kept, and changes nothing here.
+std::map<std::pair<const Stream *, int>, cudaStreamAttrValue> attributes;
 size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 unsigned deviceFlags;
 } // namespace
@@ -126,6 +128,26 @@ cudaError_t simt_cudaDeviceGetLimit(size_t *value, cudaLimit limit) {
     *value = limits[limit];
     return cudaSuccess;
 }
+cudaError_t simt_cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id,
+                                        const cudaStreamAttrValue *value) {
+    SIMT_ENTER();
+    Stream *stream = streamOf(s);
+    if (!stream) return failed(cudaErrorInvalidResourceHandle);
+    attributes[{stream, id}] = *value;
+    return cudaSuccess;
+}
+cudaError_t simt_cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id,
+                                        cudaStreamAttrValue *value) {
+    SIMT_ENTER();
+    Stream *stream = streamOf(s);
+    if (!stream) return failed(cudaErrorInvalidResourceHandle);
+    *value = attributes[{stream, id}];
+    return cudaSuccess;
+}
+cudaError_t simt_cudaCtxResetPersistingL2Cache() {
+    SIMT_ENTER();
+    return cudaSuccess;
+}
 cudaError_t simt_cudaDeviceSetCacheConfig(cudaFuncCache) {
     SIMT_ENTER();
     return cudaSuccess;
@@ -174,6 +196,7 @@ cudaError_t simt_cudaDeviceReset() {
     waitForAll();
     settle();
     forgetErrors();
+    attributes.clear();
     forgetStreams();
     freeAll();
     return cudaSuccess;

@@ -188,6 +188,28 @@ enum cudaLimit {
     cudaLimitMaxL2FetchGranularity,
     cudaLimitPersistingL2CacheSize,
 };
+// How a stream wants the L2 cache to be used: kept, and of no effect here.
+enum cudaAccessProperty {
+    cudaAccessPropertyNormal,
+    cudaAccessPropertyStreaming,
+    cudaAccessPropertyPersisting,
+};
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    enum cudaAccessProperty hitProp, missProp;
+};
+enum cudaStreamAttrID {
+    cudaStreamAttributeAccessPolicyWindow = 1,
+    cudaStreamAttributeSynchronizationPolicy = 3,
+    cudaStreamAttributePriority = 8,
+};
+union cudaStreamAttrValue {
+    char pad[64];
+    struct cudaAccessPolicyWindow accessPolicyWindow;
+    int syncPolicy, priority;
+};
 enum cudaComputeMode {
     cudaComputeModeDefault,
     cudaComputeModeExclusive,

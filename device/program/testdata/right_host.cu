@@ -40,6 +40,13 @@ static void streams() {
     cudaEvent_t begin, end;
     CHECK(cudaStreamCreate(&s));
     CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    cudaStreamAttrValue kept = {}, seen = {};
+    kept.accessPolicyWindow = {out, n * sizeof *out, 0.5f, cudaAccessPropertyPersisting,
+                               cudaAccessPropertyStreaming};
+    CHECK(cudaStreamSetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &kept));
+    CHECK(cudaStreamGetAttribute(s, cudaStreamAttributeAccessPolicyWindow, &seen));
+    expect(seen.accessPolicyWindow.base_ptr == out, "a stream's attributes");
+    CHECK(cudaCtxResetPersistingL2Cache());
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
     CHECK(cudaEventRecord(begin, s));

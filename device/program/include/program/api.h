@@ -123,6 +123,11 @@ SIMT_API(cudaStreamWaitEvent, (s, e, flags), cudaStream_t s, cudaEvent_t e, unsi
 SIMT_API(cudaStreamAddCallback, (s, f, data, flags), cudaStream_t s, cudaStreamCallback_t f,
          void *data, unsigned flags)
 SIMT_API(cudaStreamGetPriority, (s, priority), cudaStream_t s, int *priority)
+SIMT_API(cudaStreamSetAttribute, (s, id, value), cudaStream_t s, enum cudaStreamAttrID id,
+         const union cudaStreamAttrValue *value)
+SIMT_API(cudaStreamGetAttribute, (s, id, value), cudaStream_t s, enum cudaStreamAttrID id,
+         union cudaStreamAttrValue *value)
+SIMT_API0(cudaCtxResetPersistingL2Cache)
 SIMT_API(cudaStreamGetFlags, (s, flags), cudaStream_t s, unsigned *flags)
 SIMT_API(cudaLaunchHostFunc, (s, f, data), cudaStream_t s, cudaHostFn_t f, void *data)
 SIMT_API(cudaEventCreate, (e), cudaEvent_t *e)
