@@ -164,12 +164,12 @@ func TestNotes(t *testing.T) {
 }
 
 func TestSeveralFiles(t *testing.T) {
-	o := runProgram(t, "two.cu two_kernels.cu two_device.cu", "")
+	o := runProgram(t, "two.cpp two_kernels.cu two_device.cu", "")
 	assert.Zero(t, o.Code)
 	assert.Equal(t, "2 16\n", o.out)
 	assert.Empty(t, o.Report.Findings)
 
-	p, err := build(t, "two.cu", "two_kernels.cu")
+	p, err := build(t, "two.cpp", "two_kernels.cu")
 	require.NoError(t, err)
 	var complaints bytes.Buffer
 	_, err = p.Run([]string{"prog"}, Streams{strings.NewReader(""), &complaints, &complaints}, func(trace.Finding) {})

@@ -40,6 +40,9 @@ func (b *programBuild) preprocess(dir, file string) (*unit, error) {
 	u := &unit{source: moduleSource{name: filepath.Base(file), text: string(main), checks: b.options.Checks, program: b.files}}
 	b.files.texts[file] = string(main)
 	u.args = append(b.flags(), hidePath(dir), "-iquote", filepath.Dir(file))
+	if filepath.Ext(file) != ".cu" { // nvcc leaves it to the host's compiler
+		u.args = append(u.args, "-DSIMT_HOST_FILE")
+	}
 	u.args = append(u.args, b.src.Compile...)
 	u.args = append(u.args, "-I", programLink+"/include", "-I", headersLink, "-include", "simt.h", "-include", "program/program.h")
 	for {

@@ -146,6 +146,7 @@ SIMT_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shif
     return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 
+#ifndef SIMT_HOST_FILE // there nvcc leaves these names to the program
 SIMT_INLINE unsigned umin(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
@@ -164,6 +165,7 @@ SIMT_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b
 SIMT_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
     return a > b ? a : b;
 }
+#endif
 
 SIMT_INLINE int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 32; i += 8) c += (signed char)(a >> i) * (signed char)(b >> i);
