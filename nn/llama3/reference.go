@@ -2,11 +2,12 @@ package llama3
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
+	"slices"
+	"sync"
 
 	"flashlab/nn/lm"
+	"flashlab/tensor"
+	"flashlab/tensor/quant"
 )
 
 // Reference is the model in plain Go, with which others are compared. It holds all
@@ -18,6 +19,11 @@ type Reference struct {
 	keys    [][]float32 // by layer, [tokens so far, KVHeads × Dim], turned
 	values  [][]float32
 	logits  []float32
+
+	cache string // what keys and values are read back from: one of quant.Caches; "" for float32
+	// see, unless nil, is told the inputs x [rows, in] of each product with a layer's matrix, by its whole name. It may
+	// replace the matrix: the product is of that.
+	see func(name string, x []float32) error
 }
 
 var _ lm.LM = (*Reference)(nil)
@@ -84,42 +90,55 @@ func (r *Reference) feed(tokens []int32, f func(int, []float32) error) error {
 	if err := lm.CheckText(tokens, c.Positions, c.Vocabulary); err != nil {
 		return err
 	}
-	x := make([]float32, 0, len(tokens)*c.Width)
-	for _, token := range tokens {
-		x = append(x, r.weights[TokenTable][int(token)*c.Width:][:c.Width]...)
-	}
+	x := r.embed(tokens)
 	for layer := range c.Layers {
-		r.layer(layer, x)
+		if err := r.layer(layer, x, nil); err != nil {
+			return err
+		}
 	}
 	first := len(tokens) - 1 // only the last row is wanted
 	if f != nil {
 		first = 0
 	}
-	for i := first; i < len(tokens); i++ {
-		row := r.norm(x[i*c.Width:(i+1)*c.Width], FinalGain)
-		r.logits = linear(row, r.weights[c.HeadTable()], nil, c.Width, c.Vocabulary)
-		if f != nil {
-			if err := f(i, r.logits); err != nil {
-				return err
+	const some = 32 // rows of logits at a time: those of a long text would fill the memory
+	for from := first; from < len(tokens); from += some {
+		to := min(from+some, len(tokens))
+		logits := linear(r.norm(x[from*c.Width:to*c.Width], FinalGain), r.weights[c.HeadTable()], nil, c.Width, c.Vocabulary)
+		for i := from; i < to; i++ {
+			r.logits = logits[(i-from)*c.Vocabulary : (i-from+1)*c.Vocabulary]
+			if f != nil {
+				if err := f(i, r.logits); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// layer adds the layer's attention, then its MLP, to x [rows, Width].
-func (r *Reference) layer(i int, x []float32) {
+// embed are the tokens' rows of the table.
+func (r *Reference) embed(tokens []int32) []float32 {
+	x := make([]float32, 0, len(tokens)*r.config.Width)
+	for _, token := range tokens {
+		x = append(x, r.weights[TokenTable][int(token)*r.config.Width:][:r.config.Width]...)
+	}
+	return x
+}
+
+// layer adds the layer's attention, then its MLP, to x [rows, Width]. The rows go on from the text so far; or they are
+// pieces of so many rows, each a text of its own, of which nothing is kept.
+func (r *Reference) layer(i int, x []float32, pieces []int) error {
 	c := r.config
+	var failed error
 	apply := func(name string, x []float32, in, out int) []float32 {
+		if r.see != nil && failed == nil {
+			failed = r.see(InLayer(i, name+Weight), x)
+		}
 		return linear(x, r.weights[InLayer(i, name+Weight)], r.weights[InLayer(i, name+Bias)], in, out)
 	}
-	before := len(r.keys[i]) / (c.KVHeads * c.Dim)
 	y := r.norm(x, InLayer(i, Gain1))
-	q, k := apply(Q, y, c.Width, c.Heads*c.Dim), apply(K, y, c.Width, c.KVHeads*c.Dim)
-	r.turn(q, c.Heads, before)
-	r.turn(k, c.KVHeads, before)
-	r.keys[i], r.values[i] = append(r.keys[i], k...), append(r.values[i], apply(V, y, c.Width, c.KVHeads*c.Dim)...)
-	add(x, apply(O, r.attend(q, r.keys[i], r.values[i], before), c.Heads*c.Dim, c.Width))
+	q, k, v := apply(Q, y, c.Width, c.Heads*c.Dim), apply(K, y, c.Width, c.KVHeads*c.Dim), apply(V, y, c.Width, c.KVHeads*c.Dim)
+	add(x, apply(O, r.mix(i, q, k, v, pieces), c.Heads*c.Dim, c.Width))
 
 	y = r.norm(x, InLayer(i, Gain2))
 	inner, up := apply(Gate, y, c.Width, c.Inner), apply(Up, y, c.Width, c.Inner)
@@ -127,6 +146,31 @@ func (r *Reference) layer(i int, x []float32) {
 		inner[j] = float32(float64(v)/(1+math.Exp(-float64(v)))) * up[j]
 	}
 	add(x, apply(Down, inner, c.Inner, c.Width))
+	return failed
+}
+
+// mix is a layer's attention, of rows that go on from the text so far, or of pieces.
+func (r *Reference) mix(i int, q, k, v []float32, pieces []int) []float32 {
+	wide, narrow := r.config.Heads*r.config.Dim, r.config.KVHeads*r.config.Dim
+	one := func(q, k, v, keys, values []float32) []float32 {
+		before := len(keys) / narrow
+		r.turn(q, r.config.Heads, before)
+		r.turn(k, r.config.KVHeads, before)
+		keys, values = append(keys, k...), append(values, v...)
+		if pieces == nil {
+			r.keys[i], r.values[i] = keys, values
+		}
+		return r.attend(q, keys, values, before)
+	}
+	if pieces == nil {
+		return one(q, k, v, r.keys[i], r.values[i])
+	}
+	var out []float32
+	for _, n := range pieces {
+		out = append(out, one(q[:n*wide], k[:n*narrow], v[:n*narrow], nil, nil)...)
+		q, k, v = q[n*wide:], k[n*narrow:], v[n*narrow:]
+	}
+	return out
 }
 
 // turn is RoPE, on x [rows, heads × Dim], the first row at a position: the pair j and
@@ -149,78 +193,63 @@ func (r *Reference) turn(x []float32, heads, position int) {
 func (r *Reference) attend(q, keys, values []float32, before int) []float32 {
 	c := r.config
 	out := make([]float32, len(q))
-	stride := c.KVHeads * c.Dim
-	for row := range len(q) / (c.Heads * c.Dim) {
-		for h := range c.Heads {
-			at, shared := (row*c.Heads+h)*c.Dim, h/(c.Heads/c.KVHeads)*c.Dim
-			weights := make([]float64, before+row+1)
-			for j := range weights {
-				weights[j] = dot(q[at:at+c.Dim], keys[j*stride+shared:]) / math.Sqrt(float64(c.Dim))
-			}
-			softmax(weights)
-			for d := range c.Dim {
-				var sum float64
-				for j, w := range weights {
-					sum += w * float64(values[j*stride+shared+d])
+	closedKeys, openKeys := r.kept(keys, true)
+	closedValues, openValues := r.kept(values, false)
+	var all sync.WaitGroup
+	for h := range c.Heads {
+		all.Go(func() {
+			stride, shared := c.KVHeads*c.Dim, h/(c.Heads/c.KVHeads)*c.Dim
+			weights, sums := make([]float64, len(keys)/stride), make([]float64, c.Dim)
+			for row := range len(q) / (c.Heads * c.Dim) {
+				at, length := (row*c.Heads+h)*c.Dim, before+row+1
+				closed := quant.Closed(r.cache, length)
+				for j := range length {
+					from := openKeys
+					if j < closed {
+						from = closedKeys
+					}
+					weights[j] = dot(q[at:at+c.Dim], from[j*stride+shared:]) / math.Sqrt(float64(c.Dim))
 				}
-				out[at+d] = float32(sum)
+				softmax(weights[:length])
+				clear(sums)
+				for j, w := range weights[:length] {
+					from := openValues
+					if j < closed {
+						from = closedValues
+					}
+					for d, v := range from[j*stride+shared:][:c.Dim] {
+						sums[d] += w * float64(v)
+					}
+				}
+				for d, sum := range sums {
+					out[at+d] = float32(sum)
+				}
 			}
-		}
+		})
 	}
+	all.Wait()
 	return out
 }
 
-func dot(x, y []float32) (sum float64) {
-	for i, v := range x {
-		sum += float64(v) * float64(y[i])
+// kept are keys or values [tokens, KVHeads × Dim] as the cache reads them back: those that it has quantised, and the same
+// in halves for those that it has not quantised yet.
+func (r *Reference) kept(x []float32, keys bool) (closed, open []float32) {
+	if r.cache == "" {
+		return x, x
 	}
-	return sum
-}
-
-func softmax(x []float64) {
-	largest := math.Inf(-1)
-	for _, v := range x {
-		largest = max(largest, v)
-	}
-	var sum float64
-	for i, v := range x {
-		x[i] = math.Exp(v - largest)
-		sum += x[i]
-	}
-	for i := range x {
-		x[i] /= sum
-	}
-}
-
-// linear is x [rows, in] · wᵀ + b, where w is [width, in]; b may be nil.
-func linear(x, w, b []float32, in, width int) []float32 {
-	n := len(x) / in
-	y := make([]float32, n*width)
-	for i := range n {
-		copy(y[i*width:], b)
-	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, blas32.General{Rows: n, Cols: in, Stride: in, Data: x},
-		blas32.General{Rows: width, Cols: in, Stride: in, Data: w}, 1, blas32.General{Rows: n, Cols: width, Stride: width, Data: y})
-	return y
-}
-
-// norm is a new copy of x, each row divided by its root mean square, times gain.
-func (r *Reference) norm(x []float32, gain string) []float32 {
-	width := r.config.Width
-	g := r.weights[gain]
-	y := make([]float32, len(x))
-	for from := 0; from < len(x); from += width {
-		row := x[from : from+width]
-		scale := 1 / math.Sqrt(dot(row, row)/float64(width)+r.config.Epsilon)
-		for j, v := range row {
-			y[from+j] = float32(float64(v)*scale) * g[j]
+	dim, stride := r.config.Dim, r.config.KVHeads*r.config.Dim
+	open = slices.Clone(x)
+	tensor.Float16.Round(open)
+	closed = make([]float32, len(x))
+	for head := 0; head < stride; head += dim {
+		var one []float32
+		for at := head; at < len(x); at += stride {
+			one = append(one, open[at:at+dim]...)
+		}
+		one = quant.Kept(r.cache, one, dim, keys)
+		for t := range len(x) / stride {
+			copy(closed[t*stride+head:][:dim], one[t*dim:])
 		}
 	}
-	return y
-}
-
-func add(x, y []float32) {
-	for i, v := range y {
-		x[i] += v
-	}
+	return closed, open
 }
