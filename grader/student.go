@@ -30,6 +30,7 @@ func commonCommands(course *student.Course) command.List {
 		student.E2E(course),
 		student.GPT2(course),
 		student.Chat(course),
+		student.Price,
 		student.Run(course),
 		student.Doctor,
 		student.Env,

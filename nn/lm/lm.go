@@ -129,7 +129,7 @@ func Perplexity(m LM, text []int32) (float64, error) {
 		piece := text[from:min(from+size, len(text))]
 		err := m.Each(piece, func(i int, logits []float32) error {
 			if i+1 < len(piece) {
-				sum += surprise(logits, piece[i+1])
+				sum += Surprise(logits, piece[i+1])
 				counted++
 			}
 			return nil
@@ -144,8 +144,8 @@ func Perplexity(m LM, text []int32) (float64, error) {
 	return math.Exp(sum / float64(counted)), nil
 }
 
-// surprise is −log of the probability of a token.
-func surprise(logits []float32, token int32) float64 {
+// Surprise is −log of the probability of a token.
+func Surprise(logits []float32, token int32) float64 {
 	largest := math.Inf(-1)
 	for _, v := range logits {
 		largest = max(largest, float64(v))

