@@ -101,7 +101,7 @@ func (l List) notes() []string {
 	}
 	all := []string{
 		"Weights: " + l.Weights + ". Every row starts from them, in halves: the table says what a format adds.",
-		fmt.Sprintf("Text: %s: %d pieces of %d tokens; %s GPTQ is shown %d other pieces.", l.Text, windows, l.Length, begin, l.Shown),
+		fmt.Sprintf("Text: %s: %d pieces of %d tokens; %s GPTQ is shown %d other pieces, %d tokens: expect little of it where a matrix has more inputs than that.", l.Text, windows, l.Length, begin, l.Shown, l.Shown*l.Length),
 		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6.",
 		"Equal tokens: positions at which the likeliest next token is that of halves, after the same text. The first 32 tokens of a piece are halves to KIVI, and up to 31 at the end always.",
 	}
