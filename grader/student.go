@@ -17,6 +17,7 @@ func commonCommands(course *student.Course) command.List {
 		student.Grade(course),
 		student.Watch,
 		student.Show(course),
+		student.Hint,
 		student.Pack,
 		student.Regrade,
 		student.Update(course),

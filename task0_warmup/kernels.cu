@@ -1,5 +1,6 @@
-// Eight puzzles: README.md says what each kernel has to do. Go launches them by their names, and
-// puzzles.go says with how many blocks and threads: change neither the names nor the parameters.
+// Eight puzzles, and a first kernel in four steps: README.md says what each kernel has to do. Go
+// launches them by their names, and puzzles.go says with how many blocks and threads: change
+// neither the names nor the parameters.
 
 #define BLOCK 256 // threads of a block in puzzles 4, 5 and 8
 #define SIDE 32   // of a tile in puzzles 6 and 7
@@ -61,4 +62,28 @@ extern "C" __global__ void largest_of_five(const float *x, float *y) {
         held[t] = fmaxf(held[t], next);
     }
     y[i] = held[t];
+}
+
+// 9 to 12 are one kernel, step by step: each row of x [rows, n] loses its mean. n is any from 1 to
+// 1024; block b's 256 threads take row b. Begin each step with a copy of the one before.
+
+// 9. Walk: y[row][i] = x[row][i]. Thread t takes numbers t, t + 256, t + 512 … of its row.
+extern "C" __global__ void walk_rows(const float *x, float *y, int n) {
+    // Yours to write: 3 or 4 lines.
+}
+
+// 10. Parts: y[row][t] is the sum of the numbers that thread t came by, 0 if there were none. y is
+//     [rows, 256].
+extern "C" __global__ void part_sums(const float *x, float *y, int n) {
+    // Yours to write: 4 or 5 lines.
+}
+
+// 11. Total: y[row] is the sum of the row, made of its 256 parts as in puzzle 5. y is [rows].
+extern "C" __global__ void row_totals(const float *x, float *y, int n) {
+    // Yours to write: 10 lines.
+}
+
+// 12. Centre: y[row][i] = x[row][i] - mean, where the mean is the row's sum over n.
+extern "C" __global__ void centre_rows(const float *x, float *y, int n) {
+    // Yours to write: 12 lines.
 }

@@ -66,6 +66,31 @@ func (p *Puzzles) Race(y, x device.Buffer[float32]) error {
 	return p.launch("largest_of_five", device.D1(x.Len()/block), device.D1(block), x, y)
 }
 
+// Walk is step 9: y [rows, n] is x [rows, n], a block of 256 threads for each row.
+func (p *Puzzles) Walk(y, x device.Buffer[float32], rows int) error {
+	return p.perRow("walk_rows", y, x, rows)
+}
+
+// Parts is step 10: y [rows, 256] holds what each thread adds up of its row of x [rows, n].
+func (p *Puzzles) Parts(y, x device.Buffer[float32], rows int) error {
+	return p.perRow("part_sums", y, x, rows)
+}
+
+// Total is step 11: y [rows] holds the sums of the rows of x [rows, n].
+func (p *Puzzles) Total(y, x device.Buffer[float32], rows int) error {
+	return p.perRow("row_totals", y, x, rows)
+}
+
+// Centre is step 12: y [rows, n] is x [rows, n] without each row's mean.
+func (p *Puzzles) Centre(y, x device.Buffer[float32], rows int) error {
+	return p.perRow("centre_rows", y, x, rows)
+}
+
+// perRow launches a block for each row of x [rows, n].
+func (p *Puzzles) perRow(kernel string, y, x device.Buffer[float32], rows int) error {
+	return p.launch(kernel, device.D1(rows), device.D1(block), x, y, x.Len()/rows)
+}
+
 func (p *Puzzles) launch(kernel string, grid, threads device.Dim, args ...any) error {
 	k, err := p.module.Kernel(kernel)
 	if err != nil {

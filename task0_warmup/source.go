@@ -1,4 +1,5 @@
-// Package warmup is task 0: eight puzzles, of three to ten lines of CUDA each, and without points.
+// Package warmup is task 0: eight puzzles, of three to ten lines of CUDA each, and a first
+// kernel in four steps. It has no points.
 //
 // README.md is the handout. You edit kernels.cu, and nothing else.
 package warmup

@@ -38,6 +38,11 @@ func TestPuzzles(t *testing.T) {
 		sums[i] = float32(32 * i)
 	}
 	type buffer = device.Buffer[float32]
+	type rowwise func(y, x buffer, rows int) error
+	of := func(rows int, solve rowwise) func(y, x buffer) error {
+		return func(y, x buffer) error { return solve(y, x, rows) }
+	}
+	threads := append([]float32{0 + 256, 1 + 257, 2 + 258, 3 + 259}, counting(4, 252)...) // of a row 0 … 259
 	for _, c := range []struct {
 		name    string
 		solve   func(y, x buffer) error
@@ -53,6 +58,10 @@ func TestPuzzles(t *testing.T) {
 		{"6 transpose", func(y, x buffer) error { return it.Transpose(y, x, 2, 3) }, []float32{1, 2, 3, 4, 5, 6}, []float32{1, 4, 2, 5, 3, 6}},
 		{"7 pad", it.Pad, table, sums},
 		{"8 race", it.Race, x, append(counting(4, 252), 255, 255, 255, 255)},
+		{"9 walk", of(1, it.Walk), counting(0, 260), counting(0, 260)},
+		{"10 parts", of(1, it.Parts), counting(0, 260), threads},
+		{"11 total", of(2, it.Total), []float32{1, 2, 3, 10, 20, 30}, []float32{6, 60}},
+		{"12 centre", of(2, it.Centre), []float32{1, 2, 3, 10, 20, 30}, []float32{-1, 0, 1, -10, 0, 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, out := attntest.Input(t, d, "x", c.x), attntest.Output(t, d, "y", len(c.want))

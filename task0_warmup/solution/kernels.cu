@@ -1,4 +1,4 @@
-// The eight puzzles of the warm-up, solved.
+// The warm-up's eight puzzles and its first kernel in four steps, solved.
 
 #define BLOCK 256 // threads of a block in puzzles 4, 5 and 8
 #define SIDE 32   // of a tile in puzzles 6 and 7
@@ -79,4 +79,52 @@ extern "C" __global__ void largest_of_five(const float *x, float *y) {
         held[t] = fmaxf(held[t], next);
     }
     y[i] = held[t];
+}
+
+// 9 to 12 are one kernel, step by step: each row of x [rows, n] loses its mean. n is any from 1 to
+// 1024; block b's 256 threads take row b.
+
+// 9. Walk: y[row][i] = x[row][i]. Thread t takes numbers t, t + 256, t + 512 … of its row.
+extern "C" __global__ void walk_rows(const float *x, float *y, int n) {
+    int first = blockIdx.x * n; // where this block's row begins
+    for (int i = threadIdx.x; i < n; i += BLOCK) y[first + i] = x[first + i];
+}
+
+// 10. Parts: y[row][t] is the sum of the numbers that thread t came by, 0 if there were none. y is
+//     [rows, 256].
+extern "C" __global__ void part_sums(const float *x, float *y, int n) {
+    int first = blockIdx.x * n;
+    float sum = 0;
+    for (int i = threadIdx.x; i < n; i += BLOCK) sum += x[first + i];
+    y[blockIdx.x * BLOCK + threadIdx.x] = sum;
+}
+
+// 11. Total: y[row] is the sum of the row, made of its 256 parts as in puzzle 5. y is [rows].
+extern "C" __global__ void row_totals(const float *x, float *y, int n) {
+    __shared__ float part[BLOCK];
+    int first = blockIdx.x * n, t = threadIdx.x;
+    float sum = 0;
+    for (int i = t; i < n; i += BLOCK) sum += x[first + i];
+    part[t] = sum;
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads(); // the sums of the round before are complete
+        if (t < half) part[t] += part[t + half];
+    }
+    if (t == 0) y[blockIdx.x] = part[0]; // thread 0 wrote part[0] itself
+}
+
+// 12. Centre: y[row][i] = x[row][i] - mean, where the mean is the row's sum over n.
+extern "C" __global__ void centre_rows(const float *x, float *y, int n) {
+    __shared__ float part[BLOCK];
+    int first = blockIdx.x * n, t = threadIdx.x;
+    float sum = 0;
+    for (int i = t; i < n; i += BLOCK) sum += x[first + i];
+    part[t] = sum;
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads(); // the sums of the round before are complete
+        if (t < half) part[t] += part[t + half];
+    }
+    __syncthreads(); // the total is there, for all threads
+    float mean = part[0] / n;
+    for (int i = t; i < n; i += BLOCK) y[first + i] = x[first + i] - mean;
 }

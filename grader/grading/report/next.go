@@ -22,7 +22,7 @@ func (p Printer) Next(verdicts []verdict.Verdict) {
 func next(verdicts []verdict.Verdict) string {
 	for _, v := range verdicts {
 		if !v.Full() {
-			return mend(v)
+			return mend(v) + aHint(v)
 		}
 	}
 	last := verdicts[len(verdicts)-1]
@@ -52,13 +52,35 @@ func following(name registry.Name) (registry.Task, bool) {
 	return one, false
 }
 
+// aHint is where the warm-up's are: its puzzles have one each, of their number.
+func aHint(v verdict.Verdict) string {
+	if !v.Task.WarmUp() || v.Refused != "" {
+		return ""
+	}
+	for _, c := range inTurn(v) {
+		if number, _, ok := strings.Cut(c.Title, " "); ok && !tallyOf(c.Parts, held(c)).full() {
+			return fmt.Sprintf(" (a hint: make hint TASK=%s HINT=%s)", v.Task, number)
+		}
+	}
+	return ""
+}
+
+// inTurn are a task's checks in the order in which a student should look at them. The warm-up's puzzles are done one by
+// one, and two of them are given, and wrong.
+func inTurn(v verdict.Verdict) []verdict.Check {
+	if v.Task.WarmUp() {
+		return v.Checks
+	}
+	return wrongFirst(v.Checks)
+}
+
 // mend names the first thing in a task that costs points, and what helps with it.
 func mend(v verdict.Verdict) string {
 	handout := v.Dir + "/README.md"
 	if v.Refused != "" {
 		return fmt.Sprintf("fix the errors above, then make grade TASK=%s", v.Task)
 	}
-	for _, c := range wrongFirst(v.Checks) {
+	for _, c := range inTurn(v) {
 		groups, hidden := Failures(c)
 		switch t := tallyOf(c.Parts, held(c)); {
 		case t.full() || t.held || t.most == 0:

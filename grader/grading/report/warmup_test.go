@@ -32,3 +32,16 @@ func TestTheWarmUpIsDoneOrNot(t *testing.T) {
 	assert.Zero(t, got+most, "in no total")
 	assert.Equal(t, "task 1, task1_reference/README.md", next([]verdict.Verdict{v}))
 }
+
+// A fresh student begins with puzzle 1, although 7 and 8 are given and wrong, which comes first elsewhere.
+func TestTheWarmUpIsDoneInTurn(t *testing.T) {
+	v := verdict.Verdict{Task: "0", Dir: "task0_warmup", Checks: []verdict.Check{
+		{ID: "map", Title: "1 Map", Parts: []verdict.Part{{Name: "correctness", Max: 0.5}}, Cases: []verdict.Outcome{{Class: notImplemented}}},
+		{ID: "race", Title: "8 Find the race", Parts: []verdict.Part{{Name: "correctness", Max: 0.5}}, Cases: []verdict.Outcome{{Name: "17", Reason: "no", Again: "make grade"}}},
+	}}
+	assert.Equal(t, "1 Map is still the stub: task0_warmup/README.md says where to start (a hint: make hint TASK=0 HINT=1)", next([]verdict.Verdict{v}))
+	v.Checks[0].Parts[0].Score = 0.5
+	assert.Equal(t, "race/17 alone: make grade (a hint: make hint TASK=0 HINT=8)", next([]verdict.Verdict{v}))
+	v.Refused = "no"
+	assert.NotContains(t, next([]verdict.Verdict{v}), "hint")
+}

@@ -9,10 +9,11 @@ import (
 	"flashlab/tensor"
 )
 
-// Ops are the eight puzzles.
+// Ops are the eight puzzles, and the first kernel's four steps.
 var Ops = judge.Ops{
 	addTen("warmup_map", 256), addTen("warmup_guard", 0), addBias, shift,
 	sums("warmup_sum", "blocks", block, sumMistakes), transpose, sums("warmup_pad", "tiles", side, func([]float32) []judge.Mistake { return nil }), largest,
+	walk, parts, total, centre,
 }
 
 const (

@@ -16,6 +16,12 @@ func main() {
 			return solve(it, out[0], in[0])
 		})
 	}
+	// byRow is a step of the first kernel: it takes the number of rows, too.
+	byRow := func(solve func(it *warmup.Puzzles, y, x device.Buffer[float32], rows int) error) worker.Op {
+		return worker.OnDevice(it, func(it *warmup.Puzzles, p problem.Problem, out, in worker.Buffers) error {
+			return solve(it, out[0], in[0], p.Sizes["rows"])
+		})
+	}
 	worker.Main(map[string]worker.Op{
 		"warmup_map":   plain((*warmup.Puzzles).Map),
 		"warmup_guard": plain((*warmup.Puzzles).Guard),
@@ -29,5 +35,10 @@ func main() {
 		}),
 		"warmup_pad":  plain((*warmup.Puzzles).Pad),
 		"warmup_race": plain((*warmup.Puzzles).Race),
+
+		"warmup_walk":   byRow((*warmup.Puzzles).Walk),
+		"warmup_parts":  byRow((*warmup.Puzzles).Parts),
+		"warmup_total":  byRow((*warmup.Puzzles).Total),
+		"warmup_centre": byRow((*warmup.Puzzles).Centre),
 	})
 }
