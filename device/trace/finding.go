@@ -50,7 +50,8 @@ func (f Finding) String() string {
 	if f.Source != "" {
 		fmt.Fprintf(&b, "\n  %4d | %s", f.Line, strings.ReplaceAll(f.Source, "\t", " "))
 		if f.Column > 0 && f.Column <= len(f.Source)+1 {
-			fmt.Fprintf(&b, "\n       | %s^", strings.Repeat(" ", f.Column-1))
+			from := accessBegins(f.Source, f.Column-1)
+			fmt.Fprintf(&b, "\n       | %s%s^", strings.Repeat(" ", from), strings.Repeat("~", f.Column-1-from))
 		}
 	}
 	for _, note := range f.Notes {
@@ -63,4 +64,31 @@ func (f Finding) String() string {
 		b.WriteString("\n    hint: " + f.Hint)
 	}
 	return b.String()
+}
+
+// accessBegins is where in a line an access begins that ends with the bracket at a place: compilers point to the ] of
+// part[t + half], and a lone caret there does not say which access is meant. It is the place itself elsewhere.
+func accessBegins(line string, at int) int {
+	if at >= len(line) || line[at] != ']' {
+		return at
+	}
+	open := 0
+	for i := at; i >= 0; i-- {
+		switch {
+		case line[i] == ']':
+			open++
+		case line[i] == '[':
+			open--
+		case open == 0 && !inName(line[i]):
+			return i + 1
+		}
+	}
+	if open > 0 { // it began in a line before
+		return at
+	}
+	return 0
+}
+
+func inName(c byte) bool {
+	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

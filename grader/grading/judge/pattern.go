@@ -34,12 +34,15 @@ func isUnwritten(t tensor.Type, v float32) bool {
 	return ok && math.Float32bits(v) == bits
 }
 
+// NothingWritten is how the reason begins where an output is as it was.
+const NothingWritten = "nothing was written"
+
 // emptiness recognises outputs that were not written, or are all zero.
 func emptiness(t Truth, got []float32) string {
 	unwritten, _, zero := CensusOf(t.Type, got)
 	switch {
 	case unwritten == len(got):
-		return "nothing was written: every element is as it was before the call (or was computed from memory that nobody had written). Is a launch left out or skipped, perhaps because an earlier call had the same shape?"
+		return NothingWritten + ": every element is as it was before the call (or was computed from memory that nobody had written). Is a launch left out or skipped, perhaps because an earlier call had the same shape?"
 	case unwritten > 0:
 		return missing(t, got, unwritten)
 	case zero == len(got):

@@ -93,6 +93,9 @@ func mend(v verdict.Verdict) string {
 			return fmt.Sprintf("fix %s, which does not compile; then make grade TASK=%s", cmp.Or(lineOf.FindString(groups[0].Reason), "the kernels"), v.Task)
 		case len(c.Findings) > 0:
 			f := c.Findings[0]
+			if i := slices.IndexFunc(c.Findings, func(f verdict.Found) bool { return f.File != "" }); i > 0 {
+				f = c.Findings[i] // one that says where
+			}
 			return fmt.Sprintf("%s, what the simulator found in %s; then make grade TASK=%s CASE=%s", c.Title, where(f), v.Task, c.ID)
 		case len(groups) > 0 && groups[0].Again != "":
 			return fmt.Sprintf("%s alone: %s", groups[0].Names[0], groups[0].Again)

@@ -25,6 +25,8 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	wrong := measured("2", 0.5, verdict.Outcome{Name: "1x1", Passed: true}, verdict.Outcome{Name: "17x113", Reason: "no", Again: "make grade TASK=2 CASE=softmax/17x113 SEED=7"})
 	race := measured("2", 0.5, wrong.Checks[0].Cases...)
 	race.Checks[0].Findings = []verdict.Found{{Finding: trace.Finding{File: "kernels.cu", Line: 43}}}
+	placed := measured("2", 0.5, wrong.Checks[0].Cases...)
+	placed.Checks[0].Findings = []verdict.Found{{Finding: trace.Finding{Message: "c: never written"}}, race.Checks[0].Findings[0]}
 	slow := measured("2", 1)
 	slow.Checks[0].Parts = append(slow.Checks[0].Parts, verdict.Part{Name: "traffic", Max: 0.25}, verdict.Part{Name: "speed", Max: 0.2, NotMeasured: "not measured: needs a GPU", NeedsGPU: true})
 	mixed := measured("2", 1)
@@ -42,6 +44,7 @@ func TestTheLastLineSaysWhatToDo(t *testing.T) {
 	part := measured("2", 1)
 	part.Partly = "softmax"
 	assert.Equal(t, next([]verdict.Verdict{stub}), next([]verdict.Verdict{waiting}), "a check that waits for another has nothing to mend")
+	assert.Equal(t, next([]verdict.Verdict{race}), next([]verdict.Verdict{placed}), "a finding that has a line is named before one that has none")
 	for want, verdicts := range map[string][]verdict.Verdict{
 		"Softmax is still the stub: task2_unfused/README.md says where to start":                         {measured("1", 1), stub, wrong},
 		"fix kernels.cu:12, which does not compile; then make grade TASK=2":                              {broken},

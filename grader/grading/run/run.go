@@ -191,7 +191,7 @@ func decide(v *verdict.Outcome, op judge.Op, w problem.Problem, in []*tensor.Ten
 		tooLittle(v, w, res.Output.Counts)
 	}
 	if res.Seen.Changed != "" {
-		changed(v, res.Seen.Changed)
+		changed(v, res.Seen.Changed, w)
 	}
 	stopped(v, res.Seen)
 	if op.Spread != nil && v.Passed && !w.Refused && res.Seen.Measured {
@@ -217,9 +217,14 @@ func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) 
 	}
 }
 
-// changed fails a case that wrote to an input. Where the values are wrong as well, their reason stays.
-func changed(v *verdict.Outcome, what string) {
+// changed fails a case that wrote to an input. Where the values are wrong as well, their reason stays, unless there are none.
+func changed(v *verdict.Outcome, what string, w problem.Problem) {
 	why := "it changed its input " + what
+	if strings.HasPrefix(v.Reason, judge.NothingWritten) && len(w.Outputs) > 0 {
+		v.Reason = fmt.Sprintf("%s to %s, but to its input %s: are the two exchanged where the kernel is launched?",
+			judge.NothingWritten, w.Outputs[0].Name, what)
+		return
+	}
 	if !v.Passed {
 		v.Details = append(v.Details, why)
 		return

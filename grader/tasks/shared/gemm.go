@@ -33,7 +33,11 @@ func Gemm(name string, transB bool) judge.Op {
 			s := c.Gemm(transB)
 			a, b, got := in[0].Data, in[1].Data, out.Tensors[0].Data
 			t := GemmTruth(a, b, s)
-			return judge.Rule(c, s, t, got, func(j judge.Judgement) string { return gemmPattern(t, got, a, b, s, j) })
+			v := judge.Rule(c, s, t, got, func(j judge.Judgement) string { return gemmPattern(t, got, a, b, s, j) })
+			if says := swappedGrid(got, s); says != "" {
+				v.Reason = says
+			}
+			return v
 		},
 		Least: judge.Once,
 		Timed: timedGemm(transB),
@@ -57,6 +61,9 @@ func gemmPattern(t judge.Truth, got, a, b []float32, s attn.GemmShape, j judge.J
 			says = "this is the product with b read as [batch, k, n]; here b is stored transposed, as [batch, n, k]"
 		}
 		known = append(known, product(given(a), given(b), other, says))
+	}
+	if s.M == s.N && s.N == s.K && s.N > 1 { // else the sizes do not fit, and the simulator sees it
+		known = append(known, product(given(b), given(a), s, "this is the product with a and b exchanged: are they in the kernel's order where it is launched?"))
 	}
 	known = append(known, judge.Wrong(func() []float64 { return Transposed(t.Want, s) }, "c is right but transposed: element (m, n) is at m * N + n"))
 	known = append(known, strides(a, b, s, product)...)

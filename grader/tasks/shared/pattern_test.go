@@ -140,6 +140,8 @@ func TestGemmPatterns(t *testing.T) {
 		} else {
 			g.says(t, product(a, strided(b, s.K, s.N, s.K), s), "the rows of b are taken K apart; b is [batch, k, n], so the next row is N further")
 		}
+		square := give(t, op, false, 2, 17, 17, 17)
+		square.says(t, product(square.in[1].Data, square.in[0].Data, square.c.Gemm(transB)), "a and b exchanged")
 		columns := append([]float32{}, right...)
 		rows := append([]float32{}, right...)
 		batches := append([]float32{}, right...)

@@ -66,10 +66,13 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 	over := func(l judge.Layout, says string) judge.Mistake {
 		return judge.Wrong(func() []float64 { return Softmax64(x, l) }, says)
 	}
-	if says := t.Recognise(got, j, over(rows, "this is the softmax over the last dimension; the task says along len, the second-last"),
-		over(whole, "this is one softmax over all elements; each row has its own"),
+	var known []judge.Mistake
+	if t.Inner > 1 { // else len is the last
+		known = append(known, over(rows, "this is the softmax over the last dimension; the task says along len, the second-last"))
+	}
+	if says := t.Recognise(got, j, append(known, over(whole, "this is one softmax over all elements; each row has its own"),
 		over(together, "this is the softmax of rows that lie together: inner is ignored. A row's elements are inner apart"),
-		judge.Wrong(func() []float64 { return undivided(x, t.Layout) }, "the exponentials are never divided by their row's sum")); says != "" {
+		judge.Wrong(func() []float64 { return undivided(x, t.Layout) }, "the exponentials are never divided by their row's sum"))...); says != "" {
 		return says
 	}
 	var sum float64

@@ -134,6 +134,9 @@ func TestSoftmaxPatterns(t *testing.T) {
 	assert.Contains(t, e.Judge(c, in, Softmax32(x, judge.Layout{Outer: 4 * 5, Len: 17, Inner: 1})).Reason, "inner is ignored")
 	assert.Contains(t, e.Judge(c, in, judge.Narrow(undivided(x, layout(c)))).Reason, "never divided by their row's sum")
 
+	equal := judgetest.Of(Softmax, []int{17, 113, 1}, tensor.Equal, false)
+	c, in = equal.Inputs(t, 3)
+	assert.Contains(t, equal.Judge(c, in, judge.Narrow(undivided(in[0].Data, layout(c)))).Reason, "never divided", "len is the last dimension: no other is spoken of")
 	e = judgetest.Of(Softmax, []int{4, 17, 1}, tensor.Large, false)
 	c, in = e.Inputs(t, 1)
 	x = in[0].Data
