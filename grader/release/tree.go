@@ -22,6 +22,7 @@ import (
 	"flashlab/grader/grading/handin"
 	"flashlab/grader/grading/report"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 )
 
 // Tree is a release before it is written.
@@ -183,6 +184,11 @@ func (t *Tree) pick(course map[string][]byte) error {
 				return err
 			}
 			t.Contents[own] = text
+		}
+	}
+	for _, task := range registry.All {
+		if _, ok := t.Contents[task.Dir+"/rubric.toml"]; ok {
+			t.Contents[task.Dir+"/Makefile"] = fromFolder(task)
 		}
 	}
 	if leaks := Leaks(course, t.Contents); len(leaks) > 0 {

@@ -153,9 +153,16 @@ func (g grading) each(ctx context.Context, root string, tasks []*rubric.Task, de
 		if err != nil {
 			return verdicts, err
 		}
+		o := run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Few: g.few, Report: g.mutant == "" && g.few == 0,
+			Output: filepath.Join(root, "out")}
+		for _, says := range append(edition.Strayed(root, t.Folders()...), o.Several()) {
+			if says != "" {
+				fmt.Println(says)
+			}
+		}
 		progress := report.NewProgress(os.Stdout, printer.Terminal, fmt.Sprintf("task %s", t.Name))
-		v, err := run.Task(ctx, run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Few: g.few, Report: g.mutant == "" && g.few == 0,
-			Output: filepath.Join(root, "out"), Progress: progress.Case})
+		o.Progress = progress.Case
+		v, err := run.Task(ctx, o)
 		progress.Stop()
 		if ctx.Err() != nil { // whatever else it broke on its way
 			return verdicts, fmt.Errorf("interrupted in task %s, of which nothing was written", t.Name)

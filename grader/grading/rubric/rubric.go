@@ -229,5 +229,13 @@ func (t *Task) MissingFiles(root string) []string {
 	return missing
 }
 
+// Folders are the task's own and those of the tasks that it uses.
+func (t *Task) Folders() (all []string) {
+	for _, one := range t.All() {
+		all = append(all, one.Dir)
+	}
+	return all
+}
+
 // Worker is the package of the program that runs the task's submissions.
 func (t *Task) Worker() string { return registry.Task{Name: t.Name, Dir: t.Dir}.Worker() }

@@ -62,20 +62,65 @@ func (o Options) some() (plan, error) {
 			return p, fmt.Errorf("the case %s needs a GPU", tooMuch)
 		}
 	}
-	return plan{}, fmt.Errorf("there is no case %q, nor one with this in its name, only %s", o.Only, strings.Join(o.caseNames(), ", "))
+	return plan{}, fmt.Errorf("there is no case %q, nor one with this in its name. CASE is a check, or a case of one, as %s\n%s", o.Only, o.example(), o.caseNames())
 }
 
-// caseNames are the names that Only may be, of checks and of cases.
-func (o Options) caseNames() (names []string) {
-	for _, c := range o.Task.Checks {
-		names = append(names, c.ID)
+// Several says which cases Only picks where it is no name of a check or a case, but in the names of several; else "".
+func (o Options) Several() string {
+	p, err := o.Plan()
+	if err != nil || o.Only == "" {
+		return ""
+	}
+	var names []string
+	for _, c := range p.Checks {
+		if c.ID == o.Only {
+			return ""
+		}
 		for _, k := range c.Cases {
 			if !k.Hidden {
 				names = append(names, c.ID+"/"+k.Name)
 			}
 		}
 	}
-	return names
+	if len(names) < 2 {
+		return ""
+	}
+	const shown = 4
+	text := fmt.Sprintf("CASE=%s is in the names of %d cases: %s", o.Only, len(names), strings.Join(names[:min(shown, len(names))], ", "))
+	if len(names) > shown {
+		text += fmt.Sprintf(" and %d more", len(names)-shown)
+	}
+	return text
+}
+
+// example is a case's whole name.
+func (o Options) example() string {
+	c := o.Task.Checks[0]
+	return c.ID + "/" + c.Cases[0].Name
+}
+
+// caseNames are the names that Only may be, a line for each check.
+func (o Options) caseNames() string {
+	var lines []string
+	wide := 0
+	for _, c := range o.Task.Checks {
+		wide = max(wide, len(c.ID))
+	}
+	for _, c := range o.Task.Checks {
+		line := fmt.Sprintf("  %-*s ", wide, c.ID)
+		for _, k := range c.Cases {
+			switch {
+			case k.Hidden:
+				continue
+			case len(line)+len(k.Name) > 110:
+				lines = append(lines, line)
+				line = strings.Repeat(" ", wide+3)
+			}
+			line += " " + k.Name
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // needsGPU tells whether a case cannot run here because there is no GPU.

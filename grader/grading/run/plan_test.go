@@ -57,7 +57,15 @@ func TestAPartOfANameRunsAllThatHaveIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, p.Checks[0].Withheld, "hidden cases belong to a whole check")
 	_, err = Options{Task: task, Only: "max/9"}.Plan()
-	assert.EqualError(t, err, `there is no case "max/9", nor one with this in its name, only gemm, gemm/1x1, gemm/17x113, gemm-nn, gemm-nn/1x1, gemm-nn/17x113-gemm, softmax`)
+	assert.EqualError(t, err, `there is no case "max/9", nor one with this in its name. CASE is a check, or a case of one, as gemm/1x1
+  gemm     1x1 17x113
+  gemm-nn  1x1 17x113-gemm
+  softmax`)
+	several := func(only string) string { return Options{Task: task, Only: only}.Several() }
+	assert.Equal(t, "CASE=17x is in the names of 2 cases: gemm/17x113, gemm-nn/17x113-gemm", several("17x"))
+	for _, one := range []string{"", "gemm", "gemm/1x1", "m/1x", "max/9"} {
+		assert.Empty(t, several(one), one)
+	}
 }
 
 func TestThePageIsOfTheFirstCaseThatRunsAKernel(t *testing.T) {
@@ -71,7 +79,7 @@ func TestThePageIsOfTheFirstCaseThatRunsAKernel(t *testing.T) {
 		assert.Equal(t, want, one.Name, only)
 	}
 	for only, want := range map[string]string{
-		"":      "say which case: CASE=softmax, or a part of a name; there are softmax, softmax/0x0, softmax/17x113, softmax/17x113-large, gemm, gemm/17x1, gemm/17x2",
+		"":      "say which case: CASE=softmax, or a part of a name, as softmax/0x0\n  softmax  0x0 17x113 17x113-large\n  gemm     17x1 17x2",
 		"nope":  `no case "nope"`,
 		"0x0":   "the right answer is an error",
 		"/17x1": "", // a part of several: the first

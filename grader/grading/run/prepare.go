@@ -26,7 +26,7 @@ type prepared struct {
 // prepare reads the subject through the gate. A submission that the gate refuses is a *gate.Error.
 func (o Options) prepare() (*prepared, error) {
 	if missing := o.Task.MissingFiles(o.Root); len(missing) > 0 {
-		return nil, fmt.Errorf("%s names %s, which the tree lacks", filepath.Join(o.Task.Dir, "rubric.toml"), missing[0])
+		return nil, fmt.Errorf("%s is not there, which the task has or provides (%s names it): take it from the release's zip again, or from git", missing[0], filepath.Join(o.Task.Dir, "rubric.toml"))
 	}
 	files, err := o.files()
 	if err != nil {

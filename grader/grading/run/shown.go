@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"flashlab/device"
 	"flashlab/grader/grading/problem"
@@ -81,7 +80,7 @@ func (o Options) recorded() bool {
 // firstCase is the one to show. A case whose right answer is an error may run no kernel.
 func (o Options) firstCase() (rubric.Check, rubric.Case, error) {
 	if o.Only == "" {
-		return rubric.Check{}, rubric.Case{}, fmt.Errorf("say which case: CASE=%s, or a part of a name; there are %s", o.Task.Checks[0].ID, strings.Join(o.caseNames(), ", "))
+		return rubric.Check{}, rubric.Case{}, fmt.Errorf("say which case: CASE=%s, or a part of a name, as %s\n%s", o.Task.Checks[0].ID, o.example(), o.caseNames())
 	}
 	p, err := o.Plan()
 	if err != nil {
