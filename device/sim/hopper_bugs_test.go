@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,10 @@ func findHoppersBugs(t *testing.T, d *Device, src device.Source) {
 		launched := d.Launch(kernel, device.Launch{Grid: device.D1(1), Block: device.D1(256)}, box, in, out)
 		r, err := d.Report()
 		require.NoError(t, err)
+		if want != nil && name == "arrives_before_it_uses" && strings.Contains(d.options.Compiler, "clang") {
+			// clang++ multiplies before it calls the arrival, so to it this kernel is right (overtaken.go).
+			want = nil
+		}
 		if want == nil {
 			assert.NoError(t, launched, name)
 			assert.Empty(t, r.Findings, name)

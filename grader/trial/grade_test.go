@@ -86,7 +86,8 @@ func TestTheSameSeedGivesTheSameInputs(t *testing.T) {
 	}
 	o.Only = "softmax/none"
 	_, err = o.Plan()
-	assert.ErrorContains(t, err, "softmax/17x113")
+	assert.ErrorContains(t, err, "CASE is a check, or a case of one, as softmax/1x1")
+	assert.ErrorContains(t, err, " 17x113 ")
 }
 
 func TestASubmissionFolder(t *testing.T) {

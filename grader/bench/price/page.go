@@ -116,7 +116,7 @@ func (l List) notes() []string {
 // Page is docs/formats.md.
 func (l List) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU, and `make price DOCS=1` writes this page.\n\n")
+	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU, and `make price PAGE=1` writes this page.\n\n")
 	fmt.Fprintf(&b, "The model: %s.\n\n![Change of perplexity for each format](formats.svg)\n\n", l.Model)
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, r := range l.Rows {

@@ -152,7 +152,7 @@ func TestThePageIsWhatWasMeasured(t *testing.T) {
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "formats.md"))
 	require.NoError(t, err)
-	assert.Equal(t, l.Page(), string(page), "make price DOCS=1 FROM=docs/formats.json writes it")
+	assert.Equal(t, l.Page(), string(page), "make price PAGE=1 FROM=docs/formats.json writes it")
 	for i, r := range l.Rows {
 		assert.Equal(t, Formats[i].Name, r.Name)
 	}

