@@ -59,7 +59,7 @@ func TestHelpIsMadeOfTheList(t *testing.T) {
 func TestAMistypedNameHasANearestOne(t *testing.T) {
 	l := list(new(string)).withHelp()
 	names := l.names()
-	for typed, near := range map[string]string{"grad": "grade", "gradee": "grade", "bacth": "batch", "rn": "run", "hepl": "help", "profile": "", "secre": ""} {
+	for typed, near := range map[string]string{"grad": "grade", "gradee": "grade", "bacth": "batch", "rn": "run", "hepl": "help", "graed": "grade", "profile": "", "secre": ""} {
 		assert.Equal(t, near, nearest(typed, names), typed)
 	}
 	_, err := l.find("grad")

@@ -11,24 +11,29 @@ func nearest(typed string, names []string) (near string) {
 	return near
 }
 
-// distance is how many letters must be added, removed or changed to get from one word to
+// distance is how many letters must be added, removed, changed or exchanged with the next to get from one word to
 // another.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // from the first letters of a to those of b
-	for j := range row {
-		row[j] = j
+	from := make([][]int, len(a)+1) // the first letters of a, to those of b
+	for i := range from {
+		from[i] = make([]int, len(b)+1)
+		from[i][0] = i
+	}
+	for j := range from[0] {
+		from[0][j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
 		for j := range len(b) {
-			changed := diagonal
+			changed := from[i][j]
 			if a[i] != b[j] {
 				changed++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, diagonal+1)
+			d := min(changed, from[i][j+1]+1, from[i+1][j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, from[i-1][j-1]+1)
+			}
+			from[i+1][j+1] = d
 		}
 	}
-	return row[len(b)]
+	return from[len(a)][len(b)]
 }
