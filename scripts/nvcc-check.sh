@@ -55,7 +55,6 @@ macros() {
     ./nn/half/attention.cu) echo '-DMAX_DIM=256' ;;
     ./grader/grading/worker/gauge.cu) echo '-DBLOCK=256 -DADDS=16' ;;
     ./grader/tasks/b1/worker/rotate.cu) echo '-DHEADS=8' ;;
-    ./device/program/testdata/two_kernels.cu) echo '-rdc=true' ;; # it calls what another file has
     ./device/devicetest/ptx_memory.cu) echo '-include device/devicetest/ptx.cu' ;; # it goes on where that ends
     ./grader/demo/neighbours.cu) echo '-DWITH_BARRIER=1' ;;
     ./device/program/testdata/two*.cu) echo '-rdc=true' ;; # a kernel calls a function of another file
