@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -80,7 +79,6 @@ func BuildProgram(o Options, src ProgramSource) (*Program, error) {
 	if err != nil {
 		return nil, cache.Explain(o.Cache, err)
 	}
-	sources, err := fs.Sub(src.Added, "runtime")
 	if err != nil {
 		return nil, err
 	}
@@ -103,22 +101,6 @@ func BuildProgram(o Options, src ProgramSource) (*Program, error) {
 	source := device.Source{Name: first, Text: texts[first], Files: texts}
 	p.device.modules = []*module{{device: p.device, source: source, path: so}}
 	return p, nil
-}
-
-func (o Options) withDefaults() Options {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = defaultSteps
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Workers <= 0 {
-		o.Workers = min(runtime.NumCPU(), 64)
-	}
-	if o.Memory == 0 {
-		o.Memory = defaultMemory
-	}
-	return o
 }
 
 // writeAdded writes what src.Added holds into the cache.

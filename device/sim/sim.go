@@ -77,8 +77,8 @@ type Device struct {
 
 var _ device.Device = (*Device)(nil)
 
-// Start builds the simulator if need be, and starts its process.
-func Start(o Options) (*Device, error) {
+// withDefaults are the options with what was left out; Start chooses the cache.
+func (o Options) withDefaults() Options {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = defaultSteps
 	}
@@ -91,6 +91,12 @@ func Start(o Options) (*Device, error) {
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
+	return o
+}
+
+// Start builds the simulator if need be, and starts its process.
+func Start(o Options) (*Device, error) {
+	o = o.withDefaults()
 	if o.Cache == "" {
 		dir, err := cache.Dir()
 		if err != nil {

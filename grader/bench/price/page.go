@@ -122,7 +122,7 @@ func (l List) Page() string {
 	for _, r := range l.Rows {
 		cells := l.cells(r)
 		for i, c := range cells {
-			cells[i] = strings.ReplaceAll(harmless.Line(c), "|", `\|`) // as it stands in a table
+			cells[i] = strings.ReplaceAll(harmless.Line(c), "|", `\|`) // a bare | would end the cell
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", r.Name, strings.Join(cells, " | "))
 	}

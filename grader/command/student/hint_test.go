@@ -48,7 +48,7 @@ func TestEveryHandoutHasHints(t *testing.T) {
 	}
 }
 
-// summaries are what stands in a page's <summary>s, a line each.
+// summaries lists the text of a page's <summary> elements, one to a line.
 func summaries(page string) (all string) {
 	for _, m := range details.FindAllStringSubmatch(page, -1) {
 		all += m[1] + "\n"
