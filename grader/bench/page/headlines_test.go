@@ -16,8 +16,8 @@ import (
 	"flashlab/grader/bench/kernels"
 	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
-	"flashlab/grader/tasks/registry"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/repo"
 )
