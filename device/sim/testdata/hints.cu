@@ -6,6 +6,7 @@ struct P {
 };
 
 // says: shared memory buf[16] (4 bytes), which holds 16 elements
+// clang: dynamic shared memory[16] (4 bytes), which holds 16 elements
 // says: here 64: device.Launch{Shared: …} counts bytes, not elements
 extern "C" __global__ void dyn_float(const float *x, float *y) {
     extern __shared__ float buf[];
@@ -15,6 +16,7 @@ extern "C" __global__ void dyn_float(const float *x, float *y) {
 }
 
 // says: shared memory raw[64] (4 bytes), which holds 64 bytes
+// clang: dynamic shared memory[16] (4 bytes), which holds 16 elements
 extern "C" __global__ void dyn_raw(const float *x, float *y) {
     extern __shared__ char raw[];
     float *part = (float *)raw;
@@ -24,6 +26,7 @@ extern "C" __global__ void dyn_raw(const float *x, float *y) {
 }
 
 // says: shared memory bufs[16] (16 bytes), which holds 16 elements
+// clang: dynamic shared memory[4] (16 bytes), which holds 4 elements
 extern "C" __global__ void dyn_four(const float *x, float *y) {
     extern __shared__ float bufs[];
     ((float4 *)bufs)[threadIdx.x] = ((const float4 *)x)[threadIdx.x];
@@ -42,6 +45,7 @@ extern "C" __global__ void stat(const float *x, float *y) {
 }
 
 // says: index 3 into an array of type float [3][16]
+// clang: index 3 into an array of type float[3][16]
 // says: it may be 0 to 2
 extern "C" __global__ void stat_direct(const float *x, float *y) {
     __shared__ float tile[3][16];
