@@ -130,7 +130,7 @@ func endOfLoop(code string, at int) int {
 	return -1
 }
 
-// barriers says what stands in a range of lines: barriers of the block, and others.
+// barriers reports whether a range of lines contains a barrier of the whole block, and whether it contains any other.
 func (s source) barriers(in stretch) (block, others bool) {
 	for n := max(in.first, 1); n <= min(in.last, len(s.lines)); n++ {
 		line := s.lines[n-1]

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,7 +41,8 @@ func Run(ctx context.Context, root string, tasks []*rubric.Task, told func(Resul
 	if err != nil {
 		return nil, err
 	}
-	c := compilers{hipcc: hipcc, dir: dir, headers: []string{"-I", headers, "-I", filepath.Join(root, "device", "include")}}
+	c := compilers{hipcc: hipcc, dir: dir, shim: []string{"-include", "cuda_as_hip.h", "-I", headers},
+		headers: []string{"-I", filepath.Join(root, "device", "include")}}
 	if tk, err := nvcc.Find(); err == nil {
 		c.nvcc = tk.Nvcc
 	}
@@ -91,8 +93,9 @@ func unpack(dir string) error {
 }
 
 type compilers struct {
-	hipcc, nvcc, dir string // nvcc: "" where there is none
-	headers          []string
+	hipcc, nvcc, dir string   // nvcc: "" where there is none
+	shim             []string // CUDA's names, for hipcc
+	headers          []string // the course's
 }
 
 func (c compilers) all(ctx context.Context, s source, number int) (r Result, err error) {
@@ -103,13 +106,13 @@ func (c compilers) all(ctx context.Context, s source, number int) (r Result, err
 	object := filepath.Join(c.dir, strconv.Itoa(number)+".o")
 	for _, chip := range Chips {
 		args := []string{"--offload-arch=" + chip.Arch, "--cuda-device-only", "-O3", "-std=c++17", "-x", "hip",
-			"-include", "cuda_as_hip.h", "-Rpass-analysis=kernel-resource-usage", "-c", "-o", object}
-		text, err := c.call(ctx, c.hipcc, append(append(args, c.headers...), append(s.flags, s.file)...))
+			"-Rpass-analysis=kernel-resource-usage", "-c", "-o", object}
+		text, err := c.call(ctx, c.hipcc, slices.Concat(args, c.shim, c.headers, s.flags, []string{s.file}))
 		r.Chips = append(r.Chips, readHIP(text, err))
 	}
 	if c.nvcc != "" {
 		args := []string{"-gencode=arch=compute_90a,code=sm_90a", "-O3", "-std=c++17", "-cubin", "-Xptxas", "-v", "-allow-unsupported-compiler", "-o", object, "-x", "cu"}
-		text, err := c.call(ctx, c.nvcc, append(append(args, c.headers[2:]...), append(s.flags, s.file)...))
+		text, err := c.call(ctx, c.nvcc, slices.Concat(args, c.headers, s.flags, []string{s.file}))
 		n := readNVCC(text, err)
 		r.NVCC = &n
 	}

@@ -7,9 +7,7 @@ import (
 
 	"flashlab/grader/bench/amd"
 	"flashlab/grader/command"
-	"flashlab/grader/grading/rubric"
 	"flashlab/internal/harmless"
-	"flashlab/internal/repo"
 )
 
 // HIP compiles the kernels for AMD's GPUs.
@@ -26,15 +24,8 @@ var HIP = command.Command{Name: "hip-check", Group: command.Course, Summary: "co
 	}}
 
 func hipCheck(page bool) (int, error) {
-	root, err := repo.Root()
+	root, tasks, err := allTasks()
 	if err != nil {
-		return command.Failed, err
-	}
-	tasks, err := rubric.LoadAll(root)
-	if err != nil {
-		return command.Failed, err
-	}
-	if tasks, err = rubric.WithWarmUp(root, tasks); err != nil {
 		return command.Failed, err
 	}
 	ctx, stop := command.Interruptible()
