@@ -125,10 +125,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     }
     setmaxnreg_inc<COMPUTES>();
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int sums[KEYS / 2]; // products of codes, laid out like Scores
+    Sums sums;
     Scores s;
     Output o;
-    uint32_t p[KEYS / 4], q[DIM / 8]; // left operands (A fragments): 4 registers per 32-byte piece
+    Probabilities p; // left operands (A fragments), as q is: 4 registers per 32-byte piece
+    uint32_t q[DIM / 8];
     const uint64_t qTile = matrix_descriptor<DIM>(tiles.q[warpgroup]);
     const int blocks = (seqQ + BLOCK - 1) / BLOCK, kBlocks = (seqK + BLOCK - 1) / BLOCK;
 
@@ -190,23 +191,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             wgmma_commit();
         };
         auto hidden = [&](int i) { return (last - i) * KEYS + KEYS > seenByAll; }; // from some row
-        // Turns the sums into probabilities in s. True: the output so far must be rescaled. left
-        // and right are the factors of the tile's first and second 64 keys. If there are no second
-        // ones, right may be any scale: these keys are hidden.
-        auto softmaxOf = [&](int i, bool masked) {
+        // Turns the sums into scores. If there are no second 64 keys, their scale may be any: they
+        // are hidden.
+        auto scaled = [&](int i, bool masked) {
             const int key = (last - i) * KEYS;
             const float left = ofQ * ofK[key / BLOCK];
             const float right = ofQ * ofK[min(key / BLOCK + 1, kBlocks - 1)];
             release(tiles.kEmpty[(tilesBefore + i) % STAGES]);
-            toFloat(s, sums);
+            toScores(s, sums, rows, left, right);
             if (masked) hide(s, key, seqK, limit, lane);
-            return softmax(s, rows, left, right);
-        };
-        // Each thread rounds its own: a product leaves an element with the thread that needs it for
-        // the next product's left operand.
-        auto round = [&] {
-#pragma unroll
-            for (int i = 0; i < KEYS / 4; i++) p[i] = pack(s[2 * i], s[2 * i + 1]);
         };
         auto step = [&](int i, bool masked) {
             takeTurn();
@@ -214,11 +207,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
             output(i - 1);
             passTurn();
             wgmma_wait<1>(sums); // the scores are done; the output's product may run on
-            const bool grown = softmaxOf(i, masked);
-            wgmma_wait<0>(o);
+            scaled(i, masked);
+            wgmma_wait<0>(o); // it has read p, too
             release(tiles.vEmpty[(tilesBefore + i - 1) % STAGES]);
-            round(); // only now: the output's products read p until they were done
-            if (grown) {
+            if (softmax(p, s, rows, masked)) {
 #pragma unroll
                 for (int e = 0; e < DIM / 2; e++) o[e] *= rows.rescale[e / 2 % 2];
             }
@@ -250,8 +242,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
         scores(i);
         passTurn();
         wgmma_wait<0>(sums);
-        softmaxOf(i, hidden(i)); // there is no output to rescale yet
-        round();
+        scaled(i, hidden(i));
+        softmax(p, s, rows, true); // there is no base yet; nor is there an output to rescale
         for (i++; i <= last && hidden(i); i++) step(i, true);
         for (; i <= last; i++) step(i, false); // most tiles: no key is masked
         if (!HELD) release(tiles.qEmpty);

@@ -58,27 +58,36 @@ __device__ void meet() {
 
 // --- x
 
-// Brings groups first to last - 1 of x. Rows behind the last are zeros. A warp has 32 numbers of
+// Each block takes its groups in an order of its own, round from another first one. Where x is not
+// in the L2 yet, blocks in step would all wait for the same group of it, and for each group anew:
+// so they bring it together, and each waits about once.
+struct Groups {
+    int first, last, now;
+    __device__ Groups(int first, int last)
+        : first(first), last(last), now(first + blockIdx.x % (last - first)) {}
+    __device__ int next() const { return now + 1 == last ? first : now + 1; }
+};
+
+// Brings the groups of x. Rows behind the last are zeros. A warp has 32 numbers of
 // each row: lane 4g + t eight from 8t on, of rows g, g + 8 and so on. Its word j is a fragment's
 // columns 2t and 2t + 1 of eight, so it becomes the t-th of piece j, of 16 bytes. Of row g in a box
 // the tensor cores expect piece p where p ^ g % 8 would be.
 __device__ void bring(const __half *x, unsigned char *stages, Mbarrier *full, Mbarrier *empty,
-                      int rows, int k, int first, int last) {
+                      int rows, int k, Groups groups) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, q = threadIdx.x / 32 % 4;
     uint4 held[ROWS / 8]; // of the next group, on their way
     const auto ask = [&](int group) {
 #pragma unroll
         for (int i = 0; i < ROWS / 8; i++) {
             const int row = 8 * i + g;
-            held[i] = row < rows && group < last
-                          ? *reinterpret_cast<const uint4 *>(x + (size_t)row * k + group * GROUP +
-                                                             32 * q + 8 * t)
-                          : uint4{0, 0, 0, 0};
+            held[i] = row < rows ? *reinterpret_cast<const uint4 *>(x + (size_t)row * k +
+                                                                    group * GROUP + 32 * q + 8 * t)
+                                 : uint4{0, 0, 0, 0};
         }
     };
-    ask(first);
+    ask(groups.now);
     int stage = 0, phase = 1;
-    for (int group = first; group < last; group++) {
+    for (int left = groups.last - groups.first; left > 0; left--) {
         empty[stage].wait(phase);
         unsigned char *to = stages + stage * STAGE + q / 2 * BOX + g * 128 + 4 * t;
 #pragma unroll
@@ -90,7 +99,8 @@ __device__ void bring(const __half *x, unsigned char *stages, Mbarrier *full, Mb
             }
         fence_proxy_async(); // wgmma sees what was stored
         full[stage].arrive();
-        ask(group + 1);
+        groups.now = groups.next();
+        if (left > 1) ask(groups.now);
         if (++stage == STAGES) stage = 0, phase ^= 1;
     }
 }
@@ -106,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __shared__ Mbarrier full[STAGES], empty[STAGES];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     const int groups = k / GROUP, tiles = (n + TALL - 1) / TALL, parts = gridDim.y;
-    const int first = groups * blockIdx.y / parts, last = groups * (blockIdx.y + 1) / parts;
+    Groups mine(groups * blockIdx.y / parts, groups * (blockIdx.y + 1) / parts);
     if (threadIdx.x == 0)
         for (int i = 0; i < STAGES; i++) full[i].init(128), empty[i].init(WARPS);
     letTheNextBegin();
@@ -114,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (warp >= WARPS) { // gives up registers, which the others take
         setmaxnreg_dec<120>();
         waitForTheOneBefore(); // x may be what it writes
-        bring(x, stages, full, empty, rows, k, first, last);
+        bring(x, stages, full, empty, rows, k, mine);
         return;
     }
     setmaxnreg_inc<192>();
@@ -126,17 +136,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __half2 scaleOf;
     uint16_t zeroOf; // two bytes: to tell them apart waits for the load
     const auto ask = [&](int group) {
-        const unsigned from = start + min(group, last - 1);
+        const unsigned from = start + group;
         pieces[0] = __ldcs(codes + from * 64 + lane);
         pieces[1] = __ldcs(codes + from * 64 + 32 + lane);
         scaleOf = scales[from * 8 + g];
         zeroOf = reinterpret_cast<const uint16_t *>(zeros)[from * 8 + g];
     };
-    ask(first);
+    ask(mine.now);
     // Sum 4j + 2h + c is that of output g + 8h and row 8j + 2t + c.
     float sums[ROWS / 2] = {};
     int stage = 0, phase = 0;
-    for (int group = first; group < last; group++) {
+    for (int left = mine.last - mine.first; left > 0; left--) {
         unsigned w[8][4];
         const Zero zero(zeroOf), zero8(zeroOf >> 8);
         const float2 scale = __half22float2(scaleOf);
@@ -146,7 +156,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             w[v][0] = low(word, zero), w[v][1] = high(word, zero8);
             w[v][2] = low(word >> 8, zero), w[v][3] = high(word >> 8, zero8);
         }
-        ask(group + 1);
+        mine.now = mine.next();
+        ask(mine.now);        // behind the last the first again, which nobody uses
         float part[ROWS / 2]; // the group's sums
         const uint64_t b = matrix_descriptor(stages + stage * STAGE);
         full[stage].wait(phase);
