@@ -65,6 +65,8 @@ func of(c trace.Counts, times float64) launch {
 	l.pipe = many(c.SharedPasses) + math.Max(many(c.SectorsRead, c.SectorsWritten)/4, l.requests)
 	l.scattered = math.Max(0, many(c.SectorsRead)-many(c.GlobalRead)/sector) + l.partial/sector
 	l.steps = math.Max(0, many(c.Steps)/32-l.requests-l.shareds-l.barriers*l.warps)
+	// Arithmetic of halves is calls here, with branches of their own, and an instruction on a GPU.
+	l.steps = math.Min(l.steps, (l.requests+l.shareds+l.plain/32)/4)
 	l.groups = many(c.WarpGroupSteps)
 	l.products = math.Max(0, many(c.TensorCore)-4*many(c.WarpGroups))
 	return l

@@ -43,7 +43,7 @@ func (f Constants) loss(g GPU, all []Sample) (sum float64) {
 	}
 	for i := range f { // what the samples do not tell stays as it was
 		x := math.Log(f[i] / start[i])
-		sum += 0.01 * float64(len(all)) / constants * x * x
+		sum += 0.05 * float64(len(all)) / constants * x * x
 	}
 	return sum
 }
