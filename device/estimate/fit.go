@@ -43,7 +43,7 @@ func (f Constants) loss(g GPU, all []Sample) (sum float64) {
 	}
 	for i := range f { // what the samples do not tell stays as it was
 		x := math.Log(f[i] / start[i])
-		sum += 0.05 * float64(len(all)) / constants * x * x
+		sum += 0.15 * float64(len(all)) / constants * x * x
 	}
 	return sum
 }
@@ -52,7 +52,7 @@ func (f Constants) loss(g GPU, all []Sample) (sum float64) {
 var start = Constants{0.9, 0.8, 1.5, 0.75, 0.8, 0.8, 0.6, 0.8, 0.55, 8, 2, 3, 0.02, 100, 10, 8, 2, 30, 10, 0.7, 3, 1.5, 64}
 
 // limits are what a constant may be.
-var limits = [constants][2]float64{Device: {0.5, 0.97}, L2: {0.2, 1}, Partial: {0.5, 4}, Scatter: {0.1, 2}, Shared: {0.3, 1}, Issue: {0.3, 1}, Product: {0.3, 1}, Group: {0.3, 1}, Plain: {0.5, 2}, Special: {1, 30},
+var limits = [constants][2]float64{Device: {0.5, 0.97}, L2: {0.2, 2}, Partial: {0.5, 4}, Scatter: {0.1, 2}, Shared: {0.3, 1}, Issue: {0.3, 1}, Product: {0.3, 1}, Group: {0.3, 1}, Plain: {0.5, 2}, Special: {1, 30},
 	Request: {1, 10}, Step: {0.1, 20}, Code: {0.0001, 0.5}, LatencyDevice: {1, 1000}, LatencyCache: {1, 200}, LatencyShared: {1, 100}, LatencyPlain: {0.5, 8},
 	LatencyBarrier: {1, 1000}, LatencyProduct: {1, 64}, Phases: {0.05, 1}, Power: {1, 12}, Launch: {0.2, 4}, Registers: {24, 255}}
 
