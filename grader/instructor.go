@@ -25,6 +25,7 @@ func instructors() command.List {
 		instructor.Overlay,
 		instructor.Ways,
 		instructor.Page,
+		instructor.HIP,
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,

@@ -39,6 +39,12 @@ const fillLocals = "-ftrivial-auto-var-init=pattern"
 
 const compileTimeout = 2 * time.Minute
 
+// answerTimeout is how long a compiler may take to say what it is.
+var answerTimeout = 10 * time.Second
+
+// errSlow is of a compiler that had no time to show what it can.
+var errSlow = errors.New("the machine may be busy")
+
 // candidates in the order they are tried; versions are not trusted, the probe is.
 var candidates = []string{"g++", "g++-14", "g++-13", "g++-12", "clang++", "clang++-18", "clang++-17", "clang++-16"}
 
@@ -61,6 +67,7 @@ func findCompiler(want string) (*compiler, error) {
 		names = append([]string{cxx}, names...)
 	}
 	var tried []string
+	var slow, failed bool
 	for _, name := range names {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -74,10 +81,19 @@ func findCompiler(want string) (*compiler, error) {
 			found[want] = c
 			return c, nil
 		}
+		late := errors.Is(err, errSlow)
+		slow, failed = slow || late, failed || !late
 		tried = append(tried, fmt.Sprintf("%s: %v", path, err))
 	}
 	if len(tried) > 0 { // to install what is there would not help
-		return nil, fmt.Errorf("%w; tried\n  %s\nIf it is too old, install another (g++ from 10 on, clang++ from 16 on) and name it in CXX", ErrNoCompiler, strings.Join(tried, "\n  "))
+		var next []string
+		if slow {
+			next = append(next, "Wait until the machine has less to do, and try again.")
+		}
+		if failed {
+			next = append(next, "If it is too old, install another (g++ from 10 on, clang++ from 16 on) and name it in CXX")
+		}
+		return nil, fmt.Errorf("%w; tried\n  %s\n%s", ErrNoCompiler, strings.Join(tried, "\n  "), strings.Join(next, "\n"))
 	}
 	return nil, fmt.Errorf("%w: none of %s is installed; install one: 'apt-get install g++' on Debian and Ubuntu, 'dnf install gcc-c++' on Fedora, 'pacman -S gcc' on Arch",
 		ErrNoCompiler, strings.Join(names, ", "))
@@ -87,20 +103,44 @@ func findCompiler(want string) (*compiler, error) {
 func (c *compiler) key() string { return cache.Key(c.path, c.version, c.target) }
 
 func newCompiler(path string) (*compiler, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	version, err := answer(path, "--version")
 	if err != nil {
-		return nil, fmt.Errorf("--version: %w", err)
+		return nil, err
 	}
-	first, _, _ := strings.Cut(string(out), "\n")
+	first, _, _ := strings.Cut(version, "\n")
 	c := &compiler{path: path, version: first, clang: strings.Contains(first, "clang")}
-	if c.target, c.arm, err = targetOf(ctx, path); err != nil {
+	target, err := answer(path, "-dumpmachine")
+	if err != nil {
+		return nil, err
+	}
+	if c.target, c.arm, err = targetOf(target); err != nil {
 		return nil, err
 	}
 	// g++ before 12 has no such thing.
-	c.fillsLocals = exec.CommandContext(ctx, path, fillLocals, "-fsyntax-only", "-x", "c++", os.DevNull).Run() == nil
+	_, err = answer(path, fillLocals, "-fsyntax-only", "-x", "c++", os.DevNull)
+	if errors.Is(err, errSlow) {
+		return nil, err
+	}
+	c.fillsLocals = err == nil
 	return c, nil
+}
+
+// answer is what a compiler says to a question, which takes it no time where the machine has some.
+func answer(path string, question ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, question...)
+	cmd.WaitDelay = time.Second // what it has started may hold its output open
+	var said, complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &complaints
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("it did not answer %s within %v: %w", question[0], answerTimeout, errSlow)
+	case err != nil:
+		return "", fmt.Errorf("%s: %w\n%s", question[0], err, strings.TrimSpace(complaints.String()+said.String()))
+	}
+	return said.String(), nil
 }
 
 // kernelFlags turn an ordinary C++ compiler into one for kernels. Without
@@ -188,7 +228,7 @@ func (c *compiler) run(dir string, args ...string) (string, error) {
 		return "", failed
 	}
 	if ctx.Err() != nil {
-		return string(out), fmt.Errorf("%s took more than %v", c.path, compileTimeout)
+		return string(out), fmt.Errorf("%s took more than %v: %w", c.path, compileTimeout, errSlow)
 	}
 	return string(out), err
 }

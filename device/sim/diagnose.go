@@ -71,8 +71,16 @@ func compileError(s moduleSource, output string, cause error) error {
 	if len(e.Diagnostics) == 0 && strings.TrimSpace(output) == "" {
 		e.Output = cause.Error()
 	}
+	if errors.Is(cause, errSlow) {
+		return late{e}
+	}
 	return e
 }
+
+// late is of a compiler that did not end in time: the kernel need not be wrong.
+type late struct{ *device.CompileError }
+
+func (e late) Unwrap() []error { return []error{e.CompileError, errSlow} }
 
 // once leaves out what was said before, and what the table of kernels makes of an error that has a line.
 func once(all []device.Diagnostic) []device.Diagnostic {

@@ -48,19 +48,13 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "out of bounds":
 		f.Message = fmt.Sprintf("%s out of bounds: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
-		f.Hint = "compare the index with the size, in the last block and the last partial tile above all"
-		if raw.Space == "shared" && raw.Name != "" && raw.Size == 0 {
-			f.Hint = "an extern __shared__ array has the bytes that the launch asks for: device.Launch{Shared: …}"
-		}
-		if raw.Space == "global" && raw.Offset < 0 {
-			f.Hint = "the index is negative: i - 1 at i = 0, say. Compare it with 0 as well"
-		}
+		f.Hint = boundsHint(raw)
 	case "index out of bounds":
 		f.Message = "array index out of bounds: " + strings.ReplaceAll(raw.Text, "'", "")
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
-		f.Hint = "the index is outside its own dimension, even if the address is still inside the array"
+		f.Hint = dimensionHint(raw.Text)
 		if strings.Contains(raw.Text, "index -") {
-			f.Hint = "the index is negative: i - 1 at i = 0, say. Compare it with 0 as well"
+			f.Hint = negativeIndex
 		}
 	case "use after free":
 		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
@@ -183,17 +177,26 @@ func (d *Device) object(m *module, raw rawFinding) string {
 		if raw.Name == "" {
 			return raw.Note
 		}
+		if raw.Dynamic {
+			raw.Owner, raw.Name = m.debug().dynamic(raw.Kernel, raw.Name)
+		}
 		name := m.debug().element(raw.Owner, raw.Name, raw.Offset, raw.Bytes)
 		kind := "shared memory "
-		if raw.Space == "module" {
+		switch {
+		case raw.Space == "module":
 			kind = "device variable "
+		case strings.Contains(raw.Name, "shared memory"): // an array of no known name
+			kind = ""
 		}
 		text := fmt.Sprintf("%s%s (%d bytes)", kind, name, raw.Bytes)
 		if raw.Note != "" {
 			text += " " + raw.Note
 		}
-		if raw.Offset >= raw.Size {
-			text += fmt.Sprintf(", which holds %d bytes", raw.Size)
+		switch {
+		case raw.Offset < 0:
+			text += ", before its first element"
+		case raw.Offset+raw.Bytes > raw.Size:
+			text += ", which holds " + m.debug().holds(raw.Owner, raw.Name, raw.Size, raw.Bytes)
 		}
 		return text
 	case "global":

@@ -41,7 +41,7 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 	}
 	if raw.BlocksDiffer {
 		f.Notes = append(f.Notes, fmt.Sprintf("they belong to different blocks, %s and %s: nothing orders blocks", triple(raw.OtherBlock), triple(raw.Block)))
-		f.Hint = "let each element have one block that writes it, or use an atomic"
+		f.Hint = raceHint(raw, source{}, f.Line, other.line)
 		return
 	}
 	if raw.Text != "" { // what a barrier of some threads says
@@ -49,18 +49,11 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		return
 	}
 	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
-	switch {
-	case other.line == f.Line && raw.Op != raw.OtherOp:
-		f.Hint = "a barrier is needed between one round of the loop and the next, or between reading and writing here"
-	case raw.Op == "read" && other.line > f.Line:
-		f.Hint = fmt.Sprintf("a barrier is needed between this use of shared data and the write in line %d (or, around a loop, between that and this)", other.line)
-	case raw.Op == "read":
-		f.Hint = "a barrier is needed between filling shared data and using it; or, in a loop, between using it and filling it again"
-	case raw.OtherOp == "read":
-		f.Hint = "a barrier is needed between the last use of shared data and overwriting it"
-	default:
-		f.Hint = "two threads write the same place: one of them should not, or an atomic is meant"
+	line, otherLine := f.Line, other.line
+	if file != f.File { // no loop is around both
+		line, otherLine = 0, 0
 	}
+	f.Hint = raceHint(raw, m.read(f.File), line, otherLine)
 }
 
 // noteRace says why what looks like a race is none.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,6 +96,38 @@ func TestABrokenCompilerIsToldApart(t *testing.T) {
 	_, err := Start(Options{Compiler: fake})
 	assert.ErrorIs(t, err, ErrNoCompiler)
 	assert.ErrorContains(t, err, "internal compiler error")
+}
+
+// TestACompilerWithoutTimeIsNotTooOld: whichever question it does not answer. One that answers all but cannot is.
+func TestACompilerWithoutTimeIsNotTooOld(t *testing.T) {
+	before := answerTimeout
+	answerTimeout = 300 * time.Millisecond
+	t.Cleanup(func() { answerTimeout = before })
+	for _, question := range []string{"--version", "-dumpmachine", fillLocals} {
+		fake := filepath.Join(t.TempDir(), "g++-busy")
+		script := "#!/bin/sh\n[ \"$1\" = " + question + " ] && sleep 20\n[ \"$1\" = -dumpmachine ] && echo x86_64-linux-gnu || echo 'g++ 99'\n"
+		require.NoError(t, os.WriteFile(fake, []byte(script), 0o755))
+		_, err := findCompiler(fake)
+		assert.ErrorIs(t, err, ErrNoCompiler)
+		assert.ErrorContains(t, err, fake+": it did not answer "+question+" within 300ms: the machine may be busy")
+		assert.ErrorContains(t, err, "try again")
+		assert.NotContains(t, err.Error(), "too old")
+	}
+	fake := filepath.Join(t.TempDir(), "g++-old")
+	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho 'g++: unrecognized option' >&2\nexit 1\n"), 0o755))
+	_, err := findCompiler(fake)
+	assert.ErrorContains(t, err, "unrecognized option")
+	assert.ErrorContains(t, err, "too old")
+	assert.NotContains(t, err.Error(), "busy")
+}
+
+// TestAKernelThatCompilesTooLongIsACompileError, and says that it may be the machine's fault.
+func TestAKernelThatCompilesTooLongIsACompileError(t *testing.T) {
+	err := compileError(moduleSource{name: "k.cu"}, "", fmt.Errorf("g++ took more than 2m0s: %w", errSlow))
+	var wrong *device.CompileError
+	require.ErrorAs(t, err, &wrong)
+	assert.ErrorIs(t, err, errSlow)
+	assert.ErrorContains(t, err, "took more than 2m0s: the machine may be busy")
 }
 
 func TestACacheThatCannotBeWrittenIsAnError(t *testing.T) {

@@ -18,8 +18,9 @@ type module struct {
 	signatures []device.Signature
 	about      built
 	places     *places // built at the first finding
-	code       *code   // built at the first count of operations
-	byAddress  *bool   // whether it jumps by address, once that was looked for
+	sources    map[string]source
+	code       *code // built at the first count of operations
+	byAddress  *bool // whether it jumps by address, once that was looked for
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {

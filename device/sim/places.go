@@ -3,10 +3,8 @@ package sim
 import (
 	"debug/dwarf"
 	"debug/elf"
-	"fmt"
 	"path/filepath"
 	"sort"
-	"strings"
 )
 
 // places answers, from a module's debug information, which source line an
@@ -233,30 +231,4 @@ func (p *places) array(owner, name string) (array, bool) {
 		a, known = p.arrays[name]
 	}
 	return a, known
-}
-
-// element names the element of a variable at a byte offset: tile[3][16].
-func (p *places) element(owner, name string, offset, bytes int64) string {
-	a, known := p.array(owner, name)
-	if !known || a.bytes() == 0 || a.dims[0] < 0 || offset >= a.bytes() {
-		// A dynamic array, or a scalar: count in units of the access.
-		if offset == 0 && !known {
-			return name
-		}
-		size := bytes
-		if known {
-			size = a.elemSize
-		}
-		if size > 0 && offset%size == 0 {
-			return fmt.Sprintf("%s[%d]", name, offset/size)
-		}
-		return fmt.Sprintf("%s + %d bytes", name, offset)
-	}
-	index := offset / a.elemSize
-	parts := make([]string, len(a.dims))
-	for i := len(a.dims) - 1; i >= 0; i-- {
-		parts[i] = fmt.Sprintf("[%d]", index%a.dims[i])
-		index /= a.dims[i]
-	}
-	return name + strings.Join(parts, "")
 }

@@ -25,7 +25,7 @@ type rawFinding struct {
 	Count                    int
 	Fatal                    bool
 	Module                   int
-	Thread, Block            [3]int
+	Thread, Block, Grid      [3]int
 	PC, OtherPC              uint64
 	Line, Column, OtherLine  int
 	Op, OtherOp              string
@@ -34,6 +34,9 @@ type rawFinding struct {
 	Passed                   []int // the kernel's arguments that point into it
 	OtherThread, OtherBlock  [3]int
 	BlocksDiffer             bool
+	Dynamic                  bool // shared memory of the launch's size
+	Elsewhere                bool // a race at other addresses of the block, too
+	ReadFirst                bool // a race of writes, of which one followed its thread's own read
 	Text                     string
 }
 
@@ -83,6 +86,7 @@ func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 	if err := json.Unmarshal(answer, &raw); err != nil {
 		return nil, fmt.Errorf("the simulator's report: %w", err)
 	}
+	d.spreadReadFirst(raw.Findings)
 	var all, notes []explained
 	for _, f := range raw.Findings {
 		if f.Kind == skippedBarrier && !d.shows(f) {

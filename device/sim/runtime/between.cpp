@@ -64,6 +64,7 @@ struct Race {
     Seen now, other;
     Op op, otherOp;
     uint64_t count = 0;
+    bool elsewhere = false, readFirst = false; // as in Finding
 };
 
 class Judge {
@@ -84,7 +85,8 @@ public:
             // Equal values do no harm. But if the word is read as well, they may be
             // equal by chance: the values depend on the race itself.
             bool harmless = second && second->value == w.value && read.first[0].stamp < firstStamp;
-            bool found = second && !harmless && race(at, *second, WRITE, w, WRITE);
+            bool found = second && !harmless &&
+                         race(at, *second, WRITE, w, WRITE, reads(read, w) || reads(read, *second));
             if (const Seen *r = read.against(w)) found |= race(at, *r, READ, w, WRITE);
             if (const Seen *a = atomic.against(w)) found |= race(at, *a, ATOMIC, w, WRITE);
             if (found) break;
@@ -100,17 +102,29 @@ public:
     }
 
 private:
+    // reads tells whether the thread that wrote has read there before, between the same barriers.
+    static bool reads(const Merged &read, const Seen &write) {
+        return std::any_of(std::begin(read.first), std::end(read.first), [&](const Seen &r) {
+            return r.stamp == write.stamp && r.thread == write.thread &&
+                   r.interval == write.interval;
+        });
+    }
+
     // race tells whether there is one.
-    bool race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp) {
+    bool race(Addr at, const Seen &now, Op op, const Seen &other, Op otherOp,
+              bool readFirst = false) {
         if (blockOf(now) > last || blockOf(other) > last || handedOver(now, op, other) ||
             handedOver(other, otherOp, now) || meetInCluster(now, other))
             return false;
         auto [it, fresh] = races.try_emplace({now.pc, other.pc}, Race{at, now, other, op, otherOp});
         Race &r = it->second;
         uint64_t count = r.count + 1;
+        bool elsewhere = r.elsewhere || r.at != at;
         if (std::tie(now.stamp, now.thread, at) < std::tie(r.now.stamp, r.now.thread, r.at))
             r = Race{at, now, other, op, otherOp};
         r.count = count;
+        r.elsewhere = elsewhere;
+        r.readFirst |= readFirst;
         return true;
     }
 
@@ -129,6 +143,8 @@ private:
         f.otherThread = r.other.thread;
         f.otherBlock = blockOf(r.other);
         f.count = r.count;
+        f.elsewhere = r.elsewhere;
+        f.readFirst = r.readFirst;
         if (lacksFence(blockOf(r.now), r.now, f.otherBlock, r.other) ||
             lacksFence(f.otherBlock, r.other, f.block, r.now))
             f.text = "no fence behind"; // explain_race.go

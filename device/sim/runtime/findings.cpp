@@ -15,7 +15,7 @@ struct Kept {
     std::string kernel;
     int module;
     Addr base;
-    Index3 thread, block, otherThread, otherBlock;
+    Index3 thread, block, otherThread, otherBlock, grid;
     bool inKernel;
 };
 typedef FindingKey Key;
@@ -73,6 +73,11 @@ uint64_t &countOf(Worker *w, const Again &a) {
     return a.earlier ? w->repeats[a.index].count : w->found[a.index].count;
 }
 
+// noteElsewhere tells a race on one element from one on many.
+void noteElsewhere(Finding &f, uint32_t block, Addr at) {
+    if (f.block == block && f.at != at) f.elsewhere = true;
+}
+
 // entry finds the running block's count of a finding, or makes one.
 Again entry(Worker *w, Finding &&f) {
     auto [it, fresh] = w->foundBy.try_emplace(keyOf(f), w->found.size());
@@ -83,6 +88,7 @@ Again entry(Worker *w, Finding &&f) {
         sealFinding();
     }
     w->found[first].fatal |= f.fatal;
+    if (!fresh) noteElsewhere(w->found[first], block, f.at);
     if (w->found[first].block == block) return {w->blockEpoch, first, false};
     for (size_t i = w->repeats.size(); i-- && w->repeats[i].block == block;)
         if (w->repeats[i].finding == first) return {w->blockEpoch, (uint32_t)i, true};
@@ -101,11 +107,12 @@ size_t keptFindings() {
 
 // seenBefore counts what the running block has reported recently, so that it need
 // not be described again.
-bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc) {
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at) {
     Again &a = placeOf(w, pc, otherPc);
     if (a.blockEpoch != w->blockEpoch) return false;
-    const Finding &f = w->found[a.earlier ? w->repeats[a.index].finding : a.index];
+    Finding &f = w->found[a.earlier ? w->repeats[a.index].finding : a.index];
     if (f.pc != pc || f.otherPc != otherPc || f.kind != kind) return false;
+    if (at) noteElsewhere(f, w->blockIndex, at);
     countOf(w, a)++;
     return true;
 }
@@ -168,6 +175,7 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         x.base = m->base;
         x.thread = split((uint32_t)f.thread, s.block);
         x.block = split(f.block, s.grid);
+        x.grid = s.grid;
         if (f.otherThread >= 0) {
             x.otherThread = split((uint32_t)f.otherThread, s.block);
             x.otherBlock = split(f.otherBlock, s.grid);
@@ -190,6 +198,7 @@ std::string findingsJson() {
         if (k.inKernel) {
             out += ",\"kernel\":" + quote(k.kernel) + ",\"module\":" + std::to_string(k.module);
             out += ",\"thread\":" + triple(k.thread) + ",\"block\":" + triple(k.block);
+            out += ",\"grid\":" + triple(k.grid);
             // A return address points after its call: one byte earlier is inside it.
             if (f.pc) out += ",\"pc\":" + std::to_string(f.pc - k.base - 1);
             if (f.otherPc) out += ",\"otherPc\":" + std::to_string(f.otherPc - k.base - 1);
@@ -208,6 +217,9 @@ std::string findingsJson() {
             for (int i : f.place.passed) passed += (passed.empty() ? "" : ",") + std::to_string(i);
             out += ",\"passed\":[" + passed + "]";
         }
+        if (f.place.dynamic) out += ",\"dynamic\":true";
+        if (f.elsewhere) out += ",\"elsewhere\":true";
+        if (f.readFirst) out += ",\"readFirst\":true";
         if (f.otherThread >= 0) {
             out += ",\"otherOp\":\"" + std::string(opName(f.otherOp)) + "\"";
             out += ",\"otherThread\":" + triple(k.otherThread);

@@ -15,6 +15,7 @@ struct Place {
     int64_t offset = 0; // less than 0: before it begins
     uint64_t size = 0;
     std::string note;
+    bool dynamic = false;    // shared memory of the size that the launch asks for
     std::vector<int> passed; // the kernel's arguments that point into it
 };
 
@@ -31,6 +32,9 @@ struct Finding {
     uint32_t otherBlock = 0;
     Op otherOp = READ;
     std::string text;
+    Addr at = 0;            // of a race
+    bool elsewhere = false; // it is at other addresses of its block, too
+    bool readFirst = false; // of two writes: one of them came after its own thread's read
     bool fatal = false;
     uint64_t count = 1;
 };

@@ -193,40 +193,6 @@ bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset) {
     return false;
 }
 
-static Place describeShared(Worker *w, Addr a) {
-    Place p;
-    p.space = "shared";
-    size_t at = a - w->shared->lo;
-    if (at >= w->module->dynamicAt) {
-        p.offset = at - w->module->dynamicAt;
-        p.size = w->dynamicBytes;
-        p.name = "dynamic shared memory";
-        for (auto &s : w->module->symbols)
-            if (s.shared && s.lo == w->module->dynamicAt && s.name != "simt_dynamic_shared")
-                p.name = s.name;
-        return p;
-    }
-    for (auto &s : w->module->symbols)
-        if (takesShared(w->module, w->kernel, s) && at >= s.lo && at < s.hi) {
-            p.name = s.name;
-            p.owner = s.owner;
-            p.offset = at - s.lo;
-            p.size = s.hi - s.lo;
-            return p;
-        }
-    // Between two variables: beyond the end of the one before.
-    for (auto &s : w->module->symbols)
-        if (takesShared(w->module, w->kernel, s) && s.hi <= at &&
-            (p.name.empty() || at - s.lo < p.offset)) {
-            p.name = s.name;
-            p.owner = s.owner;
-            p.offset = at - s.lo;
-            p.size = s.hi - s.lo;
-        }
-    if (p.name.empty()) p.note = "shared memory that this kernel does not have";
-    return p;
-}
-
 // nearest is the allocation that an address is in, or the one that ends before it. A little before
 // one begins, an index into that is negative; but most indices go wrong at the end.
 static std::map<Addr, Allocation>::iterator nearest(Addr a) {
@@ -251,49 +217,18 @@ static std::vector<int> passed(Worker *w, Addr lo, Addr hi) {
     return all;
 }
 
-Place describe(Worker *w, Addr a) {
-    Place p;
-    if (w && w->shared && w->shared->holds(a)) return describeShared(w, a);
-    if (Worker *o = w ? neighbourAt(w, a) : nullptr) {
-        p = describeShared(o, a);
-        p.note = "of block " + std::to_string(o->rank) + " of the cluster";
-        return p;
+void describeAllocation(Worker *w, Addr a, Place *p) {
+    p->space = "global";
+    auto it = nearest(a);
+    if (it == allocations.end()) {
+        p->note = "before the first allocation";
+        return;
     }
-    if (arena.holds(a)) {
-        if (describeHeap(a, &p)) return p;
-        p.space = "global";
-        auto it = nearest(a);
-        if (it == allocations.end()) {
-            p.note = "before the first allocation";
-            return p;
-        }
-        p.name = it->second.name;
-        p.offset = (int64_t)(a - it->first);
-        p.size = it->second.bytes;
-        p.passed = passed(w, it->first, it->first + p.size);
-        if (it->second.freed) p.note = "freed";
-        return p;
-    }
-    if (const Module *m = moduleAt(a); m && (!w || m == w->module)) {
-        p.space = "module";
-        for (auto &s : m->symbols)
-            if (!s.shared && a >= s.lo && a < s.hi) {
-                p.name = s.name;
-                p.offset = a - s.lo;
-                p.size = s.hi - s.lo;
-            }
-        return p;
-    }
-    if (w && a >= (Addr)w->fibers[0].stack - guardSize &&
-        a < (Addr)w->fibers[0].stack + maxThreads * (stackSize + guardSize)) {
-        p.space = "local";
-        return p;
-    }
-    char text[64];
-    snprintf(text, sizeof text, "0x%zx", (size_t)a);
-    p.space = "none";
-    p.note = a < 4096 ? "a null pointer" : std::string(text) + " is no device address";
-    return p;
+    p->name = it->second.name;
+    p->offset = (int64_t)(a - it->first);
+    p->size = it->second.bytes;
+    p->passed = passed(w, it->first, it->first + p->size);
+    if (it->second.freed) p->note = "freed";
 }
 
 } // namespace simt

@@ -24,10 +24,12 @@ PendingWrite &pend(Worker *w) {
 }
 
 COLD void reportRace(Worker *w, int thread, Addr a, unsigned n, Op op, Addr pc, const Access &other,
-                     Op otherOp) {
+                     Op otherOp, bool readFirst = false) {
     Addr otherPc = w->codeBase + other.pc;
-    if (seenBefore(w, "race", pc, otherPc)) return;
+    if (seenBefore(w, "race", pc, otherPc, a)) return;
     Finding f = accessFinding("racecheck", "race", pc, op, n, describe(w, a));
+    f.at = a;
+    f.readFirst = readFirst;
     f.thread = thread;
     f.otherPc = otherPc;
     f.otherOp = otherOp;
@@ -47,10 +49,11 @@ COLD void settlePending(Worker *w) {
     w->attention &= ~PendingValue;
     if (p.seen) memcpy(&p.seen->value, (void *)p.seenAt, 4);
     if (p.conflicts && memcmp((void *)p.a, p.old, p.n) != 0)
-        reportRace(w, p.thread, p.a, p.n, WRITE, p.pc, p.other, p.other.atomic() ? ATOMIC : WRITE);
+        reportRace(w, p.thread, p.a, p.n, WRITE, p.pc, p.other, p.other.atomic() ? ATOMIC : WRITE,
+                   p.readFirst);
 }
 
-COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &other) {
+COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Cell &c) {
     PendingWrite &p = pend(w);
     if (p.conflicts) return;
     p.conflicts = true;
@@ -58,7 +61,10 @@ COLD void writeAfterWrite(Worker *w, Addr a, unsigned n, Addr pc, const Access &
     p.a = a;
     p.pc = pc;
     p.n = n > 16 ? 16 : n;
-    p.other = other;
+    p.other = c.write;
+    p.readFirst = false;
+    for (const Access *r : {&c.read1, &c.read2})
+        if (r->epoch == w->epoch && (int)r->thread() == p.thread) p.readFirst = true;
     memcpy(p.old, (void *)a, p.n);
 }
 
@@ -171,7 +177,7 @@ void checkRace(Worker *w, Region *r, Addr a, unsigned n, Op op, Addr pc) {
         if (r->between) noteBetween(w, r, word, mask, op, pc);
         if (!(op == ATOMIC && c->write.atomic()) && UNLIKELY(unordered(w, c->write, mask))) {
             if (op == WRITE)
-                writeAfterWrite(w, a, n, pc, c->write);
+                writeAfterWrite(w, a, n, pc, *c);
             else
                 reportRace(w, me, a, n, op, pc, c->write, c->write.atomic() ? ATOMIC : WRITE);
         }

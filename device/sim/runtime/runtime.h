@@ -82,6 +82,7 @@ bool describeHeap(Addr a, Place *p);
 
 void shadow(Region *r, bool betweenBlocks); // reserves a worker's shadow of it
 Place describe(Worker *w, Addr a);
+void describeAllocation(Worker *w, Addr a, Place *p);
 
 // ---- module.cpp -----------------------------------------------------------------
 Module *loadModule(const std::string &path, const std::vector<std::string> &constants,
@@ -131,7 +132,7 @@ void resetTraffic();
 
 // ---- findings.cpp -----------------------------------------------------------------
 void report(Worker *w, Finding f);
-bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc);
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at = 0);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);

@@ -88,6 +88,7 @@ struct PendingWrite {
     Addr seenAt;
     bool conflicts = false; // with `other`, if the value changes
     int thread;             // whose write it is
+    bool readFirst;         // that thread has read there since the last barrier
     Addr a, pc;
     unsigned n;
     unsigned char old[16];

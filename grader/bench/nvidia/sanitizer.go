@@ -124,7 +124,7 @@ func (c complaint) finding(tool string) trace.Finding {
 		c.race(&f, places)
 	case access.MatchString(c.head):
 		m := access.FindStringSubmatch(c.head)
-		what, hint := "out of bounds", "compare the index with the size, in the last block and the last partial tile above all"
+		what, hint := "out of bounds", "compare the index with the size; in a loop over tiles, in the last one above all, which may be partial"
 		if strings.Contains(all, "is misaligned") {
 			what, hint = "at an address that is no multiple of its size", "a "+m[3]+"-byte access needs an address that is a multiple of "+m[3]
 		}

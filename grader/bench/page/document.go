@@ -19,7 +19,10 @@ import (
 )
 
 // Document is all of docs/reference.json. A run of one task replaces that task's part.
-type Document struct{ Parts []Part }
+type Document struct {
+	Parts []Part
+	Lacks []registry.Name `json:",omitempty"` // tasks that the run of these parts did not come to
+}
 
 // Part is what one run measured of one task.
 type Part struct {
@@ -105,6 +108,7 @@ func described(all []Times, of func(t Times) []float64) timing.Stats {
 // Put replaces a task's part.
 func (d *Document) Put(p Part) {
 	d.Parts = slices.DeleteFunc(d.Parts, func(old Part) bool { return old.Task == p.Task })
+	d.Lacks = slices.DeleteFunc(d.Lacks, func(task registry.Name) bool { return task == p.Task })
 	d.Parts = append(d.Parts, p)
 	slices.SortFunc(d.Parts, func(a, b Part) int { return registry.All.Compare(a.Task, b.Task) })
 }

@@ -17,6 +17,7 @@ import (
 	"flashlab/grader/grading/peers"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	"flashlab/grader/tasks/rooms"
 	"flashlab/internal/repo"
 )
@@ -34,7 +35,7 @@ func twoRows(full, causal map[string]float64) Document {
 		}
 		return r
 	}
-	return Document{[]Part{{Task: "b2", GPU: "A made-up GPU", Commit: "abc", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC),
+	return Document{Parts: []Part{{Task: "b2", GPU: "A made-up GPU", Commit: "abc", Date: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC),
 		Rows: []race.Row{row("halves-4-32-4096-128-full", full), row("halves-4-32-4096-128-causal", causal)}}}}
 }
 
@@ -177,11 +178,21 @@ func TestTheReadmeIsWrittenBetweenItsMarkers(t *testing.T) {
 	assert.False(t, changed)
 }
 
+func TestAPageTellsWhichTasksItsRunDidNotComeTo(t *testing.T) {
+	d := madeUp(t)
+	missing := d.Parts[len(d.Parts)-1]
+	d.Parts, d.Lacks = d.Parts[:len(d.Parts)-1], []registry.Name{missing.Task}
+	told := "**Task " + string(missing.Task) + " is not on this page**"
+	assert.Contains(t, d.Page(code{}), told)
+	d.Put(missing)
+	assert.NotContains(t, d.Page(code{}), told)
+}
+
 func TestPartsBecomeAPage(t *testing.T) {
 	dir := t.TempDir()
 	d := madeUp(t)
 	for _, p := range d.Parts {
-		require.NoError(t, Document{[]Part{p}}.Write(filepath.Join(dir, string(p.Task)), code{}))
+		require.NoError(t, Document{Parts: []Part{p}}.Write(filepath.Join(dir, string(p.Task)), code{}))
 	}
 	all, err := ReadParts(dir)
 	require.NoError(t, err)

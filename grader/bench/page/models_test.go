@@ -16,7 +16,7 @@ func TestAModelNeedNotHaveBothTimes(t *testing.T) {
 	assert.Contains(t, text, "| | | "+Eager+" | not measured | | |")
 	assert.Contains(t, text, "**2.00** (2.00 to 2.00)")
 	assert.NotContains(t, text, "NaN")
-	d := Document{[]Part{p}}
+	d := Document{Parts: []Part{p}}
 	assert.Len(t, pictures(d)[0].Bars, 1)
 	_, pairs := d.Pairs(p)
 	assert.Len(t, pairs, 1)

@@ -31,6 +31,7 @@ func (d Document) Page(code Code) string {
 		return s.String()
 	}
 	d.writeStale(&s, code)
+	d.writeLacks(&s)
 	for _, p := range pictures(d) {
 		if !p.Empty() {
 			fmt.Fprintf(&s, "\n![%s](%s.svg)\n", p.Title, p.name)
@@ -43,6 +44,12 @@ func (d Document) Page(code Code) string {
 		p.write(&s, current{code})
 	}
 	return s.String()
+}
+
+func (d Document) writeLacks(s *strings.Builder) {
+	for _, task := range d.Lacks {
+		fmt.Fprintf(s, "\n> **Task %s is not on this page**: the run ended before it. `make bench DOCS=1` times what is missing.\n", task)
+	}
 }
 
 func (p Part) write(s *strings.Builder, now current) {

@@ -29,7 +29,10 @@ func Of(tried []verdict.Tuned, dim int, gpu bool) figure.Figure {
 		return a.Tiles.Queries - b.Tiles.Queries
 	})
 	for _, t := range right {
-		at := figure.Point{X: t.Ratio, Y: float64(t.Passes) / 1e6, Word: fmt.Sprint(t.Tiles.Queries)}
+		at := figure.Point{X: t.Ratio, Y: float64(t.Passes) / 1e6}
+		if highest(t, right) {
+			at.Word = fmt.Sprint(t.Tiles.Queries)
+		}
 		if gpu {
 			at = figure.Point{X: float64(t.Tiles.Queries), Y: float64(t.Time.Nanoseconds()) / 1e3}
 		}
@@ -38,6 +41,14 @@ func Of(tried []verdict.Tuned, dim int, gpu bool) figure.Figure {
 		}
 	}
 	return f
+}
+
+// highest tells whether no tile with the same queries and bytes has more passes: their dots stand one above the other, and a
+// word at each would hide the rest.
+func highest(t verdict.Tuned, all []verdict.Tuned) bool {
+	return !slices.ContainsFunc(all, func(o verdict.Tuned) bool {
+		return o.Tiles.Queries == t.Tiles.Queries && o.Ratio == t.Ratio && (o.Passes > t.Passes || o.Passes == t.Passes && o.Tiles.Keys < t.Tiles.Keys)
+	})
 }
 
 // Parts draws what splitting a step costs or gains: on a GPU the time over the parts, in the simulator

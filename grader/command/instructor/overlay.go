@@ -35,15 +35,8 @@ var Overlay = command.Command{Name: "overlay", Summary: "write the overlay for  
 	}}
 
 func overlay(out, task, version string, versions bool) (int, error) {
-	root, err := repo.Root()
+	root, tasks, err := allTasks()
 	if err != nil {
-		return command.Failed, err
-	}
-	tasks, err := rubric.LoadAll(root)
-	if err != nil {
-		return command.Failed, err
-	}
-	if tasks, err = rubric.WithWarmUp(root, tasks); err != nil {
 		return command.Failed, err
 	}
 	if out, err = filepath.Abs(out); err != nil {
@@ -72,6 +65,18 @@ func overlay(out, task, version string, versions bool) (int, error) {
 		return command.Failed, err
 	}
 	return written(o.WriteFile(out))
+}
+
+// allTasks are those with points, behind the warm-up.
+func allTasks() (root string, tasks []*rubric.Task, err error) {
+	if root, err = repo.Root(); err != nil {
+		return "", nil, err
+	}
+	if tasks, err = rubric.LoadAll(root); err != nil {
+		return "", nil, err
+	}
+	tasks, err = rubric.WithWarmUp(root, tasks)
+	return root, tasks, err
 }
 
 // macros has a line for each pattern of .cu files in a rubric, and what nvcc-check defines for them.

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -17,7 +19,15 @@ type Group struct {
 	Details []string
 	Again   string // repeats the first of them
 	compile bool   // kernels that do not compile
+	values  bool   // wrong ones, not an error
 	size    int    // of the first of them
+	largest outcome
+}
+
+// outcome is what the largest case of a group says, which may know more of a tile's size.
+type outcome struct {
+	name, reason string
+	size         int
 }
 
 // reasons are told once, of what does not compile: the same file is every check's.
@@ -38,8 +48,9 @@ func (t reasons) once(g Group) Group {
 // digits may differ between failures of the same kind: "index out of range [17]".
 var digits = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]?\d+)?`)
 
-// Failures sorts a check's failed cases by what went wrong, in the rubric's
-// order. Hidden cases are counted, not described.
+// Failures sorts a check's failed cases by what went wrong. The smallest case leads, of a group and of all
+// groups, behind what does not compile: it is repeated soonest, and its numbers can be worked out by hand.
+// Hidden cases are counted, not described.
 func Failures(c verdict.Check) (groups []Group, hidden int) {
 	at := map[string]int{}
 	for _, k := range c.Cases {
@@ -53,7 +64,7 @@ func Failures(c verdict.Check) (groups []Group, hidden int) {
 		name := c.ID + "/" + k.Name
 		key := k.Class + digits.ReplaceAllString(k.Reason, "0")
 		g := Group{Names: []string{name}, Reason: k.Reason, Details: k.Details, Again: k.Again,
-			compile: k.Class == doesNotCompile, size: size(k)}
+			compile: k.Class == doesNotCompile, values: k.Class == "", size: size(k), largest: outcome{name, k.Reason, size(k)}}
 		if k.Class == notImplemented || k.Class == notRun {
 			g.Again = "" // to run it again tells nothing
 		}
@@ -62,14 +73,28 @@ func Failures(c verdict.Check) (groups []Group, hidden int) {
 		case !seen:
 			at[key] = len(groups)
 			groups = append(groups, g)
-		case k.Class == "" && g.size > groups[i].size:
-			// The larger case decides: among few numbers a tile of 16 looks like one of 128.
-			g.Names = append(g.Names, groups[i].Names...)
+		case g.size < groups[i].size:
+			g.Names, g.largest = append(g.Names, groups[i].Names...), groups[i].largest
 			groups[i] = g
 		default:
 			groups[i].Names = append(groups[i].Names, name)
+			if g.size > groups[i].largest.size {
+				groups[i].largest = g.largest
+			}
 		}
 	}
+	for i, g := range groups {
+		// Among few numbers a tile of 16 looks like one of 128: the largest case knows better.
+		if here, _, _ := strings.Cut(g.largest.reason, "\n"); g.values && g.largest.reason != g.Reason && strings.Contains(here, "tile") {
+			groups[i].Details = append(slices.Clone(g.Details), fmt.Sprintf("in the largest, %s: %s", g.largest.name, here))
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int {
+		if a.compile != b.compile {
+			return map[bool]int{true: -1, false: 1}[a.compile]
+		}
+		return cmp.Compare(a.size, b.size)
+	})
 	return groups, hidden
 }
 

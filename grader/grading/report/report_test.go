@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,19 +64,28 @@ func TestTheVerdictInPlainText(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(out, "race on shared"))
 }
 
-// TestTheLargerCaseDecides: of cases that went wrong in the same way the largest is told at length.
-func TestTheLargerCaseDecides(t *testing.T) {
+// TestTheSmallestCaseLeads: of cases that went wrong in the same way, and of the ways. What a small one cannot tell, the
+// largest adds.
+func TestTheSmallestCaseLeads(t *testing.T) {
 	c := verdict.Check{ID: "gemm", Cases: []verdict.Outcome{
-		{Name: "small", Shape: []int{1, 17}, Reason: "the last 1 of 16", Again: "small"},
-		{Name: "large", Shape: []int{1, 113}, Reason: "the last 49 of 64", Details: []string{"there"}, Again: "large"},
-		{Name: "middle", Shape: []int{1, 40}, Reason: "the last 8 of 32"},
+		{Name: "small", Shape: []int{1, 17}, Reason: "the last tile of 16", Again: "small"},
+		{Name: "large", Shape: []int{1, 113}, Reason: "the last tile of 64", Details: []string{"there"}, Again: "large"},
+		{Name: "middle", Shape: []int{1, 40}, Reason: "the last tile of 32"},
 		{Name: "crashed", Shape: []int{1, 1}, Class: "error", Reason: "index 1", Again: "crashed"},
 		{Name: "too", Shape: []int{1, 9}, Class: "error", Reason: "index 9", Again: "too"}}}
 	groups, _ := Failures(c)
 	require.Len(t, groups, 2)
-	assert.Equal(t, []string{"gemm/large", "gemm/small", "gemm/middle"}, groups[0].Names)
-	assert.Equal(t, []string{"gemm/large, gemm/small, gemm/middle", "  the last 49 of 64", "  there", "  again: large"}, groups[0].Lines())
-	assert.Equal(t, "crashed", groups[1].Again, "an error is the same in the smallest case, and sooner repeated")
+	assert.Equal(t, "crashed", groups[0].Again)
+	assert.Equal(t, []string{"gemm/crashed, gemm/too", "  index 1", "  again: crashed"}, groups[0].Lines())
+	assert.Equal(t, []string{"gemm/small, gemm/large, gemm/middle", "  the last tile of 16", "  in the largest, gemm/large: the last tile of 64", "  again: small"}, groups[1].Lines())
+	slices.Reverse(c.Cases) // whatever the rubric's order is
+	groups, _ = Failures(c)
+	assert.Equal(t, []string{"gemm/crashed", "gemm/too"}, groups[0].Names)
+	assert.Equal(t, "small", groups[1].Again)
+	assert.Equal(t, []string{"in the largest, gemm/large: the last tile of 64"}, groups[1].Details)
+	c.Cases = append(c.Cases, verdict.Outcome{Name: "broken", Shape: []int{9, 9, 9}, Class: "compile", Reason: "kernels.cu:3:7: error"})
+	groups, _ = Failures(c)
+	assert.Equal(t, []string{"gemm/broken"}, groups[0].Names, "nothing else is worth reading before")
 }
 
 // TestWhatDoesNotCompileIsSaidOnce, though every check meets it.

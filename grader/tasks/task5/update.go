@@ -36,6 +36,9 @@ func updateFault(c problem.Problem) string {
 		case at < 0:
 			return fmt.Sprintf("the position of sequence %d is %d", b, at)
 		case at+count > slots:
+			if count == 1 {
+				return fmt.Sprintf("sequence %d has %d slots, and its new token would take slot %d", b, slots, at)
+			}
 			return fmt.Sprintf("sequence %d has %d slots, and its new tokens would take the slots %d to %d", b, slots, at, at+count-1)
 		}
 	}
