@@ -23,7 +23,7 @@ var sources embed.FS
 
 // What rewrites kernels on their way: part of every module's key.
 //
-//go:embed attributes.go overtaken.go links.go machines.go division.go assembly.go assemblyarm.go touches.go touchesarm.go symbolic.go told.go follow.go followarm.go movesarm.go unseen.go blocks.go watch.go watcharm.go joinarm.go inline.go strip.go kernels.go asked.go calls.go headerlines.go hostheaders.go undefined.go hostside/*.go ptx/*.go
+//go:embed attributes.go gaps.go overtaken.go links.go machines.go division.go assembly.go assemblyarm.go touches.go touchesarm.go symbolic.go told.go follow.go followarm.go movesarm.go unseen.go blocks.go watch.go watcharm.go joinarm.go inline.go strip.go kernels.go asked.go calls.go headerlines.go hostheaders.go undefined.go hostside/*.go ptx/*.go
 var passes embed.FS
 
 var sourcesKey = sync.OnceValue(func() string {

@@ -20,9 +20,12 @@ func decodeArm(at uint64, bytes []byte) (step, bool) {
 	if err != nil {
 		return step{}, false
 	}
-	i := step{at: at, behind: at + 4, operations: operationsArm[inst.Op]}
-	if i.operations > 0 {
-		i.operations *= lanes(inst.Args[0])
+	i := step{at: at, behind: at + 4, work: work{flops: operationsArm[inst.Op], instructions: 1}}
+	if i.work.flops > 0 {
+		i.work.flops *= lanes(inst.Args[0])
+		if inst.Op == arm64asm.FDIV || inst.Op == arm64asm.FSQRT {
+			i.work.special = i.work.flops
+		}
 		return i, true
 	}
 	conditional := false

@@ -10,12 +10,21 @@ var operations = map[x86asm.Op]uint64{
 	x86asm.ADDPD: 2, x86asm.SUBPD: 2, x86asm.MULPD: 2, x86asm.DIVPD: 2, x86asm.SQRTPD: 2,
 }
 
+// special is how many of an instruction's operations are divisions or roots.
+func special(op x86asm.Op) uint64 {
+	switch op {
+	case x86asm.DIVSS, x86asm.SQRTSS, x86asm.DIVSD, x86asm.SQRTSD, x86asm.DIVPS, x86asm.SQRTPS, x86asm.DIVPD, x86asm.SQRTPD:
+		return operations[op]
+	}
+	return 0
+}
+
 func decodeX86(at uint64, bytes []byte) (step, bool) {
 	inst, err := x86asm.Decode(bytes, 64)
 	if err != nil {
 		return step{}, false
 	}
-	i := step{at: at, behind: at + uint64(inst.Len), operations: operations[inst.Op]}
+	i := step{at: at, behind: at + uint64(inst.Len), work: work{flops: operations[inst.Op], special: special(inst.Op), instructions: 1}}
 	rel, direct := inst.Args[0].(x86asm.Rel)
 	if direct {
 		i.direct, i.to = true, i.behind+uint64(int64(rel))

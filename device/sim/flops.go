@@ -6,24 +6,34 @@ import (
 	"strings"
 )
 
-// flops adds up what the basic blocks of a kernel computed. A call to a
+// work is what code computes: operations, those of them that tensor cores do, those that take a multiprocessor's
+// special units or a library's code, and instructions of this machine's processor.
+type work struct{ flops, matrix, special, instructions uint64 }
+
+func (w *work) add(times uint64, o work) {
+	w.flops += times * o.flops
+	w.matrix += times * o.matrix
+	w.special += times * o.special
+	w.instructions += times * o.instructions
+}
+
+// work adds up what the basic blocks of a kernel computed. A call to a
 // mathematical function counts as one operation, fma as two.
-func (d *Device) flops(blocks [][3]uint64) uint64 {
-	var sum uint64
+func (d *Device) work(blocks [][3]uint64) (sum work) {
 	for _, b := range blocks {
 		if m := d.module(int(b[0])); m != nil {
-			sum += b[2] * m.machineCode().operationsFrom(b[1])
+			sum.add(b[2], m.machineCode().workFrom(b[1]))
 		}
 	}
 	return sum
 }
 
-// operationsFrom counts what runs as often as a hook did, given the address after its
+// workFrom counts what runs as often as a hook did, given the address after its
 // call. That is the piece that follows, and everything reached from there without
 // another hook, because the bounds checks' own branches are inside a block. A piece that
 // ends at another hook runs as often as that hook, and belongs to it. In the same way,
 // code before this hook's call belongs to this hook: compilers move arithmetic there.
-func (c *code) operationsFrom(at uint64) uint64 {
+func (c *code) workFrom(at uint64) work {
 	if known, ok := c.totals[at]; ok {
 		return known
 	}
@@ -38,14 +48,26 @@ func (c *code) operationsFrom(at uint64) uint64 {
 			continue
 		}
 		seen[from] = true
-		sum += p.operations
+		sum.add(1, p.work)
 		todo = append(todo, p.next...)
 	}
 	c.totals[at] = sum
 	return sum
 }
 
-func callCost(name string) uint64 {
+// callCost is what a call computes.
+func callCost(name string) work {
+	w := work{flops: callOperations(name), instructions: 1}
+	switch {
+	case strings.HasPrefix(name, "simt_multiply_"):
+		w.matrix = w.flops
+	case w.flops == 1:
+		w.special = 1
+	}
+	return w
+}
+
+func callOperations(name string) uint64 {
 	if library, ok := strings.CutPrefix(name, "__wrap_"); ok && slices.Contains(libraryPointers, strings.TrimSuffix(library, "f")) {
 		return 1
 	}

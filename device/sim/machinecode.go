@@ -11,8 +11,8 @@ type code struct {
 	sections []*section
 	calls    map[uint64]string // addresses of PLT entries → function
 	pieces   map[uint64]*piece // by their first instruction's address
-	before   map[uint64]uint64 // operations ahead of a call of the hook, by the address behind it
-	totals   map[uint64]uint64 // what operationsFrom found before
+	before   map[uint64]work   // what is ahead of a call of the hook, by the address behind it
+	totals   map[uint64]work   // what workFrom found before
 }
 
 type section struct {
@@ -22,7 +22,7 @@ type section struct {
 }
 
 type piece struct {
-	operations uint64
+	work       work
 	behindHook bool     // it begins where the hook returns
 	hooked     bool     // it ends with a call of the hook
 	next       []uint64 // where the code goes on otherwise
@@ -40,7 +40,7 @@ func (m *module) machineCode() *code {
 
 // readCode reads the executable sections; what it cannot read counts nothing.
 func readCode(path string) *code {
-	c := &code{calls: map[uint64]string{}, pieces: map[uint64]*piece{}, before: map[uint64]uint64{}, totals: map[uint64]uint64{}}
+	c := &code{calls: map[uint64]string{}, pieces: map[uint64]*piece{}, before: map[uint64]work{}, totals: map[uint64]work{}}
 	f, err := elf.Open(path)
 	if err != nil {
 		return c
@@ -115,7 +115,7 @@ type step struct {
 	flow       flow
 	direct     bool   // it says where it goes:
 	to         uint64 // there
-	operations uint64
+	work       work
 }
 
 // flow is how the code goes on behind an instruction.
@@ -158,22 +158,22 @@ func (c *code) cut(s *section) {
 		case name == hook:
 			now.hooked = true
 			if !now.behindHook {
-				c.before[i.behind] = now.operations
+				c.before[i.behind] = now.work
 			}
 			now = nil
 		case i.flow == calls:
-			now.operations += callCost(name)
+			now.work.add(1, callCost(name))
 		case i.flow == returns, i.flow == jumps && !i.direct:
 			now = nil
 		case i.flow == jumps: // or a call whose result is the function's own
-			now.operations += callCost(c.calls[i.to])
+			now.work.add(1, callCost(c.calls[i.to]))
 			now.next = []uint64{i.to}
 			now = nil
 		case i.flow == branches:
 			now.next = []uint64{i.to, i.behind}
 			now = nil
 		default:
-			now.operations += i.operations
+			now.work.add(1, i.work)
 		}
 	})
 }

@@ -51,6 +51,7 @@ func (c *compiler) runtimeFlags() []string {
 // watch puts into the assembly what the compiler's own hooks leave out; on AArch64 the check of
 // divisors, too.
 func (c *compiler) watch(assembly string) (string, error) {
+	assembly = withGaps(assembly)
 	if c.arm {
 		watched, err := seeAll(assembly, aarch64)
 		return stopDivisions(watched), err

@@ -64,7 +64,7 @@ func TestOperationsAreReadFromAarch64(t *testing.T) {
 		for at, p := range code.pieces {
 			if p.behindHook {
 				hooked++
-				totals[c] += code.operationsFrom(at)
+				totals[c] += code.workFrom(at).flops
 			}
 		}
 		assert.Positive(t, hooked, "calls of the hook")

@@ -37,6 +37,7 @@ func (p *Program) Command(options string, args []string) (*exec.Cmd, error) {
 	line("steps", o.MaxSteps)
 	line("timeout", o.Timeout.Milliseconds())
 	line("workers", o.Workers)
+	line("estimate", o.FLOPs)
 	checks := 0
 	for i, on := range []bool{o.Checks.Mem, o.Checks.Race, o.Checks.Init, o.Checks.Sync, o.Checks.Traffic} {
 		if on {

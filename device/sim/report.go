@@ -41,20 +41,22 @@ type rawFinding struct {
 }
 
 type rawCounts struct {
-	Kernel            string
-	Launches          int
-	Barriers          uint64
-	Steps             uint64
-	LongestBlock      uint64
-	MostRead          uint64
-	Variables         uint64 // sectors
-	Heap              uint64
-	Spilled           uint64
-	Products          uint64 // of wgmma: multiplications and additions
-	Multiplied        uint64 // instructions of tensor cores, by warps
-	Fetched, SentBack uint64
-	Blocks            [][3]uint64 // module, return address of the block's hook, runs
-	Lines             []struct {
+	Kernel                                                    string
+	Launches                                                  int
+	Barriers                                                  uint64
+	Steps                                                     uint64
+	LongestBlock                                              uint64
+	MostRead                                                  uint64
+	Variables                                                 uint64 // sectors
+	Heap                                                      uint64
+	Spilled                                                   uint64
+	Products                                                  uint64 // of wgmma: multiplications and additions
+	Multiplied                                                uint64 // instructions of tensor cores, by warps
+	Fetched, SentBack                                         uint64
+	Groups, GroupSteps, Missed, Ran, Threads, SharedHad, Held uint64
+	Bounds                                                    [2]int
+	Blocks                                                    [][3]uint64 // module, return address of the block's hook, runs
+	Lines                                                     []struct {
 		Module                               int
 		PC                                   uint64
 		Op                                   string
@@ -107,6 +109,7 @@ func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 func (d *Device) sum(raw rawCounts) trace.Counts {
 	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, MostRead: raw.MostRead, VariablesWritten: raw.Variables * sectorBytes, Heap: raw.Heap, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
 		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
+		Ran: raw.Ran, SectorsMissed: raw.Missed, WarpGroups: raw.Groups, WarpGroupSteps: raw.GroupSteps, Threads: raw.Threads, SharedHad: raw.SharedHad, Held: raw.Held, Bounds: raw.Bounds,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
@@ -130,7 +133,8 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 			Requests: l.Requests, Bytes: l.Bytes, Sectors: l.Sectors, Passes: l.Wavefronts, Lanes: l.Lanes})
 	}
 	if d.options.FLOPs {
-		c.FLOPs = d.flops(raw.Blocks) + raw.Products
+		w := d.work(raw.Blocks)
+		c.FLOPs, c.Matrix, c.Special, c.Instructions = w.flops+raw.Products, w.matrix+raw.Products, w.special, w.instructions
 	}
 	if d.options.Lines {
 		c.LineSteps, c.Samples = d.lineSteps(raw), d.samples(raw.rawSamples)

@@ -52,12 +52,14 @@ type Options struct {
 	Workers  int                           // blocks that run at the same time; default: one for each core
 	Timeout  time.Duration                 // wall clock a launch may take
 	Memory   int64                         // bytes of device memory
+	As       *device.Info                  // whose architecture and multiprocessors it says it has; default: its own
 	Cache    string                        // directory; default: cache.Dir
 	Own      *modules.Own                  // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                        // default: the first that builds a probe kernel
 	Unroll   bool                          // loops of known length are unrolled, as by nvcc: for kernels that run for long, see unroll.go
 	FLOPs    bool                          // reports count operations, too: no grade needs them, and they are read off the machine code
 	Lines    bool                          // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`
+	Sample   int                           // so many blocks of each launch run, and no more: what they compute is not complete; 0: all
 	Show     trace.Show                    // whose printf is kept; default: every thread's
 	Vet      func(Preprocessed) error      // may refuse what a kernel comes to; nil: nothing is refused
 	Vetted   func(device.Source, [][]Line) // is told the texts that were vetted of each file that is compiled
@@ -125,7 +127,7 @@ func Start(o Options) (*Device, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	d := &Device{process: p, view: v, compiler: c, cacheDir: o.Cache, options: o}
-	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.Show.Thread, o.Show.Block, o.Lines)
+	configure := protocol.New(protocol.OpConfigure, o.Checks, o.MaxSteps, o.Timeout.Milliseconds(), o.Memory, o.Workers, o.FLOPs, o.Show.Thread, o.Show.Block, o.Lines, o.Sample)
 	if err := d.ask(configure, nil); err != nil {
 		d.Close()
 		if o.Jail == nil || jail.Failed(p.cmd, p.errors.text()) == nil {
@@ -157,9 +159,13 @@ const processors = 4
 
 // Info describes the simulator.
 func (d *Device) Info() device.Info {
+	as := device.Info{Arch: "sim", Processors: processors}
+	if d.options.As != nil {
+		as = *d.options.As
+	}
 	return device.Info{
-		Kind: device.Sim, Name: "flashlab simulator", Arch: "sim",
-		Processors: processors, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
+		Kind: device.Sim, Name: "flashlab simulator", Arch: as.Arch,
+		Processors: as.Processors, WarpSize: 32, MaxThreads: maxThreads, MaxShared: maxShared,
 		MemoryBytes: d.options.Memory, ToolkitVersion: d.compiler.version,
 	}
 }

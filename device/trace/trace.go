@@ -36,6 +36,15 @@ type Counts struct {
 	GlobalRequests               uint64 // warp requests
 	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
 	FLOPs                        uint64 // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
+	Ran                          uint64 `json:",omitempty"` // blocks that ran, where sim.Options asks for a sample: the counts are theirs
+	SectorsMissed                uint64 `json:",omitempty"` // sectors that were read and are not in a model of the L1 cache
+	Matrix                       uint64 `json:",omitempty"` // of FLOPs: those of tensor cores
+	Special                      uint64 `json:",omitempty"` // of FLOPs: divisions, roots and mathematical functions
+	Instructions                 uint64 `json:",omitempty"` // of this machine's processor, beyond what checks and counts; with FLOPs
+	WarpGroups, WarpGroupSteps   uint64 `json:",omitempty"` // wgmma, and products of 16 × 8 by 32 bytes in them
+	Threads, SharedHad           uint64 `json:",omitempty"` // of all blocks, those too that did not run: threads, bytes of shared memory
+	Held                         uint64 `json:",omitempty"` // bytes of device memory in use, of each launch
+	Bounds                       [2]int `json:",omitzero"`  // the kernel's __launch_bounds__
 	LineCounts                   []LineCounts
 	Grid, Block                  [3]int      `json:",omitzero"`  // of the first launch
 	Blocks                       uint64      `json:",omitempty"` // of all launches

@@ -19,6 +19,7 @@ struct Options {
     uint64_t memory = 4ull << 30, steps = 2000000000, timeout = 60000;
     unsigned checks = 0;
     int workers = 1, report = 3, reply = 4;
+    bool estimate = false; // the counts are to tell what an estimate of time needs
 };
 extern Options options;
 extern Module *module;

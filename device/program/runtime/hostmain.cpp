@@ -61,6 +61,7 @@ bool readOptions(const char *path) {
         if (word == "timeout") options.timeout = std::stoull(rest);
         if (word == "checks") options.checks = (unsigned)std::stoul(rest);
         if (word == "workers") options.workers = std::stoi(rest);
+        if (word == "estimate") options.estimate = rest == "true";
     }
     return !options.so.empty();
 }
@@ -69,6 +70,7 @@ void startDevice() {
     std::thread(deviceThread).detach();
     onDevice([] {
         limitSteps(options.steps);
+        if (options.estimate) modelCache();
         initScheduler(options.workers, options.checks);
         initMemory(options.memory, options.checks & RACE);
         keepPrints(1 << 20); // CUDA's default

@@ -40,7 +40,22 @@ void markVariable(Traffic *t, Addr sector, Op op) {
     t->variables += !__atomic_exchange_n(written, 1, __ATOMIC_RELAXED);
 }
 
+// isKept keeps a sector in the model of the L1 cache, and tells whether it was there.
+bool isKept(Traffic *t, Addr sector) {
+    auto at = [&](uint64_t time) -> std::pair<uint64_t *, uint64_t> {
+        uint64_t hash = ((sector << 20 ^ t->blocks << 50) + time) * 0x9E3779B97F4A7C15ull;
+        return {&t->kept[hash >> 44], hash};
+    };
+    uint64_t time = t->when / keptRequests + 1;
+    auto [now, hash] = at(time);
+    if (*now == hash) return true;
+    *now = hash;
+    auto [before, old] = at(time - 1);
+    return *before == old;
+}
+
 void mark(Traffic *t, Addr sector, Op op) {
+    if (t->kept && op == READ) t->missed += !isKept(t, sector);
     if (sector - arena.lo / sectorBytes >= (arena.hi - arena.lo) / sectorBytes)
         return markVariable(t, sector, op);
     uint32_t index = (uint32_t)(sector - arena.lo / sectorBytes);
@@ -209,7 +224,7 @@ void countRange(Traffic *t, Site &s, Addr a, uint64_t bytes) {
 void forgetSectors(Traffic *t) {
     for (uint32_t index : t->marked) touched[index] = 0;
     t->marked.clear();
-    t->fetched = t->sentBack = t->variables = 0;
+    t->fetched = t->sentBack = t->missed = t->variables = 0;
 }
 
 } // namespace simt

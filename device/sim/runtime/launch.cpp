@@ -27,12 +27,24 @@ struct Job {
     LaunchShape shape;
     std::atomic<uint32_t> next{0}; // the first block that nobody has taken
     uint32_t blocks, teams = 1;    // of workers: each runs whole clusters
+    uint32_t turns;                // blocks that run, or clusters: all, or a sample
     std::atomic<uint32_t> last;    // no later block matters: this one stopped the kernel
     std::mutex errors;
     std::string error; // of a worker that could not begin
 };
 uint64_t stepLimit;
+uint32_t sampled; // blocks that run of each launch; 0: all
 Job *running;
+
+// spread is the block, or the cluster, whose turn it is. Each of a sample's lies in a share of its
+// own of the grid, and each elsewhere in that share. If all lay in the middle, say, of shares that
+// are whole heads, they would be the same tile of each: under a causal mask, tiles differ in what
+// they do.
+uint32_t spread(const Job *j, uint32_t turn, uint32_t all) {
+    if (j->turns == all) return turn;
+    double n = j->turns, share = all / n, at = (turn + 0.5) / n * (1 + 1 / n);
+    return std::min(all - 1, (uint32_t)((turn + at - (uint32_t)at) * share));
+}
 
 // stopLater makes the workers on later blocks give up: if the blocks ran one by
 // one, these would never have run.
@@ -118,11 +130,13 @@ void runBlocks(Worker *w, Job *j) {
         leaveGrid(w->stopped);
     }
     if (clustered())
-        for (uint32_t at = (uint32_t)w->id / size; at < clusterCount(); at += j->teams)
-            runBlock(w, j, blockOf(at, w->rank));
+        for (uint32_t at = (uint32_t)w->id / size; at < j->turns; at += j->teams)
+            runBlock(w, j, blockOf(spread(j, at, clusterCount()), w->rank));
     for (; !cooperative() && !clustered();) {
-        uint32_t index = j->next++;
-        if (index >= j->blocks || index > j->last) break;
+        uint32_t turn = j->next++;
+        if (turn >= j->turns) break;
+        uint32_t index = spread(j, turn, j->blocks);
+        if (index > j->last) break;
         w->busy = true;
         runBlock(w, j, index);
     }
@@ -136,7 +150,7 @@ void work(Worker *w, void *what) {
 } // namespace
 
 bool blocksToCome() {
-    return running->next < running->blocks;
+    return running->next < running->turns;
 }
 
 bool someStopped() {
@@ -145,6 +159,10 @@ bool someStopped() {
 
 void limitSteps(uint64_t most) {
     stepLimit = most;
+}
+
+void sampleBlocks(uint32_t most) {
+    sampled = most;
 }
 
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, void **args,
@@ -169,12 +187,15 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
     j.shape = s;
     j.blocks = (uint32_t)blocks;
     j.last = noBlock;
+    j.turns = size ? j.blocks / size : j.blocks;
+    if (sampled && !s.cooperative)
+        j.turns = std::min(j.turns, size ? std::max(1u, sampled / size) : sampled);
     for (Worker *w : workers) {
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
         w->allSteps = w->longest = w->mostRead = w->barriers = w->spilled = w->products =
-            w->multiplied = 0; // of those that get no block, too
+            w->multiplied = w->groups = w->groupSteps = 0; // of those that get no block, too
     }
     if (samplesAsked()) startSamples(k, j.blocks);
     bool races = workers[0]->checks & RACE;
@@ -201,7 +222,8 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
     endClusters();
     endPrints(k, s, j.last);
     if (samplesAsked()) endSamples(m, stopped ? nullptr : k);
-    if (workers[0]->checks & TRAFFIC) endTraffic(m, stopped ? nullptr : k, s);
+    if (workers[0]->checks & TRAFFIC)
+        endTraffic(m, stopped ? nullptr : k, s, j.turns * std::max(1u, size));
     return stopped ? LaunchResult::Stopped : LaunchResult::Done;
 }
 

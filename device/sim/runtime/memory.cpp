@@ -108,6 +108,10 @@ bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *e
     return true;
 }
 
+uint64_t heldBytes() {
+    return inUse;
+}
+
 bool release(Addr a, std::string *error) {
     auto it = allocations.find(a);
     if (it == allocations.end() || it->second.freed) {

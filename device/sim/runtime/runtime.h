@@ -66,6 +66,7 @@ void initMemory(uint64_t limit, bool races);
 bool allocate(uint64_t bytes, const std::string &name, Addr *out, std::string *error);
 bool release(Addr a, std::string *error);
 void releaseAll();
+uint64_t heldBytes(); // of all that is allocated
 bool withinAllocation(Addr a, uint64_t bytes, std::string *error);
 void setState(Addr a, uint64_t bytes, bool initialised);
 bool firstUninitialised(Addr a, uint64_t bytes, uint64_t *offset);
@@ -112,8 +113,9 @@ bool possible(Module *m, const KernelEntry *k, const LaunchShape &s, std::string
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void **args,
                     std::string *error);
 void initScheduler(int threads, unsigned checks);
-void limitSteps(uint64_t most); // of a block
-void yieldThread(Worker *w);    // lets every other thread that can run go first
+void limitSteps(uint64_t most);   // of a block
+void sampleBlocks(uint32_t most); // of each launch; 0: all of them run
+void yieldThread(Worker *w);      // lets every other thread that can run go first
 
 // ---- trace.cpp, traffic.cpp -----------------------------------------------------------------
 void startTrace(Worker *w, Fiber *f);
@@ -121,7 +123,8 @@ void flushWarp(Worker *w, int warp);
 void makeRoom(Worker *w);
 void flushOpen(Worker *w);  // after a kernel was stopped
 void countBlock(Worker *w); // that has ended
-void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s);
+void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s, uint64_t ran);
+void modelCache(); // of all workers that are hired from now on
 Traffic *newTraffic();
 void initTraffic(); // once the arena is there
 std::string trafficJson();

@@ -78,7 +78,9 @@ bool configure(Reader &r) {
     timeout = r.number();
     uint64_t memory = r.number();
     limitSteps(steps);
-    initScheduler((int)r.number(), checks);
+    int threads = (int)r.number();
+    if (r.number()) modelCache();
+    initScheduler(threads, checks);
     initMemory(memory, checks & RACE);
     ShowOnly only;
     only.byThread = r.number();
@@ -87,6 +89,7 @@ bool configure(Reader &r) {
     if (only.byBlock) only.block = r.triple();
     showOnly(only);
     if (r.number()) askForSamples();
+    sampleBlocks((uint32_t)r.number());
     initTraffic();
     initSignals();
     return answer(OK, "");

@@ -11,6 +11,8 @@
 namespace simt {
 
 namespace {
+bool modelsCache;
+
 uint32_t siteOf(Traffic *t, Addr key, unsigned n, Op op, bool shared) {
     uint32_t h = (uint32_t)((key * 0x9E3779B97F4A7C15ull) >> 48) % siteSlots;
     for (; t->table[h].key; h = (h + 1) % siteSlots)
@@ -93,12 +95,17 @@ void add(Request &r, std::vector<Addresses> &full, unsigned lane, Addr a) {
 }
 } // namespace
 
+void modelCache() {
+    modelsCache = true;
+}
+
 Traffic *newTraffic() {
     auto *t = new Traffic();
     for (Trace &trace : t->warps) {
         trace.requests = (Request *)reserve((32 * maxOpen + 1) * sizeof(Request));
         trace.end = trace.requests;
     }
+    if (modelsCache) t->kept = (uint64_t *)reserve(keptHashes * sizeof(uint64_t));
     return t;
 }
 
@@ -135,7 +142,10 @@ void flushWarp(Worker *w, int warp) {
     Traffic *traffic = w->traffic;
     Trace &t = traffic->warps[warp];
     if (UNLIKELY(w->exited != 0)) watchSkips(w, warp, t);
-    for (const Request *r = t.requests; r < t.end; r++) countRequest(traffic, t, *r);
+    for (const Request *r = t.requests; r < t.end; r++) {
+        if (!traffic->sites[r->site].shared) traffic->when = ++traffic->passed[warp];
+        countRequest(traffic, t, *r);
+    }
     if (UNLIKELY(w->samples != nullptr))
         for (const Request *r = t.requests; r < t.end; r++) sampleRequest(w, warp, t, *r);
     t.end = t.requests;

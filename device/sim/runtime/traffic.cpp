@@ -17,15 +17,21 @@ struct Line {
 
 struct Total {
     int launches = 0;
-    LaunchShape shape;  // of the first
-    uint64_t grids = 0; // blocks of all launches
+    LaunchShape shape;                // of the first
+    uint64_t grids = 0;               // blocks of all launches
+    uint64_t ran = 0;                 // those of them that ran
+    uint64_t threads = 0, shared = 0; // of all their blocks: threads, and bytes of shared memory
+    uint64_t held = 0;                // bytes of device memory in use, of all launches
+    unsigned bounds[2] = {};          // the kernel's __launch_bounds__
+    uint64_t missed = 0;              // sectors that were read, and not in the model of an L1 cache
     uint64_t barriers = 0, steps = 0;
-    uint64_t products = 0;              // of wgmma: multiplications and additions
-    uint64_t multiplied = 0;            // instructions of tensor cores, by warps
-    uint64_t spilled = 0;               // bytes of local memory beyond the registers
-    uint64_t longest = 0;               // of each launch the longest block's steps, summed
-    uint64_t mostRead = 0;              // likewise the bytes that a block read, at most
-    uint64_t fetched = 0, sentBack = 0; // sectors, by the model
+    uint64_t products = 0;               // of wgmma: multiplications and additions
+    uint64_t multiplied = 0;             // instructions of tensor cores, by warps
+    uint64_t groups = 0, groupSteps = 0; // wgmma, and products of 16 × 8 by 32 bytes in them
+    uint64_t spilled = 0;                // bytes of local memory beyond the registers
+    uint64_t longest = 0;                // of each launch the longest block's steps, summed
+    uint64_t mostRead = 0;               // likewise the bytes that a block read, at most
+    uint64_t fetched = 0, sentBack = 0;  // sectors, by the model
     uint64_t variables = 0; // sectors of the module's variables that each launch wrote to, summed
     uint64_t heap = 0; // of each launch the most bytes of the kernels' heap in use at once, summed
     std::map<Addr, Line> lines;                             // by key
@@ -38,10 +44,19 @@ std::map<std::string, Total> totals;
 
 // endTraffic adds up what the workers counted. Nothing is kept of a kernel that was
 // stopped (k is null), because it is chance how far it got.
-void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
+void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s, uint64_t ran) {
     Total *total = k ? &totals[k->name] : nullptr;
-    if (total && !total->launches++) total->shape = s;
-    if (total) total->grids += (uint64_t)s.grid.x * s.grid.y * s.grid.z;
+    if (total && !total->launches++) {
+        total->shape = s;
+        total->bounds[0] = k->bounds[0], total->bounds[1] = k->bounds[1];
+    }
+    if (total) {
+        uint64_t blocks = (uint64_t)s.grid.x * s.grid.y * s.grid.z;
+        total->grids += blocks, total->ran += ran;
+        total->threads += blocks * s.block.x * s.block.y * s.block.z;
+        total->shared += blocks * (staticShared(m, k) + s.dynamicBytes);
+        total->held += heldBytes();
+    }
     uint64_t longest = 0, mostRead = 0;
     for (Worker *w : workers) {
         Traffic *t = w->traffic;
@@ -51,10 +66,12 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s) {
             total->spilled += w->spilled;
             total->products += w->products;
             total->multiplied += w->multiplied;
+            total->groups += w->groups, total->groupSteps += w->groupSteps;
             longest = std::max(longest, w->longest);
             mostRead = std::max(mostRead, w->mostRead);
             total->fetched += t->fetched;
             total->sentBack += t->sentBack;
+            total->missed += t->missed;
             total->variables += t->variables;
             for (Site &s : t->sites) {
                 Line &l = total->lines[s.key];
@@ -96,6 +113,8 @@ void countBlock(Worker *w) {
     w->longest = std::max(w->longest, w->steps);
     w->mostRead = std::max(w->mostRead, w->traffic->read);
     w->traffic->read = 0;
+    w->traffic->blocks++;
+    memset(w->traffic->passed, 0, sizeof w->traffic->passed);
 }
 
 static std::string index(const Index3 &i) {
@@ -116,8 +135,15 @@ std::string trafficJson() {
                ",\"heap\":" + std::to_string(t.heap) + ",\"spilled\":" + std::to_string(t.spilled) +
                ",\"products\":" + std::to_string(t.products) +
                ",\"multiplied\":" + std::to_string(t.multiplied) +
+               ",\"groups\":" + std::to_string(t.groups) +
+               ",\"groupSteps\":" + std::to_string(t.groupSteps) +
                ",\"fetched\":" + std::to_string(t.fetched) +
-               ",\"sentBack\":" + std::to_string(t.sentBack) + ",\"lines\":[";
+               ",\"sentBack\":" + std::to_string(t.sentBack) +
+               ",\"missed\":" + std::to_string(t.missed) + ",\"ran\":" + std::to_string(t.ran) +
+               ",\"threads\":" + std::to_string(t.threads) +
+               ",\"sharedHad\":" + std::to_string(t.shared) +
+               ",\"held\":" + std::to_string(t.held) + ",\"bounds\":[" +
+               std::to_string(t.bounds[0]) + "," + std::to_string(t.bounds[1]) + "],\"lines\":[";
         bool first = true;
         for (auto &[pc, l] : t.lines) {
             if (!first) out += ",";

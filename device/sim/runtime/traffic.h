@@ -84,11 +84,20 @@ struct Slot {
     uint32_t site;
 };
 
+// A model of the L1 cache. Warps run one after another here, and side by side on a GPU. So a sector
+// is there if any of the block's warps read it at about the same time, counting each warp's own
+// requests for device memory: among so many of them, or the as many before. What is kept are
+// hashes of sector, block and that time.
+constexpr unsigned keptHashes = 1 << 20, keptRequests = 64;
+
 // What one worker has counted in the running launch.
 struct Traffic {
     std::vector<Site> sites;
     Trace warps[32];
-    uint64_t fetched = 0, sentBack = 0;
+    uint64_t fetched = 0, sentBack = 0, missed = 0;
+    uint64_t *kept = nullptr;       // of the L1 cache; none where nobody asked
+    uint32_t passed[32] = {}, when; // requests of each warp, and which one is counted
+    uint64_t blocks = 0;            // that have ended here
     // Bytes that the running block has read of device memory, and of other blocks' shared memory.
     uint64_t read = 0;
     uint64_t variables = 0; // sectors of the module's variables that were first written to here

@@ -52,6 +52,7 @@ void work(Worker *w, WarpGroup &g, const Form &f, unsigned firstThread, Addr pc,
     g.products.push_back(p);
     w->products += 2ull * 64 * f.columns * f.depth();
     w->multiplied += 4; // warps
+    w->groups++, w->groupSteps += 4 * f.columns / 8;
 }
 
 // wait ends all groups of a warp but the last ones.

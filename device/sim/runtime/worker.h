@@ -216,6 +216,7 @@ struct alignas(64) Worker {
     Cluster *cluster = nullptr;            // of the running block
     unsigned rank = 0, yields = 0;         // in it
     uint64_t products = 0, multiplied = 0; // wgmma's operations; tensor cores' warp instructions
+    uint64_t groups = 0, groupSteps = 0;   // wgmma, and products of 16 × 8 by 32 bytes in them
     Samples *samples = nullptr;            // of this launch, for who asked
     Timeline *timeline = nullptr;          // of the running block, if that is the one to draw
     uint32_t drawn = noBlock;              // that block

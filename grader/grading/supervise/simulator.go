@@ -241,6 +241,19 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.MostRead -= b.MostRead
 		c.VariablesWritten -= b.VariablesWritten
 		c.Heap -= b.Heap
+		c.FLOPs -= b.FLOPs
+		c.Ran -= b.Ran
+		c.SectorsMissed -= b.SectorsMissed
+		c.Matrix -= b.Matrix
+		c.Special -= b.Special
+		c.Threads -= b.Threads
+		c.SharedHad -= b.SharedHad
+		c.Held -= b.Held
+		c.Instructions -= b.Instructions
+		c.WarpGroups -= b.WarpGroups
+		c.WarpGroupSteps -= b.WarpGroupSteps
+		c.DeviceRead -= b.DeviceRead
+		c.DeviceWritten -= b.DeviceWritten
 		c.LineCounts = newLines(b.LineCounts, c.LineCounts)
 		if c.Launches > 0 {
 			fresh = append(fresh, c)

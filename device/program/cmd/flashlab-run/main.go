@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"flashlab/device"
+	"flashlab/device/estimate"
 	"flashlab/device/program"
 	"flashlab/device/sim"
 	"flashlab/device/trace"
@@ -64,6 +65,7 @@ func run(args []string) int {
 	workers := flags.Int("j", runtime.NumCPU(), "blocks that run at the same `time`")
 	quick := flags.Bool("nochecks", false, "check nothing: several times faster")
 	unroll := flags.Bool("unroll", false, "unroll loops as nvcc does: slower to compile, faster to run")
+	on := flags.String("estimate", "", "say what each kernel would take on this `GPU`: "+strings.Join(estimate.Names(), ", "))
 	compiler := flags.String("cxx", "", "the C++ `compiler`; default: $CXX, g++ or clang++, whichever works")
 	if err := flags.Parse(args); err != nil {
 		return usage
@@ -81,6 +83,14 @@ func run(args []string) int {
 		Compiler: *compiler, MaxSteps: 1 << 40}
 	if *quick {
 		o.Checks = sim.Checks{}
+	}
+	var gpu estimate.GPU
+	if *on != "" {
+		if gpu, err = estimate.Find(*on); err != nil {
+			fmt.Fprintln(os.Stderr, "flashlab-run: -estimate:", err)
+			return usage
+		}
+		o.FLOPs, o.Checks.Traffic = true, true
 	}
 	src := sim.ProgramSource{Files: files}
 	for flag, values := range map[string]list{"-I": include, "-D": define} {
@@ -126,6 +136,9 @@ func run(args []string) int {
 	}
 	if *asJSON {
 		return printJSON(r)
+	}
+	if *on != "" {
+		tellTimes(os.Stderr, gpu, r.Report.Launches)
 	}
 	return conclude(r)
 }

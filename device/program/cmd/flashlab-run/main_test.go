@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/device/estimate"
 	"flashlab/device/program"
 	"flashlab/device/trace"
 	"flashlab/internal/cache"
@@ -74,4 +76,16 @@ func TestTheCommand(t *testing.T) {
 	assert.Equal(t, 1, first.Locations[0].PhysicalLocation.Region.StartLine)
 	require.NoError(t, os.WriteFile(filepath.Join("q.cu"), []byte("int main() { return 1 }\n"), 0o644))
 	assert.Equal(t, notBuilt, run([]string{"q.cu"}))
+}
+
+func TestEstimatesAreTold(t *testing.T) {
+	h100, err := estimate.Find("H100")
+	require.NoError(t, err)
+	var b strings.Builder
+	one := trace.Counts{Kernel: "k", Launches: 1, Blocks: 1, Ran: 1, Threads: 32}
+	two := one
+	two.Kernel, two.Launches, two.Blocks, two.Ran, two.Threads = "l", 2, 2, 2, 64
+	tellTimes(&b, h100, []trace.Counts{one, two})
+	assert.Regexp(t, `^estimate: k: about \d.* on an H100, bound by the launch itself .*\nestimate: l, each of 2 launches: about .*\n$`, b.String())
+	assert.Equal(t, usage, run([]string{"-estimate", "T4", "p.cu"}))
 }
