@@ -68,7 +68,7 @@ func halves(m *llama3.Reference) error {
 
 // in makes a model in a format of one in halves, and says how many bytes its weights have. GPTQ rounds for the texts
 // that it is shown.
-func (f Format) in(base *llama3.Reference, shown [][]int32) (*llama3.Reference, int, error) {
+func (f Format) in(base *llama3.Reference, work Work) (*llama3.Reference, int, error) {
 	m, err := base.Fork(f.Cache)
 	if err != nil {
 		return nil, 0, err
@@ -81,7 +81,7 @@ func (f Format) in(base *llama3.Reference, shown [][]int32) (*llama3.Reference, 
 		bytes += e.Bytes() - 2*t.Elements()
 		return m.Replace(t, e.Numbers())
 	}
-	matrices := m.Config().InLayers()
+	matrices, shown := m.Config().InLayers(), work.Shown
 	switch encode := encoders[f.Weights]; {
 	case f.Weights == "":
 		return m, bytes, nil
@@ -99,12 +99,11 @@ func (f Format) in(base *llama3.Reference, shown [][]int32) (*llama3.Reference, 
 		return nil, 0, errors.New("the text is too short: no piece is left for GPTQ to round for")
 	}
 	if f.Unbegun {
-		begin := m.Config().Begin
+		if work.Begin < 0 {
+			return nil, 0, fmt.Errorf("no text begins with a token of its own here: the row would be that of %s again", f.Weights)
+		}
 		shown = slices.Clone(shown)
 		for i, text := range shown {
-			if text[0] != begin {
-				return nil, 0, fmt.Errorf("this model has no token to begin with: the row would be that of %s again", f.Weights)
-			}
 			shown[i] = text[1:]
 		}
 	}
