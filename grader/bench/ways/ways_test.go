@@ -85,6 +85,26 @@ func TestOneKernel(t *testing.T) {
 	assert.ErrorContains(t, Run(d, w, OneKernels, none), "one kernel: a step as one kernel: it takes one sequence")
 }
 
+// TestOneKernelIsForLargeModels: on a GPU, where it was measured to be slower, it is left out.
+func TestOneKernelIsForLargeModels(t *testing.T) {
+	gpu := device.Info{Kind: device.CUDA}
+	small := llama3.Config{Width: 576, Heads: 9, KVHeads: 3, Dim: 64, Layers: 30, Inner: 1536, Positions: 8192, Vocabulary: 49152, Epsilon: 1e-5, Rotary: 100000, Tied: true}
+	for name, c := range map[string]llama3.Config{"SmolLM2-135M": small, "8B": llama3.Sizes["8B"]} {
+		of, err := decoder.Of(c)
+		require.NoError(t, err)
+		w := Workload{Config: of, Llama: c}
+		for _, way := range OneKernels {
+			if name == "8B" {
+				assert.NoError(t, w.Worth(way, gpu))
+				continue
+			}
+			assert.ErrorContains(t, w.Worth(way, gpu), "took 0.96 ms a token on an H100, and 0.49 as a graph")
+		}
+		assert.NoError(t, w.Worth(Ways[1], gpu), "a graph")
+	}
+	assert.NoError(t, tiny(t, 1, 33, 4).Worth(OneKernels[0], device.Info{Kind: device.Sim}), "a simulator tells no times")
+}
+
 // logits are those after a prompt, and after each of some steps.
 func logits(t *testing.T, a *arena, m *decoder.Model, w Workload) (all []float32) {
 	t.Helper()
