@@ -16,7 +16,7 @@ import (
 type Format struct {
 	Name    string
 	Cache   string // one of quant.Caches
-	Weights string // a key of encoders, gptq or gptq-zeros; "" for halves
+	Weights string // one of llama3.Formats, gptq or gptq-zeros; "" for halves
 	Unbegun bool   // the pieces that GPTQ is shown lack the token that texts begin with
 }
 
@@ -36,22 +36,6 @@ var Formats = []Format{
 	{Name: "GPTQ", Cache: "halves", Weights: "gptq"},
 	{Name: "GPTQ, zeros", Cache: "halves", Weights: "gptq-zeros"},
 	{Name: "GPTQ, zeros, no begin token", Cache: "halves", Weights: "gptq-zeros", Unbegun: true},
-}
-
-// encoded is a matrix in some format.
-type encoded interface {
-	Numbers() []float32
-	Bytes() int
-}
-
-// encoders round a matrix whose rows have so many numbers.
-var encoders = map[string]func(x []float32, row int) (encoded, error){
-	"int4":       func(x []float32, row int) (encoded, error) { return quant.ToINT4(x, row, false) },
-	"int4-zeros": func(x []float32, row int) (encoded, error) { return quant.ToINT4(x, row, true) },
-	"nf4":        func(x []float32, _ int) (encoded, error) { return quant.ToNF4(x, false) },
-	"nf4-double": func(x []float32, _ int) (encoded, error) { return quant.ToNF4(x, true) },
-	"mxfp4":      func(x []float32, row int) (encoded, error) { return quant.ToMXFP4(x, row) },
-	"nvfp4":      func(x []float32, row int) (encoded, error) { return quant.ToNVFP4(x, row) },
 }
 
 // halves rounds all weights of a model.
@@ -74,7 +58,7 @@ func (f Format) in(base *llama3.Reference, work Work) (*llama3.Reference, int, e
 		return nil, 0, err
 	}
 	bytes := 2 * m.Config().Parameters()
-	put := func(t llama3.Tensor, e encoded, err error) error {
+	put := func(t llama3.Tensor, e llama3.Encoded, err error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
@@ -82,19 +66,17 @@ func (f Format) in(base *llama3.Reference, work Work) (*llama3.Reference, int, e
 		return m.Replace(t, e.Numbers())
 	}
 	matrices, shown := m.Config().InLayers(), work.Shown
-	switch encode := encoders[f.Weights]; {
+	switch {
 	case f.Weights == "":
 		return m, bytes, nil
-	case encode != nil:
+	case f.Weights != "gptq" && f.Weights != "gptq-zeros":
 		for _, t := range matrices {
-			e, err := encode(m.Weight(t), t.Shape[1])
+			e, err := llama3.Encode(f.Weights, m.Weight(t), t.Shape[1])
 			if err := put(t, e, err); err != nil {
 				return nil, 0, err
 			}
 		}
 		return m, bytes, nil
-	case f.Weights != "gptq" && f.Weights != "gptq-zeros":
-		return nil, 0, fmt.Errorf("there is no format %q of weights", f.Weights)
 	case len(shown) == 0:
 		return nil, 0, errors.New("the text is too short: no piece is left for GPTQ to round for")
 	}
