@@ -104,7 +104,7 @@ func (t talks) ask(root, file string) error {
 	if devices.Kind == device.CUDA {
 		one.Machine = devices.GPU
 	}
-	one.Command = fmt.Sprintf("make chat SOLUTION=1 DEVICE=%s PROMPT=%q TOKENS=%d", devices.Kind, t.prompt, t.tokens)
+	one.Command = fmt.Sprintf("make chat DEVICE=%s PROMPT=%q TOKENS=%d", devices.Kind, t.prompt, t.tokens)
 	args := []string{"-kernels=own", "-model=" + model, "-prompt=" + t.prompt, fmt.Sprint("-tokens=", t.tokens)}
 	names := append([]string{""}, talk.Mutants...)
 	if t.alone {
