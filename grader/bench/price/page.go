@@ -134,7 +134,7 @@ func (l List) notes() []string {
 	notes := []string{
 		"Weights: " + l.Weights + ". Every row starts from them, in halves: the table says what a format adds.",
 		fmt.Sprintf("Text: %s: %d pieces of %d tokens; %s GPTQ is shown %d other pieces, %d tokens: expect little of it where a matrix has more inputs than that.", l.Text, windows, l.Length, begin, l.Shown, l.Shown*l.Length),
-		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6.",
+		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6, with 12 ± 2.2.",
 		"Equal tokens: positions at which the likeliest next token is that of halves, after the same text. The first 32 tokens of a piece are halves to KIVI, and up to 31 at the end always.",
 	}
 	for _, r := range l.Rows {
@@ -145,10 +145,19 @@ func (l List) notes() []string {
 	return notes
 }
 
+// command is what somebody types for this list.
+func (l List) command() string {
+	text := fmt.Sprintf("make price PAGE=1 WINDOWS=%d LENGTH=%d SHOWN=%d QUESTIONS=%d", l.Windows, l.Length, l.Shown, l.Asked)
+	if l.Begin != "" {
+		text += " BEGIN='" + l.Begin + "'"
+	}
+	return text
+}
+
 // Page is docs/formats.md.
 func (l List) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU, and `make price PAGE=1` writes this page.\n\n")
+	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU. This page is of\n\n    %s\n\n", l.command())
 	fmt.Fprintf(&b, "The model: %s.\n\n![Change of perplexity for each format](formats.svg)\n\n", l.Model)
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, r := range l.Rows {
