@@ -75,7 +75,7 @@ func (t talks) run() error {
 	if err := talk.Write(kept, all); err != nil {
 		return err
 	}
-	fmt.Println("Written: docs/talk.md")
+	harmless.Println("Written: docs/talk.md")
 	return cache.WriteFile(filepath.Join(root, "docs", "talk.md"), []byte(talk.Page(all)), 0o644)
 }
 
