@@ -20,7 +20,7 @@ import (
 var arrows = []struct{ from, to string }{
 	{"grader", "grader/command grader/grading/sandbox"},
 	// The commands are at the top: instructors' ones know those of students, not the other way.
-	{"grader/command/instructor", "grader/command grader/class grader/trial grader/handouts grader/release grader/slurm grader/bench/amd grader/bench/kernels grader/bench/measure grader/bench/page grader/bench/ways/asked grader/edition grader/grading grader/tasks device internal"},
+	{"grader/command/instructor", "grader/command grader/class grader/trial grader/handouts grader/release grader/slurm grader/bench/amd grader/bench/kernels grader/bench/measure grader/bench/page grader/bench/talk grader/bench/ways/asked grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command/student", "grader/command grader/bench grader/show grader/slurm grader/demo grader/edition grader/grading grader/tasks device internal"},
 	{"grader/command", "internal"},
 	// A class reads verdicts; only its batch grades.

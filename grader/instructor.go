@@ -26,6 +26,7 @@ func instructors() command.List {
 		instructor.Ways,
 		instructor.Page,
 		instructor.HIP,
+		instructor.Talk,
 		instructor.NewTask,
 		instructor.NewCheck,
 		instructor.Blank,

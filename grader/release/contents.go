@@ -48,6 +48,7 @@ var left = []string{
 // What only the instructors' commands need: a tree that grades elsewhere has it, but students do not.
 var instructors = []string{"grader/instructor.go", "grader/command/instructor", "grader/class", "grader/trial", "grader/handouts", "grader/release", "grader/tasks/skeleton",
 	"grader/bench/estimates",       // of all versions of the solutions
+	"grader/bench/talk",            // what solutions and mutants say
 	"grader/bench/ways", "nn/half", // a whole model in halves, which shows how the bonus tasks' kernels are done
 	"nn/flash.cu", "nn/flash.go", // task 4, further on
 	"nn/persistent", "nn/gpt2/persistent", "nn/gpt2/persistent.go", "nn/gpt2/persistent_memory.go", "nn/gpt2/persistent_texts.go"} // a step as one kernel: task 5's splitting, and b8's copies

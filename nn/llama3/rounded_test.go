@@ -86,3 +86,33 @@ func TestThroughSeesEveryMatrix(t *testing.T) {
 	assert.ErrorIs(t, m.Through([][]int32{{1}}, func(string, []float32) error { return refused }), refused)
 	assert.ErrorContains(t, m.Through([][]int32{{60}}, nil), "the model knows 0 to 59")
 }
+
+// TestKeptWeights: matrices of layers read back from a format, wherever a piece begins; all else as it was.
+func TestKeptWeights(t *testing.T) {
+	w, err := Random(unrounded(t).Config(), 2)
+	require.NoError(t, err)
+	for _, format := range Formats() {
+		k, err := Kept(w, format)
+		require.NoError(t, err)
+		assert.Contains(t, k.About(), "the layers' matrices in "+format)
+		for _, one := range w.Config().Tensors() {
+			was, err := Whole(w, one)
+			require.NoError(t, err)
+			is, err := Whole(k, one)
+			require.NoError(t, err)
+			if !slices.ContainsFunc(w.Config().InLayers(), func(m Tensor) bool { return m.Name == one.Name }) {
+				require.Equal(t, was, is, one.Name)
+				continue
+			}
+			e, err := Encode(format, was, one.Shape[1])
+			require.NoError(t, err)
+			require.Equal(t, e.Numbers(), is, "%s: %s", format, one.Name)
+			require.NotEqual(t, was, is)
+			part := make([]float32, len(is)/3)
+			require.NoError(t, k.Read(one, 5, part))
+			require.Equal(t, is[5:5+len(part)], part)
+		}
+	}
+	_, err = Kept(w, "int3")
+	assert.EqualError(t, err, `there is no format "int3" of weights; there is int4, int4-zeros, mxfp4, nf4, nf4-double, nvfp4`)
+}

@@ -16,7 +16,7 @@ import (
 type Format struct {
 	Name    string
 	Cache   string // one of quant.Caches
-	Weights string // a key of encoders, gptq or gptq-zeros; "" for halves
+	Weights string // one of llama3.Formats, gptq or gptq-zeros; "" for halves
 	Unbegun bool   // the pieces that GPTQ is shown lack the token that texts begin with
 }
 
@@ -38,22 +38,6 @@ var Formats = []Format{
 	{Name: "GPTQ, zeros, no begin token", Cache: "halves", Weights: "gptq-zeros", Unbegun: true},
 }
 
-// encoded is a matrix in some format.
-type encoded interface {
-	Numbers() []float32
-	Bytes() int
-}
-
-// encoders round a matrix whose rows have so many numbers.
-var encoders = map[string]func(x []float32, row int) (encoded, error){
-	"int4":       func(x []float32, row int) (encoded, error) { return quant.ToINT4(x, row, false) },
-	"int4-zeros": func(x []float32, row int) (encoded, error) { return quant.ToINT4(x, row, true) },
-	"nf4":        func(x []float32, _ int) (encoded, error) { return quant.ToNF4(x, false) },
-	"nf4-double": func(x []float32, _ int) (encoded, error) { return quant.ToNF4(x, true) },
-	"mxfp4":      func(x []float32, row int) (encoded, error) { return quant.ToMXFP4(x, row) },
-	"nvfp4":      func(x []float32, row int) (encoded, error) { return quant.ToNVFP4(x, row) },
-}
-
 // halves rounds all weights of a model.
 func halves(m *llama3.Reference) error {
 	for _, t := range m.Config().Tensors() {
@@ -68,43 +52,40 @@ func halves(m *llama3.Reference) error {
 
 // in makes a model in a format of one in halves, and says how many bytes its weights have. GPTQ rounds for the texts
 // that it is shown.
-func (f Format) in(base *llama3.Reference, shown [][]int32) (*llama3.Reference, int, error) {
+func (f Format) in(base *llama3.Reference, work Work) (*llama3.Reference, int, error) {
 	m, err := base.Fork(f.Cache)
 	if err != nil {
 		return nil, 0, err
 	}
 	bytes := 2 * m.Config().Parameters()
-	put := func(t llama3.Tensor, e encoded, err error) error {
+	put := func(t llama3.Tensor, e llama3.Encoded, err error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		bytes += e.Bytes() - 2*t.Elements()
 		return m.Replace(t, e.Numbers())
 	}
-	matrices := m.Config().InLayers()
-	switch encode := encoders[f.Weights]; {
+	matrices, shown := m.Config().InLayers(), work.Shown
+	switch {
 	case f.Weights == "":
 		return m, bytes, nil
-	case encode != nil:
+	case f.Weights != "gptq" && f.Weights != "gptq-zeros":
 		for _, t := range matrices {
-			e, err := encode(m.Weight(t), t.Shape[1])
+			e, err := llama3.Encode(f.Weights, m.Weight(t), t.Shape[1])
 			if err := put(t, e, err); err != nil {
 				return nil, 0, err
 			}
 		}
 		return m, bytes, nil
-	case f.Weights != "gptq" && f.Weights != "gptq-zeros":
-		return nil, 0, fmt.Errorf("there is no format %q of weights", f.Weights)
 	case len(shown) == 0:
 		return nil, 0, errors.New("the text is too short: no piece is left for GPTQ to round for")
 	}
 	if f.Unbegun {
-		begin := m.Config().Begin
+		if work.Begin < 0 {
+			return nil, 0, fmt.Errorf("no text begins with a token of its own here: the row would be that of %s again", f.Weights)
+		}
 		shown = slices.Clone(shown)
 		for i, text := range shown {
-			if text[0] != begin {
-				return nil, 0, fmt.Errorf("this model has no token to begin with: the row would be that of %s again", f.Weights)
-			}
 			shown[i] = text[1:]
 		}
 	}

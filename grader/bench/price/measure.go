@@ -14,6 +14,10 @@ type Work struct {
 	Windows   [][]int32 // texts of one length
 	Shown     [][]int32 // to GPTQ
 	Questions []Question
+	Begin     int32 // the token that each of them begins with; negative for none
+	// Known are rows of an earlier run on the same, by their formats' names: they are not measured again. The first
+	// format always is, for the others' tokens are compared with its own.
+	Known map[string]Row
 }
 
 // Row is what came of one format. With Failed, all else is empty.
@@ -47,6 +51,11 @@ func Measure(w llama3.Weights, t *bpe.Tokenizer, formats []Format, work Work, do
 	}
 	var rows []Row
 	for _, f := range formats {
+		if r, is := work.Known[f.Name]; is && len(rows) > 0 {
+			rows = append(rows, r)
+			done(r)
+			continue
+		}
 		start := time.Now()
 		r, err := f.measure(base, t, letters, work)
 		if err != nil {
@@ -68,7 +77,7 @@ func Measure(w llama3.Weights, t *bpe.Tokenizer, formats []Format, work Work, do
 }
 
 func (f Format) measure(base *llama3.Reference, t *bpe.Tokenizer, letters []int32, work Work) (r Row, err error) {
-	m, bytes, err := f.in(base, work.Shown)
+	m, bytes, err := f.in(base, work)
 	if err != nil {
 		return r, err
 	}
@@ -90,7 +99,7 @@ func (f Format) measure(base *llama3.Reference, t *bpe.Tokenizer, letters []int3
 		r.Surprises = append(r.Surprises, sum/float64(len(text)-1))
 	}
 	for _, q := range work.Questions {
-		said, err := answer(m, t.Encode(q.Text), letters)
+		said, err := answer(m, begun(t.Plain(q.Text), work.Begin), letters)
 		if err != nil {
 			return r, err
 		}
@@ -105,7 +114,7 @@ func (f Format) measure(base *llama3.Reference, t *bpe.Tokenizer, letters []int3
 // letters are the tokens of the answers.
 func letters(t *bpe.Tokenizer) (all []int32, err error) {
 	for _, letter := range []string{" A", " B", " C", " D"} {
-		tokens := t.Encode(letter)
+		tokens := t.Plain(letter)
 		if len(tokens) != 1 {
 			return nil, fmt.Errorf("the tokenizer makes %d tokens of %q, and an answer must be one: QUESTIONS=0 asks none", len(tokens), letter)
 		}
@@ -116,9 +125,6 @@ func letters(t *bpe.Tokenizer) (all []int32, err error) {
 
 // answer is the letter that the model finds likeliest after a question.
 func answer(m *llama3.Reference, text, letters []int32) (best int, err error) {
-	if begin := m.Config().Begin; begin >= 0 {
-		text = append([]int32{begin}, text...)
-	}
 	if err := m.Prefill(text); err != nil {
 		return 0, err
 	}

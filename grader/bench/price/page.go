@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"reflect"
 	"strings"
 	"text/tabwriter"
 
@@ -18,7 +20,9 @@ type List struct {
 	Model, Weights string // its shape; where its weights are from, and what they were rounded to before
 	Text           string // where it is from
 	Length, Shown  int    // tokens of a piece; pieces that GPTQ was shown
-	Begun          bool   // each piece begins with the model's own token
+	Begun          bool   // each text begins with the model's own token
+	Begin          string `json:",omitempty"` // or with this one, which was asked for
+	Windows, Asked int    // pieces; questions
 	Rows           []Row
 }
 
@@ -31,6 +35,30 @@ func ReadList(data []byte) (l List, err error) {
 		l.Rows = append(l.Rows, Row{Name: f.Name, Failed: "the run was stopped before"})
 	}
 	return l, nil
+}
+
+// Known are the rows of an earlier run, by their names, if it was on what this list is of. A format that failed, or that
+// it did not come to, is not among them.
+func (l List) Known(file string) (map[string]Row, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("RESUME: there is no earlier run: %w", err)
+	}
+	var earlier List
+	if err := json.Unmarshal(data, &earlier); err != nil {
+		return nil, fmt.Errorf("RESUME: %s: %w", file, err)
+	}
+	known := map[string]Row{}
+	for _, r := range earlier.Rows {
+		if r.Failed == "" {
+			known[r.Name] = r
+		}
+	}
+	earlier.Rows, l.Rows = nil, nil
+	if !reflect.DeepEqual(earlier, l) {
+		return nil, fmt.Errorf("RESUME: %s is of another model, on other texts: leave RESUME out", file)
+	}
+	return known, nil
 }
 
 // Write writes the list to a file.
@@ -92,31 +120,44 @@ func (l List) Table(to io.Writer) error {
 // notes are what belongs beside the figures.
 func (l List) notes() []string {
 	begin := "the model has no token to begin a text with."
-	if l.Begun {
-		begin = "each begins with the model's own token, and so do the pieces that GPTQ is shown, except where a row says otherwise."
+	const all = " and so do the pieces that GPTQ is shown, except where a row says otherwise."
+	switch {
+	case l.Begin != "":
+		begin = "each begins with " + l.Begin + ", as BEGIN asked," + all
+	case l.Begun:
+		begin = "each begins with the model's own token," + all
 	}
 	windows := 0
 	for _, r := range l.Rows {
 		windows = max(windows, len(r.Surprises))
 	}
-	all := []string{
+	notes := []string{
 		"Weights: " + l.Weights + ". Every row starts from them, in halves: the table says what a format adds.",
 		fmt.Sprintf("Text: %s: %d pieces of %d tokens; %s GPTQ is shown %d other pieces, %d tokens: expect little of it where a matrix has more inputs than that.", l.Text, windows, l.Length, begin, l.Shown, l.Shown*l.Length),
-		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6.",
+		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6, with 12 ± 2.2.",
 		"Equal tokens: positions at which the likeliest next token is that of halves, after the same text. The first 32 tokens of a piece are halves to KIVI, and up to 31 at the end always.",
 	}
 	for _, r := range l.Rows {
 		if r.Asked > 0 {
-			return append(all, fmt.Sprintf("Answers: the likeliest letter, without examples, of the %d shortest questions among MMLU's examples that lm-eval ships. Guessing gives 25 %%, and a model this small is near it: an interval that holds 25 %% shows no knowledge, and intervals that overlap no difference.", r.Asked))
+			return append(notes, fmt.Sprintf("Answers: the likeliest letter, without examples, of the %d shortest questions among MMLU's examples that lm-eval ships. Guessing gives 25 %%, and a model this small is near it: an interval that holds 25 %% shows no knowledge, and intervals that overlap no difference.", r.Asked))
 		}
 	}
-	return all
+	return notes
+}
+
+// command is what somebody types for this list.
+func (l List) command() string {
+	text := fmt.Sprintf("make price PAGE=1 WINDOWS=%d LENGTH=%d SHOWN=%d QUESTIONS=%d", l.Windows, l.Length, l.Shown, l.Asked)
+	if l.Begin != "" {
+		text += " BEGIN='" + l.Begin + "'"
+	}
+	return text
 }
 
 // Page is docs/formats.md.
 func (l List) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU, and `make price PAGE=1` writes this page.\n\n")
+	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU. This page is of\n\n    %s\n\n", l.command())
 	fmt.Fprintf(&b, "The model: %s.\n\n![Change of perplexity for each format](formats.svg)\n\n", l.Model)
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, r := range l.Rows {

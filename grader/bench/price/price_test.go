@@ -49,14 +49,14 @@ func tiny(t *testing.T, begin int32) (llama3.Weights, Work) {
 	require.NoError(t, err)
 	all := Pieces(k, []string{strings.Repeat("one two three four. ", 60), strings.Repeat("five six, seven! ", 80)}, 40, begin)
 	require.Greater(t, len(all), 6)
-	return w, Work{Windows: all[:2], Shown: all[2:6], Questions: []Question{{"What?\nA. a\nB. b\nC. c\nD. d\nAnswer:", 2}}}
+	return w, Work{Windows: all[:2], Shown: all[2:6], Begin: begin, Questions: []Question{{"What?\nA. a\nB. b\nC. c\nD. d\nAnswer:", 2}}}
 }
 
 func measured(t *testing.T, begin int32, formats []Format) List {
 	w, work := tiny(t, begin)
 	k, err := bpe.GPT2()
 	require.NoError(t, err)
-	l := List{Model: w.Config().String(), Weights: w.About(), Text: "a few words", Length: 40, Shown: 4, Begun: begin >= 0}
+	l := List{Model: w.Config().String(), Weights: w.About(), Text: "a few words", Length: 40, Shown: 4, Begun: begin >= 0, Windows: 2, Asked: 1}
 	l.Rows, err = Measure(w, k, formats, work, func(Row) {})
 	require.NoError(t, err)
 	require.Len(t, l.Rows, len(formats))
@@ -99,12 +99,13 @@ func TestAFormatThatIsRefusedIsARow(t *testing.T) {
 	l := measured(t, -1, []Format{Formats[0], {Name: "made up", Cache: "halves", Weights: "int3"}, {Name: "KIVI3", Cache: "kivi3"}, Formats[13], Formats[3]})
 	assert.Contains(t, l.Rows[1].Failed, `there is no format "int3" of weights`)
 	assert.Contains(t, l.Rows[2].Failed, `there is no cache "kivi3"`)
-	assert.Contains(t, l.Rows[3].Failed, "no token to begin with")
+	assert.Contains(t, l.Rows[3].Failed, "no text begins with a token of its own here")
 	assert.Empty(t, l.Rows[4].Failed)
-	assert.Contains(t, l.Page(), `| made up | not measured: there is no format "int3" of weights |`)
+	assert.Contains(t, l.Page(), `| made up | not measured: `)
 	var b strings.Builder
 	require.NoError(t, l.Table(&b))
-	assert.Contains(t, b.String(), "made up: there is no format")
+	assert.Contains(t, b.String(), "made up: ")
+	assert.Contains(t, b.String(), `there is no format "int3" of weights; there is int4, int4-zeros, mxfp4,`)
 	assert.Len(t, l.Figure().Bars, 1)
 
 	w, work := tiny(t, 5)
@@ -129,6 +130,16 @@ func TestPiecesTakeTurns(t *testing.T) {
 		}
 	}
 	assert.Equal(t, " a a c c a a", text)
+
+	// A tokenizer that puts the token before each text by itself, as Llama 3's does, does not put a second one there.
+	begins, err := bpe.LoadJSON(os.DirFS("../../../nn/gpt2/bpe/testdata/llama"))
+	require.NoError(t, err)
+	first := begins.Encode("a")[0]
+	require.NotEqual(t, begins.Plain("a")[0], first)
+	all = Pieces(begins, []string{"a a a a a a"}, 3, first)
+	require.NotEmpty(t, all)
+	assert.Equal(t, first, all[0][0])
+	assert.NotEqual(t, first, all[0][1])
 }
 
 func TestQuestionsAreRead(t *testing.T) {
@@ -167,4 +178,29 @@ func TestARunThatWasStopped(t *testing.T) {
 	assert.Equal(t, Row{Name: "cache INT8", Failed: "the run was stopped before"}, l.Rows[1])
 	_, err = ReadList([]byte("{"))
 	assert.ErrorContains(t, err, "the price list: ")
+}
+
+// TestARunIsResumed: rows of the same texts are taken as they are, but for those that failed; those of others are refused.
+func TestARunIsResumed(t *testing.T) {
+	w, work := tiny(t, 5)
+	k, err := bpe.GPT2()
+	require.NoError(t, err)
+	l := measured(t, 5, Formats[:3])
+	l.Rows[2] = Row{Name: l.Rows[2].Name, Failed: "the run was stopped before"}
+	l.Rows[1].Seconds = 12345 // as nothing takes that is measured here
+	file := filepath.Join(t.TempDir(), "price.json")
+	require.NoError(t, l.Write(file))
+	work.Known, err = l.Known(file)
+	require.NoError(t, err)
+	rows, err := Measure(w, k, Formats[:3], work, func(Row) {})
+	require.NoError(t, err)
+	assert.EqualValues(t, 12345, rows[1].Seconds, "taken as it is")
+	assert.Empty(t, rows[2].Failed)
+	assert.Positive(t, rows[2].Same, "the first format is measured again, so that others can be compared with it")
+	other := l
+	other.Shown++
+	_, err = other.Known(file)
+	assert.ErrorContains(t, err, "is of another model, on other texts: leave RESUME out")
+	_, err = l.Known(filepath.Join(t.TempDir(), "none.json"))
+	assert.ErrorContains(t, err, "RESUME: there is no earlier run")
 }

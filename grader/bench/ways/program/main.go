@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -88,7 +89,7 @@ func run(args []string) error {
 	r.Head(os.Stdout)
 	if chosen == nil {
 		for _, way := range all() {
-			if err := w.CanBe(way, d.Info()); err != nil {
+			if err := cmp.Or(w.CanBe(way, d.Info()), w.Worth(way, d.Info())); err != nil {
 				fmt.Printf("%s: left out: %v\n", way.Name, err)
 				continue
 			}

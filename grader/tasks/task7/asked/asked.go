@@ -33,5 +33,7 @@ var Chat = usage.Flags{
 	{Name: "topk", Usage: "draws from the `k` likeliest tokens only"},
 	{Name: "topp", Usage: "draws from the likeliest tokens that add up to `p` only"},
 	{Name: "seed", Usage: "the `seed` of what is drawn"},
+	{Name: "weights", Usage: "the layers' matrices as `nf4` keeps them, or int4, int4-zeros, nf4-double, mxfp4, nvfp4"},
+	{Name: "cache", Usage: "with KERNELS=go: keys and values in `kivi`, int8, int4 or halves"},
 	{Name: "ref", Usage: "with PROMPT: the answer beside that of the same model in plain Go"},
 }

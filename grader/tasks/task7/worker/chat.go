@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -36,7 +37,9 @@ func (c *talk) flags() *flag.FlagSet {
 	f.StringVar(&c.choices.model, "model", "", "GGUF file, or folder of a Hugging Face model")
 	f.StringVar(&c.prompt, "prompt", "", asked.Chat.Of("prompt"))
 	f.StringVar(&c.system, "system", "", asked.Chat.Of("system"))
-	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's")
+	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's; go: none, plain Go")
+	f.StringVar(&c.weights, "weights", "", asked.Chat.Of("weights"))
+	f.StringVar(&c.cache, "cache", "", asked.Chat.Of("cache"))
 	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
 	f.IntVar(&c.tokens, "tokens", 0, asked.Chat.Of("tokens"))
 	f.IntVar(&c.positions, "positions", 0, asked.Chat.Of("positions"))
@@ -86,8 +89,10 @@ func talks(args []string) error {
 // check tells what is wrong with what was asked.
 func (c *talk) check() error {
 	switch {
-	case c.kernels != "own" && c.kernels != "given":
-		return fmt.Errorf("-kernels %s: want own or given", c.kernels)
+	case c.kernels != "own" && c.kernels != "given" && c.kernels != "go":
+		return fmt.Errorf("-kernels %s: want own, given or go", c.kernels)
+	case c.cache != "" && c.kernels != "go":
+		return errors.New("CACHE goes with KERNELS=go: the kernels of tasks 5 and 6 keep float32")
 	case c.choices.model == "":
 		return errors.New("MODEL is empty: want a GGUF file, or the folder of a Hugging Face model")
 	case c.once && strings.TrimSpace(c.prompt) == "":
@@ -102,6 +107,10 @@ func (c *talk) check() error {
 
 // session makes the model on the device, and tells how long a token takes where that is long.
 func (c *talk) session(show *bar) (s *chat.Session, closed func(), err error) {
+	if c.kernels == "go" {
+		s, err = c.inGo()
+		return s, func() {}, err
+	}
 	d, err := openDevice(c.device)
 	if err != nil {
 		return nil, nil, err
@@ -123,17 +132,10 @@ func (c *talk) session(show *bar) (s *chat.Session, closed func(), err error) {
 
 // on puts the model on a device.
 func (c *talk) on(d *counting) (*chat.Session, *llama3.Model, string, error) {
-	usual := func(n *int, gpu, simulator int) {
-		switch {
-		case *n > 0:
-		case d.Info().Kind == device.Sim:
-			*n = simulator
-		default:
-			*n = gpu
-		}
+	if d.Info().Kind == device.Sim {
+		c.tokens, c.positions = cmp.Or(c.tokens, 100), cmp.Or(c.positions, 512)
 	}
-	usual(&c.tokens, 300, 100)
-	usual(&c.positions, 2048, 512)
+	c.tokens, c.positions = cmp.Or(c.tokens, 300), cmp.Or(c.positions, 2048)
 	layer, k, about, err := c.parts(d)
 	if err != nil {
 		return nil, nil, "", err
@@ -142,7 +144,11 @@ func (c *talk) on(d *counting) (*chat.Session, *llama3.Model, string, error) {
 	if d.Info().Kind == device.Sim {
 		q, k.layers = device.QueueOf(d), k.layers.Alone() // no graph: the bar shows layer by layer how far a token is
 	}
-	m, err := llama3.NewModel(q, k.layers, c.model, llama3.Room{Positions: c.positions, Grouped: c.kernels == "given"}, layer, k.own)
+	w, err := c.rounded()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	m, err := llama3.NewModel(q, k.layers, w, llama3.Room{Positions: c.positions, Grouped: c.kernels == "given"}, layer, k.own)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,8 +13,11 @@ import (
 // besideReference sets the answer beside that of the same model in plain Go, which nobody's kernels have a part in.
 func (c *talk) besideReference() error {
 	yours := writer{name: "your kernels"}
-	if c.kernels == "given" {
+	switch {
+	case c.kernels == "given":
 		yours.name = "the course's kernels"
+	case c.kernels == "go":
+		yours.name = "plain Go, " + cmp.Or(c.weights, "float32") + ", cache " + cmp.Or(c.cache, "float32")
 	}
 	show := &bar{to: c.out, on: c.watched}
 	s, closed, err := c.session(show)

@@ -82,6 +82,30 @@ func TestAConversationOnAStudentsKernels(t *testing.T) {
 	assert.Contains(t, given, "with the course's own kernels")
 }
 
+// TestFormatsTalk: the layers' matrices as a format keeps them, on a student's kernels; and the cache, too, in plain Go.
+func TestFormatsTalk(t *testing.T) {
+	file := talker(t)
+	asks := func(change func(c *talk)) string {
+		out, err := conversation(t, file, "", func(c *talk) { c.reference, c.prompt, c.once, c.tokens = true, "what is it", true, 40; change(c) })
+		require.NoError(t, err)
+		return out
+	}
+	plain := asks(func(c *talk) { c.kernels = "go" })
+	assert.Contains(t, plain, "in plain Go, weights in float32, keys and values in float32\n")
+	assert.Contains(t, plain, "plain Go, float32, cache float32: the same 40 tokens as the reference\n")
+	for _, cache := range []string{"kivi", "int4"} {
+		assert.Contains(t, asks(func(c *talk) { c.kernels, c.cache = "go", cache }), "plain Go, float32, cache "+cache+": ")
+	}
+	assert.Contains(t, asks(func(c *talk) { c.kernels, c.cache, c.weights = "go", "kivi", "mxfp4" }), "plain Go, mxfp4, cache kivi: the first difference is token ")
+	on := asks(func(c *talk) { c.weights, c.tokens = "mxfp4", 8 })
+	assert.Contains(t, on, "with the kernels of tasks 4 and 5")
+	assert.Contains(t, on, "your kernels: the first difference is token ")
+	_, err := conversation(t, file, "what\n", func(c *talk) { c.weights = "int3" })
+	assert.ErrorContains(t, err, `there is no format "int3" of weights; there is int4, int4-zeros, mxfp4, nf4, nf4-double, nvfp4`)
+	_, err = conversation(t, file, "what\n", func(c *talk) { c.kernels, c.cache = "go", "int3" })
+	assert.ErrorContains(t, err, `there is no cache "int3"`)
+}
+
 // TestAnAnswerBesideTheReference, which says the same.
 func TestAnAnswerBesideTheReference(t *testing.T) {
 	out, err := conversation(t, talker(t), "", func(c *talk) { c.reference, c.prompt, c.once = true, "what", true })
@@ -98,7 +122,8 @@ func TestWhatCannotBeTalkedTo(t *testing.T) {
 		"PROMPT is empty":                       {"-model", file, "-prompt=  "},
 		"MODEL is empty":                        {},
 		"REF goes with PROMPT":                  {"-model", file, "-ref"},
-		"want own or given":                     {"-model", file, "-kernels", "mine"},
+		"want own, given or go":                 {"-model", file, "-kernels", "mine"},
+		"CACHE goes with KERNELS=go":            {"-model", file, "-cache", "kivi"},
 		"TOKENS and POSITIONS: want 1 at least": {"-model", file, "-tokens", "-1"},
 		"a temperature of -1":                   {"-model", file, "-temperature", "-1"},
 		"no such file or directory":             {"-model", "none.gguf"},
