@@ -107,6 +107,21 @@ class Handler(unittest.TestCase):
         many = jnp.stack([x, x + 1, x + 2])
         np.testing.assert_array_equal(jax.jit(jax.vmap(flashlab.jax.softmax))(many), 2 * many)
 
+    def test_shapes(self) -> None:
+        """What XLA is told of each output; the plan is another operation's, and nothing runs."""
+        self.plan.blocks = [dict(b, tensor=False) for b in self.plan.blocks]
+        given = lambda *shape, dtype=jnp.float32: jax.ShapeDtypeStruct(shape, dtype)
+        q, k, half = given(2, 4, 17, 64), given(2, 4, 113, 64), given(2, 4, 17, 64, dtype=jnp.float16)
+        for call, inputs, want in (
+            (flashlab.jax.gemm_nn, (given(3, 2, 5), given(3, 5, 7)), given(3, 2, 7)),
+            (flashlab.jax.gemm_nt, (given(3, 2, 5), given(3, 7, 5)), given(3, 2, 7)),
+            (flashlab.jax.rope_attention, (q, k, k, given(2, dtype=jnp.int32)), q),
+            (flashlab.jax.int8_attention, (half, half, half), half),
+        ):
+            out = jax.eval_shape(call, *inputs)
+            self.assertEqual((out.shape, out.dtype), (want.shape, want.dtype))
+        self.assertEqual([r.op for r in self.asked], ["gemm", "gemm", "rope_attention", "int8_attention"])
+
     def test_reload(self) -> None:
         x = jnp.ones((2, 5))
         self.softmax(x)
