@@ -4,11 +4,14 @@ import "flashlab/device"
 
 // A block of nvfp4.cu's kernels: threads of dequantise, four numbers each, and warps and rows of x of project.
 const (
-	readThreads = 256
-	readEach    = 4
-	warps       = 4
-	rowsOfX     = 8
+	twoLevelThreads = 256
+	twoLevelEach    = 4
+	twoLevelWarps   = 4
+	twoLevelRows    = 8
 )
+
+// blocksFor is how many blocks of a size n pieces of work need.
+func blocksFor(n, each int) int { return (n + each - 1) / each }
 
 // TwoLevel holds the kernels of NVFP4.
 type TwoLevel struct {
@@ -36,7 +39,7 @@ func (t *TwoLevel) DequantiseNVFP4(out device.Buffer[float32], w NVFP4, row int)
 	if err := w.Check(n, row); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D1(over(n, readThreads*readEach)), Block: device.D1(readThreads)}
+	l := device.Launch{Grid: device.D1(blocksFor(n, twoLevelThreads*twoLevelEach)), Block: device.D1(twoLevelThreads)}
 	return t.queue.Launch(t.dequantise, l, w.Codes, w.Scales, w.Tensor, out, n, row)
 }
 
@@ -48,6 +51,6 @@ func (t *TwoLevel) ProjectNVFP4(q, k, v, x Halves, w NVFP4, bias Halves, p Proje
 	if err := w.Check(p.Outputs()*p.Hidden, p.Hidden); err != nil {
 		return err
 	}
-	l := device.Launch{Grid: device.D2(over(p.Outputs(), warps), over(p.Rows(), rowsOfX)), Block: device.D1(32 * warps)}
+	l := device.Launch{Grid: device.D2(blocksFor(p.Outputs(), twoLevelWarps), blocksFor(p.Rows(), twoLevelRows)), Block: device.D1(32 * twoLevelWarps)}
 	return t.queue.Launch(t.project, l, x, w.Codes, w.Scales, w.Tensor, bias, q, k, v, p.Rows(), p.Hidden, p.Outputs(), p.Seq, p.Heads, p.KVHeads, p.Dim)
 }
