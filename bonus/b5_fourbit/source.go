@@ -9,11 +9,12 @@ import (
 	"flashlab/device"
 )
 
-// Source and RowSource are kernels.cu and row.cu, as Queue.Compile takes them. This file is provided:
+// Source, RowSource and NVFP4Source are kernels.cu, row.cu and nvfp4.cu, as Queue.Compile takes them. This file is provided:
 // the grader never takes a student's copy of it.
 var (
-	Source    = device.Source{Folder: "bonus/b5_fourbit", Name: "kernels.cu"}
-	RowSource = device.Source{Folder: "bonus/b5_fourbit", Name: "row.cu"}
+	Source      = device.Source{Folder: "bonus/b5_fourbit", Name: "kernels.cu"}
+	RowSource   = device.Source{Folder: "bonus/b5_fourbit", Name: "row.cu"}
+	NVFP4Source = device.Source{Folder: "bonus/b5_fourbit", Name: "nvfp4.cu"}
 )
 
 // NF4 are weights on the device: each is one of sixteen numbers, times the scale of its block. Blocks
@@ -30,10 +31,19 @@ type MXFP4 struct {
 	Scales device.Buffer[uint8] // E8M0: 2^(scale − 127), and 255 makes all of a block NaN
 }
 
-// NF4Block and MXFP4Block are how many numbers share a scale.
+// NVFP4 are weights on the device: E2M1 times two scales. Each row begins a block of 16; its last one may be
+// short. Codes go on without a gap from row to row.
+type NVFP4 struct {
+	Codes  device.Buffer[uint8]   // two a byte, the first in the low half
+	Scales device.Buffer[uint8]   // E4M3 with the sign 0, and 127 makes all of a block NaN
+	Tensor device.Buffer[float32] // one number, which multiplies all weights
+}
+
+// NF4Block, MXFP4Block and NVFP4Block are how many numbers share a scale.
 const (
 	NF4Block   = 64
 	MXFP4Block = 32
+	NVFP4Block = 16
 )
 
 // HiddenOf is what the numbers of a row of x are a multiple of.
@@ -57,10 +67,22 @@ func (w NF4) Check(count int) error {
 
 // Check is the same, for rows of so many numbers.
 func (w MXFP4) Check(count, row int) error {
-	if row < 1 || count%row != 0 {
-		return fmt.Errorf("MXFP4: %d numbers are no rows of %d", count, row)
+	return checkRows("MXFP4", count, row, w.Codes.Len(), w.Scales.Len(), MXFP4Block)
+}
+
+// Check is the same, for rows of so many numbers.
+func (w NVFP4) Check(count, row int) error {
+	if n := w.Tensor.Len(); n != 1 {
+		return fmt.Errorf("NVFP4: %d scales of the tensor, want 1", n)
 	}
-	return check("MXFP4", count, w.Codes.Len(), w.Scales.Len(), count/row*((row+MXFP4Block-1)/MXFP4Block))
+	return checkRows("NVFP4", count, row, w.Codes.Len(), w.Scales.Len(), NVFP4Block)
+}
+
+func checkRows(format string, count, row, codes, scales, block int) error {
+	if row < 1 || count%row != 0 {
+		return fmt.Errorf("%s: %d numbers are no rows of %d", format, count, row)
+	}
+	return check(format, count, codes, scales, count/row*((row+block-1)/block))
 }
 
 func check(format string, count, codes, scales, blocks int) error {

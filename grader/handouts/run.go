@@ -81,8 +81,9 @@ func (t *Tree) print(ctx context.Context, command string) (string, error) {
 	cmd.Dir = t.folder
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	// A make that started this one hands its variables to those below it: they are of no concern to a student's.
 	// What was compiled before, by content: the simulator's and the kernels' caches.
-	cmd.Env = append(os.Environ(), "FLASHLAB_CACHE="+filepath.Join(t.root, "out", "cache"), "FLASHLAB_ALL=", "FLASHLAB_FRESH=", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "FLASHLAB_CACHE="+filepath.Join(t.root, "out", "cache"), "FLASHLAB_ALL=", "FLASHLAB_FRESH=", "GOFLAGS=", "MAKEFLAGS=", "MFLAGS=", "MAKEOVERRIDES=")
 	err := cmd.Run()
 	if _, ended := err.(*exec.ExitError); ended && ctx.Err() == nil {
 		err = nil

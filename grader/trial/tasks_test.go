@@ -55,6 +55,11 @@ func TestSolutionsGetFullMarks(t *testing.T) {
 		assert.True(t, v.Full(), feedback(v))
 		assert.InDelta(t, measurable(task), most, 1e-9)
 		assert.InDelta(t, most, got, 1e-9)
+		for _, c := range v.Checks {
+			for _, p := range c.Parts {
+				assert.True(t, !c.Optional || p.NotMeasured != "" || p.Score == p.Max, "%s, which is optional: %s", c.ID, p.Name)
+			}
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ from .errors import ArgumentError, FlashlabError, KernelError, StubError
 from .planner import reload
 
 _TORCH = {
-    "attention": "ops", "decode": "ops", "softmax": "ops", "gemm_nn": "ops", "gemm_nt": "ops",
+    "attention": "ops", "rope_attention": "ops", "int8_attention": "ops", "decode": "ops", "softmax": "ops", "gemm_nn": "ops", "gemm_nt": "ops",
     "fused_qkv_attention": "qkv", "prepare_fused_qkv_weights": "qkv", "FusedQKVAttention": "qkv",
     "register": "hf", "synchronize": "call",
 }  # fmt: skip

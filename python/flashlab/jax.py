@@ -37,6 +37,24 @@ def attention(q: Any, k: Any, v: Any, causal: bool = False, *, source: str = "st
     return _attention(*_arrays("attention", q=q, k=k, v=v), bool(causal), source)
 
 
+def rope_attention(q: Any, k: Any, v: Any, start: Any, causal: bool = False, base: int = 10000, neighbours: bool = False, *,
+                   source: str = "student") -> jax.Array:  # fmt: skip
+    """Attention of rotated queries and keys: q [batch, heads, seqQ, dim], k and v [batch, heads, seqK, dim], float32: bonus task b1's kernel.
+
+    start is int32 [batch]: query i of sequence b has position start[b] + i, and key j position j. Nobody looks at it
+    before the kernel. With causal, a query sees the keys up to its own position. Pairs are a row's halves, or neighbours.
+    """
+    return _rope_attention(*_arrays("rope_attention", q=q, k=k, v=v, start=start), bool(causal), base, bool(neighbours), source)
+
+
+def int8_attention(q: Any, k: Any, v: Any, causal: bool = False, by_block: bool = True, *, source: str = "student") -> jax.Array:
+    """Attention by way of 8-bit codes: q [batch, heads, seqQ, dim], k and v [batch, kvHeads, seqK, dim], float16: bonus task b3's kernels.
+
+    Scales are of blocks of 64 rows, with k's mean taken off, or of a tensor, with a zero. dim is 64 or 128.
+    """
+    return _int8_attention(*_arrays("int8_attention", q=q, k=k, v=v), bool(causal), bool(by_block), source)
+
+
 def decode(q: Any, k: Any, v: Any, lengths: Any, *, source: str = "student") -> jax.Array:
     """One step against a cache: q [batch, heads, dim], k and v [batch, maxSeq, kvHeads, dim], lengths [batch].
 
@@ -51,8 +69,33 @@ def softmax(x: Any, axis: int = -1, *, source: str = "student") -> jax.Array:
     return _softmax(*_arrays("softmax", x=x), axis, source)
 
 
+def gemm_nn(a: Any, b: Any, *, source: str = "student") -> jax.Array:
+    """a · b: a […, m, k], b […, k, n], float32: task 2's kernel."""
+    return _gemm(*_arrays("gemm_nn", a=a, b=b), False, source)
+
+
+def gemm_nt(a: Any, b: Any, *, source: str = "student") -> jax.Array:
+    """a · bᵀ: a […, m, k], b […, n, k], float32: task 2's kernel."""
+    return _gemm(*_arrays("gemm_nt", a=a, b=b), True, source)
+
+
 def _attention_of(q, k, v, causal, source):
     return _call(source, shapes.attention(_Traced(q), _Traced(k), _Traced(v), causal), {"q": q, "k": k, "v": v}, q)
+
+
+def _rope_attention_of(q, k, v, start, causal, base, neighbours, source):
+    request = shapes.rope_attention(*map(_Traced, (q, k, v, start)), causal, base, neighbours)
+    return _call(source, request, {"q": q, "k": k, "v": v, "start": start}, q)
+
+
+def _int8_attention_of(q, k, v, causal, by_block, source):
+    return _call(source, shapes.int8_attention(*map(_Traced, (q, k, v)), causal, by_block), {"q": q, "k": k, "v": v}, q)
+
+
+def _gemm_of(a, b, trans_b, source):
+    request = shapes.gemm(_Traced(a), _Traced(b), trans_b)
+    out = jax.ShapeDtypeStruct((*a.shape[:-1], b.shape[-2 if trans_b else -1]), a.dtype)
+    return _call(source, request, {"a": a, "b": b}, out)
 
 
 def _decode_of(q, k, v, lengths, source):
@@ -65,6 +108,9 @@ def _softmax_of(x, axis, source):
 
 
 _attention = jax.jit(_attention_of, static_argnums=(3, 4))
+_rope_attention = jax.jit(_rope_attention_of, static_argnums=(4, 5, 6, 7))
+_int8_attention = jax.jit(_int8_attention_of, static_argnums=(3, 4, 5))
+_gemm = jax.jit(_gemm_of, static_argnums=(2, 3))
 _decode = jax.jit(_decode_of, static_argnums=4)
 _softmax = jax.jit(_softmax_of, static_argnums=(1, 2))
 
@@ -125,8 +171,8 @@ _replays: dict[tuple[int, int], Replay] = {}  # kept for good: compiled programs
 _planned: dict[tuple[str, Request], _Planned] = remembers({})
 
 
-def _call(source: str, request: Request, inputs: dict[str, jax.Array], like: jax.Array) -> jax.Array:
-    """The output is of the shape and type of one input."""
+def _call(source: str, request: Request, inputs: dict[str, jax.Array], like: jax.Array | jax.ShapeDtypeStruct) -> jax.Array:
+    """The output has the shape and type of another array."""
     key = source, request
     if key not in _planned:
         _planned[key] = _plan(source, request, (*inputs, "out"))

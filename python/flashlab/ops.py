@@ -31,6 +31,43 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, causal: bool, source: str) -> Te
     return out
 
 
+def rope_attention(q: Tensor, k: Tensor, v: Tensor, start: Tensor, causal: bool = False, base: int = 10000, neighbours: bool = False, *,
+                   source: str = "student") -> Tensor:  # fmt: skip
+    """Attention of rotated queries and keys: q [batch, heads, seqQ, dim], k and v [batch, heads, seqK, dim], float32: bonus task b1's kernel.
+
+    start is int32 [batch], on the GPU: query i of sequence b has position start[b] + i, and key j position j. Nobody
+    looks at it before the kernel. With causal, a query sees the keys up to its own position. Pairs are a row's halves,
+    or neighbours.
+    """
+    if not direct("rope_attention", q, k, v, start):
+        return torch.ops.flashlab.rope_attention(q, k, v, start, causal, base, neighbours, source)
+    return _rope_attention(q, k, v, start, causal, base, neighbours, source)
+
+
+def _rope_attention(q: Tensor, k: Tensor, v: Tensor, start: Tensor, causal: bool, base: int, neighbours: bool, source: str) -> Tensor:
+    out = torch.empty_like(q)
+    call(source, ("rope_attention", causal, base, neighbours), ("q", "k", "v", "start", "out"), (q, k, v, start), (out,),
+         lambda: shapes.rope_attention(q, k, v, start, causal, base, neighbours))  # fmt: skip
+    return out
+
+
+def int8_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, by_block: bool = True, *, source: str = "student") -> Tensor:
+    """Attention by way of 8-bit codes: q [batch, heads, seqQ, dim], k and v [batch, kvHeads, seqK, dim], float16: bonus task b3's kernels.
+
+    Scales are of blocks of 64 rows, with k's mean taken off, or of a tensor, with a zero. dim is 64 or 128.
+    """
+    if not direct("int8_attention", q, k, v):
+        return torch.ops.flashlab.int8_attention(q, k, v, causal, by_block, source)
+    return _int8_attention(q, k, v, causal, by_block, source)
+
+
+def _int8_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool, by_block: bool, source: str) -> Tensor:
+    out = torch.empty_like(q)
+    call(source, ("int8_attention", causal, by_block), ("q", "k", "v", "out"), (q, k, v), (out,),
+         lambda: shapes.int8_attention(q, k, v, causal, by_block))  # fmt: skip
+    return out
+
+
 def decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, *, source: str = "student") -> Tensor:
     """One step against a cache: q [batch, heads, dim], k and v [batch, maxSeq, kvHeads, dim], lengths [batch].
 
@@ -123,6 +160,16 @@ def _fake_attention(q, k, v, causal, source):
     return torch.empty_like(q)
 
 
+def _fake_rope_attention(q, k, v, start, causal, base, neighbours, source):
+    shapes.rope_attention(q, k, v, start, causal, base, neighbours)
+    return torch.empty_like(q)
+
+
+def _fake_int8_attention(q, k, v, causal, by_block, source):
+    shapes.int8_attention(q, k, v, causal, by_block)
+    return torch.empty_like(q)
+
+
 def _fake_decode(q, k, v, lengths, source):
     shapes.decode(q, k, v, lengths)
     return torch.empty_like(q)
@@ -144,6 +191,8 @@ def _fake_project(x, weight, bias, heads, kv_heads, source):
 
 
 _define("attention", _attention, _fake_attention)
+_define("rope_attention", _rope_attention, _fake_rope_attention)
+_define("int8_attention", _int8_attention, _fake_int8_attention)
 _define("decode", _decode, _fake_decode)
 _define("softmax", _softmax, _fake_softmax)
 _define("gemm", _gemm, _fake_gemm)

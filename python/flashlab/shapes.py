@@ -58,6 +58,18 @@ def _want(op: str, name: str, t: Any, want: tuple[int, ...], dims: str) -> None:
 def attention(q: Any, k: Any, v: Any, causal: bool) -> Request:
     op = "attention"
     dtype = _same(op, {"q": q, "k": k, "v": v}, ("float32", *HALVES))
+    sizes = _sizes(op, q, k, v, causal)
+    heads, kv_heads = sizes["heads"], sizes["kvHeads"]
+    if dtype == "float32" and heads != kv_heads:
+        raise ArgumentError(
+            f"{op}: task 4's kernel wants as many key heads as query heads, not {kv_heads} and {heads}: "
+            "repeat them with k.repeat_interleave(…, dim=1), or jnp.repeat(k, …, axis=1)"
+        )
+    return _request("flash" if dtype == "float32" else "halves", op, dtype, sizes)
+
+
+def _sizes(op: str, q: Any, k: Any, v: Any, causal: bool) -> dict[str, int]:
+    """Those of an attention, whose tensors fit together."""
     _rank(op, "q", q, "batch, heads, seqQ, dim")
     _rank(op, "k", k, "batch, kvHeads, seqK, dim")
     batch, heads, seq_q, dim = q.shape
@@ -66,13 +78,28 @@ def attention(q: Any, k: Any, v: Any, causal: bool) -> Request:
     _want(op, "v", v, tuple(k.shape), "batch, kvHeads, seqK, dim")
     if heads % kv_heads:
         raise ArgumentError(f"{op}: {heads} query heads cannot share {kv_heads} key heads evenly")
-    if dtype == "float32" and heads != kv_heads:
-        raise ArgumentError(
-            f"{op}: task 4's kernel wants as many key heads as query heads, not {kv_heads} and {heads}: "
-            "repeat them with k.repeat_interleave(…, dim=1), or jnp.repeat(k, …, axis=1)"
-        )
-    sizes = dict(batch=batch, heads=heads, kvHeads=kv_heads, seqQ=seq_q, seqK=seq_k, dim=dim, causal=int(bool(causal)))
-    return _request("flash" if dtype == "float32" else "halves", op, dtype, sizes)
+    return dict(batch=batch, heads=heads, kvHeads=kv_heads, seqQ=seq_q, seqK=seq_k, dim=dim, causal=int(bool(causal)))
+
+
+def rope_attention(q: Any, k: Any, v: Any, start: Any, causal: bool, base: int, neighbours: bool) -> Request:
+    op = "rope_attention"
+    _same(op, {"q": q, "k": k, "v": v}, ("float32",))
+    _same(op, {"start": start}, ("int32",))
+    if start.device != q.device:
+        raise ArgumentError(f"{op}: start is on {start.device} and q on {q.device}: move them to one GPU")
+    sizes = _sizes(op, q, k, v, causal)
+    if sizes["heads"] != sizes["kvHeads"]:
+        raise ArgumentError(f"{op}: task b1's kernel wants as many key heads as query heads, not {sizes['kvHeads']} and {sizes['heads']}: repeat them")
+    _want(op, "start", start, (sizes["batch"],), "batch")
+    if base != int(base) or base < 2:
+        raise ArgumentError(f"{op}: base is {base}: want a whole number above 1, such as 10000")
+    return _request("rope", op, "float32", sizes | dict(base=int(base), neighbours=int(bool(neighbours))))
+
+
+def int8_attention(q: Any, k: Any, v: Any, causal: bool, by_block: bool) -> Request:
+    op = "int8_attention"
+    dtype = _same(op, {"q": q, "k": k, "v": v}, ("float16",))
+    return _request("codes", op, dtype, _sizes(op, q, k, v, causal) | dict(byBlock=int(bool(by_block))))
 
 
 def decode(q: Any, k: Any, v: Any, lengths: Any) -> Request:

@@ -107,6 +107,21 @@ class Handler(unittest.TestCase):
         many = jnp.stack([x, x + 1, x + 2])
         np.testing.assert_array_equal(jax.jit(jax.vmap(flashlab.jax.softmax))(many), 2 * many)
 
+    def test_shapes(self) -> None:
+        """What XLA is told of each output; the plan is another operation's, and nothing runs."""
+        self.plan.blocks = [dict(b, tensor=False) for b in self.plan.blocks]
+        given = lambda *shape, dtype=jnp.float32: jax.ShapeDtypeStruct(shape, dtype)
+        q, k, half = given(2, 4, 17, 64), given(2, 4, 113, 64), given(2, 4, 17, 64, dtype=jnp.float16)
+        for call, inputs, want in (
+            (flashlab.jax.gemm_nn, (given(3, 2, 5), given(3, 5, 7)), given(3, 2, 7)),
+            (flashlab.jax.gemm_nt, (given(3, 2, 5), given(3, 7, 5)), given(3, 2, 7)),
+            (flashlab.jax.rope_attention, (q, k, k, given(2, dtype=jnp.int32)), q),
+            (flashlab.jax.int8_attention, (half, half, half), half),
+        ):
+            out = jax.eval_shape(call, *inputs)
+            self.assertEqual((out.shape, out.dtype), (want.shape, want.dtype))
+        self.assertEqual([r.op for r in self.asked], ["gemm", "gemm", "rope_attention", "int8_attention"])
+
     def test_reload(self) -> None:
         x = jnp.ones((2, 5))
         self.softmax(x)
@@ -193,6 +208,29 @@ class Numbers(unittest.TestCase):
                 with self.subTest(dtype=dtype.__name__, length=length):
                     got = flashlab.jax.decode(q, k, v, jnp.full(3, length, jnp.int32), **SOLUTION)
                     self.near(got[:, :, None], jaxs_own(q[:, :, None], k4, v4), exact(q[:, :, None], k4, v4))
+
+    def test_products(self) -> None:
+        a, b = self.random(2, 17, 113), self.random(2, 113, 5)
+        truth = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+        with jax.default_matmul_precision("highest"):
+            self.near(flashlab.jax.gemm_nn(a, b, **SOLUTION), a @ b, truth)
+            self.near(flashlab.jax.gemm_nt(a, b.swapaxes(1, 2), **SOLUTION), a @ b, truth)
+
+    def test_rope_attention(self) -> None:
+        """At position 0 alone nothing turns; a shift of all positions changes no score, as a whole row's does."""
+        q, k, v = (self.random(2, 3, 1, 64) for _ in range(3))
+        at = jnp.array([0, 0], jnp.int32)
+        self.near(flashlab.jax.rope_attention(q, k, v, at, True, **SOLUTION), jaxs_own(q, k, v), exact(q, k, v))
+        q, k, v = (self.random(2, 3, n, 64) for n in (17, 130, 130))
+        whole = flashlab.jax.rope_attention(jnp.concatenate([k[:, :, :113], q], 2), k, v, at, True, **SOLUTION)
+        part = flashlab.jax.rope_attention(q, k, v, at + 113, True, **SOLUTION)
+        np.testing.assert_allclose(whole[:, :, 113:], part, rtol=1e-4, atol=1e-5)
+
+    def test_int8_attention(self) -> None:
+        q, k, v = (self.random(2, 2, n, 64, dtype=jnp.float16) for n in (113, 257, 257))
+        for by_block in True, False:
+            got, truth = flashlab.jax.int8_attention(q, k, v, True, by_block, **SOLUTION), exact(q, k, v, True)
+            self.assertLess(np.linalg.norm(np.asarray(got, np.float64) - truth) / np.linalg.norm(truth), 0.03)
 
     def test_softmax(self) -> None:
         for n in 1, 2, 17, 113, 1000:

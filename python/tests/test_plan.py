@@ -35,6 +35,9 @@ class Plans(unittest.TestCase):
         for request, names in (
             (shapes.attention(float_, float_, float_, True), {"q", "k", "v", "out"}),
             (shapes.attention(h, h, h, False), {"q", "k", "v", "out"}),
+            (shapes.rope_attention(*[tensor(2, 3, 17, 64)] * 3, tensor(2, dtype="int32"), True, 10000, False), {"q", "k", "v", "start", "out"}),
+            (shapes.int8_attention(h, h, h, True, True), {"q", "k", "v", "out"}),
+            (shapes.int8_attention(h, h, h, False, False), {"q", "k", "v", "out"}),
             (shapes.decode(tensor(2, 8, 64), cache, cache, tensor(2, dtype="int32")), {"q", "k", "v", "lengths", "out"}),
             (shapes.decode(tensor(2, 8, 64, **half), *[tensor(2, 100, 2, 64, **half)] * 2, tensor(2, dtype="int32")), {"q", "k", "v", "lengths", "out"}),
             (shapes.softmax(tensor(17, 113), -1), {"x", "out"}),

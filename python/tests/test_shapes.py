@@ -35,6 +35,22 @@ class Shapes(unittest.TestCase):
         self.refused("repeat_interleave", shapes.attention, q, *[tensor(2, 2, 17, 64)] * 2, True)
         self.refused("cannot share 3 key heads", shapes.attention, q, *[tensor(2, 3, 17, 64)] * 2, True)
 
+    def test_rope_attention(self) -> None:
+        q, start = tensor(2, 4, 17, 64), tensor(2, dtype="int32")
+        request = shapes.rope_attention(q, q, q, start, True, 500000, True)
+        self.assertEqual((request.program, dict(request.sizes)["base"], dict(request.sizes)["neighbours"]), ("rope", 500000, 1))
+        self.refused("takes float32", shapes.rope_attention, *[tensor(2, 4, 17, 64, dtype="float16")] * 3, start, True, 10000, False)
+        self.refused("start is int32 [3], want [batch]", shapes.rope_attention, q, q, q, tensor(3, dtype="int32"), True, 10000, False)
+        self.refused("as many key heads as query heads, not 2 and 4", shapes.rope_attention, q, *[tensor(2, 2, 17, 64)] * 2, start, True, 10000, False)
+        self.refused("base is 1.5: want a whole number", shapes.rope_attention, q, q, q, start, True, 1.5, False)
+
+    def test_int8_attention(self) -> None:
+        q, k = tensor(2, 4, 17, 64, dtype="float16"), tensor(2, 2, 5, 64, dtype="float16")
+        request = shapes.int8_attention(q, k, k, False, True)
+        self.assertEqual((request.program, dict(request.sizes)["kvHeads"], dict(request.sizes)["byBlock"]), ("codes", 2, 1))
+        self.refused("takes float16", shapes.int8_attention, *[tensor(2, 4, 17, 64)] * 3, False, True)
+        self.refused("cannot share 3 key heads", shapes.int8_attention, q, *[tensor(2, 3, 17, 64, dtype="float16")] * 2, False, True)
+
     def test_decode(self) -> None:
         q, k, n = tensor(2, 8, 64), tensor(2, 100, 2, 64), tensor(2, dtype="int32")
         self.assertEqual(dict(shapes.decode(q, k, k, n).sizes), dict(batch=2, heads=8, kvHeads=2, maxSeq=100, dim=64))

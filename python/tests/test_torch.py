@@ -35,6 +35,8 @@ class Operators(unittest.TestCase):
             q, cache = torch.empty(2, 4, 17, 64, device="cuda"), torch.empty(2, 9, 4, 64, device="cuda")
             lengths = torch.empty(2, dtype=torch.int32, device="cuda")
             self.assertEqual(flashlab.attention(q, q, q, True).shape, q.shape)
+            self.assertEqual(flashlab.rope_attention(q, q, q, lengths, True).shape, q.shape)
+            self.assertEqual(flashlab.int8_attention(*[q.half()] * 3).shape, q.shape)
             self.assertEqual(flashlab.decode(q[:, :, 0].contiguous(), cache, cache, lengths).shape, (2, 4, 64))
             self.assertEqual(flashlab.softmax(q, 1).shape, q.shape)
             self.assertEqual(flashlab.gemm_nt(q, q).shape, (2, 4, 17, 17))
@@ -69,6 +71,15 @@ def plain(q, k, v, causal=False, **_):
         sees = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril(k.shape[2] - q.shape[2])
         scores = scores.masked_fill(~sees, -torch.inf)
     return scores.softmax(-1) @ v
+
+
+def rotated(x, positions, neighbours):
+    """x [batch, heads, seq, dim] with each pair of a row turned by its angle."""
+    pairs = x.shape[-1] // 2
+    angles = (positions[:, :, None] * 10000 ** (-torch.arange(pairs, device=x.device).double() / pairs))[:, None]
+    a, b = (x[..., ::2], x[..., 1::2]) if neighbours else (x[..., :pairs], x[..., pairs:])
+    turned = a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()
+    return torch.stack(turned, -1).flatten(-2) if neighbours else torch.cat(turned, -1)
 
 
 def plain_step(q, k, v, lengths, **_):
@@ -136,6 +147,26 @@ class Numbers(unittest.TestCase):
                 k, v = (torch.randn(2, 2, seq_k, dim, device="cuda").to(dtype) for _ in range(2))
                 for causal in False, True:
                     self.near(flashlab.attention(q, k, v, causal, **SOLUTION), plain(q.double(), k.double(), v.double(), causal))
+
+    def test_rope_attention(self) -> None:
+        """The causal mask goes by positions: keys up to start + i."""
+        start = torch.tensor([0, 113], dtype=torch.int32, device="cuda")
+        q = torch.randn(2, 3, 17, 64, device="cuda")
+        k, v = (torch.randn(2, 3, 130, 64, device="cuda") for _ in range(2))
+        for neighbours in False, True:
+            at = start[:, None].double() + torch.arange(17, device="cuda")
+            to = torch.arange(130, device="cuda").double().expand(2, -1)
+            scores = rotated(q.double(), at, neighbours) @ rotated(k.double(), to, neighbours).mT / 8
+            scores = scores.masked_fill(to[:, None, None, :] > at[:, None, :, None], -torch.inf)
+            self.near(flashlab.rope_attention(q, k, v, start, True, neighbours=neighbours, **SOLUTION), scores.softmax(-1) @ v.double())
+
+    def test_int8_attention(self) -> None:
+        """Codes of 8 bits are off by a hundredth or so."""
+        for by_block in True, False:
+            q = torch.randn(2, 4, 113, 64, device="cuda").half()
+            k, v = (torch.randn(2, 2, 257, 64, device="cuda").half() for _ in range(2))
+            got, truth = flashlab.int8_attention(q, k, v, True, by_block, **SOLUTION), plain(q.double(), k.double(), v.double(), True)
+            self.assertLess(float((got.double() - truth).norm() / truth.norm()), 0.03)
 
     def test_decode(self) -> None:
         for dtype in torch.float32, torch.float16, torch.bfloat16:

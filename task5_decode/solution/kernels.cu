@@ -15,7 +15,9 @@
 #include <early.h> // decode.go launches these kernels early
 
 #define THREADS 256
+#ifndef KEYS   // tiles.go tries others
 #define KEYS 4 // that a group loads at a time
+#endif
 
 // The four numbers of a row that are this lane's, zeros beyond dim. They are neighbours
 // if rows start at multiples of 16 bytes (wide), else LANES apart: either way

@@ -79,7 +79,8 @@ func Read(root string, tasks []*rubric.Task) (o Of, err error) {
 	return o, nil
 }
 
-// filesOf are a version's: the student's files as it has them, and kernels that the task provides.
+// filesOf are a version's: the student's files as it has them, and kernels that the task provides. What nothing timed
+// runs is not among them.
 func filesOf(root string, t *rubric.Task, version string) (files []gate.File, err error) {
 	if version != "" {
 		files, err = build.VersionFiles(root, t, version)
@@ -93,7 +94,7 @@ func filesOf(root string, t *rubric.Task, version string) (files []gate.File, er
 			files, err = add(files, root, t.Dir, name, err)
 		}
 	}
-	return files, err
+	return slices.DeleteFunc(files, func(f gate.File) bool { return slices.Contains(t.Bench.Untimed, f.Name) }), err
 }
 
 func add(files []gate.File, root, dir, name string, err error) ([]gate.File, error) {

@@ -52,6 +52,7 @@ func TestCommentsAndLinesDoNotCount(t *testing.T) {
 		"no blanks":              {"i < n", "i<n"},
 		"a line goes on":         {"((x) + (x))", "\\\n    ((x) + (x))"},
 		"blanks in a directive":  {"#define TWICE(x) ((x)", "#define   TWICE(x)   ((x)"},
+		"a macro's default":      {"#define TWICE(x) ((x) + (x))\n", "#ifndef TWICE\n#define TWICE(x) ((x) + (x))\n#endif\n"},
 		"included once, not two": {"#include \"tile.cuh\"\n", "#include \"tile.cuh\"\n#include \"tile.cuh\"\n"},
 	} {
 		assert.Equal(t, was, hashOf(t, strings.Replace(kernel, change[0], change[1], 1), header), what)
@@ -68,6 +69,8 @@ func TestCodeCounts(t *testing.T) {
 		"the branch of a bit":  {"int i = threadIdx.x;", "int i = threadIdx.y;"},
 		"a condition":          {"#if BITS == 8", "#if BITS == 4"},
 		"a macro":              {"((x) + (x))", "(2 * (x))"},
+		"a default of another": {"#define TWICE(x) ((x) + (x))\n", "#ifndef TWO\n#define TWICE(x) ((x) + (x))\n#endif\n"},
+		"another default":      {"#define TWICE(x) ((x) + (x))\n", "#ifndef TWICE\n#define TWICE(x) (3 * (x))\n#endif\n"},
 		"a string":             {`"// no comment"`, `"// a comment"`},
 		"what is commented":    {"if (i < n) to", "// if (i < n) to"},
 		"a header of the tool": {"<cuda_fp16.h>", "<cuda_bf16.h>"},

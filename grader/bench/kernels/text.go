@@ -14,13 +14,21 @@ type texts func(name string) string
 var include = regexp.MustCompile(`^# ?include ?["<]([^">]+)[">]$`)
 
 // cuda is a file as it counts: without comments, one blank between tokens, and with the course's headers where they
-// are included, each once. No directive is evaluated. Which branch of an #if is compiled depends on macros that Go
+// are included, each once. A macro's default counts as its definition: where Go defines it, Go's text tells. No other directive is evaluated. Which branch of an #if is compiled depends on macros that Go
 // defines at run time and on the compiler's own, which are others on another machine: so all branches count.
 func cuda(text string, find texts) string {
 	var out strings.Builder
 	expand(&out, text, find, map[string]bool{})
-	return out.String()
+	return defaults.ReplaceAllStringFunc(out.String(), func(lines string) string {
+		if m := defaults.FindStringSubmatch(lines); m[1] == m[3] {
+			return m[2]
+		}
+		return lines
+	})
 }
+
+// defaults are a macro's definition for where nobody has defined it.
+var defaults = regexp.MustCompile(`\n#ifndef (\w+)\n(\n#define (\w+)[^\n]*\n)\n#endif\n`)
 
 func expand(out *strings.Builder, text string, find texts, seen map[string]bool) {
 	for line := range strings.Lines(strings.ReplaceAll(bare(text), "\\\n", " ")) {

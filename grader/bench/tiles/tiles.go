@@ -66,7 +66,11 @@ func Parts(tried []verdict.Tuned, about string, gpu bool) figure.Figure {
 			at.Y = float64(t.Time.Nanoseconds()) / 1e3
 		}
 		if at.Y > 0 { // the axes are logarithmic
-			f.Add("a step", figure.Line, at)
+			name := "a step"
+			if t.Tiles.Keys > 0 {
+				name = fmt.Sprintf("tiles of %d keys", t.Tiles.Keys)
+			}
+			f.Add(name, figure.Line, at)
 		}
 	}
 	return f

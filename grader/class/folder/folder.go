@@ -50,13 +50,20 @@ func (f *Folder) Open() (root string, all []*rubric.Task, s batch.Settings, err 
 	return
 }
 
-// Rubrics are those of all tasks, as the variant has them that course.toml chooses; "" is no course.toml.
+// Rubrics are those of all tasks, as the variant has them that course.toml chooses; "" is no course.toml. They have the
+// checks that have points: a class is graded on no other.
 func Rubrics(root, file string) (all []*rubric.Task, err error) {
 	year, err := Year(root, file)
 	if err != nil {
 		return nil, err
 	}
-	return rubric.LoadVariant(root, year.Variant)
+	if all, err = rubric.LoadVariant(root, year.Variant); err != nil {
+		return nil, err
+	}
+	for i, t := range all {
+		all[i] = t.Scored()
+	}
+	return all, nil
 }
 
 // Released is what course.toml says of a release.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/grader/grading/rubric"
+	"flashlab/internal/repo"
 )
 
 // TestEachClassMeetsHiddenCasesOfItsOwn: those of its seed, every time that the folder is opened.
@@ -36,4 +37,27 @@ func TestEachClassMeetsHiddenCasesOfItsOwn(t *testing.T) {
 	assert.Len(t, next, len(this))
 	assert.NotEqual(t, this, next)
 	assert.Equal(t, this, drawn("this year's"))
+}
+
+// TestAClassIsNotGradedOnOptionalChecks: what has no points is asked of nobody.
+func TestAClassIsNotGradedOnOptionalChecks(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	all, err := rubric.LoadAll(root)
+	require.NoError(t, err)
+	optional := func(all []*rubric.Task) (n int) {
+		for _, task := range all {
+			for _, c := range task.Checks {
+				if c.Optional {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	assert.Positive(t, optional(all))
+	of, err := Rubrics(root, "")
+	require.NoError(t, err)
+	assert.Zero(t, optional(of))
+	assert.Len(t, of, len(all))
 }

@@ -116,15 +116,20 @@ func (w *watching) once(ctx context.Context, root string, task *rubric.Task, dev
 }
 
 // first is the first case of a verdict that is wrong or has a finding, and that one may run by its name; "" if there is none.
+// Optional checks count where they are all that was asked for.
 func first(v verdict.Verdict) string {
-	for _, c := range v.Checks {
+	checks := verdict.Scored(v.Checks)
+	if len(checks) == 0 {
+		checks = v.Checks
+	}
+	for _, c := range checks {
 		for _, k := range c.Cases {
 			if !k.Passed && !k.Hidden {
 				return c.ID + "/" + k.Name
 			}
 		}
 	}
-	for _, c := range v.Checks {
+	for _, c := range checks {
 		for _, f := range c.Findings {
 			if f.Case != "" {
 				return c.ID + "/" + f.Case

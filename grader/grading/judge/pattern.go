@@ -104,7 +104,7 @@ func General(t Truth, got []float32, j Judgement) string {
 		return fmt.Sprintf("the values are nearly right: more rounding than %v inputs and float32 sums explain. Is a sum kept in 16 bits, or something rounded twice?", t.Type)
 	}
 	if t.LikeRounding(got, j) {
-		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits?"
+		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits: a sum in a half, say?"
 	}
 	if j.Error < 1e-2 {
 		return spread(t, got, j.Bound) + ": by little, and the others are right. Rounding would show in all rows. What do these have in common: their keys, a tile's edge, large scores?"

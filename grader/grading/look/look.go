@@ -44,7 +44,7 @@ func At(ctx context.Context, z handin.Zip, root string, t *rubric.Task, devices 
 		return l, nil
 	}
 	passed, cases := 0, 0
-	for _, c := range v.Checks {
+	for _, c := range verdict.Scored(v.Checks) {
 		for _, k := range c.Cases {
 			cases++
 			if k.Passed {

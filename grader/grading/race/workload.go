@@ -26,6 +26,7 @@ type Workload struct {
 	// Traffic says that the workload is bound by memory: what matters is its
 	// percentage of the copy rate.
 	Traffic bool
+	Tiles   problem.Tiles // that code is made for anew; the zero value is for the code as it is
 }
 
 // Of is a workload that a task's rubric names.
@@ -57,6 +58,7 @@ func (w Workload) Case(all judge.Ops, small bool) (judge.Op, problem.Problem, er
 	if err != nil {
 		return op, c, fmt.Errorf("the workload %s: %w", w.Name, err)
 	}
+	c.Tiles = w.Tiles
 	return op, c, nil
 }
 

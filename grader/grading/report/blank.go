@@ -55,7 +55,11 @@ func emptyTask(t *rubric.Task) string {
 	var b strings.Builder
 	b.WriteString("Not graded yet.\n\n| check | points | |\n| --- | --- | --- |\n")
 	for _, c := range t.Checks {
-		fmt.Fprintf(&b, "| %s | – of %s | |\n", c.Title, Points(c.Points))
+		points := "– of " + Points(c.Points)
+		if c.Optional {
+			points = "–"
+		}
+		fmt.Fprintf(&b, "| %s | %s | |\n", c.Title, points)
 	}
 	return b.String()
 }

@@ -87,7 +87,7 @@ func ForGradescope(verdicts []verdict.Verdict) Gradescope {
 		for _, h := range v.Held {
 			g.ExtraData.Held = append(g.ExtraData.Held, fmt.Sprintf("Task %s, %s: %s", v.Task, h.Check, verdict.Awaiting))
 		}
-		for i, c := range v.Checks {
+		for i, c := range verdict.Scored(v.Checks) {
 			for _, p := range c.Parts {
 				name := fmt.Sprintf("Task %s, %s: %s", v.Task, c.Title, p.Name)
 				if p.NotMeasured != "" {

@@ -29,7 +29,7 @@ func block(v verdict.Verdict, say func(verdict.Found) []string) string {
 	}
 	b.WriteString("| check | points | |\n| --- | --- | --- |\n")
 	for _, c := range v.Checks {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Title, tallyOf(c.Parts, held(c)), cell(says(c)))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Title, tallyOf(c), cell(says(c)))
 	}
 	b.WriteString("\n")
 	if lines := wrong(v, say); len(lines) > 0 {
@@ -59,7 +59,7 @@ func says(c verdict.Check) string {
 	var all []string
 	for _, p := range c.Parts {
 		if lost(p) {
-			all = append(all, fmt.Sprintf("%s %s: %s", p.Name, share(p), note(p)))
+			all = append(all, fmt.Sprintf("%s: %s", strings.TrimSpace(p.Name+" "+shareOf(verdict.Verdict{}, c, p)), note(p)))
 			all = append(all, Reasons(c, p)...)
 		}
 	}
@@ -68,7 +68,10 @@ func says(c verdict.Check) string {
 			all = append(all, p.Note)
 		}
 	}
-	return strings.Join(append(all, beside(c.Parts)...), "; ")
+	if !c.Optional {
+		all = append(all, beside(c.Parts)...)
+	}
+	return strings.Join(all, "; ")
 }
 
 // cell keeps a text inside a cell of a table, and away from our markers.

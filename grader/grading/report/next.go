@@ -58,7 +58,7 @@ func aHint(v verdict.Verdict) string {
 		return ""
 	}
 	for _, c := range inTurn(v) {
-		if number, _, ok := strings.Cut(c.Title, " "); ok && !tallyOf(c.Parts, held(c)).full() {
+		if number, _, ok := strings.Cut(c.Title, " "); ok && !tallyOf(c).full() {
 			return fmt.Sprintf(" (a hint: make hint TASK=%s HINT=%s)", v.Task, number)
 		}
 	}
@@ -66,12 +66,13 @@ func aHint(v verdict.Verdict) string {
 }
 
 // inTurn are a task's checks in the order in which a student should look at them. The warm-up's puzzles are done one by
-// one, and two of them are given, and wrong.
+// one, and two of them are given, and wrong. Optional checks come last.
 func inTurn(v verdict.Verdict) []verdict.Check {
 	if v.Task.WarmUp() {
 		return v.Checks
 	}
-	return wrongFirst(v.Checks)
+	optional := slices.DeleteFunc(slices.Clone(v.Checks), func(c verdict.Check) bool { return !c.Optional })
+	return append(wrongFirst(verdict.Scored(v.Checks)), optional...)
 }
 
 // mend names the first thing in a task that costs points, and what helps with it.
@@ -82,8 +83,8 @@ func mend(v verdict.Verdict) string {
 	}
 	for _, c := range inTurn(v) {
 		groups, hidden := Failures(c)
-		switch t := tallyOf(c.Parts, held(c)); {
-		case t.full() || t.held || t.most == 0:
+		switch t := tallyOf(c); {
+		case t.full() || t.held || t.most == 0 && !onlyOptional(v):
 			continue
 		case idle(c) == stillTheStub:
 			return fmt.Sprintf("%s is still the stub: %s says where to start", c.Title, handout)

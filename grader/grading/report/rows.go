@@ -28,7 +28,7 @@ const barWidth = 10
 type tally struct {
 	got, most float64
 	held      bool
-	warmUp    bool // without points: done or not
+	unscored  bool // without points: done or not
 }
 
 func (t tally) full() bool { return t.most > 0 && t.got >= t.most-1e-9 && !t.held }
@@ -71,17 +71,20 @@ func (t tally) String() string {
 	switch {
 	case t.most == 0:
 		return "–"
-	case t.warmUp && t.full():
+	case t.unscored && t.full():
 		return "done"
-	case t.warmUp:
+	case t.unscored:
 		return "not yet"
 	}
 	return Points(t.got) + " of " + Points(t.most)
 }
 
-func tallyOf(parts []verdict.Part, held bool) tally {
-	t := tally{held: held}
-	for _, p := range parts {
+func tallyOf(c verdict.Check) tally {
+	t := tally{held: held(c), unscored: c.Optional}
+	if c.Optional && idle(c) != "" {
+		return t // asked of nobody, and not begun
+	}
+	for _, p := range c.Parts {
 		if p.NotMeasured == "" {
 			t.got += p.Score
 			t.most += p.Max

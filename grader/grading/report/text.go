@@ -65,14 +65,17 @@ func (p Printer) Verdict(v verdict.Verdict) {
 func (p Printer) checks(v verdict.Verdict) string {
 	var all []row
 	for _, c := range v.Checks {
-		r := row{title: c.Title, points: tallyOf(c.Parts, held(c)), says: strings.Join(beside(c.Parts), ", ")}
-		r.points.warmUp = v.Task.WarmUp()
+		r := row{title: c.Title, points: tallyOf(c)}
+		r.points.unscored = unscored(v, c)
+		if !c.Optional {
+			r.says = strings.Join(beside(c.Parts), ", ")
+		}
 		if idle := idle(c); idle != "" && !p.Details {
 			r.says = idle // its parts say nothing more
 		} else {
 			for _, one := range c.Parts {
 				if p.Details || lost(one) {
-					r.parts = append(r.parts, part{one.Name, shareOf(v, one), note(one)})
+					r.parts = append(r.parts, part{one.Name, shareOf(v, c, one), note(one)})
 				}
 				for _, says := range Reasons(c, one) {
 					r.parts = append(r.parts, part{"", "", says})
@@ -172,9 +175,12 @@ func share(p verdict.Part) string {
 	return Points(p.Score) + " of " + Points(p.Max)
 }
 
-// shareOf is nothing in the warm-up.
-func shareOf(v verdict.Verdict, p verdict.Part) string {
-	if v.Task.WarmUp() {
+// unscored tells whether a check has no points: it is done or not.
+func unscored(v verdict.Verdict, c verdict.Check) bool { return v.Task.WarmUp() || c.Optional }
+
+// shareOf is nothing where there are no points.
+func shareOf(v verdict.Verdict, c verdict.Check, p verdict.Part) string {
+	if unscored(v, c) {
 		return ""
 	}
 	return share(p)
@@ -200,6 +206,9 @@ func (p Printer) total(v verdict.Verdict) string {
 	if v.Task.WarmUp() {
 		line = fmt.Sprintf("Task %s: %d of %d puzzles done", v.Task, done(v), len(v.Checks))
 	}
+	if onlyOptional(v) {
+		line = fmt.Sprintf("Task %s: %d of %d optional checks done; they have no points", v.Task, done(v), len(v.Checks))
+	}
 	colour := text.FgRed
 	if v.Full() {
 		colour = text.FgGreen
@@ -207,10 +216,15 @@ func (p Printer) total(v verdict.Verdict) string {
 	return p.colour(line, text.Bold, colour)
 }
 
+// onlyOptional tells whether nothing else was asked for.
+func onlyOptional(v verdict.Verdict) bool {
+	return len(v.Checks) > 0 && len(verdict.Scored(v.Checks)) == 0
+}
+
 // done is how many checks are full.
 func done(v verdict.Verdict) (n int) {
 	for _, c := range v.Checks {
-		if tallyOf(c.Parts, held(c)).full() {
+		if tallyOf(c).full() {
 			n++
 		}
 	}
@@ -220,7 +234,7 @@ func done(v verdict.Verdict) (n int) {
 // measuredHere says what this run could not measure: " measured here; 3 need a GPU, 0.2 hidden".
 func measuredHere(checks []verdict.Check) string {
 	var parts []verdict.Part
-	for _, c := range checks {
+	for _, c := range verdict.Scored(checks) {
 		parts = append(parts, c.Parts...)
 	}
 	out := left(parts)

@@ -16,6 +16,9 @@ func (p Printer) Tuning(tried []verdict.Tuned, gpu bool) {
 	choice, rate := "queries×keys", "TFLOP/s"
 	if len(tried) > 0 && tried[0].Parts > 0 {
 		choice, rate = "parts", "TB/s"
+		if tried[0].Tiles.Keys > 0 {
+			choice = "keys, parts"
+		}
 	}
 	if gpu {
 		t.AppendHeader(table.Row{choice, "time", rate, ""})
@@ -26,6 +29,9 @@ func (p Printer) Tuning(tried []verdict.Tuned, gpu bool) {
 		name, speed := one.Tiles.String(), fmt.Sprintf("%.1f", one.TFLOPS)
 		if one.Parts > 0 {
 			name, speed = fmt.Sprint(one.Parts), fmt.Sprintf("%.2f", one.TBps)
+			if one.Tiles.Keys > 0 {
+				name = fmt.Sprintf("%d, %d", one.Tiles.Keys, one.Parts)
+			}
 		}
 		switch {
 		case one.Wrong != "":

@@ -13,6 +13,7 @@ type Bench struct {
 	Table    []Workload // of the reference's page
 	Versions []Workload // what versions of the solution are compared on, one for each kind of kernel
 	Ladders  []Ladder   `toml:"ladder"`
+	Untimed  []string   // of the task's files, those that nothing timed runs: no row of the page goes stale with them
 }
 
 // Workload is one thing to time.

@@ -15,7 +15,7 @@ type Parts struct{ Correctness, Hidden, Safety, Traffic, Banks, Speed float64 }
 // Parts cuts a check's points by its shares, and the hidden cases' part out of correctness by their
 // weight. Each part is rounded to a multiple of 0.05: first down, but to at least one step; then the
 // parts that lost most by it get a step more, until the sum is right. Among equals, the larger part
-// comes first.
+// comes first. An optional check's are shares of one point, which is in no total and shown to nobody.
 func (t *Task) Parts(c Check) Parts {
 	p, _ := t.parts(c) // Load has refused the others
 	return p
@@ -24,9 +24,13 @@ func (t *Task) Parts(c Check) Parts {
 func (t *Task) parts(c Check) (Parts, error) {
 	s, hidden := t.Split(c), c.hiddenShare()
 	shares := []float64{s.Correctness * (1 - hidden), s.Correctness * hidden, s.Safety, s.Traffic, s.Banks, s.Speed}
-	all := int(math.Round(c.Points * stepsPerPoint))
-	if math.Abs(c.Points*stepsPerPoint-float64(all)) > 1e-9 {
-		return Parts{}, fmt.Errorf("points = %v: want a multiple of 0.05, so that a person can add the parts up", c.Points)
+	points := c.Points
+	if c.Optional {
+		points = 1
+	}
+	all := int(math.Round(points * stepsPerPoint))
+	if math.Abs(points*stepsPerPoint-float64(all)) > 1e-9 {
+		return Parts{}, fmt.Errorf("points = %v: want a multiple of 0.05, so that a person can add the parts up", points)
 	}
 	steps, given := make([]int, len(shares)), 0
 	for i, share := range shares {
@@ -47,7 +51,7 @@ func (t *Task) parts(c Check) (Parts, error) {
 			}
 		}
 		if best < 0 {
-			return Parts{}, fmt.Errorf("points = %v are too few for its %d parts, of at least 0.05 each: give it more points, or fewer shares", c.Points, given)
+			return Parts{}, fmt.Errorf("points = %v are too few for its %d parts, of at least 0.05 each: give it more points, or fewer shares", points, given)
 		}
 		steps[best] += sign(all - given)
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"flashlab/grader/grading/problem"
@@ -80,6 +81,8 @@ type Check struct {
 	Title  string
 	Op     string
 	Points float64
+	// Optional is for a check that is asked of nobody: it has no points, and is done or not. A class is not graded on it.
+	Optional bool `json:",omitempty"`
 	// Withheld is how many hidden cases a release left out, and WithheldWeight what they weigh.
 	Withheld       int
 	WithheldWeight float64  `toml:"withheld_weight"`
@@ -158,6 +161,13 @@ func (t *Task) Split(c Check) Shares {
 		return *c.OwnShares
 	}
 	return t.Shares
+}
+
+// Scored is the task without its optional checks: what a class is graded on.
+func (t *Task) Scored() *Task {
+	own := *t
+	own.Checks = slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.Optional })
+	return &own
 }
 
 // OnDevice tells whether the task needs a GPU or the simulator.

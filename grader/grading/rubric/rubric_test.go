@@ -87,6 +87,23 @@ func TestACheckMayHaveItsOwnSharesAndCurve(t *testing.T) {
 	assert.Equal(t, 0.15, task.Split(Check{}).Safety)
 }
 
+// TestAnOptionalCheckHasNoPoints, and its shares are of a point that is in no total.
+func TestAnOptionalCheckHasNoPoints(t *testing.T) {
+	task, err := loadText(t, good+`
+[[check]]
+id = "extra"
+title = "Extra"
+op = "softmax"
+optional = true
+case = [{ name = "2x3", shape = [2, 3, 1], dist = "normal", traffic = true }]
+`)
+	require.NoError(t, err)
+	assert.Equal(t, Parts{Correctness: 0.6, Safety: 0.15, Traffic: 0.25}, task.Parts(task.Checks[1]))
+	assert.Equal(t, 2.0, task.Points)
+	assert.Len(t, task.Scored().Checks, 1)
+	assert.Len(t, task.Checks, 2, "the task itself keeps it")
+}
+
 func TestLoadRefusesMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"unknown key":        {`title = "Demo"`, "titel = \"Demo\"\ntitle = \"Demo\"", `unknown key "titel"`},
@@ -119,6 +136,8 @@ func TestLoadRefusesMistakes(t *testing.T) {
 		"race of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\n[[check]]", "a race has rows"},
 		"text of nothing":    {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"text\"\n[[check]]", "a model writes tokens"},
 		"row of nothing":     {"[[check]]", "[[report]]\ntitle = \"x\"\nkind = \"race\"\nrow = [{ title = \"y\", op = \"z\" }]\n[[check]]", `row "y": want`},
+		"untimed of others":  {"[[check]]", "[bench]\nuntimed = [\"tile.cuh\"]\n[[check]]", `untimed: "tile.cuh" is not among files`},
+		"optional, scored":   {`op = "softmax"`, "op = \"softmax\"\noptional = true", "an optional check has none"},
 		"points not numbers": {"points = 2.0\nfiles", "points = nan\nfiles", "points"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

@@ -51,6 +51,11 @@ func (t *Task) validate(all registry.List) error {
 			return fmt.Errorf("honours: %q is not among files", f)
 		}
 	}
+	for _, f := range t.Bench.Untimed {
+		if !slices.Contains(t.Files, f) {
+			return fmt.Errorf("bench: untimed: %q is not among files", f)
+		}
+	}
 	if err := t.validatePoints(); err != nil {
 		return err
 	}
@@ -104,7 +109,12 @@ func (t *Task) validateUses(all registry.List) error {
 func (t *Task) validatePoints() error {
 	var sum float64
 	for _, c := range t.Checks {
-		if !(c.Points > 0) {
+		switch {
+		case c.Optional && c.Points != 0:
+			return fmt.Errorf("check %q: points = %v: an optional check has none", c.ID, c.Points)
+		case c.Optional && t.Name.WarmUp():
+			return fmt.Errorf("check %q: optional: no check of the warm-up has points", c.ID)
+		case !c.Optional && !(c.Points > 0):
 			return fmt.Errorf("check %q: points = %v: want more than 0", c.ID, c.Points)
 		}
 		sum += c.Points

@@ -14,7 +14,7 @@ func TestWhoWritesToAnInput(t *testing.T) {
 	w := problem.Problem{Outputs: []problem.Tensor{{Name: "y"}}}
 	v := verdict.Outcome{Passed: true}
 	changed(&v, "x, first at [0, 0]", w)
-	assert.Equal(t, "the values are right, but it changed its input x, first at [0, 0]: inputs must stay as they are", v.Reason)
+	assert.Equal(t, "the values are right, but it changed its input x, first at [0, 0]: inputs must stay as they are; write to y instead", v.Reason)
 	v = verdict.Outcome{Reason: "7 of 9 rows have wrong values"}
 	changed(&v, "x", w)
 	assert.Equal(t, "7 of 9 rows have wrong values", v.Reason)

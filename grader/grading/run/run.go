@@ -231,6 +231,9 @@ func changed(v *verdict.Outcome, what string, w problem.Problem) {
 	}
 	v.Passed = false
 	v.Reason = "the values are right, but " + why + ": inputs must stay as they are"
+	if len(w.Outputs) > 0 {
+		v.Reason += "; write to " + w.Outputs[0].Name + " instead"
+	}
 }
 
 // tooMuch fails a case that took more device memory than the task allows.
@@ -239,7 +242,7 @@ func tooMuch(v *verdict.Outcome, w problem.Problem, allowed, peak uint64) {
 		v.Passed = false
 		v.Reason = fmt.Sprintf("the values are right, but %d bytes of device memory were taken besides %s, and %d are allowed", scratch, tensorsOf(w), allowed)
 		if w.Sizes["seqk"] > 0 {
-			v.Reason += ": no matrix with a number for each pair of query and key"
+			v.Reason += ": no matrix with a number for each pair of query and key; keep a tile's scores in registers or shared memory"
 		}
 	}
 }

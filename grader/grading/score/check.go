@@ -33,7 +33,7 @@ type Measured struct {
 
 // Score gives a check its points.
 func Score(t *rubric.Task, rc rubric.Check, m Measured) verdict.Check {
-	c := verdict.Check{ID: rc.ID, Title: rc.Title}
+	c := verdict.Check{ID: rc.ID, Title: rc.Title, Optional: rc.Optional}
 	for i, r := range m.Runs {
 		if i < len(m.Sim) { // a GPU does not count bytes
 			in := m.Sim[i].Case

@@ -23,7 +23,7 @@ func Refuse(v verdict.Verdict, t *rubric.Task, why string) verdict.Verdict {
 	v.Refused = why
 	v.Checks = nil
 	for _, rc := range t.Checks {
-		c := verdict.Check{ID: rc.ID, Title: rc.Title}
+		c := verdict.Check{ID: rc.ID, Title: rc.Title, Optional: rc.Optional}
 		for _, of := range marks.Parts(t, rc) {
 			part := verdict.Part{Name: of.Name, Max: of.Most, Note: "nothing ran"}
 			switch {

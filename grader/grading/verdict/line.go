@@ -35,7 +35,7 @@ func (l Line) Why(least uint64) string {
 	var why string
 	switch {
 	case each >= 2*float64(l.Would()):
-		why = fmt.Sprintf("a warp's request moves %s sectors, and %d would do: neighbouring threads %s addresses that are far apart", short(each), l.Would(), do)
+		why = fmt.Sprintf("a warp's request moves %s sectors, and %d would do: neighbouring threads %s addresses that are far apart; let threadIdx.x count along the dimension whose elements lie side by side", short(each), l.Would(), do)
 	case l.Bytes/l.Requests <= alone && times >= 0.5:
 		why = fmt.Sprintf("a warp's request moves 32 bytes for the %d that it %ss: let all threads of the warp %s, each its own number", l.Bytes/l.Requests, do, do)
 	case times >= 1.5 && do == "read":

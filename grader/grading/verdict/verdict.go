@@ -3,6 +3,7 @@
 package verdict
 
 import (
+	"slices"
 	"time"
 
 	"flashlab/device/trace"
@@ -76,6 +77,7 @@ const BankPart = "banks"
 type Check struct {
 	ID       string
 	Title    string
+	Optional bool `json:",omitempty"` // it has no points: done or not
 	Parts    []Part
 	Cases    []Outcome
 	Findings []Found // of all cases, repeats folded
@@ -148,12 +150,12 @@ func (v Verdict) Points() (score, most float64) {
 	if v.Task.WarmUp() {
 		return 0, 0
 	}
-	return v.parts()
+	return parts(Scored(v.Checks))
 }
 
 // parts adds up what was reached of what was measured.
-func (v Verdict) parts() (score, most float64) {
-	for _, c := range v.Checks {
+func parts(checks []Check) (score, most float64) {
+	for _, c := range checks {
 		for _, p := range c.Parts {
 			if p.NotMeasured == "" {
 				score += p.Score
@@ -162,6 +164,11 @@ func (v Verdict) parts() (score, most float64) {
 		}
 	}
 	return score, most
+}
+
+// Scored are the checks that have points: all but the optional ones.
+func Scored(checks []Check) []Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c Check) bool { return c.Optional })
 }
 
 // Parted separates the verdicts on bonus tasks from the others: neither's points count among the
@@ -186,9 +193,13 @@ func Total(all []Verdict) (score, most float64) {
 	return score, most
 }
 
-// Full tells whether all of what was measured was reached.
+// Full tells whether all of what was measured was reached. Optional checks count where they are all that was asked for.
 func (v Verdict) Full() bool {
-	got, most := v.parts()
+	checks := Scored(v.Checks)
+	if len(checks) == 0 {
+		checks = v.Checks
+	}
+	got, most := parts(checks)
 	return v.Refused == "" && len(v.Held) == 0 && most > 0 && got >= most-1e-9
 }
 

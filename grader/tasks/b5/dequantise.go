@@ -23,12 +23,20 @@ func dequantise(f format) judge.Op {
 		},
 		Prepare: f.anyBits,
 		Judge: func(c problem.Problem, in []*tensor.Tensor, out problem.Answer) judge.Ruling {
-			w := f.of(in[0].Data, in[1].Data, c.Sizes["rows"]*c.Sizes["row"], c.Sizes["row"])
+			w := f.of(dataOf(in), c.Sizes["rows"]*c.Sizes["row"], c.Sizes["row"])
 			return w.judge(out.Tensors[0].Data)
 		},
 		Least:   judge.Once,
 		Scratch: func(problem.Problem) uint64 { return 4096 },
 	}
+}
+
+// dataOf are the numbers of tensors.
+func dataOf(in []*tensor.Tensor) (all [][]float32) {
+	for _, t := range in {
+		all = append(all, t.Data)
+	}
+	return all
 }
 
 // anyBits makes codes of every kind, and scales. MXFP4 has every byte in turn, in another order for
@@ -41,6 +49,9 @@ func (f format) anyBits(c problem.Problem, in []*tensor.Tensor) error {
 		in[0].Data[i] = float32(math.Floor(float64(x) * 8))
 	}
 	scales := in[1].Data
+	if f.isNVFP4() {
+		return anyTwoLevels(c, in[1:])
+	}
 	if f.isNF4() {
 		if err := tensor.Fill(scales, c.Dist, c.Seed, c.Inputs[1].Stream, 0); err != nil {
 			return err
@@ -89,8 +100,8 @@ func (w weights) judge(got []float32) judge.Ruling {
 	}
 	return judge.Ruling{Reason: w.reason(got, want, wrong, unwritten, short), Details: []string{
 		fmt.Sprintf("%d numbers of %s in rows of %d", w.count, w.title, w.row),
-		fmt.Sprintf("first at out[%d]: got %v, want %v: code %d, %v, times the scale of block %d, %v", first, got[first], want[first],
-			w.code(first), w.number(w.code(first)), w.blockOf(first), w.scales[w.blockOf(first)]),
+		fmt.Sprintf("first at out[%d]: got %v, want %v: code %d, %v, times the scale of block %d, %v%s", first, got[first], want[first],
+			w.code(first), w.number(w.code(first)), w.blockOf(first), w.scales[w.blockOf(first)], w.andTensor()),
 	}}
 }
 
@@ -111,7 +122,11 @@ func (w weights) reason(got, want []float32, wrong, unwritten, short int) string
 	case short == wrong && w.row > w.block:
 		return "only the last block of a row is wrong, which is short"
 	}
-	if says := judge.Exactly(got, want,
+	if w.isNVFP4() {
+		if says := judge.Exactly(got, want, w.missedEnds()...); says != "" {
+			return says
+		}
+	} else if says := judge.Exactly(got, want,
 		judge.Like(w.otherwise(nil, nil, nil, notANumber), "a scale of 255 is NaN, and makes all of its block NaN: it is no power of two"),
 		judge.Like(w.otherwise(nil, nil, nil, flushed), "the smallest scale is lost: the byte 0 is 2^−127, which is no zero")); says != "" {
 		return says

@@ -3,5 +3,5 @@ package b5
 
 import "flashlab/grader/grading/judge"
 
-// Ops are what task b5 is asked for: reading the weights, and multiplying by them.
-var Ops = judge.Ops{dequantise(nf4), dequantise(mxfp4), project(nf4), project(mxfp4)}
+// Ops are what task b5 is asked for: reading the weights, and multiplying by them. NVFP4 is optional.
+var Ops = judge.Ops{dequantise(nf4), dequantise(mxfp4), project(nf4), project(mxfp4), dequantise(nvfp4), project(nvfp4)}

@@ -56,7 +56,7 @@ func (f format) pieceOf(c problem.Problem, at shared.Piece) judge.Truth {
 	places, dim, hidden := shared.QKVOf(c, nil), c.Sizes["dim"], c.Sizes["hidden"]
 	column := places.Column(at)
 	first, count := column*hidden, dim*hidden
-	w := f.of(judge.InputPart(c, 1, first, count), judge.InputPart(c, 2, first/f.block, count/f.block), count, hidden)
+	w := f.of([][]float32{judge.InputPart(c, 1, first, count), judge.InputPart(c, 2, first/f.block, count/f.block)}, count, hidden)
 	one := c
 	one.Sizes = map[string]int{"batch": 1, "seq": 1}
 	p := projection{one, w, judge.InputPart(c, 0, places.Row(at)*hidden, hidden), judge.InputPart(c, 3, column, dim)}

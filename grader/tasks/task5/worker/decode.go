@@ -7,6 +7,7 @@ import (
 	"flashlab/device"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/worker"
+	decode "flashlab/task5_decode"
 )
 
 // Update writes new tokens to the cache that a case gives.
@@ -47,6 +48,21 @@ func DecodeSplit[T attn.Decoder](m *worker.Made[T]) worker.Op {
 			}
 			return graph.Close()
 		})(j)
+	}
+}
+
+// DecodeSplitTiled is the same, and where a case chooses tiles, with a Decode that is made for them, once for each size.
+func DecodeSplitTiled(m *worker.Made[*decode.Decode]) worker.Op {
+	made := map[int]*worker.Made[*decode.Decode]{0: m}
+	return func(j *worker.Job) (*problem.Answer, error) {
+		keys := j.Tiles.Keys
+		if made[keys] == nil {
+			made[keys] = worker.Once(func(q device.Queue) (*decode.Decode, error) {
+				it, err := decode.NewTiled(q, keys)
+				return it, worker.StubIn("tiles.go", "NewTiled", err)
+			})
+		}
+		return DecodeSplit(made[keys])(j)
 	}
 }
 

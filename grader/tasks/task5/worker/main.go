@@ -23,7 +23,7 @@ func main() {
 		"update":        Update(it),
 		"decode":        Decode(it),
 		"decode_window": Decode(it),
-		"split":         DecodeSplit(it),
+		"split":         DecodeSplitTiled(it),
 		"generate":      Generate(it),
 	})
 }
