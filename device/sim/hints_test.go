@@ -14,10 +14,13 @@ import (
 	"flashlab/device/trace"
 )
 
-//go:embed testdata/hints.cu
-var hints string
+//go:embed testdata/hints_bounds.cu
+var outOfBounds string
 
-// mistake is a kernel of hints.cu, with what its message has to say.
+//go:embed testdata/hints_races.cu
+var races string
+
+// mistake is a kernel of these, with what its message has to say.
 type mistake struct {
 	says   []string
 	clang  []string // instead of the first of them: clang++ tells no names of a launch's shared memory
@@ -27,8 +30,8 @@ type mistake struct {
 
 var saysLine = regexp.MustCompile(`(?m)^// (says|clang|blocks): (.*)$`)
 
-// mistakes takes hints.cu apart. FILL and USE are the lines that // fill and // use mark.
-func mistakes() map[string]mistake {
+// mistakes takes a file of them apart. FILL and USE are the lines that // fill and // use mark.
+func mistakes(hints string) map[string]mistake {
 	all := map[string]mistake{}
 	lines := strings.Split(hints, "\n")
 	from := 0
@@ -85,26 +88,33 @@ func launchMistake(t *testing.T, d *Device, m device.Module, name string, blocks
 func TestAHintFitsTheMistake(t *testing.T) {
 	forEachCompiler(t, func(t *testing.T, compiler string) {
 		d := start(t, Options{Checks: AllChecks(), Compiler: compiler})
-		for name, want := range mistakes() {
-			require.NotEmpty(t, want.says, name)
-			if strings.Contains(compiler, "clang") && len(want.clang) > 0 {
-				want.says = append(want.clang, want.says[1:]...)
-			}
-			for _, blocks := range want.blocks {
-				require.NoError(t, d.Reset())
-				m, err := d.Compile(device.Source{Name: "kernels.cu", Text: hints})
-				require.NoError(t, err)
-				r := launchMistake(t, d, m, name, blocks)
-				text := r.Findings[0].String()
-				for _, said := range want.says {
-					assert.Contains(t, text, said, "%s, %d blocks", name, blocks)
+		for _, hints := range []string{outOfBounds, races} {
+			for name, want := range mistakes(hints) {
+				if strings.Contains(compiler, "clang") && len(want.clang) > 0 {
+					want.says = append(want.clang, want.says[1:]...)
 				}
-				for _, f := range r.Findings {
-					fits(t, f, want.text, blocks)
-				}
+				hintsOf(t, d, hints, name, want)
 			}
 		}
 	})
+}
+
+func hintsOf(t *testing.T, d *Device, hints, name string, want mistake) {
+	t.Helper()
+	require.NotEmpty(t, want.says, name)
+	for _, blocks := range want.blocks {
+		require.NoError(t, d.Reset())
+		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: hints})
+		require.NoError(t, err)
+		r := launchMistake(t, d, m, name, blocks)
+		text := r.Findings[0].String()
+		for _, said := range want.says {
+			assert.Contains(t, text, said, "%s, %d blocks", name, blocks)
+		}
+		for _, f := range r.Findings {
+			fits(t, f, want.text, blocks)
+		}
+	}
 }
 
 // fits checks what no hint may say, whichever the mistake is.
