@@ -159,19 +159,24 @@ func (l List) Page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What each format costs\n\nPredict first, then see: which of these costs most, and by how much? `make price` measures them all in plain Go,\nwithout a GPU. This page is of\n\n    %s\n\n", l.command())
 	fmt.Fprintf(&b, "The model: %s.\n\n![Change of perplexity for each format](formats.svg)\n\n", l.Model)
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
-	for _, r := range l.Rows {
-		cells := l.cells(r)
-		for i, c := range cells {
-			cells[i] = strings.ReplaceAll(harmless.Line(c), "|", `\|`) // a bare | would end the cell
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", r.Name, strings.Join(cells, " | "))
-	}
-	b.WriteString("\n")
+	b.WriteString(strings.Join(l.markdown(l.Rows, len(columns)), "\n") + "\n\n")
 	for _, n := range l.notes() {
 		fmt.Fprintf(&b, "- %s\n", n)
 	}
 	return b.String()
+}
+
+// markdown is a table of some rows, with so many of the columns.
+func (l List) markdown(rows []Row, many int) []string {
+	lines := []string{"| " + strings.Join(columns[:many], " | ") + " |", "|" + strings.Repeat(" --- |", many)}
+	for _, r := range rows {
+		cells := append([]string{r.Name}, l.cells(r)...)[:many]
+		for i, c := range cells {
+			cells[i] = strings.ReplaceAll(harmless.Line(c), "|", `\|`) // a bare | would end the cell
+		}
+		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
+	}
+	return lines
 }
 
 // Figure has for each format by how many times its perplexity is that of halves, with twice the standard error to

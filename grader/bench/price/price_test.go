@@ -204,3 +204,37 @@ func TestARunIsResumed(t *testing.T) {
 	_, err = l.Known(filepath.Join(t.TempDir(), "none.json"))
 	assert.ErrorContains(t, err, "RESUME: there is no earlier run")
 }
+
+// TestHandoutsQuoteTheList: their rows are those of docs/formats.json, in each of the handouts that ask to predict them.
+func TestHandoutsQuoteTheList(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(root, "docs", "formats.json"))
+	require.NoError(t, err)
+	l, err := ReadList(data)
+	require.NoError(t, err)
+	pages, err := filepath.Glob(filepath.Join(root, "bonus", "*", "README.md"))
+	require.NoError(t, err)
+	quoting := 0
+	for _, name := range pages {
+		page, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Contains(string(page), "Predict first: ") && strings.Contains(string(page), "make price"), Quotes(string(page)), name)
+		if Quotes(string(page)) {
+			quoting++
+		}
+		now, err := l.Quote(string(page))
+		require.NoError(t, err, name)
+		assert.Equal(t, now, string(page), "%s: make price PAGE=1 FROM=docs/formats.json writes it", name)
+	}
+	assert.Equal(t, 4, quoting, "b5, b7, b8 and b9")
+
+	page := "<!-- formats: NF4 -->\n\n| old |\n\nmore"
+	now, err := l.Quote(page)
+	require.NoError(t, err)
+	assert.Regexp(t, "^<!-- formats: NF4 -->\n\n\\| format .*\n\\| --- .*\n\\| NF4 .*\n\nmore$", now)
+	_, err = l.Quote("<!-- formats: NF5 -->\n| old |")
+	assert.EqualError(t, err, `line 1: the price list has no "NF5"`)
+	_, err = l.Quote("<!-- formats: NF4 -->\nnothing")
+	assert.EqualError(t, err, "line 1: no table follows")
+}

