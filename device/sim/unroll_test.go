@@ -47,7 +47,9 @@ func TestUnrollingChangesNoCount(t *testing.T) {
 		assert.Equal(t, results[0], results[1])
 		plain, unrolled := counts[0], counts[1]
 		assert.Less(t, unrolled.Steps, plain.Steps, "blocks of code that are passed: unrolled loops have fewer")
-		plain.Steps, plain.LongestBlock, unrolled.Steps, unrolled.LongestBlock = 0, 0, 0, 0
+		for _, c := range []*trace.Counts{&plain, &unrolled} { // what depends on the machine code
+			c.Steps, c.LongestBlock, c.Instructions = 0, 0, 0
+		}
 		assert.Equal(t, accessesByLine(plain.LineCounts), accessesByLine(unrolled.LineCounts))
 		plain.LineCounts, unrolled.LineCounts = nil, nil
 		assert.Equal(t, plain, unrolled)
