@@ -1,5 +1,5 @@
-// Out of bounds: each kernel has one mistake, and what its message says (hints_test.go). x and y hold
-// 256 floats; a launch has 64 threads a block and asks for 64 bytes of shared memory.
+// Out of bounds: each kernel has one mistake, and what its message says (hints_test.go). x and y
+// hold 256 floats; a launch has 64 threads a block and asks for 64 bytes of shared memory.
 
 struct P {
     float a, b, c;
