@@ -90,8 +90,7 @@ __device__ void exponentials(Probabilities &p, float (&sum)[2], const Scores &s)
     }
 }
 // Turns scores into probabilities. searched: keys may be hidden, or there is no base yet. Else it
-// searches only if a row has outgrown its base: it seldom does, and a search takes as long as the
-// exponentials. True as from moveBases.
+// searches only if a row has outgrown its base, which is rare. True as from moveBases.
 __device__ bool softmax(Probabilities &p, Scores &s, Rows &rows, bool searched) {
     constexpr float LARGE = 1 << 13; // a thread's sum bounds each term; a half goes up to 65,504
     bool grown = false;
