@@ -17,16 +17,8 @@ type Sample struct {
 
 // Predict is what a sample's kernels would take in all, and what binds the longest.
 func (f Constants) Predict(g GPU, s Sample) (seconds float64, bound string) {
-	longest := 0.0
-	for _, c := range s.Kernels {
-		e := g.timed(of(c, s.Times), f)
-		each := e.Seconds * float64(c.Launches)
-		seconds += each
-		if each > longest {
-			longest, bound = each, e.Bound
-		}
-	}
-	return seconds, bound
+	w := f.whole(g, s.Kernels, s.Times)
+	return w.Seconds, w.Bound
 }
 
 // Off is by what factor a prediction is wrong, at least 1.

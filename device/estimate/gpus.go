@@ -21,6 +21,7 @@ type GPU struct {
 	Blocks     float64
 	Registers  float64 // of 4 bytes
 	Memory     float64 // bytes of shared memory that a multiprocessor's blocks may have
+	Bytes      float64 // of device memory
 	Launch     float64 // seconds that an empty launch takes among others
 	Validated  bool    // times that were measured on it have been held against estimates
 }
@@ -29,13 +30,13 @@ type GPU struct {
 // L2 cache a second are what was measured and published of each.
 var GPUs = []GPU{
 	{Name: "H200", Processors: 132, Clock: 1.755e9, Device: 4.8e12, L2: 5.6e12, Cache: 60e6, Shared: 128, Lanes: 128, Special: 16, Tensor: 1, Warps: 64,
-		Blocks: 32, Registers: 65536, Memory: 228 << 10, Launch: 2.5e-6, Validated: true},
+		Blocks: 32, Registers: 65536, Memory: 228 << 10, Bytes: 141e9, Launch: 2.5e-6, Validated: true},
 	{Name: "H100", Processors: 132, Clock: 1.755e9, Device: 3.35e12, L2: 5.6e12, Cache: 50e6, Shared: 128, Lanes: 128, Special: 16, Tensor: 1, Warps: 64,
-		Blocks: 32, Registers: 65536, Memory: 228 << 10, Launch: 2.5e-6},
+		Blocks: 32, Registers: 65536, Memory: 228 << 10, Bytes: 80e9, Launch: 2.5e-6},
 	{Name: "A100", Processors: 108, Clock: 1.41e9, Device: 2.039e12, L2: 4.0e12, Cache: 40e6, Shared: 128, Lanes: 64, Special: 16, Tensor: 0.5, Warps: 64,
-		Blocks: 32, Registers: 65536, Memory: 164 << 10, Launch: 2.5e-6},
+		Blocks: 32, Registers: 65536, Memory: 164 << 10, Bytes: 80e9, Launch: 2.5e-6},
 	{Name: "RTX 4090", Processors: 128, Clock: 2.52e9, Device: 1.008e12, L2: 5.0e12, Cache: 72e6, Shared: 128, Lanes: 128, Special: 16, Tensor: 0.125,
-		Warps: 48, Blocks: 24, Registers: 65536, Memory: 100 << 10, Launch: 2.5e-6},
+		Warps: 48, Blocks: 24, Registers: 65536, Memory: 100 << 10, Bytes: 24e9, Launch: 2.5e-6},
 }
 
 // Names are those of all GPUs.

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -54,6 +55,7 @@ type rawCounts struct {
 	Multiplied                                                uint64 // instructions of tensor cores, by warps
 	Fetched, SentBack                                         uint64
 	Groups, GroupSteps, Missed, Ran, Threads, SharedHad, Held uint64
+	Variance                                                  float64
 	Bounds                                                    [2]int
 	Blocks                                                    [][3]uint64 // module, return address of the block's hook, runs
 	Lines                                                     []struct {
@@ -111,6 +113,9 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
 		Ran: raw.Ran, SectorsMissed: raw.Missed, WarpGroups: raw.Groups, WarpGroupSteps: raw.GroupSteps, Threads: raw.Threads, SharedHad: raw.SharedHad, Held: raw.Held, Bounds: raw.Bounds,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
+	if raw.Steps > 0 {
+		c.Deviation = math.Sqrt(raw.Variance) / float64(raw.Steps)
+	}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
 		switch {

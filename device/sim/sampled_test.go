@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,6 +26,13 @@ extern "C" __global__ void rows(const float *x, float *out, int n) {
     float sum = 0;
     for (int i = 0; i < n; i++) sum += x[threadIdx.x * n + i];
     out[threadIdx.x] = sum;
+}
+// Each block writes as often as its number says, or as a number says that is drawn from it.
+extern "C" __global__ void rising(float *out) {
+    for (int i = 0; i < 100 + blockIdx.x; i++) out[blockIdx.x] = i;
+}
+extern "C" __global__ void uneven(float *out) {
+    for (int i = 0; i < 100 + blockIdx.x * 2654435761u % 1000; i++) out[blockIdx.x] = i;
 }`
 
 // sampling launches one of these kernels, and returns what was counted and written.
@@ -90,4 +98,29 @@ func TestTheL1CacheIsModelled(t *testing.T) {
 	counts, _ = sampling(t, Options{Checks: Checks{Traffic: true}}, "rows", device.Launch{Grid: device.D1(1), Block: device.D1(32)}, 32*64, int32(64))
 	assert.EqualValues(t, 32*64, counts.SectorsRead)
 	assert.EqualValues(t, 32*64*4/sectorBytes, counts.SectorsMissed)
+}
+
+// What a sample's steps may be off by is told: nothing where all blocks ran or do the same, little where they differ from
+// one end of the grid to the other alone, and more where they differ at random.
+func TestTheErrorOfASampleIsTold(t *testing.T) {
+	off := func(kernel string, sample, blocks int) (told, is float64) {
+		l := device.Launch{Grid: device.D1(blocks), Block: device.D1(1)}
+		all, _ := sampling(t, Options{Checks: Checks{Traffic: true}}, kernel, l, 0)
+		some, _ := sampling(t, Options{Checks: Checks{Traffic: true}, Sample: sample}, kernel, l, 0)
+		assert.Zero(t, all.Deviation)
+		scaled := float64(some.Steps) * float64(some.Blocks) / float64(some.Ran)
+		return some.Deviation, math.Abs(scaled/float64(all.Steps) - 1)
+	}
+	told, is := off("mark", 8, 1000)
+	assert.Zero(t, told)
+	assert.Zero(t, is)
+	told, is = off("rising", 8, 1000)
+	assert.Less(t, told, 0.06)
+	assert.Less(t, is, told)
+	told, is = off("uneven", 8, 1000)
+	assert.Greater(t, told, 0.06)
+	assert.Less(t, told, 0.4)
+	assert.Less(t, is, 3*told)
+	told, _ = off("uneven", 1, 1000)
+	assert.InDelta(t, 1, told, 1e-9, "one block says nothing of the others")
 }

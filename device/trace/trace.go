@@ -27,24 +27,25 @@ type Counts struct {
 	SharedRead, SharedWritten    uint64 // bytes
 	SharedRequests, SharedPasses uint64 // warp requests, and passes of the banks they took
 	Barriers, Steps              uint64
-	VariablesWritten             uint64 `json:",omitempty"` // bytes of the module's variables that each launch wrote to, in sectors
-	Heap                         uint64 `json:",omitempty"` // bytes of the kernels' own heap that each launch had in use at once
-	Spilled                      uint64 `json:",omitempty"` // bytes of local memory beyond what registers could hold
-	LongestBlock                 uint64 // steps of each launch's longest block
-	MostRead                     uint64 // the most that one block of each launch read, of device memory and of other blocks' shared memory
-	TensorCore                   uint64 `json:",omitempty"` // instructions of tensor cores, by warps
-	GlobalRequests               uint64 // warp requests
-	DeviceRead, DeviceWritten    uint64 // bytes from and to device memory, by the model in device/sim/README.md
-	FLOPs                        uint64 // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
-	Ran                          uint64 `json:",omitempty"` // blocks that ran, where sim.Options asks for a sample: the counts are theirs
-	SectorsMissed                uint64 `json:",omitempty"` // sectors that were read and are not in a model of the L1 cache
-	Matrix                       uint64 `json:",omitempty"` // of FLOPs: those of tensor cores
-	Special                      uint64 `json:",omitempty"` // of FLOPs: divisions, roots and mathematical functions
-	Instructions                 uint64 `json:",omitempty"` // of this machine's processor, beyond what checks and counts; with FLOPs
-	WarpGroups, WarpGroupSteps   uint64 `json:",omitempty"` // wgmma, and products of 16 × 8 by 32 bytes in them
-	Threads, SharedHad           uint64 `json:",omitempty"` // of all blocks, those too that did not run: threads, bytes of shared memory
-	Held                         uint64 `json:",omitempty"` // bytes of device memory in use, of each launch
-	Bounds                       [2]int `json:",omitzero"`  // the kernel's __launch_bounds__
+	VariablesWritten             uint64  `json:",omitempty"` // bytes of the module's variables that each launch wrote to, in sectors
+	Heap                         uint64  `json:",omitempty"` // bytes of the kernels' own heap that each launch had in use at once
+	Spilled                      uint64  `json:",omitempty"` // bytes of local memory beyond what registers could hold
+	LongestBlock                 uint64  // steps of each launch's longest block
+	MostRead                     uint64  // the most that one block of each launch read, of device memory and of other blocks' shared memory
+	TensorCore                   uint64  `json:",omitempty"` // instructions of tensor cores, by warps
+	GlobalRequests               uint64  // warp requests
+	DeviceRead, DeviceWritten    uint64  // bytes from and to device memory, by the model in device/sim/README.md
+	FLOPs                        uint64  // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
+	Ran                          uint64  `json:",omitempty"` // blocks that ran, where sim.Options asks for a sample: the counts are theirs
+	Deviation                    float64 `json:",omitempty"` // of a sample: the standard error of its steps, over them
+	SectorsMissed                uint64  `json:",omitempty"` // sectors that were read and are not in a model of the L1 cache
+	Matrix                       uint64  `json:",omitempty"` // of FLOPs: those of tensor cores
+	Special                      uint64  `json:",omitempty"` // of FLOPs: divisions, roots and mathematical functions
+	Instructions                 uint64  `json:",omitempty"` // of this machine's processor, beyond what checks and counts; with FLOPs
+	WarpGroups, WarpGroupSteps   uint64  `json:",omitempty"` // wgmma, and products of 16 × 8 by 32 bytes in them
+	Threads, SharedHad           uint64  `json:",omitempty"` // of all blocks, those too that did not run: threads, bytes of shared memory
+	Held                         uint64  `json:",omitempty"` // bytes of device memory in use, of each launch
+	Bounds                       [2]int  `json:",omitzero"`  // the kernel's __launch_bounds__
 	LineCounts                   []LineCounts
 	Grid, Block                  [3]int      `json:",omitzero"`  // of the first launch
 	Blocks                       uint64      `json:",omitempty"` // of all launches

@@ -165,6 +165,10 @@ void sampleBlocks(uint32_t most) {
     sampled = most;
 }
 
+bool samplesBlocks() {
+    return sampled != 0;
+}
+
 LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, void **args,
                     std::string *error) {
     const LaunchShape s = withOwn(k, asked);
@@ -194,6 +198,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &asked, v
         w->kernel = k;
         w->args = args;
         w->dynamicBytes = s.dynamicBytes;
+        w->ofSample.clear();
         w->allSteps = w->longest = w->mostRead = w->barriers = w->spilled = w->products =
             w->multiplied = w->groups = w->groupSteps = 0; // of those that get no block, too
     }

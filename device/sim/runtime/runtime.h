@@ -115,6 +115,7 @@ LaunchResult launch(Module *m, const KernelEntry *k, const LaunchShape &s, void 
 void initScheduler(int threads, unsigned checks);
 void limitSteps(uint64_t most);   // of a block
 void sampleBlocks(uint32_t most); // of each launch; 0: all of them run
+bool samplesBlocks();             // not all of them do
 void yieldThread(Worker *w);      // lets every other thread that can run go first
 
 // ---- trace.cpp, traffic.cpp -----------------------------------------------------------------

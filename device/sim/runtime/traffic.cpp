@@ -32,6 +32,7 @@ struct Total {
     uint64_t longest = 0;                // of each launch the longest block's steps, summed
     uint64_t mostRead = 0;               // likewise the bytes that a block read, at most
     uint64_t fetched = 0, sentBack = 0;  // sectors, by the model
+    double variance = 0;                 // of the steps, where a sample of the blocks ran
     uint64_t variables = 0; // sectors of the module's variables that each launch wrote to, summed
     uint64_t heap = 0; // of each launch the most bytes of the kernels' heap in use at once, summed
     std::map<Addr, Line> lines;                             // by key
@@ -40,6 +41,26 @@ struct Total {
 };
 
 std::map<std::string, Total> totals;
+
+// varianceOf is how far off the steps of a sample may be, squared: what another sample would give.
+// Its blocks come from equal shares of the grid, one each, so neighbours are compared: that blocks
+// differ from one end to the other, as those of a causal mask do, is no error.
+double varianceOf(uint64_t all) {
+    std::vector<std::pair<uint32_t, uint64_t>> ran;
+    for (Worker *w : workers) {
+        ran.insert(ran.end(), w->ofSample.begin(), w->ofSample.end());
+        w->ofSample.clear();
+    }
+    double n = (double)ran.size(), sum = 0;
+    if (ran.empty() || ran.size() >= all) return 0;
+    if (ran.size() == 1) return (double)ran[0].second * (double)ran[0].second;
+    std::sort(ran.begin(), ran.end());
+    for (size_t i = 1; i < ran.size(); i++) {
+        double apart = (double)ran[i].second - (double)ran[i - 1].second;
+        sum += apart * apart;
+    }
+    return n * sum / (2 * (n - 1)) * (1 - n / (double)all);
+}
 } // namespace
 
 // endTraffic adds up what the workers counted. Nothing is kept of a kernel that was
@@ -105,6 +126,8 @@ void endTraffic(Module *m, const KernelEntry *k, const LaunchShape &s, uint64_t 
     }
     if (m->written) memset(m->written, 0, (m->data.hi - m->data.lo) / sectorBytes + 2);
     uint64_t heap = heapPeak();
+    double variance = varianceOf((uint64_t)s.grid.x * s.grid.y * s.grid.z);
+    if (total) total->variance += variance;
     if (total) total->longest += longest, total->mostRead += mostRead, total->heap += heap;
 }
 
@@ -112,6 +135,7 @@ void countBlock(Worker *w) {
     w->allSteps += w->steps;
     w->longest = std::max(w->longest, w->steps);
     w->mostRead = std::max(w->mostRead, w->traffic->read);
+    if (samplesBlocks()) w->ofSample.push_back({w->blockIndex, w->steps});
     w->traffic->read = 0;
     w->traffic->blocks++;
     memset(w->traffic->passed, 0, sizeof w->traffic->passed);
@@ -142,6 +166,7 @@ std::string trafficJson() {
                ",\"missed\":" + std::to_string(t.missed) + ",\"ran\":" + std::to_string(t.ran) +
                ",\"threads\":" + std::to_string(t.threads) +
                ",\"sharedHad\":" + std::to_string(t.shared) +
+               ",\"variance\":" + std::to_string(t.variance) +
                ",\"held\":" + std::to_string(t.held) + ",\"bounds\":[" +
                std::to_string(t.bounds[0]) + "," + std::to_string(t.bounds[1]) + "],\"lines\":[";
         bool first = true;

@@ -177,6 +177,8 @@ struct alignas(64) Worker {
     std::map<int, LineBarriers> barriersAt; // by line
     std::vector<Skip> skips;                // of the running block
     uint64_t longest = 0;                   // steps of the longest block of this launch
+    std::vector<std::pair<uint32_t, uint64_t>>
+        ofSample;          // each block that ran, and its steps, where others did not
     uint64_t mostRead = 0; // the most that one block of it read, of device memory and of others'
                            // shared memory
     uint64_t spilled = 0;  // bytes of local memory in this launch that no registers could hold

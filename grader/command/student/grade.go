@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"flashlab/device/estimate"
 	"flashlab/grader/command"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/report"
@@ -28,6 +29,8 @@ type grading struct {
 	seed                   uint64
 	out                    string
 	details                bool
+	estimate               string // whose speed is estimated where there is no GPU
+	gpu                    *estimate.GPU
 	few                    int // cases of each check, printed only where one is wrong; 0 for all
 }
 
@@ -45,6 +48,7 @@ func Grade(course *Course) command.Command {
 		f.StringVar(&g.device, "device", "auto", aboutDevice)
 		f.StringVar(&g.only, "case", "", aboutCase)
 		f.BoolVar(&g.details, "details", false, "every part of every check, and what was counted besides, without points")
+		f.StringVar(&g.estimate, "estimate", "", "without a GPU: the `GPU` whose speed is estimated, without points; H200 without it; no: none")
 		f.StringVar(&g.thread, "thread", "", "with CASE: show this thread's printf only, `3,0,0`; in the simulator")
 		f.StringVar(&g.block, "block", "", "with CASE: show this block's printf only, `0,1,0`")
 		f.StringVar(&g.snapshot, "snapshot", "", aboutSnapshot)
@@ -97,6 +101,9 @@ func count(conditions ...bool) int {
 
 func (g grading) run() (int, error) {
 	root, tasks, err := findAs(g.variant, g.task)
+	if err == nil {
+		g.gpu, err = run.Estimating(g.estimate)
+	}
 	if err != nil {
 		return command.Failed, err
 	}
@@ -154,7 +161,8 @@ func (g grading) each(ctx context.Context, root string, tasks []*rubric.Task, de
 			return verdicts, err
 		}
 		o := run.Options{Root: root, Task: t, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: g.seed, Only: g.only, Few: g.few, Report: g.mutant == "" && g.few == 0,
-			Output: filepath.Join(root, "out")}
+			Estimate: g.gpu,
+			Output:   filepath.Join(root, "out")}
 		for _, says := range append(edition.Strayed(root, t.Folders()...), o.Several()) {
 			if says != "" {
 				fmt.Println(says)

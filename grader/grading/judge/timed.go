@@ -46,6 +46,9 @@ type Timed struct {
 	Each func(shape []int) int
 	// Dist is of the inputs that are in every case; "" is normal. Those that are given are normal.
 	Dist tensor.Dist
+	// Counted is how many of a workload's first size, such as sequences, are enough for an estimate of its time: they are
+	// alike, and a laptop has little memory. 0 is all of them.
+	Counted int
 	// Small is a shape for the simulator, which times nothing but checks everything.
 	Small []int
 	// Title is what a workload of a shape is called, and its id in files: "flash-64-4096-causal". It is nil

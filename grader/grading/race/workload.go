@@ -5,6 +5,7 @@ package race
 
 import (
 	"fmt"
+	"slices"
 
 	"flashlab/grader/grading/judge"
 	"flashlab/grader/grading/problem"
@@ -60,6 +61,21 @@ func (w Workload) Case(all judge.Ops, small bool) (judge.Op, problem.Problem, er
 	}
 	c.Tiles = w.Tiles
 	return op, c, nil
+}
+
+// Fewer is a workload that fits into a laptop's memory, and how many times as much the whole one is. Sequences stay as
+// long as they are: only their number falls, and with it the number of blocks, as many times.
+func (w Workload) Fewer(all judge.Ops) (Workload, float64, error) {
+	op, err := all.Find(w.Op)
+	if err != nil {
+		return w, 0, err
+	}
+	whole := w.Shape[0]
+	if op.Timed.Counted > 0 {
+		w.Shape = slices.Clone(w.Shape)
+		w.Shape[0] = min(whole, op.Timed.Counted)
+	}
+	return w, float64(whole) / float64(w.Shape[0]), nil
 }
 
 // Bytes are what the case's tensors take on the device.

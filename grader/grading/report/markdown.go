@@ -71,6 +71,11 @@ func says(c verdict.Check) string {
 	if !c.Optional {
 		all = append(all, beside(c.Parts)...)
 	}
+	for _, p := range c.Parts {
+		if p.Estimate != nil {
+			all = append(all, "estimate: "+estimated(*p.Estimate))
+		}
+	}
 	return strings.Join(all, "; ")
 }
 

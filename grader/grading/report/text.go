@@ -77,6 +77,9 @@ func (p Printer) checks(v verdict.Verdict) string {
 				if p.Details || lost(one) {
 					r.parts = append(r.parts, part{one.Name, shareOf(v, c, one), note(one)})
 				}
+				if e := one.Estimate; e != nil {
+					r.parts = append(r.parts, part{"estimate", "no points", estimated(*e)})
+				}
 				for _, says := range Reasons(c, one) {
 					r.parts = append(r.parts, part{"", "", says})
 				}
@@ -104,6 +107,9 @@ func Reasons(c verdict.Check, p verdict.Part) []string {
 	}
 	return nil
 }
+
+// estimated is an estimate of time, and what of.
+func estimated(e verdict.Estimate) string { return e.Text + ": " + e.Workload }
 
 // lost tells whether a part is less than it could be, for a reason that its check's line does not give.
 func lost(p verdict.Part) bool {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"flashlab/device"
+	"flashlab/device/estimate"
 	"flashlab/device/trace"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/build"
@@ -32,15 +33,16 @@ const Seeds = 1_000_000_000_000_000
 
 // Options say what to grade, and on what.
 type Options struct {
-	Root    string
-	Task    *rubric.Task
-	Ops     judge.Ops // that its checks may name
-	Subject Subject
-	Devices Devices
-	Seed    uint64
-	Only    string // "softmax/17x113", "softmax", or "" for all
-	Report  bool   // what the rubric reports besides points is measured, too
-	Few     int    // at most so many cases of each check, the first ones; 0 for all
+	Root     string
+	Task     *rubric.Task
+	Ops      judge.Ops // that its checks may name
+	Subject  Subject
+	Devices  Devices
+	Seed     uint64
+	Only     string        // "softmax/17x113", "softmax", or "" for all
+	Report   bool          // what the rubric reports besides points is measured, too
+	Few      int           // at most so many cases of each check, the first ones; 0 for all
+	Estimate *estimate.GPU // whose times are estimated where there is none to measure on; nil: nobody's
 	// UntilWrong runs nothing behind the first case that is wrong or unsafe: full marks are lost by then.
 	UntilWrong bool
 	Output     string // the folder that programs write to, "out"
@@ -180,6 +182,9 @@ func (o Options) measure(ctx context.Context, ready *prepared, s plan, v *verdic
 			o.untimed(lacks, s, measured)
 		} else if err == nil && p.kind == o.Devices.Kind { // the device that decides on correctness
 			err = o.speeds(ctx, s, runs, o.starter(ctx, ready, p, backend, spec), measured)
+			if err == nil && p.kind == device.Sim {
+				err = o.estimates(ctx, ready, spec, s, runs, measured)
+			}
 			if err == nil && o.Report && o.Only == "" {
 				v.Reports, err = o.reports(ctx, ready, p, backend, spec, s, runs)
 			}

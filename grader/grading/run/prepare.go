@@ -104,6 +104,10 @@ func (s *prepared) timed(spec supervise.Spec) (supervise.Spec, error) {
 // Open builds the subject's worker for the first device, and makes it ready to run. Each
 // of its turns may take limit. closed releases everything.
 func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Runner, closed func(), err error) {
+	return open(ctx, o, o.Devices.passes()[0], limit)
+}
+
+func open(ctx context.Context, o Options, p pass, limit time.Duration) (r *supervise.Runner, closed func(), err error) {
 	s, err := o.prepare()
 	if err != nil {
 		return nil, nil, notRun(err)
@@ -113,7 +117,6 @@ func Open(ctx context.Context, o Options, limit time.Duration) (r *supervise.Run
 			s.close()
 		}
 	}()
-	p := o.Devices.passes()[0]
 	built, err := s.build(ctx, p)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,8 @@ import (
 type Speed struct {
 	// Not says why there is no ratio, and nobody's fault: "needs a GPU".
 	Not      string
-	NeedsGPU bool   // that is the reason
+	NeedsGPU bool // that is the reason
+	Estimate *verdict.Estimate
 	Wrong    string // what the code did wrong in a timed run: no points
 	Held     string // why the time is not believed; a person has to look at it
 	Workload string
@@ -26,6 +27,7 @@ type Speed struct {
 
 // mark gives the points: a time that is held earns none and costs none.
 func (s Speed) mark(p *verdict.Part, curve rubric.Curve) {
+	p.Estimate = s.Estimate
 	switch {
 	case s.Not != "":
 		p.NotMeasured, p.NeedsGPU = "not measured: "+s.Not, s.NeedsGPU

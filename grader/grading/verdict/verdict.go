@@ -95,12 +95,23 @@ type Part struct {
 	Name        string // "correctness", "hidden", "safety", "traffic", "banks", "speed"
 	Score, Max  float64
 	Note        string
-	Error       float64 // of correctness: the largest that passed, over what is allowed
-	NotMeasured string  // why there is no score; then Max is what it would be worth
-	NeedsGPU    bool    // a GPU would have measured it
-	Withheld    bool    `json:",omitempty"` // its cases are hidden, and not in this release
-	Ratio       float64 `json:",omitempty"` // of speed: how many times the baseline's; 0 where it was not timed
-	Doubt       string  `json:",omitempty"` // why a time is not believed: a person has to look at it
+	Error       float64   // of correctness: the largest that passed, over what is allowed
+	NotMeasured string    // why there is no score; then Max is what it would be worth
+	NeedsGPU    bool      // a GPU would have measured it
+	Withheld    bool      `json:",omitempty"` // its cases are hidden, and not in this release
+	Ratio       float64   `json:",omitempty"` // of speed: how many times the baseline's; 0 where it was not timed
+	Estimate    *Estimate `json:",omitempty"` // of speed, where there is no GPU
+	Doubt       string    `json:",omitempty"` // why a time is not believed: a person has to look at it
+}
+
+// Estimate is how long a workload would take on a GPU that is not there, by what the simulator counted.
+type Estimate struct {
+	GPU       string
+	Workload  string
+	Seconds   float64 // 0 where there is none
+	Deviation float64 `json:",omitempty"` // by the blocks that were counted: the standard error, over the whole
+	Bound     string  // what takes longest
+	Text      string  // all of it in words, or why there is none
 }
 
 // Outcome is the result of one case.

@@ -21,6 +21,7 @@ func timed(name string, neighbours bool) *judge.Timed {
 			return fmt.Sprintf("rotated attention, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[4], n[3], mask),
 				fmt.Sprintf("rope-%d-%d-%s", n[0], n[3], mask)
 		},
+		Counted:   1,
 		Small:     []int{1, 2, 33, 33, 16, 10000},
 		SelfTest:  rubric.Rung{Op: name, Shape: []int{16, 32, 1024, 1024, 128, 10000}},
 		Baseline:  Baseline,

@@ -25,6 +25,7 @@ func timed(name string, f format) *judge.Timed {
 			return fmt.Sprintf("attention in INT8, batch %d, %d heads × %d, sequence %d, %s", n[0], n[1], n[5], n[4], mask),
 				fmt.Sprintf("int8-%d-%d-%d-%d-%s", n[0], n[1], n[4], n[5], mask)
 		},
+		Counted:  1,
 		Small:    []int{1, 2, 2, 33, 33, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{4, 32, 32, 4096, 4096, 128}},
 		Baseline: Baseline,

@@ -23,7 +23,8 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 			return fmt.Sprintf("q, k and v of %d × %d rows, hidden %d, %d and %d heads × %d, %s", n[0], n[1], n[2], n[3], n[4], n[5], ty),
 				fmt.Sprintf("qkv-%d-%d", n[0], n[1])
 		},
-		Small: []int{2, 3, 72, 4, 2, 16, headsFirst, withBias},
+		Counted: 2,
+		Small:   []int{2, 3, 72, 4, 2, 16, headsFirst, withBias},
 		// q is as large as x: these are copied.
 		SelfTest:          rubric.Rung{Op: name, Shape: []int{1, 1 << 15, 4096, 32, 4, 128, headsFirst, withBias}},
 		Baseline:          Baseline,

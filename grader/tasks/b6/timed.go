@@ -23,6 +23,7 @@ func timed(name string, ty tensor.Type) *judge.Timed {
 				fmt.Sprintf("decode16-%d-%d", n[0], n[3])
 		},
 		Memory:   true,
+		Counted:  4,
 		Small:    []int{2, 4, 2, 40, 64},
 		SelfTest: rubric.Rung{Op: name, Shape: []int{16, 32, 8, 4096, 128}},
 		Baseline: Baseline,

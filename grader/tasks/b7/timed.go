@@ -25,8 +25,9 @@ func timed(bits int) *judge.Timed {
 		Memory: true,
 		// Queries of many sizes: of small ones all keys have some weight, of large ones few. The four query
 		// heads of a key head always have a small one among them: so no value may be left unread.
-		Dist:  tensor.Groups,
-		Small: []int{2, 4, 2, 64, 64},
+		Dist:    tensor.Groups,
+		Counted: 4,
+		Small:   []int{2, 4, 2, 64, 64},
 		// The last slot is free: a tile of 8 bits has 31 tokens, and so has the open group of 4 bits.
 		Each:              func(shape []int) int { return shape[3] - 1 },
 		SelfTest:          rubric.Rung{Op: fmt.Sprintf("decode_int%d", bits), Shape: []int{64, 32, 8, 4096, 128}},

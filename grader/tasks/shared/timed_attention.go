@@ -10,6 +10,7 @@ import (
 
 var TimedAttention = &judge.Timed{
 	Tensor:   3,
+	Counted:  1,
 	Small:    []int{1, 2, 33, 33, 16},
 	SelfTest: rubric.Rung{Op: "flash", Shape: []int{16, 32, 1024, 1024, 128}},
 	Piece:    func(c problem.Problem) int { return c.Attention().Dim },

@@ -34,6 +34,7 @@ func leastOfWindow(c problem.Problem) uint64 {
 }
 
 var timedWindow = &judge.Timed{
+	Counted:  1,
 	Small:    []int{1, 2, 33, 33, 16, 9},
 	SelfTest: TimedAttention.SelfTest, // its worker has both
 	Piece:    TimedAttention.Piece,

@@ -13,6 +13,7 @@ import (
 // simulator alone.
 func timedDecode(small ...int) *judge.Timed {
 	return &judge.Timed{
+		Counted:  2,
 		Small:    small,
 		Title:    title,
 		Memory:   true,
