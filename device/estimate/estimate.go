@@ -72,7 +72,10 @@ func of(c trace.Counts, times float64) launch {
 	return l
 }
 
-const sector = 32
+const (
+	sector   = 32
+	byLaunch = "the launch itself" // binds it
+)
 
 // resident is how many blocks a multiprocessor holds at once.
 func (g GPU) resident(l launch, registers float64) float64 {
@@ -143,7 +146,7 @@ func (g GPU) timed(l launch, f Constants) Estimate {
 	}
 	e.Seconds = f[Launch]*g.Launch + math.Pow(sum, 1/f[Power])
 	if most < g.Launch {
-		e.Bound = "the launch itself"
+		e.Bound = byLaunch
 	}
 	return e
 }

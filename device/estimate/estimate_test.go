@@ -87,11 +87,40 @@ func TestACardIsFoundByItsName(t *testing.T) {
 func TestAnEstimateInWords(t *testing.T) {
 	h200, _ := Find("H200")
 	rtx, _ := Find("4090")
-	assert.Equal(t, "about 830 µs on an H200, bound by shared memory", Estimate{Seconds: 834e-6, Bound: "shared memory"}.Text(h200))
-	assert.Equal(t, "about 4.2 ms on an RTX 4090, bound by instructions (not validated: no times of this card were at hand)", Estimate{Seconds: 4.21e-3, Bound: "instructions"}.Text(rtx))
+	assert.Equal(t, "about 830 µs on an H200, bound by shared memory", Whole{Seconds: 834e-6, Share: 1, Bound: "shared memory"}.Text(h200))
+	assert.Equal(t, "about 4.2 ms on an RTX 4090, bound by instructions (not validated: no times of this card were at hand)", Whole{Seconds: 4.21e-3, Share: 1, Bound: "instructions"}.Text(rtx))
+	lines := []Line{{File: "k.cu", Line: 62, Share: 0.414, Bound: "barriers"}, {File: "k.cu", Line: 3, Share: 0.2, Bound: "latency"}}
+	assert.Equal(t, "about 830 µs on an H200 (± 3 % by the sample), 90 % of it in sums, bound by latency; 41 % of that at k.cu:62, where threads wait at the barrier",
+		Whole{Seconds: 834e-6, Deviation: 0.03, Kernel: "sums", Share: 0.9, Bound: "latency", Lines: lines}.Text(h200))
+	assert.Equal(t, "about 3.0 µs on an H200, bound by the launch itself", Whole{Seconds: 3e-6, Share: 1, Bound: byLaunch, Lines: lines}.Text(h200), "a line would say nothing")
 	for seconds, text := range map[float64]string{2.5e-6: "2.5 µs", 31.4e-6: "31 µs", 99.6e-6: "100 µs", 0.0123: "12 ms", 0.9996: "1.0 s", 2: "2.0 s", 0.00099996: "1.0 ms"} {
 		assert.Equal(t, text, Duration(seconds))
 	}
+}
+
+// A kernel's time is shared out among the lines that ask for what binds it.
+func TestTimeIsSharedOutAmongLines(t *testing.T) {
+	g, _ := Find("H200")
+	c := copying()
+	c.LineCounts = []trace.LineCounts{
+		{File: "k.cu", Line: 4, Op: "read", Requests: 1 << 21, Sectors: c.SectorsRead}, {File: "k.cu", Line: 5, Op: "write", Requests: 1 << 21, Sectors: c.SectorsWritten},
+		{File: "k.cu", Line: 6, Op: "read", Shared: true, Requests: 100, Passes: 100}}
+	c.LineSteps = []trace.LineSteps{{File: "k.cu", Line: 3, Steps: c.Steps}}
+	lines := g.Lines(c, 1)
+	require.Len(t, lines, 4)
+	assert.Equal(t, []int{4, 5, 3, 6}, []int{lines[0].Line, lines[1].Line, lines[2].Line, lines[3].Line})
+	assert.Equal(t, "device memory", lines[0].Bound)
+	assert.InDelta(t, 0.5, lines[0].Share, 0.02)
+	sum := 0.0
+	for _, l := range lines {
+		sum += l.Share
+	}
+	assert.InDelta(t, 1, sum, 1e-9)
+
+	c.SharedPasses, c.LineCounts[2].Passes = 1<<32, 1<<32
+	assert.Equal(t, Line{"k.cu", 6, g.Lines(c, 1)[0].Share, "shared memory"}, g.Lines(c, 1)[0])
+	assert.Greater(t, g.Lines(c, 1)[0].Share, 0.9)
+	assert.Empty(t, g.Lines(copying(), 1), "nothing is known of its lines")
 }
 
 // Fitting finds constants that other samples were made with, as far as the samples tell them.

@@ -13,11 +13,18 @@ type Whole struct {
 	Kernel    string  // the one that takes longest
 	Share     float64 // of it
 	Bound     string  // what binds it
+	Lines     []Line  // of it, those that take longest first
 }
 
 // Whole estimates the time of all launches of some kernels; `times` as many blocks are launched as were counted.
 func (g GPU) Whole(kernels []trace.Counts, times float64) Whole {
-	return Fitted.whole(g, kernels, times)
+	w := Fitted.whole(g, kernels, times)
+	for _, c := range kernels {
+		if c.Kernel == w.Kernel {
+			w.Lines = g.Lines(c, times)
+		}
+	}
+	return w
 }
 
 func (f Constants) whole(g GPU, kernels []trace.Counts, times float64) (w Whole) {
@@ -26,7 +33,7 @@ func (f Constants) whole(g GPU, kernels []trace.Counts, times float64) (w Whole)
 		e := g.timed(of(c, times), f)
 		each := e.Seconds * float64(c.Launches)
 		w.Seconds += each
-		variance += math.Pow(each*c.Deviation, 2)
+		variance += math.Pow(each*c.Deviation(), 2)
 		if each > longest {
 			longest, w.Kernel, w.Bound = each, c.Kernel, e.Bound
 		}

@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -111,11 +110,8 @@ func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 func (d *Device) sum(raw rawCounts) trace.Counts {
 	c := trace.Counts{Kernel: raw.Kernel, Launches: raw.Launches, Barriers: raw.Barriers, Steps: raw.Steps, LongestBlock: raw.LongestBlock, MostRead: raw.MostRead, VariablesWritten: raw.Variables * sectorBytes, Heap: raw.Heap, Spilled: raw.Spilled, TensorCore: raw.Multiplied,
 		Grid: raw.Grid, Block: raw.Block, Blocks: raw.Grids,
-		Ran: raw.Ran, SectorsMissed: raw.Missed, WarpGroups: raw.Groups, WarpGroupSteps: raw.GroupSteps, Threads: raw.Threads, SharedHad: raw.SharedHad, Held: raw.Held, Bounds: raw.Bounds,
+		Ran: raw.Ran, SectorsMissed: raw.Missed, WarpGroups: raw.Groups, WarpGroupSteps: raw.GroupSteps, Threads: raw.Threads, SharedHad: raw.SharedHad, Held: raw.Held, Bounds: raw.Bounds, Variance: raw.Variance,
 		DeviceRead: raw.Fetched * sectorBytes, DeviceWritten: raw.SentBack * sectorBytes}
-	if raw.Steps > 0 {
-		c.Deviation = math.Sqrt(raw.Variance) / float64(raw.Steps)
-	}
 	for _, l := range raw.Lines {
 		read := l.Op == "read"
 		switch {
@@ -141,8 +137,11 @@ func (d *Device) sum(raw rawCounts) trace.Counts {
 		w := d.work(raw.Blocks)
 		c.FLOPs, c.Matrix, c.Special, c.Instructions = w.flops+raw.Products, w.matrix+raw.Products, w.special, w.instructions
 	}
+	if d.options.Lines || d.options.FLOPs {
+		c.LineSteps = d.lineSteps(raw)
+	}
 	if d.options.Lines {
-		c.LineSteps, c.Samples = d.lineSteps(raw), d.samples(raw.rawSamples)
+		c.Samples = d.samples(raw.rawSamples)
 	}
 	slices.SortStableFunc(c.LineCounts, func(a, b trace.LineCounts) int { return a.Line - b.Line })
 	return c

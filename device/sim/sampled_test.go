@@ -107,9 +107,9 @@ func TestTheErrorOfASampleIsTold(t *testing.T) {
 		l := device.Launch{Grid: device.D1(blocks), Block: device.D1(1)}
 		all, _ := sampling(t, Options{Checks: Checks{Traffic: true}}, kernel, l, 0)
 		some, _ := sampling(t, Options{Checks: Checks{Traffic: true}, Sample: sample}, kernel, l, 0)
-		assert.Zero(t, all.Deviation)
+		assert.Zero(t, all.Deviation())
 		scaled := float64(some.Steps) * float64(some.Blocks) / float64(some.Ran)
-		return some.Deviation, math.Abs(scaled/float64(all.Steps) - 1)
+		return some.Deviation(), math.Abs(scaled/float64(all.Steps) - 1)
 	}
 	told, is := off("mark", 8, 1000)
 	assert.Zero(t, told)

@@ -4,6 +4,8 @@
 // of the JSON in a class's records: old records could not be read under a new name.
 package trace
 
+import "math"
+
 // Report is what the simulator saw since Start or the last Reset.
 type Report struct {
 	Findings []Finding
@@ -37,7 +39,7 @@ type Counts struct {
 	DeviceRead, DeviceWritten    uint64  // bytes from and to device memory, by the model in device/sim/README.md
 	FLOPs                        uint64  // floating-point operations, where sim.Options asks for them; a fused multiply-add is two
 	Ran                          uint64  `json:",omitempty"` // blocks that ran, where sim.Options asks for a sample: the counts are theirs
-	Deviation                    float64 `json:",omitempty"` // of a sample: the standard error of its steps, over them
+	Variance                     float64 `json:",omitempty"` // of a sample: its steps' standard error, squared
 	SectorsMissed                uint64  `json:",omitempty"` // sectors that were read and are not in a model of the L1 cache
 	Matrix                       uint64  `json:",omitempty"` // of FLOPs: those of tensor cores
 	Special                      uint64  `json:",omitempty"` // of FLOPs: divisions, roots and mathematical functions
@@ -52,6 +54,9 @@ type Counts struct {
 	LineSteps                    []LineSteps `json:",omitempty"` // where sim.Options asks for them
 	Samples                      *Samples    `json:",omitempty"` // likewise
 }
+
+// Deviation is the standard error of a sample's steps, over them.
+func (c Counts) Deviation() float64 { return math.Sqrt(c.Variance) / float64(max(c.Steps, 1)) }
 
 // LineCounts is the part of Counts that one source line caused.
 type LineCounts struct {

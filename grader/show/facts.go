@@ -28,6 +28,10 @@ func kernelOf(r Run, name string) kernel {
 
 func factsOf(r Run, c trace.Counts) []fact {
 	moved, asked := movedBy(c), c.GlobalRead+c.GlobalWritten
+	var time []fact
+	if t, known := r.Times[c.Kernel]; known {
+		time = []fact{{t.Takes, "estimated on an " + t.GPU, t.Why}}
+	}
 	facts := []fact{{bytesOf(moved), "moved", ""}}
 	if r.Least > 0 {
 		facts[0].Note = ratio(float64(moved)/float64(r.Least)) + " × the least of the case"
@@ -51,5 +55,5 @@ func factsOf(r Run, c trace.Counts) []fact {
 	if c.TensorCore > 0 {
 		facts = append(facts, fact{count(c.TensorCore), "tensor-core instructions", "of warps"})
 	}
-	return facts
+	return append(facts, time...)
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type work struct {
 	shared, passes, once    uint64 // requests of shared memory, passes of its banks, and how many would do
 	lanes                   uint64 // accesses of threads, to either memory
 	barriers, steps         uint64
+	time                    float64 // share of the kernel's
 }
 
 func (w *work) add(l trace.LineCounts) {
@@ -45,7 +47,7 @@ type place struct {
 }
 
 // byLine sums up a kernel's counts.
-func byLine(c trace.Counts) map[place]*work {
+func byLine(c trace.Counts, t Time) map[place]*work {
 	lines := map[place]*work{}
 	at := func(file string, line int) *work {
 		p := place{file, line}
@@ -63,6 +65,11 @@ func byLine(c trace.Counts) map[place]*work {
 		w := at(s.File, s.Line)
 		w.steps += s.Steps
 		w.barriers += s.Barriers
+	}
+	for _, l := range t.Lines {
+		if w := lines[place{l.File, l.Line}]; w != nil {
+			w.time = l.Share
+		}
 	}
 	return lines
 }
@@ -84,7 +91,8 @@ var columns = []column{
 	{"requests", "of warps, for device memory and shared memory"},
 	{"lanes", "how many of a warp's 32 threads take part in a request, on average"},
 	{"barriers", "how often a block's threads met here"},
-	{"steps", "accesses of threads, arrivals at barriers and stretches of code begun: where the time of a thread goes"},
+	{"steps", "accesses of threads, arrivals at barriers and stretches of code begun: what a thread does"},
+	{"time", "the line's share of the time that the kernel would take on a GPU, as it is estimated"},
 }
 
 type column struct{ Name, Says string }
@@ -97,6 +105,7 @@ func mostOf(lines map[place]*work) (m work) {
 		m.requests = max(m.requests, w.requests+w.shared)
 		m.steps = max(m.steps, w.steps)
 		m.barriers = max(m.barriers, w.barriers)
+		m.time = max(m.time, w.time)
 	}
 	return m
 }
@@ -123,6 +132,9 @@ func (w work) cells(most work) []*cell {
 	}
 	if w.steps > 0 {
 		all[7] = &cell{Text: count(w.steps), Bar: share(w.steps, most.steps), Few: 10*w.steps < most.steps}
+	}
+	if w.time >= 0.005 {
+		all[8] = &cell{Text: fmt.Sprintf("%.0f %%", 100*w.time), Bar: w.time / most.time, Few: 10*w.time < most.time}
 	}
 	return all
 }

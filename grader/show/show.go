@@ -30,9 +30,23 @@ type Run struct {
 	Counts      []trace.Counts
 	Findings    []trace.Finding
 	Sources     []Source
-	Shapes      []Shape // of the arrays whose shapes are known
-	Tiled       *Tiled  // in place of kernels: what an algorithm on tiles asked for
+	Shapes      []Shape         // of the arrays whose shapes are known
+	Tiled       *Tiled          // in place of kernels: what an algorithm on tiles asked for
+	Times       map[string]Time // of kernels, where they were estimated
 	Release     string
+}
+
+// Time is how long a kernel would take on a GPU, all its launches, and what share of it each line takes.
+type Time struct {
+	Takes, GPU, Why string // "2.4 µs", "H200", "bound by latency"
+	Lines           []LineTime
+}
+
+// LineTime is a line's share of its kernel's time.
+type LineTime struct {
+	File  string
+	Line  int
+	Share float64
 }
 
 // Source is a file of kernels, by the name that the simulator knows it by.

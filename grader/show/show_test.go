@@ -47,7 +47,10 @@ func texts(cells []*cell) (all []string) {
 }
 
 func TestNumbersOfALine(t *testing.T) {
-	p := pageOf(two(), room{kernels: 9, quiet: true})
+	r := two()
+	r.Times = map[string]Time{r.Counts[0].Kernel: {Takes: "2.4 µs", GPU: "H200", Why: "bound by latency",
+		Lines: []LineTime{{r.Counts[0].LineSteps[0].File, 5, 0.75}, {r.Counts[0].LineSteps[0].File, 6, 0.25}, {"other.cu", 1, 0.1}}}}
+	p := pageOf(r, room{kernels: 9, quiet: true})
 	assert.Equal(t, "4.5", p.Ratio)
 	require.Len(t, p.Kernels, 1)
 	k := p.Kernels[0]
@@ -55,9 +58,9 @@ func TestNumbersOfALine(t *testing.T) {
 	require.Len(t, k.Files, 1)
 	rows := k.Files[0].Rows
 	require.Len(t, rows, 7)
-	assert.Equal(t, []string{"10 KB", "1.2 KB", "32 (4)", "32 (1)", "20", "32", "", "640"}, texts(rows[3].Cells))
-	assert.Equal(t, []string{"", "", "", "", "", "", "10", "320"}, texts(rows[4].Cells))
-	assert.Equal(t, []string{"1.2 KB", "1.2 KB", "4", "1", "20", "32", "", ""}, texts(rows[5].Cells))
+	assert.Equal(t, []string{"10 KB", "1.2 KB", "32 (4)", "32 (1)", "20", "32", "", "640", ""}, texts(rows[3].Cells))
+	assert.Equal(t, []string{"", "", "", "", "", "", "10", "320", "75 %"}, texts(rows[4].Cells))
+	assert.Equal(t, []string{"1.2 KB", "1.2 KB", "4", "1", "20", "32", "", "", "25 %"}, texts(rows[5].Cells))
 	assert.Nil(t, rows[0].Cells)
 	moved := rows[3].Cells[0]
 	assert.InDelta(t, 1, moved.Bar, 1e-9)

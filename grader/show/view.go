@@ -177,7 +177,7 @@ func (k kernel) id(p place) string {
 // fill writes the source of a kernel, and what is said about it.
 func (k *kernel) fill(r Run, room room, texts map[string][][]code.Span) {
 	c := r.countsOf(k.Name)
-	lines := byLine(c)
+	lines := byLine(c, r.Times[k.Name])
 	found := map[place][]shownFinding{}
 	others := map[place][]other{}
 	var names []string // of files

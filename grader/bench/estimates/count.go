@@ -76,18 +76,18 @@ func count(ctx context.Context, root string, task *rubric.Task, version string, 
 	if version != "" {
 		o.Subject = run.Version(root, task, version)
 	}
-	count, closed, err := run.Counting(ctx, o, turn)
+	counter, closed, err := run.Counting(ctx, o, turn)
 	if err != nil {
 		return err
 	}
 	defer closed()
 	for _, rung := range rungs {
-		kernels, err := count(ctx, race.Workload{Op: rung.Op, Shape: rung.Counted, Causal: rung.Causal})
+		kernels, err := counter.Workload(ctx, race.Workload{Op: rung.Op, Shape: rung.Counted, Causal: rung.Causal})
 		if err != nil {
 			return fmt.Errorf("%s %v: %w", rung.Op, rung.Counted, err)
 		}
 		for _, k := range kernels {
-			k.LineCounts = nil
+			k.LineCounts, k.LineSteps = nil, nil
 			rung.Kernels = append(rung.Kernels, k)
 		}
 		if err := done(rung); err != nil {

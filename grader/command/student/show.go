@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"flashlab/device/estimate"
+	"flashlab/device/trace"
 	"flashlab/grader/command"
 	"flashlab/grader/edition"
 	"flashlab/grader/grading/rubric"
@@ -30,6 +32,7 @@ func Show(course *Course) command.Command {
 			f.StringVar(&s.submission, "submission", "", aboutFolder)
 			s.all(f)
 			f.Uint64Var(&s.seed, "seed", 1, aboutSeed)
+			f.StringVar(&s.estimate, "estimate", "", "the `GPU` whose time is estimated; H200 without it; no: none")
 			f.StringVar(&s.out, "out", "", "the `file`; out/show.html without it")
 			return func([]string) (int, error) {
 				switch {
@@ -46,8 +49,8 @@ func Show(course *Course) command.Command {
 // showing is what `show` was asked for.
 type showing struct {
 	whose
-	task, only, out string
-	seed            uint64
+	task, only, out, estimate string
+	seed                      uint64
 }
 
 func (s showing) run() (int, error) {
@@ -66,14 +69,22 @@ func (s showing) run() (int, error) {
 			return command.Failed, err
 		}
 	}
+	gpu, err := run.Estimating(s.estimate)
+	if err != nil {
+		return command.Failed, err
+	}
 	ctx, stop := command.Interruptible()
 	defer stop()
-	shown, err := run.Show(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: s.seed, Only: s.only,
+	shown, err := run.Show(ctx, run.Options{Root: root, Task: task, Ops: rooms.Ops, Subject: subject, Devices: devices, Seed: s.seed, Only: s.only, Estimate: gpu,
 		Output: filepath.Join(root, "out")})
 	if err != nil {
 		return command.Failed, fmt.Errorf("show: %w", err)
 	}
-	page, err := show.Page(s.page(root, task, subject, shown))
+	p := s.page(root, task, subject, shown)
+	if gpu != nil {
+		p.Times = times(*gpu, shown.Timed)
+	}
+	page, err := show.Page(p)
 	if err != nil {
 		return command.Failed, fmt.Errorf("show: %w", err)
 	}
@@ -105,6 +116,20 @@ func (s showing) page(root string, task *rubric.Task, subject run.Subject, shown
 		r.Tiled = tiled(shown, r.Shapes)
 	}
 	return r
+}
+
+// times estimates each kernel's time on a GPU.
+func times(g estimate.GPU, kernels []trace.Counts) map[string]show.Time {
+	all := map[string]show.Time{}
+	for _, c := range kernels {
+		w := g.Whole([]trace.Counts{c}, 1)
+		t := show.Time{Takes: estimate.Duration(w.Seconds), GPU: g.Name, Why: "bound by " + w.Bound + g.Doubt()}
+		for _, l := range w.Lines {
+			t.Lines = append(t.Lines, show.LineTime{File: l.File, Line: l.Line, Share: l.Share})
+		}
+		all[c.Kernel] = t
+	}
+	return all
 }
 
 // tiled is what task 3's code asked of its machine.

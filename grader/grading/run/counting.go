@@ -11,6 +11,7 @@ import (
 	"flashlab/device/trace"
 	"flashlab/grader/grading/gate"
 	"flashlab/grader/grading/judge"
+	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/race"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
@@ -30,40 +31,50 @@ func (d Devices) counting(blocks int) pass {
 	}}
 }
 
+// errNotCounted is the code's own failure, or that it takes too long.
 var errNotCounted = errors.New("not counted")
 
-// Counter counts what the kernels of a workload do.
-type Counter func(context.Context, race.Workload) ([]trace.Counts, error)
-
-// Counting builds a subject and makes it ready to be counted. Each workload may take limit. closed releases everything.
-func Counting(ctx context.Context, o Options, limit time.Duration) (count Counter, closed func(), err error) {
-	r, closed, err := open(ctx, o, o.Devices.counting(countedBlocks), limit)
-	return counter(o.Ops, r), closed, err
+// Counter counts what the kernels of a workload do, or says errNotCounted.
+type Counter struct {
+	ops    judge.Ops
+	runner *supervise.Runner // whose device only counts
 }
 
-// counter counts on a runner whose device does.
-func counter(all judge.Ops, r *supervise.Runner) Counter {
-	return func(ctx context.Context, w race.Workload) ([]trace.Counts, error) {
-		op, c, err := w.Case(all, false)
-		if err != nil {
-			return nil, err
-		}
-		c.Timed, c.ID = false, 1 // the simulator has no clock
-		in, err := op.Inputs(c)
-		if err != nil {
-			return nil, err
-		}
-		res, err := r.Run(ctx, c, in)
-		switch {
-		case err != nil:
-			return nil, err
-		case didNotEnd(res):
-			return nil, fmt.Errorf("%w: a few of its blocks ran for longer than %v here", errNotCounted, countingTime)
-		case res.NotRun != "":
-			return nil, fmt.Errorf("%w: %s", errNotCounted, res.NotRun)
-		case res.Error != nil:
-			return nil, res.Error
-		}
-		return res.Seen.Counts, nil
+// Counting builds a subject and makes it ready to be counted. Each workload may take limit. closed releases everything.
+func Counting(ctx context.Context, o Options, limit time.Duration) (c Counter, closed func(), err error) {
+	r, closed, err := open(ctx, o, o.Devices.counting(countedBlocks), limit)
+	return Counter{o.Ops, r}, closed, err
+}
+
+// Workload counts a workload that is else timed.
+func (n Counter) Workload(ctx context.Context, w race.Workload) ([]trace.Counts, error) {
+	_, c, err := w.Case(n.ops, false)
+	if err != nil {
+		return nil, err
 	}
+	c.Timed, c.ID = false, 1 // the simulator has no clock
+	return n.of(ctx, c)
+}
+
+func (n Counter) of(ctx context.Context, c problem.Problem) ([]trace.Counts, error) {
+	op, err := n.ops.Find(c.Op)
+	if err != nil {
+		return nil, err
+	}
+	in, err := op.Inputs(c)
+	if err != nil {
+		return nil, err
+	}
+	res, err := n.runner.Run(ctx, c, in)
+	switch {
+	case err != nil:
+		return nil, err
+	case didNotEnd(res):
+		return nil, fmt.Errorf("%w: some of its blocks ran for longer than %v here", errNotCounted, countingTime)
+	case res.NotRun != "":
+		return nil, fmt.Errorf("%w: %s", errNotCounted, res.NotRun)
+	case res.Error != nil:
+		return nil, fmt.Errorf("%w: %w", errNotCounted, res.Error)
+	}
+	return res.Seen.Counts, nil
 }

@@ -14,7 +14,6 @@ import (
 	"flashlab/grader/grading/score"
 	"flashlab/grader/grading/supervise"
 	"flashlab/grader/grading/verdict"
-	"flashlab/grader/grading/wire"
 )
 
 // fewBlocks of each launch are enough here: a student waits for them.
@@ -32,7 +31,7 @@ func (o Options) estimates(ctx context.Context, ready *prepared, spec supervise.
 	if o.Estimate == nil || o.Devices.Kind != device.Sim || strings.Contains(o.Only, "/") || o.Few > 0 || o.UntilWrong {
 		return nil
 	}
-	var count Counter
+	var count *Counter
 	for i, c := range s.Checks {
 		if o.Task.Split(c).Speed == 0 || !allRight(runs[i]) {
 			continue
@@ -49,7 +48,7 @@ func (o Options) estimates(ctx context.Context, ready *prepared, spec supervise.
 			defer backend.Close()
 			r := &supervise.Runner{Spec: spec, Backend: backend, Limit: TurnTime}
 			defer r.Close()
-			count = counter(o.Ops, r)
+			count = &Counter{o.Ops, r}
 		}
 		if o.Progress != nil {
 			o.Progress(i, len(s.Checks), "estimating the speed of "+c.ID)
@@ -102,12 +101,11 @@ func (o Options) countable(c rubric.Check) (best race.Workload, by float64, ok b
 }
 
 // estimate counts a workload and says how long it would take. What goes wrong with it costs nobody anything.
-func (o Options) estimate(ctx context.Context, count Counter, w race.Workload, times float64) (*verdict.Estimate, error) {
-	kernels, err := count(ctx, w)
+func (o Options) estimate(ctx context.Context, count *Counter, w race.Workload, times float64) (*verdict.Estimate, error) {
+	kernels, err := count.Workload(ctx, w)
 	e := &verdict.Estimate{GPU: o.Estimate.Name, Workload: w.Name}
-	var theirs *wire.Error
 	switch {
-	case errors.As(err, &theirs) || errors.Is(err, errNotCounted):
+	case errors.Is(err, errNotCounted):
 		e.Text = "no estimate: " + firstLine(err)
 	case err != nil:
 		return nil, err

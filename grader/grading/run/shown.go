@@ -2,12 +2,14 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"flashlab/device"
+	"flashlab/device/trace"
 	"flashlab/grader/grading/problem"
 	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/supervise"
@@ -26,6 +28,7 @@ type Shown struct {
 	Sources []Source // of the kernels that may have run
 	Record  []byte   // what a task of plain Go asked of its machine, and with what counts it answered
 	Counts  map[string]uint64
+	Timed   []trace.Counts // what an estimate of time is made from; none where the case is not right
 }
 
 // Source is a file of kernels.
@@ -58,15 +61,39 @@ func Show(ctx context.Context, o Options) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, err := o.show(ctx, &supervise.Runner{Spec: s.spec(p, built), Backend: backend, Limit: o.Task.Limits.CaseTime()}, check, one)
+	r := &supervise.Runner{Spec: s.spec(p, built), Backend: backend, Limit: o.Task.Limits.CaseTime()}
+	shown, err := o.show(ctx, r, check, one)
 	if closed := backend.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return nil, err
 	}
+	if o.Estimate != nil && o.Task.OnDevice() && shown.Case.Passed && !shown.Seen.Stopped {
+		if shown.Timed, err = s.again(ctx, r.Spec, shown.Problem); err != nil {
+			return nil, err
+		}
+	}
 	shown.Sources = s.sources()
 	return shown, nil
+}
+
+// again runs a case that is right once more, in a simulator that only counts. Where that does not end well, which costs
+// nobody anything, there are no counts.
+func (s *prepared) again(ctx context.Context, spec supervise.Spec, c problem.Problem) ([]trace.Counts, error) {
+	const all = 0 // blocks: a case is small
+	backend, err := s.o.Devices.counting(all).open(s.o.Task, s.files)
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	r := &supervise.Runner{Spec: spec, Backend: backend, Limit: TurnTime}
+	defer r.Close()
+	counts, err := Counter{s.o.Ops, r}.of(ctx, c)
+	if errors.Is(err, errNotCounted) {
+		return nil, ctx.Err()
+	}
+	return counts, err
 }
 
 // recorded: the task's code runs on a machine that keeps a record.

@@ -51,3 +51,20 @@ func summed(all []trace.LineCounts) map[trace.LineCounts]trace.LineCounts {
 	}
 	return sums
 }
+
+// newSteps is the same of steps.
+func newSteps(old, now []trace.LineSteps) []trace.LineSteps {
+	before := map[trace.LineSteps]trace.LineSteps{}
+	for _, l := range old {
+		before[trace.LineSteps{File: l.File, Line: l.Line}] = l
+	}
+	var lines []trace.LineSteps
+	for _, l := range now {
+		b := before[trace.LineSteps{File: l.File, Line: l.Line}]
+		l.Steps, l.Barriers = l.Steps-b.Steps, l.Barriers-b.Barriers
+		if l.Steps+l.Barriers > 0 {
+			lines = append(lines, l)
+		}
+	}
+	return slices.Clip(lines)
+}

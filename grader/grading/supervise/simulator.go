@@ -226,6 +226,7 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.Launches -= b.Launches
 		c.GlobalRead -= b.GlobalRead
 		c.GlobalWritten -= b.GlobalWritten
+		c.GlobalRequests -= b.GlobalRequests
 		c.SectorsRead -= b.SectorsRead
 		c.SectorsWritten -= b.SectorsWritten
 		c.SharedRead -= b.SharedRead
@@ -254,7 +255,8 @@ func newCounts(old, now []trace.Counts) []trace.Counts {
 		c.WarpGroupSteps -= b.WarpGroupSteps
 		c.DeviceRead -= b.DeviceRead
 		c.DeviceWritten -= b.DeviceWritten
-		c.LineCounts = newLines(b.LineCounts, c.LineCounts)
+		c.Variance -= b.Variance
+		c.LineCounts, c.LineSteps = newLines(b.LineCounts, c.LineCounts), newSteps(b.LineSteps, c.LineSteps)
 		if c.Launches > 0 {
 			fresh = append(fresh, c)
 		}
