@@ -2,10 +2,12 @@ package quant
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"flashlab/tensor"
 )
@@ -182,6 +184,32 @@ func TestGPTQOfHardInputs(t *testing.T) {
 			if name == "dead inputs" {
 				assert.InDelta(t, w[0], is[0], 0.512*float64(m.Scales[0]), "rounded by itself")
 			}
+		}
+	}
+}
+
+// TestGPTQOnAnyProcessors: however many there are, its sums are gonum's, bit for bit, and so is what it rounds to.
+func TestGPTQOnAnyProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, shape := range [][3]int{{300, 1100, 37}, {113, 50, 33}, {1, 5, 5}} {
+		row, tokens, n := shape[0], shape[1], shape[2]
+		x, w := related(t, tokens, row, 7), normal(t, n*row, 8)
+		want := mat.NewSymDense(row, nil)
+		for from := 0; from < tokens; from += 512 {
+			some := mat.NewDense(row, min(512, tokens-from), nil)
+			some.Apply(func(i, j int, _ float64) float64 { return float64(x[(from+j)*row+i]) }, some)
+			want.SymRankK(want, 2, some)
+		}
+		var first INT4
+		for _, processors := range []int{1, 4} {
+			runtime.GOMAXPROCS(processors)
+			require.True(t, mat.Equal(want, hessian(x, row)))
+			m, err := GPTQ(w, row, x, true)
+			require.NoError(t, err)
+			if processors == 1 {
+				first = m
+			}
+			require.Equal(t, first, m)
 		}
 	}
 }

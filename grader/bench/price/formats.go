@@ -93,9 +93,18 @@ func (f Format) in(base *llama3.Reference, work Work) (*llama3.Reference, int, e
 	for _, t := range matrices {
 		at[t.Name] = t
 	}
+	var seen []float32 // what the last matrix was shown: q, k and v have the same inputs, gate and up as well
+	var known quant.Shown
 	err = m.Through(shown, func(name string, x []float32) error {
 		t := at[name]
-		e, err := quant.GPTQ(m.Weight(t), t.Shape[1], x, f.Weights == "gptq-zeros")
+		if len(seen) == 0 || &seen[0] != &x[0] {
+			var err error
+			if known, err = quant.Show(x, t.Shape[1]); err != nil {
+				return fmt.Errorf("%s: %w", t.Name, err)
+			}
+			seen = x
+		}
+		e, err := known.GPTQ(m.Weight(t), f.Weights == "gptq-zeros")
 		return put(t, e, err)
 	})
 	return m, bytes, err

@@ -2,6 +2,7 @@
 package talk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 // Talk is one question to one model, on one device.
 type Talk struct {
 	Device  string // sim, or cuda
+	Kernels string `json:",omitempty"` // halves: those of b2 and b6; "" for tasks 4 and 5
 	Machine string // what it ran on, in words
 	Command string // what somebody types for the first of Said
 	Said    []Said // the first is the reference's
@@ -29,8 +31,11 @@ type Said struct {
 	Failed  string `json:",omitempty"` // what it complained of
 }
 
-// Mutants are those that the page tells of: of the kernel for prompts, and of the one for single tokens.
-var Mutants = []string{"4/causal_ignored", "4/wrong_scale", "4/forgotten_rescale", "5/length_off_by_one", "5/no_scale", "5/swapped"}
+// Mutants are those that the page tells of, by KERNELS: of the kernel for prompts, and of the one for single tokens.
+var Mutants = map[string][]string{
+	"":       {"4/causal_ignored", "4/wrong_scale", "4/forgotten_rescale", "5/length_off_by_one", "5/no_scale", "5/swapped"},
+	"halves": {"b2/mask_off_by_one", "b2/wrong_base", "b2/not_transposed", "b6/length_off_by_one", "b6/no_scale", "b6/sums_in_halves"},
+}
 
 // Answer is the part of what was printed that the model said, and what `make chat` says of the time.
 func (s Said) Answer() (text, time string, err error) {
@@ -71,11 +76,12 @@ func Write(file string, all []Talk) error {
 	return cache.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// Join puts newer talks in the place of those on the same device; the simulator's comes first. Where only the solutions
+// Join puts newer talks in the place of those on the same device and kernels; the simulator's come first, those in float32
+// before those in halves. Where only the solutions
 // talked, the mutants' words on the same question stay.
 func Join(all, newer []Talk) []Talk {
 	for _, t := range newer {
-		if i := slices.IndexFunc(all, func(o Talk) bool { return o.Device == t.Device }); i >= 0 {
+		if i := slices.IndexFunc(all, func(o Talk) bool { return o.Device == t.Device && o.Kernels == t.Kernels }); i >= 0 {
 			if old := all[i]; len(t.Said) == 1 && old.Command == t.Command {
 				t.Said = append(t.Said, old.Said[1:]...)
 			}
@@ -84,7 +90,9 @@ func Join(all, newer []Talk) []Talk {
 		}
 		all = append(all, t)
 	}
-	slices.SortStableFunc(all, func(a, b Talk) int { return strings.Compare(b.Device, a.Device) })
+	slices.SortStableFunc(all, func(a, b Talk) int {
+		return cmp.Or(strings.Compare(b.Device, a.Device), strings.Compare(a.Kernels, b.Kernels))
+	})
 	return all
 }
 
@@ -92,13 +100,17 @@ func Join(all, newer []Talk) []Talk {
 func Page(all []Talk) string {
 	var b strings.Builder
 	b.WriteString("# What a kernel's mistake does to a talk\n\n" +
-		"`make chat` runs a trained model on your kernels of tasks 4, 5 and 6. This page has its answer on correct kernels, and on\n" +
-		"kernels with one deliberate mistake each. A mistake in task 4 spoils the question, before the first word of the answer; a\n" +
-		"mistake in task 5 spoils each word after it. **Predict first**: which mistakes would you notice in a talk?\n")
+		"`make chat` runs a trained model on your kernels of tasks 4, 5 and 6; `KERNELS=halves` takes its attention from b2 and b6,\n" +
+		"and all else stays float32. This page has its answer on correct kernels, and on kernels with one deliberate mistake each. A\n" +
+		"mistake in task 4 or b2 spoils the question, before the first word of the answer; a mistake in task 5 or b6 spoils each\n" +
+		"word after it. **Predict first**: which mistakes would you notice in a talk?\n")
 	for _, t := range all {
 		where := "In the simulator"
 		if t.Device != "sim" {
 			where = "On a GPU"
+		}
+		if t.Kernels != "" {
+			where += ", in " + t.Kernels
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s. The solutions stand in for a student's files:\n\n    %s\n\n", where, t.Machine, t.Command)
 		for _, line := range strings.Split(strings.TrimSpace(t.Said[0].Printed), "\n") {

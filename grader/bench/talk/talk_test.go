@@ -45,6 +45,8 @@ func TestOnePartForEachDevice(t *testing.T) {
 	assert.Equal(t, []Talk{newer, gpu}, Join(Join([]Talk{gpu}, []Talk{older}), []Talk{newer}))
 
 	a, b, wrong := Said{Printed: "a"}, Said{Printed: "b"}, Said{Mutant: "4/x"}
+	halves := Talk{Device: "sim", Kernels: "halves"}
+	assert.Equal(t, []Talk{newer, halves, gpu}, Join(Join([]Talk{gpu}, []Talk{halves}), []Talk{newer}), "in halves is another part")
 	older.Said, newer.Said = []Said{a, wrong}, []Said{b}
 	assert.Equal(t, []Said{b, wrong}, Join([]Talk{older}, []Talk{newer})[0].Said, "the same question")
 	newer.Command = "make chat PROMPT=Why"
@@ -62,15 +64,15 @@ func TestThePageIsWhatWasSaid(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "talk.md"))
 	require.NoError(t, err)
 	assert.Equal(t, Page(all), string(page), "out/bin/grader talk PAGE=1 FROM=docs/talk.json writes it")
-	dirs := strings.NewReplacer("4/", "task4_flash/", "5/", "task5_decode/")
+	dirs := strings.NewReplacer("4/", "task4_flash/", "5/", "task5_decode/", "b2/", "bonus/b2_halves/", "b6/", "bonus/b6_decode/")
 	for _, talk := range all {
 		if talk.Device == "sim" || len(talk.Said) > 1 {
-			require.Len(t, talk.Said, 1+len(Mutants), talk.Device)
+			require.Len(t, talk.Said, 1+len(Mutants[talk.Kernels]), talk.Device)
 		}
 		_, _, err := talk.Said[0].Answer()
 		assert.NoError(t, err)
 		for i, s := range talk.Said[1:] {
-			assert.Equal(t, Mutants[i], s.Mutant)
+			assert.Equal(t, Mutants[talk.Kernels][i], s.Mutant)
 			text, err := os.ReadFile(filepath.Join(root, "grader", "trial", "specimens", "mutants", dirs.Replace(s.Mutant)+".toml"))
 			if os.IsNotExist(err) {
 				continue // a release has no specimens

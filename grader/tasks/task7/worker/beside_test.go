@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/tasks/talk"
 	"flashlab/internal/repo"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
@@ -15,21 +16,21 @@ import (
 )
 
 func TestTheFirstDifferenceIsFound(t *testing.T) {
-	assert.Equal(t, -1, differ([]int32{1, 2}, []int32{1, 2}))
-	assert.Equal(t, 1, differ([]int32{1, 3, 5}, []int32{1, 2, 5}))
-	assert.Equal(t, 2, differ([]int32{1, 2}, []int32{1, 2, 3}), "one ended")
-	ref := writer{name: "the reference", tokens: []int32{15496, 995}}
+	assert.Equal(t, -1, talk.Differ([]int32{1, 2}, []int32{1, 2}))
+	assert.Equal(t, 1, talk.Differ([]int32{1, 3, 5}, []int32{1, 2, 5}))
+	assert.Equal(t, 2, talk.Differ([]int32{1, 2}, []int32{1, 2, 3}), "one ended")
+	ref := talk.Writer{Name: "the reference", Tokens: []int32{15496, 995}}
 	_, v, err := choices{model: "124M"}.open()
 	require.NoError(t, err)
-	assert.Equal(t, "x: the same 2 tokens as the reference", compared(writer{name: "x", tokens: ref.tokens}, ref, v))
-	assert.Equal(t, `x: the first difference is token 2, "Hello" where the reference has " world"`, compared(writer{name: "x", tokens: []int32{15496, 15496}}, ref, v))
-	assert.Equal(t, `x: the first difference is token 2, nothing where the reference has "995"`, compared(writer{name: "x", tokens: ref.tokens[:1]}, ref, nil))
-	assert.Equal(t, "x: not there", compared(writer{name: "x", not: "not there"}, ref, v))
+	assert.Equal(t, "x: the same 2 tokens as the reference", talk.Compared(talk.Writer{Name: "x", Tokens: ref.Tokens}, ref, v))
+	assert.Equal(t, `x: the first difference is token 2, "Hello" where the reference has " world"`, talk.Compared(talk.Writer{Name: "x", Tokens: []int32{15496, 15496}}, ref, v))
+	assert.Equal(t, `x: the first difference is token 2, nothing where the reference has "995"`, talk.Compared(talk.Writer{Name: "x", Tokens: ref.Tokens[:1]}, ref, nil))
+	assert.Equal(t, "x: not there", talk.Compared(talk.Writer{Name: "x", Not: "not there"}, ref, v))
 }
 
 func TestTextsStandSideBySide(t *testing.T) {
 	long := "one two three four five six seven eight nine ten eleven twelve"
-	lines := columns(writer{name: "a", text: long + " thirteen"}, writer{name: "b", text: long + " and more"})
+	lines := talk.Columns(talk.Writer{Name: "a", Text: long + " thirteen"}, talk.Writer{Name: "b", Text: long + " and more"})
 	assert.Equal(t, []string{
 		"a                                              b",
 		"────────────────────────────────────────────   ────────────────────────────────────────────",
@@ -40,8 +41,8 @@ func TestTextsStandSideBySide(t *testing.T) {
 
 // TestWhatIsNotComparedSaysWhy: no Python is asked where it could not answer.
 func TestWhatIsNotComparedSaysWhy(t *testing.T) {
-	assert.Contains(t, choices{sampler: nn.Sampler{Temperature: 1}}.huggingFace([]int32{1}, nil).not, "draw other numbers")
-	assert.Contains(t, choices{model: "124M"}.huggingFace([]int32{1}, nil).not, "random weights")
+	assert.Contains(t, choices{sampler: nn.Sampler{Temperature: 1}}.huggingFace([]int32{1}, nil).Not, "draw other numbers")
+	assert.Contains(t, choices{model: "124M"}.huggingFace([]int32{1}, nil).Not, "random weights")
 }
 
 // A model that fails costs its own column, and no other.
@@ -50,11 +51,11 @@ func TestAWriterThatFailsSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	c := choices{tokens: 3}
 	good := c.writes("good", w, nil, []int32{1, 2}, func(w gpt2.Weights) (*runner, error) { return inGo(w, nil) })
-	assert.Empty(t, good.not)
-	assert.Len(t, good.tokens, 3)
-	assert.Regexp(t, `^1 2 \d+ \d+ \d+$`, good.text)
+	assert.Empty(t, good.Not)
+	assert.Len(t, good.Tokens, 3)
+	assert.Regexp(t, `^1 2 \d+ \d+ \d+$`, good.Text)
 	bad := c.writes("bad", w, nil, []int32{1, 2}, func(gpt2.Weights) (*runner, error) { return nil, mend(4, assert.AnError) })
-	assert.Contains(t, bad.not, "task4_flash")
+	assert.Contains(t, bad.Not, "task4_flash")
 }
 
 // TestTheStubAndItsSolution: task 7's stub is the beginning of a text, and its solution the whole, as the
@@ -70,6 +71,6 @@ func TestTheStubAndItsSolution(t *testing.T) {
 	prompt, err := c.encode(v, w.Config())
 	require.NoError(t, err)
 	ref := c.writes("the reference", w, v, prompt, func(w gpt2.Weights) (*runner, error) { return inGo(w, nil) })
-	require.Empty(t, ref.not)
-	assert.Equal(t, string(whole), ref.text+"\n")
+	require.Empty(t, ref.Not)
+	assert.Equal(t, string(whole), ref.Text+"\n")
 }

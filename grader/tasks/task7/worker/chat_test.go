@@ -10,16 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"flashlab/grader/tasks/task7/asked"
 	"flashlab/internal/repo"
-	"flashlab/nn/chat"
 	"flashlab/nn/gguf/gguftest"
 	"flashlab/nn/llama3"
 	"flashlab/tensor"
 )
 
-// talker is a small random model in a GGUF file, which speaks ChatML.
-func talker(t *testing.T) string {
+// talkingFile is a small random model in a GGUF file, which speaks ChatML.
+func talkingFile(t *testing.T) string {
 	t.Helper()
 	c := llama3.Config{Width: 24, Heads: 3, KVHeads: 1, Dim: 8, Layers: 2, Inner: 20, Positions: 300, Vocabulary: 340, Epsilon: 1e-5, Rotary: 10000, Tied: true, Begin: -1}
 	w, err := llama3.Random(c, 3)
@@ -43,35 +41,26 @@ func talker(t *testing.T) string {
 }
 
 // conversation is what `make chat` prints, in the simulator.
-func conversation(t *testing.T, file, typed string, change func(c *talk)) (string, error) {
+func conversation(t *testing.T, file, typed string, more ...string) (string, error) {
 	t.Helper()
-	m, err := chat.Open(file)
-	require.NoError(t, err)
-	defer m.Close()
 	var out bytes.Buffer
-	c := &talk{choices: choices{device: "sim", kernels: "own", tokens: 4}, in: strings.NewReader(typed), out: &out, model: m}
-	if change != nil {
-		change(c)
-	}
-	if c.reference {
-		err = c.besideReference()
-	} else {
-		err = c.converse()
-	}
+	p := talker
+	p.In, p.Out = strings.NewReader(typed), &out
+	err := p.Run(append([]string{"-model", file, "-device=sim", "-tokens=4"}, more...))
 	return out.String(), err
 }
 
 // TestAConversationOnAStudentsKernels: two questions, answered with the kernels of tasks 4 and 5 and the layer of task 6.
 func TestAConversationOnAStudentsKernels(t *testing.T) {
-	file := talker(t)
-	out, err := conversation(t, file, "what\n\nit's\n", nil)
+	file := talkingFile(t)
+	out, err := conversation(t, file, "what\n\nit's\n")
 	require.NoError(t, err)
 	assert.Contains(t, out, "on flashlab simulator, with the kernels of tasks 4 and 5 and the layer of task 6\nIn the simulator, without its checks, which belong to make grade.\nA token takes ")
 	assert.Equal(t, 2, strings.Count(out, "\nmodel: "), "an empty line is no question")
 	assert.Contains(t, out, "\nyou: what\nmodel: ")
 	assert.Contains(t, out, "; 4 tokens; cut: an answer has 4 tokens at most)\n")
 
-	given, err := conversation(t, file, "what\n", func(c *talk) { c.kernels = "given" })
+	given, err := conversation(t, file, "what\n", "-kernels=given")
 	require.NoError(t, err)
 	answer := func(s string) string {
 		_, s, _ = strings.Cut(s, "\nmodel: ")
@@ -84,31 +73,31 @@ func TestAConversationOnAStudentsKernels(t *testing.T) {
 
 // TestFormatsTalk: the layers' matrices as a format keeps them, on a student's kernels; and the cache, too, in plain Go.
 func TestFormatsTalk(t *testing.T) {
-	file := talker(t)
-	asks := func(change func(c *talk)) string {
-		out, err := conversation(t, file, "", func(c *talk) { c.reference, c.prompt, c.once, c.tokens = true, "what is it", true, 40; change(c) })
+	file := talkingFile(t)
+	asks := func(more ...string) string {
+		out, err := conversation(t, file, "", append([]string{"-ref", "-prompt=what is it", "-tokens=40"}, more...)...)
 		require.NoError(t, err)
 		return out
 	}
-	plain := asks(func(c *talk) { c.kernels = "go" })
+	plain := asks("-kernels=go")
 	assert.Contains(t, plain, "in plain Go, weights in float32, keys and values in float32\n")
 	assert.Contains(t, plain, "plain Go, float32, cache float32: the same 40 tokens as the reference\n")
 	for _, cache := range []string{"kivi", "int4"} {
-		assert.Contains(t, asks(func(c *talk) { c.kernels, c.cache = "go", cache }), "plain Go, float32, cache "+cache+": ")
+		assert.Contains(t, asks("-kernels=go", "-cache="+cache), "plain Go, float32, cache "+cache+": ")
 	}
-	assert.Contains(t, asks(func(c *talk) { c.kernels, c.cache, c.weights = "go", "kivi", "mxfp4" }), "plain Go, mxfp4, cache kivi: the first difference is token ")
-	on := asks(func(c *talk) { c.weights, c.tokens = "mxfp4", 8 })
+	assert.Contains(t, asks("-kernels=go", "-cache=kivi", "-weights=mxfp4"), "plain Go, mxfp4, cache kivi: the first difference is token ")
+	on := asks("-weights=mxfp4", "-tokens=8")
 	assert.Contains(t, on, "with the kernels of tasks 4 and 5")
 	assert.Contains(t, on, "your kernels: the first difference is token ")
-	_, err := conversation(t, file, "what\n", func(c *talk) { c.weights = "int3" })
+	_, err := conversation(t, file, "what\n", "-weights=int3")
 	assert.ErrorContains(t, err, `there is no format "int3" of weights; there is int4, int4-zeros, mxfp4, nf4, nf4-double, nvfp4`)
-	_, err = conversation(t, file, "what\n", func(c *talk) { c.kernels, c.cache = "go", "int3" })
+	_, err = conversation(t, file, "what\n", "-kernels=go", "-cache=int3")
 	assert.ErrorContains(t, err, `there is no cache "int3"`)
 }
 
 // TestAnAnswerBesideTheReference, which says the same.
 func TestAnAnswerBesideTheReference(t *testing.T) {
-	out, err := conversation(t, talker(t), "", func(c *talk) { c.reference, c.prompt, c.once = true, "what", true })
+	out, err := conversation(t, talkingFile(t), "", "-ref", "-prompt=what")
 	require.NoError(t, err)
 	assert.Contains(t, out, "your kernels")
 	assert.Contains(t, out, "your kernels: the same 4 tokens as the reference\n")
@@ -116,50 +105,23 @@ func TestAnAnswerBesideTheReference(t *testing.T) {
 }
 
 func TestWhatCannotBeTalkedTo(t *testing.T) {
-	file := talker(t)
+	file := talkingFile(t)
 	for want, args := range map[string][]string{
 		"PROMPT is empty: ask something":        {"-model", file, "-prompt="},
 		"PROMPT is empty":                       {"-model", file, "-prompt=  "},
 		"MODEL is empty":                        {},
 		"REF goes with PROMPT":                  {"-model", file, "-ref"},
-		"want own, given or go":                 {"-model", file, "-kernels", "mine"},
+		"want own, given, go":                   {"-model", file, "-kernels", "mine"},
 		"CACHE goes with KERNELS=go":            {"-model", file, "-cache", "kivi"},
 		"TOKENS and POSITIONS: want 1 at least": {"-model", file, "-tokens", "-1"},
 		"a temperature of -1":                   {"-model", file, "-temperature", "-1"},
 		"no such file or directory":             {"-model", "none.gguf"},
-		"bar.go: it does not begin with GGUF":   {"-model", "bar.go"},
+		"kit.go: it does not begin with GGUF":   {"-model", "kit.go"},
 	} {
-		assert.ErrorContains(t, talks(args), want)
+		assert.ErrorContains(t, talker.Main(args), want)
 	}
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, whole[:len(whole)-64], 0o600))
-	assert.ErrorContains(t, talks([]string{"-model", file}), "the file is cut short: fetch it again")
-}
-
-// TestABarFillsUpBehindTheText, and leaves nothing of itself.
-func TestABarFillsUpBehindTheText(t *testing.T) {
-	var out strings.Builder
-	b := &bar{to: &out, on: true}
-	b.progress(1, 2)
-	b.progress(2, 2)
-	b.clear()
-	b.clear()
-	assert.Equal(t, "▌\b█\b \b", out.String())
-	out.Reset()
-	b = &bar{to: &out}
-	b.progress(1, 2)
-	b.clear()
-	assert.Empty(t, out.String(), "nobody watches")
-	_, err := safe{&out}.Write([]byte("a\x1b[2Jb"))
-	require.NoError(t, err)
-	assert.Equal(t, "a⟨U+001B⟩[2Jb", out.String())
-}
-
-// TestChatsFlagsAreTold: the command hands on what the program reads, and nothing else.
-func TestChatsFlagsAreTold(t *testing.T) {
-	f := (&talk{}).flags()
-	for _, one := range asked.Chat {
-		assert.NotNil(t, f.Lookup(one.Name), one.Name)
-	}
+	assert.ErrorContains(t, talker.Main([]string{"-model", file}), "the file is cut short: fetch it again")
 }

@@ -6,6 +6,7 @@ import (
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/grader/tasks/talk"
 	"flashlab/nn/gpt2"
 	"flashlab/tensor"
 )
@@ -17,18 +18,18 @@ func (c choices) compareHead() error {
 	if err != nil {
 		return fmt.Errorf("HEAD=%s: %w", c.head, err)
 	}
-	d, err := openDevice(c.device)
+	d, err := talk.OpenDevice(c.device)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.Close() }()
-	_, k, about, err := c.parts(d)
+	_, k, about, err := c.parts(device.QueueOf(d))
 	if err != nil {
-		return advice(err)
+		return talk.Advice(err)
 	}
 	got, err := runHead(d, k.own.Prefill, h)
 	if err != nil {
-		return advice(err)
+		return talk.Advice(err)
 	}
 	want := make([]float64, len(h.Y.Data))
 	for i, v := range h.Y.Data {

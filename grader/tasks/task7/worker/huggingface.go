@@ -7,17 +7,18 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"flashlab/grader/tasks/talk"
 	"flashlab/internal/repo"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/gpt2/bpe"
 )
 
 // huggingFace asks transformers, where python3 has it, to go on from the same tokens.
-func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
-	is := writer{name: "Hugging Face's transformers"}
+func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) talk.Writer {
+	is := talk.Writer{Name: "Hugging Face's transformers"}
 	root, err := repo.Root()
 	if err != nil {
-		is.not = "not compared: " + err.Error()
+		is.Not = "not compared: " + err.Error()
 		return is
 	}
 	folder := c.model
@@ -28,13 +29,13 @@ func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
 	_, random := gpt2.Sizes[c.model]
 	switch {
 	case c.sampler.Temperature > 0:
-		is.not = "not compared: it would draw other numbers (without TEMPERATURE it is)"
+		is.Not = "not compared: it would draw other numbers (without TEMPERATURE it is)"
 	case random:
-		is.not = "not compared: it does not have these random weights"
+		is.Not = "not compared: it does not have these random weights"
 	case err != nil:
-		is.not = "not compared: there is no python3"
+		is.Not = "not compared: there is no python3"
 	}
-	if is.not != "" {
+	if is.Not != "" {
 		return is
 	}
 	args := []string{filepath.Join(root, "task7_gpt2", "follow_hf.py"), "--model", folder, "--tokens", fmt.Sprint(c.tokens), "--prompt"}
@@ -49,13 +50,13 @@ func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	switch failed := json.Unmarshal(lines[len(lines)-1], &answer); {
 	case answer.Missing != "":
-		is.not = fmt.Sprintf("not compared: python3 here has no %s (pip install torch transformers)", answer.Missing)
+		is.Not = fmt.Sprintf("not compared: python3 here has no %s (pip install torch transformers)", answer.Missing)
 	case answer.Error != "":
-		is.not = "not compared: " + answer.Error
+		is.Not = "not compared: " + answer.Error
 	case err != nil:
-		is.not = fmt.Sprintf("not compared: python3 %s: %v", filepath.Base(args[0]), err)
+		is.Not = fmt.Sprintf("not compared: python3 %s: %v", filepath.Base(args[0]), err)
 	case failed != nil:
-		is.not = "not compared: its last line is no tokens"
+		is.Not = "not compared: its last line is no tokens"
 	}
 	if stop := c.stop(t); stop >= 0 { // ours end there
 		for i, token := range answer.Tokens {
@@ -65,6 +66,6 @@ func (c choices) huggingFace(prompt []int32, t *bpe.Tokenizer) writer {
 			}
 		}
 	}
-	is.tokens = answer.Tokens
+	is.Tokens = answer.Tokens
 	return is
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"flashlab/grader/tasks/talk"
 )
 
 // python puts a program of that name on the path, which says this and nothing else.
@@ -17,7 +19,7 @@ func python(t *testing.T, says string) {
 }
 
 func TestHuggingFacesTokensAreCompared(t *testing.T) {
-	ref := writer{name: "the reference", tokens: []int32{5, 6, 7}}
+	ref := talk.Writer{Name: "the reference", Tokens: []int32{5, 6, 7}}
 	for says, want := range map[string]string{
 		`{"tokens": [5, 6, 7]}`:     "the same 3 tokens as the reference",
 		`{"tokens": [5, 9, 7]}`:     `the first difference is token 2, "9" where the reference has "6"`,
@@ -27,8 +29,8 @@ func TestHuggingFacesTokensAreCompared(t *testing.T) {
 	} {
 		python(t, says)
 		got := choices{tokens: 3}.huggingFace([]int32{1}, nil)
-		assert.Equal(t, "Hugging Face's transformers: "+want, compared(got, ref, nil))
+		assert.Equal(t, "Hugging Face's transformers: "+want, talk.Compared(got, ref, nil))
 	}
 	t.Setenv("PATH", t.TempDir())
-	assert.Equal(t, "not compared: there is no python3", choices{}.huggingFace([]int32{1}, nil).not)
+	assert.Equal(t, "not compared: there is no python3", choices{}.huggingFace([]int32{1}, nil).Not)
 }

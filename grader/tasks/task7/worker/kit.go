@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"flashlab/attn"
 	"flashlab/device"
+	"flashlab/grader/tasks/talk"
 	"flashlab/grader/tasks/task6/sizes"
 	"flashlab/grader/tasks/task6/tint"
 	"flashlab/nn"
@@ -64,33 +66,9 @@ func newKit(q device.Queue) (kit, error) {
 // dirs are the tasks that GPT-2 runs on.
 var dirs = map[int]string{4: "task4_flash", 5: "task5_decode", 6: "task6_e2e"}
 
-// mending is an error of one task's code: it says which to mend.
-type mending struct {
-	task int
-	err  error
-}
-
-func (m *mending) Unwrap() error { return m.err }
-
-func (m *mending) Error() string {
-	if errors.Is(m.err, attn.ErrNotImplemented) {
-		return fmt.Sprintf("%v: %s is still the stub, and the model runs on it: finish it first (make grade TASK=%d)", m.err, dirs[m.task], m.task)
-	}
-	where := dirs[m.task]
-	if m.task < 6 {
-		where += ", as the layer of task6_e2e calls it"
-	}
-	return fmt.Sprintf("%s: %v (make grade TASK=%d tests it on its own)", where, m.err, m.task)
-}
-
-// mend names the task that an error is of, unless it is named already: the layer
-// passes on what the kernels say.
+// mend names the task that an error is of, unless it is named already.
 func mend(task int, err error) error {
-	var named *mending
-	if err == nil || errors.As(err, &named) {
-		return err
-	}
-	return &mending{task, err}
+	return talk.Mend(talk.Task{Name: strconv.Itoa(task), Dir: dirs[task], Inside: task < 6}, err)
 }
 
 // prefill is task 4's kernel.

@@ -12,6 +12,7 @@ import (
 	"flashlab/device"
 	"flashlab/grader/grading/wire"
 	"flashlab/grader/grading/worker"
+	"flashlab/grader/tasks/talk"
 	"flashlab/grader/tasks/task6/pace"
 	flash "flashlab/task4_flash"
 )
@@ -37,12 +38,18 @@ func alone(what string, args []string) error {
 	case "gpt2":
 		return write(args)
 	case "chat":
-		return talks(args)
+		return talker.Main(args)
 	case "e2e":
 		return pace.Main(os.Stdout, args, parts)
 	}
 	return errors.New("it can do gpt2, chat and e2e")
 }
+
+// talker is `make chat` on the kernels of tasks 4 and 5 and the layer of task 6.
+var talker = talk.Program{Kernels: []string{"own", "given", "go"}, Make: func(q device.Queue, kernels string) (talk.Made, error) {
+	layer, k, about, err := choices{kernels: kernels}.parts(q)
+	return talk.Made{Layers: k.layers, NewLayer: layer, Kernels: k.own, Grouped: kernels == "given", About: about}, err
+}}
 
 // parts are those of the model that e2e measures.
 func parts(q device.Queue) (pace.Parts, error) {

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"flashlab/attn"
 	"flashlab/device"
-	"flashlab/device/open"
-	"flashlab/device/sim"
+	"flashlab/grader/tasks/talk"
 	"flashlab/nn"
 	"flashlab/nn/gpt2"
 	"flashlab/nn/lm"
@@ -19,18 +17,18 @@ import (
 type runner struct {
 	gpt2.LM
 	about  string
-	memory *counting // nil in plain Go
+	memory *talk.Counting // nil in plain Go
 	model  *gpt2.Model
 	close  func()
 }
 
 // runner makes the model as the flags ask.
 func (c choices) runner(w gpt2.Weights) (*runner, error) {
-	d, err := openDevice(c.device)
+	d, err := talk.OpenDevice(c.device)
 	if err != nil {
 		return nil, err
 	}
-	made, k, about, err := c.parts(d)
+	made, k, about, err := c.parts(device.QueueOf(d))
 	if err == nil {
 		var m *gpt2.Model
 		if m, err = gpt2.New(d, k.layers, w, made, k.own); err == nil && c.step != "graph" {
@@ -50,8 +48,7 @@ func (c choices) runner(w gpt2.Weights) (*runner, error) {
 }
 
 // parts are what the layers' attention is made of.
-func (c choices) parts(d device.Device) (attn.NewLayer, kit, string, error) {
-	q := device.QueueOf(d)
+func (c choices) parts(q device.Queue) (attn.NewLayer, kit, string, error) {
 	if c.kernels == "given" {
 		k, err := newPlain(q)
 		k.own = k.plain
@@ -59,16 +56,6 @@ func (c choices) parts(d device.Device) (attn.NewLayer, kit, string, error) {
 	}
 	k, err := newKit(q)
 	return k.calls.newLayer, k, "the kernels of tasks 4 and 5 and the layer of task 6", err
-}
-
-// openDevice opens the simulator without its checks: they are for grading, and
-// slow.
-func openDevice(kind string) (*counting, error) {
-	d, err := open.Device(kind, open.Options{Sim: sim.Options{Memory: 64 << 30}})
-	if err != nil {
-		return nil, err
-	}
-	return &counting{Device: d}, nil
 }
 
 // inGo is the model in plain Go; without an attention, with its own.
@@ -99,7 +86,7 @@ func (r *runner) report(t lm.Timing, prompt int) {
 	if t.Why != "" {
 		fmt.Printf("(ended: %s)\n", t.Why)
 	}
-	fmt.Printf("\nprompt of %d tokens, first token after %s", prompt, short(t.First))
+	fmt.Printf("\nprompt of %d tokens, first token after %s", prompt, talk.Short(t.First))
 	if n := len(t.Each); n > 0 {
 		times := slices.Sorted(slices.Values(t.Each))
 		var sum time.Duration
@@ -107,13 +94,13 @@ func (r *runner) report(t lm.Timing, prompt int) {
 			sum += one
 		}
 		fmt.Printf("; then %s a token (mean; median %s, 95 %% within %s), %.4g tokens/s",
-			short(sum/time.Duration(n)), short(times[n/2]), short(times[min(n*95/100, n-1)]), float64(n)/sum.Seconds())
+			talk.Short(sum/time.Duration(n)), talk.Short(times[n/2]), talk.Short(times[min(n*95/100, n-1)]), float64(n)/sum.Seconds())
 	}
 	fmt.Println()
 	if r.memory == nil {
 		return
 	}
-	fmt.Printf("device memory: %.1f MB", float64(r.memory.most)/1e6)
+	fmt.Printf("device memory: %.1f MB", float64(r.memory.Most)/1e6)
 	if r.memory.Info().Kind == device.Sim {
 		fmt.Print("; times are this machine's, not a GPU's")
 	}
@@ -121,45 +108,4 @@ func (r *runner) report(t lm.Timing, prompt int) {
 		fmt.Printf("\na decoding step is not recorded as a graph: %v", r.model.Direct)
 	}
 	fmt.Println()
-}
-
-// short rounds a time to three digits or so.
-func short(d time.Duration) string {
-	for unit := time.Second; unit >= time.Microsecond; unit /= 10 {
-		if d >= unit {
-			return d.Round(unit / 100).String()
-		}
-	}
-	return d.String()
-}
-
-// counting is a device that knows how much memory was taken.
-type counting struct {
-	device.Device
-	now, most int64
-}
-
-func (c *counting) Malloc(name string, bytes int64) (device.Memory, error) {
-	m, err := c.Device.Malloc(name, bytes)
-	if err == nil {
-		c.now += m.Bytes
-		c.most = max(c.most, c.now)
-	}
-	return m, err
-}
-
-// CopyOutAside is the device's own, if it has one.
-func (c *counting) CopyOutAside(dst []byte, src device.Memory) error {
-	if aside, ok := c.Device.(device.Aside); ok {
-		return aside.CopyOutAside(dst, src)
-	}
-	return errors.ErrUnsupported
-}
-
-func (c *counting) Free(m device.Memory) error {
-	err := c.Device.Free(m)
-	if err == nil {
-		c.now -= m.Bytes
-	}
-	return err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"flashlab/attn"
+	"flashlab/grader/tasks/talk"
 	"flashlab/grader/tasks/task6/pace"
 	"flashlab/grader/tasks/task7/asked"
 	"flashlab/nn"
@@ -93,22 +93,14 @@ func write(args []string) error {
 	}
 	r, err := c.runner(w)
 	if err != nil {
-		return advice(err)
+		return talk.Advice(err)
 	}
 	defer r.close()
 	fmt.Printf("%s\n%v\n%s\n\n", w.About(), w.Config(), r.about)
 	if c.perplexity != "" {
-		return advice(c.measure(r, t))
+		return talk.Advice(c.measure(r, t))
 	}
-	return advice(c.stream(r, t))
-}
-
-// advice tells what to do without the kernels.
-func advice(err error) error {
-	if errors.Is(err, attn.ErrNotImplemented) {
-		return fmt.Errorf("%w\nKERNELS=given writes with the course's own kernels", err)
-	}
-	return err
+	return talk.Advice(c.stream(r, t))
 }
 
 // open finds weights and vocabulary.

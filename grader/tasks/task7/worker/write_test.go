@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"flashlab/attn"
+	"flashlab/grader/tasks/talk"
 	"flashlab/grader/tasks/task7/asked"
 	"flashlab/nn/gpt2"
 )
@@ -79,10 +80,10 @@ func TestErrorsNameTheTask(t *testing.T) {
 	stub := mend(6, mend(4, attn.ErrNotImplemented))
 	assert.ErrorIs(t, stub, attn.ErrNotImplemented)
 	assert.ErrorContains(t, stub, "task4_flash is still the stub")
-	assert.ErrorContains(t, advice(stub), "KERNELS=given")
+	assert.EqualError(t, talk.Advice(stub), "task4_flash is still the stub (not implemented), and the model runs on it: finish it first (make grade TASK=4), or set KERNELS=given to run the course's own kernels")
 	broken := mend(5, errors.New("no room"))
 	assert.ErrorContains(t, broken, "task5_decode, as the layer of task6_e2e calls it: no room (make grade TASK=5")
-	assert.Equal(t, broken, advice(broken))
+	assert.Equal(t, broken, talk.Advice(broken))
 	assert.ErrorContains(t, mend(6, errors.New("no room")), "task6_e2e: no room")
 }
 
@@ -90,7 +91,7 @@ func TestTimesAreShort(t *testing.T) {
 	for want, d := range map[string]time.Duration{
 		"1.23s": 1234567 * time.Microsecond, "12.3ms": 12345678 * time.Nanosecond, "4.57µs": 4567 * time.Nanosecond, "12ns": 12,
 	} {
-		assert.Equal(t, want, short(d))
+		assert.Equal(t, want, talk.Short(d))
 	}
 }
 

@@ -1,4 +1,5 @@
-package main
+// Package talk lets a Llama answer in a terminal, on the kernels of whichever worker it is built into: `make chat`.
+package talk
 
 import (
 	"bufio"
@@ -8,38 +9,65 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/term"
 
+	"flashlab/attn"
 	"flashlab/device"
 	"flashlab/grader/tasks/task7/asked"
+	"flashlab/nn"
 	"flashlab/nn/chat"
 	"flashlab/nn/llama3"
 	"flashlab/nn/lm"
 )
 
-// talk are the flags of `chat`.
+// Made is what a model's layers are made of.
+type Made struct {
+	Layers   *nn.Layers
+	NewLayer attn.NewLayer
+	Kernels  attn.Kernels
+	Grouped  bool   // its layers can share keys and values among query heads
+	About    string // whose it is
+}
+
+// Program is a worker that talks: what it runs a model on, and with whom it speaks.
+type Program struct {
+	Kernels []string // what -kernels may be, the usual first; "go" runs the model in plain Go
+	Make    func(q device.Queue, kernels string) (Made, error)
+	In      io.Reader
+	Out     io.Writer
+	Watched bool // somebody looks at Out: bars may move there
+}
+
+// Main is `make chat`, in a terminal.
+func (p Program) Main(args []string) error {
+	p.In, p.Out, p.Watched = os.Stdin, os.Stdout, term.IsTerminal(int(os.Stdout.Fd()))
+	return p.Run(args)
+}
+
+// talk is one conversation as it was asked for.
 type talk struct {
-	choices
-	system     string
-	positions  int
-	once, told bool // PROMPT and SYSTEM were given, be it as nothing
-	in         io.Reader
-	out        io.Writer
-	watched    bool // somebody looks at out: bars may move there
-	model      *chat.Model
+	Program
+	path, prompt, system           string
+	kernels, device, weights, kept string
+	tokens, positions              int
+	reference                      bool
+	once, told                     bool // PROMPT and SYSTEM were given, be it as nothing
+	sampler                        nn.Sampler
+	model                          *chat.Model
 }
 
 func (c *talk) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("chat", flag.ContinueOnError)
-	f.StringVar(&c.choices.model, "model", "", "GGUF file, or folder of a Hugging Face model")
+	f.StringVar(&c.path, "model", "", "GGUF file, or folder of a Hugging Face model")
 	f.StringVar(&c.prompt, "prompt", "", asked.Chat.Of("prompt"))
 	f.StringVar(&c.system, "system", "", asked.Chat.Of("system"))
-	f.StringVar(&c.kernels, "kernels", "own", "own: yours of tasks 4, 5 and 6; given: the course's; go: none, plain Go")
+	f.StringVar(&c.kernels, "kernels", c.Kernels[0], "one of "+strings.Join(c.Kernels, ", "))
 	f.StringVar(&c.weights, "weights", "", asked.Chat.Of("weights"))
-	f.StringVar(&c.cache, "cache", "", asked.Chat.Of("cache"))
+	f.StringVar(&c.kept, "cache", "", asked.Chat.Of("cache"))
 	f.StringVar(&c.device, "device", "auto", "auto, sim or cuda")
 	f.IntVar(&c.tokens, "tokens", 0, asked.Chat.Of("tokens"))
 	f.IntVar(&c.positions, "positions", 0, asked.Chat.Of("positions"))
@@ -51,9 +79,9 @@ func (c *talk) flags() *flag.FlagSet {
 	return f
 }
 
-// talks is `make chat`: a Llama answers, on a student's kernels.
-func talks(args []string) error {
-	c := talk{in: os.Stdin, out: os.Stdout, watched: term.IsTerminal(int(os.Stdout.Fd()))}
+// Run lets a Llama answer, on whosever kernels the program has.
+func (p Program) Run(args []string) error {
+	c := talk{Program: p}
 	f := c.flags()
 	if err := f.Parse(args); err != nil {
 		return err
@@ -64,7 +92,7 @@ func talks(args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	m, err := chat.Open(c.choices.model)
+	m, err := chat.Open(c.path)
 	if err != nil {
 		return err
 	}
@@ -76,24 +104,24 @@ func talks(args []string) error {
 	case c.told:
 		m.Template.System = c.system
 	}
-	fmt.Fprintf(c.out, "%s\n%v\n", m.About(), m.Config())
+	fmt.Fprintf(c.Out, "%s\n%v\n", m.About(), m.Config())
 	if !m.Template.Chats() {
-		fmt.Fprintln(c.out, "It has no chat template: it goes on from what it is told.")
+		fmt.Fprintln(c.Out, "It has no chat template: it goes on from what it is told.")
 	}
 	if c.reference {
 		return c.besideReference()
 	}
-	return advice(c.converse())
+	return Advice(c.converse())
 }
 
 // check tells what is wrong with what was asked.
 func (c *talk) check() error {
 	switch {
-	case c.kernels != "own" && c.kernels != "given" && c.kernels != "go":
-		return fmt.Errorf("-kernels %s: want own, given or go", c.kernels)
-	case c.cache != "" && c.kernels != "go":
-		return errors.New("CACHE goes with KERNELS=go: the kernels of tasks 5 and 6 keep float32")
-	case c.choices.model == "":
+	case !slices.Contains(c.Kernels, c.kernels):
+		return fmt.Errorf("-kernels %s: want %s", c.kernels, strings.Join(c.Kernels, ", "))
+	case c.kept != "" && c.kernels != "go":
+		return errors.New("CACHE goes with KERNELS=go: kernels keep keys and values in the type that they read")
+	case c.path == "":
 		return errors.New("MODEL is empty: want a GGUF file, or the folder of a Hugging Face model")
 	case c.once && strings.TrimSpace(c.prompt) == "":
 		return errors.New("PROMPT is empty: ask something, or leave it out to type questions")
@@ -111,7 +139,7 @@ func (c *talk) session(show *bar) (s *chat.Session, closed func(), err error) {
 		s, err = c.inGo()
 		return s, func() {}, err
 	}
-	d, err := openDevice(c.device)
+	d, err := OpenDevice(c.device)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +150,7 @@ func (c *talk) session(show *bar) (s *chat.Session, closed func(), err error) {
 	}
 	m.Progress = show.progress
 	closed = func() { _ = m.Close(); _ = d.Close() }
-	fmt.Fprintf(c.out, "on %s, with %s\n", d.Info().Name, about)
+	fmt.Fprintf(c.Out, "on %s, with %s\n", d.Info().Name, about)
 	if err := c.warm(m, d, show); err != nil {
 		closed()
 		return nil, nil, err
@@ -131,28 +159,28 @@ func (c *talk) session(show *bar) (s *chat.Session, closed func(), err error) {
 }
 
 // on puts the model on a device.
-func (c *talk) on(d *counting) (*chat.Session, *llama3.Model, string, error) {
+func (c *talk) on(d *Counting) (*chat.Session, *llama3.Model, string, error) {
 	if d.Info().Kind == device.Sim {
 		c.tokens, c.positions = cmp.Or(c.tokens, 100), cmp.Or(c.positions, 512)
 	}
 	c.tokens, c.positions = cmp.Or(c.tokens, 300), cmp.Or(c.positions, 2048)
-	layer, k, about, err := c.parts(d)
+	made, err := c.Make(device.QueueOf(d), c.kernels)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	var q device.Queue = d
 	if d.Info().Kind == device.Sim {
-		q, k.layers = device.QueueOf(d), k.layers.Alone() // no graph: the bar shows layer by layer how far a token is
+		q, made.Layers = device.QueueOf(d), made.Layers.Alone() // no graph: the bar shows layer by layer how far a token is
 	}
 	w, err := c.rounded()
 	if err != nil {
 		return nil, nil, "", err
 	}
-	m, err := llama3.NewModel(q, k.layers, w, llama3.Room{Positions: c.positions, Grouped: c.kernels == "given"}, layer, k.own)
+	m, err := llama3.NewModel(q, made.Layers, w, llama3.Room{Positions: c.positions, Grouped: made.Grouped}, made.NewLayer, made.Kernels)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return c.over(m), m, about, nil
+	return c.over(m), m, made.About, nil
 }
 
 // over is a conversation with a model.
@@ -166,7 +194,7 @@ func (c *talk) warm(m *llama3.Model, d device.Device, show *bar) error {
 	steps := 3
 	if d.Info().Kind == device.Sim {
 		steps = 0
-		fmt.Fprintln(c.out, "In the simulator, without its checks, which belong to make grade.")
+		fmt.Fprintln(c.Out, "In the simulator, without its checks, which belong to make grade.")
 	}
 	began := time.Now()
 	if err := m.Prefill([]int32{0}); err != nil {
@@ -182,34 +210,34 @@ func (c *talk) warm(m *llama3.Model, d device.Device, show *bar) error {
 	}
 	show.clear()
 	if steps == 0 {
-		fmt.Fprintf(c.out, "A token takes %s here; a GPU needs milliseconds.\n", short(time.Since(began)))
+		fmt.Fprintf(c.Out, "A token takes %s here; a GPU needs milliseconds.\n", Short(time.Since(began)))
 	}
 	return m.Reset()
 }
 
 // converse answers one question, or all that are typed.
 func (c *talk) converse() error {
-	show := &bar{to: c.out, on: c.watched}
+	show := &bar{to: c.Out, on: c.Watched}
 	s, closed, err := c.session(show)
 	if err != nil {
 		return err
 	}
 	defer closed()
 	if c.once {
-		fmt.Fprintf(c.out, "\nyou: %s\n", strings.ToValidUTF8(c.prompt, "\ufffd"))
+		fmt.Fprintf(c.Out, "\nyou: %s\n", strings.ToValidUTF8(c.prompt, "\ufffd"))
 		return c.answer(s, show, c.prompt)
 	}
-	fmt.Fprintln(c.out, "Type a question; Ctrl-D ends the conversation.")
-	lines := bufio.NewScanner(c.in)
+	fmt.Fprintln(c.Out, "Type a question; Ctrl-D ends the conversation.")
+	lines := bufio.NewScanner(c.In)
 	lines.Buffer(nil, 1<<20)
 	for {
-		fmt.Fprint(c.out, "\nyou: ")
+		fmt.Fprint(c.Out, "\nyou: ")
 		if !lines.Scan() {
-			fmt.Fprintln(c.out)
+			fmt.Fprintln(c.Out)
 			return lines.Err()
 		}
-		if !c.watched { // nobody has typed it there
-			fmt.Fprintln(c.out, strings.ToValidUTF8(lines.Text(), "\ufffd"))
+		if !c.Watched { // nobody has typed it there
+			fmt.Fprintln(c.Out, strings.ToValidUTF8(lines.Text(), "\ufffd"))
 		}
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
@@ -223,33 +251,33 @@ func (c *talk) converse() error {
 // answer streams what the model says, and then how long it took.
 func (c *talk) answer(s *chat.Session, show *bar, question string) error {
 	if c.model.Template.Chats() {
-		fmt.Fprint(c.out, "model: ")
+		fmt.Fprint(c.Out, "model: ")
 	}
 	s.Read = func(int, int) { show.clear() }
-	text := c.model.Tokenizer.Stream(safe{c.out})
+	text := c.model.Tokenizer.Stream(safe{c.Out})
 	a, err := s.Say(question, func(token int32) error {
 		show.clear()
 		return text.Token(token)
 	})
 	show.clear()
 	_ = text.Close()
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(c.Out)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.out, told(a))
+	fmt.Fprintln(c.Out, told(a))
 	return nil
 }
 
 // told says how long an answer took.
 func told(a chat.Answer) string {
-	text := fmt.Sprintf("(%d tokens read, the first one of the answer after %s", a.Read, short(a.First))
+	text := fmt.Sprintf("(%d tokens read, the first one of the answer after %s", a.Read, Short(a.First))
 	if n := len(a.Each); n > 0 {
 		var sum time.Duration
 		for _, one := range a.Each {
 			sum += one
 		}
-		text += fmt.Sprintf(", then %s a token", short(sum/time.Duration(n)))
+		text += fmt.Sprintf(", then %s a token", Short(sum/time.Duration(n)))
 	}
 	text += fmt.Sprintf("; %d tokens", len(a.Tokens))
 	if a.Cut != "" {

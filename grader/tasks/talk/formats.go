@@ -1,4 +1,4 @@
-package main
+package talk
 
 import (
 	"cmp"
@@ -26,10 +26,10 @@ func (c *talk) inGo() (*chat.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, err = m.Fork(c.cache); err != nil {
+	if m, err = m.Fork(c.kept); err != nil {
 		return nil, err
 	}
 	c.tokens = cmp.Or(c.tokens, 100)
-	fmt.Fprintf(c.out, "in plain Go, weights in %s, keys and values in %s\n", cmp.Or(c.weights, "float32"), cmp.Or(c.cache, "float32"))
+	fmt.Fprintf(c.Out, "in plain Go, weights in %s, keys and values in %s\n", cmp.Or(c.weights, "float32"), cmp.Or(c.kept, "float32"))
 	return c.over(m), nil
 }
