@@ -83,6 +83,25 @@ func (d *Device) spreadReadFirst(all []rawFinding) {
 	}
 }
 
+// spreadWarps leaves a race within one warp only where no other race on the same variable is of two: fold keeps one of
+// them, and what its hint says has to do for all.
+func spreadWarps(all []rawFinding) {
+	type variable struct{ kernel, owner, name string }
+	of := func(f rawFinding) variable { return variable{f.Kernel, f.Owner, f.Name} }
+	across := map[variable]bool{}
+	for _, f := range all {
+		if f.Kind == "race" && !f.OneWarp {
+			across[of(f)] = true
+		}
+	}
+	for i, f := range all {
+		all[i].OneWarp = f.OneWarp && !across[of(f)]
+	}
+}
+
+// aBarrier begins each hint to put one somewhere.
+const aBarrier = "a barrier is needed "
+
 // raceHint says what ends a race, by what the two accesses are. Lines are of one file, or 0.
 func raceHint(raw rawFinding, code source, line, other int) string {
 	shared := raw.Space == "shared"
@@ -125,9 +144,9 @@ func atomicHint(raw rawFinding) string {
 	case raw.BlocksDiffer:
 		return "give it its first value before the launch, or by an atomic as well: other blocks may have begun to change it"
 	case raw.Op == "read" || raw.OtherOp == "read":
-		return "a barrier is needed between the atomics and the plain read"
+		return aBarrier + "between the atomics and the plain read"
 	}
-	return "a barrier is needed between the plain write and the atomics"
+	return aBarrier + "between the plain write and the atomics"
 }
 
 // barrierHint says where a barrier is missing between a read and a write, in the next round of a loop too.
@@ -137,8 +156,8 @@ func barrierHint(shared bool, code source, read, write int, readFirst bool) stri
 	if !shared {
 		data = "this memory"
 	}
-	fill := fmt.Sprintf("a barrier is needed between filling %s and using it", data)
-	use := fmt.Sprintf("a barrier is needed between the last use of %s and overwriting it", data)
+	fill := aBarrier + fmt.Sprintf("between filling %s and using it", data)
+	use := aBarrier + fmt.Sprintf("between the last use of %s and overwriting it", data)
 	plain := func(line int) int { return line % headerLines }
 	loop, loops := code.loopAround(plain(read), plain(write))
 	if read == 0 || write == 0 || !code.inOneBody(plain(read), plain(write)) {
@@ -153,7 +172,7 @@ func barrierHint(shared bool, code source, read, write int, readFirst bool) stri
 		case !loops || in:
 			return first
 		default:
-			return "a barrier is needed at the end of each round of the loop; where a round reads what it also writes, " + first
+			return aBarrier + "at the end of each round of the loop; where a round reads what it also writes, " + first
 		}
 	}
 	hint, ends := fmt.Sprintf("%s: between line %d and line %d", fill, write, read), fmt.Sprintf("line %d of the next round writes what line %d of this one reads", write, read)
@@ -165,11 +184,11 @@ func barrierHint(shared bool, code source, read, write int, readFirst bool) stri
 	}
 	between, unclear := code.barriers(stretch{min(plain(read), plain(write)), max(plain(read), plain(write))})
 	inside, _ := code.barriers(loop)
-	switch end := "a barrier is needed at the end of the loop's round: " + ends; {
+	switch end := aBarrier + "at the end of the loop's round: " + ends; {
 	case between:
 		return end
 	case unclear:
-		return hint + "; or " + strings.TrimPrefix(end, "a barrier is needed ")
+		return hint + "; or " + strings.TrimPrefix(end, aBarrier)
 	case !inside:
 		return hint + "; and at the end of the round, if " + ends
 	}

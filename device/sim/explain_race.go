@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 
 	"flashlab/device/trace"
 )
@@ -48,12 +49,17 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		f.Notes = append(f.Notes, raw.Text+"; first seen in block "+triple(raw.Block))
 		return
 	}
-	f.Notes = append(f.Notes, "no __syncthreads() between them; first seen in block "+triple(raw.Block))
 	line, otherLine := f.Line, other.line
 	if file != f.File { // no loop is around both
 		line, otherLine = 0, 0
 	}
 	f.Hint = raceHint(raw, m.read(f.File), line, otherLine)
+	missing := "no __syncthreads() between them"
+	if raw.OneWarp && strings.HasPrefix(f.Hint, aBarrier) {
+		missing = "no __syncwarp() or __syncthreads() between them; both threads are in one warp"
+		f.Hint += ". The threads that met here are all of one warp: if that holds for every size, __syncwarp() is enough"
+	}
+	f.Notes = append(f.Notes, missing+"; first seen in block "+triple(raw.Block))
 }
 
 // noteRace says why what looks like a race is none.

@@ -126,6 +126,9 @@ func fits(t *testing.T, f trace.Finding, text string, blocks int) {
 	if strings.Contains(f.Hint, "round") && f.Kind == "race" {
 		assert.Regexp(t, `\b(for|while|do)\b`, text, "no loop is there:\n%v", f)
 	}
+	if strings.Contains(f.String(), "__syncwarp") {
+		assert.Contains(t, text, "// in one warp", "threads of two warps meet:\n%v", f)
+	}
 	if strings.Contains(f.Hint, "use an atomic") {
 		assert.Regexp(t, `\+=|old|best\) best`, text, "nothing is read, changed and written back:\n%v", f)
 	}
@@ -134,6 +137,25 @@ func fits(t *testing.T, f trace.Finding, text string, blocks int) {
 			assert.NotRegexp(t, `holds \d+ bytes`, f.Message)
 		}
 		assert.NotContains(t, f.Message, "no device address")
+	}
+}
+
+// TestABlockOfOneWarpSaysNothingOfWarps: its threads meet in one warp whatever the kernel does.
+func TestABlockOfOneWarpSaysNothingOfWarps(t *testing.T) {
+	d := start(t, Options{Checks: AllChecks()})
+	m, err := d.Compile(device.Source{Name: "kernels.cu", Text: races})
+	require.NoError(t, err)
+	k, err := m.Kernel("straight_first")
+	require.NoError(t, err)
+	for _, threads := range []int{64, 32} { // s[32] to s[63] are nobody's in the second
+		require.NoError(t, d.Reset())
+		x, err := device.Upload(d, "x", make([]float32, 64))
+		require.NoError(t, err)
+		require.NoError(t, d.Launch(k, device.Launch{Grid: device.D1(1), Block: device.D1(threads)}, x, x))
+		r, err := d.Report()
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Findings)
+		assert.NotContains(t, r.Findings[0].String(), "__syncwarp", "%d threads", threads)
 	}
 }
 

@@ -37,6 +37,7 @@ type rawFinding struct {
 	Dynamic                  bool // shared memory of the launch's size
 	Elsewhere                bool // a race at other addresses of the block, too
 	ReadFirst                bool // a race of writes, of which one followed its thread's own read
+	OneWarp                  bool // a race of which all pairs are of one warp, in a block of several
 	Text                     string
 }
 
@@ -88,6 +89,7 @@ func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 		return nil, fmt.Errorf("the simulator's report: %w", err)
 	}
 	d.spreadReadFirst(raw.Findings)
+	spreadWarps(raw.Findings)
 	var all, notes []explained
 	for _, f := range raw.Findings {
 		if f.Kind == skippedBarrier && !d.shows(f) {

@@ -82,12 +82,14 @@ void noteElsewhere(Finding &f, uint32_t block, Addr at) {
 Again entry(Worker *w, Finding &&f) {
     auto [it, fresh] = w->foundBy.try_emplace(keyOf(f), w->found.size());
     uint32_t first = (uint32_t)it->second, block = f.block;
+    bool oneWarp = f.oneWarp;
     if (fresh) {
         w->found.push_back(std::move(f));
         w->found.back().count = 0;
         sealFinding();
     }
     w->found[first].fatal |= f.fatal;
+    w->found[first].oneWarp &= oneWarp;
     if (!fresh) noteElsewhere(w->found[first], block, f.at);
     if (w->found[first].block == block) return {w->blockEpoch, first, false};
     for (size_t i = w->repeats.size(); i-- && w->repeats[i].block == block;)
@@ -107,12 +109,13 @@ size_t keptFindings() {
 
 // seenBefore counts what the running block has reported recently, so that it need
 // not be described again.
-bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at) {
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at, bool oneWarp) {
     Again &a = placeOf(w, pc, otherPc);
     if (a.blockEpoch != w->blockEpoch) return false;
     Finding &f = w->found[a.earlier ? w->repeats[a.index].finding : a.index];
     if (f.pc != pc || f.otherPc != otherPc || f.kind != kind) return false;
     if (at) noteElsewhere(f, w->blockIndex, at);
+    f.oneWarp &= oneWarp;
     countOf(w, a)++;
     return true;
 }
@@ -159,6 +162,7 @@ void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t
         if (it != kept.end()) {
             it->second.f.count += f.count;
             it->second.f.fatal |= f.fatal;
+            it->second.f.oneWarp &= f.oneWarp;
             continue;
         }
         // Notes are worth nothing: they go without a word, and take no finding's place.
@@ -220,6 +224,7 @@ std::string findingsJson() {
         if (f.place.dynamic) out += ",\"dynamic\":true";
         if (f.elsewhere) out += ",\"elsewhere\":true";
         if (f.readFirst) out += ",\"readFirst\":true";
+        if (f.oneWarp) out += ",\"oneWarp\":true";
         if (f.otherThread >= 0) {
             out += ",\"otherOp\":\"" + std::string(opName(f.otherOp)) + "\"";
             out += ",\"otherThread\":" + triple(k.otherThread);

@@ -35,6 +35,7 @@ struct Finding {
     Addr at = 0;            // of a race
     bool elsewhere = false; // it is at other addresses of its block, too
     bool readFirst = false; // of two writes: one of them came after its own thread's read
+    bool oneWarp = false;   // all such pairs are of one of the block's warps, which has several
     bool fatal = false;
     uint64_t count = 1;
 };

@@ -26,10 +26,13 @@ PendingWrite &pend(Worker *w) {
 COLD void reportRace(Worker *w, int thread, Addr a, unsigned n, Op op, Addr pc, const Access &other,
                      Op otherOp, bool readFirst = false) {
     Addr otherPc = w->codeBase + other.pc;
-    if (seenBefore(w, "race", pc, otherPc, a)) return;
+    // Where a block is one warp, it is chance, and says nothing of the kernel.
+    bool oneWarp = w->threads > 32 && (unsigned)thread / 32 == other.thread() / 32u;
+    if (seenBefore(w, "race", pc, otherPc, a, oneWarp)) return;
     Finding f = accessFinding("racecheck", "race", pc, op, n, describe(w, a));
     f.at = a;
     f.readFirst = readFirst;
+    f.oneWarp = oneWarp;
     f.thread = thread;
     f.otherPc = otherPc;
     f.otherOp = otherOp;

@@ -133,7 +133,8 @@ void resetTraffic();
 
 // ---- findings.cpp -----------------------------------------------------------------
 void report(Worker *w, Finding f);
-bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at = 0);
+bool seenBefore(Worker *w, const char *kind, Addr pc, Addr otherPc, Addr at = 0,
+                bool oneWarp = false);
 std::string findingsJson();
 void resetFindings();
 void endFindings(Module *m, const KernelEntry *k, const LaunchShape &s, uint32_t lastBlock);

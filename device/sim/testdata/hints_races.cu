@@ -87,7 +87,7 @@ extern "C" __global__ void reduce(const float *x, float *y) {
     s[threadIdx.x] = x[threadIdx.x];
     __syncthreads();
     for (int half = 32; half > 0; half /= 2)
-        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half]; // in one warp
     __syncthreads();
     if (threadIdx.x == 0) y[blockIdx.x] = s[0];
 }
@@ -291,4 +291,41 @@ extern "C" __global__ void filled_by_a_lambda(const float *x, float *y) {
         sum += s[63 - threadIdx.x];
     }
     y[threadIdx.x + 64 * blockIdx.x] = sum;
+}
+
+// Neighbours in one warp exchange numbers.
+// says: no __syncwarp() or __syncthreads() between them; both threads are in one warp
+// says: line FILL and line USE. The threads that met here are all of one warp: if that holds for
+extern "C" __global__ void exchange(const float *x, float *y) {
+    __shared__ float s[64];                                    // in one warp
+    s[threadIdx.x] = x[threadIdx.x];                           // fill
+    y[threadIdx.x + 64 * blockIdx.x] = s[threadIdx.x ^ 1] + 1; // use
+}
+
+// The first round's threads meet across warps, all later ones in the first warp.
+// says: no __syncthreads() between them; first seen in block (0,0,0)
+extern "C" __global__ void tree(const float *x, float *y) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    for (int half = 32; half > 0; half /= 2)
+        if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+    if (threadIdx.x == 0) y[blockIdx.x] = s[0];
+}
+
+// Two threads of one warp are the first to meet, and others at the same two lines are of two.
+// says: no __syncthreads() between them; first seen in block (0,0,0)
+extern "C" __global__ void neighbours(const float *x, float *y) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];                                    // fill
+    y[threadIdx.x + 64 * blockIdx.x] = s[(threadIdx.x + 33) % 64 ^ 32]; // use
+}
+
+// The line that is shown is read within one warp, the one behind it across two.
+// says: no __syncthreads() between them; first seen in block (0,0,0)
+// says: between filling shared data and using it: between line FILL and line USE
+extern "C" __global__ void two_reads(const float *x, float *y) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x]; // fill
+    float near = s[threadIdx.x ^ 1]; // use
+    y[threadIdx.x + 64 * blockIdx.x] = near + s[threadIdx.x ^ 32];
 }
