@@ -36,7 +36,7 @@ var arrows = []struct{ from, to string }{
 	// A release is made, and commands are started in it.
 	{"grader/handouts", "grader/trial grader/release grader/grading/rubric grader/tasks/registry internal"},
 	// A program on the solutions, which the command starts.
-	{"grader/bench/ways", "grader/bench/ways bonus/* attn device nn tensor internal"},
+	{"grader/bench/ways", "grader/bench/ways grader/bench/price bonus/* attn device nn tensor internal"},
 	// A program of plain Go, which a command starts.
 	{"grader/bench/price", "grader/bench/price grader/grading/report nn tensor internal"},
 	{"grader/bench", "grader/bench grader/grading grader/tasks device internal"},

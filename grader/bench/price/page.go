@@ -78,10 +78,10 @@ func (l List) cells(r Row) []string {
 	if r.Failed != "" {
 		return []string{"not measured: " + r.Failed, "", "", "", "", ""}
 	}
-	p := perplexity(r.Surprises)
+	p := Perplexity(r.Surprises)
 	all := []string{fmt.Sprintf("%.2f ± %.2f", p.Mean, p.Error), "–", "–", "–", fmt.Sprintf("%.0f MB", float64(r.Bytes)/1e6), fmt.Sprintf("%.1f kB", r.TokenBytes/1e3)}
 	if base := l.Rows[0]; r.Of > 0 && base.Failed == "" {
-		d := change(r.Surprises, base.Surprises)
+		d := Change(r.Surprises, base.Surprises)
 		all[1], all[2] = fmt.Sprintf("%+.2f ± %.2f", d.Mean, d.Error), fmt.Sprintf("%.1f %%", 100*float64(r.Same)/float64(r.Of))
 	}
 	if r.Asked > 0 {
@@ -187,8 +187,8 @@ func (l List) Figure() figure.Figure {
 		if i == 0 || r.Failed != "" || r.Of == 0 || len(r.Surprises) < 2 {
 			continue
 		}
-		base := perplexity(l.Rows[0].Surprises).Mean
-		d := change(r.Surprises, l.Rows[0].Surprises)
+		base := Perplexity(l.Rows[0].Surprises).Mean
+		d := Change(r.Surprises, l.Rows[0].Surprises)
 		times := 1 + d.Mean/base
 		apart := math.Exp(2 * d.Error / base / times) // on the axis, which is logarithmic
 		of := "weights of 4 bits"

@@ -19,15 +19,15 @@ import (
 // deviation 0.1, and the standard error 0.1/√3, however far the windows are apart.
 func TestPairedErrorByHand(t *testing.T) {
 	base, other := []float64{1, 2, 3}, []float64{1.1, 2.2, 3.3}
-	d := change(other, base)
+	d := Change(other, base)
 	p := math.Exp(2)
 	assert.InDelta(t, p*(math.Exp(0.2)-1), d.Mean, 1e-12)
 	assert.InDelta(t, p*math.Exp(0.2)*0.1/math.Sqrt(3), d.Error, 1e-12)
-	unpaired := perplexity(base)
+	unpaired := Perplexity(base)
 	assert.InDelta(t, p, unpaired.Mean, 1e-12)
 	assert.InDelta(t, p/math.Sqrt(3), unpaired.Error, 1e-12)
-	assert.True(t, math.IsNaN(change(other[:1], base[:1]).Error), "one window has no spread")
-	same := change([]float64{1.5, 2.5, 3.5}, base)
+	assert.True(t, math.IsNaN(Change(other[:1], base[:1]).Error), "one window has no spread")
+	same := Change([]float64{1.5, 2.5, 3.5}, base)
 	assert.InDelta(t, 0, same.Error, 1e-12, "what is the same for all windows is certain")
 }
 

@@ -2,11 +2,11 @@ package price
 
 import "math"
 
-// estimate is a mean, and its standard error.
-type estimate struct{ Mean, Error float64 }
+// Estimate is a mean, and its standard error.
+type Estimate struct{ Mean, Error float64 }
 
 // meanOf is the mean of x, with its standard error: of one number alone nothing is known of that, so it is NaN.
-func meanOf(x []float64) estimate {
+func meanOf(x []float64) Estimate {
 	n := float64(len(x))
 	var sum, squares float64
 	for _, v := range x {
@@ -16,27 +16,27 @@ func meanOf(x []float64) estimate {
 	for _, v := range x {
 		squares += (v - mean) * (v - mean)
 	}
-	return estimate{mean, math.Sqrt(squares / (n - 1) / n)}
+	return Estimate{mean, math.Sqrt(squares / (n - 1) / n)}
 }
 
-// perplexity is e to the mean surprise of windows, which have as many tokens each. The error follows from the mean's: e
+// Perplexity is e to the mean surprise of windows, which have as many tokens each. The error follows from the mean's: e
 // to the x changes by itself times a small change of x.
-func perplexity(windows []float64) estimate {
+func Perplexity(windows []float64) Estimate {
 	m := meanOf(windows)
 	p := math.Exp(m.Mean)
-	return estimate{p, p * m.Error}
+	return Estimate{p, p * m.Error}
 }
 
-// change is by how much a perplexity differs from that of base on the same windows. What makes a window easy or hard for
+// Change is by how much a perplexity differs from that of base on the same windows. What makes a window easy or hard for
 // both cancels: the error is that of the windows' differences, and says nothing of how far base itself may be off.
-func change(windows, base []float64) estimate {
+func Change(windows, base []float64) Estimate {
 	apart := make([]float64, len(windows))
 	for i, v := range windows {
 		apart[i] = v - base[i]
 	}
 	d := meanOf(apart)
-	p := perplexity(base).Mean
-	return estimate{p * (math.Exp(d.Mean) - 1), p * math.Exp(d.Mean) * d.Error}
+	p := Perplexity(base).Mean
+	return Estimate{p * (math.Exp(d.Mean) - 1), p * math.Exp(d.Mean) * d.Error}
 }
 
 // interval is Wilson's, of 95 %, for a share of which so many of all were seen.

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"flashlab/device"
+	"flashlab/grader/bench/price"
 	"flashlab/internal/cache"
 	"flashlab/internal/figure"
 )
@@ -66,8 +67,8 @@ func (r Report) Table(to io.Writer) error {
 				each += ", no graph"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s (%.2f)\t%.4g (%+.2g)\t%s\n", x.Way.Name, speed, first, each,
-			bytes(x.Bytes), float64(x.Bytes)/float64(base.Bytes), x.Perplexity, x.Perplexity-base.Perplexity, same)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s (%.2f)\t%s\t%s\n", x.Way.Name, speed, first, each,
+			bytes(x.Bytes), float64(x.Bytes)/float64(base.Bytes), x.perplexity(base), same)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -80,12 +81,24 @@ func (r Report) Table(to io.Writer) error {
 	if text := r.measured(); text != "" {
 		fmt.Fprintln(to, "\n"+text)
 	}
+	if r.Batch > 1 {
+		fmt.Fprintln(to, "\n± is a standard error, of the sequences' means; that of a change, of their differences")
+	}
 	if r.given() {
 		fmt.Fprintf(to, "\nperplexity: of each way on the text's own %d tokens after the prompts, and its change; nothing is written, so there are no times\n", r.Batch*r.Tokens)
 		return nil
 	}
 	fmt.Fprintf(to, "\nperplexity: of each way on the first way's %d tokens, and its change; same tokens: those that come out as the first way's\n", r.Batch*r.Tokens)
 	return nil
+}
+
+// perplexity is a way's, and its change; of several sequences with their standard errors.
+func (r Result) perplexity(base Result) string {
+	if len(r.Surprises) < 2 {
+		return fmt.Sprintf("%.4g (%+.2g)", r.Perplexity, r.Perplexity-base.Perplexity)
+	}
+	p, d := price.Perplexity(r.Surprises), price.Change(r.Surprises, base.Surprises)
+	return fmt.Sprintf("%.2f ± %.2f (%+.2f ± %.2f)", p.Mean, p.Error, d.Mean, d.Error)
 }
 
 // base is what the others are compared with: the first way that ran.

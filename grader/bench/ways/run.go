@@ -3,11 +3,11 @@ package ways
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"flashlab/device"
+	"flashlab/grader/bench/price"
 	"flashlab/nn/half/decoder"
 )
 
@@ -19,7 +19,8 @@ type Result struct {
 	Each       Spread    // time between tokens, seconds
 	PerSecond  float64   // tokens of all sequences together
 	Bytes      int64     // of device memory, at their peak
-	Perplexity float64   // on the first way's tokens
+	Perplexity float64   // on the first way's tokens, or on the text's
+	Surprises  []float64 // the mean of −log p, of each sequence
 	Same       float64   // share of tokens equal to the first way's; 0 where the text says what follows
 	Graph      bool      // whether steps were recorded
 	Tokens     [][]int32 `json:"-"` // of each step, those of all sequences
@@ -99,7 +100,8 @@ func one(c *counting, p *parts, w Workload, way Way, first [][]int32) (r Result,
 		}
 		r.Same = share(r.Tokens, known)
 	}
-	r.Perplexity, err = perplexity(a, p, m, w, known)
+	r.Surprises, err = surprises(a, p, m, w, known)
+	r.Perplexity = price.Perplexity(r.Surprises).Mean
 	r.Graph, r.Bytes = m.Recorded(), c.peak
 	return r, err
 }
@@ -213,38 +215,34 @@ func share(a, b [][]int32) float64 {
 	return float64(same) / float64(all)
 }
 
-// perplexity is that of tokens after the prompts: each is given to the model, whatever it would have
+// surprises are those of tokens after the prompts: each is given to the model, whatever it would have
 // chosen, so a step's cache is what the way's own cache reads back.
-func perplexity(a *arena, p *parts, m *decoder.Model, w Workload, tokens [][]int32) (float64, error) {
+func surprises(a *arena, p *parts, m *decoder.Model, w Workload, tokens [][]int32) ([]float64, error) {
 	sums, err := device.Upload(a.device, "losses", make([]float64, w.Batch))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	a.memory[sums.Memory().Addr] = sums.Memory()
 	if _, err := start(m, w); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i, now := range tokens {
 		if err := m.SetNext(now); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if err := p.half.Losses(sums, m.Logits(), m.NextTokens(), w.Batch, w.Vocabulary); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if i+1 == len(tokens) {
 			break
 		}
 		if err := m.Step(); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	losses, err := sums.CopyOut(a.device)
-	if err != nil {
-		return 0, err
+	for i := range losses {
+		losses[i] /= float64(len(tokens))
 	}
-	sum := 0.0
-	for _, x := range losses {
-		sum += x
-	}
-	return math.Exp(sum / float64(w.Batch*len(tokens))), nil
+	return losses, err
 }

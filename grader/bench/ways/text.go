@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"flashlab/grader/bench/price"
 	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/llama3"
 )
@@ -66,16 +67,45 @@ func (w *Workload) Follow(t *bpe.Tokenizer, name, text string) error {
 	if need := w.Batch * size; len(tokens) < need {
 		return fmt.Errorf("%s has %d tokens: %d sequences of %d and %d more need %d; a longer text, or fewer tokens", name, len(tokens), w.Batch, w.Prompt, w.Tokens, need)
 	}
-	all := &Text{About: fmt.Sprintf("from %s, which has %d tokens", name, len(tokens)), Next: make([][]int32, w.Tokens)}
+	var stretches [][]int32
 	for b := range w.Batch {
-		stretch := slices.Concat(begin, tokens[b*size:(b+1)*size])
-		all.Prompts = append(all.Prompts, stretch[:w.Prompt])
+		stretches = append(stretches, slices.Concat(begin, tokens[b*size:(b+1)*size]))
+	}
+	w.read(fmt.Sprintf("from %s, which has %d tokens", name, len(tokens)), stretches)
+	return nil
+}
+
+// Begun gives each sequence a piece of a file that begins with a token of this name. It is cut as `make price` cuts it, so
+// the perplexities of both are of the same tokens.
+func (w *Workload) Begun(t *bpe.Tokenizer, file, begin string) error {
+	if err := w.Check(); err != nil {
+		return err
+	}
+	token, is := t.Special(begin)
+	if !is {
+		return fmt.Errorf("BEGIN=%s is no special token of this model's", begin)
+	}
+	passages, err := price.Passages(file)
+	if err != nil {
+		return err
+	}
+	pieces := price.Pieces(t, passages, w.Prompt+w.Tokens, token)
+	if len(pieces) < w.Batch {
+		return fmt.Errorf("%s has %d pieces of %d tokens, and BATCH asks for %d: a longer text, or less of either", file, len(pieces), w.Prompt+w.Tokens, w.Batch)
+	}
+	w.read(fmt.Sprintf("pieces of %s, each of which begins with %s", file, begin), pieces[:w.Batch])
+	return nil
+}
+
+// read takes a prompt for each sequence, and what follows it.
+func (w *Workload) read(about string, stretches [][]int32) {
+	w.Text = &Text{About: about, Next: make([][]int32, w.Tokens)}
+	for _, stretch := range stretches {
+		w.Text.Prompts = append(w.Text.Prompts, stretch[:w.Prompt])
 		for i, token := range stretch[w.Prompt:] {
-			all.Next[i] = append(all.Next[i], token)
+			w.Text.Next[i] = append(w.Text.Next[i], token)
 		}
 	}
-	w.Text = all
-	return nil
 }
 
 // Written shows what the first sequence goes on with, in each way, up to a token that ends a text.

@@ -36,7 +36,7 @@ func run(args []string) error {
 	f := flag.NewFlagSet("ways", flag.ContinueOnError)
 	text := func(name string) *string { return f.String(name, "", asked.Flags.Of(name)) }
 	count := func(name string, usual int) *int { return f.Int(name, usual, asked.Flags.Of(name)) }
-	shape, model, said, held, numbers := text("shape"), text("model"), text("prompt"), text("perplexity"), text("ways")
+	shape, model, said, held, begin, numbers := text("shape"), text("model"), text("prompt"), text("perplexity"), text("begin"), text("ways")
 	batch, prompt, tokens := count("batch", 1), count("prompt-tokens", 0), count("tokens", 0)
 	seed := f.Uint64("seed", 1, asked.Flags.Of("seed"))
 	kind := f.String("device", "auto", "auto, sim or cuda")
@@ -51,7 +51,7 @@ func run(args []string) error {
 			err = errors.New("PROMPT is empty: want a text to go on from, or none for random tokens")
 		}
 	})
-	if err := errors.Join(err, texts(*model, *said, *held, *prompt)); err != nil {
+	if err := errors.Join(err, texts(*model, *said, *held, *begin, *prompt)); err != nil {
 		return err
 	}
 	chosen, err := choose(*numbers)
@@ -81,7 +81,7 @@ func run(args []string) error {
 	if err := find(&w, *model); err != nil {
 		return err
 	}
-	tokenizer, err := read(&w, *model, *said, *held)
+	tokenizer, err := read(&w, *model, *said, *held, *begin)
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,10 @@ func find(w *ways.Workload, folder string) (err error) {
 }
 
 // texts tells what is wrong with the flags about text.
-func texts(model, text, held string, prompt int) error {
+func texts(model, text, held, begin string, prompt int) error {
 	switch {
+	case begin != "" && held == "":
+		return errors.New("BEGIN goes with PERPLEXITY: it is what each piece of that text begins with")
 	case text == "" && held == "":
 		return nil
 	case model == "":
@@ -173,7 +175,7 @@ func texts(model, text, held string, prompt int) error {
 }
 
 // read makes the prompts of a text, if there is to be one, and gives the tokenizer that did.
-func read(w *ways.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
+func read(w *ways.Workload, folder, text, held, begin string) (*bpe.Tokenizer, error) {
 	if text == "" && held == "" {
 		return nil, nil
 	}
@@ -183,6 +185,9 @@ func read(w *ways.Workload, folder, text, held string) (*bpe.Tokenizer, error) {
 	}
 	if text != "" {
 		return t, w.Continue(t, text)
+	}
+	if begin != "" {
+		return t, w.Begun(t, held, begin)
 	}
 	data, err := os.ReadFile(held)
 	if err != nil {

@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"flashlab/grader/bench/price"
 	"flashlab/grader/bench/ways"
 	"flashlab/nn/gguf/gguftest"
 	"flashlab/nn/llama3"
+	"flashlab/nn/lm"
 	"flashlab/nn/safetensors/safetensorstest"
 	"flashlab/tensor"
 )
@@ -149,6 +151,50 @@ func TestPerplexityOfAText(t *testing.T) {
 	assert.ErrorContains(t, err, "a longer text, or fewer tokens")
 }
 
+// TestPiecesThatBegin: with BEGIN, halves and KIVI have the perplexity of the pieces that `make price` cuts, on which plain Go
+// has the same, and each has its standard error.
+func TestPiecesThatBegin(t *testing.T) {
+	dir, out := folder(t), t.TempDir()
+	text := filepath.Join(out, "text")
+	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("In optics, a lens bends what passes through it. ", 9)), 0o600))
+	args := []string{"-out", out, "-model", dir, "-perplexity", text, "-begin", "<|begin_of_text|>", "-batch", "3", "-prompt-tokens", "1", "-tokens", "7", "-ways", "2,3"}
+	printed, err := said(t, args...)
+	require.NoError(t, err)
+	assert.Contains(t, printed, "each of which begins with <|begin_of_text|>")
+	assert.Regexp(t, `our attention .* ± .* \(\+0\.00 ± 0\.00\)`, printed)
+	var report ways.Report
+	data, err := os.ReadFile(filepath.Join(out, "ways.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &report))
+
+	files, err := llama3.Open(os.DirFS(dir))
+	require.NoError(t, err)
+	defer files.Close()
+	plain, err := llama3.NewReference(files)
+	require.NoError(t, err)
+	k, err := ways.Tokenizer(os.DirFS(dir), files)
+	require.NoError(t, err)
+	passages, err := price.Passages(text)
+	require.NoError(t, err)
+	for i, piece := range price.Pieces(k, passages, 8, begin)[:3] {
+		sum := 0.0
+		require.NoError(t, plain.Each(piece, func(at int, logits []float32) error {
+			if at < 7 {
+				sum += lm.Surprise(logits, piece[at+1])
+			}
+			return nil
+		}))
+		for _, r := range report.Results {
+			require.Len(t, r.Surprises, 3)
+			assert.InDelta(t, sum/7, r.Surprises[i], 0.02, r.Way.Name)
+		}
+	}
+	_, err = said(t, append(args, "-batch", "60")...)
+	assert.ErrorContains(t, err, "pieces of 8 tokens, and BATCH asks for 60")
+	_, err = said(t, "-model", dir, "-perplexity", text, "-begin", "<|none|>")
+	assert.ErrorContains(t, err, "BEGIN=<|none|> is no special token")
+}
+
 func TestStretchesOfAText(t *testing.T) {
 	dir := os.DirFS(folder(t))
 	c, err := llama3.ParseConfig([]byte(config))
@@ -187,6 +233,7 @@ func TestWhatFoldersLack(t *testing.T) {
 	for want, args := range map[string][]string{
 		"PROMPT is empty":     {"-model", ".", "-prompt", ""},
 		"go with MODEL":       {"-prompt", "In optics"},
+		"BEGIN goes with":     {"-model", ".", "-begin", "x"},
 		"want one of them":    {"-model", ".", "-prompt", "In optics", "-perplexity", "x"},
 		"as many tokens as":   {"-model", ".", "-prompt", "In optics", "-prompt-tokens", "5"},
 		"config.json is miss": {"-model", t.TempDir()},
