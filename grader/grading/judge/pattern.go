@@ -80,7 +80,7 @@ func missing(t Truth, got []float32, unwritten int) string {
 	case whole == 1:
 		return fmt.Sprintf("row %d of %d was never written", firstWhole, total) + lastOne(firstWhole, total)
 	case lastWhole-firstWhole+1 == whole && lastWhole == total-1:
-		return fmt.Sprintf("rows %d to %d of %d were never written: they are the last ones. Was a number of blocks rounded down? Round up, so that a last, partial one counts", firstWhole, lastWhole, total)
+		return fmt.Sprintf("rows %d to %d of %d were never written: they are the last ones. Is the number of blocks rounded down? Round it up, so that a last, partial block counts", firstWhole, lastWhole, total)
 	case lastWhole-firstWhole+1 == whole:
 		return fmt.Sprintf("rows %d to %d of %d were never written. Does the grid have a block for each part of the rows?", firstWhole, lastWhole, total)
 	}
@@ -104,10 +104,10 @@ func General(t Truth, got []float32, j Judgement) string {
 		return fmt.Sprintf("the values are nearly right: more rounding than %v inputs and float32 sums explain. Is a sum kept in 16 bits, or something rounded twice?", t.Type)
 	}
 	if t.LikeRounding(got, j) {
-		return "the values are nearly right: more rounding than float32 explains. Is something computed or kept with fewer bits: a sum in a half, say?"
+		return "the values are nearly right: more rounding than float32 explains. Look for fewer bits than a float has: a sum kept in a half, a cast on the way, a value rounded twice"
 	}
 	if j.Error < 1e-2 {
-		return spread(t, got, j.Bound) + ": by little, and the others are right. Rounding would show in all rows. What do these have in common: their keys, a tile's edge, large scores?"
+		return spread(t, got, j.Bound) + ", though only slightly: the others are right, and rounding would show in all rows. What do the wrong ones have in common: their keys, a tile's edge, large scores?"
 	}
 	return spread(t, got, j.Bound)
 }
@@ -143,7 +143,7 @@ func spread(t Truth, got []float32, bound float64) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d of %d rows have wrong values", n, t.Rows())
+	return fmt.Sprintf("wrong values in %d of %d rows", n, t.Rows())
 }
 
 func WrongRows(t Truth, got []float32, bound float64) []bool {

@@ -219,7 +219,7 @@ func tooLittle(v *verdict.Outcome, w problem.Problem, counts map[string]uint64) 
 
 // changed fails a case that wrote to an input. Where the values are wrong as well, their reason stays, unless there are none.
 func changed(v *verdict.Outcome, what string, w problem.Problem) {
-	why := "it changed its input " + what
+	why := "the call changed its input " + what
 	if strings.HasPrefix(v.Reason, judge.NothingWritten) && len(w.Outputs) > 0 {
 		v.Reason = fmt.Sprintf("%s to %s, but to its input %s: are the two exchanged where the kernel is launched?",
 			judge.NothingWritten, w.Outputs[0].Name, what)

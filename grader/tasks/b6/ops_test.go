@@ -99,7 +99,7 @@ func TestMistakesAreRecognised(t *testing.T) {
 			if j.Passed {
 				continue // too little to matter here
 			}
-			assert.NotContains(t, j.Reason, "rows have wrong values", "%s, mistake %d: %s", op.Name, i, m.Says)
+			assert.NotContains(t, j.Reason, "wrong values in ", "%s, mistake %d: %s", op.Name, i, m.Says)
 		}
 		other := judge.Narrow(shared.AsOtherType(e.Type, e.Q, e.K, e.V, e.withInputs).Whole())
 		assert.Contains(t, e.Judge(t, other).Reason, "the bits are read as the other type")

@@ -118,14 +118,17 @@ func (p AttentionInputs) nan(got []float32) string {
 	case p.S.Causal && seeing < len(got)/p.S.Dim && (p.Whole || p.S.SeqK <= judge.Tiles[len(judge.Tiles)-1]):
 		return judge.NotNumbers(nan) + ", in rows that see some key: where does a masked score (-Inf) meet another one? -Inf minus -Inf is NaN, and so is 0 · -Inf"
 	case p.S.Causal && seeing < len(got)/p.S.Dim:
-		return judge.NotNumbers(nan) + ": is a row handled of which a tile masks everything (-Inf minus -Inf is NaN)?"
+		return judge.NotNumbers(nan) + ": how do you handle a row of which a tile masks everything? Its maximum is still -Inf, and -Inf minus -Inf is NaN"
 	case p.Overflows():
 		return judge.NotNumbers(nan) + ": did exp overflow? Subtract the row's maximum first, and begin it at -Inf or a score, not at 0"
 	case nan == len(got):
-		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
+		return allNaN
 	}
 	return ""
 }
+
+// allNaN is said of an attention without a number in it: what makes NaN of the first key, or of none.
+const allNaN = "every element is NaN. Before the first key m is -Inf and l is 0: is -Inf subtracted from -Inf, or the factor exp(m_old - m_new) inverted, which makes it infinite? Or is no key read, which leaves 0 / 0?"
 
 func infinite(got []float32) bool {
 	for _, v := range got {
@@ -154,10 +157,10 @@ func (p AttentionInputs) Overflows() bool {
 // mistakes are those of any attention.
 func (p AttentionInputs) mistakes() []judge.Mistake {
 	list := append(scales(p.mistake),
-		p.mistake(Deviation{Values: p.K}, "V is confused with K: this is softmax(q·kᵀ/√d)·k"),
-		p.mistake(Deviation{Keys: p.V}, "K is confused with V: this is softmax(q·vᵀ/√d)·v"),
+		p.mistake(Deviation{Values: p.K}, "V is confused with K: the weighted sum is of k and should be of v. This is softmax(q·kᵀ/√d)·k"),
+		p.mistake(Deviation{Keys: p.V}, "K is confused with V: the scores are of v and should be of k. This is softmax(q·vᵀ/√d)·v"),
 		p.mistake(Deviation{Keys: p.V, Values: p.K}, "k and v are exchanged: this is softmax(q·vᵀ/√d)·k. Compare the launch's arguments with the kernel's parameters"),
-		p.mistake(Deviation{Undivided: true}, "the rows are never divided by the sum of their weights, l: a row's sum of exp(score - m) · v has to be divided by its sum of exp(score - m)"))
+		p.mistake(Deviation{Undivided: true}, "the rows are never divided by the sum of their weights, l: divide a row's sum of exp(score - m) · v by its sum of exp(score - m)"))
 	if p.S.SeqQ == p.S.SeqK {
 		list = append(list, AttentionOn(p.S, p.K, p.Q, p.V).mistake(Deviation{},
 			"q and k are exchanged: this is softmax(k·qᵀ/√d)·v. Compare the launch's arguments with the kernel's parameters"))
@@ -204,7 +207,7 @@ func scales(make func(Deviation, string) judge.Mistake) []judge.Mistake {
 
 // rescaled are the mistakes of an online softmax over tiles of so many keys.
 func rescaled(make func(Deviation, string) judge.Mistake, tile int) []judge.Mistake {
-	forgets := fmt.Sprintf("this is what an online softmax over tiles of %d keys gives that forgets to rescale the ", tile) + "%s when the maximum grows"
+	forgets := fmt.Sprintf("this is an online softmax over tiles of %d keys that forgets to rescale the ", tile) + "%s when the maximum grows: multiply it by exp(m_old - m_new)"
 	return []judge.Mistake{
 		make(Deviation{Forget: tile}, fmt.Sprintf(forgets, "accumulator")),
 		make(Deviation{ForgetSum: tile}, fmt.Sprintf(forgets, "sum")),
@@ -238,6 +241,6 @@ func (p AttentionInputs) masks() []judge.Mistake {
 		p.mistake(seen(func(s attn.Shape, i, j int) bool { return j <= i }),
 			"the causal mask starts at the wrong corner: query i sees keys 0 … i + SeqK − SeqQ"),
 		p.mistake(Deviation{Late: true},
-			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1"),
+			"wrong only where keys lie after the query: the causal mask comes after the softmax, so masked keys still take their share of 1. Mask the scores first"),
 	}
 }

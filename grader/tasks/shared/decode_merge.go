@@ -12,18 +12,18 @@ import (
 func (d Decoding) merged() []judge.Mistake {
 	var list []judge.Mistake
 	if d.Parts > 1 {
-		const says = "combine without rescale: the parts' sums are added as they are, but each is relative to the largest score of its own part"
+		const says = "combine without rescale: the parts' sums are added as they are, but each is relative to the largest score of its own part. Multiply each by exp(m_part - m_all) first"
 		bySlots := (d.S.MaxSeq + d.Parts - 1) / d.Parts
 		list = append(list,
 			d.otherwise(Deviation{Part: runs(d.Parts)}, says),
 			d.otherwise(Deviation{Part: func(j, _ int) int { return j / bySlots }}, says),
-			d.otherwise(Deviation{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged: each counts by the sum of its weights"),
+			d.otherwise(Deviation{Part: runs(d.Parts), Mean: true}, "the parts' results are averaged, but each has to count by the sum of its weights"),
 			d.step(d.onlyPart(0), Deviation{}, "only the first part's keys are in the result"),
 			d.step(d.onlyPart(d.Parts-1), Deviation{}, "only the last part's keys are in the result: do the parts overwrite each other?"),
 		)
 	}
 	for _, n := range []int{2, 4, 8, 16, 32} {
-		says := fmt.Sprintf("merge without rescale: %d groups of threads each have sums relative to a largest score of their own, and these are added as they are", n)
+		says := fmt.Sprintf("merge without rescale: %d groups of threads each have sums relative to a largest score of their own, and these are added as they are. Multiply each by exp(m_group - m_all) first", n)
 		list = append(list,
 			d.otherwise(Deviation{Part: runs(n)}, says),
 			d.otherwise(Deviation{Part: func(j, _ int) int { return j % n }}, says))
@@ -61,8 +61,8 @@ func (d Decoding) nan(got []float32) string {
 		empty = empty && (nan > 0) == (n <= (d.Parts-1)*run)
 	}
 	const (
-		unfilled = "stale slots beyond the length are read: there is NaN in the sequences that do not fill the cache. Such slots hold NaN here, and 0 · NaN is NaN"
-		nobody   = "NaN where a part has no key: its largest score is -Inf (-Inf minus -Inf is NaN), and what it has not summed up must not be used"
+		unfilled = "stale slots beyond the length are read: there is NaN in the sequences that do not fill the cache. Such slots hold NaN here, and 0 · NaN is NaN. Read the slots 0 … lengths[b] − 1 only"
+		nobody   = "NaN where a part has no key: its largest score is -Inf, and -Inf minus -Inf is NaN. Leave such a part out of the sum"
 	)
 	switch {
 	case stale && empty:
@@ -74,7 +74,7 @@ func (d Decoding) nan(got []float32) string {
 	case AttentionInputs{S: attn.Shape{Dim: d.S.Dim}, Q: d.Q}.Overflows():
 		return judge.NotNumbers(all) + ": did exp overflow? Subtract the largest score first"
 	case all == len(got):
-		return "every element is NaN. Before the first key the maximum is -Inf: what does each of your formulas make of that?"
+		return allNaN
 	}
 	return ""
 }

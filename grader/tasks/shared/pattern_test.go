@@ -91,7 +91,7 @@ func TestSmallErrorsHaveCauses(t *testing.T) {
 	for i := range 16 {
 		some[3*16+i] = judgetest.Rounded(some[3*16+i])
 	}
-	long.says(t, some, "1 of 8 rows have wrong values: by little, and the others are right")
+	long.says(t, some, "wrong values in 1 of 8 rows, though only slightly: the others are right")
 }
 
 // TestNaNWithoutTiles: no tile is blamed where there is none.

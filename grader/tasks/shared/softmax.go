@@ -57,7 +57,7 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 	_, nan, _ := judge.Census(got)
 	switch {
 	case nan > 0 && farBelow(t, got, x):
-		return judge.NotNumbers(nan) + ", in rows far below 0: does the maximum begin at 0? It begins at a score of the row"
+		return judge.NotNumbers(nan) + ", in rows far below 0: does the maximum begin at 0? Begin it at -Inf, or at a score of the row"
 	case nan > 0 && large(x):
 		return judge.NotNumbers(nan) + ": did exp overflow? Subtract the row's maximum first"
 	case nan > 0:
@@ -71,8 +71,8 @@ func softmaxPattern(t judge.Truth, got, x []float32, j judge.Judgement) string {
 		known = append(known, over(rows, "this is the softmax over the last dimension; the task says along len, the second-last"))
 	}
 	if says := t.Recognise(got, j, append(known, over(whole, "this is one softmax over all elements; each row has its own"),
-		over(together, "this is the softmax of rows that lie together: inner is ignored. A row's elements are inner apart"),
-		judge.Wrong(func() []float64 { return undivided(x, t.Layout) }, "the exponentials are never divided by their row's sum"))...); says != "" {
+		over(together, "this is the softmax of rows that lie together: inner is ignored. A row's elements are inner apart: element i of row (o, j) is at (o · len + i) · inner + j"),
+		judge.Wrong(func() []float64 { return undivided(x, t.Layout) }, "the exponentials are never divided by their row's sum: y = exp(x - max) / sum"))...); says != "" {
 		return says
 	}
 	var sum float64

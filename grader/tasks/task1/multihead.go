@@ -60,8 +60,8 @@ func headsPattern(in []*tensor.Tensor, got []float32, t judge.Truth, apart []flo
 	}
 	const reshaped = "the heads are made by a change of shape alone: splitting moves numbers (see SplitHeads)"
 	return t.Recognise(got, j,
-		judge.Wrong(func() []float64 { return apart }, "the heads are right but not merged: this is [batch, heads, seq, dim]"),
-		judge.Wrong(func() []float64 { return of(whole) }, "this is attention with a single head: hidden is not split"),
+		judge.Wrong(func() []float64 { return apart }, "the heads are right but not merged: this is [batch, heads, seq, dim]. Call MergeHeads last"),
+		judge.Wrong(func() []float64 { return of(whole) }, "this is attention with a single head: hidden is not split. Call SplitHeads on q, k and v first"),
 		judge.Wrong(func() []float64 { return of(s) }, reshaped),
 		judge.Wrong(func() []float64 { return shared.JoinUp(of(s), s.Batch, s.SeqQ, s.Heads, s.Dim) }, reshaped))
 }

@@ -68,12 +68,12 @@ var causalMask = judge.Op{
 		negInf := math.Inf(-1)
 		last := s.SeqK - s.SeqQ
 		return judge.JudgeExact(c, in, out.Tensors[0].Data, hide(negInf, s.Sees),
-			judge.Like(x, "nothing is masked"),
-			judge.Like(hide(negInf, func(i, j int) bool { return j <= i+last+1 }), "the mask is off by one: each query sees one key too many"),
-			judge.Like(hide(negInf, func(i, j int) bool { return j < i+last }), "the mask is off by one: a query sees the key beside it, too"),
+			judge.Like(x, "nothing is masked: put -Inf where query i does not see key j"),
+			judge.Like(hide(negInf, func(i, j int) bool { return j <= i+last+1 }), "the mask is off by one: each query sees one key too many. Query i sees keys 0 … i + seqK - seqQ"),
+			judge.Like(hide(negInf, func(i, j int) bool { return j < i+last }), "the mask is off by one: each query sees one key too few. Query i sees keys 0 … i + seqK - seqQ"),
 			judge.Like(hide(negInf, func(i, j int) bool { return j <= i }), "the mask starts at the wrong corner: the last query is aligned with the last key, so query i sees keys 0 … i + seqK - seqQ"),
-			judge.Like(hide(negInf, func(i, j int) bool { return j >= i+last }), "the mask hides the past: it is the keys after the query that must not be seen"),
-			judge.Like(hide(0, s.Sees), "hidden scores are 0, which is a score like any other: put -Inf there"),
+			judge.Like(hide(negInf, func(i, j int) bool { return j >= i+last }), "the mask hides the keys before the query: hide those after it"),
+			judge.Like(hide(0, s.Sees), "masked scores are 0, which is a score like any other: put -Inf there"),
 		)
 	},
 	Least: judge.Once,

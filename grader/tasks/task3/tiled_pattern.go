@@ -37,14 +37,14 @@ func (p tiling) tiledPattern(t judge.Truth, got []float32, j judge.Judgement, br
 		return judge.Wrong(func() []float64 { return p.online(k, br, bc) }, says)
 	}
 	return t.Recognise(got, j,
-		as(slip{o: forget}, "o is not rescaled when the maximum grows: what was gathered before belongs to the old one"),
-		as(slip{l: forget}, "l is not rescaled when the maximum grows: what was gathered before belongs to the old one"),
-		as(slip{o: forget, l: forget}, "neither o nor l is rescaled when the maximum grows: what was gathered before belongs to the old one"),
-		as(slip{o: invert}, "o is multiplied by the inverse of exp(m_old - m_new), as line 10 of the paper's Algorithm 1 has it by mistake"),
-		as(slip{o: invert, l: invert}, "o and l are multiplied by the inverse of exp(m_old - m_new)"),
+		as(slip{o: forget}, "o is not rescaled when the maximum grows: what it holds is relative to the old maximum. Multiply it by exp(m_old - m_new)"),
+		as(slip{l: forget}, "l is not rescaled when the maximum grows: what it holds is relative to the old maximum. Multiply it by exp(m_old - m_new)"),
+		as(slip{o: forget, l: forget}, "neither o nor l is rescaled when the maximum grows: what they hold is relative to the old maximum. Multiply both by exp(m_old - m_new)"),
+		as(slip{o: invert}, "o is multiplied by the inverse of exp(m_old - m_new), as line 10 of the paper's Algorithm 1 has it by mistake: multiply it by the factor itself"),
+		as(slip{o: invert, l: invert}, "o and l are multiplied by the inverse of exp(m_old - m_new): multiply them by the factor itself"),
 		as(slip{keys: lastTile}, fmt.Sprintf("the keys from %d on are missing: is the last tile of keys dropped?", lastTile)),
-		as(slip{carry: true}, "m, l and o are carried from one block of queries to the next: each block starts afresh"),
-		as(slip{diagonal: true}, "each tile is masked along its own diagonal: where the mask crosses a tile depends on its first query and its first key"))
+		as(slip{carry: true}, "m, l and o are carried from one block of queries to the next: begin each block with m = -Inf, l = 0 and o = 0"),
+		as(slip{diagonal: true}, "each tile is masked along its own diagonal: where the mask crosses a tile depends on the tile's first query and first key"))
 }
 
 // state is what is kept of one query.

@@ -113,7 +113,7 @@ func (g generation) pattern(truths []judge.Truth, got []float32, j judge.Judgeme
 	case first == 0:
 		where = fmt.Sprintf("%d of %d steps are wrong, the first one too", wrong, len(truths))
 	case first == sizes.Replayed(g.c)+1:
-		return "the steps that were launched are right, and a recorded one is right the first time only: its kernels must read positions and lengths on the device, from at.Device and lengths.Device, for Host is not looked at again"
+		return "the launched steps are right, and a recorded one is right the first time only: a graph that is launched again does not look at Host, so its kernels must read positions and lengths on the device, from at.Device and lengths.Device"
 	case first == sizes.Replayed(g.c):
 		where = fmt.Sprintf("the first %d steps are right, and the one that was recorded in a graph is not", first)
 	}
