@@ -89,16 +89,18 @@ func TestOneKernel(t *testing.T) {
 func TestOneKernelIsForLargeModels(t *testing.T) {
 	gpu := device.Info{Kind: device.CUDA}
 	small := llama3.Config{Width: 576, Heads: 9, KVHeads: 3, Dim: 64, Layers: 30, Inner: 1536, Positions: 8192, Vocabulary: 49152, Epsilon: 1e-5, Rotary: 100000, Tied: true}
-	for name, c := range map[string]llama3.Config{"SmolLM2-135M": small, "8B": llama3.Sizes["8B"]} {
+	wider := small
+	wider.Width, wider.Heads, wider.KVHeads, wider.Inner = 768, 12, 4, 2048
+	for name, c := range map[string]llama3.Config{"SmolLM2-135M": small, "768 wide": wider, "8B": llama3.Sizes["8B"]} {
 		of, err := decoder.Of(c)
 		require.NoError(t, err)
 		w := Workload{Config: of, Llama: c}
 		for _, way := range OneKernels {
-			if name == "8B" {
-				assert.NoError(t, w.Worth(way, gpu))
+			if name == "8B" || name == "768 wide" && way.Four {
+				assert.NoError(t, w.Worth(way, gpu), name)
 				continue
 			}
-			assert.ErrorContains(t, w.Worth(way, gpu), "took 0.96 ms a token on an H100, and 0.49 as a graph")
+			assert.ErrorContains(t, w.Worth(way, gpu), "one kernel took 31 µs a layer on an H200, and a graph 16", name)
 		}
 		assert.NoError(t, w.Worth(Ways[1], gpu), "a graph")
 	}
