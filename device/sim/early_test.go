@@ -115,3 +115,58 @@ extern "C" __global__ void leaves_its_loop(const float *x, float *y) {
 		}
 	})
 }
+
+// TestEndingBeforeABarrier: who ends while others wait has gone around the barrier, unless something in the text lets it
+// leave. That is a note, or a finding where it is asked for.
+func TestEndingBeforeABarrier(t *testing.T) {
+	const kernels = `MACRO
+__device__ void leaves(const float *x, float *s, float *y) {
+    int t = threadIdx.x;
+    if (t >= 40) return;
+    s[t] = x[t];
+    __syncthreads();
+    y[t] = s[39 - t];
+}
+extern "C" __global__ void k(const float *x, float *y) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    BODY
+}
+`
+	const branch = "if (t < 32) { __syncthreads(); y[t] = s[63 - t]; }"
+	const loop = "for (int half = 32; half > t; half /= 2) { __syncthreads(); s[t] += s[t + half]; }"
+	for _, one := range []struct {
+		body, macro string
+		told        bool
+	}{
+		{branch, "", true},
+		{loop, "", true},
+		{"int returns = 1; " + branch + " // return", "#define BLOCK 64 // return", true},
+		{"__syncthreads(); if (t < 32) { s[t] += s[t + 32]; __syncthreads(); y[t] = s[t]; }", "", true},
+		{"if (t >= 32) return; __syncthreads(); y[t] = s[t]", "", false},
+		{"if (t >= 32) LEAVE; __syncthreads(); y[t] = s[t]", "#define LEAVE return", false},
+		{"if (t >= 32) LEAVE; __syncthreads(); y[t] = s[t]", "#define LEAVE \\\n return", false},
+		{"if (t >= 32) goto end; __syncthreads(); y[t] = s[t]; end:", "", false},
+		{"leaves(x, s, y)", "", false},
+		{"__syncthreads(); if (t < 32) y[t] = s[63 - t]", "", false},
+		{"__syncthreads(); if (blockIdx.x) { y[t] = s[t]; __syncthreads(); }", "", false},
+	} {
+		for _, strict := range []bool{false, true} {
+			d := start(t, Options{Checks: AllChecks(), Strict: strict})
+			r, err := run(t, d, strings.NewReplacer("BODY", one.body+";", "MACRO", one.macro).Replace(kernels), "k", 1)
+			assert.NoError(t, err)
+			told, silent := r.Notes, r.Findings
+			if strict {
+				told, silent = silent, told
+			}
+			assert.Empty(t, silent, "%s, strict %v", one.body, strict)
+			if !one.told {
+				assert.Empty(t, told, "%s, strict %v", one.body, strict)
+			} else if assert.Len(t, told, 1, "%s, strict %v", one.body, strict) {
+				assert.Contains(t, told[0].String(), "have ended without coming to it, the first is thread (")
+				assert.Contains(t, told[0].Hint, "all threads reach it")
+			}
+		}
+	}
+}

@@ -96,14 +96,14 @@ func (d *Device) explain(raw rawFinding) explained {
 		if strings.Contains(raw.Text, "mbarrier") || strings.Contains(raw.Text, "named barrier") {
 			f.Hint = "count who arrives, how often, and for which phase: a wait for a parity passes while the barrier's phase has the other one"
 		}
-	case "divergent barrier":
+	case divergentBarrier:
 		f.Message = "threads of one block wait at different barriers"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
 		f.Hint = "move __syncthreads() out of the branch, so that all threads pass the same one"
-	case skippedBarrier:
+	case skippedBarrier, endedBefore:
 		f.Message = "a barrier that part of the block never reaches"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
-		f.Hint = "move __syncthreads() out of the branch or the loop, so that all threads pass it; a thread without work may also return before it"
+		f.Hint = "move __syncthreads() out of the branch or the loop, so that all threads reach it. A thread without work may return before it instead"
 	case "grid barrier not reached by all":
 		f.Message = "a barrier of the grid that some blocks never reach"
 		f.Notes = append(f.Notes, raw.Text)

@@ -69,6 +69,8 @@ func (k explained) covers(f explained) bool {
 		return true
 	case (k.Kind == notWaitedFor || k.Kind == "stale phase") && (f.Kind == notWaitedFor || f.Kind == "race" || f.Kind == k.Kind):
 		return k.sameVariable(f)
+	case k.Kind == endedBefore && f.Kind == endedBefore:
+		return true
 	case k.Kind == "race" && f.Kind == "uninitialised":
 		return k.sameVariable(f)
 	}

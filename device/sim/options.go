@@ -45,6 +45,7 @@ type Options struct {
 	Cache    string                        // directory; default: cache.Dir
 	Own      *modules.Own                  // where modules are kept that are not everybody's; nil: all are in the cache
 	Compiler string                        // default: the first that builds a probe kernel
+	Strict   bool                          // threads that end while others wait at a barrier are a finding, where they are a note otherwise (skips.go)
 	Unroll   bool                          // loops of known length are unrolled, as by nvcc: for kernels that run for long, see unroll.go
 	FLOPs    bool                          // reports count operations, too: no grade needs them, and they are read off the machine code
 	Lines    bool                          // reports tell the steps and barriers of each line, too, and what pictures are drawn from: for `make show`

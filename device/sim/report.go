@@ -91,10 +91,7 @@ func (d *Device) readReport(answer []byte) (*trace.Report, error) {
 	d.spreadReadFirst(raw.Findings)
 	spreadWarps(raw.Findings)
 	var all, notes []explained
-	for _, f := range raw.Findings {
-		if f.Kind == skippedBarrier && !d.shows(f) {
-			continue
-		}
+	for _, f := range d.withSkips(raw.Findings) {
 		if f.Check == "note" {
 			notes = append(notes, d.explain(f))
 		} else {

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"flashlab/device"
@@ -9,6 +12,30 @@ import (
 // skippedBarrier is the kind of finding about threads that returned without a barrier at which others of their warp
 // waited, and had done before what those do only behind it (runtime/skips.cpp).
 const skippedBarrier = "barrier not reached by all"
+
+// divergentBarrier is the kind of finding about threads that wait at different barriers.
+const divergentBarrier = "divergent barrier"
+
+// endedBefore is the kind of note about threads that have ended while others wait at a barrier.
+const endedBefore = "ended before a barrier"
+
+// withSkips leaves of these what the source confirms, and no note on a kernel of which a finding tells more.
+func (d *Device) withSkips(all []rawFinding) (left []rawFinding) {
+	told := map[string]bool{}
+	for _, f := range all {
+		told[f.Kernel] = told[f.Kernel] || f.Kind == skippedBarrier && d.shows(f) || f.Kind == divergentBarrier || f.Kind == "deadlock"
+	}
+	for _, f := range all {
+		switch {
+		case f.Kind == skippedBarrier && !d.shows(f), f.Kind == endedBefore && (told[f.Kernel] || !d.goesAround(f)):
+			continue
+		case f.Kind == endedBefore && d.options.Strict:
+			f.Check = "synccheck"
+		}
+		left = append(left, f)
+	}
+	return left
+}
 
 // shows tells whether what they did shows that they skipped the barrier. It does not
 //   - where the compiler made one instruction of two lines, which then has no line: one may be before the barrier;
@@ -30,6 +57,42 @@ func (d *Device) shows(f rawFinding) bool {
 		return false
 	}
 	return !leaves(device.BlankNonCode(text), at.line%headerLines)
+}
+
+// leavesEarly is how a thread may honestly be gone, or a macro that may hide it.
+var leavesEarly = regexp.MustCompile(`\b(?:return|goto|asm|__asm__)\b`)
+
+// goesAround tells whether threads that have ended before a barrier went around it: it stands in the kernel's own body, and that leaves no way
+// to end before its last line.
+func (d *Device) goesAround(f rawFinding) bool {
+	m := d.module(f.Module)
+	if m == nil {
+		return false
+	}
+	for _, text := range append(slices.Collect(maps.Values(m.source.Files)), m.source.Text) {
+		for line := range strings.Lines(strings.ReplaceAll(device.BlankComments(text), "\\\n", " ")) {
+			if strings.HasPrefix(strings.TrimSpace(line), "#") && leavesEarly.MatchString(line) {
+				return false
+			}
+		}
+	}
+	file, line := fileOf(m.source.Files, m.source.Name, f.Line)
+	body := kernelBody(device.BlankNonCode(m.text(file)), line)
+	return body != "" && !leavesEarly.MatchString(body)
+}
+
+var global = regexp.MustCompile(`\b__global__\b[^{};]*\{`)
+
+// kernelBody is the body of the kernel to which a line belongs, "" if it belongs to none.
+func kernelBody(code string, line int) string {
+	for _, at := range global.FindAllStringIndex(code, -1) {
+		open := at[1] - 1
+		end := device.Closing(code, open)
+		if first := 1 + strings.Count(code[:open], "\n"); end > 0 && first <= line && line <= first+strings.Count(code[open:end], "\n") {
+			return code[open:end]
+		}
+	}
+	return ""
 }
 
 // leaves tells whether the innermost block around a line ends with return.

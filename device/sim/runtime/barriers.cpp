@@ -109,6 +109,7 @@ static void checkBarrier(Worker *w) {
     // Who has returned counts as arrived. Some of a warp may have skipped the barrier instead.
     for (int i = 0; w->exited && i * 32 < w->threads; i++)
         if (w->warps[i].alive) leftBefore(w, i, first->line);
+    if (w->exited) noteEnded(w, first->line);
 }
 
 static void releaseBarrier(Worker *w) {

@@ -76,6 +76,7 @@ void startBlock(Worker *w, Module *m) {
     w->atBarrier = w->exited = w->gathering = 0;
     w->head = w->tail = 0;
     w->skips.clear();
+    w->endedBefore.clear();
     // Shared memory starts undefined in every block.
     Region &r = *w->shared;
     size_t used = m->dynamicAt + w->dynamicBytes;

@@ -2,7 +2,8 @@
 // a thread without work may return before a barrier at which others of its warp wait. One that has
 // skipped the barrier returns as well in the end. It is told by what it did: something that
 // others of its warp do only behind that barrier. Which of that shows a skip is for Go to say,
-// which has the source (skips.go).
+// which has the source (skips.go). Who skips it and does nothing more is noted as well: in a kernel
+// without a return, only a branch or a loop leads around a barrier.
 #include "skips.h"
 
 #include <algorithm>
@@ -73,6 +74,20 @@ void leftBefore(Worker *w, int warp, int line) {
                  "first is " +
                  threadName(w->fibers[warp * 32 + __builtin_ctz(s.gone)]);
     }
+}
+
+void noteEnded(Worker *w, int line) {
+    std::vector<int> &told = w->endedBefore; // of this block
+    if (std::find(told.begin(), told.end(), line) != told.end()) return;
+    told.push_back(line);
+    const Fiber *first = w->fibers;
+    while (first->wait != Wait::Exited) first++;
+    Finding f = syncFinding("ended before a barrier", line);
+    f.check = "note";
+    f.text = std::to_string(w->alive) + " threads wait at the barrier; " +
+             std::to_string(w->exited) + " have ended without coming to it, the first is " +
+             threadName(*first);
+    report(w, f);
 }
 
 } // namespace simt

@@ -8,5 +8,7 @@ namespace simt {
 void watchSkips(Worker *w, int warp, const Trace &t);
 // leftBefore notes that a warp, some of whose lanes have returned, waits at a barrier.
 void leftBefore(Worker *w, int warp, int line);
+// noteEnded tells of threads that have ended while others wait at a barrier.
+void noteEnded(Worker *w, int line);
 
 } // namespace simt

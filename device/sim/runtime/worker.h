@@ -176,7 +176,8 @@ struct alignas(64) Worker {
     uint64_t allSteps = 0, barriers = 0;
     std::map<int, LineBarriers> barriersAt; // by line
     std::vector<Skip> skips;                // of the running block
-    uint64_t longest = 0;                   // steps of the longest block of this launch
+    std::vector<int> endedBefore; // lines of its barriers that some ended before (skips.cpp)
+    uint64_t longest = 0;         // steps of the longest block of this launch
     std::vector<std::pair<uint32_t, uint64_t>>
         ofSample;          // each block that ran, and its steps, where others did not
     uint64_t mostRead = 0; // the most that one block of it read, of device memory and of others'
