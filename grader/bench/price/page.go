@@ -137,12 +137,36 @@ func (l List) notes() []string {
 		"Perplexity ± its standard error, of the pieces' means. The change is from halves on the same pieces: ± is the standard error of their differences. Few pieces tell little of it: with 4, 95 % is ± 3.2 standard errors, with 6 ± 2.6, with 12 ± 2.2.",
 		"Equal tokens: positions at which the likeliest next token is that of halves, after the same text. The first 32 tokens of a piece are halves to KIVI, and up to 31 at the end always.",
 	}
+	if text := l.calibrated(); text != "" {
+		notes = append(notes, text)
+	}
 	for _, r := range l.Rows {
 		if r.Asked > 0 {
 			return append(notes, fmt.Sprintf("Answers: the likeliest letter, without examples, of the %d shortest questions among MMLU's examples that lm-eval ships. Guessing gives 25 %%, and a model this small is near it: an interval that holds 25 %% shows no knowledge, and intervals that overlap no difference.", r.Asked))
 		}
 	}
 	return notes
+}
+
+// calibrated sets GPTQ's rows beside those that differ from them in one thing alone: nothing, where some are missing.
+func (l List) calibrated() string {
+	rows := map[string]Row{}
+	for _, r := range l.Rows {
+		if r.Failed == "" && len(r.Surprises) > 1 {
+			rows[r.Name] = r
+		}
+	}
+	var all []string
+	for _, pair := range [][2]string{{"GPTQ", "INT4"}, {"GPTQ, zeros", "INT4, zeros"}, {"GPTQ, zeros, no begin token", "GPTQ, zeros"}} {
+		if a, b := rows[pair[0]], rows[pair[1]]; a.Name != "" && b.Name != "" {
+			d := Change(a.Surprises, b.Surprises)
+			all = append(all, fmt.Sprintf("%s %+.2f ± %.2f from %s", a.Name, d.Mean, d.Error, b.Name))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "What GPTQ changes, on the same pieces: " + strings.Join(all, "; ") + ". Within two standard errors these pieces show no change."
 }
 
 // command is what somebody types for this list.

@@ -91,6 +91,7 @@ func TestEveryFormatHasARow(t *testing.T) {
 		assert.Contains(t, page, "| "+f.Name+" | ")
 	}
 	assert.NotContains(t, page, "NaN")
+	assert.Regexp(t, `GPTQ \S+ ± \S+ from INT4; GPTQ, zeros \S+ ± \S+ from INT4, zeros; GPTQ, zeros, no begin token \S+ ± \S+ from GPTQ, zeros\.`, page)
 	assert.Len(t, l.Figure().Bars, len(Formats)-1)
 }
 
@@ -102,6 +103,7 @@ func TestAFormatThatIsRefusedIsARow(t *testing.T) {
 	assert.Contains(t, l.Rows[3].Failed, "no text begins with a token of its own here")
 	assert.Empty(t, l.Rows[4].Failed)
 	assert.Contains(t, l.Page(), `| made up | not measured: `)
+	assert.NotContains(t, l.Page(), "What GPTQ changes", "it has no row")
 	var b strings.Builder
 	require.NoError(t, l.Table(&b))
 	assert.Contains(t, b.String(), "made up: ")
