@@ -149,6 +149,16 @@ class Launches(unittest.TestCase):
         self.assertIn(((32, 4, 1), (384, 1, 1), 4 * 64 * 256 + 1024), self.grids, "hopper.cu")
         self.assertIn(((132, 1, 1), (512, 1, 1), 2 * 32 * 1072 + 2 * 16 * 1024), self.grids, "stream.cu")
 
+    def test_b10(self):
+        race = self.race("b10_backward", versions=True)
+        for version in (*race.VERSIONS, race.HALVES):
+            kind = "torch.float16" if version == race.HALVES else "torch.float32"
+            q, k, lse = Tensor(2, 4, 70, 64, dtype=kind), Tensor(2, 2, 33, 64, dtype=kind), Tensor(2, 4, 70, dtype="torch.float32")
+            race.gradients(version, (q, k, k, q, lse, q), True)
+        self.assertEqual(self.grids[:3], [((1, 560, 1), (64, 1, 1), 0), ((33, 4, 1), (64, 1, 1), 0), ((70, 8, 1), (64, 1, 1), 0)])
+        self.assertEqual(self.grids[3:4], [((2, 4, 1), (256, 1, 1), 41984)])
+        self.assertEqual(self.grids[-2:], [((1, 4, 1), (128, 1, 1), 49920), ((2, 8, 1), (128, 1, 1), 49920)])
+
     def test_what_does_not_fit_is_refused(self):
         x = Tensor(8)
         with self.assertRaisesRegex(TypeError, "decode takes pointer, int, not int, pointer"):

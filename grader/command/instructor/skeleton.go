@@ -18,7 +18,7 @@ var NewTask = command.Command{Name: "new-task", Group: command.Course, Summary: 
 		title := f.String("title", "", "what the handout and the reports call it; the name's word without it")
 		return func(places []string) (int, error) {
 			if len(places) != 1 {
-				return command.Failed, errors.New("new-task: want a name: new-task b10_sums")
+				return command.Failed, errors.New("new-task: want a name: new-task b11_sums")
 			}
 			return begin("new-task", func(root string) ([]string, error) { return skeleton.New(root, places[0], *title) })
 		}

@@ -35,6 +35,7 @@ var All = List{
 	{"b7", "bonus/b7_kvcache"},
 	{"b8", "bonus/b8_w4a16"},
 	{"b9", "bonus/b9_quantized"},
+	{"b10", "bonus/b10_backward"},
 }
 
 // List is some tasks, in order.

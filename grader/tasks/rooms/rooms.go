@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"flashlab/grader/tasks/b1"
+	"flashlab/grader/tasks/b10"
 	"flashlab/grader/tasks/b2"
 	"flashlab/grader/tasks/b3"
 	"flashlab/grader/tasks/b4"
@@ -25,4 +26,4 @@ import (
 )
 
 // Ops are the operations of every task.
-var Ops = slices.Concat(task0.Ops, task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b4.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops, b9.Ops)
+var Ops = slices.Concat(task0.Ops, task1.Ops, task2.Ops, task3.Ops, task4.Ops, task5.Ops, task6.Ops, task7.Ops, b1.Ops, b2.Ops, b3.Ops, b4.Ops, b5.Ops, b6.Ops, b7.Ops, b8.Ops, b9.Ops, b10.Ops)
