@@ -59,6 +59,7 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "use after free":
 		f.Message = fmt.Sprintf("%s of freed memory: %s", opWord(raw.Op), what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "it had been freed by then: free it only after its last use, here or in a later launch"
 	case "misaligned":
 		f.Message = fmt.Sprintf("misaligned %s of %d bytes: %s", opWord(raw.Op), raw.Bytes, what)
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -66,6 +67,7 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "write to constant memory":
 		f.Message = "write to __constant__ memory: " + what
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "a kernel can only read it: write to a buffer, and set the constant before the launch"
 	case "uninitialised":
 		f.Message = "read of memory that nothing has written: " + what
 		f.Notes = append(f.Notes, "first by "+who)
@@ -79,9 +81,11 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "steps":
 		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %d steps of a block (accesses, barriers, basic blocks of code)", raw.Kernel, d.options.MaxSteps)
 		f.Notes = append(f.Notes, who+" was here")
+		f.Hint = endlessHint
 	case "time":
 		f.Message = fmt.Sprintf("endless loop? kernel %s was stopped after %v", raw.Kernel, d.options.Timeout)
 		f.Notes = append(f.Notes, who+" was here")
+		f.Hint = endlessHint
 	case "stack overflow":
 		f.Message = "local arrays are too large: a thread's stack overflowed"
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
@@ -89,10 +93,11 @@ func (d *Device) explain(raw rawFinding) explained {
 	case "division by zero":
 		f.Message = "integer division by zero"
 		f.Notes = append(f.Notes, who+"; the kernel was stopped there")
+		f.Hint = "which divisor of this line can be 0? If it is an argument of the kernel's, compare the launch's arguments with the parameters"
 	case "deadlock":
-		f.Message = "deadlock: threads wait for one another for ever"
+		f.Message = "deadlock: threads wait for each other forever"
 		f.Notes = append(f.Notes, raw.Text, "in block "+triple(raw.Block))
-		f.Hint = "every thread of the block must reach the same __syncthreads(), every lane of the mask the same warp operation"
+		f.Hint = "every thread of the block must reach the same __syncthreads(), and every lane of the mask the same warp operation: is one of them inside a branch?"
 		if strings.Contains(raw.Text, "mbarrier") || strings.Contains(raw.Text, "named barrier") {
 			f.Hint = "count who arrives, how often, and for which phase: a wait for a parity passes while the barrier's phase has the other one"
 		}
@@ -157,7 +162,7 @@ func (d *Device) explainCopy(f *explained, raw rawFinding, what, who string) {
 	if raw.Op == "write" { // the thread returned
 		f.Message = "an asynchronous copy that nobody waited for: " + what
 		f.Notes = append(f.Notes, who+" started it here, and returned")
-		f.Hint = "nobody uses what it brings: leave it out in the last rounds, which saves its traffic"
+		f.Hint = "nothing uses what it brings: leave it out in the last rounds, which saves its traffic"
 		return
 	}
 	f.Message = opWord(raw.Op) + " of what an asynchronous copy has yet to fill: " + what

@@ -32,10 +32,12 @@ func boundsHint(raw rawFinding) string {
 		}
 	}
 	if raw.Thread == [3]int{} && raw.Block == [3]int{} {
-		return "compare the index with the size; this is the first thread of all, so no bound for the last ones will do: how is the index computed?"
+		return "this is the very first thread, so a missing check for the last threads is not the cause: how is the index computed?"
 	}
-	return "compare the index with the size; in a loop over tiles, in the last one above all, which may be partial"
+	return "compare the index with the size; in a loop over tiles, above all in the last tile, which may be partial"
 }
+
+const endlessHint = "does what ends the loop change in every round, and towards its bound? If another thread is to change it, can that one still get there?"
 
 // firstDimension is what an index was compared with: 'float [3][16]'.
 var firstDimension = regexp.MustCompile(`\[(\d+)\]`)
@@ -109,9 +111,9 @@ func raceHint(raw rawFinding, code source, line, other int) string {
 	case raw.Op == "atomic" || raw.OtherOp == "atomic":
 		return atomicHint(raw)
 	case raw.ReadFirst && raw.BlocksDiffer:
-		return "each block reads it, changes it and writes it back, and knows nothing of the others: use an atomic (atomicAdd for a sum), or give each block a place of its own and add these up in a second kernel"
+		return "each block reads it, changes it and writes it back, and overwrites what others wrote meanwhile: use an atomic (atomicAdd for a sum), or give each block a place of its own and add these up in a second kernel"
 	case raw.ReadFirst:
-		return "each thread reads it, changes it and writes it back, and knows nothing of the others: use an atomic (atomicAdd for a sum), or a reduction in which each thread has a place of its own"
+		return "each thread reads it, changes it and writes it back, and overwrites what others wrote meanwhile: use an atomic (atomicAdd for a sum), or a reduction in which each thread has a place of its own"
 	case raw.BlocksDiffer && raw.Op != raw.OtherOp:
 		return "no barrier waits for another block: let each block compute what it reads, or let a second kernel read it"
 	case raw.BlocksDiffer && raw.Elsewhere:
@@ -123,11 +125,11 @@ func raceHint(raw rawFinding, code source, line, other int) string {
 	case raw.Op != raw.OtherOp:
 		return barrierHint(shared, code, other, line, true)
 	case line != other || line == 0:
-		return "two threads write the same place: one of them should not; if one is to have the last word, a barrier is needed between them"
+		return "two threads write the same place: only one of them should. If the later write is meant to win, put a barrier between them"
 	case raw.Elsewhere:
-		return "two threads write the same element, and so in other places: let the index give each thread elements of its own" + inLoop(code, line)
+		return "two threads write the same element, here and elsewhere: make the index give each thread its own elements" + inLoop(code, line)
 	}
-	return "several threads write this one place: let one thread do it: if (threadIdx.x == 0)"
+	return "several threads write this one place: let one of them do it, as in if (threadIdx.x == 0)"
 }
 
 func inLoop(code source, line int) string {
@@ -142,7 +144,7 @@ func atomicHint(raw rawFinding) string {
 	case raw.BlocksDiffer && (raw.Op == "read" || raw.OtherOp == "read"):
 		return "the other blocks' atomics may be yet to come: let a second kernel read the result"
 	case raw.BlocksDiffer:
-		return "give it its first value before the launch, or by an atomic as well: other blocks may have begun to change it"
+		return "set its first value before the launch, or with an atomic too: other blocks may already be changing it"
 	case raw.Op == "read" || raw.OtherOp == "read":
 		return aBarrier + "between the atomics and the plain read"
 	}

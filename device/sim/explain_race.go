@@ -26,18 +26,18 @@ func (d *Device) explainRace(f *explained, raw rawFinding, m *module, what strin
 		f.Sides[0].Block = raw.Block
 	}
 	if raw.BlocksDiffer && raw.Text == notHandedOver {
-		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic behind a fence; it makes known what a block did before its last barrier, and since then only what the atomic's own thread or warp did before it", triple(raw.OtherBlock), triple(raw.Block)))
-		f.Hint = "__syncthreads() between what the block writes and the atomic of the thread that counts for it"
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic behind a fence. It makes visible what the block did before its last barrier; of what came later, only what the atomic's own thread or warp did", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Hint = "put a __syncthreads() between the block's writes and the atomic by which one thread announces them"
 		return
 	}
 	if raw.BlocksDiffer && raw.Text == noFenceBehind {
-		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic, but the last fence before it comes before this: a fence makes known only what was done before it", triple(raw.OtherBlock), triple(raw.Block)))
+		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s meet at an atomic, but this comes after the last fence before the atomic: a fence makes visible only what came before it", triple(raw.OtherBlock), triple(raw.Block)))
 		f.Hint = "__threadfence() belongs between what the block does and the atomic: before or behind the __syncthreads() that stands there"
 		return
 	}
 	if raw.BlocksDiffer && raw.Text != "" {
 		f.Notes = append(f.Notes, fmt.Sprintf("blocks %s and %s: %s", triple(raw.OtherBlock), triple(raw.Block), raw.Text))
-		f.Hint = "cluster.sync() between filling shared memory and a neighbour's use of it, and between that and filling it again"
+		f.Hint = "put a cluster.sync() between filling shared memory and a neighbour's use of it, and another before it is filled again"
 		return
 	}
 	if raw.BlocksDiffer {

@@ -80,7 +80,7 @@ func TestFencesOrderWhatIsBeforeThem(t *testing.T) {
 			assert.Equal(t, "race", lines[w.line], "%s: %v", w.kernel, r.Findings)
 			if strings.HasPrefix(w.kernel, "blocks<EARLY") && strings.Contains(w.kernel, "ADDS") {
 				assert.True(t, slices.ContainsFunc(r.Findings[0].Notes, func(n string) bool {
-					return strings.Contains(n, "a fence makes known only what was done before it")
+					return strings.Contains(n, "a fence makes visible only what came before it")
 				}), "%s: %v", w.kernel, r.Findings)
 			}
 		}

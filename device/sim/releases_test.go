@@ -24,7 +24,7 @@ func TestWhatAnAtomicHandsOver(t *testing.T) {
 					assert.Empty(t, r.Findings, k.Name)
 				} else if assert.Len(t, r.Findings, 1, "%s with %d workers", k.Name, workers) {
 					assert.Equal(t, "race", r.Findings[0].Kind)
-					assert.Contains(t, r.Findings[0].String(), "__syncthreads() between what the block writes and the atomic")
+					assert.Contains(t, r.Findings[0].String(), "put a __syncthreads() between the block's writes and the atomic")
 				}
 			}
 		}

@@ -48,6 +48,10 @@ std::string threadName(const Fiber &f) {
            std::to_string(f.thread.z) + ")";
 }
 
+std::string waiting(int n, const std::string &of) {
+    return std::to_string(n) + (n == 1 ? " thread" + of + " waits" : " threads" + of + " wait");
+}
+
 // Threads that wait for different things, none of which can happen.
 static void deadlock(Worker *w) {
     {
@@ -63,8 +67,8 @@ static void deadlock(Worker *w) {
                 }
             for (auto &[at, e] : byLine) {
                 if (!text.empty()) text += "; ";
-                text += std::to_string(e.second) + " thread(s) wait at " + what + " in line " +
-                        std::to_string(at) + ", the first is " + threadName(w->fibers[e.first]);
+                text += waiting(e.second) + " at " + what + " in line " + std::to_string(at) +
+                        ", the first is " + threadName(w->fibers[e.first]);
                 if (!line) line = at;
             }
         }

@@ -212,13 +212,13 @@ std::string whoWaitsInCluster(Worker *w, int *line) {
     Cluster *c = w->cluster;
     for (unsigned r = 0; r < c->blocks; r++) {
         const Member &m = c->members[r];
-        int waiting = 0, at = 0;
+        int n = 0, at = 0;
         for (int i = 0; !m.done && i < m.w->threads; i++)
-            if (m.w->fibers[i].wait == Wait::Cluster) waiting++, at = m.w->fibers[i].line;
-        if (!waiting) continue;
-        text += (text.empty() ? "" : "; ") + std::to_string(waiting) + " thread(s) of block " +
-                std::to_string(r) + " of the cluster wait at its barrier in line " +
-                std::to_string(at);
+            if (m.w->fibers[i].wait == Wait::Cluster) n++, at = m.w->fibers[i].line;
+        if (!n) continue;
+        text += (text.empty() ? "" : "; ") +
+                waiting(n, " of block " + std::to_string(r) + " of the cluster") +
+                " at its barrier in line " + std::to_string(at);
         if (!*line) *line = at;
     }
     return text;

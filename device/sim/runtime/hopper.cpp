@@ -149,8 +149,8 @@ std::string whoWaits(Worker *w, int *line, std::string *kind, int *otherLine) {
             const char *what = wait == Wait::Phase   ? "an mbarrier"
                                : wait == Wait::Named ? "a named barrier"
                                                      : "wgmma, which takes 128 threads,";
-            text += std::to_string(c.threads) + " thread(s) wait at " + what + " in line " +
-                    std::to_string(at) + ", the first is " + threadName(w->fibers[c.first]);
+            text += waiting((int)c.threads) + " at " + what + " in line " + std::to_string(at) +
+                    ", the first is " + threadName(w->fibers[c.first]);
             const ThreadState &t = h.threads[(size_t)c.first];
             if (wait == Wait::Phase && t.barrier)
                 text += ": " + phaseText(*t.barrier, t, kind, otherLine);

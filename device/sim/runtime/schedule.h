@@ -30,5 +30,7 @@ void placeThreads(Worker *w, Index3 block);
 void startBlock(Worker *w, Module *m);
 Finding syncFinding(const char *kind, int line);
 std::string threadName(const Fiber &f);
+// "1 thread waits", "2 threads of block 0 wait".
+std::string waiting(int n, const std::string &of = "");
 
 } // namespace simt

@@ -68,10 +68,9 @@ void leftBefore(Worker *w, int warp, int line) {
     for (Skip &s : w->skips) {
         if (s.warp != warp || s.line) continue;
         s.line = line;
-        s.text = std::to_string(w->alive) + " threads wait at the barrier, " +
+        s.text = waiting(w->alive) + " at the barrier; " +
                  std::to_string(__builtin_popcount(s.gone)) +
-                 " others of the same warp have skipped it, and done what comes behind it; the "
-                 "first is " +
+                 " more of the same warp skipped it and went on, the first is " +
                  threadName(w->fibers[warp * 32 + __builtin_ctz(s.gone)]);
     }
 }
@@ -84,8 +83,8 @@ void noteEnded(Worker *w, int line) {
     while (first->wait != Wait::Exited) first++;
     Finding f = syncFinding("ended before a barrier", line);
     f.check = "note";
-    f.text = std::to_string(w->alive) + " threads wait at the barrier; " +
-             std::to_string(w->exited) + " have ended without coming to it, the first is " +
+    f.text = waiting(w->alive) + " at the barrier; " + std::to_string(w->exited) +
+             (w->exited == 1 ? " has" : " have") + " ended without coming to it, the first is " +
              threadName(*first);
     report(w, f);
 }

@@ -113,7 +113,7 @@ extern "C" __global__ void past(const float *x, float *y) {
 }
 
 // says: global memory y[256]
-// says: the first thread of all
+// says: this is the very first thread
 extern "C" __global__ void past_first(const float *x, float *y) {
     y[256 - threadIdx.x] = x[threadIdx.x];
 }

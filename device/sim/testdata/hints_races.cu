@@ -2,7 +2,7 @@
 // message says (hints_test.go). x and y hold 256 floats; a launch has 64 threads a block.
 
 // Every thread writes the block's result
-// says: let one thread do it: if (threadIdx.x == 0)
+// says: let one of them do it, as in if (threadIdx.x == 0)
 extern "C" __global__ void unguarded_global(const float *x, float *y) {
     __shared__ float s[64];
     s[threadIdx.x] = x[threadIdx.x];
@@ -12,7 +12,7 @@ extern "C" __global__ void unguarded_global(const float *x, float *y) {
     y[blockIdx.x] = sum;
 }
 
-// says: let one thread do it: if (threadIdx.x == 0)
+// says: let one of them do it, as in if (threadIdx.x == 0)
 extern "C" __global__ void unguarded_shared(const float *x, float *y) {
     __shared__ float best;
     best = x[threadIdx.x];
@@ -20,7 +20,7 @@ extern "C" __global__ void unguarded_shared(const float *x, float *y) {
     y[threadIdx.x + 64 * blockIdx.x] = best;
 }
 
-// says: let one thread do it: if (threadIdx.x == 0)
+// says: let one of them do it, as in if (threadIdx.x == 0)
 extern "C" __global__ void unguarded_blocks(const float *x, float *y) {
     y[0] = x[threadIdx.x];
 }
@@ -139,7 +139,7 @@ extern "C" __global__ void straight_first(const float *x, float *y) {
 }
 
 // Two lines write the same elements.
-// says: one of them should not
+// says: only one of them should
 extern "C" __global__ void overlap(const float *x, float *y) {
     __shared__ float s[65];
     s[threadIdx.x] = x[threadIdx.x];
@@ -149,7 +149,7 @@ extern "C" __global__ void overlap(const float *x, float *y) {
 }
 
 // Two threads have the same index.
-// says: give each thread elements of its own
+// says: give each thread its own elements
 extern "C" __global__ void pairs(const float *x, float *y) {
     __shared__ float s[64];
     s[threadIdx.x] = 0;
@@ -174,7 +174,7 @@ extern "C" __global__ void mixed(const float *x, float *y) {
     if (threadIdx.x == 0) y[blockIdx.x] = sum;
 }
 
-// says: let one thread do it
+// says: let one of them do it
 extern "C" __global__ void in_loop_all_write(const float *x, float *y) {
     __shared__ float best;
     float sum = 0;
@@ -253,7 +253,7 @@ extern "C" __global__ void atomic_then_read(const float *x, float *y) {
     y[threadIdx.x + 64 * blockIdx.x] = sum;
 }
 
-// says: let one thread do it
+// says: let one of them do it
 extern "C" __global__ void unguarded_integers(const float *x, float *y) {
     __shared__ int most[2];
     most[1] = (int)x[threadIdx.x];

@@ -124,7 +124,7 @@ func (c complaint) finding(tool string) trace.Finding {
 		c.race(&f, places)
 	case access.MatchString(c.head):
 		m := access.FindStringSubmatch(c.head)
-		what, hint := "out of bounds", "compare the index with the size; in a loop over tiles, in the last one above all, which may be partial"
+		what, hint := "out of bounds", "compare the index with the size; in a loop over tiles, above all in the last tile, which may be partial"
 		if strings.Contains(all, "is misaligned") {
 			what, hint = "at an address that is no multiple of its size", "a "+m[3]+"-byte access needs an address that is a multiple of "+m[3]
 		}
@@ -142,7 +142,7 @@ func (c complaint) finding(tool string) trace.Finding {
 	case strings.HasPrefix(c.head, "Barrier error"):
 		f.Kind = "divergent barrier"
 		f.Message = "barrier that not all threads reach: " + lower(strings.TrimPrefix(c.head, "Barrier error detected. "))
-		f.Hint = "every thread of the block must reach the same __syncthreads(), every lane of the mask the same warp operation"
+		f.Hint = "every thread of the block must reach the same __syncthreads(), and every lane of the mask the same warp operation: is one of them inside a branch?"
 	}
 	return f
 }

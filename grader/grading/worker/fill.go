@@ -55,7 +55,7 @@ func (j *Job) Kept(m device.Memory, v remote.Values) error {
 		return err
 	}
 	if what := j.Inputs[v.Input].Changed(held, v.Type.Encode(given), v.From); what != "" {
-		return fmt.Errorf("it changed its input %s: inputs must stay as they are", what)
+		return fmt.Errorf("the call changed its input %s: inputs must stay as they are", what)
 	}
 	return nil
 }

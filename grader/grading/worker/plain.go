@@ -27,7 +27,7 @@ func OnTensors(name string, call func(c problem.Problem, in []*tensor.Tensor) (*
 		}
 		for i, x := range j.In {
 			if !slices.Equal(x.Shape, before[i].Shape) || !slices.Equal(x.Data, before[i].Data) {
-				return nil, fmt.Errorf("%s changed its argument %s: it has to make a new tensor (tensor.New)", name, j.Inputs[i].Name)
+				return nil, fmt.Errorf("%s changed its argument %s: leave it as it is, and return a new tensor (tensor.New)", name, j.Inputs[i].Name)
 			}
 		}
 		return &problem.Answer{Tensors: []*tensor.Tensor{got}}, nil
@@ -49,7 +49,7 @@ func StubIn(file, name string, err error) error {
 func wellMade(name string, got *tensor.Tensor, shape []int) error {
 	switch {
 	case got == nil:
-		return fmt.Errorf("%s returned neither a tensor nor an error", name)
+		return fmt.Errorf("%s returned nil and no error: return the new tensor", name)
 	case !slices.Equal(got.Shape, shape):
 		return fmt.Errorf("%s returned a tensor of shape %s, want %s", name, tensor.ShapeString(got.Shape), tensor.ShapeString(shape))
 	case len(got.Data) != tensor.Elements(shape):
