@@ -32,7 +32,7 @@ func (d Devices) counting(blocks int) pass {
 }
 
 // errNotCounted is the code's own failure, or that it takes too long.
-var errNotCounted = errors.New("not counted")
+var errNotCounted = errors.New("it was not counted")
 
 // Counter counts what the kernels of a workload do, or says errNotCounted.
 type Counter struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"flashlab/device"
 	"flashlab/device/estimate"
@@ -16,8 +17,12 @@ import (
 	"flashlab/grader/grading/verdict"
 )
 
-// fewBlocks of each launch are enough here: a student waits for them.
-const fewBlocks = 4
+// A student waits for it, so a few blocks of each launch have to do, and there is no estimate on a machine where these
+// take longer.
+const (
+	fewBlocks    = 4
+	estimateTime = 30 * time.Second
+)
 
 // What a workload may be, for an estimate: the simulator holds its tensors, and so does the grader.
 const (
@@ -46,7 +51,7 @@ func (o Options) estimates(ctx context.Context, ready *prepared, spec supervise.
 				return err
 			}
 			defer backend.Close()
-			r := &supervise.Runner{Spec: spec, Backend: backend, Limit: TurnTime}
+			r := &supervise.Runner{Spec: spec, Backend: backend, Limit: estimateTime}
 			defer r.Close()
 			count = &Counter{o.Ops, r}
 		}
@@ -102,11 +107,15 @@ func (o Options) countable(c rubric.Check) (best race.Workload, by float64, ok b
 
 // estimate counts a workload and says how long it would take. What goes wrong with it costs nobody anything.
 func (o Options) estimate(ctx context.Context, count *Counter, w race.Workload, times float64) (*verdict.Estimate, error) {
+	began := time.Now()
 	kernels, err := count.Workload(ctx, w)
 	e := &verdict.Estimate{GPU: o.Estimate.Name, Workload: w.Name}
 	switch {
 	case errors.Is(err, errNotCounted):
 		e.Text = "no estimate: " + firstLine(err)
+		if time.Since(began) >= estimateTime {
+			e.Text = fmt.Sprintf("no estimate: this machine takes longer than %v to count %d blocks", estimateTime, fewBlocks)
+		}
 	case err != nil:
 		return nil, err
 	case len(kernels) == 0:
