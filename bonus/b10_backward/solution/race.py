@@ -78,18 +78,19 @@ def shared(version, dim):
 
 
 def forward(q, k, v, causal):
-    """out and the rows' log-sum-exp, of numbers as they are; of a query that sees no key 0 and -Inf."""
-    group, (n, m) = q.shape[1] // k.shape[1], (q.shape[2], k.shape[2])
-    k, v = (x.repeat_interleave(group, 1) for x in (k, v))
-    hidden = torch.ones(n, m, device="cuda", dtype=torch.bool).triu(m - n + 1) if causal else torch.zeros(n, m, device="cuda", dtype=torch.bool)
-    blind = hidden.all(-1)
-    s = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(hidden & ~blind[:, None], -math.inf)  # a blind row's are set to 0 below
-    out, lse = s.softmax(-1) @ v, s.logsumexp(-1)
-    return out.masked_fill(blind[:, None], 0), lse.masked_fill(blind, -math.inf)
+    """out, the rows' log-sum-exp and the probabilities; of a query that sees no key 0, -Inf and 0."""
+    n, m = q.shape[2], k.shape[2]
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    if causal:
+        s = s.masked_fill(torch.ones(n, m, device="cuda", dtype=torch.bool).triu(m - n + 1), -math.inf)
+    p = s.softmax(-1).nan_to_num()
+    return p @ v, s.logsumexp(-1), p
 
 
 def made(shape, kind, causal, exact=True):
-    """q, k, v, out, lse and dOut; and the gradients in float64. Not exact: out and lse are PyTorch's, and there are no gradients."""
+    """q, k, v, out, lse and dOut; and the gradients in float64, by the six lines, of these numbers as they are.
+
+    Not exact: out is PyTorch's, lse any number, and there are no gradients."""
     batch, heads, kv, n, m, dim = shape
     q, g = (torch.randn(batch, heads, n, dim, device="cuda").to(kind) for _ in range(2))
     k, v = (torch.randn(batch, kv, m, dim, device="cuda").to(kind) for _ in range(2))
@@ -98,10 +99,13 @@ def made(shape, kind, causal, exact=True):
             out = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
         lse = torch.full((batch, heads, n), math.log(m), device="cuda")  # as good as any: no time depends on it
         return (q, k, v, out, lse, g), None
-    wide = [x.double().requires_grad_() for x in (q, k, v)]
-    out, lse = forward(*wide, causal)
-    want = torch.autograd.grad(out, wide, g.double())
-    return (q, k, v, out.detach().to(kind), lse.detach().float(), g), want
+    group, scale = heads // kv, 1 / math.sqrt(dim)
+    wide = [x.double() for x in (q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1))]
+    out, lse, p = forward(*wide, causal)
+    out, lse, g64 = out.to(kind), lse.float(), g.double()
+    ds = p * (g64 @ wide[2].mT - (g64 * out.double()).sum(-1, keepdim=True))
+    of_group = lambda x: x.view(batch, kv, group, m, dim).sum(2)  # noqa: E731
+    return (q, k, v, out, lse, g), [ds @ wide[1] * scale, of_group(ds.mT @ wide[0] * scale), of_group(p.mT @ g64)]
 
 
 def check(version, kind):

@@ -31,6 +31,9 @@ func gradient(which int) judge.Op {
 		}
 		return of(c, in).judge(c, which, out.Tensors[which].Data)
 	}
+	if which == 0 {
+		op.Timed = timed(op.Name, tensor.Float32)
+	}
 	return op
 }
 
@@ -83,6 +86,7 @@ func halves(name string, ty tensor.Type) judge.Op {
 		}
 		return of(c, in).judgeAll(c, out)
 	}
+	op.Timed = timed(name, ty)
 	return op
 }
 

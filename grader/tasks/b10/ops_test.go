@@ -256,6 +256,28 @@ func TestFloor(t *testing.T) {
 	assert.Equal(t, 2*Ops[0].Floor(c), Ops[3].Floor(c))
 }
 
+// TestPieces: a row's truth of its own is that of the whole.
+func TestPieces(t *testing.T) {
+	for _, op := range []judge.Op{Ops[0], Ops[4]} {
+		c, err := op.TimedCase(judge.Spec{Shape: []int{2, 4, 2, 20, 33, 64}, Dist: tensor.Normal, Causal: true})
+		require.NoError(t, err)
+		var in []*tensor.Tensor
+		for i, x := range c.Inputs {
+			y, err := tensor.Of(judge.InputPart(c, i, 0, x.Elements()), x.Shape...)
+			require.NoError(t, err)
+			in = append(in, y)
+		}
+		for which := range names {
+			whole := of(c, in).truth(which)
+			for row := 0; row < whole.Rows(); row += 7 {
+				one := piece(c, which, row)
+				assert.InDeltaSlice(t, whole.Want[row*64:(row+1)*64], one.Want, 1e-12, "%s, row %d", names[which], row)
+				assert.InDelta(t, whole.Scale[row], one.Scale[0], 1e-9*one.Scale[0])
+			}
+		}
+	}
+}
+
 func TestDimensionsNotServed(t *testing.T) {
 	e := give(t, Ops[0], judge.Spec{Shape: []int{1, 1, 1, 2, 3, 80}, Dist: tensor.Normal, Refused: true}, 1)
 	none := [][]float32{judge.NoNumbers(160), judge.NoNumbers(240), judge.NoNumbers(240)}
