@@ -25,8 +25,8 @@ SHAPES = [  # batch, heads, heads of k and v, queries, keys, dim
     (1, 1, 1, 1, 1, 64), (1, 2, 1, 2, 2, 128), (1, 4, 2, 17, 113, 64), (1, 2, 2, 113, 70, 128), (2, 4, 1, 333, 300, 128),
     (2, 4, 2, 300, 333, 64), (1, 2, 1, 1024, 1024, 128),
 ]
-RACES = [(1, 16, 4096, 128), (4, 16, 2048, 64), (1, 16, 16384, 128)]
-MOST_WRITTEN = 4 << 30  # bytes of P and dS that version 1 may take in a race
+RACES = [(1, 8, 4096, 128), (1, 16, 4096, 128), (4, 16, 2048, 64), (1, 16, 16384, 128)]
+MOST_ROWS = 65535  # that version 1 may have in a race: each is a row of its grid
 
 torch.manual_seed(0)
 FILES = {}
@@ -118,7 +118,8 @@ def check(version, kind):
             go()
             first = [x.clone() for x in got]
             for x, y in zip(got, want):
-                wrong = (x.double() - y).square().mean().sqrt().item() / max(y.square().mean().sqrt().item(), 1e-2)
+                # Where a query sees one key, dS is 0, and all there is of dq and dk is what dP and D were rounded to.
+                wrong = (x.double() - y).square().mean().sqrt().item() / max(y.square().mean().sqrt().item(), 0.1)
                 worst = max(worst, wrong if wrong == wrong else math.inf)
             for _ in range(5):
                 go()
@@ -183,7 +184,7 @@ def main():
                 pairs = batch * heads * n * n
                 ways = {}
                 for version, of in fit:
-                    if of == kind and not ("1_written" in version and 8 * pairs > MOST_WRITTEN) and (kind != torch.float32 or n < 16384):
+                    if of == kind and not ("1_written" in version and batch * heads * n > MOST_ROWS) and (kind != torch.float32 or n < 16384):
                         ways[version.removeprefix("_versions/").removesuffix("/kernels.cu")] = gradients(version, given, causal)[0]
                 if kind == torch.float32 and n >= 16384:
                     continue
