@@ -23,8 +23,8 @@ func TestAnArraysNeighbourIsNotBlamed(t *testing.T) {
 	}{
 		{-1, "read out of bounds: global memory k[-1] (4 bytes), the kernel's x, before its first element", "the index is negative"},
 		{-200, "read out of bounds: global memory k[-200] (4 bytes), the kernel's x, before its first element", "the index is negative"},
-		{1024, "read out of bounds: global memory k[1024] (4 bytes), the kernel's x, which holds 1024 elements of that size", "compare the index"},
-		{1024 + 528, "read out of bounds: global memory k[1552] (4 bytes), the kernel's x, which holds 1024 elements of that size", "compare the index"},
+		{1024, "read out of bounds: global memory k[1024] (4 bytes), the kernel's x, which holds 1024 elements of that size", "how is the index computed"},
+		{1024 + 528, "read out of bounds: global memory k[1552] (4 bytes), the kernel's x, which holds 1024 elements of that size", "how is the index computed"},
 	} {
 		d := start(t, Options{Checks: AllChecks()})
 		m, err := d.Compile(device.Source{Name: "kernels.cu", Text: strays})

@@ -164,6 +164,4 @@ func TestLinesHaveStepsAndBarriers(t *testing.T) {
 		assert.Equal(t, uint64(32), l.Lanes, "line %d", l.Line)
 	}
 
-	plain := start(t, Options{Checks: AllChecks()})
-	assert.Empty(t, countTraffic(t, plain, "column").LineSteps)
 }

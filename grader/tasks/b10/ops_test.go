@@ -232,7 +232,7 @@ func TestOtherBits(t *testing.T) {
 		require.False(t, r.Passed)
 		assert.Contains(t, r.Reason, fmt.Sprintf("1 of %d numbers of %s have other bits", len(got), names[at%len(names)]))
 		got[5] += 1
-		assert.Contains(t, e.ruled(t, at, got).Reason, "rows have wrong values")
+		assert.Contains(t, e.ruled(t, at, got).Reason, "wrong values in 1 of")
 	}
 }
 
