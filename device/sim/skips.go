@@ -62,8 +62,8 @@ func (d *Device) shows(f rawFinding) bool {
 // leavesEarly is how a thread may honestly be gone, or a macro that may hide it.
 var leavesEarly = regexp.MustCompile(`\b(?:return|goto|asm|__asm__)\b`)
 
-// goesAround tells whether threads that have ended before a barrier went around it: it stands in the kernel's own body, and that leaves no way
-// to end before its last line.
+// goesAround reports whether threads that ended early must have gone around the barrier. They must have if it is in the
+// kernel's own body and nothing there lets a thread leave before the last line.
 func (d *Device) goesAround(f rawFinding) bool {
 	m := d.module(f.Module)
 	if m == nil {

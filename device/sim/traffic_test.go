@@ -164,4 +164,8 @@ func TestLinesHaveStepsAndBarriers(t *testing.T) {
 		assert.Equal(t, uint64(32), l.Lanes, "line %d", l.Line)
 	}
 
+	plain, err := Start(Options{Checks: AllChecks()}) // without FLOPs, for which they are told, too
+	require.NoError(t, err)
+	defer plain.Close()
+	assert.Empty(t, countTraffic(t, plain, "column").LineSteps)
 }

@@ -47,3 +47,6 @@ func reported(t *rubric.Task, v verdict.Verdict) string {
 	}
 	return b.String()
 }
+
+// estimated is an estimate of time in words, and the workload that it is of.
+func estimated(e verdict.Estimate) string { return e.Text + ": " + e.Workload }

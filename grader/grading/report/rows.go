@@ -161,3 +161,5 @@ func (p Printer) wrapped(s, indent string) string {
 	room := max(10, p.Width-len(indent))
 	return indent + strings.ReplaceAll(trailing.ReplaceAllString(text.WrapSoft(s, room), ""), "\n", "\n"+indent)
 }
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -108,9 +108,6 @@ func Reasons(c verdict.Check, p verdict.Part) []string {
 	return nil
 }
 
-// estimated is an estimate of time, and what of.
-func estimated(e verdict.Estimate) string { return e.Text + ": " + e.Workload }
-
 // lost tells whether a part is less than it could be, for a reason that its check's line does not give.
 func lost(p verdict.Part) bool {
 	if p.NotMeasured != "" {
@@ -291,8 +288,6 @@ func beside(all []verdict.Part) []string { return left(slices.DeleteFunc(slices.
 func held(c verdict.Check) bool {
 	return slices.ContainsFunc(c.Parts, func(p verdict.Part) bool { return p.NotMeasured == verdict.Awaiting })
 }
-
-func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
 // limit keeps the first lines of a text.
 func limit(s string, lines int) string {

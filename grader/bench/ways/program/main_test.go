@@ -15,6 +15,7 @@ import (
 	"flashlab/grader/bench/price"
 	"flashlab/grader/bench/ways"
 	"flashlab/nn/gguf/gguftest"
+	"flashlab/nn/gpt2/bpe"
 	"flashlab/nn/llama3"
 	"flashlab/nn/lm"
 	"flashlab/nn/safetensors/safetensorstest"
@@ -123,18 +124,7 @@ func TestPerplexityOfAText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, printed, "prompts: from "+text)
 	assert.Contains(t, printed, "on the text's own 2 tokens")
-	var report ways.Report
-	data, err := os.ReadFile(filepath.Join(out, "ways.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &report))
-
-	files, err := llama3.Open(os.DirFS(dir))
-	require.NoError(t, err)
-	defer files.Close()
-	plain, err := llama3.NewReference(files)
-	require.NoError(t, err)
-	k, err := ways.Tokenizer(os.DirFS(dir), files)
-	require.NoError(t, err)
+	report, plain, k := written(t, dir, out)
 	tokens, sum := k.Encode(words)[:7], 0.0
 	require.NoError(t, plain.Each(tokens, func(i int, logits []float32) error {
 		if i >= 4 && i < 6 {
@@ -151,6 +141,22 @@ func TestPerplexityOfAText(t *testing.T) {
 	assert.ErrorContains(t, err, "a longer text, or fewer tokens")
 }
 
+// written is the report that a run left in out; and the same folder's model in plain Go, with its tokenizer.
+func written(t *testing.T, dir, out string) (report ways.Report, plain *llama3.Reference, k *bpe.Tokenizer) {
+	data, err := os.ReadFile(filepath.Join(out, "ways.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &report))
+
+	files, err := llama3.Open(os.DirFS(dir))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = files.Close() })
+	plain, err = llama3.NewReference(files)
+	require.NoError(t, err)
+	k, err = ways.Tokenizer(os.DirFS(dir), files)
+	require.NoError(t, err)
+	return report, plain, k
+}
+
 // TestPiecesThatBegin: with BEGIN, halves and KIVI have the perplexity of the pieces that `make price` cuts, on which plain Go
 // has the same, and each has its standard error.
 func TestPiecesThatBegin(t *testing.T) {
@@ -162,18 +168,7 @@ func TestPiecesThatBegin(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, printed, "each of which begins with <|begin_of_text|>")
 	assert.Regexp(t, `our attention .* ± .* \(\+0\.00 ± 0\.00\)`, printed)
-	var report ways.Report
-	data, err := os.ReadFile(filepath.Join(out, "ways.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &report))
-
-	files, err := llama3.Open(os.DirFS(dir))
-	require.NoError(t, err)
-	defer files.Close()
-	plain, err := llama3.NewReference(files)
-	require.NoError(t, err)
-	k, err := ways.Tokenizer(os.DirFS(dir), files)
-	require.NoError(t, err)
+	report, plain, k := written(t, dir, out)
 	passages, err := price.Passages(text)
 	require.NoError(t, err)
 	for i, piece := range price.Pieces(k, passages, 8, begin)[:3] {
